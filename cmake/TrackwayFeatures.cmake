@@ -1,0 +1,59 @@
+# Optional libraries. Each one found defines its macro (test it with #ifdef) for the library's
+# sources, and TW_FEATURES names it. Nothing here is needed by the core.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+
+set(TW_FEATURES "")
+add_library(tw_features INTERFACE)
+
+# tw_feature(ELF "libelf-dev" FOUND INCLUDES LIBRARIES...) switches TW_WITH_ELF on or says why not.
+function(tw_feature name package found includes)
+    if(TW_WITH_${name} STREQUAL "OFF")
+        return()
+    endif()
+    if(NOT found)
+        if(TW_WITH_${name} STREQUAL "ON")
+            message(FATAL_ERROR "TW_WITH_${name}=ON, but it was not found (Debian: ${package})")
+        endif()
+        return()
+    endif()
+    target_compile_definitions(tw_features INTERFACE TW_WITH_${name}=1)
+    if(includes)
+        target_include_directories(tw_features SYSTEM INTERFACE ${includes})
+    endif()
+    set(TW_FEATURES "${TW_FEATURES};${name}" PARENT_SCOPE)
+    set(TW_${name}_LIBRARIES "${ARGN}" PARENT_SCOPE)
+endfunction()
+
+if(PkgConfig_FOUND)
+    pkg_check_modules(LIBELF QUIET libelf)
+    pkg_check_modules(LIBZSTD QUIET libzstd)
+    pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+endif()
+tw_feature(ELF libelf-dev "${LIBELF_FOUND}" "${LIBELF_INCLUDE_DIRS}" elf)
+tw_feature(ZSTD libzstd-dev "${LIBZSTD_FOUND}" "${LIBZSTD_INCLUDE_DIRS}" zstd)
+
+find_program(LLVM_CONFIG llvm-config-19)
+set(llvm_found FALSE)
+if(LLVM_CONFIG)
+    execute_process(COMMAND ${LLVM_CONFIG} --includedir
+        OUTPUT_VARIABLE llvm_includes OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    execute_process(COMMAND ${LLVM_CONFIG} --libdir
+        OUTPUT_VARIABLE llvm_libdir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_library(LLVM_LIBRARY NAMES LLVM-19 LLVM HINTS ${llvm_libdir})
+    if(LLVM_LIBRARY AND EXISTS "${llvm_includes}/llvm-c/Disassembler.h")
+        set(llvm_found TRUE)
+    endif()
+endif()
+tw_feature(LLVM llvm-19-dev ${llvm_found} "${llvm_includes}" "${LLVM_LIBRARY}")
+
+set(TW_HAVE_TESTS FALSE)
+if(CMOCKA_FOUND AND NOT TW_TESTS STREQUAL "OFF" AND NOT TW_FUZZ)
+    set(TW_HAVE_TESTS TRUE)
+elseif(TW_TESTS STREQUAL "ON")
+    message(FATAL_ERROR "TW_TESTS=ON, but cmocka was not found (Debian: libcmocka-dev)")
+endif()
+
+list(REMOVE_ITEM TW_FEATURES "")
+message(STATUS "Trackway ${PROJECT_VERSION}: features [${TW_FEATURES}], tests ${TW_HAVE_TESTS}")

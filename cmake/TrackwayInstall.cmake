@@ -1,0 +1,47 @@
+# Installation: libraries, headers, tool, pkg-config, find_package(trackway), manual, completions.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS trackway_static trackway_shared EXPORT trackway
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET trackway_tool)
+    install(TARGETS trackway_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/trackway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trackway)
+install(EXPORT trackway NAMESPACE trackway:: FILE trackway-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/trackway-config.cmake.in trackway-config.cmake
+    INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(trackway-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+    "${CMAKE_CURRENT_BINARY_DIR}/trackway-config.cmake"
+    "${CMAKE_CURRENT_BINARY_DIR}/trackway-config-version.cmake"
+    DESTINATION ${package_dir})
+
+set(pc_requires "")
+set(pc_libs "-pthread")
+if("ELF" IN_LIST TW_FEATURES)
+    list(APPEND pc_requires libelf)
+endif()
+if("ZSTD" IN_LIST TW_FEATURES)
+    list(APPEND pc_requires libzstd)
+endif()
+if("LLVM" IN_LIST TW_FEATURES)
+    list(APPEND pc_libs "${TW_LLVM_LIBRARIES}")
+endif()
+list(JOIN pc_requires ", " pc_requires)
+list(JOIN pc_libs " " pc_libs)
+configure_file(cmake/trackway.pc.in trackway.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/trackway.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+foreach(section 1 3 7)
+    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
+        FILES_MATCHING PATTERN "*.${section}")
+endforeach()
+install(FILES tool/completion/trackway.bash OPTIONAL RENAME trackway
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES tool/completion/_trackway OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

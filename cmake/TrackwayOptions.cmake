@@ -1,0 +1,44 @@
+# What a builder may choose, and the compiler flags that follow from it.
+
+# AUTO takes what is found; ON fails the configuration when it is missing.
+foreach(option TW_WITH_ELF TW_WITH_ZSTD TW_WITH_LLVM TW_TESTS)
+    set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
+    set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+option(TW_WERROR "Warnings are errors" OFF)
+option(TW_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
+option(TW_BENCH "Build the benchmarks" OFF)
+set(TW_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+# Every target of ours links this: warnings and sanitizers in one place.
+add_library(tw_flags INTERFACE)
+if(MSVC)
+    target_compile_options(tw_flags INTERFACE /W4 $<$<BOOL:${TW_WERROR}>:/WX>)
+else()
+    target_compile_options(tw_flags INTERFACE
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wvla -Wcast-qual
+        -Wstrict-prototypes -Wmissing-prototypes $<$<BOOL:${TW_WERROR}>:-Werror>)
+endif()
+if(UNIX)
+    # Strict C11 hides what the file readers need of POSIX.
+    target_compile_definitions(tw_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+endif()
+if(TW_SANITIZE)
+    set(sanitizers -fsanitize=${TW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(tw_flags INTERFACE ${sanitizers})
+    target_link_options(tw_flags INTERFACE ${sanitizers})
+endif()
+if(TW_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "TW_FUZZ needs clang: cmake --preset fuzz")
+    endif()
+    target_compile_options(tw_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

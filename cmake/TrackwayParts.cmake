@@ -1,0 +1,50 @@
+# How a folder of src/ becomes part of the library and a test program.
+#
+#   tw_add_part(frame FILES unpack.c pack.c)    files named here; test.c, if there, is test_frame
+#   tw_add_protocol(etmv4 [EXTRA more.c])       the file names that every protocol uses
+
+set(TW_PROTOCOL_FILES protocol.c packet.c encode.c print.c decode.c unit.c)
+
+function(tw_add_part folder)
+    cmake_parse_arguments(PARSE_ARGV 1 part "" "" "FILES")
+    tw_take_folder(${folder} "${part_FILES}")
+endfunction()
+
+function(tw_add_protocol folder)
+    cmake_parse_arguments(PARSE_ARGV 1 part "" "" "EXTRA")
+    set(files ${part_EXTRA})
+    foreach(name ${TW_PROTOCOL_FILES})
+        if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}")
+            list(APPEND files ${name})
+        endif()
+    endforeach()
+    tw_take_folder(${folder} "${files}")
+endfunction()
+
+function(tw_take_folder folder files)
+    set(path "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+    # CONFIGURE_DEPENDS: a file that appears or goes away makes the next build configure again.
+    file(GLOB present RELATIVE "${path}" CONFIGURE_DEPENDS "${path}/*.c")
+    if(NOT present)
+        return()
+    endif()
+    foreach(name ${present})
+        if(NOT name STREQUAL "test.c" AND NOT name IN_LIST files)
+            message(WARNING "src/${folder}/${name} is in no list: add it in src/CMakeLists.txt")
+        endif()
+    endforeach()
+    list(TRANSFORM files PREPEND "${path}/")
+    target_sources(tw_objects PRIVATE ${files})
+    if(TW_HAVE_TESTS AND "test.c" IN_LIST present)
+        tw_add_test(test_${folder} "${path}/test.c")
+    endif()
+endfunction()
+
+# A cmocka program, linked with the static library: it sees internal headers and symbols.
+function(tw_add_test name)
+    add_executable(${name} ${ARGN})
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${name} PRIVATE tw_flags tw_features trackway_static tw_test_support)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
