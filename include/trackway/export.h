@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Marks what the library offers to its users. */
+#ifndef TRACKWAY_EXPORT_H
+#define TRACKWAY_EXPORT_H
+
+#if defined(__GNUC__)
+#define TW_API __attribute__((visibility("default")))
+#define TW_MUST_USE __attribute__((warn_unused_result))
+#else
+#define TW_API
+#define TW_MUST_USE
+#endif
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The words that all protocols share: instruction sets, elements, batches, packets, registers. */
+#ifndef TRACKWAY_TYPES_H
+#define TRACKWAY_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trackway/export.h>
+#include <trackway/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum tw_isa {
+    TW_ISA_A32,
+    TW_ISA_T32,
+    TW_ISA_A64,
+    TW_ISA_TEE,
+    TW_ISA_JAZELLE,
+    TW_ISA_CUSTOM,
+    TW_ISA_UNKNOWN,
+    TW_ISA_RV32,
+    TW_ISA_RV64
+};
+
+enum tw_profile { TW_PROFILE_A, TW_PROFILE_R, TW_PROFILE_M };
+
+/* What the last instruction of a range is ("lt"). */
+enum tw_last_kind {
+    TW_LAST_OTHER,
+    TW_LAST_BR,
+    TW_LAST_IBR,
+    TW_LAST_ISB,
+    TW_LAST_DSB_DMB,
+    TW_LAST_WFI_WFE,
+    TW_LAST_TSTART
+};
+
+/* ... and more closely ("ls"). */
+enum tw_last_sub {
+    TW_SUB_NONE,
+    TW_SUB_LINK,
+    TW_SUB_V8_RET,
+    TW_SUB_V8_ERET,
+    TW_SUB_V7_IMPLIED_RET,
+    TW_SUB_RET,     /* RISC-V */
+    TW_SUB_TRAP_RET /* RISC-V */
+};
+
+enum tw_security { TW_SECURE, TW_NONSECURE, TW_ROOT, TW_REALM };
+
+/* Memory spaces of Arm cores, as bits; the value is the "space" of output lines. */
+enum tw_space {
+    TW_SPACE_EL1S = 0x01,
+    TW_SPACE_EL1N = 0x02,
+    TW_SPACE_EL2 = 0x04,
+    TW_SPACE_EL3 = 0x08,
+    TW_SPACE_EL2S = 0x10,
+    TW_SPACE_EL1R = 0x20,
+    TW_SPACE_EL2R = 0x40,
+    TW_SPACE_ROOT = 0x80,
+    TW_SPACE_ANY_S = 0x19,
+    TW_SPACE_ANY_N = 0x06,
+    TW_SPACE_ANY_R = 0x60,
+    TW_SPACE_ANY = 0xff
+};
+
+enum tw_element_type {
+    TW_ELEMENT_UNKNOWN,
+    TW_ELEMENT_NO_SYNC,
+    TW_ELEMENT_TRACE_ON,
+    TW_ELEMENT_EO_TRACE,
+    TW_ELEMENT_PE_CONTEXT,
+    TW_ELEMENT_INSTR_RANGE,
+    TW_ELEMENT_I_RANGE_NOPATH,
+    TW_ELEMENT_ADDR_NACC,
+    TW_ELEMENT_ADDR_UNKNOWN,
+    TW_ELEMENT_EXCEPTION,
+    TW_ELEMENT_EXCEPTION_RET,
+    TW_ELEMENT_TIMESTAMP,
+    TW_ELEMENT_CYCLE_COUNT,
+    TW_ELEMENT_EVENT,
+    TW_ELEMENT_SWTRACE,
+    TW_ELEMENT_SYNC_MARKER,
+    TW_ELEMENT_MEMTRANS,
+    TW_ELEMENT_INSTRUMENTATION,
+    TW_ELEMENT_ITMTRACE,
+    TW_ELEMENT_DATA_ADDR,
+    TW_ELEMENT_DATA_VALUE,
+    TW_ELEMENT_BUS_TRANSFER,
+    TW_ELEMENT_CUSTOM,
+    TW_ELEMENT_ERROR, /* bad trace: what and how much was skipped; see enum tw_error_code */
+    TW_ELEMENT_TYPES
+};
+
+/* Why synchronization is missing, or the trace ended ("reason"). */
+enum tw_reason {
+    TW_REASON_UNDEFINED,
+    TW_REASON_INIT,
+    TW_REASON_RESET,
+    TW_REASON_OVERFLOW,
+    TW_REASON_DISCARD,
+    TW_REASON_BAD_PACKET,
+    TW_REASON_BAD_IMAGE,
+    TW_REASON_END
+};
+
+enum tw_trace_on { TW_TRACE_ON_NORMAL, TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
+enum tw_event_kind { TW_EVENT_TRIGGER, TW_EVENT_NUMBERED, TW_EVENT_NOTIFY };
+enum tw_transaction { TW_TRANS_INIT, TW_TRANS_START, TW_TRANS_COMMIT, TW_TRANS_FAIL };
+
+enum tw_itm_kind {
+    TW_ITM_SWIT,
+    TW_ITM_DWT,
+    TW_ITM_TS_SYNC,
+    TW_ITM_TS_DELAY,
+    TW_ITM_TS_PKT_DELAY,
+    TW_ITM_TS_PKT_TS_DELAY,
+    TW_ITM_TS_GLOBAL
+};
+
+/* "dir" of a data address. */
+enum tw_data_kind {
+    TW_DATA_LOAD,
+    TW_DATA_STORE,
+    TW_DATA_CSR_RW,
+    TW_DATA_CSR_RS,
+    TW_DATA_CSR_RC,
+    TW_DATA_SWAP,
+    TW_DATA_ADD,
+    TW_DATA_AND,
+    TW_DATA_OR,
+    TW_DATA_XOR,
+    TW_DATA_MAX,
+    TW_DATA_MIN,
+    TW_DATA_SC_FAIL
+};
+
+/* What is wrong with the trace: code of an error element, of packets that fit no rule, and of
+   the error log. */
+enum tw_error_code {
+    TW_ERROR_NONE,
+    TW_ERROR_RESERVED_HEADER,   /* no packet begins with this byte */
+    TW_ERROR_RESERVED_CONFIG,   /* ... under this configuration */
+    TW_ERROR_BAD_SEQUENCE,      /* a packet's inner bytes are wrong */
+    TW_ERROR_TRUNCATED,         /* the trace ends inside a packet */
+    TW_ERROR_COMMIT,            /* commit or cancel of elements that are not there */
+    TW_ERROR_RETURN_STACK,      /* an address was left out, and the return stack is empty */
+    TW_ERROR_RANGE_LIMIT,       /* no waypoint within the limit: runaway code */
+    TW_ERROR_BAD_OPCODE,        /* check: the image holds no code there */
+    TW_ERROR_BAD_ATOM,          /* check: not-taken atom on an unconditional branch */
+    TW_ERROR_NOT_CONTINUOUS,    /* check: a range does not go on where the last one ended */
+    TW_ERROR_IMAGE_MISMATCH,    /* the trace contradicts the image */
+    TW_ERROR_UNSUPPORTED,       /* packets of a kind that cannot be decoded */
+    TW_ERROR_OVERFLOW,          /* the trace unit lost trace */
+    TW_ERROR_DISCONTINUITY,     /* bytes are missing here: barrier, lost frame sync, gap */
+    TW_ERROR_CODES
+};
+
+/* Flags of elements.  Each bit means one thing per element type. */
+enum {
+    TW_FLAG_HAS_CYCLES = 0x80, /* any type with `cycles`: it holds a cycle count */
+
+    TW_RANGE_EXECUTED = 0x01,    /* the last instruction's condition passed (E atom) */
+    TW_RANGE_CONDITIONAL = 0x02, /* the last instruction is conditional */
+
+    TW_CONTEXT_64BIT = 0x01,
+    TW_CONTEXT_HAS_EL = 0x02,
+    TW_CONTEXT_HAS_VMID = 0x04,
+    TW_CONTEXT_HAS_CID = 0x08,
+    TW_CONTEXT_HAS_PRIV = 0x10, /* RISC-V: el is the privilege, context_id the context */
+
+    TW_EXCEPTION_HAS_RETURN = 0x01,
+    TW_EXCEPTION_RETURN_IS_TARGET = 0x02,
+    TW_EXCEPTION_DATA_MARKER = 0x04,
+    TW_EXCEPTION_TAIL_CHAIN = 0x08, /* M profile */
+    TW_EXCEPTION_INTERRUPT = 0x10,  /* RISC-V */
+    TW_EXCEPTION_HAS_TVAL = 0x20,   /* RISC-V */
+    TW_EXCEPTION_RISCV = 0x40,
+
+    TW_TIME_FREQ_CHANGE = 0x01,
+
+    TW_SW_HAS_ID = 0x01, /* master and channel are known */
+    TW_SW_MARKER = 0x02,
+    TW_SW_HAS_TIME = 0x04,
+    TW_SW_TRIGGER = 0x08,
+    TW_SW_FREQ = 0x10,
+    TW_SW_MASTER_ERROR = 0x20,
+    TW_SW_GLOBAL_ERROR = 0x40,
+
+    TW_ITM_OVERFLOW = 0x01,
+    TW_ITM_HAS_TIME = 0x02,
+    TW_ITM_FREQ_CHANGE = 0x04,
+
+    TW_DATA_HAS_ADDRESS = 0x01,
+    TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
+    TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
+    TW_DATA_HAS_VALUE = 0x08
+};
+
+/* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which
+   members hold something.  Written in place into the caller's batch. */
+struct tw_element {
+    uint64_t index; /* offset in the capture of the packet that made it */
+    union {
+        struct { /* INSTR_RANGE */
+            uint64_t start;
+            uint32_t length; /* in bytes: the range ends before start + length */
+            uint32_t range_cycles;
+        };
+        struct { /* I_RANGE_NOPATH: continues at next */
+            uint64_t first;
+            uint64_t next;
+        };
+        struct { /* ADDR_NACC, and any other element that needs an address */
+            uint64_t address;
+            uint32_t space; /* enum tw_space of the missing address */
+            uint32_t address_pad;
+        };
+        struct { /* PE_CONTEXT */
+            uint32_t context_id;
+            uint32_t vmid;
+            uint32_t context_pad;
+            uint32_t context_cycles;
+        };
+        struct { /* EXCEPTION */
+            uint64_t return_address;
+            union {
+                uint64_t tval; /* RISC-V */
+                struct {
+                    uint32_t exception_pad;
+                    uint32_t exception_cycles; /* Arm */
+                };
+            };
+        };
+        struct { /* TIMESTAMP, CYCLE_COUNT, TRACE_ON */
+            uint64_t timestamp;
+            uint32_t time_pad;
+            uint32_t cycles; /* the same place as the other *_cycles */
+        };
+        struct { /* SWTRACE */
+            uint64_t payload;
+            uint64_t sw_time;
+        };
+        struct { /* ITMTRACE: value, or delta of a local timestamp */
+            uint64_t itm_time;
+            uint32_t itm_value;
+            uint32_t itm_pad;
+        };
+        struct { /* INSTRUMENTATION, SYNC_MARKER, EVENT (count = number) */
+            uint64_t value;
+            uint64_t value_pad;
+        };
+        struct { /* DATA_ADDR, DATA_VALUE */
+            uint64_t data_address;
+            uint64_t data_value;
+        };
+        struct { /* ERROR: bytes passed over up to the next synchronization */
+            uint64_t skipped;
+            uint64_t error_detail; /* by code: header byte, address ... */
+        };
+    };
+    union {
+        uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask */
+        uint32_t number; /* EXCEPTION: type or cause */
+        struct {
+            uint16_t master, channel; /* SWTRACE */
+        };
+        uint32_t source; /* ITMTRACE: port with page, or DWT discriminator */
+        uint32_t pc;     /* DATA_*: instruction address or association key, see flags */
+    };
+    uint8_t type;  /* enum tw_element_type */
+    uint8_t flags; /* above */
+    union {
+        uint8_t isa;         /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
+        uint8_t reason;      /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
+        uint8_t kind;        /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR: the enums above */
+        uint8_t error;       /* ERROR: enum tw_error_code */
+        uint8_t width;       /* SWTRACE: payload bits */
+        uint8_t instrumentation_el;
+    };
+    union {
+        struct {
+            uint8_t last_kind : 3; /* INSTR_RANGE: enum tw_last_kind */
+            uint8_t last_sub : 3;  /* enum tw_last_sub */
+            uint8_t last_size : 2; /* in halfwords: 1 or 2 */
+        };
+        struct {
+            uint8_t el : 4;       /* PE_CONTEXT: Exception level or privilege */
+            uint8_t security : 4; /* enum tw_security */
+        };
+        uint8_t size;    /* ITMTRACE, DATA_*: bytes */
+        uint8_t packets; /* SWTRACE: how many packets made it */
+        uint8_t last;    /* all of the last_* at once */
+    };
+};
+
+/* A caller's array of elements, filled from the front.  All are of one trace ID. */
+struct tw_batch {
+    struct tw_element *elements;
+    size_t room;
+    size_t count;
+    uint8_t id;
+};
+
+/* Every protocol's packet begins with this. */
+struct tw_packet {
+    uint64_t index;  /* offset in the capture of its first byte */
+    uint64_t offset; /* ... in its ID's own stream */
+    uint32_t size;   /* in bytes */
+    uint8_t type;    /* the protocol's enum */
+    uint8_t id;      /* trace ID */
+};
+
+/* A register of a trace unit or a key of a configuration, by name. */
+struct tw_register {
+    const char *name;
+    uint64_t value;
+};
+
+static inline uint64_t tw_element_end(const struct tw_element *range)
+{
+    return range->start + range->length;
+}
+
+/* Names as in the output: "INSTR_RANGE", "A64", "BR", "V8_RET", "discard", "bad-sequence" ...
+   A value out of range gives "UNKNOWN" or the like, never NULL. */
+TW_API const char *tw_element_type_name(unsigned type);
+TW_API const char *tw_isa_name(unsigned isa);
+TW_API const char *tw_last_kind_name(unsigned kind);
+TW_API const char *tw_last_sub_name(unsigned sub);
+TW_API const char *tw_security_name(unsigned security);
+TW_API const char *tw_reason_name(unsigned reason);
+TW_API const char *tw_error_code_name(unsigned code);
+TW_API const char *tw_space_name(uint32_t space);
+
+/* One element as a line without its end: JSON (the form that docs/formats.md describes) or text
+   for people.  Never writes more than `room` bytes; returns the line's length, not counting the
+   zero that ends it; 512 bytes are always enough. */
+TW_API size_t tw_element_json(char *out, size_t room, const struct tw_element *element,
+                              uint8_t id);
+TW_API size_t tw_element_text(char *out, size_t room, const struct tw_element *element,
+                              uint8_t id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory through the caller's allocator. */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *resize(const struct tw_allocator *allocator, void *memory, size_t size)
+{
+    if (allocator)
+        return allocator->resize(allocator->context, memory, size);
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    return realloc(memory, size);
+}
+
+void *tw_take(const struct tw_allocator *allocator, size_t size)
+{
+    void *memory = resize(allocator, NULL, size ? size : 1);
+
+    if (memory)
+        memset(memory, 0, size);
+    return memory;
+}
+
+void tw_give(const struct tw_allocator *allocator, void *memory)
+{
+    if (memory)
+        resize(allocator, memory, 0);
+}
+
+bool tw_grow(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
+             size_t item_size)
+{
+    size_t larger = *room ? *room : 16;
+    void *moved;
+
+    if (count <= *room)
+        return true;
+    while (larger < count) {
+        if (larger > SIZE_MAX / 2)
+            return false;
+        larger *= 2;
+    }
+    if (larger > SIZE_MAX / item_size)
+        return false;
+    moved = resize(allocator, *items, larger * item_size);
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+char *tw_copy_text(const struct tw_allocator *allocator, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = resize(allocator, NULL, size);
+
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}

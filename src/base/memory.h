@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory through the caller's allocator; NULL means the C library's. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <trackway/status.h>
+
+#include "base/compiler.h"
+
+/* Zeroed memory, or NULL. */
+void *tw_take(const struct tw_allocator *allocator, size_t size);
+void tw_give(const struct tw_allocator *allocator, void *memory);
+
+/* Makes an array hold at least `count` items: moves it to a larger place when needed, doubling
+   `*room`.  New items are not cleared.  False, with everything as it was, when memory is out or
+   the size would overflow. */
+bool tw_grow(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
+             size_t item_size) TW_MUST_USE;
+
+/* Same, typed: TW_GROW(allocator, &list->items, &list->room, list->count + 1). */
+#define TW_GROW(allocator, items, room, count)                                                 \
+    tw_grow((allocator), (void **)(items), (room), (count), sizeof **(items))
+
+char *tw_copy_text(const struct tw_allocator *allocator, const char *text);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From an offset in an ID's stream to the offset in the capture: a cursor over the places of a
+   stretch of stream, made for offsets that mostly grow. */
+#ifndef BASE_POSITION_H
+#define BASE_POSITION_H
+
+#include <trackway/frame.h>
+
+#include "base/compiler.h"
+
+struct tw_position {
+    uint64_t from, until; /* offsets in this stretch lie together ... */
+    uint64_t delta;       /* ... at offset + delta in the capture */
+    const struct tw_place *place, *first, *last;
+};
+
+/* No places at all: the stream is the capture. */
+static inline void tw_position_init(struct tw_position *position, const struct tw_place *places,
+                                    size_t count)
+{
+    position->first = position->place = places;
+    position->last = count ? places + count - 1 : places;
+    position->from = 0;
+    position->until = count ? 0 : UINT64_MAX;
+    position->delta = 0;
+}
+
+/* Finds the stretch that holds `offset`; the cursor may stand anywhere. */
+static inline void tw_position_seek(struct tw_position *position, uint64_t offset)
+{
+    const struct tw_place *place = position->place;
+    uint64_t into, frames;
+
+    while (place > position->first && place->stream > offset)
+        place--;
+    while (place < position->last && place[1].stream <= offset)
+        place++;
+    position->place = place;
+    position->until = place < position->last ? place[1].stream : UINT64_MAX;
+    position->from = place->stream;
+    position->delta = place->capture - place->stream;
+    into = offset - place->stream;
+    if (place->first == 0)
+        return;
+    if (into < place->first) {
+        if (place->stream + place->first < position->until)
+            position->until = place->stream + place->first;
+        return;
+    }
+    frames = (into - place->first) / 15 + 1; /* auxiliary bytes passed */
+    position->delta += frames;
+    position->from = place->stream + place->first + 15 * (frames - 1);
+    if (position->from + 15 < position->until)
+        position->until = position->from + 15;
+}
+
+/* The capture offset of a stream offset. */
+TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
+{
+    if (TW_UNLIKELY(offset - position->from >= position->until - position->from))
+        tw_position_seek(position, offset);
+    return offset + position->delta;
+}
+
+/* The first discontinuity at or after stream offset `from` (and before or at `until`, where a
+   place may stand whose bytes are still to come); UINT64_MAX: none. */
+static inline uint64_t tw_position_discontinuity(const struct tw_place *places, size_t count,
+                                                 uint64_t from, uint64_t until)
+{
+    for (size_t i = 0; i < count; i++)
+        if (places[i].is_discontinuity && places[i].stream >= from && places[i].stream <= until)
+            return places[i].stream;
+    return UINT64_MAX;
+}
+
+#endif

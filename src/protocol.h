@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All that the rest of the library knows of a protocol: one constant table of functions. */
+#ifndef PROTOCOL_H
+#define PROTOCOL_H
+
+#include <trackway/frame.h>
+#include <trackway/types.h>
+
+#include "base/text.h"
+
+struct tw_follow;
+
+/* What describes a source: the register values that a debugger reads from the hardware (or the
+   keys of a configuration file), and what core it belongs to. */
+struct tw_source_info {
+    const struct tw_register *registers; /* names are compared without regard to case */
+    size_t register_count;
+    const char *type;      /* as a snapshot says it: "ETM4.0", "ETE", "PTM1.1", "STM" ...; or NULL */
+    const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; NULL: none */
+    const char *text;      /* configuration that is no list of numbers (E-Trace files); or NULL */
+    uint8_t id;            /* trace ID where the registers do not say */
+};
+
+/* The bytes that a decoder is to work on.  `used` bytes of them are done.  When the decoder stops
+   because a packet is cut, the rest (at most packet_max bytes) is given again at the front of the
+   next input.  64 bytes after the end may be read but mean nothing. */
+struct tw_input {
+    const uint8_t *data;
+    size_t size;
+    size_t used;
+    uint64_t offset; /* of data[0] in this ID's stream */
+    const struct tw_place *places;
+    size_t place_count;
+    bool is_last; /* nothing follows: a cut packet is the end of the trace */
+};
+
+/* When several IDs are merged: elements[first...] were released by the packet that ended before
+   capture offset `released`. */
+struct tw_mark {
+    uint64_t released;
+    size_t first;
+};
+
+struct tw_marks {
+    struct tw_mark *marks; /* NULL: not wanted */
+    size_t room, count;
+};
+
+struct tw_output {
+    struct tw_batch *batch;
+    struct tw_marks marks;
+};
+
+enum {
+    TW_PROTOCOL_FOLLOWS = 1, /* needs the program's image: decode gets a follower */
+    TW_PROTOCOL_BITS = 2     /* offsets inside packets are not byte aligned (STM nibbles) */
+};
+
+struct tw_protocol {
+    const char *name;  /* as typed on the command line */
+    const char *title; /* for people */
+    unsigned flags;
+    size_t config_size, reader_size, decoder_size, packet_size;
+    size_t packet_max; /* longest packet in bytes: bounds what is kept between calls */
+
+    /* Fills the typed config from registers; says which register is missing or wrong. */
+    enum tw_status (*configure)(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault);
+    /* The trace ID that the config names; 0: none. */
+    uint8_t (*trace_id)(const void *config);
+
+    /* Packets.  read gives the next packet whole, or TW_MORE with nothing consumed when it is
+       cut and !is_last.  Bytes before synchronization come out as a NOT_SYNC packet (its run may
+       go on in the next one), bytes that fit no rule as a packet of a bad type: it never fails
+       otherwise, and always consumes at least one byte when size > 0 and it returns TW_OK. */
+    void (*reader_init)(void *reader, const void *config);
+    enum tw_status (*read)(void *reader, void *packet, const uint8_t *data, size_t size,
+                           bool is_last);
+    /* Bytes are missing before the next one: forget what was, wait for synchronization. */
+    void (*reader_lost)(void *reader);
+    /* Packet to bytes; *size is room in, bytes written out. */
+    enum tw_status (*write)(void *writer, uint8_t *out, size_t *size, const void *packet);
+    void (*print)(struct tw_text *out, const void *packet);
+    /* The members after "b" of the packet's JSON line: `,"key":value...`. */
+    void (*json)(struct tw_text *out, const void *packet);
+    const char *(*type_name)(unsigned type);
+    bool (*is_bad)(unsigned type);      /* counts as damage */
+    bool (*is_not_sync)(unsigned type); /* bytes before synchronization */
+
+    /* Elements.  decode works until the batch is full (TW_OK) or the input is used up (TW_MORE).
+       end emits what end of trace releases (call again while it returns TW_OK with a full
+       batch; TW_END when done). */
+    void (*decoder_init)(void *decoder, const void *config);
+    void (*decoder_free)(void *decoder); /* optional */
+    enum tw_status (*decode)(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in);
+    enum tw_status (*end)(void *decoder, struct tw_follow *follow, struct tw_output *out);
+    /* Everything forgotten, as after decoder_init. */
+    void (*decoder_reset)(void *decoder);
+};
+
+/* Every protocol of the library, NULL at the end; and by name (NULL: there is none). */
+extern const struct tw_protocol *const tw_protocols[];
+const struct tw_protocol *tw_protocol_by_name(const char *name);
+
+/* A register's value, names compared without regard to case.  False: it is not there. */
+bool tw_source_register(const struct tw_source_info *source, const char *name, uint64_t *value);
+/* The same, but its absence is a fault that names it. */
+enum tw_status tw_source_need(const struct tw_source_info *source, const char *name,
+                              uint64_t *value, struct tw_fault *fault);
+
+#endif
