@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All of the library's public headers. */
+#ifndef TRACKWAY_TRACKWAY_H
+#define TRACKWAY_TRACKWAY_H
+
+#include <trackway/frame.h>
+#include <trackway/image.h>
+#include <trackway/status.h>
+#include <trackway/tree.h>
+#include <trackway/types.h>
+
+#endif

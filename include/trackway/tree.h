@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The decode tree: a capture's bytes in, packets or elements of every source out. */
+#ifndef TRACKWAY_TREE_H
+#define TRACKWAY_TREE_H
+
+#include <trackway/frame.h>
+#include <trackway/image.h>
+#include <trackway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tw_tree;
+
+struct tw_tree_config {
+    size_t size; /* sizeof(struct tw_tree_config) */
+    enum tw_framing framing;
+    bool no_barrier;
+    uint8_t assume_id;    /* frames: give bytes of unknown ID to this one; 0: drop them */
+    bool packets_only;    /* no elements: tw_tree_next_packet instead of tw_tree_next */
+    bool unmerged;        /* several IDs: do not interleave, each feed gives ID after ID */
+    uint32_t range_limit; /* instructions without a waypoint; 0: 1,048,576 */
+    bool source_address_n; /* ETE: a source-address range is split at each not-taken waypoint */
+    bool check_opcodes, check_atoms, check_continuity;
+    uint64_t base; /* capture offset of the first byte */
+    const struct tw_allocator *allocator;
+};
+
+/* A trace source of the capture. */
+struct tw_tree_source {
+    size_t size;          /* sizeof(struct tw_tree_source) */
+    const char *protocol; /* "etmv4", "ete", "ptm", "etmv3", "itm", "stm", "etrace" ... */
+    const struct tw_register *registers;
+    size_t register_count;
+    const char *type;      /* as a snapshot says it, "ETM4.0"; may be NULL */
+    const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; may be NULL */
+    const char *text;      /* configuration that is no list of numbers; may be NULL */
+    uint8_t id;            /* used when the registers name no trace ID */
+    struct tw_image *image; /* borrowed; may be NULL */
+};
+
+/* Per trace ID. */
+struct tw_source_stats {
+    uint64_t bytes;          /* of this ID */
+    uint64_t unsynced_bytes; /* before the first synchronization, and after each loss */
+    uint64_t elements[TW_ELEMENT_TYPES];
+    uint64_t errors[TW_ERROR_CODES];
+    uint64_t instructions;
+    uint64_t packets; /* packets_only */
+    uint64_t overflows, discards;
+    uint64_t missing_code; /* ADDR_NACC elements */
+};
+
+/* One packet, its bytes, and whose it is; valid until the next call. */
+struct tw_packet_view {
+    const struct tw_packet *packet; /* the protocol's struct begins with this */
+    const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
+    const char *protocol;
+    bool is_bad;
+    bool is_not_sync;
+};
+
+TW_API TW_MUST_USE enum tw_status tw_tree_new(struct tw_tree **tree,
+                                              const struct tw_tree_config *config,
+                                              struct tw_fault *fault);
+TW_API void tw_tree_free(struct tw_tree *tree);
+TW_API const char *tw_tree_fault(const struct tw_tree *tree);
+
+/* Before the first byte.  `id` gets the trace ID that the source has. */
+TW_API TW_MUST_USE enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
+                                                     const struct tw_tree_source *source);
+
+/* Pull: feed bytes, then take what they give until TW_MORE; at the end of the capture call
+   tw_tree_finish, then take until TW_END.  Bytes fed are borrowed only during the call. */
+TW_API TW_MUST_USE enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data,
+                                               size_t size);
+TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
+/* Points `batch` at elements of one ID; they stay valid until the next call. */
+TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
+TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
+                                                      struct tw_packet_view *view);
+/* Forgets all decode state, keeps sources and images; the next byte fed is at offset `base`. */
+TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
+
+/* A line for a packet, without its end; see tw_element_json for the rules on `room`. */
+TW_API size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view);
+TW_API size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view);
+TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);
+
+/* What the frames held; NULL when the capture is unframed. */
+TW_API const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree);
+TW_API const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id);
+
+/* Names of the protocols that this build knows, NULL at the end of the list. */
+TW_API const char *tw_protocol_name(size_t number);
+TW_API const char *tw_protocol_title(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
