@@ -20,10 +20,10 @@
 void check_case(const char *format, ...);
 
 /* Integers of any kind, enums too; both are shown in decimal and hexadecimal. */
-#define CHECK_EQ(got, want)                                                                      \
+#define CHECK_EQ(got, want)                                                                    \
     check_eq((uint64_t)(got), (uint64_t)(want), #got " == " #want, __FILE__, __LINE__)
 #define CHECK(condition) check_true((condition) ? true : false, #condition, __FILE__, __LINE__)
-#define CHECK_BYTES(got, got_size, want, want_size)                                              \
+#define CHECK_BYTES(got, got_size, want, want_size)                                            \
     check_bytes(got, got_size, want, want_size, __FILE__, __LINE__)
 #define CHECK_TEXT(got, want) check_text(got, want, __FILE__, __LINE__)
 

@@ -30,8 +30,8 @@ void check_eq(uint64_t got, uint64_t want, const char *text, const char *file, i
     if (got == want)
         return;
     show_case();
-    print_error("%s\ngot  %" PRId64 " (0x%" PRIx64 ")\nwant %" PRId64 " (0x%" PRIx64 ")\n", text,
-                (int64_t)got, got, (int64_t)want, want);
+    print_error("%s\ngot  %" PRId64 " (0x%" PRIx64 ")\nwant %" PRId64 " (0x%" PRIx64 ")\n",
+                text, (int64_t)got, got, (int64_t)want, want);
     _fail(file, line);
 }
 
