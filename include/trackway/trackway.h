@@ -3,6 +3,7 @@
 #ifndef TRACKWAY_TRACKWAY_H
 #define TRACKWAY_TRACKWAY_H
 
+#include <trackway/capture.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/status.h>
