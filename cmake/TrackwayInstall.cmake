@@ -34,6 +34,9 @@ if("LLVM" IN_LIST TW_FEATURES)
 endif()
 list(JOIN pc_requires ", " pc_requires)
 list(JOIN pc_libs " " pc_libs)
+# Relative to the file itself, so that the installed tree may be moved.
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 configure_file(cmake/trackway.pc.in trackway.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/trackway.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -1,0 +1,66 @@
+#!/bin/sh
+# install.sh BUILD CC: installs into a temporary folder and uses the library from there, as others do.
+set -eu
+build=$1 cc=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cmake --install "$build" --prefix "$prefix" >"$work/log" || { cat "$work/log"; exit 1; }
+
+cat >"$work/use.c" <<'TEXT'
+#include <stdio.h>
+#include <trackway/trackway.h>
+int main(void)
+{
+    printf("%s [%s]\n", tw_version(), tw_features());
+    return 0;
+}
+TEXT
+cat >"$work/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.20)
+project(use C)
+find_package(trackway 0.1 REQUIRED)
+add_executable(use_shared use.c)
+target_link_libraries(use_shared PRIVATE trackway::trackway)
+add_executable(use_static use.c)
+target_link_libraries(use_static PRIVATE trackway::trackway_static)
+TEXT
+
+library=$(dirname "$(find "$prefix" -name libtrackway.so)")
+PKG_CONFIG_PATH=$library/pkgconfig
+LD_LIBRARY_PATH=$library
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+
+check() { # what, program
+    said=$("$2")
+    case $said in
+    0.*) echo "$1: $said" ;;
+    *) echo "$1 said: $said"; exit 1 ;;
+    esac
+}
+
+$cc -o "$work/pc_shared" "$work/use.c" $(pkg-config --cflags --libs trackway)
+check 'pkg-config, shared' "$work/pc_shared"
+$cc -o "$work/pc_static" "$work/use.c" $(pkg-config --cflags trackway) "$library/libtrackway.a" \
+    $(pkg-config --static --libs-only-l --libs-only-other trackway | sed 's/-ltrackway//')
+check 'pkg-config, static' "$work/pc_static"
+cmake -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+    cmake --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+check 'find_package, shared' "$work/build/use_shared"
+check 'find_package, static' "$work/build/use_static"
+
+# The shared library offers what the headers mark TW_API, all of it and nothing else.
+cat "$prefix"/include/trackway/*.h | awk '
+    /^TW_API/ { open = 1 }
+    open && match($0, /tw_[a-z0-9_]+\(/) { print substr($0, RSTART, RLENGTH - 1); open = 0 }' |
+    sort -u >"$work/promised"
+nm -D --defined-only "$library/libtrackway.so" | awk '{ print $3 }' | sort -u >"$work/offered"
+diff "$work/promised" "$work/offered" >"$work/diff" || {
+    echo "headers (<) and the library's symbols (>) differ:"
+    grep '^[<>]' "$work/diff"
+    exit 1
+}
+[ -L "$library/libtrackway.so.0" ] || { echo "no soname link libtrackway.so.0"; exit 1; }
+if [ -x "$prefix/bin/trackway" ]; then
+    "$prefix/bin/trackway" --version
+fi
