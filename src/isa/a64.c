@@ -5,20 +5,20 @@
 
 enum form { NO_TARGET, IMM26, IMM19, IMM14, IMM9 };
 
-#define BR TW_FLOW_BRANCH
-#define IBR TW_FLOW_INDIRECT
-#define ISB TW_FLOW_ISB
+#define BR      TW_FLOW_BRANCH
+#define IBR     TW_FLOW_INDIRECT
+#define ISB     TW_FLOW_ISB
 #define BARRIER TW_FLOW_DSB_DMB
-#define WFX TW_FLOW_WFX
-#define TSTART TW_FLOW_TSTART
-#define COND TW_ROW_COND
-#define LINK TW_ROW_LINK
-#define RET TW_ROW_RETURN
-#define ERET TW_ROW_ERET
-#define TIMED TW_ROW_TIMED
-#define ALL 0, 0                      /* no exception to mask and value */
-#define CC_4_5 0x00c00000, 0x00800000 /* CB<cc>: these two conditions are not allocated */
-#define RM_31 0x0000001f, 0x0000001f  /* RETAA and RETAB stand there */
+#define WFX     TW_FLOW_WFX
+#define TSTART  TW_FLOW_TSTART
+#define COND    TW_ROW_COND
+#define LINK    TW_ROW_LINK
+#define RET     TW_ROW_RETURN
+#define ERET    TW_ROW_ERET
+#define TIMED   TW_ROW_TIMED
+#define ALL     0, 0                   /* no exception to mask and value */
+#define CC_4_5  0x00c00000, 0x00800000 /* CB<cc>: these two conditions are not allocated */
+#define RM_31   0x0000001f, 0x0000001f /* RETAA and RETAB stand there */
 
 /* clang-format off */
 static const struct tw_isa_row immediate[] = {

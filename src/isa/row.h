@@ -24,8 +24,9 @@ enum {
 struct tw_isa_row {
     uint32_t mask, value;
     uint32_t except_mask, except_value;
-    uint8_t kind;  /* enum tw_flow_kind */
-    uint8_t form;  /* of a direct branch: how the target is computed; private to each instruction set */
+    uint8_t kind; /* enum tw_flow_kind */
+    uint8_t
+        form; /* of a direct branch: how the target is computed; private to each instruction set */
     uint8_t flags; /* TW_ROW_... */
     const char *name;
 };
@@ -36,13 +37,18 @@ struct tw_isa_group {
     size_t count;
 };
 
-#define TW_ISA_GROUP(rows)                                                                         \
-    {                                                                                              \
-        (rows), sizeof(rows) / sizeof((rows)[0])                                                   \
+#define TW_ISA_GROUP(rows)                                                                     \
+    {                                                                                          \
+        (rows), sizeof(rows) / sizeof((rows)[0])                                               \
     }
 
 /* The tables themselves, by major bits; for the tests as well. */
-enum { TW_A64_GROUPS = 8, TW_A32_GROUPS = 9, TW_T32_NARROW_GROUPS = 16, TW_T32_WIDE_GROUPS = 4 };
+enum {
+    TW_A64_GROUPS = 8,
+    TW_A32_GROUPS = 9,
+    TW_T32_NARROW_GROUPS = 16,
+    TW_T32_WIDE_GROUPS = 4
+};
 extern const struct tw_isa_group tw_a64_groups[TW_A64_GROUPS];
 extern const struct tw_isa_group tw_a32_groups[TW_A32_GROUPS];
 extern const struct tw_isa_group tw_t32_narrow_groups[TW_T32_NARROW_GROUPS];
@@ -56,7 +62,8 @@ static inline bool tw_isa_row_fits(const struct tw_isa_row *row, uint32_t opcode
 }
 
 /* The row that fits, or NULL. */
-static inline const struct tw_isa_row *tw_isa_find(const struct tw_isa_group *group, uint32_t opcode)
+static inline const struct tw_isa_row *tw_isa_find(const struct tw_isa_group *group,
+                                                   uint32_t opcode)
 {
     for (size_t i = 0; i < group->count; i++) {
         if (tw_isa_row_fits(&group->rows[i], opcode))
