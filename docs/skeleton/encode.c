@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Skeleton: packets to bytes, the exact inverse of packet.c. */
+#include "skeleton/packet.h"
+
+#include "base/bytes.h"
+
+enum tw_status tw_skeleton_write(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    const struct tw_skeleton_packet *from = packet;
+    struct tw_writer to = { .at = out, .end = out + *size };
+
+    (void)writer; /* no packet depends on the one before it */
+    switch (from->head.type) {
+    case TW_SKELETON_SYNC:
+        tw_write_le(&to, (uint64_t)0x80 << 56, 8);
+        break;
+    case TW_SKELETON_DATA:
+        tw_write_u8(&to, 0x01);
+        tw_write_u8(&to, from->data);
+        break;
+    case TW_SKELETON_TIMESTAMP:
+        tw_write_u8(&to, 0x02);
+        tw_write_uleb(&to, from->timestamp, 9);
+        break;
+    case TW_SKELETON_OVERFLOW:
+        tw_write_u8(&to, 0x03);
+        break;
+    default:
+        return TW_E_ARGUMENT;
+    }
+    if (to.missing)
+        return TW_MORE;
+    *size = (size_t)(to.at - out);
+    return TW_OK;
+}
