@@ -19,6 +19,7 @@ struct tw_source_info {
     const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; NULL: none */
     const char *text;      /* configuration that is no list of numbers (E-Trace files); or NULL */
     uint8_t id;            /* trace ID where the registers do not say */
+    bool is_framed;        /* its bytes come out of formatter frames */
 };
 
 /* The bytes that a decoder is to work on.  `used` bytes of them are done.  When the decoder stops
@@ -72,7 +73,10 @@ struct tw_protocol {
     /* Packets.  read gives the next packet whole, or TW_MORE with nothing consumed when it is
        cut and !is_last.  Bytes before synchronization come out as a NOT_SYNC packet (its run may
        go on in the next one), bytes that fit no rule as a packet of a bad type: it never fails
-       otherwise, and always consumes at least one byte when size > 0 and it returns TW_OK. */
+       otherwise, and always consumes at least one byte when size > 0 and it returns TW_OK.
+       TW_PROTOCOL_BITS: the packet consumes size - (spare_bits != 0) bytes, which may be none; the
+       reader keeps which half of the first byte comes next.  The lister prints `nib` and `nb` of
+       such packets from skip_bits, spare_bits and the bytes. */
     void (*reader_init)(void *reader, const void *config);
     enum tw_status (*read)(void *reader, void *packet, const uint8_t *data, size_t size,
                            bool is_last);

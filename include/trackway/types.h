@@ -119,7 +119,8 @@ enum tw_itm_kind {
     TW_ITM_TS_DELAY,
     TW_ITM_TS_PKT_DELAY,
     TW_ITM_TS_PKT_TS_DELAY,
-    TW_ITM_TS_GLOBAL
+    TW_ITM_TS_GLOBAL,
+    TW_ITM_LOST /* an overflow that no element follows, whose flag could say so */
 };
 
 /* "dir" of a data address. */
@@ -310,9 +311,13 @@ struct tw_batch {
 struct tw_packet {
     uint64_t index;  /* offset in the capture of its first byte */
     uint64_t offset; /* ... in its ID's own stream */
-    uint32_t size;   /* in bytes */
+    uint32_t size;   /* in bytes; the next packet begins at offset + size ... */
     uint8_t type;    /* the protocol's enum */
     uint8_t id;      /* trace ID */
+    /* Streams of nibbles (STM): low bits of the first byte that belong to the packet before, and
+       high bits of the last byte that belong to the next one: 0 or 4.  With spare_bits the next
+       packet begins in this one's last byte: at offset + size - 1. */
+    uint8_t skip_bits, spare_bits;
 };
 
 /* A register of a trace unit or a key of a configuration, by name. */
