@@ -44,7 +44,7 @@ check 'pkg-config, shared' "$work/pc_shared"
 $cc -o "$work/pc_static" "$work/use.c" $(pkg-config --cflags trackway) "$library/libtrackway.a" \
     $(pkg-config --static --libs-only-l --libs-only-other trackway | sed 's/-ltrackway//')
 check 'pkg-config, static' "$work/pc_static"
-cmake -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+cmake -G Ninja -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
     cmake --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 check 'find_package, shared' "$work/build/use_shared"
 check 'find_package, static' "$work/build/use_static"
