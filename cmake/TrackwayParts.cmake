@@ -1,6 +1,7 @@
 # How a folder of src/ becomes part of the library and a test program.
 #
-#   tw_add_part(frame FILES unpack.c pack.c)    files named here; test.c, if there, is test_frame
+#   tw_add_part(frame FILES unpack.c pack.c)    files named here; test.c, if there, is test_frame,
+#                                               and a further test_x.c is test_frame_x
 #   tw_add_protocol(etmv4 [EXTRA more.c])       the file names that every protocol uses
 
 set(TW_PROTOCOL_FILES protocol.c packet.c encode.c print.c decode.c unit.c)
@@ -29,15 +30,19 @@ function(tw_take_folder folder files)
         return()
     endif()
     foreach(name ${present})
-        if(NOT name STREQUAL "test.c" AND NOT name IN_LIST files)
+        if(NOT name MATCHES "^test(_.*)?\\.c$" AND NOT name IN_LIST files)
             message(WARNING "src/${folder}/${name} is in no list: add it in src/CMakeLists.txt")
         endif()
     endforeach()
     list(TRANSFORM files PREPEND "${path}/")
     target_sources(tw_objects PRIVATE ${files})
-    if(TW_HAVE_TESTS AND "test.c" IN_LIST present)
-        tw_add_test(test_${folder} "${path}/test.c")
-    endif()
+    list(FILTER present INCLUDE REGEX "^test(_.*)?\\.c$")
+    foreach(name ${present})
+        if(TW_HAVE_TESTS)
+            string(REGEX REPLACE "^test(.*)\\.c$" "test_${folder}\\1" target ${name})
+            tw_add_test(${target} "${path}/${name}")
+        endif()
+    endforeach()
 endfunction()
 
 # A cmocka program, linked with the static library: it sees internal headers and symbols.
