@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Target memory from a callback, with a cache of pages in front of it. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "image/store.h"
+
+enum { PAGE_SIZE = 4096, PAGES = 512, SLOTS = 2048 };
+
+struct page {
+    uint64_t address; /* of the page, a multiple of its size */
+    struct tw_view view;
+    uint16_t low, high; /* bytes[low] up to bytes[high - 1] were read */
+    uint8_t bytes[PAGE_SIZE];
+};
+
+static size_t slot_of(const struct tw_view *view, uint64_t address)
+{
+    const uint64_t from = (uint64_t)view->context << 32 | view->space;
+
+    return tw_hash64(tw_hash64(address) ^ tw_hash64(from) ^ view->time) % SLOTS;
+}
+
+static bool is_page(const struct page *page, const struct tw_view *view, uint64_t address)
+{
+    return page->address == address && page->view.space == view->space &&
+           page->view.context == view->context && page->view.time == view->time;
+}
+
+/* The slot of the page, or the empty one where it would be. */
+static size_t find_slot(const struct page_cache *cache, const struct tw_view *view,
+                        uint64_t address)
+{
+    size_t slot = slot_of(view, address);
+
+    while (cache->index[slot] && !is_page(&cache->pages[cache->index[slot] - 1], view, address))
+        slot = (slot + 1) % SLOTS;
+    return slot;
+}
+
+/* Empties a slot and moves up those that had to step over it. */
+static void clear_slot(struct page_cache *cache, size_t slot)
+{
+    size_t next = slot;
+
+    for (;;) {
+        size_t home;
+
+        next = (next + 1) % SLOTS;
+        if (!cache->index[next])
+            break;
+        home = slot_of(&cache->pages[cache->index[next] - 1].view,
+                       cache->pages[cache->index[next] - 1].address);
+        if ((next + SLOTS - home) % SLOTS >= (next + SLOTS - slot) % SLOTS) {
+            cache->index[slot] = cache->index[next];
+            slot = next;
+        }
+    }
+    cache->index[slot] = 0;
+}
+
+/* An empty page for the key; the oldest page gives way when all are taken. */
+static struct page *new_page(struct page_cache *cache, const struct tw_view *view,
+                             uint64_t address)
+{
+    size_t number = cache->count;
+    struct page *page;
+
+    if (number < PAGES) {
+        cache->count++;
+    } else {
+        number = cache->oldest;
+        cache->oldest = (cache->oldest + 1) % PAGES;
+        page = &cache->pages[number];
+        clear_slot(cache, find_slot(cache, &page->view, page->address));
+    }
+    page = &cache->pages[number];
+    page->address = address;
+    page->view = *view;
+    page->low = page->high = 0;
+    cache->index[find_slot(cache, view, address)] = (uint16_t)(number + 1);
+    return page;
+}
+
+static size_t ask(const struct page_cache *cache, uint8_t *out, const struct tw_view *view,
+                  uint64_t address, size_t size)
+{
+    const size_t got = cache->read(cache->context, out, view, address, size);
+
+    return got < size ? got : size;
+}
+
+/* Reads so that the page holds bytes[offset]: the whole page, or where that is not to be had
+   from the offset on.  False: not accessible. */
+static bool fill(const struct page_cache *cache, struct page *page, const struct tw_view *view,
+                 size_t offset)
+{
+    size_t got;
+
+    if (page->low == page->high) {
+        got = ask(cache, page->bytes, view, page->address, PAGE_SIZE);
+        page->low = 0;
+        page->high = (uint16_t)got;
+        if (offset < got || offset == 0)
+            return offset < got;
+    }
+    /* Bytes already there may be in use and stay; the new ones must join them to be kept. */
+    got = ask(cache, page->bytes + offset, view, page->address + offset, PAGE_SIZE - offset);
+    if (!got)
+        return false;
+    if (page->low != page->high && offset <= page->low && offset + got >= page->low) {
+        page->low = (uint16_t)offset;
+        if (offset + got > page->high)
+            page->high = (uint16_t)(offset + got);
+    } else if (page->low != page->high && offset == page->high) {
+        page->high = (uint16_t)(offset + got);
+    } else {
+        page->low = (uint16_t)offset;
+        page->high = (uint16_t)(offset + got);
+    }
+    return true;
+}
+
+static bool make_cache(struct tw_image *image)
+{
+    struct page_cache *cache = &image->cache;
+
+    if (!cache->pages)
+        cache->pages = tw_take(image->allocator, PAGES * sizeof *cache->pages);
+    if (!cache->index)
+        cache->index = tw_take(image->allocator, SLOTS * sizeof *cache->index);
+    return cache->pages && cache->index;
+}
+
+size_t tw_pages_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,
+                     uint64_t address, uint64_t high)
+{
+    struct page_cache *cache = &image->cache;
+    const size_t offset = address % PAGE_SIZE;
+    struct page *page;
+    size_t slot, size;
+
+    if (!cache->read || !make_cache(image))
+        return 0;
+    slot = find_slot(cache, view, address - offset);
+    if (cache->index[slot])
+        page = &cache->pages[cache->index[slot] - 1];
+    else
+        page = new_page(cache, view, address - offset);
+    if ((offset < page->low || offset >= page->high) && !fill(cache, page, view, offset))
+        return 0;
+    *bytes = page->bytes + offset;
+    size = page->high - offset;
+    return size - 1 < high - address ? size : (size_t)(high - address) + 1;
+}
+
+void tw_pages_free(struct tw_image *image)
+{
+    tw_give(image->allocator, image->cache.pages);
+    tw_give(image->allocator, image->cache.index);
+    image->cache = (struct page_cache){ 0 };
+}
+
+enum tw_status tw_image_set_callback(struct tw_image *image, tw_memory_fn *read, void *context)
+{
+    tw_pages_free(image);
+    image->cache.read = read;
+    image->cache.context = context;
+    image->generation++;
+    image->hit.is_valid = false;
+    return TW_OK;
+}

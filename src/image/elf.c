@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Loadable segments of ELF files, read with libelf. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+
+#include "base/fault.h"
+#include "image/store.h"
+
+#ifdef TW_WITH_ELF
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <unistd.h>
+
+/* One program header.  The zero-filled end of a segment is left out: no code stands there. */
+static enum tw_status add_segment(struct tw_image *image, const struct tw_region *about,
+                                  struct backing *backing, const GElf_Phdr *header,
+                                  size_t number)
+{
+    struct tw_region region = *about;
+
+    if (header->p_type != PT_LOAD || header->p_filesz == 0)
+        return TW_OK;
+    if (header->p_offset > backing->file.size ||
+        header->p_filesz > backing->file.size - header->p_offset)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: segment %zu lies outside the file",
+                       backing->path, number);
+    region.address += header->p_vaddr;
+    region.length = header->p_filesz;
+    return tw_image_take(image, &region, backing->file.bytes + header->p_offset, backing);
+}
+
+static enum tw_status add_segments(struct tw_image *image, const struct tw_region *about,
+                                   struct backing *backing, Elf *elf)
+{
+    const size_t before = image->count;
+    size_t count;
+
+    if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: not an ELF file", backing->path);
+    /* A header is 32 bytes at least: a count that cannot be true must not keep us busy. */
+    if (count > backing->file.size / 32)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: its program headers lie outside the file",
+                       backing->path);
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (!gelf_getphdr(elf, (int)i, &header))
+            return tw_fail(&image->fault, TW_E_FILE,
+                           "%s: program header %zu cannot be read: %s", backing->path, i,
+                           elf_errmsg(-1));
+        TW_TRY(add_segment(image, about, backing, &header, i));
+    }
+    /* An image that had all of them already is as good. */
+    if (image->count == before && backing->uses == 1)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: has no loadable segments", backing->path);
+    return TW_OK;
+}
+
+static enum tw_status add_elf(struct tw_image *image, const struct tw_region *about,
+                              struct backing *backing)
+{
+    enum tw_status status;
+    Elf *elf;
+    int fd;
+
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return tw_fail(&image->fault, TW_E_UNSUPPORTED, "%s: libelf is too old", backing->path);
+    fd = open(backing->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: cannot be opened", backing->path);
+    elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf)
+        status = add_segments(image, about, backing, elf);
+    else
+        status = tw_fail(&image->fault, TW_E_FILE, "%s: %s", backing->path, elf_errmsg(-1));
+    (void)elf_end(elf);
+    (void)close(fd);
+    return status;
+}
+
+enum tw_status tw_image_add_elf(struct tw_image *image, const struct tw_region *region,
+                                const char *path)
+{
+    const size_t count = image->count;
+    struct tw_region about;
+    struct backing *backing;
+    enum tw_status status;
+
+    TW_TRY(tw_image_region_from(image, &about, region, path));
+    TW_TRY(tw_image_back(image, &backing, path));
+    backing->uses++;
+    status = add_elf(image, &about, backing);
+    if (status != TW_OK)
+        tw_image_cut(image, count);
+    backing->uses--;
+    tw_image_settle(image, backing);
+    return status;
+}
+
+#else
+
+enum tw_status tw_image_add_elf(struct tw_image *image, const struct tw_region *region,
+                                const char *path)
+{
+    (void)region;
+    return tw_fail(&image->fault, TW_E_UNSUPPORTED,
+                   "%s: this build reads no ELF files; it needs libelf (Debian: libelf-dev)",
+                   path);
+}
+
+#endif

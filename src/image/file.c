@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files as target memory: mapped, never copied. */
+#define _POSIX_C_SOURCE 200809L
+#include "image/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "image/store.h"
+
+static const uint8_t nothing[1];
+
+enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat about;
+    void *map;
+
+    *file = (struct tw_file){ nothing, 0 };
+    if (fd < 0)
+        return tw_fail(fault, TW_E_FILE, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        (void)close(fd);
+        return tw_fail(fault, TW_E_FILE, "%s: not a file", path);
+    }
+    if (about.st_size == 0 || (uintmax_t)about.st_size > SIZE_MAX) {
+        (void)close(fd);
+        return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
+    }
+    map = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    (void)close(fd);
+    if (map == MAP_FAILED)
+        return tw_fail(fault, TW_E_FILE, "%s: cannot be mapped: %s", path, strerror(errno));
+    *file = (struct tw_file){ map, (size_t)about.st_size };
+    return TW_OK;
+}
+
+void tw_file_unmap(struct tw_file *file)
+{
+    void *map;
+
+    if (file->size) {
+        memcpy(&map, &file->bytes, sizeof map); /* munmap takes no const */
+        (void)munmap(map, file->size);
+    }
+    *file = (struct tw_file){ nothing, 0 };
+}
+
+enum tw_status tw_image_back(struct tw_image *image, struct backing **backing, const char *path)
+{
+    struct backing *made;
+    enum tw_status status;
+
+    for (*backing = image->backings; *backing; *backing = (*backing)->next)
+        if (strcmp((*backing)->path, path) == 0)
+            return TW_OK;
+    made = tw_take(image->allocator, sizeof *made);
+    if (made)
+        made->path = tw_copy_text(image->allocator, path);
+    if (!made || !made->path) {
+        tw_give(image->allocator, made);
+        return tw_fail(&image->fault, TW_E_MEMORY, "no memory for %s", path);
+    }
+    status = tw_file_map(&made->file, path, &image->fault);
+    if (status != TW_OK) {
+        tw_give(image->allocator, made->path);
+        tw_give(image->allocator, made);
+        return status;
+    }
+    made->next = image->backings;
+    image->backings = made;
+    *backing = made;
+    return TW_OK;
+}
+
+void tw_image_settle(struct tw_image *image, struct backing *backing)
+{
+    struct backing **link = &image->backings;
+
+    if (backing->uses)
+        return;
+    while (*link && *link != backing)
+        link = &(*link)->next;
+    if (*link)
+        *link = backing->next;
+    tw_file_unmap(&backing->file);
+    tw_give(image->allocator, backing->path);
+    tw_give(image->allocator, backing);
+}
+
+enum tw_status tw_image_add_file(struct tw_image *image, const struct tw_region *region,
+                                 const char *path, uint64_t offset)
+{
+    struct tw_region about;
+    struct backing *backing;
+    enum tw_status status;
+
+    TW_TRY(tw_image_region_from(image, &about, region, path));
+    TW_TRY(tw_image_back(image, &backing, path));
+    if (offset > backing->file.size || about.length > backing->file.size - offset) {
+        status = tw_fail(&image->fault, TW_E_FILE,
+                         "%s: %" PRIu64 " bytes from offset %" PRIu64
+                         " were asked for, but it has %zu",
+                         path, about.length, offset, backing->file.size);
+    } else {
+        if (!about.length)
+            about.length = backing->file.size - offset;
+        status = tw_image_take(image, &about, backing->file.bytes + offset, backing);
+    }
+    tw_image_settle(image, backing);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A file's bytes, mapped for reading. */
+#ifndef IMAGE_FILE_H
+#define IMAGE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trackway/status.h>
+
+struct tw_file {
+    const uint8_t *bytes; /* never NULL once mapped, even when the file is empty */
+    size_t size;
+};
+
+/* Fails with TW_E_FILE unless it is a regular file that can be read.  A file that is made shorter
+   while it is mapped cannot be guarded against. */
+enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault);
+void tw_file_unmap(struct tw_file *file);
+
+#endif

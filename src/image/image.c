@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Regions of target memory: adding, overlap rules, look-up. */
+#include "image/image.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "image/store.h"
+
+enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *allocator)
+{
+    struct tw_image *made = tw_take(allocator, sizeof *made);
+
+    *image = made;
+    if (!made)
+        return TW_E_MEMORY;
+    if (allocator) {
+        made->allocator_copy = *allocator;
+        made->allocator = &made->allocator_copy;
+    }
+    made->generation = 1;
+    return TW_OK;
+}
+
+static void changed(struct tw_image *image)
+{
+    image->generation++;
+    image->hit.is_valid = false;
+}
+
+static void drop_layers(struct tw_image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++)
+        tw_give(image->allocator, image->layers[i].spans);
+    image->layer_count = 0;
+}
+
+static void drop_region(struct tw_image *image, struct region *region)
+{
+    char *name;
+
+    /* The name was copied by us; the public struct shows it as const. */
+    memcpy(&name, &region->about.name, sizeof name);
+    tw_give(image->allocator, name);
+    if (region->backing) {
+        region->backing->uses--;
+        tw_image_settle(image, region->backing);
+    }
+}
+
+void tw_image_free(struct tw_image *image)
+{
+    struct tw_allocator allocator;
+    bool is_ours;
+
+    if (!image)
+        return;
+    for (size_t i = 0; i < image->count; i++)
+        drop_region(image, &image->regions[i]);
+    drop_layers(image);
+    tw_pages_free(image);
+    tw_give(image->allocator, image->layers);
+    tw_give(image->allocator, image->regions);
+    allocator = image->allocator_copy; /* the image itself holds it */
+    is_ours = !image->allocator;
+    tw_give(is_ours ? NULL : &allocator, image);
+}
+
+const char *tw_image_fault(const struct tw_image *image)
+{
+    return image->fault.text;
+}
+
+uint64_t tw_image_generation(const struct tw_image *image)
+{
+    return image->generation;
+}
+
+size_t tw_image_region_count(const struct tw_image *image)
+{
+    return image->count;
+}
+
+const struct tw_region *tw_image_region(const struct tw_image *image, size_t number)
+{
+    return number < image->count ? &image->regions[number].about : NULL;
+}
+
+static unsigned count_bits(uint32_t value)
+{
+    unsigned count = 0;
+
+    for (; value; value &= value - 1)
+        count++;
+    return count;
+}
+
+/* The number of spans that begin at or before the address. */
+static size_t spans_up_to(const struct layer *layer, uint64_t address)
+{
+    size_t low = 0, high = layer->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (layer->spans[middle].first <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool meets(const struct layer *layer, uint64_t first, uint64_t last)
+{
+    const size_t count = spans_up_to(layer, last);
+
+    return count && layer->spans[count - 1].last >= first;
+}
+
+/* A region of fewer spaces hides one of more: only those that cannot be ranked exclude each
+   other. */
+static bool rivals(uint32_t a, uint32_t b)
+{
+    return (a & b) && (a == b || ((a & b) != a && (a & b) != b));
+}
+
+static bool same_time(const struct tw_region *a, const struct tw_region *b)
+{
+    return a->from < b->until && b->from < a->until;
+}
+
+/* A region already there that the new one may not lie upon; NULL: none. */
+static const struct region *find_rival(const struct tw_image *image,
+                                       const struct tw_region *region, uint64_t last)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+
+        if (layer->context != region->context || !rivals(layer->spaces, region->spaces))
+            continue;
+        for (size_t n = spans_up_to(layer, last); n; n--) {
+            const struct region *other = &image->regions[layer->spans[n - 1].region];
+
+            if (layer->spans[n - 1].last < region->address)
+                break;
+            if (same_time(&other->about, region))
+                return other;
+        }
+    }
+    return NULL;
+}
+
+/* Where a layer of this context and these spaces belongs. */
+static size_t layer_place(const struct tw_image *image, uint32_t context, uint32_t spaces)
+{
+    const unsigned bits = count_bits(spaces);
+    size_t low = 0, high = image->layer_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct layer *layer = &image->layers[middle];
+
+        if (layer->context < context ||
+            (layer->context == context && count_bits(layer->spaces) < bits))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The layer that takes the region, made if there is none, with room for one span more. */
+static struct layer *layer_for(struct tw_image *image, const struct tw_region *region,
+                               uint64_t last)
+{
+    const size_t place = layer_place(image, region->context, region->spaces);
+    struct layer *layer;
+
+    for (size_t i = place; i < image->layer_count; i++) {
+        layer = &image->layers[i];
+        if (layer->context != region->context)
+            break;
+        if (layer->spaces != region->spaces || meets(layer, region->address, last))
+            continue;
+        if (!TW_GROW(image->allocator, &layer->spans, &layer->room, layer->count + 1))
+            return NULL;
+        return layer;
+    }
+    if (!TW_GROW(image->allocator, &image->layers, &image->layer_room, image->layer_count + 1))
+        return NULL;
+    layer = &image->layers[place];
+    memmove(layer + 1, layer, (image->layer_count - place) * sizeof *layer);
+    *layer = (struct layer){ .spaces = region->spaces, .context = region->context };
+    image->layer_count++;
+    if (!TW_GROW(image->allocator, &layer->spans, &layer->room, 1))
+        return NULL; /* an empty layer does no harm */
+    return layer;
+}
+
+static void insert_span(struct layer *layer, uint64_t first, uint64_t last, uint32_t region)
+{
+    const size_t place = spans_up_to(layer, first);
+    struct span *at = &layer->spans[place];
+
+    memmove(at + 1, at, (layer->count - place) * sizeof *at);
+    *at = (struct span){ first, last, region };
+    layer->count++;
+}
+
+enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *out,
+                                    const struct tw_region *region, const char *name)
+{
+    *out = (struct tw_region){ 0 };
+    if (!region || region->size < sizeof region->size + sizeof region->address)
+        return tw_fail(&image->fault, TW_E_ARGUMENT, "a region's size is not set");
+    memcpy(out, region, region->size < sizeof *out ? region->size : sizeof *out);
+    out->size = sizeof *out;
+    if (!out->name || !*out->name)
+        out->name = name;
+    if (!out->spaces)
+        out->spaces = TW_SPACE_ANY;
+    if (!out->until)
+        out->until = UINT64_MAX;
+    return TW_OK;
+}
+
+static bool is_same(const struct region *a, const struct tw_region *b, const uint8_t *bytes)
+{
+    return a->bytes == bytes && a->about.address == b->address &&
+           a->about.length == b->length && a->about.spaces == b->spaces &&
+           a->about.context == b->context && a->about.from == b->from &&
+           a->about.until == b->until;
+}
+
+static enum tw_status check_region(struct tw_image *image, const struct tw_region *region)
+{
+    const uint64_t last = region->address + region->length - 1;
+
+    if (region->length == 0 || last < region->address)
+        return tw_fail(&image->fault, TW_E_ARGUMENT,
+                       "%s: region at 0x%" PRIx64 " is empty or passes the end of memory",
+                       region->name, region->address);
+    if (region->from >= region->until)
+        return tw_fail(&image->fault, TW_E_ARGUMENT,
+                       "%s: region at 0x%" PRIx64 " ends in time before it begins",
+                       region->name, region->address);
+    if (region->length > SIZE_MAX || image->count >= UINT32_MAX)
+        return tw_fail(&image->fault, TW_E_ARGUMENT, "%s: region at 0x%" PRIx64 " is too large",
+                       region->name, region->address);
+    return TW_OK;
+}
+
+enum tw_status tw_image_take(struct tw_image *image, const struct tw_region *region,
+                             const uint8_t *bytes, struct backing *backing)
+{
+    const uint64_t last = region->address + region->length - 1;
+    const struct region *rival;
+    struct layer *layer;
+    char *name;
+
+    TW_TRY(check_region(image, region));
+    rival = find_rival(image, region, last);
+    if (rival && is_same(rival, region, bytes))
+        return TW_OK;
+    if (rival)
+        return tw_fail(&image->fault, TW_E_CONFIG,
+                       "%s at 0x%" PRIx64 "-0x%" PRIx64 " overlaps %s at 0x%" PRIx64
+                       "-0x%" PRIx64,
+                       region->name, region->address, last, rival->about.name,
+                       rival->about.address, rival->about.address + rival->about.length - 1);
+    name = tw_copy_text(image->allocator, region->name);
+    if (!name || !TW_GROW(image->allocator, &image->regions, &image->room, image->count + 1) ||
+        !(layer = layer_for(image, region, last))) {
+        tw_give(image->allocator, name);
+        return tw_fail(&image->fault, TW_E_MEMORY, "no memory for %s", region->name);
+    }
+    insert_span(layer, region->address, last, (uint32_t)image->count);
+    image->regions[image->count] = (struct region){ *region, bytes, backing };
+    image->regions[image->count++].about.name = name;
+    image->has_times |= region->from != 0 || region->until != UINT64_MAX;
+    if (backing)
+        backing->uses++;
+    changed(image);
+    return TW_OK;
+}
+
+enum tw_status tw_image_add(struct tw_image *image, const struct tw_region *region,
+                            const uint8_t *bytes)
+{
+    struct tw_region about;
+
+    TW_TRY(tw_image_region_from(image, &about, region, "memory"));
+    if (!bytes)
+        return tw_fail(&image->fault, TW_E_ARGUMENT, "%s has no bytes", about.name);
+    return tw_image_take(image, &about, bytes, NULL);
+}
+
+/* Takes a region's span away; the regions after it move up by one. */
+static void forget_span(struct tw_image *image, size_t number)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        struct layer *layer = &image->layers[i];
+        size_t kept = 0;
+
+        for (size_t k = 0; k < layer->count; k++) {
+            struct span span = layer->spans[k];
+
+            if (span.region == number)
+                continue;
+            span.region -= span.region > number;
+            layer->spans[kept++] = span;
+        }
+        layer->count = kept;
+    }
+}
+
+void tw_image_cut(struct tw_image *image, size_t count)
+{
+    while (image->count > count) {
+        image->count--;
+        forget_span(image, image->count);
+        drop_region(image, &image->regions[image->count]);
+    }
+    changed(image);
+}
+
+void tw_image_remove(struct tw_image *image, uint64_t address, uint32_t context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < image->count; i++) {
+        struct region *region = &image->regions[i];
+
+        if (region->about.address != address || (context && region->about.context != context)) {
+            image->regions[kept++] = *region;
+            continue;
+        }
+        /* One by one: removal is rare, and so takes no memory that could be missing. */
+        forget_span(image, kept);
+        drop_region(image, region);
+    }
+    if (kept == image->count)
+        return;
+    image->count = kept;
+    changed(image);
+}
+
+/* Looks for the address in one layer.  True: *span is there now.  Else the window, from low to
+   high around the address, shrinks to where this layer stays without an answer. */
+static bool probe(const struct tw_image *image, struct hit *window, const struct layer *layer,
+                  uint64_t address)
+{
+    const size_t count = spans_up_to(layer, address);
+    const struct span *before = count ? &layer->spans[count - 1] : NULL;
+    uint64_t low = 0, high = UINT64_MAX;
+    bool is_there = false;
+
+    if (before && before->last >= address) {
+        const struct region *region = &image->regions[before->region];
+        const uint64_t time = window->view.time;
+
+        low = before->first;
+        high = before->last;
+        is_there = region->about.from <= time && time < region->about.until;
+    } else {
+        if (before)
+            low = before->last + 1;
+        if (count < layer->count)
+            high = layer->spans[count].first - 1;
+    }
+    if (low > window->low)
+        window->low = low;
+    if (high < window->high)
+        window->high = high;
+    if (is_there)
+        window->bytes = image->regions[before->region].bytes + (window->low - before->first);
+    return is_there;
+}
+
+/* The layers of one context, the most specific first. */
+static bool probe_context(const struct tw_image *image, struct hit *window, uint32_t context,
+                          uint64_t address)
+{
+    for (size_t i = layer_place(image, context, 0); i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+
+        if (layer->context != context)
+            break;
+        if ((layer->spaces & window->view.space) && probe(image, window, layer, address))
+            return true;
+    }
+    return false;
+}
+
+static bool is_hit(const struct hit *hit, const struct tw_view *view, uint64_t address)
+{
+    return hit->is_valid && hit->low <= address && address <= hit->high &&
+           hit->view.space == view->space && hit->view.context == view->context &&
+           hit->view.time == view->time;
+}
+
+size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,
+                     uint64_t address)
+{
+    struct hit *hit = &image->hit;
+    struct hit window = { .view = *view, .low = 0, .high = UINT64_MAX };
+
+    if (!window.view.space)
+        window.view.space = TW_SPACE_ANY;
+    if (!image->has_times)
+        window.view.time = 0;
+    if (!is_hit(hit, &window.view, address)) {
+        if (!probe_context(image, &window, view->context, address) &&
+            (!view->context || !probe_context(image, &window, 0, address)))
+            /* The callback is told the view as it came. */
+            return tw_pages_find(image, bytes, view, address, window.high);
+        window.is_valid = true;
+        *hit = window;
+    }
+    *bytes = hit->bytes + (address - hit->low);
+    return (size_t)(hit->high - address) + 1;
+}
+
+size_t tw_image_read(struct tw_image *image, uint8_t *out, const struct tw_view *view,
+                     uint64_t address, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const uint8_t *bytes;
+        size_t there = tw_image_find(image, &bytes, view, address + done);
+
+        if (!there)
+            break;
+        if (there > size - done)
+            there = size - done;
+        memcpy(out + done, bytes, there);
+        done += there;
+        if (address + done == 0)
+            break; /* the end of memory */
+    }
+    return done;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How regions are kept: shared by the files of this folder only. */
+#ifndef IMAGE_STORE_H
+#define IMAGE_STORE_H
+
+#include <trackway/image.h>
+
+#include "image/file.h"
+
+/* A file that regions lie in; mapped once, however many do. */
+struct backing {
+    struct backing *next;
+    char *path;
+    struct tw_file file;
+    size_t uses;
+};
+
+struct region {
+    struct tw_region about; /* spaces, until and name always set; the name is ours */
+    const uint8_t *bytes;
+    struct backing *backing; /* NULL: the caller's bytes */
+};
+
+/* A region's place, as the search needs it. */
+struct span {
+    uint64_t first, last;
+    uint32_t region;
+};
+
+/* Regions of the same spaces and context whose addresses do not meet, sorted.  Regions that meet
+   because their times differ lie in several layers. */
+struct layer {
+    uint32_t spaces, context;
+    struct span *spans;
+    size_t count, room;
+};
+
+/* The answer that was given last, for all addresses from low to high. */
+struct hit {
+    bool is_valid;
+    struct tw_view view;
+    uint64_t low, high;
+    const uint8_t *bytes; /* at low */
+};
+
+struct page;
+
+/* Answers of the callback: a fixed number of pages, the oldest gives way. */
+struct page_cache {
+    tw_memory_fn *read;
+    void *context;
+    struct page *pages; /* NULL until first needed */
+    uint16_t *index;    /* hash of the key to page number + 1 */
+    size_t count, oldest;
+};
+
+struct tw_image {
+    const struct tw_allocator *allocator;
+    struct tw_allocator allocator_copy;
+    struct tw_fault fault;
+    uint64_t generation;
+    struct region *regions; /* in the order added */
+    size_t count, room;
+    struct layer *layers; /* by context, then the fewest spaces first */
+    size_t layer_count, layer_room;
+    struct backing *backings;
+    bool has_times; /* some region is not always visible */
+    struct hit hit;
+    struct page_cache cache;
+};
+
+/* Adds a region whose bytes lie in `backing` (NULL: the caller's).  The backing counts one use
+   more only if the region was taken. */
+enum tw_status tw_image_take(struct tw_image *image, const struct tw_region *region,
+                             const uint8_t *bytes, struct backing *backing);
+/* Takes back every region from number `count` on. */
+void tw_image_cut(struct tw_image *image, size_t count);
+
+/* Maps a file, or finds it mapped.  tw_image_settle drops it again when nothing uses it. */
+enum tw_status tw_image_back(struct tw_image *image, struct backing **backing,
+                             const char *path);
+void tw_image_settle(struct tw_image *image, struct backing *backing);
+
+/* A caller's region as this version knows it: checks `size`, names it `name` if it has none. */
+enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *out,
+                                    const struct tw_region *region, const char *name);
+
+/* Callback bytes at `address`, as far as they lie together and at most to `high`; 0: none. */
+size_t tw_pages_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,
+                     uint64_t address, uint64_t high);
+void tw_pages_free(struct tw_image *image);
+
+#endif
