@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/data.h"
 #include "isa/isa.h"
 
 /* More about a row: bits of `flags`. */
@@ -99,6 +100,14 @@ static inline bool tw_isa_is_waypoint(const struct tw_isa_row *row,
     default:
         return false;
     }
+}
+
+/* TRCCONFIGR.INSTP0: loads and stores of memory can be P0 as well; their kind stays "other". */
+static inline bool tw_isa_access_is_p0(const struct tw_data_access *access,
+                                       const struct tw_isa_options *options)
+{
+    return !access->is_coprocessor && ((access->is_load && options->load_is_p0) ||
+                                       (access->is_store && options->store_is_p0));
 }
 
 /* Puts what the row says into *out, the target and what depends on registers aside.  The caller has

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* T32: sizes, IT blocks, branches, barriers, waits; the low-overhead loops of Armv8.1-M. */
+#include "isa/data.h"
 #include "isa/isa.h"
 #include "isa/row.h"
 
@@ -217,5 +218,11 @@ void tw_t32_classify(struct tw_instruction *out, uint32_t opcode, uint64_t addre
     } else if (out->kind == TW_FLOW_INDIRECT && is_implied_return(opcode)) {
         out->is_return = true;
         out->sub = TW_SUB_V7_IMPLIED_RET;
+    }
+    if (!out->is_waypoint && (options->load_is_p0 || options->store_is_p0)) {
+        struct tw_data_access access;
+
+        tw_t32_data(&access, opcode);
+        out->is_waypoint = tw_isa_access_is_p0(&access, options);
     }
 }
