@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ITM: bytes to elements in one pass. */
+#include "base/position.h"
+#include "itm/packet.h"
+
+void tw_itm_decoder_init(void *decoder, const void *config)
+{
+    struct tw_itm_decoder *d = decoder;
+    struct tw_itm_config from = *(const struct tw_itm_config *)config;
+
+    if (from.on_error == TW_ITM_ON_ERROR_USUAL)
+        from.on_error = from.is_framed ? TW_ITM_WAIT : TW_ITM_RESUME;
+    *d = (struct tw_itm_decoder){ .config = from, .gap = UINT64_MAX };
+    tw_itm_reader_init(&d->reader, &from);
+    if (!from.scale_as_swo || from.tcr & TW_ITM_TCR_SWO)
+        d->scale = (uint8_t)(2 * (from.tcr >> 8 & 3));
+}
+
+void tw_itm_decoder_reset(void *decoder)
+{
+    struct tw_itm_decoder *d = decoder;
+    const struct tw_itm_config config = d->config;
+
+    tw_itm_decoder_init(d, &config);
+}
+
+static bool is_full(const struct tw_output *out)
+{
+    return out->batch->count >= out->batch->room ||
+           (out->marks.marks && out->marks.count >= out->marks.room);
+}
+
+/* The next element of the batch; only when it is not full. */
+TW_INLINE struct tw_element *next(struct tw_output *out, uint64_t released)
+{
+    if (out->marks.marks)
+        out->marks.marks[out->marks.count++] =
+            (struct tw_mark){ .released = released, .first = out->batch->count };
+    return &out->batch->elements[out->batch->count++];
+}
+
+/* False: the batch is full. */
+static bool flush(struct tw_itm_decoder *d, struct tw_output *out)
+{
+    unsigned done = 0;
+
+    while (done < d->held.count && !is_full(out))
+        *next(out, d->released) = d->held.elements[done++];
+    for (unsigned i = done; i < d->held.count; i++)
+        d->held.elements[i - done] = d->held.elements[i];
+    d->held.count -= done;
+    return d->held.count == 0 && !is_full(out);
+}
+
+TW_INLINE void fill(struct tw_element *to, uint64_t index, uint64_t time, uint32_t value,
+                    uint32_t source)
+{
+    to->index = index;
+    to->itm_time = time;
+    to->itm_value = value;
+    to->itm_pad = 0;
+    to->source = source;
+}
+
+TW_INLINE void label(struct tw_element *to, uint8_t flags, uint8_t kind, uint8_t size)
+{
+    to->type = TW_ELEMENT_ITMTRACE;
+    to->flags = flags;
+    to->kind = kind;
+    to->size = size;
+}
+
+/* An ITMTRACE element, which takes a pending overflow along. */
+static void emit(struct tw_itm_decoder *d, struct tw_output *out, const struct tw_element *from)
+{
+    struct tw_element *to = next(out, d->released);
+
+    *to = *from;
+    to->type = TW_ELEMENT_ITMTRACE;
+    to->flags |= d->overflow;
+    d->overflow = 0;
+}
+
+static void take_local(struct tw_itm_decoder *d, struct tw_output *out,
+                       const struct tw_itm_packet *packet)
+{
+    d->local += packet->value;
+    emit(d, out,
+         &(struct tw_element){ .index = packet->head.index,
+                               .itm_time = d->local << d->scale,
+                               .itm_value = (uint32_t)packet->value,
+                               .flags = TW_ITM_HAS_TIME,
+                               .kind = (uint8_t)(TW_ITM_TS_SYNC + packet->source),
+                               .size = packet->size });
+}
+
+/* A wrap makes the upper bits unknown until they are sent. */
+static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
+                        const struct tw_itm_packet *packet)
+{
+    uint8_t flags = TW_ITM_HAS_TIME;
+
+    if (packet->head.type == TW_ITM_PACKET_GTS_1) {
+        d->global = tw_replace_low(d->global, packet->value,
+                                   packet->size == 4 ? 26 : 7u * packet->size);
+        d->has_low = true;
+        if (packet->wrap)
+            d->has_high = false;
+        if (packet->freq_change)
+            flags |= TW_ITM_FREQ_CHANGE;
+    } else {
+        d->global = packet->value << 26 | (d->global & 0x3ffffff);
+        d->has_high = true;
+    }
+    if (d->has_low && d->has_high)
+        emit(d, out,
+             &(struct tw_element){ .index = packet->head.index,
+                                   .itm_time = d->global,
+                                   .flags = flags,
+                                   .kind = TW_ITM_TS_GLOBAL,
+                                   .size = packet->size });
+}
+
+/* Damage lasts until the next synchronization, unless decoding just goes on. */
+static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packet)
+{
+    static const uint8_t codes[] = {
+        [TW_ITM_PACKET_RESERVED] = TW_ERROR_RESERVED_HEADER,
+        [TW_ITM_PACKET_BAD_SEQUENCE] = TW_ERROR_BAD_SEQUENCE,
+        [TW_ITM_PACKET_INCOMPLETE] = TW_ERROR_TRUNCATED,
+    };
+
+    d->damage = (struct tw_damage){ .code = codes[packet->head.type],
+                                    .reason = TW_REASON_BAD_PACKET,
+                                    .index = packet->head.index,
+                                    .skipped = packet->head.size,
+                                    .detail = packet->value };
+    if (packet->head.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
+        d->damage.reason = TW_REASON_UNDEFINED;
+}
+
+/* One packet; there is room for an element. */
+static void take(struct tw_itm_decoder *d, struct tw_output *out,
+                 const struct tw_itm_packet *packet)
+{
+    d->last_index = packet->head.index;
+    switch (packet->head.type) {
+    case TW_ITM_PACKET_SWIT:
+    case TW_ITM_PACKET_DWT:
+        emit(d, out,
+             &(struct tw_element){
+                 .index = packet->head.index,
+                 .itm_value = (uint32_t)packet->value,
+                 .source =
+                     packet->source + (packet->head.type == TW_ITM_PACKET_SWIT ? d->page : 0),
+                 .kind = packet->head.type == TW_ITM_PACKET_SWIT ? TW_ITM_SWIT : TW_ITM_DWT,
+                 .size = packet->size });
+        break;
+    case TW_ITM_PACKET_TS_LOCAL:
+        take_local(d, out, packet);
+        break;
+    case TW_ITM_PACKET_GTS_1:
+    case TW_ITM_PACKET_GTS_2:
+        take_global(d, out, packet);
+        break;
+    case TW_ITM_PACKET_EXTENSION:
+        if (packet->source == 0 && packet->bits == 3)
+            d->page = 32 * (uint32_t)packet->value;
+        break;
+    case TW_ITM_PACKET_OVERFLOW:
+        d->overflow = TW_ITM_OVERFLOW;
+        d->local = 0;
+        break;
+    case TW_ITM_PACKET_NOT_SYNC:
+        d->damage.skipped += packet->head.size;
+        break;
+    case TW_ITM_PACKET_ASYNC:
+        break;
+    default:
+        take_bad(d, packet);
+        break;
+    }
+}
+
+/* A local timestamp in place: its bytes, 0 when it is for the careful reader. */
+TW_INLINE unsigned local_in_place(const uint8_t *at, uint32_t *delta)
+{
+    unsigned size = 1;
+
+    if (!(at[0] & 0x80)) {
+        *delta = at[0] >> 4;
+        return 1;
+    }
+    *delta = at[1] & 0x7f;
+    while (at[size] & 0x80) {
+        if (++size > 4)
+            return 0;
+        *delta |= (uint32_t)(at[size] & 0x7f) << (7 * (size - 1));
+    }
+    return at[size] == 0 && at[size + 1] == 0 ? 0 : 1 + size;
+}
+
+enum { AHEAD = 8 }; /* bytes that the packets taken in place may look at */
+
+/* The packets that streams are made of, straight into the batch, while no question arises. */
+/* size: hot loop */
+TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_input *in,
+                   struct tw_position *position, size_t limit, const bool is_marked)
+{
+    struct tw_batch *batch = out->batch;
+    struct tw_element *to = batch->elements + batch->count;
+    struct tw_element *const end = batch->elements + batch->room;
+    struct tw_marks *marks = &out->marks;
+    const uint8_t *at = in->data + in->used;
+    const uint8_t *const last = in->data + limit - AHEAD;
+    const uint32_t page = d->page;
+    uint64_t index = d->last_index, local = d->local;
+    uint8_t overflow = d->overflow;
+
+    while (to < end && at <= last && !(is_marked && marks->count == marks->room)) {
+        const uint8_t head = *at;
+        const struct tw_itm_rule *rule = &tw_itm_rules[d->reader.index[head]];
+        const unsigned payload = rule->payload;
+        const uint64_t offset = in->offset + (size_t)(at - in->data);
+
+        if (TW_LIKELY(payload)) {
+            const bool is_dwt = head & 4;
+
+            if (TW_UNLIKELY(at[payload] == 0 && at[payload + 1] == 0))
+                break;
+            index = tw_position_at(position, offset);
+            fill(to, index, 0, tw_load_le32(at + 1) & UINT32_MAX >> (32 - 8 * payload),
+                 (head >> 3) + (is_dwt ? 0 : page));
+            label(to, overflow, is_dwt, (uint8_t)payload);
+            at += 1 + payload;
+        } else if (rule->type == TW_ITM_PACKET_TS_LOCAL) {
+            uint32_t delta;
+            const unsigned size = local_in_place(at, &delta);
+
+            if (TW_UNLIKELY(!size))
+                break;
+            local += delta;
+            index = tw_position_at(position, offset);
+            fill(to, index, local << d->scale, delta, 0);
+            label(to, overflow | TW_ITM_HAS_TIME,
+                  (uint8_t)(TW_ITM_TS_SYNC + (head & 0x80 ? head >> 4 & 3 : 0)),
+                  (uint8_t)(size > 1 ? size - 1 : 1));
+            at += size;
+        } else {
+            break;
+        }
+        overflow = 0;
+        if (is_marked)
+            marks->marks[marks->count++] = (struct tw_mark){
+                .released =
+                    tw_position_at(position, in->offset + (size_t)(at - in->data) - 1) + 1,
+                .first = (size_t)(to - batch->elements)
+            };
+        to++;
+    }
+    batch->count = (size_t)(to - batch->elements);
+    in->used = (size_t)(at - in->data);
+    d->last_index = index;
+    d->local = local;
+    d->overflow = overflow;
+}
+
+/* Up to `limit`, where there may be a gap: then a packet that it cuts is dropped.  TW_MORE: as far
+   as the bytes go; TW_OK: the batch is full. */
+static enum tw_status decode_stretch(struct tw_itm_decoder *d, struct tw_output *out,
+                                     struct tw_input *in, struct tw_position *position,
+                                     size_t limit, bool has_gap)
+{
+    const bool is_end = in->is_last || has_gap;
+    struct tw_itm_packet packet;
+
+    for (;;) {
+        if (d->reader.is_synced)
+            tw_damage_settle(&d->damage, &d->held);
+        if (!flush(d, out))
+            return TW_OK;
+        if (d->reader.is_synced && !d->reader.is_start && limit - in->used >= AHEAD) {
+            if (out->marks.marks)
+                run(d, out, in, position, limit, true);
+            else
+                run(d, out, in, position, limit, false);
+            if (is_full(out))
+                return TW_OK;
+        }
+        if (tw_itm_read(&d->reader, &packet, in->data + in->used, limit - in->used, is_end) !=
+            TW_OK)
+            return TW_MORE;
+        packet.head.index = tw_position_at(position, in->offset + in->used);
+        in->used += packet.head.size;
+        d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
+        if (!(has_gap && packet.head.type == TW_ITM_PACKET_INCOMPLETE))
+            take(d, out, &packet);
+    }
+}
+
+/* Bytes are missing here: what they said is not known any more. */
+static void lose(struct tw_itm_decoder *d, uint64_t index)
+{
+    const bool was_synced = d->reader.is_synced;
+
+    tw_itm_reader_lost(&d->reader);
+    d->page = 0;
+    d->local = d->global = 0;
+    d->has_low = d->has_high = false;
+    if (!d->has_begun || !was_synced)
+        return;
+    tw_damage_settle(&d->damage, &d->held);
+    d->damage = (struct tw_damage){ .code = TW_ERROR_DISCONTINUITY,
+                                    .reason = TW_REASON_RESET,
+                                    .index = index };
+}
+
+enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in)
+{
+    struct tw_itm_decoder *d = decoder;
+    struct tw_position position;
+
+    (void)follow;
+    tw_position_init(&position, in->places, in->place_count);
+    for (;;) {
+        const uint64_t from = in->offset + in->used;
+        const uint64_t gap =
+            tw_position_discontinuity(in->places, in->place_count,
+                                      d->gap == from ? from + 1 : from, in->offset + in->size);
+        const bool has_gap = gap != UINT64_MAX;
+        const size_t limit = has_gap ? (size_t)(gap - in->offset) : in->size;
+
+        if (!d->has_begun && limit > in->used) {
+            d->has_begun = true;
+            tw_held_add(&d->held, TW_ELEMENT_NO_SYNC, tw_position_at(&position, from))->reason =
+                TW_REASON_INIT;
+        }
+        if (decode_stretch(d, out, in, &position, limit, has_gap) == TW_OK)
+            return TW_OK;
+        if (!has_gap)
+            return TW_MORE;
+        in->used = limit;
+        d->gap = gap;
+        lose(d, tw_position_at(&position, gap));
+    }
+}
+
+enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *out)
+{
+    struct tw_itm_decoder *d = decoder;
+
+    (void)follow;
+    if (!d->has_ended) {
+        d->has_ended = true;
+        tw_damage_settle(&d->damage, &d->held);
+        if (d->overflow) {
+            struct tw_element *lost = tw_held_add(&d->held, TW_ELEMENT_ITMTRACE, d->last_index);
+
+            lost->kind = TW_ITM_LOST;
+            lost->flags = TW_ITM_OVERFLOW;
+            d->overflow = 0;
+        }
+        tw_held_add(&d->held, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
+    }
+    (void)flush(d, out);
+    return d->held.count ? TW_OK : TW_END;
+}

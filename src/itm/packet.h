@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ITM packets: between the files of this folder. */
+#ifndef ITM_PACKET_H
+#define ITM_PACKET_H
+
+#include <trackway/itm.h>
+
+#include "base/bytes.h"
+#include "base/held.h"
+#include "base/text.h"
+#include "protocol.h"
+
+enum {
+    TW_ITM_SYNC_ZEROS = 5,       /* a synchronization packet has at least so many zeros ... */
+    TW_ITM_SYNC_ZEROS_MAX = 256, /* ... and is taken to have no more than these */
+    TW_ITM_START_WINDOW = 256,   /* bytes looked at to find the first packet without one */
+    TW_ITM_PACKET_MAX = 272
+};
+
+struct tw_itm_rule {
+    uint8_t mask, match; /* applies when (head & mask) == match */
+    uint8_t type;
+    uint8_t
+        payload; /* bytes of it, where the header alone says how many: SWIT and DWT; else 0 */
+    void (*read)(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out);
+};
+
+extern const struct tw_itm_rule tw_itm_rules[];
+
+struct tw_itm_reader {
+    uint8_t index[256]; /* first byte -> row of the rule table */
+    bool is_synced;
+    bool assumes;     /* does not wait for synchronization at the start or after a gap ... */
+    bool is_start;    /* ... but has yet to find the first packet there */
+    bool resumes;     /* after damage, at the next byte */
+    bool is_in_zeros; /* unsynced, but any byte other than zero ends that */
+};
+
+extern const struct tw_protocol tw_itm_protocol;
+
+/* Fills the index; the number of heads that two rows claim, which is 0. */
+unsigned tw_itm_index(uint8_t index[256]);
+void tw_itm_reader_init(void *reader, const void *config);
+void tw_itm_reader_lost(void *reader);
+enum tw_status tw_itm_read(void *reader, void *packet, const uint8_t *data, size_t size,
+                           bool is_last);
+enum tw_status tw_itm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+void tw_itm_print(struct tw_text *out, const void *packet);
+void tw_itm_json(struct tw_text *out, const void *packet);
+
+struct tw_itm_decoder {
+    struct tw_itm_reader reader;
+    uint64_t local;         /* sum of local timestamps since start or overflow */
+    uint64_t global;        /* bits 25:0 of the last GTS_1, the rest of the last GTS_2 */
+    uint32_t page;          /* stimulus port page times 32 */
+    uint8_t scale;          /* log2 of clocks per count of a local timestamp */
+    uint8_t overflow;       /* TW_ITM_OVERFLOW: one waits for the next element to carry it */
+    bool has_low, has_high; /* of global */
+    bool has_begun, has_ended;
+    struct tw_itm_config config;
+    struct tw_damage damage;
+    struct tw_held held;
+    uint64_t gap; /* stream offset of the last discontinuity seen to */
+    uint64_t last_index;
+    uint64_t released; /* capture offset after the last packet */
+};
+
+void tw_itm_decoder_init(void *decoder, const void *config);
+void tw_itm_decoder_reset(void *decoder);
+enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in);
+enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ITM: what the rest of the library knows of it, and the checks of its configuration. */
+#include "protocol.h"
+
+#include <inttypes.h>
+
+#include "base/fault.h"
+#include "itm/packet.h"
+
+/* ITM_TCR under the names that captures give it. */
+static bool control_register(const struct tw_source_info *source, uint64_t *value)
+{
+    static const char *const names[] = { "ITMTCR", "ITM_TCR", "CONTROL_REGISTER", "TCR" };
+
+    for (size_t i = 0; i < TW_LENGTH(names); i++)
+        if (tw_source_register(source, names[i], value))
+            return true;
+    return false;
+}
+
+/* The register is not needed to decode: without one the trace ID comes from the source. */
+static enum tw_status configure(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    struct tw_itm_config *out = config;
+    uint64_t tcr = 0, assume = 0, on_error = 0, swo = 0;
+
+    (void)control_register(source, &tcr);
+    (void)tw_source_register(source, "ASSUME_SYNC", &assume);
+    (void)tw_source_register(source, "ON_ERROR", &on_error);
+    (void)tw_source_register(source, "SCALE_AS_SWO", &swo);
+    if (tcr > UINT32_MAX)
+        return tw_fail(fault, TW_E_CONFIG, "ITMTCR is 0x%" PRIx64 ", more than 32 bits", tcr);
+    if (on_error > TW_ITM_WAIT)
+        return tw_fail(fault, TW_E_CONFIG,
+                       "ON_ERROR is %" PRIu64 "; it may be 0 (usual), 1 (resume) or 2 (wait)",
+                       on_error);
+    *out = (struct tw_itm_config){ .size = sizeof *out,
+                                   .tcr = (uint32_t)tcr,
+                                   .id = source->id,
+                                   .on_error = (uint8_t)on_error,
+                                   .assume_sync = assume != 0,
+                                   .is_framed = source->is_framed,
+                                   .scale_as_swo = swo != 0 };
+    return TW_OK;
+}
+
+static uint8_t trace_id(const void *config)
+{
+    const struct tw_itm_config *from = config;
+    const uint8_t id = from->tcr >> 16 & 0x7f;
+
+    return id ? id : from->id;
+}
+
+static bool is_bad(unsigned type)
+{
+    return type == TW_ITM_PACKET_RESERVED || type == TW_ITM_PACKET_BAD_SEQUENCE ||
+           type == TW_ITM_PACKET_INCOMPLETE;
+}
+
+static bool is_not_sync(unsigned type)
+{
+    return type == TW_ITM_PACKET_NOT_SYNC;
+}
+
+const struct tw_protocol tw_itm_protocol = {
+    .name = "itm",
+    .title = "Instrumentation Trace Macrocell and Data Watchpoint and Trace",
+    .config_size = sizeof(struct tw_itm_config),
+    .reader_size = sizeof(struct tw_itm_reader),
+    .decoder_size = sizeof(struct tw_itm_decoder),
+    .packet_size = sizeof(struct tw_itm_packet),
+    .packet_max = TW_ITM_PACKET_MAX,
+    .configure = configure,
+    .trace_id = trace_id,
+    .reader_init = tw_itm_reader_init,
+    .read = tw_itm_read,
+    .reader_lost = tw_itm_reader_lost,
+    .write = tw_itm_write,
+    .print = tw_itm_print,
+    .json = tw_itm_json,
+    .type_name = tw_itm_type_name,
+    .is_bad = is_bad,
+    .is_not_sync = is_not_sync,
+    .decoder_init = tw_itm_decoder_init,
+    .decode = tw_itm_decode,
+    .end = tw_itm_end,
+    .decoder_reset = tw_itm_decoder_reset,
+};
