@@ -147,6 +147,8 @@ static void system_instruction(struct tw_rv_instruction *out, uint32_t opcode, u
         out->csr = (uint16_t)bits(opcode, 31, 20);
     } else if (bits(opcode, 14, 12) == 0) {
         environment(out, opcode);
+    } else if (bits(opcode, 31, 28) == 6) { /* hlv, hlvx, hsv */
+        accesses(out, bits(opcode, 25, 25) ? TW_RV_STORE : TW_RV_LOAD, bits(opcode, 27, 26));
     }
 }
 
