@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 
+struct tw_code_config;
 struct tw_follow;
 
 /* What describes a source: the register values that a debugger reads from the hardware (or the
@@ -94,6 +95,7 @@ struct tw_protocol {
     /* Elements.  decode works until the batch is full (TW_OK) or the input is used up (TW_MORE).
        end emits what end of trace releases (call again while it returns TW_OK with a full
        batch; TW_END when done). */
+    void (*code_config)(struct tw_code_config *code, const void *config); /* FOLLOWS only */
     void (*decoder_init)(void *decoder, const void *config);
     void (*decoder_free)(void *decoder); /* optional */
     enum tw_status (*decode)(void *decoder, struct tw_follow *follow, struct tw_output *out,

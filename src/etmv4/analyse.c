@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE, stage 3: what was committed becomes elements; the follower finds the path. */
+#include "etmv4/decode.h"
+
+/* M profile: no code ran since the last exception. */
+static const uint64_t tail_chain_address = 0xfffffffe;
+
+uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa)
+{
+    if (decoder->reader.setup.profile == TW_PROFILE_M)
+        return TW_ISA_T32;
+    if (sf)
+        return TW_ISA_A64;
+    return sub_isa ? TW_ISA_T32 : TW_ISA_A32;
+}
+
+static enum tw_security security_of(const struct tw_etmv4_context *context)
+{
+    if (context->nse)
+        return context->ns ? TW_REALM : TW_ROOT;
+    return context->ns ? TW_NONSECURE : TW_SECURE;
+}
+
+static uint32_t space_of(const struct tw_etmv4_context *context)
+{
+    static const uint32_t spaces[4][4] = {
+        [TW_SECURE] = { TW_SPACE_EL1S, TW_SPACE_EL1S, TW_SPACE_EL2S, TW_SPACE_EL3 },
+        [TW_NONSECURE] = { TW_SPACE_EL1N, TW_SPACE_EL1N, TW_SPACE_EL2, TW_SPACE_EL3 },
+        [TW_ROOT] = { TW_SPACE_ROOT, TW_SPACE_ROOT, TW_SPACE_ROOT, TW_SPACE_ROOT },
+        [TW_REALM] = { TW_SPACE_EL1R, TW_SPACE_EL1R, TW_SPACE_EL2R, TW_SPACE_ROOT },
+    };
+
+    return spaces[security_of(context)][context->el & 3];
+}
+
+static void emit_context(struct tw_etmv4_run *run, const struct tw_etmv4_context *context,
+                         uint64_t index)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_element *out = run->out++;
+
+    *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_PE_CONTEXT };
+    out->isa = tw_etmv4_isa(decoder, context->sf, decoder->sub_isa);
+    out->flags = TW_CONTEXT_HAS_EL;
+    if (context->sf)
+        out->flags |= TW_CONTEXT_64BIT;
+    if (context->has_cid)
+        out->flags |= TW_CONTEXT_HAS_CID;
+    if (context->has_vmid)
+        out->flags |= TW_CONTEXT_HAS_VMID;
+    out->el = (unsigned)context->el & 3u;
+    out->security = (unsigned)security_of(context) & 3u;
+    out->context_id = context->cid;
+    out->vmid = context->vmid;
+}
+
+/* Address and context are both known: that is the place. */
+static void settle(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    if (!decoder->has_context || !decoder->has_address)
+        return;
+    run->follow->push_is_blocked = false;
+    tw_follow_jump(run->follow, decoder->address,
+                   tw_etmv4_isa(decoder, decoder->sf, decoder->sub_isa));
+}
+
+static void take_context(struct tw_etmv4_run *run, const struct tw_etmv4_context *context,
+                         uint64_t index)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    const bool changes_isa = decoder->sf != context->sf;
+
+    decoder->shown = *context;
+    decoder->sf = context->sf;
+    emit_context(run, context, index);
+    tw_follow_view(run->follow, space_of(context), 0);
+    if (!decoder->has_context || (changes_isa && run->follow->at == TW_NEXT_AT_ADDRESS)) {
+        decoder->has_context = true;
+        settle(run);
+    }
+}
+
+static void close_q(struct tw_etmv4_run *run, uint64_t address);
+
+static void take_target(struct tw_etmv4_run *run, uint64_t address, uint8_t sub_isa)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    if (decoder->q_is_open)
+        close_q(run, address);
+    decoder->has_address = true;
+    decoder->address = address;
+    decoder->sub_isa = sub_isa;
+    settle(run);
+}
+
+void tw_etmv4_forget_place(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    decoder->has_context = decoder->has_address = false;
+    decoder->q_is_open = false;
+    decoder->atom_is_held = false;
+    run->follow->return_count = 0;
+    tw_follow_lose(run->follow);
+}
+
+static void emit_plain(struct tw_etmv4_run *run, uint8_t type, const struct tw_etmv4_item *item)
+{
+    *run->out++ = (struct tw_element){ .index = item->index, .type = type };
+}
+
+static void emit_transaction(struct tw_etmv4_run *run, uint8_t kind, uint64_t index)
+{
+    *run->out++ =
+        (struct tw_element){ .index = index, .type = TW_ELEMENT_MEMTRANS, .kind = kind };
+}
+
+static void analyse_exception(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    const bool is_tail = decoder->reader.setup.profile == TW_PROFILE_M &&
+                         item->value == tail_chain_address && item->has_address;
+    struct tw_element *out;
+
+    if (item->has_context)
+        take_context(run, &item->context, item->index);
+    if (item->has_address && item->is_target)
+        take_target(run, item->value, item->sub_isa);
+    if (item->has_address && !is_tail && decoder->has_context)
+        run->out = tw_follow_to_exception(run->follow, run->out, item->value, item->index);
+    if (run->follow->error)
+        return;
+    tw_follow_lose(run->follow);
+    out = run->out++;
+    *out = (struct tw_element){ .index = item->index, .type = TW_ELEMENT_EXCEPTION };
+    out->number = item->number;
+    if (is_tail)
+        out->flags = TW_EXCEPTION_TAIL_CHAIN;
+    else if (item->has_address)
+        out->flags = TW_EXCEPTION_HAS_RETURN;
+    if (item->has_address && !is_tail)
+        out->return_address = item->value;
+    if (item->is_target)
+        out->flags |= TW_EXCEPTION_RETURN_IS_TARGET;
+}
+
+/* A Q element: so many instructions ran (or no one knows how many) up to this address. */
+static void close_q(struct tw_etmv4_run *run, uint64_t address)
+{
+    struct tw_follow *follow = run->follow;
+    const struct tw_etmv4_item *q = &run->decoder->q;
+    struct tw_element *out = run->out;
+    uint64_t first;
+    uint8_t isa;
+
+    run->decoder->q_is_open = false;
+    if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks)
+        return;
+    first = tw_follow_address(follow);
+    isa = tw_follow_isa(follow);
+    *out = (struct tw_element){ .index = q->index };
+    if (q->has_count && q->number && tw_follow_count(follow, out, q->number) &&
+        out->count == q->number &&
+        (tw_element_end(out) == address || out->last_kind == TW_LAST_BR ||
+         out->last_kind == TW_LAST_IBR)) {
+        run->out++;
+        return;
+    }
+    *out = (struct tw_element){ .index = q->index, .type = TW_ELEMENT_I_RANGE_NOPATH };
+    out->first = first;
+    out->next = address;
+    out->count = q->has_count ? q->number : 0;
+    out->isa = isa;
+    run->out++;
+}
+
+static void analyse_q(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    run->decoder->q = *item;
+    run->decoder->q_is_open = true;
+    if (item->has_address)
+        take_target(run, item->value, item->sub_isa);
+}
+
+void tw_etmv4_go_on(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    bool done;
+
+    run->out = tw_follow_to_source(run->follow, run->out, run->end, decoder->source.value,
+                                   run->splits_sources, decoder->source.index, &done);
+    decoder->source_is_open = !done && !run->follow->error;
+}
+
+static void analyse_source(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_follow *follow = run->follow;
+    const uint8_t isa = tw_etmv4_isa(decoder, decoder->sf, item->sub_isa);
+
+    if (!decoder->has_context)
+        return;
+    if (!tw_follow_is_placed(follow))
+        follow->isa = isa;
+    if (follow->error)
+        return;
+    decoder->source = *item;
+    decoder->source_is_open = true;
+    tw_etmv4_go_on(run);
+}
+
+static void follow_atom(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    struct tw_follow *follow = run->follow;
+    const bool was_blocked = follow->push_is_blocked;
+
+    /* Pushes go by the first status of an atom, mispredicted or not. */
+    follow->push_is_blocked = was_blocked || !item->was_taken;
+    follow->last_block = 0;
+    run->out = tw_follow_atoms(follow, run->out, item->is_taken, 1, item->index);
+    follow->push_is_blocked = was_blocked;
+    if (item->was_taken && !item->is_taken && !was_blocked)
+        tw_follow_push_last(follow);
+}
+
+void tw_etmv4_analyse_held(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    if (!decoder->atom_is_held)
+        return;
+    decoder->atom_is_held = false;
+    follow_atom(run, &decoder->atom);
+}
+
+static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_element *out = run->out;
+
+    switch (item->kind) {
+    case TW_ITEM_TIMESTAMP:
+        emit_plain(run, TW_ELEMENT_TIMESTAMP, item);
+        out->timestamp = item->value;
+        if (item->has_count) {
+            out->flags = TW_FLAG_HAS_CYCLES;
+            out->cycles = item->number;
+        }
+        break;
+    case TW_ITEM_CYCLE_COUNT:
+        emit_plain(run, TW_ELEMENT_CYCLE_COUNT, item);
+        out->flags = TW_FLAG_HAS_CYCLES;
+        out->cycles = item->number;
+        break;
+    case TW_ITEM_EVENT:
+        emit_plain(run, TW_ELEMENT_EVENT, item);
+        out->kind = TW_EVENT_NUMBERED;
+        out->count = item->number;
+        break;
+    case TW_ITEM_MARKER:
+        emit_plain(run, TW_ELEMENT_SYNC_MARKER, item);
+        break;
+    case TW_ITEM_INSTRUMENTATION:
+        emit_plain(run, TW_ELEMENT_INSTRUMENTATION, item);
+        out->value = item->value;
+        out->instrumentation_el = item->sub_isa;
+        break;
+    case TW_ITEM_TRANS_START_P0:
+        emit_transaction(run, TW_TRANS_START, item->index);
+        break;
+    case TW_ITEM_TRANSACTION:
+        if (item->number == TW_TRANS_FAIL)
+            tw_follow_lose(run->follow); /* rolled back: the next address tells where to */
+        emit_transaction(run, (uint8_t)item->number, item->index);
+        break;
+    case TW_ITEM_NO_SYNC:
+        tw_etmv4_forget_place(run);
+        emit_plain(run, TW_ELEMENT_NO_SYNC, item);
+        out->reason = (uint8_t)item->number;
+        break;
+    case TW_ITEM_END:
+        emit_plain(run, TW_ELEMENT_EO_TRACE, item);
+        out->reason = (uint8_t)item->number;
+        decoder->is_ended = true;
+        break;
+    default:
+        break;
+    }
+}
+
+void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    tw_etmv4_analyse_held(run);
+    if (run->follow->error)
+        return;
+    switch (item->kind) {
+    case TW_ITEM_ATOM:
+        decoder->atom = *item;
+        decoder->atom_is_held = true;
+        break;
+    case TW_ITEM_EXCEPTION:
+        analyse_exception(run, item);
+        break;
+    case TW_ITEM_Q:
+        analyse_q(run, item);
+        break;
+    case TW_ITEM_SOURCE:
+        analyse_source(run, item);
+        break;
+    case TW_ITEM_TARGET:
+        take_target(run, item->value, item->sub_isa);
+        break;
+    case TW_ITEM_CONTEXT:
+        take_context(run, &item->context, item->index);
+        break;
+    case TW_ITEM_TRACE_ON:
+        tw_etmv4_forget_place(run);
+        emit_plain(run, TW_ELEMENT_TRACE_ON, item);
+        run->out[-1].reason = (uint8_t)item->number;
+        break;
+    case TW_ITEM_TRACE_INFO: /* the unit emptied its return stack */
+        run->follow->return_count = 0;
+        run->follow->push_is_blocked = true;
+        run->follow->pop_is_pending = false;
+        break;
+    case TW_ITEM_EXCEPTION_RETURN:
+    case TW_ITEM_EXCEPTION_RETURN_P0:
+        run->follow->pop_is_pending = false;
+        emit_plain(run, TW_ELEMENT_EXCEPTION_RET, item);
+        break;
+    default:
+        analyse_other(run, item);
+    }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE: from bytes to elements.  Shared by both protocols. */
+#ifndef ETMV4_DECODE_H
+#define ETMV4_DECODE_H
+
+#include "etmv4/packet.h"
+#include "path/follow.h"
+
+/* What waits in the queue: see queue.c.  P0 elements first. */
+enum tw_etmv4_item_kind {
+    TW_ITEM_ATOM,
+    TW_ITEM_EXCEPTION,
+    TW_ITEM_Q,
+    TW_ITEM_SOURCE,
+    TW_ITEM_TRANS_START_P0,
+    TW_ITEM_EXCEPTION_RETURN_P0,
+    TW_ITEM_FUNCTION_RETURN,
+    TW_ITEM_NOT_P0, /* from here on */
+    TW_ITEM_TARGET = TW_ITEM_NOT_P0,
+    TW_ITEM_CONTEXT,
+    TW_ITEM_TRACE_ON,
+    TW_ITEM_TRACE_INFO,
+    TW_ITEM_EXCEPTION_RETURN,
+    TW_ITEM_TRANSACTION,
+    TW_ITEM_KEPT, /* from here on: kept by cancel, discard and end of trace */
+    TW_ITEM_TIMESTAMP = TW_ITEM_KEPT,
+    TW_ITEM_CYCLE_COUNT,
+    TW_ITEM_EVENT,
+    TW_ITEM_MARKER,
+    TW_ITEM_INSTRUMENTATION,
+    TW_ITEM_NO_SYNC,
+    TW_ITEM_END
+};
+
+struct tw_etmv4_item {
+    uint64_t index;
+    uint64_t value;  /* address, timestamp, payload */
+    uint32_t number; /* exception, count, cycles, event mask, reason */
+    uint8_t kind;
+    uint8_t sub_isa;
+    bool is_taken;    /* atom */
+    bool was_taken;   /* atom: before any mispredict */
+    bool has_context; /* exception, context: `context` holds something */
+    bool has_address; /* Q */
+    bool has_count;   /* Q, timestamp */
+    bool is_target;   /* exception: the return address is also the last branch's target */
+    struct tw_etmv4_context context;
+};
+
+enum tw_etmv4_sync { TW_SYNC_START, TW_SYNC_ASYNC, TW_SYNC_INFO, TW_SYNC_DONE };
+
+struct tw_etmv4_decoder {
+    struct tw_etmv4_reader reader;
+    struct tw_etmv4_config config;
+
+    /* Stage 1: bytes to elements. */
+    uint8_t sync;        /* enum tw_etmv4_sync */
+    uint8_t lost_reason; /* enum tw_reason: for the NO_SYNC that the next packet brings */
+    bool lost_is_pending;
+    bool is_after_overflow; /* the next Trace On says so */
+    bool in_transaction;
+    bool has_marker;        /* a Timestamp Marker was seen */
+    bool exception_is_open; /* its address packet comes next */
+    struct tw_etmv4_item exception;
+    struct tw_etmv4_context context; /* last one */
+    uint64_t error_index, error_at;  /* of the last error: where, and how far into the stream */
+    uint8_t error;                   /* enum tw_error_code: not reported yet */
+    uint64_t error_detail;
+    uint64_t handled_gap; /* stream offset of the last discontinuity acted on, plus 1 */
+
+    /* Stage 2: speculation. */
+    struct tw_etmv4_item *items; /* oldest first, from `first` on */
+    size_t first, count, room;
+    uint32_t depth;       /* uncommitted P0 elements, unseen ones included */
+    uint32_t unseen;      /* ... of before the first Trace Info */
+    uint32_t commit_left; /* P0 elements still to hand on */
+    bool drains;          /* hand on all that is in the queue */
+    bool is_ending, is_ended;
+    uint64_t last_index; /* of the last packet: end of trace is there */
+    const struct tw_allocator *allocator;
+
+    /* Stage 3: analysis. */
+    bool has_context, has_address;
+    uint64_t address; /* of the last Target Address, until there is a context */
+    uint8_t sub_isa;
+    bool sf;
+    struct tw_etmv4_context shown; /* what the last PE_CONTEXT said */
+    bool q_is_open;                /* a Q without address waits for it */
+    struct tw_etmv4_item q;
+    bool
+        atom_is_held; /* speculation: the last committed atom, which may still be mispredicted */
+    struct tw_etmv4_item atom;
+    bool source_is_open; /* ranges of a source address did not all fit the batch */
+    struct tw_etmv4_item source;
+};
+
+/* Everything that happens to the queue while one packet is handled. */
+struct tw_etmv4_run {
+    struct tw_etmv4_decoder *decoder;
+    struct tw_follow *follow;
+    struct tw_element *out, *end;
+    bool splits_sources;
+};
+
+/* queue.c: stage 2.  False: no memory or too much. */
+bool tw_etmv4_enqueue(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_item *item);
+bool tw_etmv4_commit(struct tw_etmv4_decoder *decoder, uint32_t count);
+void tw_etmv4_count_p0(struct tw_etmv4_decoder *decoder, uint32_t count);
+bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count);
+void tw_etmv4_mispredict(struct tw_etmv4_run *run);
+/* Drops what a discard drops, keeps what it keeps, to be drained. */
+void tw_etmv4_discard(struct tw_etmv4_decoder *decoder);
+void tw_etmv4_drop_queue(struct tw_etmv4_decoder *decoder);
+/* Hands on what is committed, while there is room; false: there is more. */
+bool tw_etmv4_release(struct tw_etmv4_run *run);
+
+/* analyse.c: stage 3.  Hands one item on. */
+void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item);
+void tw_etmv4_analyse_held(struct tw_etmv4_run *run);
+void tw_etmv4_go_on(struct tw_etmv4_run *run); /* with a source address that did not fit */
+void tw_etmv4_forget_place(struct tw_etmv4_run *run);
+uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa);
+
+/* The most elements that one item can make, and that one packet of atoms can. */
+enum {
+    TW_ETMV4_ITEM_MOST = 6,
+    TW_ETMV4_PACKET_MOST = 24 * TW_FOLLOW_MOST + TW_ETMV4_ITEM_MOST
+};
+
+/* decode.c: the members of struct tw_protocol. */
+void tw_etmv4_decoder_init(void *decoder, const void *config);
+void tw_etmv4_decoder_free(void *decoder);
+void tw_etmv4_decoder_reset(void *decoder);
+enum tw_status tw_etmv4_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                               struct tw_input *in);
+enum tw_status tw_etmv4_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* What the decoder wants of the code that it follows. */
+void tw_etmv4_code_config(struct tw_code_config *code, const void *config);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE, stage 2: elements wait here until they are known to be architectural.  Without
+   speculation only what belongs to the next P0 element waits, and atoms do not come here. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "etmv4/decode.h"
+
+enum { ITEMS_MAX = 1 << 16 }; /* more than any trace unit can leave open; then it is no trace */
+
+static bool is_p0(const struct tw_etmv4_item *item)
+{
+    return item->kind < TW_ITEM_NOT_P0;
+}
+
+static struct tw_etmv4_item *item_at(struct tw_etmv4_decoder *decoder, size_t number)
+{
+    return &decoder->items[decoder->first + number];
+}
+
+bool tw_etmv4_enqueue(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_item *item)
+{
+    if (decoder->first && decoder->first + decoder->count == decoder->room) {
+        memmove(decoder->items, decoder->items + decoder->first,
+                decoder->count * sizeof *decoder->items);
+        decoder->first = 0;
+    }
+    if (decoder->count >= ITEMS_MAX ||
+        !TW_GROW(decoder->allocator, &decoder->items, &decoder->room,
+                 decoder->first + decoder->count + 1))
+        return false;
+    *item_at(decoder, decoder->count++) = *item;
+    return true;
+}
+
+void tw_etmv4_drop_queue(struct tw_etmv4_decoder *decoder)
+{
+    decoder->first = decoder->count = 0;
+    decoder->depth = decoder->unseen = decoder->commit_left = 0;
+    decoder->drains = false;
+    decoder->source_is_open = false;
+}
+
+bool tw_etmv4_commit(struct tw_etmv4_decoder *decoder, uint32_t count)
+{
+    const uint32_t unseen = count < decoder->unseen ? count : decoder->unseen;
+
+    if (count > decoder->depth)
+        return false;
+    decoder->depth -= count;
+    decoder->unseen -= unseen;
+    decoder->commit_left += count - unseen;
+    return true;
+}
+
+void tw_etmv4_count_p0(struct tw_etmv4_decoder *decoder, uint32_t count)
+{
+    decoder->depth += count;
+    if (decoder->depth > decoder->reader.setup.max_spec &&
+        !tw_etmv4_commit(decoder, decoder->depth - decoder->reader.setup.max_spec))
+        decoder->depth = 0;
+}
+
+/* Keeps the items of the first `count` that `wants` wants, in order; those behind stay. */
+static void keep(struct tw_etmv4_decoder *decoder, size_t from,
+                 bool (*wants)(const struct tw_etmv4_item *item))
+{
+    size_t to = from;
+
+    for (size_t i = from; i < decoder->count; i++)
+        if (wants(item_at(decoder, i)))
+            *item_at(decoder, to++) = *item_at(decoder, i);
+    decoder->count = to;
+}
+
+static bool is_kept(const struct tw_etmv4_item *item)
+{
+    return item->kind >= TW_ITEM_KEPT;
+}
+
+static bool is_kept_by_cancel(const struct tw_etmv4_item *item)
+{
+    return item->kind >= TW_ITEM_KEPT || item->kind == TW_ITEM_TRACE_INFO;
+}
+
+bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count)
+{
+    size_t from = decoder->count;
+    uint32_t left = count;
+
+    if (count > decoder->depth)
+        return false;
+    decoder->depth -= count;
+    while (left && from > 0)
+        if (is_p0(item_at(decoder, --from)))
+            left--;
+    decoder->unseen -= left < decoder->unseen ? left : decoder->unseen;
+    keep(decoder, from, is_kept_by_cancel);
+    return true;
+}
+
+static bool is_no_target(const struct tw_etmv4_item *item)
+{
+    return item->kind != TW_ITEM_TARGET;
+}
+
+void tw_etmv4_mispredict(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    for (size_t i = decoder->count; i-- > 0;) {
+        struct tw_etmv4_item *item = item_at(decoder, i);
+
+        if (item->kind == TW_ITEM_ATOM) {
+            item->is_taken = !item->is_taken;
+            keep(decoder, i, is_no_target);
+            return;
+        }
+    }
+    if (decoder->unseen)
+        return; /* it was before the trace began */
+    keep(decoder, 0, is_no_target);
+    if (decoder->atom_is_held)
+        decoder->atom.is_taken = !decoder->atom.is_taken;
+    else
+        tw_follow_flip(run->follow);
+}
+
+void tw_etmv4_discard(struct tw_etmv4_decoder *decoder)
+{
+    keep(decoder, 0, is_kept);
+    decoder->depth = decoder->unseen = decoder->commit_left = 0;
+    decoder->drains = true;
+}
+
+bool tw_etmv4_release(struct tw_etmv4_run *run)
+{
+    struct tw_etmv4_decoder *decoder = run->decoder;
+
+    while (decoder->source_is_open || decoder->commit_left || decoder->drains) {
+        struct tw_etmv4_item item;
+
+        if (run->end - run->out < TW_ETMV4_ITEM_MOST)
+            return false;
+        if (decoder->source_is_open) {
+            tw_etmv4_go_on(run);
+            continue;
+        }
+        if (!decoder->count) {
+            decoder->commit_left = 0;
+            decoder->drains = false;
+            break;
+        }
+        item = *item_at(decoder, 0);
+        decoder->first++;
+        if (--decoder->count == 0)
+            decoder->first = 0;
+        if (is_p0(&item) && decoder->commit_left)
+            decoder->commit_left--;
+        tw_etmv4_analyse(run, &item);
+        if (run->follow->error)
+            return true; /* the decoder gives up the rest */
+    }
+    return true;
+}

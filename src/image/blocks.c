@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Basic blocks: the only place that reads program memory and classifies instructions. */
+#include "image/blocks.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "image/image.h"
+
+enum {
+    DEFAULT_RANGE_LIMIT = 1048576,
+    RANGE_LIMIT_MAX = 1 << 28,    /* a range's length in bytes fits 32 bits */
+    BLOCKS_MAX = 4 * 1024 * 1024, /* then all are thrown away */
+    CHECKPOINT_STEP = 1024        /* bytes: see struct tw_checkpoint */
+};
+
+struct tw_block_slot {
+    uint64_t address;
+    uint32_t mode; /* instruction set and open IT conditions; CHECKPOINT_MODE for checkpoints */
+    uint32_t index; /* of the block or checkpoint; 0: free */
+};
+
+#define CHECKPOINT_MODE 0x10000u
+
+/* A place inside a long block, at a multiple of CHECKPOINT_STEP.  A block that starts elsewhere
+   and comes by here ends where that one does.  Without these, trace that jumps about in a large
+   area without waypoints (data, zeros) would cost a walk through all of it for each jump. */
+struct tw_checkpoint {
+    uint32_t block;
+    uint32_t count_before; /* instructions of the block before this place */
+};
+
+/* A walk from instruction to instruction through what lies together in host memory. */
+struct walk {
+    struct tw_blocks *blocks;
+    const uint8_t *bytes;
+    size_t left;
+    uint64_t address;
+    uint8_t isa;
+    uint8_t it_open;
+};
+
+static uint32_t mode_of(uint8_t isa, uint8_t it_open)
+{
+    return (uint32_t)isa | (uint32_t)it_open << 8;
+}
+
+static struct tw_block_slot *slot_of(const struct tw_blocks *blocks, uint64_t address,
+                                     uint32_t mode)
+{
+    size_t at = tw_hash64(address ^ (uint64_t)mode << 48) & (blocks->slot_room - 1);
+
+    while (blocks->slots[at].index &&
+           (blocks->slots[at].address != address || blocks->slots[at].mode != mode))
+        at = (at + 1) & (blocks->slot_room - 1);
+    return &blocks->slots[at];
+}
+
+static bool grow_slots(struct tw_blocks *blocks)
+{
+    const struct tw_allocator *allocator = blocks->code->config.allocator;
+    struct tw_block_slot *old = blocks->slots;
+    const size_t old_room = blocks->slot_room;
+
+    if (blocks->slot_count < old_room / 2)
+        return true;
+    blocks->slot_room = old_room ? old_room * 2 : 1024;
+    blocks->slots = tw_take(allocator, blocks->slot_room * sizeof *blocks->slots);
+    if (!blocks->slots) {
+        blocks->slots = old;
+        blocks->slot_room = old_room;
+        return false;
+    }
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].index)
+            *slot_of(blocks, old[i].address, old[i].mode) = old[i];
+    tw_give(allocator, old);
+    return true;
+}
+
+static bool put_slot(struct tw_blocks *blocks, uint64_t address, uint32_t mode, uint32_t index)
+{
+    struct tw_block_slot *slot;
+
+    if (!grow_slots(blocks))
+        return false;
+    slot = slot_of(blocks, address, mode);
+    if (!slot->index)
+        blocks->slot_count++;
+    *slot = (struct tw_block_slot){ address, mode, index };
+    return true;
+}
+
+/* The opcode at the walk's place as the classifiers take it; false: not accessible. */
+static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const unsigned need = walk->isa == TW_ISA_T32 || walk->isa == TW_ISA_TEE ? 2 : 4;
+    uint8_t copy[4];
+    const uint8_t *at;
+    size_t have = walk->left;
+
+    if (have < 4) {
+        if (have == 0 && blocks->code->image)
+            have =
+                tw_image_find(blocks->code->image, &walk->bytes, &blocks->view, walk->address);
+        walk->left = have;
+    }
+    at = walk->bytes;
+    if (have < 4) { /* near the end of a region: it may go on in another one */
+        if (!blocks->code->image)
+            return false;
+        have = tw_image_read(blocks->code->image, copy, &blocks->view, walk->address, 4);
+        at = copy;
+    }
+    if (have < need)
+        return false;
+    *size = 4;
+    if (need == 4) {
+        *opcode = tw_load_le32(at);
+        return true;
+    }
+    *opcode = tw_load_le16(at);
+    *size = tw_t32_size((uint16_t)*opcode);
+    if (*size == 4) {
+        if (have < 4)
+            return false;
+        *opcode = *opcode << 16 | tw_load_le16(at + 2);
+    }
+    return true;
+}
+
+static void classify(const struct walk *walk, struct tw_instruction *out, uint32_t opcode)
+{
+    const struct tw_isa_options *options = &walk->blocks->code->config.isa;
+
+    switch (walk->isa) {
+    case TW_ISA_A64:
+        tw_a64_classify(out, opcode, walk->address, options);
+        break;
+    case TW_ISA_A32:
+        tw_a32_classify(out, opcode, walk->address, options);
+        break;
+    default:
+        tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
+    }
+}
+
+static void advance(struct walk *walk, unsigned size)
+{
+    walk->address += size;
+    if (walk->isa != TW_ISA_A64)
+        walk->address &= UINT32_MAX;
+    if (walk->left > size) {
+        walk->bytes += size;
+        walk->left -= size;
+    } else {
+        walk->left = 0;
+    }
+}
+
+/* Where the block being built can go on behind a known long block's end.  True: it ends there
+   too, and is finished. */
+static bool use_checkpoint(struct walk *walk, struct tw_block *block,
+                           struct tw_block_more *more)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const struct tw_block_slot *slot;
+    const struct tw_checkpoint *checkpoint;
+    const struct tw_block *known;
+    uint64_t end;
+
+    if (!blocks->checkpoint_count)
+        return false;
+    slot = slot_of(blocks, walk->address, CHECKPOINT_MODE | walk->isa);
+    if (!slot->index)
+        return false;
+    checkpoint = &blocks->checkpoints[slot->index - 1];
+    known = &blocks->blocks[checkpoint->block];
+    end = known->start + known->length;
+    block->count += known->count - checkpoint->count_before;
+    advance(walk, (unsigned)(end - walk->address));
+    walk->left = 0;
+    *more = blocks->more[checkpoint->block];
+    block->last = known->last;
+    block->flags = known->flags;
+    return more->end != TW_BLOCK_RUNAWAY;
+}
+
+static void add_checkpoint(struct walk *walk, uint32_t index, uint32_t count_before)
+{
+    struct tw_blocks *blocks = walk->blocks;
+
+    if (!TW_GROW(blocks->code->config.allocator, &blocks->checkpoints, &blocks->checkpoint_room,
+                 blocks->checkpoint_count + 1))
+        return; /* only slower */
+    blocks->checkpoints[blocks->checkpoint_count] =
+        (struct tw_checkpoint){ index, count_before };
+    if (put_slot(blocks, walk->address, CHECKPOINT_MODE | walk->isa,
+                 (uint32_t)blocks->checkpoint_count + 1))
+        blocks->checkpoint_count++;
+}
+
+static void set_last(struct tw_block *block, const struct tw_instruction *instruction)
+{
+    struct tw_element shape = { .index = 0 };
+
+    tw_range_set_last(&shape, instruction);
+    block->last = shape.last;
+    block->flags = shape.flags;
+}
+
+/* Walks from the block's start to its end.  `index` is what the block will be called. */
+static void build(struct walk *walk, struct tw_block *block, struct tw_block_more *more,
+                  uint32_t index)
+{
+    const struct tw_code_config *config = &walk->blocks->code->config;
+    struct tw_instruction instruction = { .size = 0 };
+    uint32_t opcode;
+    uint8_t size;
+
+    for (;;) {
+        if (walk->address % CHECKPOINT_STEP == 0 && block->count && !walk->it_open) {
+            if (use_checkpoint(walk, block, more))
+                break;
+            if (walk->address % CHECKPOINT_STEP == 0)
+                add_checkpoint(walk, index, block->count);
+        }
+        if (block->count >= config->range_limit) {
+            more->end = TW_BLOCK_RUNAWAY;
+            break;
+        }
+        if (!fetch(walk, &opcode, &size)) {
+            more->end = TW_BLOCK_UNREADABLE;
+            break;
+        }
+        if (config->check_opcodes && walk->isa == TW_ISA_A64 && !(opcode >> 16)) {
+            more->end = TW_BLOCK_NO_CODE;
+            break;
+        }
+        classify(walk, &instruction, opcode);
+        advance(walk, size);
+        walk->it_open = instruction.it_remaining;
+        block->count++;
+        set_last(block, &instruction);
+        if (instruction.is_waypoint) {
+            more->end = TW_BLOCK_WAYPOINT;
+            break;
+        }
+    }
+    block->length = (uint32_t)(walk->address - block->start);
+    if (more->end != TW_BLOCK_WAYPOINT || !instruction.is_waypoint)
+        return;
+    more->target = instruction.target;
+    more->target_isa = instruction.target_isa;
+    more->it_remaining = instruction.it_remaining;
+    more->is_link = instruction.is_link;
+    more->is_return = instruction.is_return;
+    more->is_exception_return = instruction.is_exception_return;
+    more->is_indirect = instruction.kind == TW_FLOW_INDIRECT;
+}
+
+static void set_links(const struct tw_code_config *config, struct tw_block *block,
+                      const struct tw_block_more *more)
+{
+    block->next[0] = block->next[1] = TW_NEXT_UNKNOWN;
+    if (more->is_indirect)
+        block->next[1] = TW_NEXT_NEEDED;
+    if ((config->links_are_special && more->is_link) ||
+        (config->exception_returns_are_special && more->is_exception_return))
+        block->next[1] = TW_NEXT_SPECIAL;
+    if (config->check_atoms && !(block->flags & TW_RANGE_CONDITIONAL) &&
+        more->end == TW_BLOCK_WAYPOINT)
+        block->next[0] = TW_NEXT_SPECIAL;
+}
+
+static void drop_blocks(struct tw_blocks *blocks)
+{
+    blocks->count = TW_BLOCK_FIRST;
+    blocks->slot_count = 0;
+    blocks->checkpoint_count = 0;
+    if (blocks->slot_room)
+        memset(blocks->slots, 0, blocks->slot_room * sizeof *blocks->slots);
+}
+
+static void drop_all(struct tw_code *code)
+{
+    for (size_t i = 0; i < code->space_count; i++)
+        drop_blocks(code->spaces[i]);
+    code->epoch++;
+}
+
+static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
+                          uint8_t it_open)
+{
+    struct tw_code *code = blocks->code;
+    struct walk walk = { .blocks = blocks, .address = address, .isa = isa, .it_open = it_open };
+    struct tw_block block = { .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
+    struct tw_block_more more = { .it_open = it_open };
+    uint32_t index;
+
+    if (blocks->count >= BLOCKS_MAX)
+        drop_all(code);
+    index = blocks->count;
+    if (!TW_GROW(code->config.allocator, &blocks->blocks, &blocks->room, (size_t)index + 1) ||
+        !TW_GROW(code->config.allocator, &blocks->more, &blocks->more_room,
+                 (size_t)index + 1)) {
+        code->out_of_memory = true;
+        return 0;
+    }
+    /* A checkpoint may be used before the block is finished: it must find something whole. */
+    blocks->blocks[index] = block;
+    blocks->more[index] = more;
+    build(&walk, &block, &more, index);
+    more.it_open = it_open;
+    set_links(&code->config, &block, &more);
+    blocks->blocks[index] = block;
+    blocks->more[index] = more;
+    if (more.end != TW_BLOCK_WAYPOINT)
+        index |= TW_BLOCK_BROKEN;
+    if (!put_slot(blocks, address, mode_of(isa, it_open), index)) {
+        code->out_of_memory = true;
+        return 0;
+    }
+    blocks->count++;
+    return index;
+}
+
+uint32_t tw_blocks_find(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
+                        uint8_t it_open)
+{
+    if (blocks->slot_room) {
+        const struct tw_block_slot *slot = slot_of(blocks, address, mode_of(isa, it_open));
+
+        if (TW_LIKELY(slot->index))
+            return slot->index;
+    }
+    return new_block(blocks, address, isa, it_open);
+}
+
+uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block)
+{
+    const struct tw_block_more *more = &blocks->more[block];
+    const uint64_t epoch = blocks->code->epoch;
+    uint32_t found = more->taken;
+
+    if (!found) {
+        found = tw_blocks_find(blocks, more->target, more->target_isa, 0);
+        if (epoch == blocks->code->epoch)
+            blocks->more[block].taken = found;
+    }
+    return found;
+}
+
+uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken)
+{
+    const struct tw_block *from = &blocks->blocks[block];
+    const struct tw_block_more *more = &blocks->more[block];
+    const uint64_t epoch = blocks->code->epoch;
+    uint64_t after = from->start + from->length;
+    uint32_t found;
+    struct tw_element shape;
+
+    shape.last = from->last;
+    if (from->isa != TW_ISA_A64)
+        after &= UINT32_MAX;
+    if (taken && shape.last_kind == TW_LAST_BR)
+        found = tw_blocks_find(blocks, more->target, more->target_isa, 0);
+    else
+        found = tw_blocks_find(blocks, after, from->isa, more->it_remaining);
+    if (epoch == blocks->code->epoch && found) /* else `block` is no more */
+        blocks->blocks[block].next[taken] = found;
+    return found;
+}
+
+bool tw_code_opcode(struct tw_blocks *blocks, uint32_t *opcode, uint8_t *size, uint64_t address,
+                    uint8_t isa)
+{
+    struct walk walk = { .blocks = blocks, .address = address, .isa = isa };
+
+    return fetch(&walk, opcode, size);
+}
+
+bool tw_code_instruction(struct tw_blocks *blocks, struct tw_instruction *out, uint64_t address,
+                         uint8_t isa, uint8_t it_open)
+{
+    struct walk walk = { .blocks = blocks, .address = address, .isa = isa, .it_open = it_open };
+    uint32_t opcode;
+    uint8_t size;
+
+    if (!fetch(&walk, &opcode, &size))
+        return false;
+    classify(&walk, out, opcode);
+    return true;
+}
+
+enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
+                           const struct tw_code_config *config)
+{
+    struct tw_code *made = tw_take(config->allocator, sizeof *made);
+
+    *code = made;
+    if (!made)
+        return TW_E_MEMORY;
+    made->image = image;
+    made->config = *config;
+    if (!made->config.range_limit)
+        made->config.range_limit = DEFAULT_RANGE_LIMIT;
+    if (made->config.range_limit > RANGE_LIMIT_MAX)
+        made->config.range_limit = RANGE_LIMIT_MAX;
+    made->generation = image ? tw_image_generation(image) : 0;
+    return TW_OK;
+}
+
+void tw_code_free(struct tw_code *code)
+{
+    const struct tw_allocator *allocator;
+
+    if (!code)
+        return;
+    allocator = code->config.allocator;
+    for (size_t i = 0; i < code->space_count; i++) {
+        struct tw_blocks *blocks = code->spaces[i];
+
+        tw_give(allocator, blocks->blocks);
+        tw_give(allocator, blocks->more);
+        tw_give(allocator, blocks->slots);
+        tw_give(allocator, blocks->checkpoints);
+        tw_give(allocator, blocks);
+    }
+    tw_give(allocator, code->spaces);
+    tw_give(allocator, code);
+}
+
+struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view)
+{
+    struct tw_blocks *blocks;
+
+    for (size_t i = 0; i < code->space_count; i++) {
+        const struct tw_view *known = &code->spaces[i]->view;
+
+        if (known->space == view->space && known->context == view->context &&
+            known->time == view->time)
+            return code->spaces[i];
+    }
+    if (!TW_GROW(code->config.allocator, &code->spaces, &code->space_room,
+                 code->space_count + 1) ||
+        !(blocks = tw_take(code->config.allocator, sizeof *blocks))) {
+        code->out_of_memory = true;
+        return NULL;
+    }
+    blocks->view = *view;
+    blocks->code = code;
+    blocks->count = TW_BLOCK_FIRST;
+    code->spaces[code->space_count++] = blocks;
+    return blocks;
+}
+
+void tw_code_refresh(struct tw_code *code)
+{
+    const uint64_t now = code->image ? tw_image_generation(code->image) : 0;
+
+    if (now == code->generation)
+        return;
+    code->generation = now;
+    drop_all(code);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Follows the program: what the fast loop of follow.h leaves over. */
+#include "path/follow.h"
+
+void tw_follow_init(struct tw_follow *follow, struct tw_code *code)
+{
+    *follow = (struct tw_follow){ .code = code, .return_depth = TW_RETURN_STACK_MAX };
+    tw_follow_reset(follow);
+}
+
+void tw_follow_reset(struct tw_follow *follow)
+{
+    tw_follow_lose(follow);
+    follow->return_count = 0;
+    follow->push_is_blocked = false;
+    follow->error = TW_ERROR_NONE;
+    follow->last_block = 0;
+    follow->epoch = follow->code->epoch;
+    follow->view = (struct tw_view){ .space = TW_SPACE_ANY };
+    follow->blocks = tw_code_space(follow->code, &follow->view);
+}
+
+void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context)
+{
+    if (follow->view.space == space && follow->view.context == context)
+        return;
+    /* What comes next is looked up in the new space. */
+    if (follow->at != TW_NEXT_NEEDED && follow->at != TW_NEXT_AT_ADDRESS)
+        tw_follow_jump(follow, tw_follow_address(follow), tw_follow_isa(follow));
+    follow->last_block = 0;
+    follow->view.space = space;
+    follow->view.context = context;
+    follow->blocks = tw_code_space(follow->code, &follow->view);
+}
+
+void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa)
+{
+    if (follow->check_continuity && follow->at != TW_NEXT_NEEDED &&
+        follow->at != TW_NEXT_AT_ADDRESS && tw_follow_address(follow) != address) {
+        follow->error = TW_ERROR_NOT_CONTINUOUS;
+        follow->error_detail = address;
+    }
+    follow->at = TW_NEXT_AT_ADDRESS;
+    follow->pop_is_pending = false;
+    follow->address = address;
+    follow->isa = isa;
+    follow->it_open = 0;
+}
+
+void tw_follow_leave(struct tw_follow *follow)
+{
+    const uint32_t at = follow->at;
+    const uint32_t block = at & ~TW_BLOCK_BROKEN;
+
+    follow->epoch = follow->code->epoch;
+    if (at == TW_NEXT_NEEDED || at == TW_NEXT_AT_ADDRESS || !follow->blocks)
+        return;
+    follow->address = follow->blocks->blocks[block].start;
+    follow->isa = follow->blocks->blocks[block].isa;
+    follow->it_open = follow->blocks->more[block].it_open;
+}
+
+void tw_follow_enter(struct tw_follow *follow)
+{
+    tw_code_refresh(follow->code);
+    if (follow->epoch == follow->code->epoch)
+        return;
+    follow->epoch = follow->code->epoch;
+    follow->last_block = 0;
+    if (follow->at != TW_NEXT_NEEDED)
+        follow->at = TW_NEXT_AT_ADDRESS;
+}
+
+static void push_return(struct tw_follow *follow, uint64_t address, uint8_t isa)
+{
+    follow->return_top = (follow->return_top + 1) % TW_RETURN_STACK_MAX;
+    follow->returns[follow->return_top].address = address;
+    follow->returns[follow->return_top].isa = isa;
+    if (follow->return_count < follow->return_depth)
+        follow->return_count++;
+}
+
+static void pop_return(struct tw_follow *follow)
+{
+    const unsigned top = follow->return_top;
+
+    if (follow->return_count == 0) {
+        follow->error = TW_ERROR_RETURN_STACK;
+        tw_follow_lose(follow);
+        return;
+    }
+    follow->return_count--;
+    follow->return_top = (top + TW_RETURN_STACK_MAX - 1) % TW_RETURN_STACK_MAX;
+    tw_follow_jump(follow, follow->returns[top].address, follow->returns[top].isa);
+}
+
+bool tw_follow_is_placed(struct tw_follow *follow)
+{
+    if (follow->at == TW_NEXT_NEEDED && follow->pop_is_pending)
+        pop_return(follow);
+    return follow->at != TW_NEXT_NEEDED;
+}
+
+uint64_t tw_follow_address(const struct tw_follow *follow)
+{
+    if (follow->at == TW_NEXT_AT_ADDRESS || follow->at == TW_NEXT_NEEDED)
+        return follow->address;
+    return follow->blocks->blocks[follow->at & ~TW_BLOCK_BROKEN].start;
+}
+
+uint8_t tw_follow_isa(const struct tw_follow *follow)
+{
+    if (follow->at == TW_NEXT_AT_ADDRESS || follow->at == TW_NEXT_NEEDED)
+        return follow->isa;
+    return follow->blocks->blocks[follow->at & ~TW_BLOCK_BROKEN].isa;
+}
+
+/* The block at a known place; 0 when memory is out. */
+static uint32_t block_here(struct tw_follow *follow)
+{
+    if (follow->at == TW_NEXT_AT_ADDRESS && follow->blocks)
+        follow->at = tw_blocks_find(follow->blocks, follow->address, follow->isa, follow->it_open);
+    return follow->at;
+}
+
+/* A block without a waypoint: what can be said of it, then silence until an address comes. */
+static struct tw_element *emit_broken(struct tw_follow *follow, struct tw_element *out,
+                                      uint64_t index)
+{
+    const uint32_t number = follow->at & ~TW_BLOCK_BROKEN;
+    const struct tw_block *block = &follow->blocks->blocks[number];
+    const uint8_t end = follow->blocks->more[number].end;
+
+    tw_follow_lose(follow);
+    if (end == TW_BLOCK_RUNAWAY || end == TW_BLOCK_NO_CODE) {
+        follow->error = end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT : TW_ERROR_BAD_OPCODE;
+        follow->error_detail = block->start + block->length;
+        return out;
+    }
+    if (block->count)
+        tw_follow_emit(out++, block, TW_RANGE_EXECUTED, index);
+    *out++ = (struct tw_element){ .index = index,
+                                  .type = TW_ELEMENT_ADDR_NACC,
+                                  .address = block->start + block->length,
+                                  .space = follow->view.space };
+    return out;
+}
+
+struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,
+                                   uint32_t block, bool taken, uint64_t index)
+{
+    struct tw_blocks *blocks = follow->blocks;
+    const struct tw_block_more more = blocks->more[block];
+    const struct tw_block *from = &blocks->blocks[block];
+
+    switch (from->next[taken]) {
+    case TW_NEXT_UNKNOWN:
+        follow->at = tw_blocks_link(blocks, block, taken);
+        return out;
+    case TW_NEXT_NEEDED:
+        follow->at = TW_NEXT_NEEDED;
+        follow->pop_is_pending = follow->has_return_stack;
+        return out;
+    case TW_NEXT_SPECIAL:
+        break;
+    default:
+        follow->at = from->next[taken];
+        return out;
+    }
+    if (!taken) {
+        follow->error = TW_ERROR_BAD_ATOM;
+        follow->error_detail = from->start + from->length;
+        tw_follow_lose(follow);
+        return out;
+    }
+    if (follow->has_return_stack && more.is_link && !follow->push_is_blocked)
+        push_return(follow, from->start + from->length, from->isa);
+    if (follow->code->config.exception_returns_are_special && more.is_exception_return)
+        *out++ = (struct tw_element){ .index = index, .type = TW_ELEMENT_EXCEPTION_RET };
+    if (more.is_indirect) {
+        follow->at = TW_NEXT_NEEDED;
+        follow->pop_is_pending = follow->has_return_stack;
+    } else {
+        follow->at = tw_blocks_target(blocks, block);
+    }
+    return out;
+}
+
+struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *out, bool taken,
+                                  uint64_t index)
+{
+    uint32_t at;
+
+    if (!tw_follow_is_placed(follow) || follow->error)
+        return out;
+    at = block_here(follow);
+    if (!tw_block_is_plain(at)) {
+        if (at & TW_BLOCK_BROKEN)
+            return emit_broken(follow, out, index);
+        tw_follow_lose(follow); /* no memory: code->out_of_memory tells */
+        return out;
+    }
+    tw_follow_emit(out++, &follow->blocks->blocks[at], taken, index);
+    follow->last_block = at;
+    follow->last_taken = taken;
+    return tw_follow_after(follow, out, at, taken, index);
+}
+
+void tw_follow_flip(struct tw_follow *follow)
+{
+    struct tw_blocks *blocks = follow->blocks;
+    const bool taken = !follow->last_taken;
+    struct tw_element ignored[TW_FOLLOW_MOST];
+
+    if (!follow->last_block || !blocks || follow->epoch != follow->code->epoch)
+        return;
+    if (follow->last_taken && blocks->more[follow->last_block].is_link && follow->return_count)
+        follow->return_count--; /* the call was not made */
+    tw_follow_after(follow, ignored, follow->last_block, taken, 0);
+    follow->last_taken = taken;
+}
+
+void tw_follow_push_last(struct tw_follow *follow)
+{
+    const struct tw_block *block;
+
+    if (!follow->has_return_stack || !follow->last_block || !follow->blocks ||
+        !follow->blocks->more[follow->last_block].is_link)
+        return;
+    block = &follow->blocks->blocks[follow->last_block];
+    push_return(follow, block->start + block->length, block->isa);
+}

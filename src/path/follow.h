@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Follows the program: taken and not-taken decisions in, executed ranges out.  Shared by every
+   program-flow protocol; the loop over atoms is inline so that it fuses with their packet loops. */
+#ifndef PATH_FOLLOW_H
+#define PATH_FOLLOW_H
+
+#include <string.h>
+
+#include <trackway/types.h>
+
+#include "base/compiler.h"
+#include "image/blocks.h"
+
+enum { TW_RETURN_STACK_MAX = 16 };
+
+struct tw_follow {
+    struct tw_code *code;
+    struct tw_blocks *blocks; /* of the current address space */
+    uint32_t at;              /* a block, or one of TW_NEXT_NEEDED and TW_NEXT_AT_ADDRESS */
+
+    /* Where we are when `at` is TW_NEXT_AT_ADDRESS. */
+    uint64_t address;
+    uint8_t isa;
+    uint8_t it_open;
+
+    bool has_return_stack;
+    bool push_is_blocked; /* until an address and a context have come after synchronization */
+    bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
+    bool check_continuity;
+    bool splits_sources; /* a source address's range is split at each not-taken waypoint */
+    uint8_t return_depth; /* entries that the protocol's analyzer keeps */
+    uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
+    uint64_t error_detail;
+
+    struct {
+        uint64_t address;
+        uint8_t isa;
+    } returns[TW_RETURN_STACK_MAX];
+    unsigned return_top, return_count;
+
+    uint64_t epoch; /* of the code, when `at` was set */
+    struct tw_view view;
+    uint32_t last_block; /* the block of the last atom, and whether it was taken */
+    bool last_taken;
+};
+
+/* `code` is borrowed, and may serve several followers of one thread. */
+void tw_follow_init(struct tw_follow *follow, struct tw_code *code);
+
+/* Nothing is known of the place: address, context, return stack. */
+void tw_follow_reset(struct tw_follow *follow);
+
+/* The address space to look in from now on. */
+void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context);
+
+/* The program goes on at this address. */
+void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa);
+
+/* Only an address in the trace can tell where the program goes on. */
+static inline void tw_follow_lose(struct tw_follow *follow)
+{
+    follow->at = TW_NEXT_NEEDED;
+    follow->pop_is_pending = false;
+}
+
+/* Call on entering and leaving a run over the input: the code may change in between. */
+void tw_follow_enter(struct tw_follow *follow);
+void tw_follow_leave(struct tw_follow *follow);
+
+/* True when the place is known (an address pending on the return stack is fetched first). */
+bool tw_follow_is_placed(struct tw_follow *follow);
+/* The address of the next instruction; only when placed. */
+uint64_t tw_follow_address(const struct tw_follow *follow);
+uint8_t tw_follow_isa(const struct tw_follow *follow);
+
+/* One atom off the fast path: the place is not a plain block, or what follows is special. */
+struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *out, bool taken,
+                                  uint64_t index);
+struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,
+                                   uint32_t block, bool taken, uint64_t index);
+
+/* The most elements that one atom can make. */
+enum { TW_FOLLOW_MOST = 3 };
+
+TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *block,
+                              uint32_t taken, uint64_t index)
+{
+    uint64_t tail;
+
+    out->index = index;
+    memcpy(&out->start, &block->start, 16);
+    memcpy(&tail, &block->count, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    tail |= (uint64_t)taken << 16;
+#else
+    tail |= (uint64_t)taken << 40; /* TW_RANGE_EXECUTED in flags */
+#endif
+    memcpy(&out->count, &tail, 8);
+}
+
+/* Follows `count` atoms (bit n of `bits` is atom n, 1 is taken), each to the next waypoint.
+   Returns the place behind the last element written.  When the path breaks off (follow->error)
+   the remaining atoms are dropped; so are atoms while an address is needed. */
+TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw_element *out,
+                                             uint32_t bits, unsigned count, uint64_t index)
+{
+    uint32_t at = follow->at, last = follow->last_block, taken = follow->last_taken;
+    const struct tw_block *blocks = follow->blocks ? follow->blocks->blocks : NULL;
+
+    while (count--) {
+        const struct tw_block *block;
+
+        taken = bits & 1;
+        bits >>= 1;
+        if (TW_UNLIKELY(!tw_block_is_plain(at))) {
+            if (at == TW_NEXT_NEEDED && !follow->pop_is_pending)
+                break;
+            follow->at = at;
+            out = tw_follow_slow(follow, out, taken, index);
+            at = follow->at;
+            last = follow->last_block;
+            if (follow->error)
+                break;
+            blocks = follow->blocks->blocks;
+            continue;
+        }
+        block = &blocks[at];
+        tw_follow_emit(out++, block, taken, index);
+        last = at;
+        at = block->next[taken];
+        if (TW_UNLIKELY(at < TW_BLOCK_FIRST)) {
+            out = tw_follow_after(follow, out, last, taken, index);
+            at = follow->at;
+            if (follow->error)
+                break;
+            blocks = follow->blocks->blocks;
+        }
+    }
+    follow->at = at;
+    follow->last_block = last;
+    follow->last_taken = taken;
+    return out;
+}
+
+/* Walks from the place up to, not including, `stop`, passing waypoints as not taken: what ran
+   before an exception.  At most one range, and an inaccessible element where memory ends.  Then
+   the place is lost.  Does nothing when there is no place or it is not before `stop`. */
+struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
+                                          uint64_t stop, uint64_t index);
+
+/* Walks up to and including the instruction at `stop`, which was taken: a source address or a
+   waypoint update.  Only that instruction when there is no place or it lies behind.  One range;
+   or, when `split`, one for each not-taken waypoint passed: then *done tells whether all fitted
+   between `out` and `end`, else call again. */
+struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_element *out,
+                                       struct tw_element *end, uint64_t stop, bool split,
+                                       uint64_t index, bool *done);
+
+/* Walks `count` instructions in sequence, or to the first branch if that comes before.  Fills
+   the range without writing it anywhere; false when memory ends before. */
+bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count);
+
+/* Undoes the last atom's decision: the program went the other way. */
+void tw_follow_flip(struct tw_follow *follow);
+/* Pushes what the last atom's branch would have pushed had it been taken. */
+void tw_follow_push_last(struct tw_follow *follow);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The only file that names every protocol. */
+#include <ctype.h>
+#include <string.h>
+
+#include <trackway/tree.h>
+
+#include "base/fault.h"
+#include "protocol.h"
+
+extern const struct tw_protocol tw_etmv4, tw_ete;
+
+const struct tw_protocol *const tw_protocols[] = { &tw_etmv4, &tw_ete, NULL };
+
+const struct tw_protocol *tw_protocol_by_name(const char *name)
+{
+    for (size_t i = 0; tw_protocols[i]; i++)
+        if (strcmp(tw_protocols[i]->name, name) == 0)
+            return tw_protocols[i];
+    return NULL;
+}
+
+const char *tw_protocol_name(size_t number)
+{
+    for (size_t i = 0; tw_protocols[i]; i++)
+        if (i == number)
+            return tw_protocols[i]->name;
+    return NULL;
+}
+
+const char *tw_protocol_title(const char *name)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(name);
+
+    return protocol ? protocol->title : NULL;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+bool tw_source_register(const struct tw_source_info *source, const char *name, uint64_t *value)
+{
+    for (size_t i = 0; i < source->register_count; i++)
+        if (same_name(source->registers[i].name, name)) {
+            *value = source->registers[i].value;
+            return true;
+        }
+    return false;
+}
+
+enum tw_status tw_source_need(const struct tw_source_info *source, const char *name,
+                              uint64_t *value, struct tw_fault *fault)
+{
+    if (tw_source_register(source, name, value))
+        return TW_OK;
+    return tw_fail(fault, TW_E_CONFIG, "register %s is missing", name);
+}
