@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 enum tw_framing {
-    TW_FRAMING_NONE,       /* one source's bytes as they are */
+    TW_FRAMING_NONE,       /* one source's bytes as they are; they are given to assume_id */
     TW_FRAMING_MEMORY,     /* 16-byte frames at multiples of 16: ETB, ETF, ETR */
     TW_FRAMING_TPIU,       /* frames found by FSYNC */
     TW_FRAMING_TPIU_HSYNC, /* ... with HSYNC on any halfword boundary */
@@ -25,10 +25,11 @@ enum tw_frame_event_kind {
     TW_FRAME_FSYNC,
     TW_FRAME_HSYNC,
     TW_FRAME_BARRIER,
-    TW_FRAME_LOST,       /* frame sync lost or a frame cut: `length` bytes came to nothing */
+    TW_FRAME_LOST,       /* frame sync lost, a frame cut or damaged: decoders get none of `length` bytes */
     TW_FRAME_RESERVED,   /* the first byte of a run of a reserved ID: `value` is the ID */
     TW_FRAME_INCOMPLETE, /* the capture ends inside a frame of `length` bytes */
-    TW_FRAME_SKIPPED     /* `length` bytes before the first FSYNC */
+    TW_FRAME_SKIPPED,    /* `length` bytes before the first FSYNC */
+    TW_FRAME_BAD_BLOCK   /* DSTREAM: the footer counts `value` words, more than a block holds */
 };
 
 struct tw_frame_event {
@@ -72,11 +73,12 @@ typedef void tw_frame_run_fn(void *context, uint8_t id, uint64_t capture_offset,
 struct tw_unframer_config {
     size_t size; /* sizeof(struct tw_unframer_config) */
     enum tw_framing framing;
-    bool no_barrier;            /* do not take four FSYNCs as a reset (memory framing) */
-    uint8_t assume_id;          /* give bytes of unknown ID to this one; 0: drop them */
-    uint64_t wanted[2];         /* bit n: keep the bytes of ID n */
-    uint64_t base;              /* capture offset of the first byte fed */
-    tw_frame_run_fn *on_run;    /* optional: sees every run of every ID, in order */
+    bool no_barrier;         /* do not take four FSYNCs as a reset (memory framing) */
+    bool sync_events;        /* list each FSYNC and HSYNC as an event; they are counted anyway */
+    uint8_t assume_id;       /* give bytes of unknown ID to this one; 0: drop them */
+    uint64_t wanted[2];      /* bit n: keep the bytes of ID n */
+    uint64_t base;           /* capture offset of the first byte fed */
+    tw_frame_run_fn *on_run; /* optional: sees every run of every ID, in order */
     void *on_run_context;
     const struct tw_allocator *allocator;
 };
@@ -112,7 +114,8 @@ struct tw_framer_config {
     enum tw_framing framing;  /* MEMORY, TPIU or TPIU_HSYNC */
     uint32_t repeat_frames;   /* name the current ID again after so many frames; 0: 8 */
     uint32_t fsync_frames;    /* TPIU: an FSYNC after so many frames; 0: 64 */
-    uint32_t align;           /* pad the end to a multiple of this many bytes; 0: 16 */
+    uint32_t align; /* pad the end to a multiple of this many bytes, itself one of 16; 0: 16.
+                       TPIU: with sync packets, a multiple of 4; 0: no padding */
     const struct tw_allocator *allocator;
 };
 
