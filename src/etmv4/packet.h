@@ -169,9 +169,20 @@ void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup);
 void tw_etmv4_print(struct tw_text *out, const struct tw_etmv4_packet *packet);
 void tw_etmv4_json(struct tw_text *out, const struct tw_etmv4_packet *packet);
 
-/* protocol.c, shared with ETE */
+/* protocol.c: shared with ETE. */
 enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
                                   const struct tw_source_info *source, bool is_ete,
                                   struct tw_fault *fault);
+uint8_t tw_etmv4_config_id(const void *config);
+void tw_etmv4_any_init(void *reader, const void *config);
+enum tw_status tw_etmv4_any_read(void *reader, void *packet, const uint8_t *data, size_t size,
+                                 bool is_last);
+void tw_etmv4_any_lost(void *reader);
+enum tw_status tw_etmv4_any_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+void tw_etmv4_any_print(struct tw_text *out, const void *packet);
+void tw_etmv4_any_json(struct tw_text *out, const void *packet);
+bool tw_etmv4_is_not_sync(unsigned type);
+
+extern const struct tw_protocol tw_etmv4, tw_ete;
 
 #endif

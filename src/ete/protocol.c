@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETE as a protocol of the library: ETMv4's functions with its own configuration. */
+#include "etmv4/packet.h"
+
+static enum tw_status configure(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    return tw_etmv4_configure(config, source, true, fault);
+}
+
+const struct tw_protocol tw_ete = {
+    .name = "ete",
+    .title = "Arm Embedded Trace Extension",
+    .flags = TW_PROTOCOL_FOLLOWS,
+    .config_size = sizeof(struct tw_etmv4_config),
+    .reader_size = sizeof(struct tw_etmv4_reader),
+    .packet_size = sizeof(struct tw_etmv4_packet),
+    .packet_max = TW_ETMV4_PACKET_MAX,
+    .configure = configure,
+    .trace_id = tw_etmv4_config_id,
+    .reader_init = tw_etmv4_any_init,
+    .read = tw_etmv4_any_read,
+    .reader_lost = tw_etmv4_any_lost,
+    .write = tw_etmv4_any_write,
+    .print = tw_etmv4_any_print,
+    .json = tw_etmv4_any_json,
+    .type_name = tw_etmv4_type_name,
+    .is_bad = tw_etmv4_type_is_bad,
+    .is_not_sync = tw_etmv4_is_not_sync,
+};

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE: bytes to packets.  One row per packet; a header's row comes from an index that
+   is filled from the rows which the configuration allows. */
+#include "etmv4/packet.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "etmv4/payload.h"
+
+/* What a row needs of the trace unit. */
+enum {
+    ANY,
+    V8M = 0x001,  /* Armv8-M, ETMv4.2 */
+    V81M = 0x002, /* Armv8.1-M, ETMv4.5 */
+    ETM = 0x004,  /* not ETE */
+    ETE = 0x008,
+    ITE = 0x010,  /* ETE 1.3 */
+    DATA = 0x020, /* data trace on */
+    COND = 0x040, /* conditional tracing on */
+    IGN = 0x080,  /* ETMv4.3 */
+    TSM = 0x100,  /* ETMv4.6, ETE */
+    QEL = 0x200,  /* Q elements */
+    /* Lacking one of these, a header is reserved by configuration. */
+    BY_CONFIG = ETM | DATA | COND
+};
+
+enum { ROW_RESERVED, ROW_RESERVED_CFG, ROW_FIRST };
+
+struct rule {
+    uint8_t mask, match; /* applies when (head & mask) == match ... */
+    uint16_t needs;      /* ... and the trace unit has these features */
+    uint8_t type;
+    void (*read)(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                 struct tw_etmv4_packet *out, uint8_t head);
+};
+
+static void read_head_only(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                           struct tw_etmv4_packet *out, uint8_t head);
+static void read_forbidden(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                           struct tw_etmv4_packet *out, uint8_t head);
+static void read_atoms(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                       struct tw_etmv4_packet *out, uint8_t head);
+
+/* clang-format off */
+static const struct rule rules[] = {
+    /* The first two catch what no other row claims.  The rest: in the order of headers. */
+    { 0x00, 0x00, ANY,  TW_ETMV4_RESERVED,          read_head_only },
+    { 0x00, 0x00, ANY,  TW_ETMV4_RESERVED_CFG,      read_forbidden },
+    { 0xff, 0x00, ANY,  TW_ETMV4_EXTENSION,         tw_etmv4_read_extension },
+    { 0xff, 0x01, ANY,  TW_ETMV4_TRACE_INFO,        tw_etmv4_read_trace_info },
+    { 0xfe, 0x02, ANY,  TW_ETMV4_TIMESTAMP,         tw_etmv4_read_timestamp },
+    { 0xff, 0x04, ANY,  TW_ETMV4_TRACE_ON,          read_head_only },
+    { 0xff, 0x05, V8M,  TW_ETMV4_FUNC_RET,          read_head_only },
+    { 0xff, 0x06, ANY,  TW_ETMV4_EXCEPT,            tw_etmv4_read_exception },
+    { 0xff, 0x07, ETM,  TW_ETMV4_EXCEPT_RTN,        read_head_only },
+    { 0xff, 0x08, V81M, TW_ETMV4_RESYNC,            tw_etmv4_read_resync },
+    { 0xff, 0x09, ITE,  TW_ETMV4_ITE,               tw_etmv4_read_instrumentation },
+    { 0xff, 0x0a, ETE,  TW_ETMV4_TRANS_ST,          read_head_only },
+    { 0xff, 0x0b, ETE,  TW_ETMV4_TRANS_COMMIT,      read_head_only },
+    { 0xfe, 0x0c, ANY,  TW_ETMV4_CCNT_F2,           tw_etmv4_read_cycles_2 },
+    { 0xfe, 0x0e, ANY,  TW_ETMV4_CCNT_F1,           tw_etmv4_read_cycles_1 },
+    { 0xf0, 0x10, ANY,  TW_ETMV4_CCNT_F3,           tw_etmv4_read_cycles_3 },
+    { 0xf8, 0x20, DATA, TW_ETMV4_NUM_DS_MKR,        tw_etmv4_read_number },
+    { 0xfc, 0x28, DATA, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
+    { 0xff, 0x2c, DATA, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
+    { 0xff, 0x2d, ANY,  TW_ETMV4_COMMIT,            tw_etmv4_read_commit },
+    { 0xff, 0x2e, ANY,  TW_ETMV4_CANCEL_F1,         tw_etmv4_read_cancel_1 },
+    { 0xff, 0x2f, ANY,  TW_ETMV4_CANCEL_F1_MISPRED, tw_etmv4_read_cancel_1 },
+    { 0xfc, 0x30, ANY,  TW_ETMV4_MISPREDICT,        tw_etmv4_read_mispredict },
+    { 0xfc, 0x34, ANY,  TW_ETMV4_CANCEL_F2,         tw_etmv4_read_mispredict },
+    { 0xf8, 0x38, ANY,  TW_ETMV4_CANCEL_F3,         tw_etmv4_read_cancel_3 },
+    { 0xfe, 0x40, COND, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x42, COND, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x43, COND, TW_ETMV4_COND_FLUSH,        read_head_only },
+    { 0xfe, 0x44, COND, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
+    { 0xff, 0x46, COND, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
+    { 0xfa, 0x48, COND, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
+    { 0xfb, 0x4a, COND, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
+    { 0xf0, 0x50, COND, TW_ETMV4_COND_RES_F3,       tw_etmv4_read_cond_result },
+    { 0xfc, 0x68, COND, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
+    { 0xff, 0x6c, COND, TW_ETMV4_COND_I_F1,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x6d, COND, TW_ETMV4_COND_I_F3,         tw_etmv4_read_cond_instruction },
+    { 0xfe, 0x6e, COND, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
+    { 0xff, 0x70, IGN,  TW_ETMV4_IGNORE,            read_head_only },
+    { 0xff, 0x71, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfe, 0x72, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfc, 0x74, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xf8, 0x78, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfe, 0x80, ANY,  TW_ETMV4_CTXT,              tw_etmv4_read_context },
+    { 0xff, 0x82, ANY,  TW_ETMV4_ADDR_CTXT_L_32IS0, tw_etmv4_read_long },
+    { 0xff, 0x83, ANY,  TW_ETMV4_ADDR_CTXT_L_32IS1, tw_etmv4_read_long },
+    { 0xff, 0x85, ANY,  TW_ETMV4_ADDR_CTXT_L_64IS0, tw_etmv4_read_long },
+    { 0xff, 0x86, ANY,  TW_ETMV4_ADDR_CTXT_L_64IS1, tw_etmv4_read_long },
+    { 0xff, 0x88, TSM,  TW_ETMV4_TS_MARKER,         read_head_only },
+    { 0xfe, 0x90, ANY,  TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
+    { 0xff, 0x92, ANY,  TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
+    { 0xff, 0x95, ANY,  TW_ETMV4_ADDR_S_IS0,        tw_etmv4_read_short },
+    { 0xff, 0x96, ANY,  TW_ETMV4_ADDR_S_IS1,        tw_etmv4_read_short },
+    { 0xff, 0x9a, ANY,  TW_ETMV4_ADDR_L_32IS0,      tw_etmv4_read_long },
+    { 0xff, 0x9b, ANY,  TW_ETMV4_ADDR_L_32IS1,      tw_etmv4_read_long },
+    { 0xff, 0x9d, ANY,  TW_ETMV4_ADDR_L_64IS0,      tw_etmv4_read_long },
+    { 0xff, 0x9e, ANY,  TW_ETMV4_ADDR_L_64IS1,      tw_etmv4_read_long },
+    { 0xfe, 0xa0, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa2, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa5, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa6, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xfe, 0xaa, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xac, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xaf, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xfe, 0xb0, ETE,  TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
+    { 0xff, 0xb2, ETE,  TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
+    { 0xff, 0xb4, ETE,  TW_ETMV4_SRC_ADDR_S_IS0,    tw_etmv4_read_short },
+    { 0xff, 0xb5, ETE,  TW_ETMV4_SRC_ADDR_S_IS1,    tw_etmv4_read_short },
+    { 0xff, 0xb6, ETE,  TW_ETMV4_SRC_ADDR_L_32IS0,  tw_etmv4_read_long },
+    { 0xff, 0xb7, ETE,  TW_ETMV4_SRC_ADDR_L_32IS1,  tw_etmv4_read_long },
+    { 0xff, 0xb8, ETE,  TW_ETMV4_SRC_ADDR_L_64IS0,  tw_etmv4_read_long },
+    { 0xff, 0xb9, ETE,  TW_ETMV4_SRC_ADDR_L_64IS1,  tw_etmv4_read_long },
+    { 0xd0, 0xc0, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdc, 0xd0, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdf, 0xd4, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdf, 0xd5, ANY,  TW_ETMV4_ATOM_F5,           read_atoms },
+    { 0xfe, 0xd6, ANY,  TW_ETMV4_ATOM_F5,           read_atoms },
+    { 0xfc, 0xd8, ANY,  TW_ETMV4_ATOM_F2,           read_atoms },
+    { 0xfc, 0xdc, ANY,  TW_ETMV4_ATOM_F4,           read_atoms },
+    { 0xfe, 0xf6, ANY,  TW_ETMV4_ATOM_F1,           read_atoms },
+    { 0xf8, 0xf8, ANY,  TW_ETMV4_ATOM_F3,           read_atoms },
+};
+
+#define F6(n) [0xc0 + (n)] = { (1u << ((n) + 4)) - 1, (n) + 4 }, \
+              [0xe0 + (n)] = { (1u << ((n) + 3)) - 1, (n) + 4 }
+const struct tw_etmv4_atoms tw_etmv4_atoms[256] = {
+    F6(0),  F6(1),  F6(2),  F6(3),  F6(4),  F6(5),  F6(6),  F6(7),  F6(8),  F6(9),  F6(10),
+    F6(11), F6(12), F6(13), F6(14), F6(15), F6(16), F6(17), F6(18), F6(19), F6(20),
+    [0xd5] = { 0x00, 5 }, [0xd6] = { 0x0a, 5 }, [0xd7] = { 0x15, 5 }, [0xf5] = { 0x1e, 5 },
+    [0xd8] = { 0, 2 }, [0xd9] = { 1, 2 }, [0xda] = { 2, 2 }, [0xdb] = { 3, 2 },
+    [0xdc] = { 0xe, 4 }, [0xdd] = { 0x0, 4 }, [0xde] = { 0xa, 4 }, [0xdf] = { 0x5, 4 },
+    [0xf6] = { 0, 1 }, [0xf7] = { 1, 1 },
+    [0xf8] = { 0, 3 }, [0xf9] = { 1, 3 }, [0xfa] = { 2, 3 }, [0xfb] = { 3, 3 },
+    [0xfc] = { 4, 3 }, [0xfd] = { 5, 3 }, [0xfe] = { 6, 3 }, [0xff] = { 7, 3 },
+};
+#undef F6
+/* clang-format on */
+
+static void read_head_only(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                           struct tw_etmv4_packet *out, uint8_t head)
+{
+    (void)reader;
+    (void)in;
+    (void)out;
+    (void)head;
+}
+
+/* A header that the configuration forbids: says which packet it would have been. */
+static void read_forbidden(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                           struct tw_etmv4_packet *out, uint8_t head)
+{
+    const struct rule *rule = rules + ROW_FIRST;
+
+    (void)reader;
+    (void)in;
+    while ((head & rule->mask) != rule->match)
+        rule++;
+    out->cause = rule->type;
+}
+
+static void read_atoms(struct tw_etmv4_reader *reader, struct tw_bytes *in,
+                       struct tw_etmv4_packet *out, uint8_t head)
+{
+    (void)reader;
+    (void)in;
+    out->atoms = tw_etmv4_atoms[head].bits;
+    out->atom_count = (uint8_t)tw_etmv4_atoms[head].count;
+}
+
+static unsigned features(const struct tw_etmv4_setup *setup)
+{
+    unsigned has = setup->is_ete ? ETE : ETM;
+
+    if (setup->profile == TW_PROFILE_M && setup->architecture >= 80 && !setup->is_ete) {
+        if (setup->version >= 0x42)
+            has |= V8M;
+        if (setup->version >= 0x45 && setup->architecture >= 81)
+            has |= V81M;
+    }
+    if (setup->version >= 0x53)
+        has |= ITE;
+    if (setup->data)
+        has |= DATA;
+    if (setup->cond)
+        has |= COND;
+    if (setup->version >= 0x43)
+        has |= IGN;
+    if (setup->version >= 0x46)
+        has |= TSM;
+    if (setup->has_q)
+        has |= QEL;
+    return has;
+}
+
+static uint8_t row_of(uint8_t *claims, unsigned has, unsigned head)
+{
+    uint8_t row = ROW_RESERVED;
+
+    *claims = 0;
+    for (unsigned i = ROW_FIRST; i < TW_LENGTH(rules); i++) {
+        if ((head & rules[i].mask) != rules[i].match)
+            continue;
+        if ((rules[i].needs & ~has) == 0) {
+            row = (uint8_t)i;
+            ++*claims;
+        } else if (rules[i].needs & BY_CONFIG) {
+            row = ROW_RESERVED_CFG;
+        }
+    }
+    return row;
+}
+
+void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup)
+{
+    for (unsigned head = 0; head < 256; head++)
+        (void)row_of(&claims[head], features(setup), head);
+}
+
+void tw_etmv4_header_types(uint8_t types[256], const struct tw_etmv4_setup *setup)
+{
+    for (unsigned head = 0; head < 256; head++) {
+        uint8_t claims;
+
+        types[head] = rules[row_of(&claims, features(setup), head)].type;
+    }
+}
+
+void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_config *config)
+{
+    *reader = (struct tw_etmv4_reader){ 0 };
+    tw_etmv4_setup_from_config(&reader->setup, config);
+    for (unsigned head = 0; head < 256; head++) {
+        uint8_t claims;
+
+        reader->rule[head] = row_of(&claims, features(&reader->setup), head);
+    }
+    tw_etmv4_reader_lost(reader);
+}
+
+void tw_etmv4_reader_lost(struct tw_etmv4_reader *reader)
+{
+    reader->is_synced = reader->has_trace_info = reader->has_timestamp = reader->sf = false;
+    reader->timestamp = 0;
+    reader->threshold = 0;
+    tw_etmv4_history_clear(reader->history);
+}
+
+/* Where the next A-sync of 12 bytes begins; `size` when there is none, less the zeros at the end
+   that may be its beginning (unless nothing follows). */
+static size_t find_async(const uint8_t *data, size_t size, bool is_last, bool *is_found)
+{
+    size_t zeros = 0;
+
+    *is_found = false;
+    for (size_t at = 0; at < size; at++) {
+        if (data[at] == 0) {
+            zeros++;
+        } else if (data[at] == 0x80 && zeros >= TW_ETMV4_ASYNC_ZEROS) {
+            *is_found = true;
+            return at - TW_ETMV4_ASYNC_ZEROS;
+        } else {
+            zeros = 0;
+        }
+    }
+    if (is_last)
+        return size;
+    return size - (zeros < TW_ETMV4_ASYNC_ZEROS ? zeros : TW_ETMV4_ASYNC_ZEROS);
+}
+
+/* Bytes up to the next A-sync, or that A-sync. */
+static TW_NOINLINE enum tw_status hunt(struct tw_etmv4_reader *reader,
+                                       struct tw_etmv4_packet *packet, const uint8_t *data,
+                                       size_t size, bool is_last)
+{
+    bool is_found;
+    size_t run;
+
+    if (size > UINT32_MAX / 2) {
+        size = UINT32_MAX / 2;
+        is_last = false;
+    }
+    run = find_async(data, size, is_last, &is_found);
+    if (run > 0) {
+        packet->base.type = reader->is_synced ? TW_ETMV4_DATA : TW_ETMV4_NOT_SYNC;
+        packet->value = data[0] | (run > 1 ? (uint64_t)data[1] << 8 : 0);
+        packet->base.size = (uint32_t)run;
+    } else if (is_found) {
+        packet->base.type = TW_ETMV4_ASYNC;
+        packet->base.size = TW_ETMV4_ASYNC_SIZE;
+        reader->is_synced = true;
+    } else {
+        return TW_MORE;
+    }
+    reader->offset += packet->base.size;
+    return TW_OK;
+}
+
+/* The packet is cut: wait for more, or report what is left of the trace. */
+static TW_NOINLINE enum tw_status cut(struct tw_etmv4_reader *reader,
+                                      struct tw_etmv4_packet *packet, const uint8_t *data,
+                                      size_t size, bool is_last)
+{
+    size_t zeros = 0;
+
+    if (!is_last)
+        return TW_MORE;
+    packet->cause = packet->base.type;
+    while (zeros < size && data[zeros] == 0)
+        zeros++;
+    if (zeros == size && size >= TW_ETMV4_ASYNC_SIZE) {
+        packet->base.type = TW_ETMV4_BAD_SEQUENCE;
+        packet->base.size = TW_ETMV4_ASYNC_SIZE;
+    } else {
+        packet->base.type = TW_ETMV4_INCOMPLETE_EOT;
+        packet->base.size = (uint32_t)size;
+    }
+    reader->offset += packet->base.size;
+    return TW_OK;
+}
+
+TW_INLINE enum tw_status read_one(struct tw_etmv4_reader *reader,
+                                  struct tw_etmv4_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last)
+{
+    struct tw_bytes in = { .at = data, .end = data + size };
+    const struct rule *rule;
+    uint8_t head;
+
+    if (TW_UNLIKELY(size == 0))
+        return TW_MORE;
+    packet->base.index = packet->base.offset = reader->offset;
+    packet->base.id = reader->setup.id;
+    packet->cause = 0;
+    packet->has_reserved = false;
+    if (TW_UNLIKELY(!reader->is_synced || reader->setup.is_data_stream))
+        return hunt(reader, packet, data, size, is_last);
+    head = *in.at++;
+    rule = &rules[reader->rule[head]];
+    packet->base.type = rule->type;
+    if (TW_LIKELY(tw_etmv4_atoms[head].count)) {
+        packet->atoms = tw_etmv4_atoms[head].bits;
+        packet->atom_count = (uint8_t)tw_etmv4_atoms[head].count;
+    } else {
+        rule->read(reader, &in, packet, head);
+        if (TW_UNLIKELY(in.short_read))
+            return cut(reader, packet, data, size, is_last);
+    }
+    packet->base.size = (uint32_t)(in.at - data);
+    reader->offset += packet->base.size;
+    return TW_OK;
+}
+
+enum tw_status tw_etmv4_read(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packet,
+                             const uint8_t *data, size_t size, bool is_last)
+{
+    return read_one(reader, packet, data, size, is_last);
+}
+
+size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packets,
+                           size_t room, const uint8_t *data, size_t size, size_t *used)
+{
+    const uint8_t *at = data;
+    size_t count = 0;
+
+    while (count < room &&
+           read_one(reader, &packets[count], at, size - (size_t)(at - data), false) == TW_OK)
+        at += packets[count++].base.size;
+    *used = (size_t)(at - data);
+    return count;
+}
+
+enum tw_status tw_etmv4_reader_new(struct tw_etmv4_reader **reader,
+                                   const struct tw_etmv4_config *config,
+                                   const struct tw_allocator *allocator)
+{
+    *reader = NULL;
+    if (config->size != sizeof *config)
+        return TW_E_ARGUMENT;
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return TW_E_MEMORY;
+    tw_etmv4_reader_init(*reader, config);
+    (*reader)->allocator = allocator;
+    return TW_OK;
+}
+
+void tw_etmv4_reader_free(struct tw_etmv4_reader *reader)
+{
+    if (reader)
+        tw_give(reader->allocator, reader);
+}
