@@ -143,7 +143,8 @@ static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packe
 static void take(struct tw_itm_decoder *d, struct tw_output *out,
                  const struct tw_itm_packet *packet)
 {
-    d->last_index = packet->head.index;
+    if (packet->head.type != TW_ITM_PACKET_NOT_SYNC)
+        d->last_index = packet->head.index;
     switch (packet->head.type) {
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:

@@ -36,7 +36,7 @@ struct tw_itm_reader {
     bool is_in_zeros; /* unsynced, but any byte other than zero ends that */
 };
 
-extern const struct tw_protocol tw_itm_protocol;
+extern const struct tw_protocol tw_itm;
 
 /* Fills the index; the number of heads that two rows claim, which is 0. */
 unsigned tw_itm_index(uint8_t index[256]);

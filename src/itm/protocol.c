@@ -64,7 +64,7 @@ static bool is_not_sync(unsigned type)
     return type == TW_ITM_PACKET_NOT_SYNC;
 }
 
-const struct tw_protocol tw_itm_protocol = {
+const struct tw_protocol tw_itm = {
     .name = "itm",
     .title = "Instrumentation Trace Macrocell and Data Watchpoint and Trace",
     .config_size = sizeof(struct tw_itm_config),

@@ -100,8 +100,9 @@ static enum tw_status put_global(struct tw_itm_unit *unit)
     TW_TRY(put(unit, &low));
     if (low.wrap || low.freq_change || unit->high_is_due)
         TW_TRY(put(unit, &high));
-    unit->has_global = true;
-    unit->clock_changed = unit->high_is_due = false;
+    unit->has_global = !unit->has_lost;
+    unit->high_is_due = unit->has_lost; /* what was lost is sent whole the next time */
+    unit->clock_changed = false;
     unit->sent_global = now;
     return TW_OK;
 }
