@@ -16,7 +16,7 @@ struct tw_skeleton_reader {
     bool is_synced;
 };
 
-extern const struct tw_protocol tw_skeleton_protocol;
+extern const struct tw_protocol tw_skeleton;
 
 void tw_skeleton_reader_init(void *reader, const void *config);
 void tw_skeleton_reader_lost(void *reader);

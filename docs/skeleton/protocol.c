@@ -38,7 +38,7 @@ static bool is_not_sync(unsigned type)
     return type == TW_SKELETON_NOT_SYNC;
 }
 
-const struct tw_protocol tw_skeleton_protocol = {
+const struct tw_protocol tw_skeleton = {
     .name = "skeleton",
     .title = "Skeleton of a protocol",
     .config_size = sizeof(struct tw_skeleton_config),

@@ -31,7 +31,7 @@ static struct tw_skeleton_reader synced_reader(uint32_t control)
     const struct tw_skeleton_config config = { sizeof config, control };
     struct tw_skeleton_reader reader;
 
-    tw_skeleton_protocol.reader_init(&reader, &config);
+    tw_skeleton.reader_init(&reader, &config);
     reader.is_synced = true;
     return reader;
 }
@@ -42,7 +42,7 @@ static enum tw_status read_tight(struct tw_skeleton_reader *reader,
                                  size_t size, bool is_last)
 {
     uint8_t *copy = check_copy(bytes, size);
-    const enum tw_status status = tw_skeleton_protocol.read(reader, out, copy, size, is_last);
+    const enum tw_status status = tw_skeleton.read(reader, out, copy, size, is_last);
 
     free(copy);
     return status;
@@ -53,7 +53,7 @@ static void check_print(const struct tw_skeleton_packet *packet, const char *wan
     char line[200];
     struct tw_text text = tw_text_in(line, sizeof line);
 
-    tw_skeleton_protocol.print(&text, packet);
+    tw_skeleton.print(&text, packet);
     CHECK_TEXT(line, want);
 }
 
@@ -87,10 +87,10 @@ static void writes_what_it_reads(void **unused)
         CHECK_EQ(read_tight(&reader, &got, cases[i].bytes, cases[i].size, true), TW_OK);
         if (!cases[i].is_canonical)
             continue;
-        CHECK_EQ(tw_skeleton_protocol.write(NULL, out, &size, &got), TW_OK);
+        CHECK_EQ(tw_skeleton.write(NULL, out, &size, &got), TW_OK);
         CHECK_BYTES(out, size, cases[i].bytes, cases[i].size);
         size--;
-        CHECK_EQ(tw_skeleton_protocol.write(NULL, out, &size, &got), TW_MORE);
+        CHECK_EQ(tw_skeleton.write(NULL, out, &size, &got), TW_MORE);
     }
 }
 
@@ -123,7 +123,7 @@ static void list(char *out, size_t room, const uint8_t *bytes, size_t size, size
     struct tw_skeleton_reader reader;
     size_t at = 0, fed = 0;
 
-    tw_skeleton_protocol.reader_init(&reader, &config);
+    tw_skeleton.reader_init(&reader, &config);
     while (at < size) {
         struct tw_skeleton_packet got;
 
@@ -134,7 +134,7 @@ static void list(char *out, size_t room, const uint8_t *bytes, size_t size, size
         at += got.head.size;
         if (got.head.type == TW_SKELETON_NOT_SYNC)
             continue; /* how the run is cut may differ */
-        tw_skeleton_protocol.print(&text, &got);
+        tw_skeleton.print(&text, &got);
         tw_text_char(&text, '\n');
     }
 }
@@ -165,11 +165,11 @@ static void configuration_is_checked(void **unused)
     struct tw_fault fault;
 
     (void)unused;
-    CHECK_EQ(tw_skeleton_protocol.configure(&config, &source, &fault), TW_OK);
-    CHECK_EQ(tw_skeleton_protocol.trace_id(&config), 0x10);
+    CHECK_EQ(tw_skeleton.configure(&config, &source, &fault), TW_OK);
+    CHECK_EQ(tw_skeleton.trace_id(&config), 0x10);
     control.value = 0x200;
-    CHECK_EQ(tw_skeleton_protocol.configure(&config, &source, &fault), TW_E_CONFIG);
-    CHECK_EQ(tw_skeleton_protocol.configure(&config, &empty, &fault), TW_E_CONFIG);
+    CHECK_EQ(tw_skeleton.configure(&config, &source, &fault), TW_E_CONFIG);
+    CHECK_EQ(tw_skeleton.configure(&config, &empty, &fault), TW_E_CONFIG);
 }
 
 int main(void)
