@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every sub-command, each in the file of its name. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include "options.h"
+
+extern const struct command command_info, command_frames, command_packets, command_decode,
+    command_stats, command_pack, command_snapshot;
+
+#endif

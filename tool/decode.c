@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway decode: the path of execution. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands.h"
+#include "lines.h"
+#include "path.h"
+#include "session.h"
+
+struct decode {
+    const struct options *options;
+    struct output out;
+    struct lines lines;
+    struct path *path; /* NULL: lines */
+};
+
+static bool overlaps(const struct address_range *range, uint64_t first, uint64_t end)
+{
+    return first < range->end && (end > range->first || end < first);
+}
+
+/* --range keeps what executed there, and nothing else. */
+static bool is_in_range(const struct address_range *range, const struct tw_element *element)
+{
+    switch (element->type) {
+    case TW_ELEMENT_INSTR_RANGE:
+        return overlaps(range, element->start, tw_element_end(element));
+    case TW_ELEMENT_I_RANGE_NOPATH:
+        return overlaps(range, element->first, element->first + 1);
+    case TW_ELEMENT_ADDR_NACC:
+        return overlaps(range, element->address, element->address + 1);
+    default:
+        return false;
+    }
+}
+
+static void take_lines(struct decode *decode, const struct session *session,
+                       const struct tw_batch *batch)
+{
+    const struct options *options = decode->options;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct tw_element *element = &batch->elements[i];
+
+        if (!session_wants_index(session, element->index))
+            continue;
+        if (element->type == TW_ELEMENT_ERROR && !options->errors) {
+            session_say_error(session, element, batch->id);
+            continue;
+        }
+        if (options->range.is_given && !is_in_range(&options->range, element))
+            continue;
+        lines_element(&decode->lines, element, batch->id);
+    }
+}
+
+static void take_path(struct decode *decode, const struct session *session,
+                      const struct tw_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->elements[i].type == TW_ELEMENT_ERROR)
+            session_say_error(session, &batch->elements[i], batch->id);
+    path_take(decode->path, session, batch);
+}
+
+static void say_stats(const struct session *session, size_t buffer)
+{
+    for (unsigned id = 0; id < 128; id++) {
+        const struct tw_source_stats *stats =
+            session->source_of[id] == TW_NONE
+                ? NULL
+                : tw_tree_source_stats(session->tree, (uint8_t)id);
+
+        if (!stats)
+            continue;
+        fprintf(stderr,
+                "%s id 0x%02x: %" PRIu64 " bytes, %" PRIu64 " instructions, %" PRIu64
+                " ranges, %" PRIu64 " exceptions, %" PRIu64 " missing addresses, %" PRIu64
+                " bytes without sync\n",
+                tw_capture_buffer(session->capture, buffer)->name, id, stats->bytes,
+                stats->instructions, stats->elements[TW_ELEMENT_INSTR_RANGE],
+                stats->elements[TW_ELEMENT_EXCEPTION], stats->missing_code,
+                stats->unsynced_bytes);
+    }
+}
+
+static bool decode_buffer(void *context, struct session *session, size_t buffer)
+{
+    struct decode *decode = context;
+    const bool has_several = session_has_several(session);
+    const char *name = tw_capture_buffer(session->capture, buffer)->name;
+    struct tw_batch batch = { 0 };
+    enum tw_status status;
+
+    lines_set_buffer(&decode->lines, has_several ? name : NULL);
+    if (decode->path && has_several)
+        output_format(&decode->out, "# buffer %s\n", name);
+    while ((status = session_next(session, &batch)) == TW_OK) {
+        if (!session_wants_id(session, batch.id))
+            continue;
+        if (decode->path)
+            take_path(decode, session, &batch);
+        else
+            take_lines(decode, session, &batch);
+        if (output_is_over(&decode->out))
+            return true;
+    }
+    if (decode->path)
+        path_end(decode->path, session);
+    if (decode->options->stats)
+        say_stats(session, buffer);
+    return status == TW_END;
+}
+
+static int start(struct decode *decode)
+{
+    const struct options *options = decode->options;
+    const bool is_pcs = options_format_is(options, "pcs");
+    const bool is_path = is_pcs || options_format_is(options, "path");
+
+    if (is_path && options->range.is_given) {
+        (void)options_wrong(options, "--range works with text, jsonl and csv");
+        return BAD_USAGE;
+    }
+    if (!csv_start(&decode->lines.csv, options, csv_element_columns))
+        return BAD_USAGE;
+    if (is_path && !(decode->path = path_new(&decode->out, is_pcs)))
+        return NOT_DONE;
+    decode->lines.out = &decode->out;
+    decode->lines.clock = options->clock.value;
+    decode->lines.format = options_format_is(options, "jsonl") ? LINES_JSON
+                           : options_format_is(options, "csv") ? LINES_CSV
+                                                               : LINES_TEXT;
+    return DONE;
+}
+
+static int run(const struct options *options)
+{
+    struct decode decode = { .options = options };
+    struct session session = { .options = options };
+    int status = start(&decode);
+
+    if (status == DONE)
+        status = session_open(&session, options);
+    if (status == DONE && !output_open(&decode.out, options->output, options->color))
+        status = NOT_DONE;
+    if (status == DONE) {
+        if (decode.lines.format == LINES_CSV)
+            csv_head(&decode.lines.csv, &decode.out);
+        session.out = &decode.out;
+        status = session_run(&session, false, decode_buffer, &decode);
+    }
+    if (!output_close(&decode.out, status == DONE || status == DONE_WITH_LOSS))
+        status = NOT_DONE;
+    path_free(decode.path);
+    csv_free(&decode.lines.csv);
+    session_close(&session);
+    return status;
+}
+
+static const uint8_t takes[] = {
+    O_BUFFER,   O_ID,     O_SOURCE,        O_FROM,    O_TO,         O_RANGE,      O_FRAMING,
+    O_PROTOCOL, O_CONFIG, O_ARCH,          O_IMAGE,   O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP,
+    O_OPT,      O_CHECK,  O_ALLOW_OUTSIDE, O_COLUMNS, O_CLOCK,      O_ERRORS,     O_STATS,
+    O_OUTPUT,   O_COLOR,  O_QUIET,         O_VERBOSE, O_END,
+};
+
+const struct command command_decode = {
+    .name = "decode",
+    .arguments = "CAPTURE [OPTION...]",
+    .summary = "the path of execution: ranges, contexts, exceptions, time",
+    .details =
+        "text, jsonl and csv list every element. path lists straight runs (R first last n),\n"
+        "privilege or Exception level (P), exceptions (E) and interrupts (I); pcs one\n"
+        "address for each instruction executed. Both leave out transactions that failed.",
+    .formats = "text|jsonl|csv|path|pcs",
+    .options = takes,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

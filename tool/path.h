@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The executed path alone: straight runs, or one address for each instruction. */
+#ifndef PATH_H
+#define PATH_H
+
+#include <trackway/tree.h>
+
+#include "output.h"
+#include "session.h"
+
+struct path;
+
+/* NULL: out of memory, said so. */
+struct path *path_new(struct output *out, bool is_pcs);
+void path_free(struct path *path);
+/* Elements of one ID, in order.  What a failed transaction undid is left out. */
+void path_take(struct path *path, const struct session *session, const struct tw_batch *batch);
+/* The end of a buffer: prints what is still held. */
+void path_end(struct path *path, const struct session *session);
+
+#endif

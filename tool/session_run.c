@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Running a buffer through its decode tree, and what to say of bad trace. */
+#include "session.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { WINDOW = 1 << 20 };
+
+static bool is_wanted(const struct session *session, size_t number, uint32_t buffer)
+{
+    const struct list *names = &session->options->source_names;
+    const struct tw_source *source = tw_capture_source(session->capture, number);
+
+    /* A source that is in several buffers is taken from the first, or from the one asked for. */
+    if (session->options->buffer
+            ? !tw_capture_source_is_in(session->capture, number, 0, buffer)
+            : tw_capture_source_buffer(session->capture, number, 0) != buffer)
+        return false;
+    if (source->has_id && !session_wants_id(session, source->id))
+        return false;
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], source->name) == 0)
+            return true;
+    return names->count == 0;
+}
+
+static void say_left_out(const struct session *session, const struct tw_source *source,
+                         const char *why)
+{
+    if (!session->options->quiet)
+        say("warning: %s: source %s is left out: %s", tw_capture_path(session->capture),
+            source->name, why);
+}
+
+static bool add_source(struct session *session, size_t number)
+{
+    const struct options *options = session->options;
+    const struct tw_source *source = tw_capture_source(session->capture, number);
+    const struct tw_tree_source about = {
+        .size = sizeof about,
+        .protocol = source->protocol,
+        .registers = source->registers,
+        .register_count = source->register_count,
+        .type = source->type,
+        .core_type = options->arch ? options->arch : source->core_type,
+        .text = source->text,
+        .id = source->id,
+        .image =
+            source->image == TW_NONE ? NULL : tw_capture_image(session->capture, source->image),
+    };
+    uint8_t id = 0;
+
+    if (!source->protocol) {
+        say_left_out(session, source,
+                     source->type ? "this build knows no such type of trace" : "no type given");
+        return false;
+    }
+    if (tw_tree_add_source(session->tree, &id, &about) != TW_OK) {
+        say_left_out(session, source, tw_tree_fault(session->tree));
+        return false;
+    }
+    session->source_of[id & 0x7f] = (uint32_t)number;
+    session->source_count++;
+    if (options->verbose)
+        say("%s: source %s, id 0x%02x, %s, core %s (%s)",
+            tw_capture_buffer(session->capture, session->buffer)->name, source->name, id,
+            source->protocol, source->core ? source->core : "none",
+            about.core_type ? about.core_type : "type not known");
+    return true;
+}
+
+static bool new_tree(struct session *session, enum tw_framing framing)
+{
+    const struct options *options = session->options;
+    const struct tw_tree_config config = {
+        .size = sizeof config,
+        .framing = framing,
+        .no_barrier = tw_capture_no_barrier(session->capture),
+        .packets_only = session->is_packets,
+        .range_limit = (uint32_t)options->range_limit.value,
+        .source_address_n = options->source_address_n,
+        .check_opcodes = (options->checks & CHECK_OPCODES) != 0,
+        .check_atoms = (options->checks & CHECK_ATOMS) != 0,
+        .check_continuity = (options->checks & CHECK_CONTINUITY) != 0,
+    };
+    struct tw_fault fault = { TW_OK, "" };
+
+    if (tw_tree_new(&session->tree, &config, &fault) == TW_OK)
+        return true;
+    say("%s: %s", tw_capture_path(session->capture), fault.text);
+    return false;
+}
+
+static void say_no_source(const struct session *session, const struct tw_buffer *buffer,
+                          bool is_any_tried)
+{
+    const char *path = tw_capture_path(session->capture);
+
+    if (is_any_tried || session->options->quiet)
+        return;
+    if (tw_capture_source_count(session->capture) == 0)
+        say("%s: nothing says what trace this is; give --protocol, or --source ID:PROTOCOL for "
+            "each source",
+            path);
+    else
+        say("%s: buffer %s holds no source that was asked for", path, buffer->name);
+}
+
+enum start session_start(struct session *session, size_t buffer, bool is_packets)
+{
+    const struct tw_buffer *about = tw_capture_buffer(session->capture, buffer);
+    bool is_any_tried = false;
+
+    session->buffer = (uint32_t)buffer;
+    session->is_packets = is_packets;
+    session->fed = 0;
+    session->is_finished = false;
+    session->source_count = 0;
+    for (size_t id = 0; id < 128; id++)
+        session->source_of[id] = TW_NONE;
+    if (!new_tree(session, about->framing))
+        return START_FAILED;
+    for (size_t i = 0; i < tw_capture_source_count(session->capture); i++) {
+        if (!is_wanted(session, i, (uint32_t)buffer))
+            continue;
+        if (about->framing == TW_FRAMING_NONE && session->source_count) {
+            say_left_out(session, tw_capture_source(session->capture, i),
+                         "an unframed buffer holds one source only");
+            continue;
+        }
+        is_any_tried = true;
+        (void)add_source(session, i);
+    }
+    if (session->source_count)
+        return STARTED;
+    say_no_source(session, about, is_any_tried);
+    tw_tree_free(session->tree);
+    session->tree = NULL;
+    return NOTHING_THERE;
+}
+
+/* Gives the tree its next bytes, or the end; TW_OK: ask it again. */
+static enum tw_status feed(struct session *session)
+{
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum tw_status status;
+
+    if (session->is_finished)
+        return TW_END;
+    status = tw_capture_read(session->capture, session->buffer, session->fed, &bytes, &size);
+    if (status == TW_END) {
+        session->is_finished = true;
+        return tw_tree_finish(session->tree);
+    }
+    if (status != TW_OK)
+        return status;
+    if (size > WINDOW)
+        size = WINDOW;
+    session->fed += size;
+    return tw_tree_feed(session->tree, bytes, size);
+}
+
+static enum tw_status say_fault(const struct session *session, enum tw_status status)
+{
+    if (status < 0)
+        say("%s: %s", tw_capture_path(session->capture), tw_tree_fault(session->tree));
+    return status;
+}
+
+enum tw_status session_next(struct session *session, struct tw_batch *batch)
+{
+    for (;;) {
+        enum tw_status status = tw_tree_next(session->tree, batch);
+
+        if (status == TW_MORE)
+            status = feed(session);
+        else if (status == TW_OK && batch->count)
+            return TW_OK;
+        if (status != TW_OK)
+            return say_fault(session, status);
+    }
+}
+
+enum tw_status session_next_packet(struct session *session, struct tw_packet_view *view)
+{
+    for (;;) {
+        enum tw_status status = tw_tree_next_packet(session->tree, view);
+
+        if (status == TW_OK)
+            return TW_OK;
+        if (status == TW_MORE)
+            status = feed(session);
+        if (status != TW_OK)
+            return say_fault(session, status);
+    }
+}
+
+/* The same tree, forgetting what it knew, for another buffer. */
+static void restart(struct session *session, size_t buffer)
+{
+    tw_tree_reset(session->tree, 0);
+    session->buffer = (uint32_t)buffer;
+    session->fed = 0;
+    session->is_finished = false;
+}
+
+static void count_source(struct loss *loss, const struct tw_source_stats *stats)
+{
+    for (unsigned code = TW_ERROR_NONE + 1; code < TW_ERROR_CODES; code++) {
+        if (code == TW_ERROR_TRUNCATED)
+            loss->truncated += stats->errors[code];
+        else if (code == TW_ERROR_DISCONTINUITY)
+            loss->lost += stats->errors[code];
+        else if (code != TW_ERROR_OVERFLOW)
+            loss->bad += stats->errors[code];
+    }
+    loss->overflows += stats->overflows;
+    loss->discards += stats->discards;
+    loss->unsynced += stats->unsynced_bytes;
+    loss->missing += stats->missing_code;
+}
+
+void session_stop(struct session *session)
+{
+    for (size_t id = 0; session->tree && id < 128; id++) {
+        const struct tw_source_stats *stats = NULL;
+
+        if (session->source_of[id] != TW_NONE)
+            stats = tw_tree_source_stats(session->tree, (uint8_t)id);
+        if (stats)
+            count_source(&session->loss, stats);
+    }
+    tw_tree_free(session->tree);
+    session->tree = NULL;
+}
+
+/* The words that the JSON line has for it, so that both forms always say the same. */
+static void error_text(char *text, size_t room, const struct tw_element *error, uint8_t id)
+{
+    static const char key[] = "\"msg\":\"";
+    char line[512];
+    const char *words;
+
+    (void)tw_element_json(line, sizeof line, error, id);
+    words = strstr(line, key);
+    if (words) {
+        words += sizeof key - 1;
+        (void)snprintf(text, room, "%.*s", (int)strcspn(words, "\""), words);
+    } else {
+        (void)snprintf(text, room, "%s", tw_error_code_name(error->error));
+    }
+}
+
+void session_say_error(const struct session *session, const struct tw_element *error,
+                       uint8_t id)
+{
+    char text[400], skipped[80] = "";
+
+    if (session->options->quiet)
+        return;
+    error_text(text, sizeof text, error, id);
+    if (error->skipped)
+        (void)snprintf(skipped, sizeof skipped, "; skipped %" PRIu64 " byte%s to the next sync",
+                       error->skipped, error->skipped == 1 ? "" : "s");
+    fprintf(stderr, "%s+0x%" PRIx64 " id 0x%02x: %s%s\n",
+            session_file(session, session->buffer), error->index, id, text, skipped);
+}
+
+static void add_count(char *text, size_t room, uint64_t count, const char *one,
+                      const char *many)
+{
+    const size_t used = strlen(text);
+
+    if (count)
+        (void)snprintf(text + used, room - used, "%s%" PRIu64 " %s", used ? ", " : "", count,
+                       count == 1 ? one : many);
+}
+
+int session_summary(const struct session *session)
+{
+    const struct loss *loss = &session->loss;
+    char damage[400] = "", notes[200] = "";
+
+    add_count(damage, sizeof damage, loss->bad, "error in the trace", "errors in the trace");
+    add_count(damage, sizeof damage, loss->truncated, "cut packet at the end",
+              "cut packets at the end");
+    add_count(damage, sizeof damage, loss->overflows, "overflow", "overflows");
+    add_count(damage, sizeof damage, loss->discards, "discard", "discards");
+    add_count(damage, sizeof damage, loss->lost, "gap", "gaps");
+    add_count(notes, sizeof notes, loss->unsynced, "byte without sync", "bytes without sync");
+    add_count(notes, sizeof notes, loss->missing, "address not in the image",
+              "addresses not in the image");
+    if (!session->options->quiet && (damage[0] || notes[0]))
+        say("%s: %s%s%s", tw_capture_path(session->capture), damage,
+            damage[0] && notes[0] ? "; " : "", notes);
+    return damage[0] ? DONE_WITH_LOSS : DONE;
+}
+
+/* TW_OK: this buffer is done; TW_MORE: there was nothing to do; else it failed. */
+static enum tw_status run_buffer(struct session *session, size_t buffer, session_fn *each,
+                                 void *context)
+{
+    enum start start = STARTED;
+
+    if (session->tree)
+        restart(session, buffer);
+    else
+        start = session_start(session, buffer, session->is_packets);
+    if (start == NOTHING_THERE)
+        return TW_MORE;
+    if (start == START_FAILED || !each(context, session, buffer))
+        return TW_E_FILE;
+    if (!session->options->multi_session)
+        session_stop(session);
+    return TW_OK;
+}
+
+int session_run(struct session *session, bool is_packets, session_fn *each, void *context)
+{
+    bool is_any = false;
+    int status;
+
+    session->is_packets = is_packets;
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++) {
+        enum tw_status done;
+
+        if (!session_wants(session, i) || (session->out && output_is_over(session->out)))
+            continue;
+        done = run_buffer(session, i, each, context);
+        if (done < 0)
+            return NOT_DONE;
+        is_any |= done == TW_OK;
+    }
+    session_stop(session);
+    if (session->out && session->out->has_failed)
+        return NOT_DONE;
+    status = session_summary(session);
+    return is_any ? status : NOT_DONE;
+}

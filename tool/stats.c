@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway stats: what the trace is made of, and what it lost. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "session.h"
+
+/* One type of packet. */
+struct kind {
+    const char *name; /* the library's own */
+    uint64_t packets, bytes;
+};
+
+struct source_count {
+    const char *protocol;
+    struct kind kinds[256];
+    uint64_t packets, bytes, bad, unsynced;
+    uint64_t syncs, last_sync, sync_least, sync_most; /* stream offsets and distances */
+    uint64_t first_sync;
+
+    /* from decoding */
+    uint64_t instructions, exceptions, overflows, discards, errors, missing;
+    uint64_t times, first_time, last_time, cycles;
+};
+
+struct stats {
+    const struct options *options;
+    struct output out;
+    struct source_count *sources; /* by trace ID, for the buffer at work */
+    bool is_json;
+};
+
+static bool is_sync(const char *name)
+{
+    return strstr(name, "ASYNC") || strstr(name, "A_SYNC");
+}
+
+static void count_sync(struct source_count *source, uint64_t offset)
+{
+    if (source->syncs++) {
+        const uint64_t distance = offset - source->last_sync;
+
+        if (source->syncs == 2 || distance < source->sync_least)
+            source->sync_least = distance;
+        if (distance > source->sync_most)
+            source->sync_most = distance;
+    } else {
+        source->first_sync = offset;
+    }
+    source->last_sync = offset;
+}
+
+static bool count_packets(void *context, struct session *session, size_t buffer)
+{
+    struct stats *stats = context;
+    struct tw_packet_view view;
+    enum tw_status status;
+
+    (void)buffer;
+    while ((status = session_next_packet(session, &view)) == TW_OK) {
+        const struct tw_packet *packet = view.packet;
+        struct source_count *source = &stats->sources[packet->id & 0x7f];
+        struct kind *kind = &source->kinds[packet->type];
+
+        if (!session_wants_id(session, packet->id) ||
+            !session_wants_index(session, packet->index))
+            continue;
+        source->protocol = view.protocol;
+        if (!kind->name)
+            kind->name = tw_packet_type_name(&view);
+        kind->packets++;
+        kind->bytes += packet->size;
+        source->packets++;
+        source->bytes += packet->size;
+        source->bad += view.is_bad;
+        if (view.is_not_sync)
+            source->unsynced += packet->size;
+        if (is_sync(kind->name))
+            count_sync(source, packet->offset);
+    }
+    return status == TW_END;
+}
+
+static void count_element(struct source_count *source, const struct tw_element *element)
+{
+    switch (element->type) {
+    case TW_ELEMENT_INSTR_RANGE:
+        source->instructions += element->count;
+        break;
+    case TW_ELEMENT_EXCEPTION:
+        source->exceptions++;
+        break;
+    case TW_ELEMENT_ADDR_NACC:
+        source->missing++;
+        break;
+    case TW_ELEMENT_TIMESTAMP:
+        if (!source->times++)
+            source->first_time = element->timestamp;
+        source->last_time = element->timestamp;
+        break;
+    case TW_ELEMENT_ERROR:
+        source->errors++;
+        return;
+    default:
+        break;
+    }
+    if (element->flags & TW_FLAG_HAS_CYCLES)
+        source->cycles += element->cycles;
+}
+
+static bool count_elements(void *context, struct session *session, size_t buffer)
+{
+    struct stats *stats = context;
+    struct tw_batch batch = { 0 };
+    enum tw_status status;
+
+    (void)buffer;
+    while ((status = session_next(session, &batch)) == TW_OK) {
+        if (!session_wants_id(session, batch.id))
+            continue;
+        for (size_t i = 0; i < batch.count; i++)
+            if (session_wants_index(session, batch.elements[i].index))
+                count_element(&stats->sources[batch.id & 0x7f], &batch.elements[i]);
+    }
+    for (size_t id = 0; id < 128; id++) {
+        const struct tw_source_stats *more =
+            session->source_of[id] == TW_NONE
+                ? NULL
+                : tw_tree_source_stats(session->tree, (uint8_t)id);
+
+        if (more) {
+            stats->sources[id].overflows = more->overflows;
+            stats->sources[id].discards = more->discards;
+        }
+    }
+    return status == TW_END;
+}
+
+/* Types in the order of their bytes, most first. */
+static int by_bytes(const void *a, const void *b)
+{
+    const struct kind *one = a, *other = b;
+
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes ? 1 : -1;
+    return (one->packets < other->packets) - (one->packets > other->packets);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static double seconds_of(const struct stats *stats, const struct source_count *source)
+{
+    return stats->options->clock.value ? (double)(source->last_time - source->first_time) /
+                                             (double)stats->options->clock.value
+                                       : 0;
+}
+
+static void print_flow(struct stats *stats, const struct source_count *source)
+{
+    struct output *out = &stats->out;
+    const double seconds = seconds_of(stats, source);
+
+    if (source->instructions)
+        output_format(out, "  %" PRIu64 " instructions, %.3f bits of trace for each\n",
+                      source->instructions,
+                      8 * (double)source->bytes / (double)source->instructions);
+    if (source->exceptions || source->missing)
+        output_format(out, "  %" PRIu64 " exceptions, %" PRIu64 " addresses not in the image\n",
+                      source->exceptions, source->missing);
+    if (source->times)
+        output_format(out, "  %" PRIu64 " timestamps from %" PRIu64 " to %" PRIu64 "\n",
+                      source->times, source->first_time, source->last_time);
+    if (seconds > 0)
+        output_format(out, "  %.9f s, %.0f bytes/s\n", seconds,
+                      (double)source->bytes / seconds);
+    else if (source->last_time > source->first_time)
+        output_format(out, "  %.3f bytes for each unit of time (--clock HZ gives bytes/s)\n",
+                      (double)source->bytes / (double)(source->last_time - source->first_time));
+    if (source->cycles)
+        output_format(out, "  %" PRIu64 " cycles counted\n", source->cycles);
+}
+
+static void print_text(struct stats *stats, unsigned id, const struct source_count *source)
+{
+    struct output *out = &stats->out;
+
+    output_color(out, BOLD);
+    output_format(out, "id 0x%02x %s: %" PRIu64 " bytes, %" PRIu64 " packets\n", id,
+                  source->protocol, source->bytes, source->packets);
+    output_color(out, PLAIN);
+    for (size_t i = 0; i < 256 && source->kinds[i].name; i++)
+        output_format(out, "  %-24s %10" PRIu64 " packets %12" PRIu64 " bytes %6.2f %%\n",
+                      source->kinds[i].name, source->kinds[i].packets, source->kinds[i].bytes,
+                      share(source->kinds[i].bytes, source->bytes));
+    output_format(out, "  %" PRIu64 " syncs", source->syncs);
+    if (source->syncs > 1)
+        output_format(out, ", %" PRIu64 " to %" PRIu64 " bytes apart, %.0f on average",
+                      source->sync_least, source->sync_most,
+                      (double)(source->last_sync - source->first_sync) /
+                          (double)(source->syncs - 1));
+    output_text(out, "\n");
+    print_flow(stats, source);
+    output_format(out,
+                  "  lost: %" PRIu64 " bad packets, %" PRIu64 " errors, %" PRIu64
+                  " overflows, %" PRIu64 " discards, %" PRIu64 " bytes without sync\n",
+                  source->bad, source->errors, source->overflows, source->discards,
+                  source->unsynced);
+}
+
+static void print_json(struct stats *stats, const char *buffer, unsigned id,
+                       const struct source_count *source)
+{
+    struct output *out = &stats->out;
+
+    for (size_t i = 0; i < 256 && source->kinds[i].name; i++) {
+        output_format(out, "{\"id\":%u,\"t\":\"PACKETS\"", id);
+        if (buffer) {
+            output_text(out, ",\"buf\":");
+            output_json_text(out, buffer);
+        }
+        output_format(out, ",\"type\":\"%s\",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n",
+                      source->kinds[i].name, source->kinds[i].packets, source->kinds[i].bytes);
+    }
+    output_format(out, "{\"id\":%u,\"t\":\"SOURCE\"", id);
+    if (buffer) {
+        output_text(out, ",\"buf\":");
+        output_json_text(out, buffer);
+    }
+    output_format(out,
+                  ",\"protocol\":\"%s\",\"bytes\":%" PRIu64 ",\"packets\":%" PRIu64
+                  ",\"syncs\":%" PRIu64 ",\"sync_least\":%" PRIu64 ",\"sync_most\":%" PRIu64
+                  ",\"instructions\":%" PRIu64 ",\"exceptions\":%" PRIu64
+                  ",\"missing\":%" PRIu64 ",\"cycles\":%" PRIu64,
+                  source->protocol, source->bytes, source->packets, source->syncs,
+                  source->sync_least, source->sync_most, source->instructions,
+                  source->exceptions, source->missing, source->cycles);
+    if (source->times)
+        output_format(
+            out, ",\"timestamps\":%" PRIu64 ",\"ts_first\":%" PRIu64 ",\"ts_last\":%" PRIu64,
+            source->times, source->first_time, source->last_time);
+    if (seconds_of(stats, source) > 0)
+        output_format(out, ",\"seconds\":%.9f,\"bytes_per_second\":%.0f",
+                      seconds_of(stats, source),
+                      (double)source->bytes / seconds_of(stats, source));
+    output_format(out,
+                  ",\"bad\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"overflows\":%" PRIu64
+                  ",\"discards\":%" PRIu64 ",\"unsynced\":%" PRIu64 "}\n",
+                  source->bad, source->errors, source->overflows, source->discards,
+                  source->unsynced);
+}
+
+/* The first pass counted the packets; this is the second, and then both are shown. */
+static bool count_and_print(void *context, struct session *session, size_t buffer)
+{
+    struct stats *stats = context;
+    const char *name = tw_capture_buffer(session->capture, buffer)->name;
+    const bool has_several = session_has_several(session);
+
+    memset(stats->sources, 0, 128 * sizeof *stats->sources);
+    if (!count_elements(stats, session, buffer))
+        return false;
+    session_stop(session);
+    if (session_start(session, buffer, true) != STARTED ||
+        !count_packets(stats, session, buffer))
+        return false;
+    tw_tree_free(session->tree); /* its losses are counted already */
+    session->tree = NULL;
+    if (has_several && !stats->is_json)
+        output_format(&stats->out, "buffer %s\n", name);
+    for (unsigned id = 0; id < 128; id++) {
+        struct source_count *source = &stats->sources[id];
+
+        if (session->source_of[id] == TW_NONE || !source->packets)
+            continue;
+        qsort(source->kinds, 256, sizeof source->kinds[0], by_bytes);
+        if (stats->is_json)
+            print_json(stats, has_several ? name : NULL, id, source);
+        else
+            print_text(stats, id, source);
+    }
+    return true;
+}
+
+static int run(const struct options *options)
+{
+    struct stats stats = {
+        .options = options,
+        .sources = calloc(128, sizeof *stats.sources),
+        .is_json = options_format_is(options, "jsonl"),
+    };
+    struct session session = { .options = options };
+    int status = NOT_DONE;
+
+    if (!stats.sources) {
+        say("out of memory");
+        return NOT_DONE;
+    }
+    status = session_open(&session, options);
+    if (status == DONE && !output_open(&stats.out, options->output, options->color))
+        status = NOT_DONE;
+    if (status == DONE) {
+        session.out = &stats.out;
+        status = session_run(&session, false, count_and_print, &stats);
+    }
+    if (!output_close(&stats.out, status == DONE || status == DONE_WITH_LOSS))
+        status = NOT_DONE;
+    free(stats.sources);
+    session_close(&session);
+    return status;
+}
+
+static const uint8_t takes[] = {
+    O_BUFFER, O_ID,     O_SOURCE,     O_FROM,       O_TO,         O_FRAMING,       O_PROTOCOL,
+    O_CONFIG, O_ARCH,   O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP, O_ALLOW_OUTSIDE, O_IMAGE,
+    O_CLOCK,  O_OUTPUT, O_COLOR,      O_QUIET,      O_VERBOSE,    O_END,
+};
+
+const struct command command_stats = {
+    .name = "stats",
+    .arguments = "CAPTURE [OPTION...]",
+    .summary = "counts: packets and bytes by type, bandwidth, syncs, losses",
+    .formats = "text|jsonl",
+    .options = takes,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};
