@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETE as a protocol of the library: ETMv4's functions with its own configuration. */
+#include "etmv4/decode.h"
 #include "etmv4/packet.h"
 
 static enum tw_status configure(void *config, const struct tw_source_info *source,
@@ -27,4 +28,11 @@ const struct tw_protocol tw_ete = {
     .type_name = tw_etmv4_type_name,
     .is_bad = tw_etmv4_type_is_bad,
     .is_not_sync = tw_etmv4_is_not_sync,
+    .decoder_size = sizeof(struct tw_etmv4_decoder),
+    .code_config = tw_etmv4_code_config,
+    .decoder_init = tw_etmv4_decoder_init,
+    .decoder_free = tw_etmv4_decoder_free,
+    .decode = tw_etmv4_decode,
+    .end = tw_etmv4_end,
+    .decoder_reset = tw_etmv4_decoder_reset,
 };

@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/fault.h"
+#include "etmv4/decode.h"
 #include "etmv4/packet.h"
 
 static unsigned field(uint32_t value, unsigned high, unsigned low)
@@ -266,4 +267,11 @@ const struct tw_protocol tw_etmv4 = {
     .type_name = tw_etmv4_type_name,
     .is_bad = tw_etmv4_type_is_bad,
     .is_not_sync = tw_etmv4_is_not_sync,
+    .decoder_size = sizeof(struct tw_etmv4_decoder),
+    .code_config = tw_etmv4_code_config,
+    .decoder_init = tw_etmv4_decoder_init,
+    .decoder_free = tw_etmv4_decoder_free,
+    .decode = tw_etmv4_decode,
+    .end = tw_etmv4_end,
+    .decoder_reset = tw_etmv4_decoder_reset,
 };

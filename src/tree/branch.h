@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a decode tree is made of: one branch for each source. */
+#ifndef TREE_BRANCH_H
+#define TREE_BRANCH_H
+
+#include <trackway/tree.h>
+
+#include "base/position.h"
+#include "path/follow.h"
+#include "protocol.h"
+
+enum {
+    TW_BRANCH_ELEMENTS = 4096, /* of a batch */
+    TW_BRANCH_SLACK = 64,      /* readable bytes behind the last */
+    TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
+};
+
+struct tw_branch {
+    struct tw_tree *tree;
+    const struct tw_protocol *protocol;
+    uint8_t id;
+    void *config;
+    struct tw_code *code; /* may be shared with other branches */
+    bool owns_code;
+    struct tw_code_config code_config; /* as asked for, to know who may share */
+    struct tw_source_stats stats;
+
+    /* What is held of the stream. */
+    struct tw_stream stream;
+    size_t used; /* bytes of it that are done */
+    struct tw_position position;
+
+    /* Elements. */
+    void *decoder;
+    struct tw_follow follow;
+    struct tw_element *elements;
+    size_t count, given; /* in `elements`: there, and handed out already */
+    struct tw_mark *marks;
+    size_t mark_count, next_mark;
+    bool is_idle;  /* nothing more comes from what is held */
+    bool is_ended; /* its end of trace is out */
+
+    /* Packets. */
+    void *reader;
+    void *packet; /* the protocol's struct: read, but not handed out */
+    bool has_packet;
+    const uint8_t *packet_bytes;
+    uint64_t packet_end; /* capture offset behind it */
+    struct tw_packet run; /* of unsynchronized bytes, joined */
+    bool has_run;
+    uint8_t *run_bytes;
+    size_t run_size, run_room;
+    uint64_t run_end;
+    uint64_t handled_gap;
+};
+
+struct tw_tree {
+    struct tw_tree_config config;
+    struct tw_fault fault;
+    struct tw_unframer *unframer; /* NULL: unframed */
+    struct tw_branch **branches;  /* ascending by ID */
+    size_t branch_count, branch_room;
+    struct tw_branch *last; /* that something was taken from */
+    bool is_started, is_finished;
+    enum tw_status broken; /* sticky */
+
+    /* Unframed: what is held of the only stream. */
+    uint8_t *bytes;
+    size_t size, room;
+    uint64_t offset;
+    struct tw_place place;
+};
+
+/* Brings the branch's view of its stream up to date; drops what is done. */
+void tw_branch_refresh(struct tw_branch *branch);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Elements of all branches, in the order in which the packets that release them are complete. */
+#include "tree/branch.h"
+
+static void count_elements(struct tw_branch *branch, const struct tw_element *elements,
+                           size_t count)
+{
+    struct tw_source_stats *stats = &branch->stats;
+    uint64_t ranges = 0, instructions = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_element *element = &elements[i];
+
+        if (element->type == TW_ELEMENT_INSTR_RANGE) {
+            ranges++;
+            instructions += element->count;
+            continue;
+        }
+        stats->elements[element->type < TW_ELEMENT_TYPES ? element->type : 0]++;
+        if (element->type == TW_ELEMENT_ERROR) {
+            stats->errors[element->error < TW_ERROR_CODES ? element->error : 0]++;
+            stats->unsynced_bytes += element->skipped;
+        } else if (element->type == TW_ELEMENT_NO_SYNC) {
+            stats->overflows += element->reason == TW_REASON_OVERFLOW;
+            stats->discards += element->reason == TW_REASON_DISCARD;
+        } else if (element->type == TW_ELEMENT_ADDR_NACC) {
+            stats->missing_code++;
+        }
+    }
+    stats->elements[TW_ELEMENT_INSTR_RANGE] += ranges;
+    stats->instructions += instructions;
+}
+
+/* Fills the branch's batch from what is held, or at the end of the trace from the decoder. */
+static enum tw_status fill(struct tw_branch *branch, bool is_merged)
+{
+    struct tw_tree *tree = branch->tree;
+    struct tw_batch batch = { .elements = branch->elements,
+                              .room = TW_BRANCH_ELEMENTS,
+                              .id = branch->id };
+    struct tw_output output = { .batch = &batch };
+    struct tw_input in = { .data = branch->stream.bytes,
+                           .size = branch->stream.size,
+                           .used = branch->used,
+                           .offset = branch->stream.offset,
+                           .places = branch->stream.places,
+                           .place_count = branch->stream.place_count,
+                           .is_last = tree->is_finished };
+    enum tw_status status;
+
+    if (is_merged) {
+        output.marks.marks = branch->marks;
+        output.marks.room = TW_BRANCH_ELEMENTS;
+    }
+    status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
+    branch->stats.bytes += in.used - branch->used;
+    branch->used = in.used;
+    branch->count = batch.count;
+    branch->given = 0;
+    branch->mark_count = output.marks.count;
+    branch->next_mark = 0;
+    branch->is_idle = status == TW_MORE;
+    count_elements(branch, batch.elements, batch.count);
+    return status < 0 ? status : TW_OK;
+}
+
+static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t until)
+{
+    batch->elements = branch->elements + branch->given;
+    batch->count = batch->room = until - branch->given;
+    batch->id = branch->id;
+    branch->given = until;
+}
+
+/* Where the branch's next element was released. */
+static uint64_t released(const struct tw_branch *branch)
+{
+    return branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].released : 0;
+}
+
+/* All of this branch's elements that were released no later than `limit`. */
+static void hand_out_until(struct tw_branch *branch, struct tw_batch *batch, uint64_t limit)
+{
+    size_t until;
+
+    while (branch->next_mark < branch->mark_count &&
+           branch->marks[branch->next_mark].released <= limit)
+        branch->next_mark++;
+    until = branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].first
+                                                   : branch->count;
+    hand_out(branch, batch, until > branch->given ? until : branch->count);
+}
+
+static bool has_elements(const struct tw_branch *branch)
+{
+    return branch->given < branch->count;
+}
+
+/* What end of trace releases, branch after branch. */
+static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
+{
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+        struct tw_batch made = { .elements = branch->elements,
+                                 .room = TW_BRANCH_ELEMENTS,
+                                 .id = branch->id };
+        struct tw_output output = { .batch = &made };
+        enum tw_status status;
+
+        if (branch->is_ended)
+            continue;
+        status = branch->protocol->end(branch->decoder, &branch->follow, &output);
+        if (status < 0)
+            return status;
+        branch->is_ended = status == TW_END;
+        branch->count = made.count;
+        branch->given = 0;
+        branch->mark_count = 0;
+        count_elements(branch, made.elements, made.count);
+        if (made.count) {
+            hand_out(branch, batch, made.count);
+            return TW_OK;
+        }
+    }
+    return TW_END;
+}
+
+enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+{
+    const bool is_merged = tree->branch_count > 1 && !tree->config.unmerged;
+    struct tw_branch *earliest = NULL;
+    uint64_t limit = UINT64_MAX;
+
+    if (tree->broken != TW_OK)
+        return tree->broken;
+    if (tree->config.packets_only)
+        return TW_E_ARGUMENT;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+
+        while (!has_elements(branch) && !branch->is_idle) {
+            const enum tw_status status = fill(branch, is_merged);
+
+            if (status != TW_OK) {
+                tree->broken = status;
+                return status;
+            }
+        }
+        if (!has_elements(branch))
+            continue;
+        if (!is_merged) {
+            hand_out(branch, batch, branch->count);
+            return TW_OK;
+        }
+        if (!earliest || released(branch) < released(earliest)) {
+            limit = earliest ? released(earliest) : limit;
+            earliest = branch;
+        } else if (released(branch) < limit) {
+            limit = released(branch);
+        }
+    }
+    if (earliest) {
+        hand_out_until(earliest, batch, limit);
+        return TW_OK;
+    }
+    return tree->is_finished ? next_of_end(tree, batch) : TW_MORE;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packets of all branches, in the order in which they are complete, and their lines. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "tree/branch.h"
+
+static struct tw_packet *packet_of(struct tw_branch *branch)
+{
+    return branch->packet;
+}
+
+/* Bytes that the packet takes from the stream: its last byte may be shared with the next. */
+static size_t taken_by(const struct tw_packet *packet)
+{
+    return packet->size - (packet->spare_bits != 0);
+}
+
+static uint64_t end_of(struct tw_branch *branch, uint64_t offset, size_t size)
+{
+    return tw_position_at(&branch->position, size ? offset + size - 1 : offset) + 1;
+}
+
+/* Reads the next packet up to the next gap.  False: there is none (yet). */
+static bool read_packet(struct tw_branch *branch)
+{
+    struct tw_stream *stream = &branch->stream;
+    struct tw_packet *packet = packet_of(branch);
+
+    for (;;) {
+        const uint64_t from = stream->offset + branch->used;
+        const uint64_t first = branch->handled_gap > from ? branch->handled_gap : from;
+        const uint64_t gap = tw_position_discontinuity(
+            stream->places, stream->place_count, first, stream->offset + stream->size);
+        const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
+        const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
+        const uint8_t *at = stream->bytes + branch->used;
+        enum tw_status status = TW_MORE;
+
+        if (branch->used < end)
+            status = branch->protocol->read(branch->reader, packet, at, end - branch->used,
+                                            is_last);
+        if (status == TW_OK) {
+            packet->offset = from;
+            packet->index = tw_position_at(&branch->position, from);
+            packet->id = branch->id;
+            branch->packet_bytes = at;
+            branch->packet_end = end_of(branch, from, packet->size);
+            branch->used += taken_by(packet);
+            branch->stats.bytes += taken_by(packet);
+            return true;
+        }
+        if (gap == UINT64_MAX)
+            return false;
+        branch->used = end; /* a packet that the gap cut is no packet */
+        branch->protocol->reader_lost(branch->reader);
+        branch->handled_gap = gap + 1;
+    }
+}
+
+/* Adds a stretch of unsynchronized bytes to the run.  False: it does not fit. */
+static bool extend_run(struct tw_branch *branch)
+{
+    const struct tw_packet *packet = packet_of(branch);
+
+    if (branch->has_run && branch->run_size + packet->size > TW_BRANCH_RUN_MAX)
+        return false;
+    if (!TW_GROW(branch->tree->config.allocator, &branch->run_bytes, &branch->run_room,
+                 branch->run_size + packet->size)) {
+        branch->tree->broken = TW_E_MEMORY;
+        return false;
+    }
+    if (!branch->has_run) {
+        branch->run = *packet;
+        branch->run_size = 0;
+        branch->has_run = true;
+    }
+    memcpy(branch->run_bytes + branch->run_size, branch->packet_bytes, packet->size);
+    branch->run_size += packet->size;
+    branch->run.size = (uint32_t)branch->run_size;
+    branch->run_end = branch->packet_end;
+    branch->stats.unsynced_bytes += packet->size;
+    return true;
+}
+
+/* Sees to it that the branch has something to hand out, if what is held gives it. */
+static void look_ahead(struct tw_branch *branch)
+{
+    while (!branch->has_packet && !branch->is_idle) {
+        if (!read_packet(branch)) {
+            branch->is_idle = true;
+            break;
+        }
+        branch->has_packet = !branch->protocol->is_not_sync(packet_of(branch)->type) ||
+                             !extend_run(branch);
+        if (branch->tree->broken != TW_OK)
+            break;
+    }
+}
+
+/* A run that may still go on is not handed out. */
+static bool is_ready(const struct tw_branch *branch)
+{
+    return branch->has_packet || (branch->has_run && branch->tree->is_finished);
+}
+
+static uint64_t next_end(const struct tw_branch *branch)
+{
+    return branch->has_run ? branch->run_end : branch->packet_end;
+}
+
+static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
+{
+    const struct tw_protocol *protocol = branch->protocol;
+
+    *view = (struct tw_packet_view){ .protocol = protocol->name };
+    if (branch->has_run) {
+        branch->has_run = false;
+        branch->run_size = 0;
+        view->packet = &branch->run;
+        view->bytes = branch->run_bytes;
+        view->is_not_sync = true;
+    } else {
+        branch->has_packet = false;
+        view->packet = packet_of(branch);
+        view->bytes = branch->packet_bytes;
+        view->is_bad = protocol->is_bad(packet_of(branch)->type);
+        view->is_not_sync = protocol->is_not_sync(packet_of(branch)->type);
+    }
+    branch->stats.packets++;
+}
+
+enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)
+{
+    struct tw_branch *earliest = NULL;
+
+    if (!tree->config.packets_only)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+
+        look_ahead(branch);
+        if (tree->broken != TW_OK)
+            return tree->broken;
+        if (!is_ready(branch))
+            continue;
+        if (!earliest || next_end(branch) < next_end(earliest))
+            earliest = branch;
+    }
+    if (!earliest)
+        return tree->is_finished ? TW_END : TW_MORE;
+    hand_out(earliest, view);
+    return TW_OK;
+}
+
+const char *tw_packet_type_name(const struct tw_packet_view *view)
+{
+    return tw_protocol_by_name(view->protocol)->type_name(view->packet->type);
+}
+
+static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
+{
+    const struct tw_packet *packet = view->packet;
+    const unsigned first = packet->skip_bits ? 1 : 0;
+    const size_t count = 2 * (size_t)packet->size - first - (packet->spare_bits ? 1 : 0);
+
+    tw_json_u64(out, "nib", 2 * packet->offset + first);
+    tw_json_key(out, "nb");
+    tw_text_char(out, '"');
+    for (size_t i = first; i < count + first; i++)
+        tw_text_char(out, "0123456789abcdef"[view->bytes[i / 2] >> (i % 2 ? 4 : 0) & 15]);
+    tw_text_char(out, '"');
+}
+
+size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
+    const struct tw_packet *packet = view->packet;
+    struct tw_text text = tw_text_in(out, room);
+
+    tw_text_char(&text, '{');
+    tw_json_u64(&text, "i", packet->index);
+    tw_json_u64(&text, "o", packet->offset);
+    tw_json_u64(&text, "id", packet->id);
+    tw_json_text(&text, "t", protocol->type_name(packet->type));
+    tw_json_bytes(&text, "b", view->bytes, packet->size);
+    if (protocol->flags & TW_PROTOCOL_BITS)
+        json_nibbles(&text, view);
+    if (!view->is_not_sync)
+        protocol->json(&text, packet);
+    tw_text_char(&text, '}');
+    return text.size;
+}
+
+size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
+    const struct tw_packet *packet = view->packet;
+    const size_t shown = packet->size < 16 ? packet->size : 16;
+    struct tw_text text = tw_text_in(out, room);
+
+    tw_text_hex(&text, packet->index);
+    tw_text_add(&text, "  id ");
+    tw_text_hex(&text, packet->id);
+    tw_text_format(&text, "  %-20s ", protocol->type_name(packet->type));
+    if (!view->is_not_sync)
+        protocol->print(&text, packet);
+    tw_text_add(&text, "  [");
+    tw_text_hex_bytes(&text, view->bytes, shown);
+    if (shown < packet->size)
+        tw_text_format(&text, "... %u bytes", (unsigned)packet->size);
+    tw_text_char(&text, ']');
+    return text.size;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The decode tree: which source feeds what. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "tree/branch.h"
+
+static void free_branch(struct tw_branch *branch)
+{
+    const struct tw_allocator *allocator = branch->tree->config.allocator;
+
+    if (branch->decoder && branch->protocol->decoder_free)
+        branch->protocol->decoder_free(branch->decoder);
+    if (branch->owns_code)
+        tw_code_free(branch->code);
+    tw_give(allocator, branch->config);
+    tw_give(allocator, branch->decoder);
+    tw_give(allocator, branch->elements);
+    tw_give(allocator, branch->marks);
+    tw_give(allocator, branch->reader);
+    tw_give(allocator, branch->packet);
+    tw_give(allocator, branch->run_bytes);
+    tw_give(allocator, branch);
+}
+
+void tw_tree_free(struct tw_tree *tree)
+{
+    const struct tw_allocator *allocator;
+
+    if (!tree)
+        return;
+    allocator = tree->config.allocator;
+    for (size_t i = 0; i < tree->branch_count; i++)
+        free_branch(tree->branches[i]);
+    tw_unframer_free(tree->unframer);
+    tw_give(allocator, tree->branches);
+    tw_give(allocator, tree->bytes);
+    tw_give(allocator, tree);
+}
+
+enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config,
+                           struct tw_fault *fault)
+{
+    struct tw_tree *made;
+
+    *tree = NULL;
+    if (config->size != sizeof *config)
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_tree_config has the wrong size");
+    made = tw_take(config->allocator, sizeof *made);
+    if (!made)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a decode tree");
+    made->config = *config;
+    made->place.capture = config->base;
+    *tree = made;
+    return TW_OK;
+}
+
+const char *tw_tree_fault(const struct tw_tree *tree)
+{
+    return tree->fault.text;
+}
+
+static struct tw_branch *branch_of(const struct tw_tree *tree, uint8_t id)
+{
+    for (size_t i = 0; i < tree->branch_count; i++)
+        if (tree->branches[i]->id == id)
+            return tree->branches[i];
+    return NULL;
+}
+
+/* Code that another branch of the same image looks at in the same way. */
+static struct tw_code *shared_code(const struct tw_tree *tree, const struct tw_image *image,
+                                   const struct tw_code_config *config)
+{
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_code *code = tree->branches[i]->code;
+
+        if (code && code->image == image &&
+            memcmp(&tree->branches[i]->code_config, config, sizeof *config) == 0)
+            return code;
+    }
+    return NULL;
+}
+
+static enum tw_status set_up_code(struct tw_branch *branch, struct tw_image *image)
+{
+    struct tw_tree *tree = branch->tree;
+    struct tw_code_config *config = &branch->code_config;
+
+    memset(config, 0, sizeof *config);
+    branch->protocol->code_config(config, branch->config);
+    config->range_limit = tree->config.range_limit;
+    config->check_opcodes = tree->config.check_opcodes;
+    config->check_atoms = tree->config.check_atoms;
+    config->allocator = tree->config.allocator;
+    branch->code = shared_code(tree, image, config);
+    if (!branch->code) {
+        if (tw_code_new(&branch->code, image, config) != TW_OK)
+            return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for basic blocks");
+        branch->owns_code = true;
+    }
+    tw_follow_init(&branch->follow, branch->code);
+    branch->follow.has_return_stack = config->links_are_special;
+    branch->follow.check_continuity = tree->config.check_continuity;
+    branch->follow.splits_sources = tree->config.source_address_n;
+    return TW_OK;
+}
+
+static enum tw_status set_up_decoder(struct tw_branch *branch, struct tw_image *image)
+{
+    const struct tw_protocol *protocol = branch->protocol;
+    const struct tw_allocator *allocator = branch->tree->config.allocator;
+    struct tw_fault *fault = &branch->tree->fault;
+
+    if (!protocol->decode)
+        return tw_fail(fault, TW_E_UNSUPPORTED, "%s can be listed as packets only",
+                       protocol->title);
+    branch->decoder = tw_take(allocator, protocol->decoder_size);
+    branch->elements =
+        tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
+    branch->marks = tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
+    if (!branch->decoder || !branch->elements || !branch->marks)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a decoder");
+    protocol->decoder_init(branch->decoder, branch->config);
+    if (protocol->flags & TW_PROTOCOL_FOLLOWS)
+        return set_up_code(branch, image);
+    return TW_OK;
+}
+
+static enum tw_status set_up_reader(struct tw_branch *branch)
+{
+    const struct tw_protocol *protocol = branch->protocol;
+    const struct tw_allocator *allocator = branch->tree->config.allocator;
+
+    branch->reader = tw_take(allocator, protocol->reader_size);
+    branch->packet = tw_take(allocator, protocol->packet_size);
+    if (!branch->reader || !branch->packet)
+        return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet reader");
+    protocol->reader_init(branch->reader, branch->config);
+    return TW_OK;
+}
+
+static enum tw_status set_up_branch(struct tw_branch *branch, const struct tw_tree_source *source)
+{
+    struct tw_tree *tree = branch->tree;
+    const bool is_framed = tree->config.framing != TW_FRAMING_NONE;
+    const struct tw_source_info info = { .registers = source->registers,
+                                         .register_count = source->register_count,
+                                         .type = source->type,
+                                         .core_type = source->core_type,
+                                         .text = source->text,
+                                         .id = source->id,
+                                         .is_framed = is_framed };
+
+    branch->config = tw_take(tree->config.allocator, branch->protocol->config_size);
+    if (!branch->config)
+        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
+    TW_TRY(branch->protocol->configure(branch->config, &info, &tree->fault));
+    branch->id = branch->protocol->trace_id(branch->config);
+    if (!branch->id)
+        branch->id = source->id;
+    if (branch_of(tree, branch->id))
+        return tw_fail(&tree->fault, TW_E_CONFIG, "two sources have trace ID 0x%02x",
+                       (unsigned)branch->id);
+    if (tree->config.packets_only)
+        return set_up_reader(branch);
+    return set_up_decoder(branch, source->image);
+}
+
+enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
+                                  const struct tw_tree_source *source)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
+    struct tw_branch *branch;
+    enum tw_status status;
+    size_t at;
+
+    if (source->size != sizeof *source || tree->is_started)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "sources are added before the first byte");
+    if (!protocol)
+        return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
+                       source->protocol);
+    if (tree->config.framing == TW_FRAMING_NONE && tree->branch_count)
+        return tw_fail(&tree->fault, TW_E_CONFIG,
+                       "an unframed capture holds one source, and there is one already");
+    branch = tw_take(tree->config.allocator, sizeof *branch);
+    if (!branch || !TW_GROW(tree->config.allocator, &tree->branches, &tree->branch_room,
+                            tree->branch_count + 1)) {
+        tw_give(tree->config.allocator, branch);
+        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
+    }
+    branch->tree = tree;
+    branch->protocol = protocol;
+    status = set_up_branch(branch, source);
+    if (status != TW_OK) {
+        free_branch(branch);
+        return status;
+    }
+    for (at = tree->branch_count++; at > 0 && tree->branches[at - 1]->id > branch->id; at--)
+        tree->branches[at] = tree->branches[at - 1];
+    tree->branches[at] = branch;
+    if (id)
+        *id = branch->id;
+    return TW_OK;
+}
+
+static enum tw_status start(struct tw_tree *tree)
+{
+    struct tw_unframer_config config = { .size = sizeof config,
+                                         .framing = tree->config.framing,
+                                         .no_barrier = tree->config.no_barrier,
+                                         .assume_id = tree->config.assume_id,
+                                         .base = tree->config.base,
+                                         .allocator = tree->config.allocator };
+
+    tree->is_started = true;
+    if (tree->config.framing == TW_FRAMING_NONE)
+        return TW_OK;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        const uint8_t id = tree->branches[i]->id;
+
+        config.wanted[id >> 6 & 1] |= (uint64_t)1 << (id & 63);
+    }
+    return tw_unframer_new(&tree->unframer, &config);
+}
+
+static void drop_used(struct tw_branch *branch)
+{
+    struct tw_tree *tree = branch->tree;
+
+    if (tree->unframer) {
+        tw_unframer_consume(tree->unframer, branch->id, branch->used);
+    } else if (branch->used) {
+        memmove(tree->bytes, tree->bytes + branch->used, tree->size - branch->used);
+        tree->size -= branch->used;
+        tree->offset += branch->used;
+    }
+    branch->used = 0;
+}
+
+void tw_branch_refresh(struct tw_branch *branch)
+{
+    struct tw_tree *tree = branch->tree;
+
+    if (tree->unframer) {
+        branch->stream = tw_unframer_stream(tree->unframer, branch->id);
+    } else {
+        branch->stream = (struct tw_stream){ .bytes = tree->bytes,
+                                             .size = tree->size,
+                                             .offset = tree->offset,
+                                             .places = &tree->place,
+                                             .place_count = 1 };
+    }
+    tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
+    branch->is_idle = false;
+}
+
+static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size_t size)
+{
+    if (!TW_GROW(tree->config.allocator, &tree->bytes, &tree->room,
+                 tree->size + size + TW_BRANCH_SLACK))
+        return TW_E_MEMORY;
+    memcpy(tree->bytes + tree->size, data, size);
+    tree->size += size;
+    memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
+    return TW_OK;
+}
+
+enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
+{
+    enum tw_status status = tree->broken;
+
+    if (tree->is_finished)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the trace was finished already");
+    for (size_t i = 0; i < tree->branch_count; i++)
+        if (tree->branches[i]->has_packet)
+            return tw_fail(&tree->fault, TW_E_ARGUMENT, "packets are waiting to be taken");
+    if (status == TW_OK && !tree->is_started)
+        status = start(tree);
+    for (size_t i = 0; i < tree->branch_count; i++)
+        drop_used(tree->branches[i]);
+    if (status == TW_OK && tree->unframer)
+        status = tw_unframer_feed(tree->unframer, data, size);
+    else if (status == TW_OK && tree->branch_count)
+        status = hold_bytes(tree, data, size);
+    for (size_t i = 0; i < tree->branch_count; i++)
+        tw_branch_refresh(tree->branches[i]);
+    tree->broken = status;
+    if (status != TW_OK)
+        return tw_fail(&tree->fault, status, "no memory for the capture's bytes");
+    return TW_OK;
+}
+
+enum tw_status tw_tree_finish(struct tw_tree *tree)
+{
+    enum tw_status status = tree->broken;
+
+    if (tree->is_finished)
+        return status;
+    if (status == TW_OK && !tree->is_started)
+        status = start(tree);
+    if (status == TW_OK && tree->unframer) {
+        for (size_t i = 0; i < tree->branch_count; i++)
+            drop_used(tree->branches[i]);
+        status = tw_unframer_finish(tree->unframer);
+        for (size_t i = 0; i < tree->branch_count; i++)
+            tw_branch_refresh(tree->branches[i]);
+    } else {
+        for (size_t i = 0; i < tree->branch_count; i++) {
+            drop_used(tree->branches[i]);
+            tw_branch_refresh(tree->branches[i]);
+        }
+    }
+    tree->is_finished = true;
+    tree->broken = status;
+    return status;
+}
+
+static void reset_branch(struct tw_branch *branch)
+{
+    struct tw_tree *tree = branch->tree;
+
+    branch->used = branch->count = branch->given = 0;
+    branch->mark_count = branch->next_mark = 0;
+    branch->stream.size = 0;
+    branch->is_idle = branch->is_ended = false;
+    branch->has_packet = branch->has_run = false;
+    branch->handled_gap = 0;
+    if (tree->config.packets_only) {
+        branch->protocol->reader_init(branch->reader, branch->config);
+        return;
+    }
+    branch->protocol->decoder_reset(branch->decoder);
+    if (branch->code)
+        tw_follow_reset(&branch->follow);
+}
+
+void tw_tree_reset(struct tw_tree *tree, uint64_t base)
+{
+    tree->config.base = base;
+    tree->place = (struct tw_place){ .capture = base };
+    tree->size = 0;
+    tree->offset = 0;
+    tree->is_finished = false;
+    tree->last = NULL;
+    if (tree->unframer)
+        tw_unframer_reset(tree->unframer, base);
+    for (size_t i = 0; i < tree->branch_count; i++)
+        reset_branch(tree->branches[i]);
+}
+
+const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree)
+{
+    return tree->unframer ? tw_unframer_stats(tree->unframer) : NULL;
+}
+
+const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id)
+{
+    const struct tw_branch *branch = branch_of(tree, id);
+
+    return branch ? &branch->stats : NULL;
+}
