@@ -126,17 +126,22 @@ static const struct rule rules[] = {
     { 0xf8, 0xf8, ANY,  TW_ETMV4_ATOM_F3,           read_atoms },
 };
 
-#define F6(n) [0xc0 + (n)] = { (1u << ((n) + 4)) - 1, (n) + 4 }, \
-              [0xe0 + (n)] = { (1u << ((n) + 3)) - 1, (n) + 4 }
+#define F6(n) [0xc0 + (n)] = { (1u << ((n) + 4)) - 1, (n) + 4, TW_ETMV4_ATOM_F6 }, \
+              [0xe0 + (n)] = { (1u << ((n) + 3)) - 1, (n) + 4, TW_ETMV4_ATOM_F6 }
 const struct tw_etmv4_atoms tw_etmv4_atoms[256] = {
     F6(0),  F6(1),  F6(2),  F6(3),  F6(4),  F6(5),  F6(6),  F6(7),  F6(8),  F6(9),  F6(10),
     F6(11), F6(12), F6(13), F6(14), F6(15), F6(16), F6(17), F6(18), F6(19), F6(20),
-    [0xd5] = { 0x00, 5 }, [0xd6] = { 0x0a, 5 }, [0xd7] = { 0x15, 5 }, [0xf5] = { 0x1e, 5 },
-    [0xd8] = { 0, 2 }, [0xd9] = { 1, 2 }, [0xda] = { 2, 2 }, [0xdb] = { 3, 2 },
-    [0xdc] = { 0xe, 4 }, [0xdd] = { 0x0, 4 }, [0xde] = { 0xa, 4 }, [0xdf] = { 0x5, 4 },
-    [0xf6] = { 0, 1 }, [0xf7] = { 1, 1 },
-    [0xf8] = { 0, 3 }, [0xf9] = { 1, 3 }, [0xfa] = { 2, 3 }, [0xfb] = { 3, 3 },
-    [0xfc] = { 4, 3 }, [0xfd] = { 5, 3 }, [0xfe] = { 6, 3 }, [0xff] = { 7, 3 },
+    [0xd5] = { 0x00, 5, TW_ETMV4_ATOM_F5 }, [0xd6] = { 0x0a, 5, TW_ETMV4_ATOM_F5 },
+    [0xd7] = { 0x15, 5, TW_ETMV4_ATOM_F5 }, [0xf5] = { 0x1e, 5, TW_ETMV4_ATOM_F5 },
+    [0xd8] = { 0x00, 2, TW_ETMV4_ATOM_F2 }, [0xd9] = { 0x01, 2, TW_ETMV4_ATOM_F2 },
+    [0xda] = { 0x02, 2, TW_ETMV4_ATOM_F2 }, [0xdb] = { 0x03, 2, TW_ETMV4_ATOM_F2 },
+    [0xdc] = { 0x0e, 4, TW_ETMV4_ATOM_F4 }, [0xdd] = { 0x00, 4, TW_ETMV4_ATOM_F4 },
+    [0xde] = { 0x0a, 4, TW_ETMV4_ATOM_F4 }, [0xdf] = { 0x05, 4, TW_ETMV4_ATOM_F4 },
+    [0xf6] = { 0x00, 1, TW_ETMV4_ATOM_F1 }, [0xf7] = { 0x01, 1, TW_ETMV4_ATOM_F1 },
+    [0xf8] = { 0x00, 3, TW_ETMV4_ATOM_F3 }, [0xf9] = { 0x01, 3, TW_ETMV4_ATOM_F3 },
+    [0xfa] = { 0x02, 3, TW_ETMV4_ATOM_F3 }, [0xfb] = { 0x03, 3, TW_ETMV4_ATOM_F3 },
+    [0xfc] = { 0x04, 3, TW_ETMV4_ATOM_F3 }, [0xfd] = { 0x05, 3, TW_ETMV4_ATOM_F3 },
+    [0xfe] = { 0x06, 3, TW_ETMV4_ATOM_F3 }, [0xff] = { 0x07, 3, TW_ETMV4_ATOM_F3 },
 };
 #undef F6
 /* clang-format on */
@@ -169,7 +174,7 @@ static void read_atoms(struct tw_etmv4_reader *reader, struct tw_bytes *in,
     (void)reader;
     (void)in;
     out->atoms = tw_etmv4_atoms[head].bits;
-    out->atom_count = (uint8_t)tw_etmv4_atoms[head].count;
+    out->atom_count = tw_etmv4_atoms[head].count;
 }
 
 static unsigned features(const struct tw_etmv4_setup *setup)
@@ -323,9 +328,17 @@ static TW_NOINLINE enum tw_status cut(struct tw_etmv4_reader *reader,
     return TW_OK;
 }
 
-TW_INLINE enum tw_status read_one(struct tw_etmv4_reader *reader,
-                                  struct tw_etmv4_packet *packet, const uint8_t *data,
-                                  size_t size, bool is_last)
+TW_INLINE void begin(struct tw_etmv4_packet *packet, uint64_t offset, uint8_t id, uint8_t type)
+{
+    packet->base.index = offset;
+    packet->base.offset = offset;
+    packet->base.type = type;
+    packet->base.id = id;
+    packet->has_reserved = false;
+}
+
+enum tw_status tw_etmv4_read(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packet,
+                             const uint8_t *data, size_t size, bool is_last)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
     const struct rule *rule;
@@ -333,45 +346,95 @@ TW_INLINE enum tw_status read_one(struct tw_etmv4_reader *reader,
 
     if (TW_UNLIKELY(size == 0))
         return TW_MORE;
-    packet->base.index = packet->base.offset = reader->offset;
-    packet->base.id = reader->setup.id;
-    packet->cause = 0;
-    packet->has_reserved = false;
-    if (TW_UNLIKELY(!reader->is_synced || reader->setup.is_data_stream))
-        return hunt(reader, packet, data, size, is_last);
     head = *in.at++;
     rule = &rules[reader->rule[head]];
-    packet->base.type = rule->type;
-    if (TW_LIKELY(tw_etmv4_atoms[head].count)) {
-        packet->atoms = tw_etmv4_atoms[head].bits;
-        packet->atom_count = (uint8_t)tw_etmv4_atoms[head].count;
-    } else {
-        rule->read(reader, &in, packet, head);
-        if (TW_UNLIKELY(in.short_read))
-            return cut(reader, packet, data, size, is_last);
-    }
+    begin(packet, reader->offset, reader->setup.id, rule->type);
+    packet->cause = 0;
+    if (TW_UNLIKELY(!reader->is_synced || reader->setup.is_data_stream))
+        return hunt(reader, packet, data, size, is_last);
+    rule->read(reader, &in, packet, head);
+    if (TW_UNLIKELY(in.short_read))
+        return cut(reader, packet, data, size, is_last);
     packet->base.size = (uint32_t)(in.at - data);
     reader->offset += packet->base.size;
     return TW_OK;
 }
 
-enum tw_status tw_etmv4_read(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packet,
-                             const uint8_t *data, size_t size, bool is_last)
+enum { FREQUENT_LONGEST = 5 };
+
+/* The packets that most of a trace is: atoms, short and 32-bit IS0 addresses and exact matches,
+   for as long as they come, at most `count` of them, for which there are bytes enough.  Returns
+   where the next packet goes; `in` and the reader move on.  A function of its own, so that all
+   it works with stays in registers. */
+static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader *reader,
+                                                         struct tw_etmv4_packet *packet,
+                                                         size_t count, struct tw_bytes *in)
 {
-    return read_one(reader, packet, data, size, is_last);
+    const uint8_t *at = in->at;
+    uint64_t offset = reader->offset;
+    const uint8_t id = reader->setup.id;
+
+    for (; count > 0; count--, packet++) {
+        const size_t head = *at;
+        const struct tw_etmv4_atoms *atoms = &tw_etmv4_atoms[head];
+        struct tw_bytes bytes = { .at = at + 1, .end = at + FREQUENT_LONGEST };
+
+        if (TW_LIKELY(atoms->count)) {
+            begin(packet, offset, id, atoms->type);
+            packet->base.size = 1;
+            packet->atoms = atoms->bits;
+            packet->atom_count = atoms->count;
+            at++;
+            offset++;
+            continue;
+        }
+        if (head == 0x95) {
+            begin(packet, offset, id, TW_ETMV4_ADDR_S_IS0);
+            tw_etmv4_take_entry(reader, packet, tw_etmv4_short_entry(reader, &bytes, 0));
+        } else if (head - 0x90 < TW_ETMV4_HISTORY) {
+            begin(packet, offset, id, TW_ETMV4_ADDR_MATCH);
+            tw_etmv4_take_match(reader, packet, (unsigned)head - 0x90);
+        } else if (head == 0x9a) {
+            begin(packet, offset, id, TW_ETMV4_ADDR_L_32IS0);
+            tw_etmv4_take_entry(
+                reader, packet,
+                tw_etmv4_long_entry(reader, &bytes, TW_ETMV4_FORM_LONG, &packet->has_reserved));
+        } else {
+            break;
+        }
+        packet->base.size = (uint32_t)(bytes.at - at);
+        offset += packet->base.size;
+        at = bytes.at;
+    }
+    in->at = at;
+    reader->offset = offset;
+    return packet;
 }
 
 size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packets,
                            size_t room, const uint8_t *data, size_t size, size_t *used)
 {
-    const uint8_t *at = data;
-    size_t count = 0;
+    struct tw_bytes in = { .at = data, .end = data + size };
+    struct tw_etmv4_packet *packet = packets, *const end = packets + room;
 
-    while (count < room &&
-           read_one(reader, &packets[count], at, size - (size_t)(at - data), false) == TW_OK)
-        at += packets[count++].base.size;
-    *used = (size_t)(at - data);
-    return count;
+    while (packet != end) {
+        if (TW_LIKELY(reader->is_synced && !reader->setup.is_data_stream)) {
+            const size_t safe = tw_bytes_left(&in) / FREQUENT_LONGEST;
+            const size_t left = (size_t)(end - packet);
+            const size_t count = safe < left ? safe : left;
+            const struct tw_etmv4_packet *const first = packet;
+
+            packet = read_frequent(reader, packet, count, &in);
+            if (count > 0 && (size_t)(packet - first) == count)
+                continue;
+        }
+        if (tw_etmv4_read(reader, packet, in.at, tw_bytes_left(&in), false) != TW_OK)
+            break;
+        in.at += packet->base.size;
+        packet++;
+    }
+    *used = (size_t)(in.at - data);
+    return (size_t)(packet - packets);
 }
 
 enum tw_status tw_etmv4_reader_new(struct tw_etmv4_reader **reader,

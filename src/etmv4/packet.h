@@ -59,7 +59,8 @@ void tw_etmv4_header_types(uint8_t types[256], const struct tw_etmv4_setup *setu
 /* Atoms of a header byte: bit n is atom n, the oldest first; 1: E.  count 0: no atom packet. */
 struct tw_etmv4_atoms {
     uint32_t bits;
-    uint32_t count;
+    uint8_t count;
+    uint8_t type; /* enum tw_etmv4_type */
 };
 extern const struct tw_etmv4_atoms tw_etmv4_atoms[256];
 
@@ -116,8 +117,15 @@ TW_INLINE uint32_t tw_etmv4_long_low(uint32_t bytes, unsigned sub_isa, bool *res
 TW_INLINE uint64_t tw_etmv4_get_long(struct tw_bytes *in, unsigned size, unsigned sub_isa,
                                      bool *reserved)
 {
-    const uint64_t bytes = tw_bytes_le(in, size);
+    uint64_t bytes;
 
+    if (TW_UNLIKELY(tw_bytes_left(in) < size)) {
+        *reserved = false;
+        in->short_read = true;
+        return 0;
+    }
+    bytes = size == 4 ? tw_load_le32(in->at) : tw_load_le64(in->at);
+    in->at += size;
     return (bytes & ~(uint64_t)UINT32_MAX) |
            tw_etmv4_long_low((uint32_t)bytes, sub_isa, reserved);
 }

@@ -309,13 +309,13 @@ void tw_etmv4_read_cancel_1(struct tw_etmv4_reader *reader, struct tw_bytes *in,
 void tw_etmv4_read_mispredict(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                               struct tw_etmv4_packet *out, uint8_t head)
 {
-    static const struct tw_etmv4_atoms atoms[4] = { { 0, 0 }, { 1, 1 }, { 3, 2 }, { 0, 1 } };
+    static const uint8_t bits[4] = { 0, 1, 3, 0 }, counts[4] = { 0, 1, 2, 1 };
 
     (void)reader;
     (void)in;
     clear_counts(out);
-    out->atoms = atoms[head & 3].bits;
-    out->atom_count = (uint8_t)atoms[head & 3].count;
+    out->atoms = bits[head & 3];
+    out->atom_count = counts[head & 3];
     out->mispredict = true;
     out->cancel = (head >> 2) & 1;
 }
@@ -452,65 +452,30 @@ void tw_etmv4_read_context(struct tw_etmv4_reader *reader, struct tw_bytes *in,
         reader->sf = out->sf;
 }
 
-static void take_entry(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *out,
-                       struct tw_etmv4_entry entry)
-{
-    out->address = entry.address;
-    out->address_bits = entry.bits;
-    out->address_width = entry.width;
-    out->sub_isa = entry.sub_isa;
-    tw_etmv4_push(reader->history, entry);
-}
-
 void tw_etmv4_read_match(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                          struct tw_etmv4_packet *out, uint8_t head)
 {
     (void)in;
-    out->match = head & 3;
-    take_entry(reader, out, reader->history[head & 3]);
-}
-
-/* Both give the new entry; what was not sent comes from the newest one before. */
-static struct tw_etmv4_entry short_entry(struct tw_etmv4_reader *reader, struct tw_bytes *in,
-                                         unsigned sub_isa)
-{
-    unsigned bits;
-    const uint32_t low = tw_etmv4_get_short(in, &bits, sub_isa);
-    const struct tw_etmv4_entry *last = &reader->history[0];
-
-    return (struct tw_etmv4_entry){ tw_replace_low(last->address, low, bits), (uint8_t)sub_isa,
-                                    (uint8_t)bits, last->width };
-}
-
-static struct tw_etmv4_entry long_entry(struct tw_etmv4_reader *reader, struct tw_bytes *in,
-                                        unsigned form, bool *has_reserved)
-{
-    const bool is_64 = (form & LONG64) != 0;
-    bool reserved;
-    const uint64_t low = tw_etmv4_get_long(in, is_64 ? 8 : 4, form & IS1, &reserved);
-    const unsigned bits = is_64 ? 64 : 32;
-
-    *has_reserved = reserved;
-    return (struct tw_etmv4_entry){ tw_replace_low(reader->history[0].address, low, bits),
-                                    form & IS1, (uint8_t)bits, is_64 || reader->sf ? 64 : 32 };
+    tw_etmv4_take_match(reader, out, head & 3);
 }
 
 void tw_etmv4_read_short(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                          struct tw_etmv4_packet *out, uint8_t head)
 {
     const struct tw_etmv4_entry entry =
-        short_entry(reader, in, tw_etmv4_forms[out->base.type] & IS1);
+        tw_etmv4_short_entry(reader, in, tw_etmv4_forms[out->base.type] & IS1);
 
     (void)head;
     if (!in->short_read)
-        take_entry(reader, out, entry);
+        tw_etmv4_take_entry(reader, out, entry);
 }
 
 void tw_etmv4_read_long(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                         struct tw_etmv4_packet *out, uint8_t head)
 {
     const unsigned form = tw_etmv4_forms[out->base.type];
-    const struct tw_etmv4_entry entry = long_entry(reader, in, form, &out->has_reserved);
+    const struct tw_etmv4_entry entry =
+        tw_etmv4_long_entry(reader, in, form, &out->has_reserved);
 
     (void)head;
     if (form & CONTEXT) {
@@ -521,7 +486,7 @@ void tw_etmv4_read_long(struct tw_etmv4_reader *reader, struct tw_bytes *in,
         return;
     if (form & CONTEXT)
         reader->sf = out->sf;
-    take_entry(reader, out, entry);
+    tw_etmv4_take_entry(reader, out, entry);
 }
 
 void tw_etmv4_read_q(struct tw_etmv4_reader *reader, struct tw_bytes *in,
@@ -540,12 +505,12 @@ void tw_etmv4_read_q(struct tw_etmv4_reader *reader, struct tw_bytes *in,
         out->match = out->q_type;
         entry = reader->history[out->match];
     } else if (out->q_type == 0x5 || out->q_type == 0x6) {
-        entry = short_entry(reader, in, out->q_type - 5u);
+        entry = tw_etmv4_short_entry(reader, in, out->q_type - 5u);
     } else if (out->q_has_address) {
-        entry = long_entry(reader, in, out->q_type - 0xau, &out->has_reserved);
+        entry = tw_etmv4_long_entry(reader, in, out->q_type - 0xau, &out->has_reserved);
     }
     if (out->q_has_count)
         out->q_count = get_count32(in, &out->q_count_size, &out->has_reserved);
     if (out->q_has_address && !in->short_read)
-        take_entry(reader, out, entry);
+        tw_etmv4_take_entry(reader, out, entry);
 }

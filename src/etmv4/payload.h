@@ -16,6 +16,51 @@ enum {
 };
 extern const uint8_t tw_etmv4_forms[TW_ETMV4_TYPES];
 
+/* The packet's address is `entry`, which becomes the newest of the history. */
+TW_INLINE void tw_etmv4_take_entry(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *out,
+                                   struct tw_etmv4_entry entry)
+{
+    out->address = entry.address;
+    out->address_bits = entry.bits;
+    out->address_width = entry.width;
+    out->sub_isa = entry.sub_isa;
+    tw_etmv4_push(reader->history, entry);
+}
+
+TW_INLINE void tw_etmv4_take_match(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *out,
+                                   unsigned match)
+{
+    out->match = (uint8_t)match;
+    tw_etmv4_take_entry(reader, out, reader->history[match]);
+}
+
+/* What a short address does not carry comes from the newest entry. */
+TW_INLINE struct tw_etmv4_entry tw_etmv4_short_entry(struct tw_etmv4_reader *reader,
+                                                     struct tw_bytes *in, unsigned sub_isa)
+{
+    unsigned bits;
+    const uint32_t low = tw_etmv4_get_short(in, &bits, sub_isa);
+    const struct tw_etmv4_entry *last = &reader->history[0];
+
+    return (struct tw_etmv4_entry){ tw_replace_low(last->address, low, bits), (uint8_t)sub_isa,
+                                    (uint8_t)bits, last->width };
+}
+
+/* A long one keeps the upper half when it carries 32 bits. */
+TW_INLINE struct tw_etmv4_entry tw_etmv4_long_entry(struct tw_etmv4_reader *reader,
+                                                    struct tw_bytes *in, unsigned form,
+                                                    bool *has_reserved)
+{
+    const bool is_64 = (form & TW_ETMV4_FORM_64) != 0;
+    const unsigned bits = is_64 ? 64 : 32;
+    const uint64_t low =
+        tw_etmv4_get_long(in, is_64 ? 8 : 4, form & TW_ETMV4_FORM_IS1, has_reserved);
+
+    return (struct tw_etmv4_entry){ tw_replace_low(reader->history[0].address, low, bits),
+                                    form & TW_ETMV4_FORM_IS1, (uint8_t)bits,
+                                    is_64 || reader->sf ? 64 : 32 };
+}
+
 void tw_etmv4_read_resync(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                           struct tw_etmv4_packet *out, uint8_t head);
 void tw_etmv4_read_extension(struct tw_etmv4_reader *reader, struct tw_bytes *in,
