@@ -16,11 +16,11 @@ struct tw_follow;
 struct tw_source_info {
     const struct tw_register *registers; /* names are compared without regard to case */
     size_t register_count;
-    const char *type;      /* as a snapshot says it: "ETM4.0", "ETE", "PTM1.1", "STM" ...; or NULL */
+    const char *type; /* as a snapshot says it: "ETM4.0", "ETE", "PTM1.1", "STM" ...; or NULL */
     const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; NULL: none */
-    const char *text;      /* configuration that is no list of numbers (E-Trace files); or NULL */
-    uint8_t id;            /* trace ID where the registers do not say */
-    bool is_framed;        /* its bytes come out of formatter frames */
+    const char *text; /* configuration that is no list of numbers (E-Trace files); or NULL */
+    uint8_t id;       /* trace ID where the registers do not say */
+    bool is_framed;   /* its bytes come out of formatter frames */
 };
 
 /* The bytes that a decoder is to work on.  `used` bytes of them are done.  When the decoder stops

@@ -4,7 +4,7 @@
 #define TRACKWAY_EXPORT_H
 
 #if defined(__GNUC__)
-#define TW_API __attribute__((visibility("default")))
+#define TW_API      __attribute__((visibility("default")))
 #define TW_MUST_USE __attribute__((warn_unused_result))
 #else
 #define TW_API

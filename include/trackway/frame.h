@@ -25,7 +25,7 @@ enum tw_frame_event_kind {
     TW_FRAME_FSYNC,
     TW_FRAME_HSYNC,
     TW_FRAME_BARRIER,
-    TW_FRAME_LOST,       /* frame sync lost, a frame cut or damaged: decoders get none of `length` bytes */
+    TW_FRAME_LOST, /* frame sync lost, a frame cut or damaged: decoders get none of `length` bytes */
     TW_FRAME_RESERVED,   /* the first byte of a run of a reserved ID: `value` is the ID */
     TW_FRAME_INCOMPLETE, /* the capture ends inside a frame of `length` bytes */
     TW_FRAME_SKIPPED,    /* `length` bytes before the first FSYNC */
@@ -46,7 +46,8 @@ struct tw_place {
     uint64_t stream;
     uint64_t capture;
     uint32_t first;
-    uint32_t is_discontinuity; /* bytes are missing before this one; a decoder must resynchronize */
+    uint32_t
+        is_discontinuity; /* bytes are missing before this one; a decoder must resynchronize */
 };
 
 /* What is held of one trace ID: bytes[0] is at stream offset `offset`.  At least 64 bytes after
@@ -73,11 +74,11 @@ typedef void tw_frame_run_fn(void *context, uint8_t id, uint64_t capture_offset,
 struct tw_unframer_config {
     size_t size; /* sizeof(struct tw_unframer_config) */
     enum tw_framing framing;
-    bool no_barrier;         /* do not take four FSYNCs as a reset (memory framing) */
-    bool sync_events;        /* list each FSYNC and HSYNC as an event; they are counted anyway */
-    uint8_t assume_id;       /* give bytes of unknown ID to this one; 0: drop them */
-    uint64_t wanted[2];      /* bit n: keep the bytes of ID n */
-    uint64_t base;           /* capture offset of the first byte fed */
+    bool no_barrier;    /* do not take four FSYNCs as a reset (memory framing) */
+    bool sync_events;   /* list each FSYNC and HSYNC as an event; they are counted anyway */
+    uint8_t assume_id;  /* give bytes of unknown ID to this one; 0: drop them */
+    uint64_t wanted[2]; /* bit n: keep the bytes of ID n */
+    uint64_t base;      /* capture offset of the first byte fed */
     tw_frame_run_fn *on_run; /* optional: sees every run of every ID, in order */
     void *on_run_context;
     const struct tw_allocator *allocator;
@@ -111,9 +112,9 @@ TW_API const struct tw_frame_stats *tw_unframer_stats(const struct tw_unframer *
 /* The other way: bytes of several sources into frames. */
 struct tw_framer_config {
     size_t size;
-    enum tw_framing framing;  /* MEMORY, TPIU or TPIU_HSYNC */
-    uint32_t repeat_frames;   /* name the current ID again after so many frames; 0: 8 */
-    uint32_t fsync_frames;    /* TPIU: an FSYNC after so many frames; 0: 64 */
+    enum tw_framing framing; /* MEMORY, TPIU or TPIU_HSYNC */
+    uint32_t repeat_frames;  /* name the current ID again after so many frames; 0: 8 */
+    uint32_t fsync_frames;   /* TPIU: an FSYNC after so many frames; 0: 64 */
     uint32_t align; /* pad the end to a multiple of this many bytes, itself one of 16; 0: 16.
                        TPIU: with sync packets, a multiple of 4; 0: no padding */
     const struct tw_allocator *allocator;

@@ -21,12 +21,12 @@ struct tw_view {
 struct tw_region {
     size_t size; /* sizeof(struct tw_region) */
     uint64_t address;
-    uint64_t length;     /* bytes of target memory */
-    uint32_t spaces;     /* bits of enum tw_space that see it; 0: all */
-    uint32_t context;    /* only in this address space; 0: in all */
-    uint64_t from;       /* visible at times from <= t < until; both 0: always */
+    uint64_t length;  /* bytes of target memory */
+    uint32_t spaces;  /* bits of enum tw_space that see it; 0: all */
+    uint32_t context; /* only in this address space; 0: in all */
+    uint64_t from;    /* visible at times from <= t < until; both 0: always */
     uint64_t until;
-    const char *name;    /* for messages; copied */
+    const char *name; /* for messages; copied */
 };
 
 /* Reads target memory: fills at most `size` bytes, returns how many; 0: not accessible. */
@@ -39,21 +39,18 @@ TW_API void tw_image_free(struct tw_image *image);
 TW_API const char *tw_image_fault(const struct tw_image *image);
 
 /* The caller's bytes, borrowed until the image is freed or the region removed. */
-TW_API TW_MUST_USE enum tw_status tw_image_add(struct tw_image *image,
-                                               const struct tw_region *region,
-                                               const uint8_t *bytes);
+TW_API TW_MUST_USE enum tw_status
+tw_image_add(struct tw_image *image, const struct tw_region *region, const uint8_t *bytes);
 /* A flat file: region->length bytes from file offset `offset`; length 0: to the end. */
 TW_API TW_MUST_USE enum tw_status tw_image_add_file(struct tw_image *image,
                                                     const struct tw_region *region,
                                                     const char *path, uint64_t offset);
 /* The loadable segments of an ELF file, `region->address` added to their addresses. */
-TW_API TW_MUST_USE enum tw_status tw_image_add_elf(struct tw_image *image,
-                                                   const struct tw_region *region,
-                                                   const char *path);
+TW_API TW_MUST_USE enum tw_status
+tw_image_add_elf(struct tw_image *image, const struct tw_region *region, const char *path);
 /* A segment list (text beginning with `xlen`, bytes in the .bin beside it). */
-TW_API TW_MUST_USE enum tw_status tw_image_add_segments(struct tw_image *image,
-                                                        const struct tw_region *region,
-                                                        const char *path);
+TW_API TW_MUST_USE enum tw_status
+tw_image_add_segments(struct tw_image *image, const struct tw_region *region, const char *path);
 /* Whatever the regions do not hold is asked of `read`; answers are cached. */
 TW_API TW_MUST_USE enum tw_status tw_image_set_callback(struct tw_image *image,
                                                         tw_memory_fn *read, void *context);

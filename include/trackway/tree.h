@@ -17,10 +17,10 @@ struct tw_tree_config {
     size_t size; /* sizeof(struct tw_tree_config) */
     enum tw_framing framing;
     bool no_barrier;
-    uint8_t assume_id;    /* frames: give bytes of unknown ID to this one; 0: drop them */
-    bool packets_only;    /* no elements: tw_tree_next_packet instead of tw_tree_next */
-    bool unmerged;        /* several IDs: do not interleave, each feed gives ID after ID */
-    uint32_t range_limit; /* instructions without a waypoint; 0: 1,048,576 */
+    uint8_t assume_id;     /* frames: give bytes of unknown ID to this one; 0: drop them */
+    bool packets_only;     /* no elements: tw_tree_next_packet instead of tw_tree_next */
+    bool unmerged;         /* several IDs: do not interleave, each feed gives ID after ID */
+    uint32_t range_limit;  /* instructions without a waypoint; 0: 1,048,576 */
     bool source_address_n; /* ETE: a source-address range is split at each not-taken waypoint */
     bool check_opcodes, check_atoms, check_continuity;
     uint64_t base; /* capture offset of the first byte */
@@ -33,10 +33,10 @@ struct tw_tree_source {
     const char *protocol; /* "etmv4", "ete", "ptm", "etmv3", "itm", "stm", "etrace" ... */
     const struct tw_register *registers;
     size_t register_count;
-    const char *type;      /* as a snapshot says it, "ETM4.0"; may be NULL */
-    const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; may be NULL */
-    const char *text;      /* configuration that is no list of numbers; may be NULL */
-    uint8_t id;            /* used when the registers name no trace ID */
+    const char *type;       /* as a snapshot says it, "ETM4.0"; may be NULL */
+    const char *core_type;  /* "Cortex-A57", "ARM-AA64" ...; may be NULL */
+    const char *text;       /* configuration that is no list of numbers; may be NULL */
+    uint8_t id;             /* used when the registers name no trace ID */
     struct tw_image *image; /* borrowed; may be NULL */
 };
 
@@ -61,9 +61,8 @@ struct tw_packet_view {
     bool is_not_sync;
 };
 
-TW_API TW_MUST_USE enum tw_status tw_tree_new(struct tw_tree **tree,
-                                              const struct tw_tree_config *config,
-                                              struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status
+tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config, struct tw_fault *fault);
 TW_API void tw_tree_free(struct tw_tree *tree);
 TW_API const char *tw_tree_fault(const struct tw_tree *tree);
 
@@ -91,7 +90,8 @@ TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);
 
 /* What the frames held; NULL when the capture is unframed. */
 TW_API const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree);
-TW_API const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id);
+TW_API const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree,
+                                                          uint8_t id);
 
 /* Names of the protocols that this build knows, NULL at the end of the list. */
 TW_API const char *tw_protocol_name(size_t number);

@@ -144,20 +144,20 @@ enum tw_data_kind {
    the error log. */
 enum tw_error_code {
     TW_ERROR_NONE,
-    TW_ERROR_RESERVED_HEADER,   /* no packet begins with this byte */
-    TW_ERROR_RESERVED_CONFIG,   /* ... under this configuration */
-    TW_ERROR_BAD_SEQUENCE,      /* a packet's inner bytes are wrong */
-    TW_ERROR_TRUNCATED,         /* the trace ends inside a packet */
-    TW_ERROR_COMMIT,            /* commit or cancel of elements that are not there */
-    TW_ERROR_RETURN_STACK,      /* an address was left out, and the return stack is empty */
-    TW_ERROR_RANGE_LIMIT,       /* no waypoint within the limit: runaway code */
-    TW_ERROR_BAD_OPCODE,        /* check: the image holds no code there */
-    TW_ERROR_BAD_ATOM,          /* check: not-taken atom on an unconditional branch */
-    TW_ERROR_NOT_CONTINUOUS,    /* check: a range does not go on where the last one ended */
-    TW_ERROR_IMAGE_MISMATCH,    /* the trace contradicts the image */
-    TW_ERROR_UNSUPPORTED,       /* packets of a kind that cannot be decoded */
-    TW_ERROR_OVERFLOW,          /* the trace unit lost trace */
-    TW_ERROR_DISCONTINUITY,     /* bytes are missing here: barrier, lost frame sync, gap */
+    TW_ERROR_RESERVED_HEADER, /* no packet begins with this byte */
+    TW_ERROR_RESERVED_CONFIG, /* ... under this configuration */
+    TW_ERROR_BAD_SEQUENCE,    /* a packet's inner bytes are wrong */
+    TW_ERROR_TRUNCATED,       /* the trace ends inside a packet */
+    TW_ERROR_COMMIT,          /* commit or cancel of elements that are not there */
+    TW_ERROR_RETURN_STACK,    /* an address was left out, and the return stack is empty */
+    TW_ERROR_RANGE_LIMIT,     /* no waypoint within the limit: runaway code */
+    TW_ERROR_BAD_OPCODE,      /* check: the image holds no code there */
+    TW_ERROR_BAD_ATOM,        /* check: not-taken atom on an unconditional branch */
+    TW_ERROR_NOT_CONTINUOUS,  /* check: a range does not go on where the last one ended */
+    TW_ERROR_IMAGE_MISMATCH,  /* the trace contradicts the image */
+    TW_ERROR_UNSUPPORTED,     /* packets of a kind that cannot be decoded */
+    TW_ERROR_OVERFLOW,        /* the trace unit lost trace */
+    TW_ERROR_DISCONTINUITY,   /* bytes are missing here: barrier, lost frame sync, gap */
     TW_ERROR_CODES
 };
 
@@ -276,11 +276,11 @@ struct tw_element {
     uint8_t type;  /* enum tw_element_type */
     uint8_t flags; /* above */
     union {
-        uint8_t isa;         /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
-        uint8_t reason;      /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
-        uint8_t kind;        /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR: the enums above */
-        uint8_t error;       /* ERROR: enum tw_error_code */
-        uint8_t width;       /* SWTRACE: payload bits */
+        uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
+        uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
+        uint8_t kind;   /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR: the enums above */
+        uint8_t error;  /* ERROR: enum tw_error_code */
+        uint8_t width;  /* SWTRACE: payload bits */
         uint8_t instrumentation_el;
     };
     union {

@@ -47,7 +47,8 @@ static inline uint16_t tw_load_le16(const uint8_t *at)
 
 static inline uint32_t tw_load_le32(const uint8_t *at)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+           (uint32_t)at[3] << 24;
 }
 
 static inline uint64_t tw_load_le64(const uint8_t *at)

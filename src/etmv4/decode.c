@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv4 and ETE, stage 1: bytes to elements in one pass.  Atoms and plain addresses drive the
    follower straight from the bytes; every other packet is read whole and goes by the queue. */
-#include "etmv4/decode.h"
+#include "etmv4/stage.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/position.h"
 
 enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
-/* One run over an input. */
-struct stage {
-    struct tw_etmv4_run run;
-    struct tw_position position;
-    struct tw_output *output;
-    const uint8_t *base; /* data[0] of the input */
-    uint64_t offset;     /* its stream offset */
-    const uint8_t *at, *end;
-    struct tw_element *marked; /* elements before this one have a mark */
-    bool is_last;
-};
-
-static uint64_t index_at(struct stage *stage, const uint8_t *at)
+static uint64_t index_at(struct tw_etmv4_stage *stage, const uint8_t *at)
 {
     return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
 }
 
 /* Notes which packet released the elements written since the last mark. */
-static void mark(struct stage *stage, const uint8_t *packet_end)
+static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
 {
     struct tw_marks *marks = &stage->output->marks;
 
@@ -41,476 +28,13 @@ static void mark(struct stage *stage, const uint8_t *packet_end)
     stage->marked = stage->run.out;
 }
 
-static bool has_room(const struct stage *stage)
+static bool has_room(const struct tw_etmv4_stage *stage)
 {
     return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST;
 }
 
-/* Reports the last error, once it is known how much was lost by it. */
-static void report_error(struct stage *stage, uint64_t resumed_at)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    if (!decoder->error)
-        return;
-    *stage->run.out++ = (struct tw_element){ .index = decoder->error_index,
-                                             .type = TW_ELEMENT_ERROR,
-                                             .error = decoder->error,
-                                             .skipped = resumed_at - decoder->error_at,
-                                             .error_detail = decoder->error_detail };
-    decoder->error = TW_ERROR_NONE;
-}
-
-static void note_error(struct stage *stage, uint8_t code, const struct tw_packet *packet,
-                       uint64_t detail)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    report_error(stage, packet->offset);
-    decoder->error = code;
-    decoder->error_index = packet->index;
-    decoder->error_at = packet->offset;
-    decoder->error_detail = detail;
-}
-
-/* Nothing is known any more; wait for A-sync and Trace Info. */
-static void lose_sync(struct stage *stage, uint8_t reason)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    decoder->sync = TW_SYNC_ASYNC;
-    decoder->lost_reason = reason;
-    decoder->exception_is_open = false;
-    decoder->in_transaction = false;
-    decoder->has_marker = false;
-    stage->run.follow->error = TW_ERROR_NONE;
-}
-
-static void emit_no_sync(struct stage *stage, uint8_t reason, uint64_t index)
-{
-    *stage->run.out++ = (struct tw_element){
-        .index = index, .type = TW_ELEMENT_NO_SYNC, .reason = reason
-    };
-}
-
-/* The packets contradict each other or the image: what waits is void. */
-static void fail(struct stage *stage, uint8_t code, const struct tw_packet *packet,
-                 uint64_t detail)
-{
-    tw_etmv4_drop_queue(stage->run.decoder);
-    tw_etmv4_forget_place(&stage->run);
-    note_error(stage, code, packet, detail);
-    lose_sync(stage, code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
-                         ? TW_REASON_BAD_IMAGE
-                         : TW_REASON_BAD_PACKET);
-    emit_no_sync(stage, stage->run.decoder->lost_reason, packet->index);
-}
-
-static void add(struct stage *stage, const struct tw_etmv4_item *item,
-                const struct tw_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    if (!tw_etmv4_enqueue(decoder, item)) {
-        fail(stage, TW_ERROR_COMMIT, packet, decoder->count);
-        return;
-    }
-    if (item->kind < TW_ITEM_NOT_P0)
-        tw_etmv4_count_p0(decoder, 1);
-}
-
-static void add_atoms(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    uint32_t bits = packet->atoms;
-
-    if (decoder->reader.setup.max_spec == 0) {
-        decoder->drains = true;
-        tw_etmv4_release(&stage->run);
-        stage->run.out = tw_follow_atoms(stage->run.follow, stage->run.out, bits,
-                                         packet->atom_count, packet->base.index);
-        return;
-    }
-    for (unsigned i = 0; i < packet->atom_count && decoder->sync == TW_SYNC_DONE; i++) {
-        const struct tw_etmv4_item item = { .index = packet->base.index,
-                                            .kind = TW_ITEM_ATOM,
-                                            .is_taken = bits & 1,
-                                            .was_taken = bits & 1 };
-
-        add(stage, &item, &packet->base);
-        bits >>= 1;
-    }
-}
-
-/* Context fields that a packet does not carry keep their last value. */
-static struct tw_etmv4_context merge_context(struct tw_etmv4_decoder *decoder,
-                                             const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_context *last = &decoder->context;
-
-    last->el = packet->el;
-    last->sf = packet->sf;
-    last->ns = packet->ns;
-    last->nse = packet->nse;
-    if (packet->has_cid) {
-        last->has_cid = true;
-        last->cid = packet->cid;
-    }
-    if (packet->has_vmid) {
-        last->has_vmid = true;
-        last->vmid = packet->vmid;
-    }
-    return *last;
-}
-
-static bool is_address(uint8_t type)
-{
-    return (type >= TW_ETMV4_ADDR_CTXT_L_32IS0 && type <= TW_ETMV4_ADDR_CTXT_L_64IS1) ||
-           (type >= TW_ETMV4_ADDR_MATCH && type <= TW_ETMV4_ADDR_L_64IS1);
-}
-
-static void add_address(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    struct tw_etmv4_item item = { .index = packet->base.index, .value = packet->address };
-    const bool has_context = packet->base.type <= TW_ETMV4_ADDR_CTXT_L_64IS1;
-
-    item.sub_isa = packet->sub_isa;
-    if (decoder->exception_is_open) {
-        struct tw_etmv4_item *exception = &decoder->exception;
-
-        decoder->exception_is_open = false;
-        exception->value = packet->address;
-        exception->sub_isa = packet->sub_isa;
-        exception->has_address = true;
-        exception->has_context = has_context;
-        if (has_context)
-            exception->context = merge_context(decoder, packet);
-        add(stage, exception, &packet->base);
-        return;
-    }
-    item.kind = TW_ITEM_TARGET;
-    add(stage, &item, &packet->base);
-    if (has_context) {
-        item.kind = TW_ITEM_CONTEXT;
-        item.context = merge_context(decoder, packet);
-        add(stage, &item, &packet->base);
-    }
-}
-
-static void add_exception(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    struct tw_etmv4_item item = { .index = packet->base.index, .kind = TW_ITEM_EXCEPTION };
-
-    item.number = packet->exception;
-    item.is_target = packet->interpretation == 2;
-    if (packet->base.type == TW_ETMV4_EXCEPT) {
-        decoder->exception = item;
-        decoder->exception_is_open = true;
-        return;
-    }
-    if (packet->base.type == TW_ETMV4_TRANS_FAIL || decoder->in_transaction) {
-        struct tw_etmv4_item failure = { .index = packet->base.index,
-                                         .kind = TW_ITEM_TRANSACTION,
-                                         .number = TW_TRANS_FAIL };
-
-        decoder->in_transaction = false;
-        add(stage, &failure, &packet->base);
-    }
-    if (packet->base.type == TW_ETMV4_PE_RESET) {
-        item.is_target = false;
-        add(stage, &item, &packet->base);
-    }
-}
-
-static void add_q(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    const struct tw_etmv4_item item = { .index = packet->base.index,
-                                        .kind = TW_ITEM_Q,
-                                        .value = packet->address,
-                                        .number = packet->q_count,
-                                        .sub_isa = packet->sub_isa,
-                                        .has_address = packet->q_has_address,
-                                        .has_count = packet->q_has_count };
-
-    add(stage, &item, &packet->base);
-}
-
-static void add_timestamp(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    const struct tw_etmv4_setup *setup = &stage->run.decoder->reader.setup;
-    const struct tw_etmv4_item item = {
-        .index = packet->base.index,
-        .kind = TW_ITEM_TIMESTAMP,
-        .value = packet->timestamp,
-        .number = packet->timestamp_has_count ? packet->timestamp_count : 0,
-        .has_count = setup->cci,
-    };
-
-    /* With markers, a timestamp before the first one belongs to nothing that was seen. */
-    if (setup->version >= 0x51 && setup->tsmark && !stage->run.decoder->has_marker)
-        return;
-    add(stage, &item, &packet->base);
-}
-
-static void take_trace_info(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const bool is_first = decoder->sync != TW_SYNC_DONE;
-    struct tw_etmv4_item item = { .index = packet->base.index };
-
-    memset(&decoder->context, 0, sizeof decoder->context);
-    if (is_first) {
-        report_error(stage, packet->base.offset);
-        tw_etmv4_drop_queue(decoder);
-        tw_etmv4_forget_place(&stage->run);
-        decoder->sync = TW_SYNC_DONE;
-        decoder->depth = decoder->unseen = packet->spec;
-        decoder->in_transaction = (packet->info & 0x40) != 0;
-        if (decoder->in_transaction) {
-            item.kind = TW_ITEM_TRANSACTION;
-            item.number = TW_TRANS_INIT;
-            add(stage, &item, &packet->base);
-        }
-    }
-    if (decoder->reader.setup.return_stack) {
-        item.kind = TW_ITEM_TRACE_INFO;
-        add(stage, &item, &packet->base);
-    }
-}
-
-/* The unit gave up what was not committed, and perhaps more: kept is what happened anyway. */
-static void take_loss(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const bool is_overflow = packet->base.type == TW_ETMV4_OVERFLOW;
-    struct tw_etmv4_item item = { .index = packet->base.index };
-
-    tw_etmv4_analyse_held(&stage->run);
-    tw_etmv4_discard(decoder);
-    if (decoder->in_transaction) {
-        item.kind = TW_ITEM_TRANSACTION;
-        item.number = TW_TRANS_FAIL;
-        add(stage, &item, &packet->base);
-    }
-    item.kind = TW_ITEM_NO_SYNC;
-    item.number = is_overflow ? TW_REASON_OVERFLOW : TW_REASON_DISCARD;
-    add(stage, &item, &packet->base);
-    lose_sync(stage, (uint8_t)item.number);
-    decoder->is_after_overflow = is_overflow;
-}
-
-static void take_speculation(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    if (packet->atom_count)
-        add_atoms(stage, packet);
-    if (decoder->sync != TW_SYNC_DONE)
-        return;
-    tw_etmv4_release(&stage->run);
-    if ((packet->base.type == TW_ETMV4_COMMIT && !tw_etmv4_commit(decoder, packet->commit)) ||
-        (packet->cancel && !tw_etmv4_cancel(decoder, packet->cancel))) {
-        fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
-        return;
-    }
-    if (packet->mispredict)
-        tw_etmv4_mispredict(&stage->run);
-}
-
-static void take_cycle_count(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const struct tw_etmv4_item item = { .index = packet->base.index,
-                                        .kind = TW_ITEM_CYCLE_COUNT,
-                                        .number = packet->is_unknown ? 0 : packet->cycles };
-
-    if (packet->has_commit && !tw_etmv4_commit(decoder, packet->commit)) {
-        fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
-        return;
-    }
-    add(stage, &item, &packet->base);
-}
-
-static void take_transaction(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const bool is_start = packet->base.type == TW_ETMV4_TRANS_ST;
-    struct tw_etmv4_item item = { .index = packet->base.index,
-                                  .kind = TW_ITEM_TRANSACTION,
-                                  .number = is_start ? TW_TRANS_START : TW_TRANS_COMMIT };
-
-    decoder->in_transaction = is_start;
-    if (is_start && decoder->reader.setup.start_is_p0)
-        item.kind = TW_ITEM_TRANS_START_P0;
-    add(stage, &item, &packet->base);
-}
-
-/* Packets that become one item and change nothing else. */
-static void take_simple(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    struct tw_etmv4_item item = { .index = packet->base.index };
-
-    switch (packet->base.type) {
-    case TW_ETMV4_TRACE_ON:
-        item.kind = TW_ITEM_TRACE_ON;
-        item.number = decoder->is_after_overflow ? TW_TRACE_ON_OVERFLOW : TW_TRACE_ON_NORMAL;
-        decoder->is_after_overflow = false;
-        break;
-    case TW_ETMV4_CTXT:
-        if (!packet->has_context)
-            return; /* the same again */
-        item.kind = TW_ITEM_CONTEXT;
-        item.context = merge_context(decoder, packet);
-        break;
-    case TW_ETMV4_EVENT:
-        item.kind = TW_ITEM_EVENT;
-        item.number = packet->number;
-        break;
-    case TW_ETMV4_TS_MARKER:
-        decoder->has_marker = true;
-        item.kind = TW_ITEM_MARKER;
-        break;
-    case TW_ETMV4_ITE:
-        item.kind = TW_ITEM_INSTRUMENTATION;
-        item.value = packet->value;
-        item.sub_isa = packet->value_el;
-        break;
-    case TW_ETMV4_EXCEPT_RTN:
-        item.kind = decoder->reader.setup.profile == TW_PROFILE_M ? TW_ITEM_EXCEPTION_RETURN_P0
-                                                                  : TW_ITEM_EXCEPTION_RETURN;
-        break;
-    case TW_ETMV4_FUNC_RET:
-        item.kind = TW_ITEM_FUNCTION_RETURN;
-        break;
-    case TW_ETMV4_SRC_ADDR_MATCH:
-    case TW_ETMV4_SRC_ADDR_S_IS0:
-    case TW_ETMV4_SRC_ADDR_S_IS1:
-    case TW_ETMV4_SRC_ADDR_L_32IS0:
-    case TW_ETMV4_SRC_ADDR_L_32IS1:
-    case TW_ETMV4_SRC_ADDR_L_64IS0:
-    case TW_ETMV4_SRC_ADDR_L_64IS1:
-        item.kind = TW_ITEM_SOURCE;
-        item.value = packet->address;
-        item.sub_isa = packet->sub_isa;
-        break;
-    default: /* A-sync, Ignore, conditional instructions, data sync markers: not of the path */
-        return;
-    }
-    add(stage, &item, &packet->base);
-}
-
-static void take_packet(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const uint8_t type = packet->base.type;
-
-    if (decoder->exception_is_open && !is_address(type)) {
-        fail(stage, TW_ERROR_BAD_SEQUENCE, &packet->base, type);
-        return;
-    }
-    switch (type) {
-    case TW_ETMV4_TRACE_INFO:
-        take_trace_info(stage, packet);
-        break;
-    case TW_ETMV4_OVERFLOW:
-    case TW_ETMV4_DISCARD:
-        take_loss(stage, packet);
-        break;
-    case TW_ETMV4_TIMESTAMP:
-        add_timestamp(stage, packet);
-        break;
-    case TW_ETMV4_EXCEPT:
-    case TW_ETMV4_PE_RESET:
-    case TW_ETMV4_TRANS_FAIL:
-        add_exception(stage, packet);
-        break;
-    case TW_ETMV4_TRANS_ST:
-    case TW_ETMV4_TRANS_COMMIT:
-        take_transaction(stage, packet);
-        break;
-    case TW_ETMV4_CCNT_F1:
-    case TW_ETMV4_CCNT_F2:
-    case TW_ETMV4_CCNT_F3:
-        take_cycle_count(stage, packet);
-        break;
-    case TW_ETMV4_COMMIT:
-    case TW_ETMV4_CANCEL_F1:
-    case TW_ETMV4_CANCEL_F1_MISPRED:
-    case TW_ETMV4_CANCEL_F2:
-    case TW_ETMV4_CANCEL_F3:
-    case TW_ETMV4_MISPREDICT:
-        take_speculation(stage, packet);
-        break;
-    case TW_ETMV4_Q:
-        add_q(stage, packet);
-        break;
-    default:
-        if (type >= TW_ETMV4_ATOM_F1 && type <= TW_ETMV4_ATOM_F6)
-            add_atoms(stage, packet);
-        else if (is_address(type))
-            add_address(stage, packet);
-        else
-            take_simple(stage, packet);
-    }
-}
-
-static uint8_t error_of(uint8_t type)
-{
-    switch (type) {
-    case TW_ETMV4_RESERVED:
-        return TW_ERROR_RESERVED_HEADER;
-    case TW_ETMV4_RESERVED_CFG:
-    case TW_ETMV4_BAD_TRACEMODE:
-        return TW_ERROR_RESERVED_CONFIG;
-    case TW_ETMV4_INCOMPLETE_EOT:
-        return TW_ERROR_TRUNCATED;
-    default:
-        return TW_ERROR_BAD_SEQUENCE;
-    }
-}
-
-/* While not synchronized: A-sync, then Trace Info. */
-static void take_unsynced(struct stage *stage, const struct tw_etmv4_packet *packet)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    if (packet->base.type == TW_ETMV4_ASYNC) {
-        decoder->sync = TW_SYNC_INFO;
-        return;
-    }
-    if (decoder->sync != TW_SYNC_INFO)
-        return;
-    if (packet->base.type == TW_ETMV4_TRACE_INFO) {
-        take_trace_info(stage, packet);
-    } else if (decoder->reader.setup.is_ete &&
-               (packet->base.type == TW_ETMV4_EVENT || packet->base.type == TW_ETMV4_ITE)) {
-        take_simple(stage, packet); /* ETE: valid before Trace Info */
-        decoder->drains = true;
-    }
-}
-
-static void take_bad(struct stage *stage, const struct tw_etmv4_packet *packet, uint8_t header)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    if (packet->base.type == TW_ETMV4_INCOMPLETE_EOT) {
-        note_error(stage, TW_ERROR_TRUNCATED, &packet->base, header);
-        return;
-    }
-    if (decoder->sync != TW_SYNC_DONE)
-        return;
-    tw_etmv4_drop_queue(decoder);
-    tw_etmv4_forget_place(&stage->run);
-    note_error(stage, error_of(packet->base.type), &packet->base, header);
-    lose_sync(stage, TW_REASON_BAD_PACKET);
-    decoder->lost_is_pending = true;
-}
-
 /* Reads and takes one packet.  False: it is cut, or there is no room for what it may make. */
-static bool one_packet(struct stage *stage)
+static bool one_packet(struct tw_etmv4_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_packet packet;
@@ -522,23 +46,11 @@ static bool one_packet(struct stage *stage)
         return false;
     packet.base.index = decoder->last_index = index_at(stage, at);
     stage->at = at + packet.base.size;
-    if (decoder->sync == TW_SYNC_START) {
-        decoder->sync = TW_SYNC_ASYNC;
-        decoder->lost_is_pending = true;
-    }
-    if (decoder->lost_is_pending && packet.base.type != TW_ETMV4_INCOMPLETE_EOT) {
-        decoder->lost_is_pending = false;
-        emit_no_sync(stage, decoder->lost_reason, packet.base.index);
-    }
-    if (tw_etmv4_type_is_bad(packet.base.type))
-        take_bad(stage, &packet, *at);
-    else if (decoder->sync == TW_SYNC_DONE)
-        take_packet(stage, &packet);
-    else
-        take_unsynced(stage, &packet);
+    tw_etmv4_take(stage, &packet, *at);
     tw_etmv4_release(&stage->run);
     if (stage->run.follow->error)
-        fail(stage, stage->run.follow->error, &packet.base, stage->run.follow->error_detail);
+        tw_etmv4_fail(stage, stage->run.follow->error, &packet.base,
+                      stage->run.follow->error_detail);
     mark(stage, stage->at);
     return true;
 }
@@ -552,7 +64,7 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder)
            !decoder->source_is_open;
 }
 
-static void jump(struct stage *stage, uint64_t address, uint8_t sub_isa)
+static void jump(struct tw_etmv4_stage *stage, uint64_t address, uint8_t sub_isa)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
 
@@ -565,7 +77,7 @@ static void jump(struct stage *stage, uint64_t address, uint8_t sub_isa)
 
 /* size: hot loop */
 /* Atoms and plain addresses, until something else comes or the room is used up. */
-static void fast_packets(struct stage *stage)
+static void fast_packets(struct tw_etmv4_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_entry *history = decoder->reader.history;
@@ -605,8 +117,9 @@ static void fast_packets(struct stage *stage)
                 bits += 8;
                 size = 3;
             }
-            entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
-                                             (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
+            entry =
+                (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
+                                         (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
         } else if (head >= 0x90 && head <= 0x92) { /* exact match */
             entry = history[head - 0x90];
             size = 1;
@@ -634,7 +147,7 @@ static void fast_packets(struct stage *stage)
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
-static bool decode_stretch(struct stage *stage)
+static bool decode_stretch(struct tw_etmv4_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
 
@@ -651,7 +164,8 @@ static bool decode_stretch(struct stage *stage)
                     .offset = stage->offset + (uint64_t)(stage->at - stage->base),
                 };
 
-                fail(stage, stage->run.follow->error, &packet, stage->run.follow->error_detail);
+                tw_etmv4_fail(stage, stage->run.follow->error, &packet,
+                              stage->run.follow->error_detail);
                 stage->at++;
                 mark(stage, stage->at);
                 continue;
@@ -666,27 +180,11 @@ static bool decode_stretch(struct stage *stage)
     }
 }
 
-/* Bytes are missing here. */
-static void take_gap(struct stage *stage, uint64_t offset)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const struct tw_packet packet = { .index = tw_position_at(&stage->position, offset),
-                                      .offset = offset };
-
-    tw_etmv4_analyse_held(&stage->run);
-    tw_etmv4_discard(decoder);
-    note_error(stage, TW_ERROR_DISCONTINUITY, &packet, 0);
-    tw_etmv4_reader_lost(&decoder->reader);
-    lose_sync(stage, TW_REASON_RESET);
-    decoder->lost_is_pending = true;
-    decoder->handled_gap = offset + 1;
-}
-
-static struct stage begin(struct tw_etmv4_decoder *decoder, struct tw_follow *follow,
-                          struct tw_output *output)
+static struct tw_etmv4_stage begin(struct tw_etmv4_decoder *decoder, struct tw_follow *follow,
+                                   struct tw_output *output)
 {
     struct tw_batch *batch = output->batch;
-    struct stage stage = { .output = output };
+    struct tw_etmv4_stage stage = { .output = output };
 
     stage.run.decoder = decoder;
     stage.run.follow = follow;
@@ -701,7 +199,7 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
                                struct tw_input *in)
 {
     struct tw_etmv4_decoder *decoder = state;
-    struct stage stage = begin(decoder, follow, output);
+    struct tw_etmv4_stage stage = begin(decoder, follow, output);
     bool has_more_room = true;
 
     if (output->batch->room < TW_ETMV4_PACKET_MOST)
@@ -723,7 +221,7 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
         if (!has_more_room || gap == UINT64_MAX)
             break;
         stage.at = stage.end;
-        take_gap(&stage, gap);
+        tw_etmv4_take_gap(&stage, gap);
     }
     in->used = (size_t)(stage.at - in->data);
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);
@@ -733,38 +231,10 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
     return has_more_room ? TW_MORE : TW_OK;
 }
 
-/* What end of trace releases: what happened anyway, up to the first thing that is unsure. */
-static void prepare_end(struct stage *stage)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    struct tw_etmv4_item item = { .kind = TW_ITEM_END, .number = TW_REASON_END };
-    size_t to = 0;
-
-    tw_etmv4_analyse_held(&stage->run);
-    for (size_t i = 0; i < decoder->count; i++) {
-        const struct tw_etmv4_item *waiting = &decoder->items[decoder->first + i];
-
-        if (waiting->kind < TW_ITEM_NOT_P0 || waiting->kind == TW_ITEM_TRACE_ON)
-            break;
-        if (waiting->kind >= TW_ITEM_KEPT ||
-            (waiting->kind == TW_ITEM_TRANSACTION && decoder->depth == 0))
-            decoder->items[decoder->first + to++] = *waiting;
-    }
-    decoder->count = to;
-    decoder->commit_left = 0;
-    decoder->drains = true;
-    report_error(stage, decoder->reader.offset);
-    if (decoder->sync != TW_SYNC_DONE && decoder->lost_reason == TW_REASON_OVERFLOW)
-        item.number = TW_REASON_OVERFLOW;
-    item.index = decoder->last_index;
-    if (!tw_etmv4_enqueue(decoder, &item))
-        decoder->is_ended = true; /* no memory for it: the end goes unsaid */
-}
-
 enum tw_status tw_etmv4_end(void *state, struct tw_follow *follow, struct tw_output *output)
 {
     struct tw_etmv4_decoder *decoder = state;
-    struct stage stage = begin(decoder, follow, output);
+    struct tw_etmv4_stage stage = begin(decoder, follow, output);
     const struct tw_place nowhere = { 0 };
 
     if (decoder->is_ended)
@@ -775,7 +245,7 @@ enum tw_status tw_etmv4_end(void *state, struct tw_follow *follow, struct tw_out
     tw_position_init(&stage.position, &nowhere, 1);
     if (!decoder->is_ending) {
         decoder->is_ending = true;
-        prepare_end(&stage);
+        tw_etmv4_prepare_end(&stage);
     }
     tw_etmv4_release(&stage.run);
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);

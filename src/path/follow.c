@@ -119,7 +119,8 @@ uint8_t tw_follow_isa(const struct tw_follow *follow)
 static uint32_t block_here(struct tw_follow *follow)
 {
     if (follow->at == TW_NEXT_AT_ADDRESS && follow->blocks)
-        follow->at = tw_blocks_find(follow->blocks, follow->address, follow->isa, follow->it_open);
+        follow->at =
+            tw_blocks_find(follow->blocks, follow->address, follow->isa, follow->it_open);
     return follow->at;
 }
 

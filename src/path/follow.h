@@ -27,7 +27,7 @@ struct tw_follow {
     bool push_is_blocked; /* until an address and a context have come after synchronization */
     bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
     bool check_continuity;
-    bool splits_sources; /* a source address's range is split at each not-taken waypoint */
+    bool splits_sources;  /* a source address's range is split at each not-taken waypoint */
     uint8_t return_depth; /* entries that the protocol's analyzer keeps */
     uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
     uint64_t error_detail;

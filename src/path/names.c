@@ -49,16 +49,16 @@ const char *tw_isa_name(unsigned isa)
 
 const char *tw_last_kind_name(unsigned kind)
 {
-    static const char *const names[] = { "OTHER", "BR", "IBR", "ISB", "DSB_DMB", "WFI_WFE",
-                                         "TSTART" };
+    static const char *const names[] = { "OTHER",   "BR",      "IBR",   "ISB",
+                                         "DSB_DMB", "WFI_WFE", "TSTART" };
 
     return NAME_OF(names, kind, "OTHER");
 }
 
 const char *tw_last_sub_name(unsigned sub)
 {
-    static const char *const names[] = { "NONE", "LINK", "V8_RET", "V8_ERET", "V7_IMPLIED_RET",
-                                         "RET", "TRAP_RET" };
+    static const char *const names[] = { "NONE",           "LINK", "V8_RET",  "V8_ERET",
+                                         "V7_IMPLIED_RET", "RET",  "TRAP_RET" };
 
     return NAME_OF(names, sub, "NONE");
 }
@@ -72,8 +72,8 @@ const char *tw_security_name(unsigned security)
 
 const char *tw_reason_name(unsigned reason)
 {
-    static const char *const names[] = { "undefined",  "init-decoder",      "reset-decoder",
-                                         "overflow",   "discard",           "bad-packet",
+    static const char *const names[] = { "undefined",         "init-decoder", "reset-decoder",
+                                         "overflow",          "discard",      "bad-packet",
                                          "bad-program-image", "end-of-trace" };
 
     return NAME_OF(names, reason, "undefined");

@@ -32,9 +32,8 @@ static const char *transaction_word(unsigned value)
 
 static const char *itm_word(unsigned value)
 {
-    static const char *const words[] = { "SWIT",         "DWT",
-                                         "TS_SYNC",      "TS_DELAY",
-                                         "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
+    static const char *const words[] = { "SWIT",     "DWT",          "TS_SYNC",
+                                         "TS_DELAY", "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
                                          "TS_GLOBAL" };
 
     return word(words, TW_LENGTH(words), value);
@@ -171,8 +170,8 @@ static void error_message(struct tw_text *out, const struct tw_element *e)
                        e->error == TW_ERROR_RESERVED_HEADER   ? "reserved header"
                        : e->error == TW_ERROR_RESERVED_CONFIG ? "header not legal in this "
                                                                 "configuration:"
-                       : e->error == TW_ERROR_TRUNCATED ? "the trace ends inside packet"
-                                                        : "bad bytes in packet",
+                       : e->error == TW_ERROR_TRUNCATED       ? "the trace ends inside packet"
+                                                              : "bad bytes in packet",
                        (unsigned)(e->error_detail & 0xff));
         break;
     case TW_ERROR_COMMIT:

@@ -207,9 +207,9 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
                 tw_follow_lose(follow);
                 return out;
             }
-            if (how == WALK_UNREADABLE || !tw_code_instruction(follow->blocks, &instruction, stop,
-                                                               stretch.range.isa,
-                                                               stretch.it_open))
+            if (how == WALK_UNREADABLE ||
+                !tw_code_instruction(follow->blocks, &instruction, stop, stretch.range.isa,
+                                     stretch.it_open))
                 return emit_unreadable(out, follow, &stretch);
             break;
         }

@@ -10,8 +10,8 @@
 #include "protocol.h"
 
 enum {
-    TW_BRANCH_ELEMENTS = 4096, /* of a batch */
-    TW_BRANCH_SLACK = 64,      /* readable bytes behind the last */
+    TW_BRANCH_ELEMENTS = 4096,  /* of a batch */
+    TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
     TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
 };
 
@@ -45,7 +45,7 @@ struct tw_branch {
     void *packet; /* the protocol's struct: read, but not handed out */
     bool has_packet;
     const uint8_t *packet_bytes;
-    uint64_t packet_end; /* capture offset behind it */
+    uint64_t packet_end;  /* capture offset behind it */
     struct tw_packet run; /* of unsynchronized bytes, joined */
     bool has_run;
     uint8_t *run_bytes;

@@ -75,7 +75,8 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
 /* Where the branch's next element was released. */
 static uint64_t released(const struct tw_branch *branch)
 {
-    return branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].released : 0;
+    return branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].released
+                                                  : 0;
 }
 
 /* All of this branch's elements that were released no later than `limit`. */

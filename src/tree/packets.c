@@ -31,16 +31,16 @@ static bool read_packet(struct tw_branch *branch)
     for (;;) {
         const uint64_t from = stream->offset + branch->used;
         const uint64_t first = branch->handled_gap > from ? branch->handled_gap : from;
-        const uint64_t gap = tw_position_discontinuity(
-            stream->places, stream->place_count, first, stream->offset + stream->size);
+        const uint64_t gap = tw_position_discontinuity(stream->places, stream->place_count,
+                                                       first, stream->offset + stream->size);
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
         const uint8_t *at = stream->bytes + branch->used;
         enum tw_status status = TW_MORE;
 
         if (branch->used < end)
-            status = branch->protocol->read(branch->reader, packet, at, end - branch->used,
-                                            is_last);
+            status =
+                branch->protocol->read(branch->reader, packet, at, end - branch->used, is_last);
         if (status == TW_OK) {
             packet->offset = from;
             packet->index = tw_position_at(&branch->position, from);
@@ -92,8 +92,8 @@ static void look_ahead(struct tw_branch *branch)
             branch->is_idle = true;
             break;
         }
-        branch->has_packet = !branch->protocol->is_not_sync(packet_of(branch)->type) ||
-                             !extend_run(branch);
+        branch->has_packet =
+            !branch->protocol->is_not_sync(packet_of(branch)->type) || !extend_run(branch);
         if (branch->tree->broken != TW_OK)
             break;
     }

@@ -117,8 +117,7 @@ static enum tw_status set_up_decoder(struct tw_branch *branch, struct tw_image *
         return tw_fail(fault, TW_E_UNSUPPORTED, "%s can be listed as packets only",
                        protocol->title);
     branch->decoder = tw_take(allocator, protocol->decoder_size);
-    branch->elements =
-        tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
+    branch->elements = tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
     branch->marks = tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
     if (!branch->decoder || !branch->elements || !branch->marks)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a decoder");
@@ -141,7 +140,8 @@ static enum tw_status set_up_reader(struct tw_branch *branch)
     return TW_OK;
 }
 
-static enum tw_status set_up_branch(struct tw_branch *branch, const struct tw_tree_source *source)
+static enum tw_status set_up_branch(struct tw_branch *branch,
+                                    const struct tw_tree_source *source)
 {
     struct tw_tree *tree = branch->tree;
     const bool is_framed = tree->config.framing != TW_FRAMING_NONE;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bit fields of sign-compressed payloads (RISC-V E-Trace): bits beyond the end repeat the last
+   one; a writer leaves away what a reader restores so. */
+#ifndef BASE_PAYLOAD_H
+#define BASE_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+enum {
+    TW_PAYLOAD_MAX = 32,  /* bytes in a stream */
+    TW_PAYLOAD_FULL = 72, /* bytes that fields may fill */
+};
+
+struct tw_payload {
+    uint8_t bytes[TW_PAYLOAD_FULL + 16];
+    unsigned size_bits; /* transmitted */
+    unsigned at;        /* next bit */
+};
+
+/* `size` bytes, 1 to TW_PAYLOAD_MAX; `readable` is how many may be read from there. */
+TW_INLINE void tw_payload_load(struct tw_payload *in, const uint8_t *bytes, unsigned size,
+                               size_t readable)
+{
+    const uint8_t fill = bytes[size - 1] & 0x80 ? 0xff : 0;
+
+    if (TW_LIKELY(readable >= TW_PAYLOAD_MAX))
+        memcpy(in->bytes, bytes, TW_PAYLOAD_MAX);
+    else
+        memcpy(in->bytes, bytes, size);
+    memset(in->bytes + size, fill, TW_PAYLOAD_FULL + 16 - TW_PAYLOAD_MAX);
+    in->size_bits = 8 * size;
+    in->at = 0;
+}
+
+/* The next field, at most 64 bits. */
+TW_INLINE uint64_t tw_payload_take(struct tw_payload *in, unsigned count)
+{
+    const uint8_t *at = in->bytes + (in->at >> 3);
+    const unsigned shift = in->at & 7;
+    uint64_t value = tw_load_le64(at) >> shift;
+
+    in->at += count;
+    if (count >= 64) {
+        if (shift)
+            value |= (uint64_t)at[8] << (64 - shift);
+        return value;
+    }
+    if (shift + count > 64)
+        value |= (uint64_t)at[8] << (64 - shift);
+    return value & (((uint64_t)1 << count) - 1);
+}
+
+/* True when the fields taken so far account for every bit that was transmitted: what is left of
+   the last byte, or more of them, only repeats the last field's top bit. */
+TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
+{
+    const unsigned at = in->at;
+    const unsigned top = at ? in->bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1 : 0;
+    const uint8_t fill = top ? 0xff : 0;
+    unsigned byte = at >> 3;
+
+    if (at >= in->size_bits)
+        return true;
+    if (at & 7) {
+        if ((in->bytes[byte] ^ fill) >> (at & 7))
+            return false;
+        byte++;
+    }
+    for (; byte < in->size_bits / 8; byte++)
+        if (in->bytes[byte] != fill)
+            return false;
+    return true;
+}
+
+/* Adds a field to a payload that is being written; the struct starts zeroed. */
+static inline void tw_payload_put(struct tw_payload *out, uint64_t value, unsigned count)
+{
+    for (unsigned i = 0; i < count && out->at < 8 * TW_PAYLOAD_FULL; i++, out->at++)
+        if (i < 64 && value >> i & 1)
+            out->bytes[out->at >> 3] |= (uint8_t)(1u << (out->at & 7));
+}
+
+/* The bit written last. */
+static inline unsigned tw_payload_top(const struct tw_payload *out)
+{
+    return out->at ? out->bytes[(out->at - 1) >> 3] >> ((out->at - 1) & 7) & 1u : 0;
+}
+
+/* Ends writing: extends to whole bytes and drops those that a reader restores.  Returns the size
+   in bytes, at least 1. */
+static inline unsigned tw_payload_finish(struct tw_payload *out)
+{
+    const unsigned top = tw_payload_top(out);
+    unsigned size = (out->at + 7) / 8;
+
+    while (out->at & 7)
+        tw_payload_put(out, top, 1);
+    while (size > 1 && out->bytes[size - 1] == (top ? 0xff : 0) &&
+           (out->bytes[size - 2] >> 7) == top)
+        size--;
+    return size;
+}
+
+#endif
