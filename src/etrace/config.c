@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Configurations: defaults, key=value lines, and what cannot be decoded. */
+#include "etrace/config.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+
+void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layout layout)
+{
+    const bool is_seed = layout == TW_ETRACE_LAYOUT_SEED;
+    static const uint16_t iorder[] = { TW_ETRACE_IMPLICIT_RETURN, TW_ETRACE_IMPLICIT_EXCEPTION,
+                                       TW_ETRACE_FULL_ADDRESS, TW_ETRACE_JUMP_TARGET_CACHE,
+                                       TW_ETRACE_BRANCH_PREDICTION };
+    static const uint16_t dorder[] = { TW_ETRACE_NO_ADDRESS, TW_ETRACE_NO_DATA,
+                                       TW_ETRACE_FULL_DADDRESS, TW_ETRACE_FULL_DATA };
+
+    /* Table 9.2 and its successors. */
+    *config = (struct tw_etrace_config){
+        .size = sizeof *config,
+        .layout = (uint8_t)layout,
+        .iaddress_width = 32,
+        .iaddress_lsb = 1,
+        .privilege_width = is_seed ? 3 : 2,
+        .context_width = 1,
+        .nocontext = !is_seed,
+        .time_width = 1,
+        .notime = true,
+        .ecause_width = 4,
+        .encoder_mode_bits = 1,
+        .ioptions_bits = TW_LENGTH(iorder),
+        .doptions_bits = is_seed ? 0 : TW_LENGTH(dorder),
+        .data_width = 32,
+        .daddress_width = 32,
+        .format_bits = 3,
+        .diff_bits = 2,
+        .csr_diff_bits = 1,
+        .data_compress = 1,
+        .timestamp_bytes = 2,
+        .ctype_width = is_seed ? 2 : 1,
+        .itype_width = is_seed ? 5 : 4,
+        .iretire_width = is_seed ? 3 : 2,
+        .ilastsize_width = 1,
+        .impdef_width = 1,
+        .retires = 1,
+        .taken_branches = 1,
+        .comparators = 1,
+        .filters = 1,
+        .ecause_choice = 5,
+        .filter_context = 1,
+        .filter_excint = 1,
+        .filter_privilege = 1,
+        .filter_tval = 1,
+        .filter_time = 1,
+        .dblock_width = 1,
+        .dsize_width = 3,
+        .dtype_width = 1,
+        .iaddr_lsbs_width = 1,
+        .lresp_width = 1,
+        .ldata_width = 32,
+        .sdata_width = 32,
+    };
+    memcpy(config->ioption_order, iorder, sizeof iorder);
+    memcpy(config->doption_order, dorder, sizeof dorder);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void trim(const char **text, size_t *size)
+{
+    while (*size && is_space(**text)) {
+        ++*text;
+        --*size;
+    }
+    while (*size && is_space((*text)[*size - 1]))
+        --*size;
+}
+
+/* How far the first `key=value` of a line goes: a comma ends it when what follows has a '=' of its
+   own before the next comma, so that lists may hold commas. */
+static size_t first_setting(const char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (line[i] != ',')
+            continue;
+        for (size_t j = i + 1; j < size && line[j] != ','; j++)
+            if (line[j] == '=')
+                return i;
+    }
+    return size;
+}
+
+static enum tw_status read_setting(struct tw_etrace_config *config, const char *text,
+                                   size_t size, struct tw_fault *fault)
+{
+    const char *equals = memchr(text, '=', size), *value;
+    size_t name_size, value_size;
+
+    if (!equals)
+        return tw_fail(fault, TW_E_CONFIG, "\"%.*s\" is no key=value",
+                       size < 80 ? (int)size : 80, text);
+    name_size = (size_t)(equals - text);
+    value = equals + 1;
+    value_size = size - name_size - 1;
+    trim(&text, &name_size);
+    trim(&value, &value_size);
+    return tw_etrace_key_set_named(config, text, name_size, value, value_size, fault);
+}
+
+static enum tw_status read_line(struct tw_etrace_config *config, const char *line, size_t size,
+                                struct tw_fault *fault)
+{
+    const char *comment = memchr(line, '#', size);
+
+    if (comment)
+        size = (size_t)(comment - line);
+    trim(&line, &size);
+    if (size && *line == '[') /* headings only divide the file */
+        return TW_OK;
+    while (size) {
+        const size_t length = first_setting(line, size);
+
+        TW_TRY(read_setting(config, line, length, fault));
+        if (length == size)
+            break;
+        line += length + 1;
+        size -= length + 1;
+    }
+    return TW_OK;
+}
+
+enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char *text,
+                                     struct tw_fault *fault)
+{
+    unsigned number = 1;
+
+    if (!strncmp(text, "\xef\xbb\xbf", 3))
+        text += 3;
+    for (; *text; number++) {
+        const char *end = strchr(text, '\n');
+        const size_t size = end ? (size_t)(end - text) : strlen(text);
+        const char *first = text;
+        struct tw_fault inner = { TW_OK, "" };
+        enum tw_status status;
+
+        while (is_space(*first))
+            first++;
+        if (*first == '<')
+            return tw_etrace_ipxact_read(config, first, fault);
+        status = read_line(config, text, size, &inner);
+        if (status != TW_OK)
+            return tw_fail(fault, status, "line %u: %.400s", number, inner.text);
+        text += end ? size + 1 : size;
+    }
+    return TW_OK;
+}
+
+/* A field's width, or another number that must lie in bounds. */
+struct bound {
+    const char *name;
+    unsigned value, least, most;
+};
+
+static enum tw_status check_bounds(const struct bound *bounds, size_t count,
+                                   struct tw_fault *fault)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bounds[i].value < bounds[i].least || bounds[i].value > bounds[i].most)
+            return tw_fail(fault, TW_E_CONFIG, "%s is %u; it must be from %u to %u",
+                           bounds[i].name, bounds[i].value, bounds[i].least, bounds[i].most);
+    return TW_OK;
+}
+
+enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
+                                      struct tw_fault *fault)
+{
+    const struct bound bounds[] = {
+        { "iaddress_width_p", config->iaddress_width, 8, 64 },
+        { "iaddress_lsb_p", config->iaddress_lsb, 0, 2 },
+        { "privilege_width_p", config->privilege_width, 1, 8 },
+        { "context_width_p", config->context_width, config->nocontext ? 0 : 1, 64 },
+        { "time_width_p", config->time_width, config->notime ? 0 : 1, 64 },
+        { "ecause_width_p", config->ecause_width, 1, 16 },
+        { "f0s_width_p", config->f0s_width, 0, 4 },
+        { "bpred_size_p", config->bpred_size, 0, 15 },
+        { "cache_size_p", config->cache_size, 0, 15 },
+        { "call_counter_size_p", config->call_counter_size, 0, 15 },
+        { "return_stack_size_p", config->return_stack_size, 0, 15 },
+        { "encoder_mode_bits", config->encoder_mode_bits, 0, 8 },
+        { "ioptions_bits", config->ioptions_bits, 0, TW_ETRACE_OPTION_BITS },
+        { "doptions_bits", config->doptions_bits, 0, TW_ETRACE_OPTION_BITS },
+        { "data_width_p", config->data_width, 8, 128 },
+        { "daddress_width_p", config->daddress_width, 8, 64 },
+        { "format_bits", config->format_bits, 2, 3 },
+        { "lrid_width_p", config->lrid_width, 0, 32 },
+        { "diff_bits", config->diff_bits, 1, 2 },
+        { "csr_diff_bits", config->csr_diff_bits, 0, 1 },
+        { "encapsulation", config->encapsulation, 0, TW_ETRACE_ENCAP_ESP32 },
+        { "srcid_bits", config->srcid_bits, 0, 16 },
+        { "type_bits", config->type_bits, 0, 8 },
+        { "timestamp_bytes", config->timestamp_bytes, 0, 8 },
+    };
+
+    if (config->size < sizeof *config)
+        return tw_fail(fault, TW_E_ARGUMENT, "the configuration's size is not set");
+    if (config->layout == TW_ETRACE_LAYOUT_NONE ||
+        config->layout > TW_ETRACE_LAYOUT_V2_REFPY_QUIRKS)
+        return tw_fail(fault, TW_E_CONFIG,
+                       "no layout: say layout=seed, layout=v2 or layout=v2-refpy-quirks");
+    TW_TRY(check_bounds(bounds, TW_LENGTH(bounds), fault));
+    if (config->data_width & (config->data_width - 1))
+        return tw_fail(fault, TW_E_CONFIG, "data_width_p is %u; it must be a power of two",
+                       config->data_width);
+    if (config->xlen != 0 && config->xlen != 32 && config->xlen != 64)
+        return tw_fail(fault, TW_E_CONFIG, "xlen is %u; it must be 32 or 64", config->xlen);
+    if (config->csr_width != 0 && config->csr_width != 32 && config->csr_width != 64)
+        return tw_fail(fault, TW_E_CONFIG, "csr_width is %u; it must be 32 or 64",
+                       config->csr_width);
+    if (config->block_size != 0 && config->block_size < 32)
+        return tw_fail(fault, TW_E_CONFIG, "block_size is %u; it must be at least 32",
+                       config->block_size);
+    return TW_OK;
+}
+
+size_t tw_etrace_config_text(char *out, size_t room, const struct tw_etrace_config *config)
+{
+    struct tw_text text = tw_text_in(out, room);
+
+    for (size_t i = 0; i < tw_etrace_key_count; i++) {
+        const struct tw_etrace_key *key = &tw_etrace_keys[i];
+        char buffer[400];
+        struct tw_text value = tw_text_in(buffer, sizeof buffer);
+
+        if (!tw_etrace_key_print(&value, config, key))
+            continue;
+        tw_text_add(&text, key->name);
+        tw_text_char(&text, '=');
+        tw_text_add_size(&text, buffer, value.size);
+        tw_text_char(&text, '\n');
+    }
+    return text.size;
+}

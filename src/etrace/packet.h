@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* te_inst payloads to packets, and the state that the wire format needs on both sides. */
+#ifndef ETRACE_PACKET_H
+#define ETRACE_PACKET_H
+
+#include <trackway/etrace.h>
+
+#include "base/payload.h"
+#include "base/text.h"
+#include "etrace/transport.h"
+#include "etraced/packet.h"
+
+enum { TW_ETRACE_CACHE_MAX = 1 << 15 };
+
+/* What the payload readers and writers need of the configuration, in the form they need it. */
+struct tw_etrace_shape {
+    bool is_seed;
+    uint8_t lsb;
+    uint8_t address_bits;  /* iaddress_width - iaddress_lsb */
+    uint8_t address_width; /* iaddress_width */
+    uint8_t privilege, time, context, ecause;
+    uint8_t subformat; /* f0s_width */
+    uint8_t irdepth;
+    uint8_t index; /* cache_size */
+    uint8_t encoder_mode, ioptions, doptions;
+    uint8_t bpred_size;
+    bool is_short; /* addresses of fewer than 64 but more than 32 bits are sign-extended */
+    uint16_t ioption_order[TW_ETRACE_OPTION_BITS], doption_order[TW_ETRACE_OPTION_BITS];
+};
+
+void tw_etrace_shape_init(struct tw_etrace_shape *shape, const struct tw_etrace_config *config);
+
+/* Reads a payload that tw_payload_load has loaded.  Sets type, has and every member that the type
+   has; `address` only where it is given in full.  TW_ERROR_NONE, or what is wrong. */
+enum tw_error_code tw_etrace_parse(const struct tw_etrace_shape *shape, uint32_t options,
+                                   struct tw_etrace_packet *out, struct tw_payload *in);
+/* The inverse; false: the packet has no such payload under this configuration. */
+bool tw_etrace_build(const struct tw_etrace_shape *shape, uint32_t options,
+                     struct tw_payload *out, const struct tw_etrace_packet *packet);
+
+/* The options that a support packet sets. */
+uint32_t tw_etrace_options(const struct tw_etrace_shape *shape, uint32_t options,
+                           const struct tw_etrace_packet *support);
+
+/* An address as the packet's field gives it, all bits in place. */
+TW_INLINE uint64_t tw_etrace_extend(const struct tw_etrace_shape *shape, uint64_t address)
+{
+    if (shape->address_width >= 64)
+        return address;
+    return shape->is_short ? tw_sign_extend(address, shape->address_width)
+                           : address & (((uint64_t)1 << shape->address_width) - 1);
+}
+
+TW_INLINE uint64_t tw_etrace_full(const struct tw_etrace_shape *shape, uint64_t field)
+{
+    return tw_etrace_extend(shape, field << shape->lsb);
+}
+
+/* The address of a packet of formats 0 to 2, after `base`. */
+TW_INLINE uint64_t tw_etrace_address(const struct tw_etrace_shape *shape, uint32_t options,
+                                     uint64_t base, uint64_t field)
+{
+    if (options & TW_ETRACE_FULL_ADDRESS)
+        return tw_etrace_full(shape, field);
+    /* modulo 2^iaddress_width, so the field's sign needs no care */
+    return tw_etrace_extend(shape, base + (field << shape->lsb));
+}
+
+/* Bits of branch_map for a number of branches. */
+TW_INLINE unsigned tw_etrace_map_bits(unsigned branches)
+{
+    return branches == 0    ? 0
+           : branches == 1  ? 1
+           : branches <= 3  ? 3
+           : branches <= 7  ? 7
+           : branches <= 15 ? 15
+                            : 31;
+}
+
+/* A stream being read or written. */
+struct tw_etrace_codec {
+    struct tw_etrace_config config;
+    struct tw_etrace_shape shape;
+    struct tw_etraced_shape data_shape;
+    struct tw_etrace_transport transport;
+    uint32_t options;
+    uint64_t address;
+    struct tw_etraced_history history;
+    uint64_t cache[TW_ETRACE_CACHE_MAX];
+};
+
+void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_config *config);
+/* Forgets what the stream has taught. */
+void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
+
+bool tw_etrace_is_bad(unsigned type);
+bool tw_etrace_is_not_sync(unsigned type);
+void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet);
+void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet);
+
+#endif

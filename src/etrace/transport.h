@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where packets begin and end in a stream of bytes: every encapsulation, and finding the next
+   beginning after bytes were lost. */
+#ifndef ETRACE_TRANSPORT_H
+#define ETRACE_TRANSPORT_H
+
+#include <trackway/etrace.h>
+
+#include "base/payload.h"
+
+enum tw_etrace_frame_kind {
+    TW_ETRACE_FRAME_INST,
+    TW_ETRACE_FRAME_DATA,
+    TW_ETRACE_FRAME_NULL,  /* a run of null packets */
+    TW_ETRACE_FRAME_OTHER, /* other source, other message type */
+    TW_ETRACE_FRAME_BAD,   /* no header */
+    TW_ETRACE_FRAME_HUNT   /* bytes passed over while looking for a beginning */
+};
+
+struct tw_etrace_frame {
+    uint8_t kind;
+    uint8_t flow;
+    bool has_stamp;
+    uint16_t source;
+    uint8_t header_size;  /* whole bytes before the payload */
+    uint8_t header_bits;  /* ... and bits of the first payload byte that are not payload */
+    uint8_t payload_size; /* bytes, the one with header_bits included */
+    uint32_t size;        /* in bytes */
+    uint64_t stamp;
+};
+
+/* The longest look ahead, in bytes. */
+enum { TW_ETRACE_LOOK_AHEAD = 640 };
+
+/* True: these bytes may well be a packet's payload. */
+typedef bool tw_etrace_plausible_fn(const void *context, const struct tw_etrace_frame *frame,
+                                    const uint8_t *packet);
+
+struct tw_etrace_transport {
+    uint8_t encapsulation;
+    uint8_t srcid_bits, type_bits, timestamp_bytes;
+    bool is_data;
+    bool has_srcid;
+    uint16_t srcid, block_size;
+    bool starts_inside;
+    bool is_synced;
+    uint32_t null_run; /* hunting: bytes before this one that could be null packets */
+    uint64_t offset;   /* bytes consumed */
+    tw_etrace_plausible_fn *is_plausible;
+    const void *context;
+};
+
+void tw_etrace_transport_init(struct tw_etrace_transport *transport,
+                              const struct tw_etrace_config *config);
+void tw_etrace_transport_reset(struct tw_etrace_transport *transport);
+/* The next byte need not begin a packet. */
+void tw_etrace_transport_lose(struct tw_etrace_transport *transport);
+
+/* The next packet's place.  TW_MORE: it is cut (when is_last: by the end of the trace).  TW_OK:
+   frame->size bytes, at least one, which the caller must report with tw_etrace_transport_pass. */
+enum tw_status tw_etrace_transport_next(struct tw_etrace_transport *transport,
+                                        struct tw_etrace_frame *frame, const uint8_t *data,
+                                        size_t size, bool is_last);
+/* A header as it stands, without regard to synchronization. */
+enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
+                                    struct tw_etrace_frame *frame, const uint8_t *data,
+                                    size_t size);
+
+static inline void tw_etrace_transport_pass(struct tw_etrace_transport *transport,
+                                            const struct tw_etrace_frame *frame)
+{
+    transport->offset += frame->size;
+}
+
+/* The payload, moved to a byte boundary when the header does not end on one. */
+TW_INLINE void tw_etrace_frame_payload(struct tw_payload *out,
+                                       const struct tw_etrace_frame *frame,
+                                       const uint8_t *packet, size_t readable)
+{
+    tw_payload_load(out, packet + frame->header_size, frame->payload_size,
+                    readable - frame->header_size);
+    if (TW_UNLIKELY(frame->header_bits))
+        out->at = frame->header_bits;
+}
+
+/* Puts a header in front of a payload.  `frame` gives kind, flow, source and stamp.  *size is room
+   in, bytes written out. */
+enum tw_status tw_etrace_frame_write(const struct tw_etrace_transport *transport, uint8_t *out,
+                                     size_t *size, const struct tw_etrace_frame *frame,
+                                     struct tw_payload *payload);
+
+#endif
