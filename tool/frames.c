@@ -28,7 +28,8 @@ struct frames {
     const char *buffer;  /* name for "buf"; NULL: not needed */
     uint64_t from, to;
     bool is_json, is_all, has_failed;
-    uint8_t unframed_id; /* what the unframer calls unknown is this source's */
+    bool is_unframed;
+    uint8_t unframed_id; /* whose the bytes are then */
 
     struct kept_run *runs;
     size_t run_count, run_room;
@@ -97,7 +98,7 @@ static void print_text(const struct frames *frames, const struct kept_run *run,
 /* What --from, --to and --id leave of a run; false: nothing. */
 static bool cut_run(const struct frames *frames, struct kept_run *run, const uint8_t **bytes)
 {
-    if (run->id == TW_ID_UNKNOWN && frames->unframed_id != TW_ID_UNKNOWN)
+    if (frames->is_unframed)
         run->id = frames->unframed_id;
     if (run->capture >= frames->to || run->capture + run->size <= frames->from)
         return false;
@@ -311,7 +312,6 @@ static bool do_buffer(struct frames *frames, size_t buffer)
 {
     const struct tw_capture *capture = frames->session->capture;
     const struct tw_buffer *about = tw_capture_buffer(capture, buffer);
-    const bool is_framed = about->framing != TW_FRAMING_NONE;
     const struct tw_unframer_config config = {
         .size = sizeof config,
         .framing = about->framing,
@@ -324,7 +324,8 @@ static bool do_buffer(struct frames *frames, size_t buffer)
     enum tw_status status = tw_unframer_new(&unframer, &config);
 
     frames->buffer = session_has_several(frames->session) ? about->name : NULL;
-    frames->unframed_id = is_framed ? TW_ID_UNKNOWN : only_id(capture, buffer);
+    frames->is_unframed = about->framing == TW_FRAMING_NONE;
+    frames->unframed_id = only_id(capture, buffer);
     if (status == TW_OK)
         status = feed_all(frames, unframer, buffer);
     if (status == TW_END) {

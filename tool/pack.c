@@ -295,8 +295,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_STREAM, O_INTERLEAVE, O_TRIGGER, O_FLUSH,  O_BARRIER, O_FRAMING,
-    O_ALIGN,  O_REPEAT,     O_FSYNC,   O_OUTPUT, O_END,
+    O_STREAM,  O_INTERLEAVE, O_TRIGGER, O_FLUSH, O_BARRIER, O_IDLE,
+    O_FRAMING, O_ALIGN,      O_REPEAT,  O_FSYNC, O_OUTPUT,  O_END,
 };
 
 const struct command command_pack = {

@@ -132,7 +132,7 @@ static bool parse_register(struct build *build, struct tw_register *to,
     char *open = strchr(text, '(');
     const char *why = "is not NAME=VALUE";
 
-    *detail = (struct tw_register_detail){ TW_NONE, 0 };
+    *detail = (struct tw_register_detail){ TW_NONE, 32 };
     if (equals) {
         *equals = 0;
         why = "has a value that is no number";
