@@ -40,7 +40,19 @@ struct walk {
     uint64_t address;
     uint8_t isa;
     uint8_t it_open;
+    struct tw_rv_instruction rv, rv_previous; /* RISC-V: the last two instructions */
 };
+
+static bool is_rv(uint8_t isa)
+{
+    return isa == TW_ISA_RV32 || isa == TW_ISA_RV64;
+}
+
+/* Addresses wrap at 32 bits in all instruction sets but two. */
+static uint64_t wrap(uint64_t address, uint8_t isa)
+{
+    return isa == TW_ISA_A64 || isa == TW_ISA_RV64 ? address : address & UINT32_MAX;
+}
 
 static uint32_t mode_of(uint8_t isa, uint8_t it_open)
 {
@@ -97,7 +109,9 @@ static bool put_slot(struct tw_blocks *blocks, uint64_t address, uint32_t mode, 
 static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
 {
     struct tw_blocks *blocks = walk->blocks;
-    const unsigned need = walk->isa == TW_ISA_T32 || walk->isa == TW_ISA_TEE ? 2 : 4;
+    const bool is_riscv = is_rv(walk->isa);
+    const unsigned need =
+        walk->isa == TW_ISA_T32 || walk->isa == TW_ISA_TEE || is_riscv ? 2 : 4;
     uint8_t copy[4];
     const uint8_t *at;
     size_t have = walk->left;
@@ -123,16 +137,16 @@ static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
         return true;
     }
     *opcode = tw_load_le16(at);
-    *size = tw_t32_size((uint16_t)*opcode);
+    *size = is_riscv ? tw_rv_size((uint16_t)*opcode) : tw_t32_size((uint16_t)*opcode);
     if (*size == 4) {
         if (have < 4)
             return false;
-        *opcode = *opcode << 16 | tw_load_le16(at + 2);
+        *opcode = is_riscv ? tw_load_le32(at) : *opcode << 16 | tw_load_le16(at + 2);
     }
     return true;
 }
 
-static void classify(const struct walk *walk, struct tw_instruction *out, uint32_t opcode)
+static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opcode)
 {
     const struct tw_isa_options *options = &walk->blocks->code->config.isa;
 
@@ -143,6 +157,13 @@ static void classify(const struct walk *walk, struct tw_instruction *out, uint32
     case TW_ISA_A32:
         tw_a32_classify(out, opcode, walk->address, options);
         break;
+    case TW_ISA_RV32:
+    case TW_ISA_RV64:
+        walk->rv_previous = walk->rv;
+        tw_rv_classify(&walk->rv, opcode, walk->address, walk->isa,
+                       &walk->blocks->code->config.rv);
+        *out = walk->rv.flow;
+        break;
     default:
         tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
     }
@@ -150,9 +171,7 @@ static void classify(const struct walk *walk, struct tw_instruction *out, uint32
 
 static void advance(struct walk *walk, unsigned size)
 {
-    walk->address += size;
-    if (walk->isa != TW_ISA_A64)
-        walk->address &= UINT32_MAX;
+    walk->address = wrap(walk->address + size, walk->isa);
     if (walk->left > size) {
         walk->bytes += size;
         walk->left -= size;
@@ -212,6 +231,25 @@ static void set_last(struct tw_block *block, const struct tw_instruction *instru
     block->flags = shape.flags;
 }
 
+/* RISC-V: targets that stand in a table, or in the instruction before the jump. */
+static void find_rv_target(struct walk *walk, struct tw_block_more *more)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const size_t width = walk->isa == TW_ISA_RV64 ? 8 : 4;
+    uint8_t word[8] = { 0 };
+
+    if (walk->rv.is_table_jump) {
+        if (tw_image_read(blocks->code->image, word, &blocks->view, walk->rv.table_entry,
+                          width) == width)
+            more->target = tw_load_le64(word) & ~(uint64_t)1;
+        else
+            more->is_indirect = true; /* not to be known */
+    } else if (walk->rv.is_uninferable) {
+        more->is_sequential =
+            tw_rv_sequential_target(&more->target, &walk->rv, &walk->rv_previous);
+    }
+}
+
 /* Walks from the block's start to its end.  `index` is what the block will be called. */
 static void build(struct walk *walk, struct tw_block *block, struct tw_block_more *more,
                   uint32_t index)
@@ -260,6 +298,8 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
     more->is_return = instruction.is_return;
     more->is_exception_return = instruction.is_exception_return;
     more->is_indirect = instruction.kind == TW_FLOW_INDIRECT;
+    if (is_rv(walk->isa))
+        find_rv_target(walk, more);
 }
 
 static void set_links(const struct tw_code_config *config, struct tw_block *block,
@@ -359,13 +399,11 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
     const struct tw_block *from = &blocks->blocks[block];
     const struct tw_block_more *more = &blocks->more[block];
     const uint64_t epoch = blocks->code->epoch;
-    uint64_t after = from->start + from->length;
+    const uint64_t after = wrap(from->start + from->length, from->isa);
     uint32_t found;
     struct tw_element shape;
 
     shape.last = from->last;
-    if (from->isa != TW_ISA_A64)
-        after &= UINT32_MAX;
     if (taken && shape.last_kind == TW_LAST_BR)
         found = tw_blocks_find(blocks, more->target, more->target_isa, 0);
     else

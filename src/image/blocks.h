@@ -56,6 +56,7 @@ struct tw_block_more {
     uint8_t it_open;      /* T32: conditions open at the start ... */
     uint8_t it_remaining; /* ... and after the last instruction */
     bool is_link, is_return, is_exception_return, is_indirect;
+    bool is_sequential; /* RISC-V: indirect, but the lui or auipc before it tells `target` */
 };
 
 /* The last_* members of a range that ends with this instruction. */
@@ -71,6 +72,7 @@ static inline void tw_range_set_last(struct tw_element *range,
 /* What a decoder wants of the code it follows. */
 struct tw_code_config {
     struct tw_isa_options isa;
+    struct tw_rv_options rv;
     uint32_t range_limit; /* instructions without a waypoint; 0: 1,048,576 */
     bool check_opcodes;
     bool links_are_special;             /* a return stack is kept */
