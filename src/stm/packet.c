@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* STM: nibbles to packets. */
+#include "stm/packet.h"
+
+/* clang-format off */
+const struct tw_stm_rule tw_stm_rules[] = {
+    /* Rows 0 and 1 catch what no other row claims: after F0, and after F0F. */
+    { 0x0000, 0x0000, TW_STM_RESERVED,   3,  0, false, TW_STM_USE_NONE,         0, 0 },
+    { 0x0000, 0x0000, TW_STM_RESERVED,   4,  0, false, TW_STM_USE_NONE,         0, 0 },
+    { 0xf000, 0x0000, TW_STM_NULL,       1,  0, false, TW_STM_USE_IDLE,         0, 0 },
+    { 0xf000, 0x1000, TW_STM_M8,         1,  2, false, TW_STM_USE_MASTER,       0, 0 },
+    { 0xf000, 0x2000, TW_STM_MERR,       1,  2, false, TW_STM_USE_ERROR,        8, TW_SW_MASTER_ERROR },
+    { 0xf000, 0x3000, TW_STM_C8,         1,  2, false, TW_STM_USE_CHANNEL_LOW,  0, 0 },
+    { 0xf000, 0x4000, TW_STM_D8,         1,  2, false, TW_STM_USE_DATA,         8, 0 },
+    { 0xf000, 0x5000, TW_STM_D16,        1,  4, false, TW_STM_USE_DATA,        16, 0 },
+    { 0xf000, 0x6000, TW_STM_D32,        1,  8, false, TW_STM_USE_DATA,        32, 0 },
+    { 0xf000, 0x7000, TW_STM_D64,        1, 16, false, TW_STM_USE_DATA,        64, 0 },
+    { 0xf000, 0x8000, TW_STM_D8MTS,      1,  2, true,  TW_STM_USE_DATA,         8, TW_SW_MARKER },
+    { 0xf000, 0x9000, TW_STM_D16MTS,     1,  4, true,  TW_STM_USE_DATA,        16, TW_SW_MARKER },
+    { 0xf000, 0xa000, TW_STM_D32MTS,     1,  8, true,  TW_STM_USE_DATA,        32, TW_SW_MARKER },
+    { 0xf000, 0xb000, TW_STM_D64MTS,     1, 16, true,  TW_STM_USE_DATA,        64, TW_SW_MARKER },
+    { 0xf000, 0xc000, TW_STM_D4,         1,  1, false, TW_STM_USE_DATA,         4, 0 },
+    { 0xf000, 0xd000, TW_STM_D4MTS,      1,  1, true,  TW_STM_USE_DATA,         4, TW_SW_MARKER },
+    { 0xf000, 0xe000, TW_STM_FLAG_TS,    1,  0, true,  TW_STM_USE_DATA,         0, TW_SW_MARKER },
+    { 0xff00, 0xf100, TW_STM_M16,        2,  4, false, TW_STM_USE_MASTER,       0, 0 },
+    { 0xff00, 0xf200, TW_STM_GERR,       2,  2, false, TW_STM_USE_ERROR,        8, TW_SW_GLOBAL_ERROR },
+    { 0xff00, 0xf300, TW_STM_C16,        2,  4, false, TW_STM_USE_CHANNEL,      0, 0 },
+    { 0xff00, 0xf400, TW_STM_D8TS,       2,  2, true,  TW_STM_USE_DATA,         8, 0 },
+    { 0xff00, 0xf500, TW_STM_D16TS,      2,  4, true,  TW_STM_USE_DATA,        16, 0 },
+    { 0xff00, 0xf600, TW_STM_D32TS,      2,  8, true,  TW_STM_USE_DATA,        32, 0 },
+    { 0xff00, 0xf700, TW_STM_D64TS,      2, 16, true,  TW_STM_USE_DATA,        64, 0 },
+    { 0xff00, 0xf800, TW_STM_D8M,        2,  2, false, TW_STM_USE_DATA,         8, TW_SW_MARKER },
+    { 0xff00, 0xf900, TW_STM_D16M,       2,  4, false, TW_STM_USE_DATA,        16, TW_SW_MARKER },
+    { 0xff00, 0xfa00, TW_STM_D32M,       2,  8, false, TW_STM_USE_DATA,        32, TW_SW_MARKER },
+    { 0xff00, 0xfb00, TW_STM_D64M,       2, 16, false, TW_STM_USE_DATA,        64, TW_SW_MARKER },
+    { 0xff00, 0xfc00, TW_STM_D4TS,       2,  1, true,  TW_STM_USE_DATA,         4, 0 },
+    { 0xff00, 0xfd00, TW_STM_D4M,        2,  1, false, TW_STM_USE_DATA,         4, TW_SW_MARKER },
+    { 0xff00, 0xfe00, TW_STM_FLAG,       2,  0, false, TW_STM_USE_DATA,         0, TW_SW_MARKER },
+    { 0xff00, 0xff00, TW_STM_ASYNC,      2,  0, false, TW_STM_USE_NONE,         0, 0 },
+    { 0xfff0, 0xf000, TW_STM_VERSION,    3,  1, false, TW_STM_USE_NONE,         0, 0 },
+    { 0xfff0, 0xf010, TW_STM_NULL_TS,    3,  0, true,  TW_STM_USE_DATA,         0, 0 },
+    { 0xfff0, 0xf060, TW_STM_TRIG,       3,  2, false, TW_STM_USE_DATA,         8, TW_SW_TRIGGER },
+    { 0xfff0, 0xf070, TW_STM_TRIG_TS,    3,  2, true,  TW_STM_USE_DATA,         8, TW_SW_TRIGGER },
+    { 0xfff0, 0xf080, TW_STM_FREQ,       3,  8, false, TW_STM_USE_DATA,        32, TW_SW_FREQ },
+    { 0xfff0, 0xf090, TW_STM_FREQ_TS,    3,  8, true,  TW_STM_USE_DATA,        32, TW_SW_FREQ },
+    { 0xfff0, 0xf0a0, TW_STM_XSYNC,      3,  2, false, TW_STM_USE_EVENT,        0, 0 },
+    { 0xfff0, 0xf0b0, TW_STM_XSYNC_TS,   3,  2, true,  TW_STM_USE_EVENT,        0, 0 },
+    { 0xffff, 0xf0f0, TW_STM_FREQ_40,    4, 10, false, TW_STM_USE_DATA,        40, TW_SW_FREQ },
+    { 0xffff, 0xf0f1, TW_STM_FREQ_40_TS, 4, 10, true,  TW_STM_USE_DATA,        40, TW_SW_FREQ },
+};
+/* clang-format on */
+
+const struct tw_stm_rule *tw_stm_rule_of(unsigned type)
+{
+    for (size_t row = 0; row < TW_LENGTH(tw_stm_rules); row++)
+        if (tw_stm_rules[row].type == type)
+            return &tw_stm_rules[row];
+    return NULL;
+}
+
+unsigned tw_stm_index(struct tw_stm_reader *reader)
+{
+    unsigned twice = 0;
+
+    for (unsigned i = 0; i < 256; i++) {
+        reader->index[i] = 0;
+        reader->second[i] = i >> 4 == 0xf;
+    }
+    for (size_t row = 2; row < TW_LENGTH(tw_stm_rules); row++) {
+        const struct tw_stm_rule *rule = &tw_stm_rules[row];
+        const bool is_second = rule->mask & 0xff;
+
+        for (unsigned i = 0; i < 256; i++) {
+            const unsigned head = is_second ? 0xf000 | i : i << 8;
+            uint8_t *place = is_second ? &reader->second[i] : &reader->index[i];
+
+            if ((head & rule->mask & (is_second ? 0xffffu : 0xff00u)) != rule->match)
+                continue;
+            twice += *place > 1;
+            *place = (uint8_t)row;
+        }
+    }
+    return twice;
+}
+
+void tw_stm_reader_init(void *reader, const void *config)
+{
+    struct tw_stm_reader *state = reader;
+
+    (void)config;
+    *state = (struct tw_stm_reader){ .is_synced = false };
+    (void)tw_stm_index(state);
+}
+
+/* The time goes on from zero again: how much of it is known is not. */
+void tw_stm_reader_lost(void *reader)
+{
+    struct tw_stm_reader *state = reader;
+
+    state->timestamp = 0;
+    state->master = state->channel = 0;
+    state->version = 0;
+    state->has_id = 0;
+    state->is_high = state->is_synced = false;
+}
+
+static unsigned nibble_at(const uint8_t *data, size_t nibble)
+{
+    return data[nibble / 2] >> (4 * (nibble & 1)) & 0x0f;
+}
+
+/* Nibbles F from a place on, at most `most`. */
+static unsigned run_of_f(const uint8_t *data, size_t nibble, size_t end, unsigned most)
+{
+    unsigned run = 0;
+
+    while (run < most && nibble + run < end && nibble_at(data, nibble + run) == 0x0f)
+        run++;
+    return run;
+}
+
+/* Fills in where the packet lies: `nibbles` from the reader's place on. */
+static void place(struct tw_stm_reader *reader, struct tw_stm_packet *out, size_t nibbles)
+{
+    const size_t end = reader->is_high + nibbles;
+
+    out->nibbles = (uint32_t)nibbles;
+    out->head.size = (uint32_t)((end + 1) / 2);
+    out->head.skip_bits = reader->is_high ? 4 : 0;
+    out->head.spare_bits = end & 1 ? 4 : 0;
+    reader->is_high = end & 1;
+}
+
+/* How many nibbles come before an ASYNC; those that may be its beginning stay back, in whole
+   bytes, unless nothing follows. */
+static size_t before_sync(struct tw_stm_reader *reader, const uint8_t *data, size_t size,
+                          bool is_last)
+{
+    const size_t first = reader->is_high;
+    size_t run = 0, keep;
+
+    for (size_t i = first; i < 2 * size; i++) {
+        if (!(i & 1) && data[i / 2] == 0xff) {
+            run += 2;
+            i++;
+            continue;
+        }
+        if (nibble_at(data, i) == 0x0f) {
+            run++;
+            continue;
+        }
+        if (run >= TW_STM_ASYNC_RUN && nibble_at(data, i) == 0) {
+            reader->is_synced = true;
+            return i - TW_STM_ASYNC_RUN - first;
+        }
+        run = 0;
+    }
+    keep = is_last ? 0 : (run < TW_STM_ASYNC_RUN ? run + 1 : TW_STM_ASYNC_RUN + 1) / 2;
+    return keep < size ? 2 * (size - keep) - first : 0;
+}
+
+/* 21 nibbles F and a 0 are an ASYNC wherever they stand, since no packet holds so many.  So a
+   packet whose last nibbles F run on into too few of them before a 0 was cut short by it: *nibbles
+   shrinks to what lies before the ASYNC.  TW_MORE: that cannot be told yet. */
+static enum tw_status cut_by_sync(size_t *nibbles, const uint8_t *data, size_t first,
+                                  size_t end, bool is_last)
+{
+    const size_t next = first + *nibbles;
+    unsigned inside = 0, after;
+
+    while (inside + 1 < *nibbles && nibble_at(data, next - 1 - inside) == 0x0f)
+        inside++;
+    if (inside == 0)
+        return TW_OK;
+    after = run_of_f(data, next, end, TW_STM_ASYNC_RUN);
+    if (after == TW_STM_ASYNC_RUN)
+        return TW_OK;
+    if (next + after == end)
+        return is_last ? TW_OK : TW_MORE;
+    if (nibble_at(data, next + after) == 0 && inside + after >= TW_STM_ASYNC_RUN)
+        *nibbles -= TW_STM_ASYNC_RUN - after;
+    return TW_OK;
+}
+
+static void make_bad(struct tw_stm_packet *out, uint8_t type, uint8_t error, uint64_t value)
+{
+    out->head.type = type;
+    out->error = error;
+    out->value = value;
+    out->has_timestamp = false;
+    out->timestamp = 0;
+    out->timestamp_bits = 0;
+}
+
+/* FF begins an ASYNC, or nothing that is known.  0: it is cut. */
+static size_t read_async(struct tw_stm_packet *out, const uint8_t *data, size_t first,
+                         size_t end)
+{
+    const unsigned run = run_of_f(data, first, end, TW_STM_ASYNC_RUN + 1);
+    unsigned next;
+
+    if (run > TW_STM_ASYNC_RUN) { /* an ASYNC may begin with the second nibble */
+        make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, 0xf);
+        return 1;
+    }
+    if (first + run == end)
+        return 0;
+    next = nibble_at(data, first + run);
+    if (run == TW_STM_ASYNC_RUN && next == 0)
+        out->head.type = TW_STM_ASYNC;
+    else if (run == 2 && (next == 1 || next == 2))
+        make_bad(out, TW_STM_RESERVED, TW_ERROR_RESERVED_HEADER, 0xff0 | next);
+    else
+        make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, 0xff);
+    return run + 1;
+}
+
+/* What the packet does to the state that later ones rely on. */
+static void apply(struct tw_stm_reader *reader, const struct tw_stm_packet *packet)
+{
+    switch (packet->head.type) {
+    case TW_STM_VERSION:
+        reader->version = (uint8_t)packet->value;
+        reader->master = reader->channel = 0;
+        break;
+    case TW_STM_M8:
+    case TW_STM_M16:
+        reader->master = (uint16_t)packet->value;
+        reader->channel = 0;
+        reader->has_id = TW_SW_HAS_ID;
+        break;
+    case TW_STM_C8:
+        reader->channel = (uint16_t)((reader->channel & 0xff00) | packet->value);
+        break;
+    case TW_STM_C16:
+        reader->channel = (uint16_t)packet->value;
+        break;
+    case TW_STM_MERR:
+        reader->channel = 0;
+        break;
+    case TW_STM_GERR:
+        reader->master = reader->channel = 0;
+        reader->has_id = 0;
+        break;
+    default:
+        break;
+    }
+    if (packet->has_timestamp)
+        reader->timestamp = packet->timestamp;
+}
+
+/* The packet at the reader's place without regard to what follows.  0: it is cut. */
+static size_t read_one(const struct tw_stm_reader *reader, struct tw_stm_packet *out,
+                       const uint8_t *data, size_t size)
+{
+    const size_t first = reader->is_high;
+    uint8_t window[TW_STM_AHEAD] = { 0 };
+    struct tw_stm_parsed parsed;
+    uint64_t head;
+
+    memcpy(window, data, size < sizeof window ? size : sizeof window);
+    tw_stm_parse(reader, &parsed, window, first);
+    head = tw_stm_nibbles(window, first);
+    out->head.type = parsed.rule->type;
+    if (out->head.type == TW_STM_ASYNC)
+        return read_async(out, data, first, 2 * size);
+    if (first + parsed.nibbles > 2 * size)
+        return 0;
+    out->value = parsed.value;
+    if (out->head.type == TW_STM_RESERVED) {
+        make_bad(out, TW_STM_RESERVED, TW_ERROR_RESERVED_HEADER,
+                 head >> (64 - 4 * parsed.rule->opcode));
+    } else if (out->head.type == TW_STM_VERSION && parsed.value != 3 && parsed.value != 4) {
+        make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_UNSUPPORTED, head >> 48);
+    } else if (parsed.time_nibbles == TW_STM_BAD_LENGTH ||
+               (parsed.rule->has_timestamp && reader->version == 0)) {
+        make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE,
+                 head >> (64 - 4 * parsed.rule->opcode));
+    } else if (parsed.rule->has_timestamp) {
+        out->has_timestamp = true;
+        out->timestamp_bits = (uint8_t)(4 * parsed.time_nibbles);
+        out->timestamp =
+            tw_stm_time(reader->timestamp, reader->version, parsed.time, parsed.time_nibbles);
+    }
+    return parsed.nibbles;
+}
+
+enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size_t size,
+                           bool is_last)
+{
+    struct tw_stm_reader *state = reader;
+    struct tw_stm_packet got = { .head = { .type = TW_STM_NOT_SYNC } };
+    const size_t first = state->is_high;
+    size_t nibbles, whole;
+
+    if (size == 0)
+        return TW_MORE;
+    if (size > UINT32_MAX / 4) {
+        size = UINT32_MAX / 4;
+        is_last = false;
+    }
+    if (!state->is_synced) {
+        nibbles = before_sync(state, data, size, is_last);
+        if (nibbles) {
+            place(state, &got, nibbles);
+            *(struct tw_stm_packet *)packet = got;
+            return TW_OK;
+        }
+        if (!state->is_synced)
+            return TW_MORE;
+    }
+    nibbles = read_one(state, &got, data, size);
+    if (nibbles == 0) {
+        if (!is_last)
+            return TW_MORE;
+        make_bad(&got, TW_STM_INCOMPLETE, TW_ERROR_TRUNCATED, nibble_at(data, first));
+        nibbles = 2 * size - first;
+    } else {
+        whole = nibbles;
+        if (cut_by_sync(&nibbles, data, first, 2 * size, is_last) != TW_OK)
+            return TW_MORE;
+        if (nibbles != whole)
+            make_bad(&got, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, nibble_at(data, first));
+        else if (got.error)
+            state->is_synced = false;
+    }
+    if (!got.error)
+        apply(state, &got);
+    else if (got.head.type != TW_STM_INCOMPLETE)
+        state->version = 0; /* what was lost may have changed it: wait for the next */
+    got.master = state->master;
+    got.channel = state->channel;
+    place(state, &got, nibbles);
+    *(struct tw_stm_packet *)packet = got;
+    return TW_OK;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* STM packets: between the files of this folder. */
+#ifndef STM_PACKET_H
+#define STM_PACKET_H
+
+#include <trackway/stm.h>
+
+#include "base/bytes.h"
+#include "base/held.h"
+#include "base/text.h"
+#include "protocol.h"
+
+enum {
+    TW_STM_ASYNC_RUN = 21,   /* nibbles F of an ASYNC, before its 0 */
+    TW_STM_NIBBLES_MAX = 35, /* of a packet: D64TS with a full timestamp */
+    TW_STM_PACKET_MAX = 32,  /* bytes of that, and of the run of F that may have cut it */
+    TW_STM_AHEAD = 32,       /* bytes that the parser may look at */
+    TW_STM_BAD_LENGTH = 0xff
+};
+
+/* Where a packet's value goes. */
+enum tw_stm_use {
+    TW_STM_USE_NONE, /* special, or nothing */
+    TW_STM_USE_IDLE, /* NULL */
+    TW_STM_USE_MASTER,
+    TW_STM_USE_CHANNEL,
+    TW_STM_USE_CHANNEL_LOW,
+    TW_STM_USE_DATA, /* this and the following make elements; it changes nothing but the time */
+    TW_STM_USE_ERROR, /* forgets master or channel */
+    TW_STM_USE_EVENT
+};
+
+struct tw_stm_rule {
+    uint16_t mask, match; /* of the first four nibbles, the first one highest */
+    uint8_t type;
+    uint8_t opcode, payload; /* nibbles */
+    bool has_timestamp;
+    uint8_t use;   /* enum tw_stm_use */
+    uint8_t width; /* payload bits of the element */
+    uint8_t flags; /* of the element: TW_SW_... */
+};
+
+extern const struct tw_stm_rule tw_stm_rules[];
+const struct tw_stm_rule *tw_stm_rule_of(unsigned type);
+
+struct tw_stm_reader {
+    uint8_t index[256];  /* first two nibbles -> row of the rule table; 0: see the next two */
+    uint8_t second[256]; /* third and fourth nibble after F0 -> row */
+    uint64_t timestamp;
+    uint16_t master, channel;
+    uint8_t version; /* 0: not known */
+    uint8_t has_id;  /* TW_SW_HAS_ID: the master was named */
+    bool is_high;    /* the next nibble is the high one of its byte */
+    bool is_synced;
+};
+
+/* A packet's fields in place. */
+struct tw_stm_parsed {
+    const struct tw_stm_rule *rule;
+    uint64_t value, time;
+    unsigned nibbles;      /* up to a bad timestamp length, if that is so */
+    unsigned time_nibbles; /* or TW_STM_BAD_LENGTH */
+};
+
+/* 15 nibbles from a place on (16 from an even one), the first one highest.  Reads 8 bytes. */
+TW_INLINE uint64_t tw_stm_nibbles(const uint8_t *data, size_t nibble)
+{
+    const uint8_t *at = data + nibble / 2;
+    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    const uint64_t x = (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 |
+                       (uint64_t)at[3] << 32 | (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 |
+                       (uint64_t)at[6] << 8 | (uint64_t)at[7];
+
+    return ((x & low) << 4 | (x >> 4 & low)) << (4 * (nibble & 1));
+}
+
+/* All 16 of them. */
+TW_INLINE uint64_t tw_stm_nibbles_16(const uint8_t *data, size_t nibble)
+{
+    const uint64_t x = tw_stm_nibbles(data, nibble);
+
+    return nibble & 1 ? x | (data[nibble / 2 + 8] & 0x0f) : x;
+}
+
+/* The packet at a place that is known to begin one.  Reads at most TW_STM_AHEAD bytes from the
+   place on, whether they are part of the stream or not: the caller compares `nibbles`. */
+TW_INLINE void tw_stm_parse(const struct tw_stm_reader *reader, struct tw_stm_parsed *out,
+                            const uint8_t *data, size_t nibble)
+{
+    static const uint8_t lengths[16] = { 0, 1, 2,  3,  4,  5,  6,  7,
+                                         8, 9, 10, 11, 12, 14, 16, TW_STM_BAD_LENGTH };
+    const uint64_t head = tw_stm_nibbles(data, nibble);
+    uint8_t row = reader->index[head >> 56];
+    const struct tw_stm_rule *rule;
+
+    if (TW_UNLIKELY(row == 0))
+        row = reader->second[head >> 48 & 0xff];
+    rule = &tw_stm_rules[row];
+    out->rule = rule;
+    out->nibbles = rule->opcode + rule->payload;
+    if (TW_LIKELY(rule->payload < 16))
+        out->value = (head << 4 * rule->opcode) >> 4 >> (60 - 4 * rule->payload);
+    else
+        out->value = tw_stm_nibbles_16(data, nibble + rule->opcode);
+    out->time_nibbles = 0;
+    out->time = 0;
+    if (rule->has_timestamp) {
+        const size_t at = nibble + out->nibbles;
+        const uint64_t field = tw_stm_nibbles(data, at);
+
+        out->time_nibbles = lengths[field >> 60];
+        out->nibbles++;
+        if (TW_LIKELY(out->time_nibbles <= 12))
+            out->time = field << 4 >> 4 >> (60 - 4 * out->time_nibbles);
+        else if (out->time_nibbles != TW_STM_BAD_LENGTH)
+            out->time = tw_stm_nibbles_16(data, at + 1) >> (64 - 4 * out->time_nibbles);
+        else
+            return;
+        out->nibbles += out->time_nibbles;
+    }
+}
+
+/* The timestamp after a field of `count` nibbles, in the code that the stream's version says. */
+TW_INLINE uint64_t tw_stm_time(uint64_t old, uint8_t version, uint64_t field, unsigned count)
+{
+    if (TW_LIKELY(version != 4))
+        return tw_replace_low(old, field, 4 * count);
+    old = tw_replace_low(old ^ old >> 1, field, 4 * count);
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        old ^= old >> shift;
+    return old;
+}
+
+extern const struct tw_protocol tw_stm;
+
+/* Fills both indexes; the number of places that two rows claim, which is 0. */
+unsigned tw_stm_index(struct tw_stm_reader *reader);
+void tw_stm_reader_init(void *reader, const void *config);
+void tw_stm_reader_lost(void *reader);
+enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size_t size,
+                           bool is_last);
+enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+void tw_stm_print(struct tw_text *out, const void *packet);
+void tw_stm_json(struct tw_text *out, const void *packet);
+
+struct tw_stm_decoder {
+    struct tw_stm_reader reader;
+    bool has_begun, has_ended;
+    struct tw_damage damage;
+    struct tw_held held;
+    uint64_t gap; /* stream offset of the last discontinuity seen to */
+    uint64_t last_index;
+    uint64_t released; /* capture offset after the last packet */
+};
+
+void tw_stm_decoder_init(void *decoder, const void *config);
+void tw_stm_decoder_reset(void *decoder);
+enum tw_status tw_stm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in);
+enum tw_status tw_stm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+
+#endif

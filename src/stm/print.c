@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* STM: packets to text. */
+#include <inttypes.h>
+
+#include "stm/packet.h"
+
+static const char *const names[TW_STM_TYPES] = {
+    [TW_STM_NOT_SYNC] = "NOTSYNC",
+    [TW_STM_RESERVED] = "RESERVED",
+    [TW_STM_BAD_SEQUENCE] = "BAD_SEQUENCE",
+    [TW_STM_INCOMPLETE] = "INCOMPLETE_EOT",
+    [TW_STM_ASYNC] = "ASYNC",
+    [TW_STM_VERSION] = "VERSION",
+    [TW_STM_NULL] = "NULL",
+    [TW_STM_NULL_TS] = "NULL_TS",
+    [TW_STM_M8] = "M8",
+    [TW_STM_M16] = "M16",
+    [TW_STM_MERR] = "MERR",
+    [TW_STM_C8] = "C8",
+    [TW_STM_C16] = "C16",
+    [TW_STM_GERR] = "GERR",
+    [TW_STM_D4] = "D4",
+    [TW_STM_D8] = "D8",
+    [TW_STM_D16] = "D16",
+    [TW_STM_D32] = "D32",
+    [TW_STM_D64] = "D64",
+    [TW_STM_D4M] = "D4M",
+    [TW_STM_D8M] = "D8M",
+    [TW_STM_D16M] = "D16M",
+    [TW_STM_D32M] = "D32M",
+    [TW_STM_D64M] = "D64M",
+    [TW_STM_D4TS] = "D4TS",
+    [TW_STM_D8TS] = "D8TS",
+    [TW_STM_D16TS] = "D16TS",
+    [TW_STM_D32TS] = "D32TS",
+    [TW_STM_D64TS] = "D64TS",
+    [TW_STM_D4MTS] = "D4MTS",
+    [TW_STM_D8MTS] = "D8MTS",
+    [TW_STM_D16MTS] = "D16MTS",
+    [TW_STM_D32MTS] = "D32MTS",
+    [TW_STM_D64MTS] = "D64MTS",
+    [TW_STM_FLAG] = "FLAG",
+    [TW_STM_FLAG_TS] = "FLAG_TS",
+    [TW_STM_TRIG] = "TRIG",
+    [TW_STM_TRIG_TS] = "TRIG_TS",
+    [TW_STM_FREQ] = "FREQ",
+    [TW_STM_FREQ_TS] = "FREQ_TS",
+    [TW_STM_FREQ_40] = "FREQ_40",
+    [TW_STM_FREQ_40_TS] = "FREQ_40_TS",
+    [TW_STM_XSYNC] = "XSYNC",
+    [TW_STM_XSYNC_TS] = "XSYNC_TS",
+};
+
+const char *tw_stm_type_name(unsigned type)
+{
+    return type < TW_STM_TYPES ? names[type] : "UNKNOWN";
+}
+
+void tw_stm_print(struct tw_text *out, const void *packet)
+{
+    const struct tw_stm_packet *from = packet;
+    const struct tw_stm_rule *rule = tw_stm_rule_of(from->head.type);
+
+    tw_text_add(out, tw_stm_type_name(from->head.type));
+    switch (from->head.type) {
+    case TW_STM_RESERVED:
+    case TW_STM_BAD_SEQUENCE:
+    case TW_STM_INCOMPLETE:
+        tw_text_format(out, " opcode 0x%" PRIx64, from->value);
+        break;
+    case TW_STM_VERSION:
+        tw_text_format(out, " %" PRIu64, from->value);
+        break;
+    case TW_STM_M8:
+    case TW_STM_M16:
+        tw_text_format(out, " master 0x%02x", from->master);
+        break;
+    case TW_STM_C8:
+    case TW_STM_C16:
+        tw_text_format(out, " channel 0x%04x", from->channel);
+        break;
+    case TW_STM_FREQ:
+    case TW_STM_FREQ_TS:
+    case TW_STM_FREQ_40:
+    case TW_STM_FREQ_40_TS:
+        tw_text_format(out, " %" PRIu64 " Hz", from->value);
+        break;
+    default:
+        if (rule && rule->payload)
+            tw_text_format(out, " 0x%0*" PRIx64, rule->payload, from->value);
+        if (rule && (rule->use == TW_STM_USE_DATA || rule->use == TW_STM_USE_ERROR))
+            tw_text_format(out, " of 0x%02x/0x%04x", from->master, from->channel);
+        break;
+    }
+    if (from->has_timestamp)
+        tw_text_format(out, " at 0x%" PRIx64 " (%u bits)", from->timestamp,
+                       from->timestamp_bits);
+}
+
+/* The keys of whose the packet is, and of its time. */
+static void json_common(struct tw_text *out, const struct tw_stm_packet *from, bool is_marked)
+{
+    tw_json_u64(out, "marker", is_marked);
+    tw_json_u64(out, "master", from->master);
+    tw_json_u64(out, "chan", from->channel);
+}
+
+void tw_stm_json(struct tw_text *out, const void *packet)
+{
+    const struct tw_stm_packet *from = packet;
+    const struct tw_stm_rule *rule = tw_stm_rule_of(from->head.type);
+
+    switch (from->head.type) {
+    case TW_STM_VERSION:
+        tw_json_u64(out, "version", from->value);
+        break;
+    case TW_STM_M8:
+    case TW_STM_M16:
+        tw_json_u64(out, "master", from->master);
+        break;
+    case TW_STM_C8:
+    case TW_STM_C16:
+        tw_json_u64(out, "chan", from->channel);
+        break;
+    case TW_STM_FREQ:
+    case TW_STM_FREQ_TS:
+    case TW_STM_FREQ_40:
+    case TW_STM_FREQ_40_TS:
+        tw_json_u64(out, "freq", from->value);
+        break;
+    case TW_STM_TRIG:
+    case TW_STM_TRIG_TS:
+        tw_json_u64(out, "trig", from->value);
+        json_common(out, from, false);
+        break;
+    case TW_STM_MERR:
+    case TW_STM_GERR:
+        tw_json_u64(out, "err", from->value);
+        json_common(out, from, false);
+        break;
+    case TW_STM_XSYNC:
+    case TW_STM_XSYNC_TS:
+        tw_json_u64(out, "value", from->value);
+        break;
+    case TW_STM_FLAG:
+    case TW_STM_FLAG_TS:
+    case TW_STM_NULL_TS:
+        json_common(out, from, false);
+        break;
+    default:
+        if (rule && rule->use == TW_STM_USE_DATA) {
+            tw_json_hex(out, "data", from->value);
+            json_common(out, from, rule->flags & TW_SW_MARKER);
+        }
+        break;
+    }
+    if (from->has_timestamp) {
+        tw_json_hex(out, "ts", from->timestamp);
+        tw_json_u64(out, "ts_bits", from->timestamp_bits);
+    }
+}

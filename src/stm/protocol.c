@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* STM: what the rest of the library knows of it, and the checks of its configuration. */
+#include "protocol.h"
+
+#include <inttypes.h>
+
+#include "base/fault.h"
+#include "stm/packet.h"
+
+/* The register is not needed to decode: without one the trace ID comes from the source. */
+static enum tw_status configure(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    struct tw_stm_config *out = config;
+    uint64_t tcsr = 0;
+
+    if (!tw_source_register(source, "STMTCSR", &tcsr))
+        (void)tw_source_register(source, "TCSR", &tcsr);
+    if (tcsr > UINT32_MAX)
+        return tw_fail(fault, TW_E_CONFIG, "STMTCSR is 0x%" PRIx64 ", more than 32 bits", tcsr);
+    *out =
+        (struct tw_stm_config){ .size = sizeof *out, .tcsr = (uint32_t)tcsr, .id = source->id };
+    return TW_OK;
+}
+
+static uint8_t trace_id(const void *config)
+{
+    const struct tw_stm_config *from = config;
+    const uint8_t id = from->tcsr >> 16 & 0x7f;
+
+    return id ? id : from->id;
+}
+
+static bool is_bad(unsigned type)
+{
+    return type == TW_STM_RESERVED || type == TW_STM_BAD_SEQUENCE || type == TW_STM_INCOMPLETE;
+}
+
+static bool is_not_sync(unsigned type)
+{
+    return type == TW_STM_NOT_SYNC;
+}
+
+const struct tw_protocol tw_stm = {
+    .name = "stm",
+    .title = "System Trace Macrocell (STPv2)",
+    .flags = TW_PROTOCOL_BITS,
+    .config_size = sizeof(struct tw_stm_config),
+    .reader_size = sizeof(struct tw_stm_reader),
+    .decoder_size = sizeof(struct tw_stm_decoder),
+    .packet_size = sizeof(struct tw_stm_packet),
+    .packet_max = TW_STM_PACKET_MAX,
+    .configure = configure,
+    .trace_id = trace_id,
+    .reader_init = tw_stm_reader_init,
+    .read = tw_stm_read,
+    .reader_lost = tw_stm_reader_lost,
+    .write = tw_stm_write,
+    .print = tw_stm_print,
+    .json = tw_stm_json,
+    .type_name = tw_stm_type_name,
+    .is_bad = is_bad,
+    .is_not_sync = is_not_sync,
+    .decoder_init = tw_stm_decoder_init,
+    .decode = tw_stm_decode,
+    .end = tw_stm_end,
+    .decoder_reset = tw_stm_decoder_reset,
+};
