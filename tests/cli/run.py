@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs the built program as a user does: usage: run.py PROGRAM [NAME...]."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import harness  # noqa: E402
+import bad_input  # noqa: E402,F401
+import corpus_cases  # noqa: E402,F401
+import frames_cases  # noqa: E402,F401
+import snapshot_cases  # noqa: E402,F401
+import usage_cases  # noqa: E402,F401
+
+sys.exit(harness.main())

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Snapshots: written, read again by ourselves and by the reference."""
+import json
+import shutil
+import subprocess
+
+from harness import Skip, case, equal
+
+# A-sync, trace info, trace on, an address and a few atoms.
+ETMV4 = bytes(11) + bytes.fromhex("80 01 00 04 9d 00 40 00 00 00 00 00 00 f7 f6 f7".replace(" ", ""))
+ETMV4_REGISTERS = ("TRCCONFIGR(0x004)=0x000000C1,TRCTRACEIDR(id:0x10,size:32)=0x10,TRCIDR0=0x28000EA1,"
+                   "TRCIDR1=0x4100F403,TRCIDR2=0x00000488,TRCIDR8=0,TRCIDR9=0,TRCIDR10=0,"
+                   "TRCIDR11=0,TRCIDR12=0,TRCIDR13=0,TRCAUTHSTATUS=0xCC")
+
+
+def make_parts(tool):
+    tool.write("etm.bin", ETMV4)
+    tool.write("code.bin", bytes.fromhex("1f2003d5") * 64)
+    tool.run("pack", "--stream", "0x10:etm.bin", "--align", "64", "-o", "etb.bin")
+
+
+def make_snapshot(tool, folder="snap", more=()):
+    make_parts(tool)
+    return tool.run("snapshot", "-o", folder, "--trace", "ETB_0=etb.bin",
+                    "--device", "cpu_0,class=core,type=Cortex-A53",
+                    "--device", "ETM_0,class=trace_source,type=ETM4.0,core=cpu_0,buffer=ETB_0,"
+                    "location=dap:2,ap:1,address:0x80010000",
+                    "--reg", f"ETM_0:{ETMV4_REGISTERS}", "--reg", "cpu_0:PC(size:64)=0x4000",
+                    "--dump", "cpu_0:code.bin@0x4000,space=EL1N,length=0x80,offset=0x10",
+                    "--cluster", "cluster_0=cpu_0", "--description", "made by a test", *more)
+
+
+def records(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+@case
+def snapshot_holds_what_was_given(tool):
+    make_snapshot(tool)
+    rows = records(tool.run("info", "snap", "--format", "jsonl"))
+    by_type = {}
+    for row in rows:
+        by_type.setdefault(row["t"], []).append(row)
+    equal(by_type["CAPTURE"][0]["kind"], "snapshot")
+    equal(by_type["CAPTURE"][0]["description"], "made by a test")
+    buffer, = by_type["BUFFER"]
+    equal((buffer["buf"], buffer["format"], buffer["framing"]), ("ETB_0", "coresight", "memory"))
+    source, = by_type["SOURCE"]
+    equal([source[k] for k in ("name", "id", "protocol", "core", "core_type", "buffers")],
+          ["ETM_0", 16, "etmv4", "cpu_0", "Cortex-A53", ["ETB_0"]])
+    equal(source["regs"]["TRCIDR0"], "0x28000ea1")
+    devices = {row["name"]: row for row in by_type["DEVICE"]}
+    equal(devices["ETM_0"]["location"], "dap:2,ap:1,address:0x80010000")
+    equal(devices["cpu_0"]["cluster"], "cluster_0")
+    equal(devices["cpu_0"]["regs"], {"PC": "0x4000"})
+    region, = by_type["REGION"]
+    equal((region["st"], region["bytes"], region["space"]), ("0x4000", 0x80, 2))
+    stream = [row for row in by_type["STREAM"] if row["id"] == 16]
+    equal([(row["bytes"], row["source"]) for row in stream], [(len(ETMV4), "ETM_0")])
+    assert "WARNING" not in by_type, by_type["WARNING"]
+
+
+@case
+def info_as_text(tool):
+    make_snapshot(tool)
+    text = tool.run("info", "snap").out
+    for part in ["snap: snapshot\nmade by a test\n", "ETB_0: 64 bytes, coresight, framing memory",
+                 f"id 0x10 {len(ETMV4):12} bytes  ETM_0",
+                 "ETM_0: id 0x10, etmv4 (ETM4.0), core cpu_0 (Cortex-A53), buffers ETB_0",
+                 "cpu_0: core, Cortex-A53, cluster cluster_0, 1 registers, 1 dumps",
+                 "0x0000000000004000        128 bytes  EL1N"]:
+        assert part in text, f"{part}\n---\n{text}"
+    assert "PC=0x4000" in tool.run("info", "snap", "-v").out
+
+
+@case
+def snapshot_is_not_overwritten_unasked(tool):
+    make_snapshot(tool)
+    before = (tool.folder / "snap" / "snapshot.ini").read_bytes()
+    done = tool.run("snapshot", "-o", "snap", "--device", "x,class=core", status=3)
+    assert "snap" in done.err, done.err
+    equal((tool.folder / "snap" / "snapshot.ini").read_bytes(), before)
+    make_snapshot(tool, more=["--force"])
+    tool.run("info", "snap")
+
+
+@case
+def snapshot_is_written_whole_or_not_at_all(tool):
+    done = tool.run("snapshot", "-o", "snap", "--trace", "ETB_0=gone.bin", "--device", "cpu_0",
+                    status=3)
+    assert "gone.bin" in done.err, done.err
+    equal(list(tool.folder.iterdir()), [])
+
+
+@case
+def snapshot_says_what_is_wrong_with_its_parts(tool):
+    make_parts(tool)
+    start = ["snapshot", "-o", "snap", "--device", "cpu_0,class=core"]
+    for words, said in [
+            (["--trace", "etb.bin"], "is not NAME=FILE"),
+            (["--trace", "A=etb.bin,format=zip"], 'there is no format "zip"'),
+            (["--device", "a,color=red"], "with the keys class, type"),
+            (["--reg", "nobody:A=1"], 'there is no device "nobody"'),
+            (["--reg", "cpu_0:A=one"], "value that is no number"),
+            (["--reg", "cpu_0:A(odd:1)=1"], "is not NAME(id:N,size:N)"),
+            (["--dump", "cpu_0:code.bin"], "is not FILE@ADDRESS"),
+            (["--dump", "cpu_0:code.bin@0,length=x"], "length wants a number"),
+            (["--cluster", "x"], "is not NAME=DEVICE"),
+    ]:
+        done = tool.run(*start, *words, status=2)
+        assert said in done.err, done.err
+    assert not (tool.folder / "snap").exists()
+
+
+@case
+def registers_from_a_file(tool):
+    tool.write("regs.ini", "# comment\n[regs]\nTRCIDR0 = 0x12\n\nTRCIDR1(id:0x79)=3\n")
+    tool.run("snapshot", "-o", "snap", "--device", "e,class=trace_source,type=ETM4",
+             "--reg", "e:regs.ini")
+    source, = [r for r in records(tool.run("info", "snap", "--format", "jsonl"))
+               if r["t"] == "DEVICE"]
+    equal(source["regs"], {"TRCIDR0": "0x12", "TRCIDR1": "0x3"})
+
+
+@case
+def the_reference_lister_reads_our_snapshot(tool):
+    lister = shutil.which("trc_pkt_lister")
+    if not lister:
+        raise Skip("no trc_pkt_lister (package libopencsd-bin)")
+    make_snapshot(tool)
+    done = subprocess.run([lister, "-ss_dir", "snap", "-decode", "-logstdout"],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60, check=False)
+    text = done.stdout.decode("utf-8", "replace")
+    equal(done.returncode, 0, text)
+    for part in ["I_ASYNC", "I_TRACE_INFO", "I_TRACE_ON", "ETMV4I"]:
+        assert part in text, text
+    for part in ["Snapshot Parse Error", "Reader : Error", "No supported protocols"]:
+        assert part not in text, text

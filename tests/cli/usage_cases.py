@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Help, usage errors, exit statuses, and that the manual and the completions are complete."""
+import re
+
+from harness import ROOT, case, equal
+
+COMMANDS = ["info", "frames", "packets", "decode", "stats", "pack", "snapshot"]
+
+
+def options_of(tool, command):
+    """Long and short options that a command's help lists."""
+    text = tool.run(command, "--help").out
+    return re.findall(r"^  (?:-(\w),|   ) --([a-z-]+)", text, re.M)
+
+
+@case
+def help_lists_every_command(tool):
+    text = tool.run("--help").out
+    equal(re.findall(r"^  (\w+)  +\w", text, re.M)[:len(COMMANDS)], COMMANDS)
+    equal(tool.run("help").out, text)
+
+
+@case
+def help_of_each_command(tool):
+    for command in COMMANDS:
+        text = tool.run("help", command).out
+        equal(tool.run(command, "--help").out, text)
+        equal(tool.run(command, "-h", "more", "words").out, text)
+        assert text.startswith(f"usage: trackway {command} "), text
+        assert max(map(len, text.splitlines())) <= 100, text
+
+
+@case
+def version_names_features_and_protocols(tool):
+    lines = tool.run("--version").out.splitlines()
+    assert re.fullmatch(r"trackway \d+\.\d+\.\d+", lines[0]), lines
+    assert lines[1].startswith("features: "), lines
+    assert "etmv4" in lines[2].split(), lines
+
+
+@case
+def no_command(tool):
+    done = tool.run(status=2)
+    equal(done.out, "")
+    equal(done.err, 'trackway: what shall it do? "trackway --help" lists the commands\n')
+
+
+@case
+def unknown_command_gets_a_suggestion(tool):
+    equal(tool.run("farmes", status=2).err,
+          'trackway: no command "farmes"; did you mean "frames"?\n')
+    equal(tool.run("help", "decdoe", status=2).err,
+          'trackway: no command "decdoe"; did you mean "decode"?\n')
+    equal(tool.run("xyzzy-1", status=2).err,
+          'trackway: no command "xyzzy-1"; "trackway --help" lists them\n')
+
+
+@case
+def unknown_option_gets_a_suggestion(tool):
+    equal(tool.run("info", "x", "--formt", "jsonl", status=2).err,
+          "trackway: info: no option --formt; did you mean --format?\n")
+    equal(tool.run("info", "x", "--zzzzzzzzzz", status=2).err,
+          'trackway: info: no option --zzzzzzzzzz; "trackway info --help" lists them\n')
+    equal(tool.run("info", "-Z", "x", status=2).err,
+          'trackway: info: no option -Z; "trackway info --help" lists them\n')
+    # An option of another command is none of this one.
+    tool.run("info", "x", "--split", "d", status=2)
+
+
+@case
+def bad_values_say_what_to_do(tool):
+    for words, said in [
+            (["frames", "x", "--from", "x1"], '--from: "x1" is no number; write 4096, 0x1000'),
+            (["frames", "x", "--from", "0x"], "is no number"),
+            (["frames", "x", "--from", "18446744073709551616"], "is no number"),
+            (["frames", "x", "--to"], "--to wants a value: --to OFFSET"),
+            (["frames", "x", "--all=1"], "--all takes no value"),
+            (["frames", "x", "--id", "0x80"], '"0x80" is no trace ID; give numbers from 0'),
+            (["frames", "x", "--id", "1,,2"], '"" is no trace ID'),
+            (["frames", "x", "--format", "xml"], '--format: there is no "xml"; there is text|jsonl'),
+            (["frames", "x", "--framing", "memroy"], 'there is none|memory|tpiu|tpiu-hsync|dstream'),
+            (["frames", "x", "--color", "blue"], '--color: there is no "blue"; there is auto|'),
+            (["frames", "x", "--source", "zz:etmv4"], "ID:PROTOCOL[:CONFIG]"),
+            (["frames", "x", "--config", "A=1"], "--config wants --protocol with it"),
+            (["frames", "x", "--protocol", "etmv5"], 'there is no protocol "etmv5"; did you mean'),
+            (["decode", "x", "--opt", "fast"], '--opt: there is no "fast"; there are src-addr-n'),
+            (["decode", "x", "--opt", "range-limit=0"], "range-limit wants a number from 1"),
+            (["decode", "x", "--check=all"], '--check: there is no "all"; there are opcodes'),
+            (["decode", "x", "--range", "9-8"], '"9-8" is no range of addresses'),
+            (["decode", "x", "--format", "csv", "--columns", "i,zz"], 'there is no "zz"'),
+            (["decode", "x", "--image", "@0x10"], "--image wants a file"),
+            (["decode", "x", "--image", "f,space=EL9"], 'there is no space "EL9"'),
+            (["info"], "usage: trackway info CAPTURE"),
+            (["info", "a", "b"], 'one argument too many: "b"'),
+            (["pack"], "nothing to pack; give --stream ID:FILE"),
+            (["pack", "--stream", "0x70:f"], "with an ID from 0x01 to 0x6f"),
+            (["pack", "--stream", "f"], "is not ID:FILE"),
+            (["snapshot"], "where to? give --output FOLDER"),
+            (["snapshot", "-o", "d"], "give at least one --device"),
+    ]:
+        done = tool.run(*words, status=2)
+        equal(done.out, "", words)
+        assert done.err.startswith(f"trackway: {words[0]}: ") and said in done.err, done.err
+        equal(done.err.count("\n"), 1, done.err)
+    equal(list(tool.folder.iterdir()), [])
+
+
+@case
+def a_capture_that_is_not_there(tool):
+    for command in ["info", "frames", "packets", "decode", "stats"]:
+        done = tool.run(command, "gone", status=3)
+        equal(done.out, "")
+        assert done.err.startswith("trackway: ") and "gone" in done.err, done.err
+        equal(done.err.count("\n"), 1, done.err)
+
+
+@case
+def options_may_stand_anywhere_and_be_joined(tool):
+    tool.write("raw.bin", bytes(32))
+    want = tool.run("info", "raw.bin", "--framing", "memory").out
+    equal(tool.run("info", "--framing=memory", "raw.bin").out, want)
+    equal(tool.run("info", "--framing=memory", "--", "raw.bin").out, want)
+    equal(tool.run("info", "-qv", "--framing=memory", "raw.bin").out, want)
+    tool.run("info", "-qooutput.txt", "--framing=memory", "raw.bin")
+    equal((tool.folder / "output.txt").read_text(), want)
+
+
+@case
+def output_file_appears_whole_or_not_at_all(tool):
+    tool.write("raw.bin", bytes(32))
+    tool.write("old.txt", "old")
+    tool.run("info", "gone", "-o", "old.txt", status=3)
+    equal((tool.folder / "old.txt").read_text(), "old")
+    tool.run("frames", "raw.bin", "--framing", "memory", "-o", "no/such/folder", status=3)
+    tool.run("frames", "raw.bin", "--framing", "memory", "-o", ".", status=3)
+    tool.run("frames", "raw.bin", "--framing", "memory", "-o", "/dev/null")
+    tool.run("frames", "raw.bin", "--framing", "memory", "-o", "old.txt")
+    assert (tool.folder / "old.txt").read_text() != "old"
+    equal(sorted(p.name for p in tool.folder.iterdir()), ["old.txt", "raw.bin"])
+
+
+@case
+def a_full_disk_is_told(tool):
+    tool.write("raw.bin", bytes(1 << 20))
+    done = tool.run("frames", "raw.bin", "--framing", "memory", "-o", "/dev/full", status=3)
+    assert "cannot write /dev/full" in done.err, done.err
+
+
+@case
+def a_closed_pipe_ends_quietly(tool):
+    tool.write("raw.bin", bytes(range(16)) * (1 << 18))
+    running = tool.start("frames", "raw.bin", "--framing", "none")
+    running.stdout.readline()
+    running.stdout.close()
+    said = running.stderr.read()
+    running.stderr.close()
+    equal(running.wait(60), 0, said)
+    equal(said, b"")
+
+
+@case
+def color_only_when_asked_for(tool):
+    tool.write("raw.bin", bytes(32))
+    assert "\033" not in tool.run("info", "raw.bin").out
+    assert "\033[1m" in tool.run("info", "raw.bin", "--color", "always").out
+
+
+@case
+def manual_names_every_command_and_option(tool):
+    manual = (ROOT / "docs" / "man" / "trackway.1").read_text().replace("\\-", "-")
+    for command in COMMANDS:
+        assert re.search(rf"^\.SS trackway {command}\b", manual, re.M), command
+        for letter, option in options_of(tool, command):
+            assert re.search(rf"--{option}(?![a-z-])", manual), f"{command} --{option}"
+            assert not letter or re.search(rf"-{letter}\b", manual), f"{command} -{letter}"
+
+
+@case
+def completions_name_every_command_and_option(tool):
+    folder = ROOT / "tool" / "completion"
+    for name in ["trackway.bash", "_trackway"]:
+        text = (folder / name).read_text()
+        for command in COMMANDS:
+            line = re.search(rf"^ *{command}\) *options='([^']*)'", text, re.M)
+            assert line, f"{name}: {command}"
+            words = set(line.group(1).split())
+            want = {f"--{option}" for _, option in options_of(tool, command)}
+            want |= {f"-{letter}" for letter, _ in options_of(tool, command) if letter}
+            equal(sorted(words), sorted(want), f"{name}: {command}")
