@@ -82,8 +82,9 @@ TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
 /* Forgets all decode state, keeps sources and images; the next byte fed is at offset `base`. */
 TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
 
-/* A line for a packet, without its end; see tw_element_json for the rules on `room`: here
-   1024 bytes and, for JSON, twice the packet's size are always enough. */
+/* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes
+   are always enough for text; JSON wants twice the packet's size more, and where `room` is less
+   nothing is written and what is needed is returned. */
 TW_API size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view);
 TW_API size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view);
 TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);

@@ -133,7 +133,6 @@ static void analyse_exception(struct tw_etmv4_run *run, const struct tw_etmv4_it
         run->out = tw_follow_to_exception(run->follow, run->out, item->value, item->index);
     if (run->follow->error)
         return;
-    tw_follow_lose(run->follow);
     out = run->out++;
     *out = (struct tw_element){ .index = item->index, .type = TW_ELEMENT_EXCEPTION };
     out->number = item->number;
@@ -205,6 +204,11 @@ static void analyse_source(struct tw_etmv4_run *run, const struct tw_etmv4_item 
         return;
     if (!tw_follow_is_placed(follow))
         follow->isa = isa;
+    else if (tw_follow_isa(follow) != isa) /* the path knows better; but say so */
+        *run->out++ = (struct tw_element){ .index = item->index,
+                                           .type = TW_ELEMENT_ERROR,
+                                           .error = TW_ERROR_IMAGE_MISMATCH,
+                                           .error_detail = item->value };
     if (follow->error)
         return;
     decoder->source = *item;

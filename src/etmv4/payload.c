@@ -61,7 +61,7 @@ void tw_etmv4_read_resync(struct tw_etmv4_reader *reader, struct tw_bytes *in,
     (void)in;
     (void)out;
     (void)head;
-    reader->is_synced = false;
+    tw_etmv4_reader_lost(reader);
 }
 
 /* Zeros and what ends them.  Eleven or more, then 80: A-sync.  A run that does not end well is

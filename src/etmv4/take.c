@@ -65,9 +65,7 @@ void tw_etmv4_fail(struct tw_etmv4_stage *stage, uint8_t code, const struct tw_p
 {
     drop_all(stage);
     note_error(stage, code, packet, detail);
-    lose_sync(stage, code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
-                         ? TW_REASON_BAD_IMAGE
-                         : TW_REASON_BAD_PACKET);
+    lose_sync(stage, TW_REASON_BAD_PACKET);
     emit_no_sync(stage, stage->run.decoder->lost_reason, packet->index);
 }
 

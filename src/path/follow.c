@@ -26,11 +26,21 @@ void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context)
         return;
     /* What comes next is looked up in the new space. */
     if (follow->at != TW_NEXT_NEEDED && follow->at != TW_NEXT_AT_ADDRESS)
-        tw_follow_jump(follow, tw_follow_address(follow), tw_follow_isa(follow));
+        tw_follow_go(follow, tw_follow_address(follow), tw_follow_isa(follow),
+                     follow->blocks->more[follow->at & ~TW_BLOCK_BROKEN].it_open);
     follow->last_block = 0;
     follow->view.space = space;
     follow->view.context = context;
     follow->blocks = tw_code_space(follow->code, &follow->view);
+}
+
+void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8_t it_open)
+{
+    follow->at = TW_NEXT_AT_ADDRESS;
+    follow->pop_is_pending = false;
+    follow->address = address;
+    follow->isa = isa;
+    follow->it_open = it_open;
 }
 
 void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa)
@@ -40,11 +50,7 @@ void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa)
         follow->error = TW_ERROR_NOT_CONTINUOUS;
         follow->error_detail = address;
     }
-    follow->at = TW_NEXT_AT_ADDRESS;
-    follow->pop_is_pending = false;
-    follow->address = address;
-    follow->isa = isa;
-    follow->it_open = 0;
+    tw_follow_go(follow, address, isa, 0);
 }
 
 void tw_follow_leave(struct tw_follow *follow)
@@ -91,7 +97,7 @@ static void pop_return(struct tw_follow *follow)
     }
     follow->return_count--;
     follow->return_top = (top + TW_RETURN_STACK_MAX - 1) % TW_RETURN_STACK_MAX;
-    tw_follow_jump(follow, follow->returns[top].address, follow->returns[top].isa);
+    tw_follow_go(follow, follow->returns[top].address, follow->returns[top].isa, 0);
 }
 
 bool tw_follow_is_placed(struct tw_follow *follow)
@@ -124,6 +130,19 @@ static uint32_t block_here(struct tw_follow *follow)
     return follow->at;
 }
 
+struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_element *out,
+                                          uint64_t address, uint64_t index)
+{
+    tw_follow_lose(follow);
+    follow->address = address;
+    follow->code_is_missing = true;
+    *out++ = (struct tw_element){ .index = index,
+                                  .type = TW_ELEMENT_ADDR_NACC,
+                                  .address = address,
+                                  .space = follow->view.space };
+    return out;
+}
+
 /* A block without a waypoint: what can be said of it, then silence until an address comes. */
 static struct tw_element *emit_broken(struct tw_follow *follow, struct tw_element *out,
                                       uint64_t index)
@@ -140,11 +159,7 @@ static struct tw_element *emit_broken(struct tw_follow *follow, struct tw_elemen
     }
     if (block->count)
         tw_follow_emit(out++, block, TW_RANGE_EXECUTED, index);
-    *out++ = (struct tw_element){ .index = index,
-                                  .type = TW_ELEMENT_ADDR_NACC,
-                                  .address = block->start + block->length,
-                                  .space = follow->view.space };
-    return out;
+    return tw_follow_emit_missing(follow, out, block->start + block->length, index);
 }
 
 struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,

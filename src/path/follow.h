@@ -26,6 +26,7 @@ struct tw_follow {
     bool has_return_stack;
     bool push_is_blocked; /* until an address and a context have come after synchronization */
     bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
+    bool code_is_missing; /* at TW_NEXT_NEEDED: because `address` is not in the image */
     bool check_continuity;
     bool splits_sources;  /* a source address's range is split at each not-taken waypoint */
     uint8_t return_depth; /* entries that the protocol's analyzer keeps */
@@ -53,7 +54,9 @@ void tw_follow_reset(struct tw_follow *follow);
 /* The address space to look in from now on. */
 void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context);
 
-/* The program goes on at this address. */
+/* The program goes on at this address, where the walk ends that found it. */
+void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8_t it_open);
+/* The trace says that it goes on at this address. */
 void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa);
 
 /* Only an address in the trace can tell where the program goes on. */
@@ -61,6 +64,7 @@ static inline void tw_follow_lose(struct tw_follow *follow)
 {
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = false;
+    follow->code_is_missing = false;
 }
 
 /* Call on entering and leaving a run over the input: the code may change in between. */
@@ -72,6 +76,10 @@ bool tw_follow_is_placed(struct tw_follow *follow);
 /* The address of the next instruction; only when placed. */
 uint64_t tw_follow_address(const struct tw_follow *follow);
 uint8_t tw_follow_isa(const struct tw_follow *follow);
+
+/* Memory ends at this address: says so, and the place is lost. */
+struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_element *out,
+                                          uint64_t address, uint64_t index);
 
 /* One atom off the fast path: the place is not a plain block, or what follows is special. */
 struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *out, bool taken,
@@ -143,8 +151,9 @@ TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw
 }
 
 /* Walks from the place up to, not including, `stop`, passing waypoints as not taken: what ran
-   before an exception.  At most one range, and an inaccessible element where memory ends.  Then
-   the place is lost.  Does nothing when there is no place or it is not before `stop`. */
+   before an exception.  At most one range, and an inaccessible element where memory ends (again,
+   when it had ended before).  Then the place is `stop`.  Does nothing when there is no place or it
+   is not before `stop`. */
 struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t stop, uint64_t index);
 

@@ -100,8 +100,7 @@ static enum walk_end walk_to(struct stretch *stretch, struct tw_follow *follow, 
             return WALK_FAILED;
         }
         if (split) {
-            tw_follow_jump(follow, stretch->end, stretch->range.isa);
-            follow->it_open = stretch->it_open;
+            tw_follow_go(follow, stretch->end, stretch->range.isa, stretch->it_open);
             return WALK_WAYPOINT;
         }
     }
@@ -123,12 +122,7 @@ static struct tw_element *emit_unreadable(struct tw_element *out, struct tw_foll
                                           struct stretch *stretch)
 {
     out = emit(out, stretch, true);
-    *out++ = (struct tw_element){ .index = stretch->range.index,
-                                  .type = TW_ELEMENT_ADDR_NACC,
-                                  .address = stretch->end,
-                                  .space = follow->view.space };
-    tw_follow_lose(follow);
-    return out;
+    return tw_follow_emit_missing(follow, out, stretch->end, stretch->range.index);
 }
 
 struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
@@ -136,21 +130,22 @@ struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_el
 {
     struct stretch stretch;
 
+    if (!tw_follow_is_placed(follow) && follow->code_is_missing && follow->address < stop)
+        return tw_follow_emit_missing(follow, out, follow->address, index);
     if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks ||
-        tw_follow_address(follow) >= stop) {
-        tw_follow_lose(follow);
+        tw_follow_address(follow) >= stop)
         return out;
-    }
     begin(&stretch, follow, index);
     switch (walk_to(&stretch, follow, stop, false)) {
     case WALK_UNREADABLE:
         return emit_unreadable(out, follow, &stretch);
     case WALK_FAILED:
-        break;
+        tw_follow_lose(follow);
+        return out;
     default: /* a waypoint that ends it was not taken: the exception came instead */
         out = emit(out, &stretch, !stretch.ends_in_waypoint);
     }
-    tw_follow_lose(follow);
+    tw_follow_go(follow, stretch.end, stretch.range.isa, stretch.it_open);
     return out;
 }
 
@@ -164,8 +159,7 @@ static struct tw_element *take_source(struct tw_follow *follow, struct tw_elemen
 
     out = emit(out, stretch, true);
     if (!stretch->ends_in_waypoint) { /* the image does not agree; go on behind it */
-        tw_follow_jump(follow, stretch->end, isa);
-        follow->it_open = stretch->it_open;
+        tw_follow_go(follow, stretch->end, isa, stretch->it_open);
         return out;
     }
     block = tw_blocks_find(follow->blocks, stop, isa, stretch->it_open);
@@ -189,8 +183,7 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
     if (!tw_follow_is_placed(follow) || tw_follow_address(follow) > stop) {
         if (follow->error)
             return out;
-        tw_follow_lose(follow);
-        tw_follow_jump(follow, stop, follow->isa);
+        tw_follow_go(follow, stop, tw_follow_isa(follow), 0);
     }
     if (!follow->blocks)
         return out;

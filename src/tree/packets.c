@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "tree/branch.h"
 
+enum { LINE_ROOM = 1024 }; /* of a line, beside the packet's bytes */
+
 static struct tw_packet *packet_of(struct tw_branch *branch)
 {
     return branch->packet;
@@ -177,8 +179,11 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
     const struct tw_packet *packet = view->packet;
+    const size_t enough = 2 * (size_t)packet->size + LINE_ROOM;
     struct tw_text text = tw_text_in(out, room);
 
+    if (room < enough)
+        return enough;
     tw_text_char(&text, '{');
     tw_json_u64(&text, "i", packet->index);
     tw_json_u64(&text, "o", packet->offset);
