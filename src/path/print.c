@@ -32,9 +32,9 @@ static const char *transaction_word(unsigned value)
 
 static const char *itm_word(unsigned value)
 {
-    static const char *const words[] = { "SWIT",     "DWT",          "TS_SYNC",
-                                         "TS_DELAY", "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
-                                         "TS_GLOBAL" };
+    static const char *const words[] = { "SWIT",      "DWT",          "TS_SYNC",
+                                         "TS_DELAY",  "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
+                                         "TS_GLOBAL", "LOST" };
 
     return word(words, TW_LENGTH(words), value);
 }
@@ -105,10 +105,8 @@ static void json_exception(struct tw_text *out, const struct tw_element *e)
 static void json_software(struct tw_text *out, const struct tw_element *e)
 {
     tw_json_u64(out, "id_valid", flag(e, TW_SW_HAS_ID));
-    if (e->flags & TW_SW_HAS_ID) {
-        tw_json_u64(out, "master", e->master);
-        tw_json_u64(out, "chan", e->channel);
-    }
+    tw_json_u64(out, "master", e->master);
+    tw_json_u64(out, "chan", e->channel);
     tw_json_u64(out, "bits", e->width);
     tw_json_u64(out, "npkt", e->packets);
     tw_json_u64(out, "marker", flag(e, TW_SW_MARKER));
@@ -134,7 +132,7 @@ static void json_itm(struct tw_text *out, const struct tw_element *e)
     } else if (e->kind == TW_ITM_TS_GLOBAL) {
         tw_json_hex(out, "ts", e->itm_time);
         tw_json_u64(out, "freq_change", flag(e, TW_ITM_FREQ_CHANGE));
-    } else {
+    } else if (e->kind != TW_ITM_LOST) {
         tw_json_hex(out, "delta", e->itm_value);
         tw_json_hex(out, "ts", e->itm_time);
     }
@@ -382,6 +380,43 @@ static void text_body(struct tw_text *out, const struct tw_element *e)
     }
 }
 
+static void text_software(struct tw_text *out, const struct tw_element *e)
+{
+    tw_text_format(out, "master 0x%02x channel 0x%04x%s", (unsigned)e->master,
+                   (unsigned)e->channel, e->flags & TW_SW_HAS_ID ? "" : "?");
+    tw_text_format(out, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
+                   e->flags & TW_SW_TRIGGER ? " trigger" : "",
+                   e->flags & TW_SW_FREQ ? " frequency" : "",
+                   e->flags & TW_SW_MASTER_ERROR ? " master-error" : "",
+                   e->flags & TW_SW_GLOBAL_ERROR ? " global-error" : "");
+    if (e->width) {
+        tw_text_format(out, " %u bits ", (unsigned)e->width);
+        tw_text_hex(out, e->payload);
+    }
+    if (e->flags & TW_SW_HAS_TIME) {
+        tw_text_add(out, " at ");
+        tw_text_hex(out, e->sw_time);
+    }
+}
+
+static void text_itm(struct tw_text *out, const struct tw_element *e)
+{
+    tw_text_add(out, itm_word(e->kind));
+    if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
+        tw_text_format(out, " source %u, %u bytes ", (unsigned)e->source, (unsigned)e->size);
+        tw_text_hex(out, e->itm_value);
+    } else if (e->kind != TW_ITM_LOST) {
+        if (e->kind != TW_ITM_TS_GLOBAL)
+            tw_text_format(out, " +%u", (unsigned)e->itm_value);
+        tw_text_add(out, " time ");
+        tw_text_hex(out, e->itm_time);
+    }
+    if (e->flags & TW_ITM_FREQ_CHANGE)
+        tw_text_add(out, " clock-change");
+    if (e->flags & TW_ITM_OVERFLOW)
+        tw_text_add(out, " after-overflow");
+}
+
 static void text_rest(struct tw_text *out, const struct tw_element *e)
 {
     switch (e->type) {
@@ -406,19 +441,10 @@ static void text_rest(struct tw_text *out, const struct tw_element *e)
         tw_text_hex(out, e->value);
         break;
     case TW_ELEMENT_SWTRACE:
-        tw_text_format(out, "master %u channel %u", (unsigned)e->master, (unsigned)e->channel);
-        if (e->width) {
-            tw_text_format(out, " %u bits ", (unsigned)e->width);
-            tw_text_hex(out, e->payload);
-        }
-        if (e->flags & TW_SW_HAS_TIME) {
-            tw_text_add(out, " at ");
-            tw_text_hex(out, e->sw_time);
-        }
+        text_software(out, e);
         break;
     case TW_ELEMENT_ITMTRACE:
-        tw_text_format(out, "%s source %u ", itm_word(e->kind), (unsigned)e->source);
-        tw_text_hex(out, e->itm_value);
+        text_itm(out, e);
         break;
     case TW_ELEMENT_DATA_ADDR:
         tw_text_format(out, "%s %u bytes at ", data_word(e->kind), (unsigned)e->size);
