@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE packets from any bytes under any configuration: every byte comes out once, good
+   packets give their bytes again, batches and single reads agree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "etmv4/packet.h"
+
+enum { CONFIG_BYTES = 6, ROOM = 5 };
+
+static void require(bool is_true)
+{
+    if (!is_true)
+        abort();
+}
+
+static struct tw_etmv4_config config_from(const uint8_t *bytes)
+{
+    static const uint8_t cores[8][2] = { { TW_PROFILE_A, 80 }, { TW_PROFILE_A, 70 },
+                                         { TW_PROFILE_R, 70 }, { TW_PROFILE_R, 80 },
+                                         { TW_PROFILE_M, 60 }, { TW_PROFILE_M, 70 },
+                                         { TW_PROFILE_M, 80 }, { TW_PROFILE_M, 81 } };
+    struct tw_etmv4_config config = { .size = sizeof config };
+
+    config.is_ete = bytes[0] & 1;
+    config.is_data_stream = (bytes[0] & 0x0e) == 0x0e;
+    config.profile = cores[bytes[0] >> 5][0];
+    config.architecture = cores[bytes[0] >> 5][1];
+    config.trcidr[0] = 0x08000e01 | (uint32_t)(bytes[1] & 0x3f) << 3 |
+                       (uint32_t)(bytes[1] >> 6) << 15 | (uint32_t)(bytes[2] & 7) << 29;
+    config.trcidr[1] = 0x4100f400 | (uint32_t)(bytes[2] >> 4 & 7) << 4;
+    config.trcdevarch = 0x47705a13 | (uint32_t)(bytes[2] >> 4 & 3) << 16;
+    config.trcidr[2] = (uint32_t)(bytes[3] & 0x1f) << 10 | (bytes[3] & 0x20 ? 0x88 : 0x08);
+    config.trcidr[8] = bytes[4];
+    config.trcconfigr = 1 | (uint32_t)bytes[5] << 1 | (uint32_t)bytes[5] << 9;
+    return config;
+}
+
+static void check_packet(const struct tw_etmv4_reader *reader,
+                         const struct tw_etmv4_packet *packet, const uint8_t *bytes)
+{
+    char chars[400];
+    struct tw_text text = tw_text_in(chars, sizeof chars);
+    uint8_t out[TW_ETMV4_PACKET_MAX];
+    size_t size = sizeof out;
+    const enum tw_status status = tw_etmv4_write(reader, out, &size, packet);
+
+    tw_etmv4_json(&text, packet);
+    tw_text_clear(&text);
+    tw_etmv4_print(&text, packet);
+    if (tw_etmv4_type_is_bad(packet->base.type) || packet->base.type == TW_ETMV4_NOT_SYNC ||
+        packet->base.type == TW_ETMV4_DATA) {
+        require(status == TW_E_ARGUMENT);
+        return;
+    }
+    require(status == TW_OK);
+    if (!packet->has_reserved)
+        require(size == packet->base.size && memcmp(out, bytes, size) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tw_etmv4_config config;
+    struct tw_etmv4_reader one, many;
+    struct tw_etmv4_packet packet, batch[ROOM];
+    size_t at = 0, count = 0, next = 0, used;
+
+    if (size < CONFIG_BYTES)
+        return 0;
+    config = config_from(data);
+    data += CONFIG_BYTES;
+    size -= CONFIG_BYTES;
+    tw_etmv4_reader_init(&one, &config);
+    tw_etmv4_reader_init(&many, &config);
+    while (at < size) {
+        enum tw_status status;
+
+        if (next == count) {
+            next = 0;
+            count = tw_etmv4_read_batch(&many, batch, ROOM, data + at, size - at, &used);
+            require(used <= size - at);
+        }
+        status = tw_etmv4_read(&one, &packet, data + at, size - at, false);
+        require((status == TW_OK) == (next < count));
+        if (status != TW_OK) { /* the end of the trace, then */
+            require(one.is_synced == many.is_synced &&
+                    (!one.is_synced || size - at < TW_ETMV4_PACKET_MAX));
+            status = tw_etmv4_read(&one, &packet, data + at, size - at, true);
+            require(status == TW_OK);
+            count = next = ROOM; /* batches stop here */
+            check_packet(&one, &packet, data + at);
+            at += packet.base.size;
+            while (at < size) {
+                require(tw_etmv4_read(&one, &packet, data + at, size - at, true) == TW_OK);
+                require(packet.base.size > 0 && packet.base.size <= size - at);
+                at += packet.base.size;
+            }
+            break;
+        }
+        require(packet.base.size > 0 && packet.base.size <= size - at);
+        require(packet.base.type == batch[next].base.type &&
+                packet.base.size == batch[next].base.size &&
+                packet.base.offset == batch[next].base.offset && packet.base.offset == at);
+        check_packet(&one, &packet, data + at);
+        check_packet(&many, &batch[next], data + at);
+        next++;
+        at += packet.base.size;
+    }
+    require(at == size);
+    return 0;
+}
