@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Loadable segments of ELF files, read with libelf. */
-#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 
 #include "base/fault.h"

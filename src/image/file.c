@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files as target memory: mapped, never copied. */
-#define _POSIX_C_SOURCE 200809L
 #include "image/file.h"
 
 #include <errno.h>

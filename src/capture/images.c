@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes the images of a capture: one for each set of dumps that some core sees. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "image/file.h"
+
+/* Whether the text begins like a segment list: comments, then "xlen". */
+static bool is_segment_list(const struct tw_file *file)
+{
+    const char *at = (const char *)file->bytes, *end = at + file->size;
+
+    while (at != end && (*at == '#' || *at == '\n' || *at == '\r' || *at == ' ')) {
+        if (*at == '#')
+            while (at != end && *at != '\n')
+                at++;
+        if (at != end)
+            at++;
+    }
+    return end - at > 4 && memcmp(at, "xlen", 4) == 0 && (at[4] == ' ' || at[4] == '\t');
+}
+
+/* Adds a file of the caller's, whatever it is. */
+static enum tw_status add_option(struct tw_capture *capture, struct tw_image *image,
+                                 const struct tw_capture_image_option *option)
+{
+    const struct tw_region region = { .size = sizeof region,
+                                      .address = option->address,
+                                      .spaces = option->spaces };
+    struct tw_file file;
+    enum tw_status status;
+    bool is_elf, is_list;
+
+    if (!option->path)
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "an image has no path");
+    TW_TRY(tw_file_map(&file, option->path, capture->fault));
+    is_elf = file.size >= 4 && memcmp(file.bytes, "\177ELF", 4) == 0;
+    is_list = !is_elf && is_segment_list(&file);
+    tw_file_unmap(&file);
+    if (is_elf)
+        status = tw_image_add_elf(image, &region, option->path);
+    else if (is_list)
+        status = tw_image_add_segments(image, &region, option->path);
+    else
+        status = tw_image_add_file(image, &region, option->path, 0);
+    if (status != TW_OK)
+        return tw_fail(capture->fault, status, "%s", tw_image_fault(image));
+    return TW_OK;
+}
+
+static enum tw_status add_dumps(struct tw_capture *capture, struct tw_image *image,
+                                const struct tw_device *device)
+{
+    for (size_t i = 0; i < device->dump_count; i++) {
+        const struct tw_dump *dump = &device->dumps[i];
+        const struct tw_region region = { .size = sizeof region,
+                                          .address = dump->address,
+                                          .length = dump->length,
+                                          .spaces = dump->spaces,
+                                          .name = dump->file };
+        enum tw_status status;
+
+        if (!dump->length)
+            continue;
+        status = tw_image_add(image, &region, dump->bytes);
+        if (status != TW_OK)
+            return tw_fail(capture->fault, status, "%s%s: %s", capture->folder, device->file,
+                           tw_image_fault(image));
+    }
+    return TW_OK;
+}
+
+static bool is_memory_space(const struct tw_device *device)
+{
+    return device->class_name && tw_name_equal(device->class_name, "memory_space");
+}
+
+/* An image with the dumps of a device (TW_NONE: of all memory spaces) and the caller's files. */
+static enum tw_status fill_image(struct tw_capture *capture, struct tw_image *image,
+                                 uint32_t device)
+{
+    if (device != TW_NONE)
+        TW_TRY(add_dumps(capture, image, &capture->devices[device]));
+    for (size_t i = 0; i < capture->device_count && device == TW_NONE; i++)
+        if (is_memory_space(&capture->devices[i]))
+            TW_TRY(add_dumps(capture, image, &capture->devices[i]));
+    for (size_t i = 0; i < capture->options.image_count; i++)
+        TW_TRY(add_option(capture, image, &capture->options.images[i]));
+    return TW_OK;
+}
+
+static bool same_dumps(const struct tw_device *a, const struct tw_device *b)
+{
+    if (a->dump_count != b->dump_count)
+        return false;
+    for (size_t i = 0; i < a->dump_count; i++) {
+        const struct tw_dump *x = &a->dumps[i], *y = &b->dumps[i];
+
+        if (x->bytes != y->bytes || x->address != y->address || x->length != y->length ||
+            x->spaces != y->spaces)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t hash_dumps(const struct tw_device *device)
+{
+    uint64_t hash = device->dump_count;
+
+    for (size_t i = 0; i < device->dump_count; i++) {
+        hash = tw_hash64(hash ^ device->dumps[i].address);
+        hash =
+            tw_hash64(hash ^ device->dumps[i].length ^ (uint64_t)device->dumps[i].spaces << 48);
+    }
+    return hash;
+}
+
+/* The image for a device's dumps, made if there is none like it. */
+static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, uint32_t device)
+{
+    const uint64_t hash = device == TW_NONE ? 0 : hash_dumps(&capture->devices[device]);
+    struct capture_image *made;
+
+    for (size_t i = 0; i < capture->image_count; i++) {
+        const struct capture_image *other = &capture->images[i];
+
+        if (other->device == device ||
+            (other->hash == hash && other->device != TW_NONE && device != TW_NONE &&
+             same_dumps(&capture->devices[other->device], &capture->devices[device]))) {
+            *number = (uint32_t)i;
+            return TW_OK;
+        }
+    }
+    if (!TW_GROW(capture->allocator, &capture->images, &capture->image_room,
+                 capture->image_count + 1))
+        return tw_capture_no_memory(capture);
+    made = &capture->images[capture->image_count];
+    *made = (struct capture_image){ .hash = hash, .device = device };
+    if (tw_image_new(&made->image, capture->allocator) != TW_OK)
+        return tw_capture_no_memory(capture);
+    *number = (uint32_t)capture->image_count++;
+    return fill_image(capture, made->image, device);
+}
+
+static const char *device_name(const void *context, uint32_t number)
+{
+    const struct tw_capture *capture = context;
+
+    return capture->devices[number].name;
+}
+
+enum tw_status tw_capture_make_images(struct tw_capture *capture)
+{
+    struct capture_names names = { { .allocator = capture->allocator }, device_name, capture };
+    bool has_common = capture->options.image_count != 0;
+    enum tw_status status = TW_OK;
+
+    for (size_t i = 0; i < capture->device_count && status == TW_OK; i++) {
+        has_common |= is_memory_space(&capture->devices[i]) && capture->devices[i].dump_count;
+        if (tw_names_put(&names, capture->devices[i].name, (uint32_t)i) == TW_NONE)
+            status = tw_capture_no_memory(capture);
+    }
+    for (size_t i = 0; i < capture->source_count && status == TW_OK; i++) {
+        struct tw_source *source = &capture->sources[i];
+        uint32_t core = source->core ? tw_names_find(&names, source->core) : TW_NONE;
+
+        if (core != TW_NONE && !capture->devices[core].dump_count)
+            core = TW_NONE;
+        source->image = TW_NONE;
+        if (core != TW_NONE || has_common)
+            status = image_for(capture, &source->image, core);
+    }
+    tw_map_free(&names.map);
+    return status;
+}

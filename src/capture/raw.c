@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Raw captures: a file of trace, described by options. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+
+/* Inline configuration as lines.  A comma that no "NAME=" follows belongs to the value, as in
+   "link_registers=x1,x5". */
+static void split_lines(char *text)
+{
+    for (char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
+        const size_t item = strcspn(at + 1, ",=");
+
+        if (at[1 + item] == '=')
+            *at = '\n';
+    }
+}
+
+/* Protocols whose configuration holds more than numbers read it as text. */
+static bool takes_text(const char *protocol)
+{
+    return tw_name_begins(protocol, "etrace") || tw_name_begins(protocol, "ntrace");
+}
+
+/* The numbers of a configuration become registers. */
+static enum tw_status read_registers(struct tw_capture *capture, struct tw_source *source,
+                                     const struct tw_ini *ini)
+{
+    struct tw_register *registers;
+    /* The description of a snapshot's device serves too: then only what is in [regs]. */
+    const bool has_regs = tw_ini_section(ini, "regs", 0) < ini->section_count;
+    const size_t device = tw_ini_section(ini, "device", 0);
+
+    registers = tw_capture_keep(capture, ini->entry_count, sizeof *registers);
+    if (!registers)
+        return TW_E_MEMORY;
+    source->registers = registers;
+    if (device < ini->section_count) {
+        const struct tw_ini_entry *type = tw_ini_key(ini, device, "type");
+
+        source->type = type ? type->value : NULL;
+    }
+    for (size_t s = 0; s < ini->section_count; s++) {
+        const struct tw_ini_section *section = &ini->sections[s];
+
+        if (has_regs && !tw_name_equal(section->name, "regs"))
+            continue;
+        TW_TRY(tw_ini_check(ini, s, capture->fault));
+        for (size_t i = section->first; i < section->first + section->count; i++) {
+            struct tw_register_detail detail;
+            uint64_t value;
+
+            if (takes_text(source->protocol) &&
+                !tw_number_parse(&value, ini->entries[i].value, true))
+                continue;
+            TW_TRY(tw_register_read(capture, registers, &detail, ini, &ini->entries[i]));
+            registers++;
+            source->register_count++;
+        }
+    }
+    return TW_OK;
+}
+
+static enum tw_status read_config(struct tw_capture *capture, struct tw_source *source,
+                                  const char *config)
+{
+    const struct capture_file *file;
+    struct capture_file inlined = { .path = "configuration" };
+    struct tw_ini ini;
+    enum tw_status status;
+
+    if (strchr(config, '=')) {
+        char *text = tw_capture_keep_text(capture, config, strlen(config));
+
+        if (!text)
+            return TW_E_MEMORY;
+        split_lines(text);
+        inlined.bytes = (const uint8_t *)text;
+        inlined.size = strlen(text);
+        file = &inlined;
+    } else {
+        TW_TRY(tw_capture_load(capture, &file, config));
+        if (!file->bytes)
+            return tw_fail(capture->fault, TW_E_FILE, "%s", file->why);
+    }
+    status = tw_capture_parse(capture, &ini, file);
+    if (status == TW_OK)
+        status = read_registers(capture, source, &ini);
+    tw_ini_free(&ini);
+    TW_TRY(status);
+    source->text = tw_capture_keep_text(capture, (const char *)file->bytes, file->size);
+    return source->text ? TW_OK : TW_E_MEMORY;
+}
+
+static enum tw_status read_source(struct tw_capture *capture, struct tw_source *source,
+                                  const struct tw_capture_source_option *option)
+{
+    struct tw_stream_buffers *stream = tw_capture_keep(capture, 1, sizeof *stream);
+    uint32_t *buffer = tw_capture_keep(capture, 1, sizeof *buffer);
+
+    if (!stream || !buffer)
+        return TW_E_MEMORY;
+    if (!option->protocol || !*option->protocol)
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "a source has no protocol");
+    if (option->id > 0x7f)
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "0x%x is no trace ID", option->id);
+    *stream = (struct tw_stream_buffers){ TW_NONE, buffer, 1 };
+    *source = (struct tw_source){ .protocol = tw_capture_keep_text(capture, option->protocol,
+                                                                   strlen(option->protocol)),
+                                  .has_id = option->id != 0,
+                                  .id = option->id,
+                                  .core_type = capture->options.core_type,
+                                  .device = TW_NONE,
+                                  .image = TW_NONE,
+                                  .streams = stream,
+                                  .stream_count = 1 };
+    if (!source->protocol)
+        return TW_E_MEMORY;
+    if (source->core_type) {
+        source->core_type =
+            tw_capture_keep_text(capture, source->core_type, strlen(source->core_type));
+        if (!source->core_type)
+            return TW_E_MEMORY;
+    }
+    if (option->config)
+        TW_TRY(read_config(capture, source, option->config));
+    tw_source_identify(source);
+    source->name = source->has_id
+                       ? tw_capture_format(capture, "%s-0x%02x", source->protocol, source->id)
+                       : source->protocol;
+    return source->name ? TW_OK : TW_E_MEMORY;
+}
+
+static enum tw_status read_sources(struct tw_capture *capture)
+{
+    const struct tw_capture_options *options = &capture->options;
+    const size_t count = options->source_count;
+
+    if (!count)
+        return TW_OK;
+    if (!TW_GROW(capture->allocator, &capture->sources, &capture->source_room, count))
+        return tw_capture_no_memory(capture);
+    for (size_t i = 0; i < count; i++) {
+        struct tw_source *source = &capture->sources[i];
+
+        TW_TRY(read_source(capture, source, &options->sources[i]));
+        for (size_t k = 0; k < i && source->has_id; k++)
+            if (capture->sources[k].has_id && capture->sources[k].id == source->id)
+                return tw_fail(capture->fault, TW_E_ARGUMENT,
+                               "two sources have trace ID 0x%02x", source->id);
+        capture->source_count++;
+    }
+    return TW_OK;
+}
+
+enum tw_status tw_raw_read(struct tw_capture *capture)
+{
+    const struct tw_capture_options *options = &capture->options;
+    const char *slash = strrchr(capture->path, '/');
+    const struct capture_file *file;
+    struct capture_buffer *buffer;
+    const char **names;
+
+    capture->kind = TW_CAPTURE_RAW;
+    TW_TRY(tw_capture_load(capture, &file, capture->path));
+    if (!file->bytes)
+        return tw_fail(capture->fault, TW_E_FILE, "%s", file->why);
+    if (file->size >= 8 &&
+        (memcmp(file->bytes, "PERFILE2", 8) == 0 || memcmp(file->bytes, "2ELIFREP", 8) == 0))
+        return tw_fail(capture->fault, TW_E_UNSUPPORTED,
+                       "%s: perf.data files are not supported", capture->path);
+    names = tw_capture_keep(capture, 1, sizeof *names);
+    if (!names)
+        return TW_E_MEMORY;
+    if (!TW_GROW(capture->allocator, &capture->buffers, &capture->buffer_room, 1))
+        return tw_capture_no_memory(capture);
+    buffer = &capture->buffers[0];
+    *buffer = (struct capture_buffer){ .part_count = file->size != 0 };
+    names[0] = capture->path;
+    buffer->about.name = slash ? slash + 1 : capture->path;
+    buffer->about.files = names;
+    buffer->about.file_count = 1;
+    buffer->about.framing = options->source_count > 1 ? TW_FRAMING_MEMORY : TW_FRAMING_NONE;
+    if (options->has_framing)
+        buffer->about.framing = options->framing;
+    buffer->parts = tw_capture_keep(capture, 1, sizeof *buffer->parts);
+    if (!buffer->parts)
+        return TW_E_MEMORY;
+    buffer->parts[0] = (struct capture_part){ .bytes = file->bytes, .size = file->size };
+    TW_TRY(tw_buffer_finish(capture, buffer));
+    capture->buffer_count = 1;
+    return read_sources(capture);
+}
