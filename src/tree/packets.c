@@ -179,7 +179,8 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
     const struct tw_packet *packet = view->packet;
-    const size_t enough = 2 * (size_t)packet->size + LINE_ROOM;
+    /* Bytes, and for nibble streams the nibbles too, in two digits each. */
+    const size_t enough = 4 * (size_t)packet->size + LINE_ROOM;
     struct tw_text text = tw_text_in(out, room);
 
     if (room < enough)
