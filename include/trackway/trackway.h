@@ -4,6 +4,7 @@
 #define TRACKWAY_TRACKWAY_H
 
 #include <trackway/capture.h>
+#include <trackway/etmv4.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/status.h>
