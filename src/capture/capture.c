@@ -186,6 +186,7 @@ enum tw_status tw_capture_load(struct tw_capture *capture, const struct capture_
     *file = made;
     if (!made || !(made->path = tw_capture_keep_text(capture, path, strlen(path))))
         return TW_E_MEMORY;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     if (!TW_GROW(capture->allocator, &capture->loaded, &capture->loaded_room, number + 1))
         return tw_capture_no_memory(capture);
     capture->loaded[number] = made;

@@ -348,26 +348,28 @@ void tw_image_remove(struct tw_image *image, uint64_t address, uint32_t context)
     changed(image);
 }
 
-/* Looks for the address in one layer.  True: *span is there now.  Else the window, from low to
-   high around the address, shrinks to where this layer stays without an answer. */
+/* Looks for the address in one layer.  True: window->bytes are there now.  In any case the window,
+   from low to high around the address, shrinks to where this layer's answer stays the same. */
 static bool probe(const struct tw_image *image, struct hit *window, const struct layer *layer,
                   uint64_t address)
 {
     const size_t count = spans_up_to(layer, address);
-    const struct span *before = count ? &layer->spans[count - 1] : NULL;
+    struct span before = { 0 };
     uint64_t low = 0, high = UINT64_MAX;
     bool is_there = false;
 
-    if (before && before->last >= address) {
-        const struct region *region = &image->regions[before->region];
+    if (count)
+        before = layer->spans[count - 1];
+    if (count && before.last >= address) {
+        const struct region *region = &image->regions[before.region];
         const uint64_t time = window->view.time;
 
-        low = before->first;
-        high = before->last;
+        low = before.first;
+        high = before.last;
         is_there = region->about.from <= time && time < region->about.until;
     } else {
-        if (before)
-            low = before->last + 1;
+        if (count)
+            low = before.last + 1;
         if (count < layer->count)
             high = layer->spans[count].first - 1;
     }
@@ -376,7 +378,7 @@ static bool probe(const struct tw_image *image, struct hit *window, const struct
     if (high < window->high)
         window->high = high;
     if (is_there)
-        window->bytes = image->regions[before->region].bytes + (window->low - before->first);
+        window->bytes = image->regions[before.region].bytes + (window->low - before.first);
     return is_there;
 }
 

@@ -255,7 +255,7 @@ static void removes_regions(void **state)
     for (uint32_t i = 0; i < 8; i++)
         CHECK_EQ(add(image,
                      (struct tw_region){ .address = 0x1000, .length = 0x10, .context = i },
-                     i * 0x10),
+                     (size_t)i * 0x10),
                  TW_OK);
     CHECK_EQ(add(image, (struct tw_region){ .address = 0x2000, .length = 0x10 }, 0x100), TW_OK);
     check_find(image, view, 0x1000, 0x30, 0x10);
@@ -294,7 +294,7 @@ static void agrees_with_a_plain_search(void **state)
             };
 
             /* Bytes of their own for each region, so that the answer says which it was. */
-            (void)!add(image, region, i * 64);
+            (void)!add(image, region, (size_t)i * 64);
             if (check_random_below(&random, 20) == 0)
                 tw_image_remove(image, region.address, 0);
         }

@@ -166,7 +166,7 @@ static size_t make_elf(uint8_t out[1024], bool is_64, bool is_big)
     } while (0)
 
     memset(out, 0, 1024);
-    memcpy(out, "\177ELF", 4);
+    memcpy(out, ELFMAG, SELFMAG); /* NOLINT(bugprone-not-null-terminated-result) */
     out[4] = is_64 ? ELFCLASS64 : ELFCLASS32;
     out[5] = is_big ? ELFDATA2MSB : ELFDATA2LSB;
     out[6] = EV_CURRENT;
