@@ -28,6 +28,7 @@ struct frames {
     const char *buffer;  /* name for "buf"; NULL: not needed */
     uint64_t from, to;
     bool is_json, is_all, has_failed;
+    bool has_names; /* --source selects */
     bool is_unframed;
     uint8_t unframed_id; /* whose the bytes are then */
 
@@ -95,14 +96,26 @@ static void print_text(const struct frames *frames, const struct kept_run *run,
     output_bytes(out, "\n", 1);
 }
 
-/* What --from, --to and --id leave of a run; false: nothing. */
+/* Whether the ID is that of a source that --source names. */
+static bool is_named(const struct frames *frames, uint8_t id)
+{
+    const struct tw_capture *capture = frames->session->capture;
+
+    for (size_t i = 0; i < tw_capture_source_count(capture); i++)
+        if (tw_capture_source(capture, i)->id == id && session_wants_source(frames->session, i))
+            return true;
+    return false;
+}
+
+/* What the options leave of a run; false: nothing. */
 static bool cut_run(const struct frames *frames, struct kept_run *run, const uint8_t **bytes)
 {
     if (frames->is_unframed)
         run->id = frames->unframed_id;
     if (run->capture >= frames->to || run->capture + run->size <= frames->from)
         return false;
-    if (!session_wants_id(frames->session, run->id))
+    if (!session_wants_id(frames->session, run->id) ||
+        (frames->has_names && !is_named(frames, run->id)))
         return false;
     if (run->capture < frames->from) {
         const size_t less = (size_t)(frames->from - run->capture);
@@ -394,6 +407,7 @@ static int run(const struct options *options)
         .to = options->to.is_given ? options->to.value : UINT64_MAX,
         .is_json = options_format_is(options, "jsonl"),
         .is_all = options->all && !options->split,
+        .has_names = options->source_names.count > 0,
     };
     int status;
 

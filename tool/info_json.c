@@ -143,7 +143,8 @@ void info_json(struct output *out, const struct session *session, const struct s
         if (session_wants(session, i))
             print_buffer(out, session, i, &scans[i]);
     for (size_t i = 0; i < tw_capture_source_count(capture); i++)
-        print_source(out, session, i);
+        if (session_wants_source(session, i))
+            print_source(out, session, i);
     for (size_t i = 0; i < tw_capture_device_count(capture); i++)
         print_device(out, tw_capture_device(capture, i));
     for (size_t i = 0; i < tw_capture_image_count(capture); i++) {

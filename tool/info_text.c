@@ -119,6 +119,8 @@ static void print_sources(struct output *out, const struct session *session)
         const struct tw_source *source = tw_capture_source(capture, i);
         const char *between = ", buffers ";
 
+        if (!session_wants_source(session, i))
+            continue;
         output_format(out, "  %s: ", source->name);
         if (source->has_id)
             output_format(out, "id 0x%02x, ", source->id);

@@ -232,6 +232,17 @@ const char *session_file(const struct session *session, size_t buffer)
     return slash && slash[1] ? slash + 1 : name;
 }
 
+bool session_wants_source(const struct session *session, size_t source)
+{
+    const struct list *names = &session->options->source_names;
+    const char *name = tw_capture_source(session->capture, source)->name;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    return names->count == 0;
+}
+
 bool session_wants_id(const struct session *session, uint8_t id)
 {
     const struct options *options = session->options;

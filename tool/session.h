@@ -35,6 +35,8 @@ struct session {
     bool is_packets;
     unsigned source_count;
     uint32_t source_of[128]; /* trace ID to source number, TW_NONE: none */
+    bool is_synced[128];     /* packets: something of this ID was understood */
+    uint8_t kinds[128][256]; /* packets: what a type means, enum packet_kind, by trace ID */
 };
 
 /* DONE, or the exit status that says why not (said in words too). */
@@ -64,6 +66,8 @@ typedef bool session_fn(void *context, struct session *session, size_t buffer);
    status.  Stops early when no one reads session->out any more. */
 int session_run(struct session *session, bool is_packets, session_fn *each, void *context);
 
+/* By name, --source. */
+bool session_wants_source(const struct session *session, size_t source);
 bool session_wants_id(const struct session *session, uint8_t id);
 /* By capture offset, --from and --to. */
 bool session_wants_index(const struct session *session, uint64_t index);

@@ -9,7 +9,6 @@ enum { WINDOW = 1 << 20 };
 
 static bool is_wanted(const struct session *session, size_t number, uint32_t buffer)
 {
-    const struct list *names = &session->options->source_names;
     const struct tw_source *source = tw_capture_source(session->capture, number);
 
     /* A source that is in several buffers is taken from the first, or from the one asked for. */
@@ -19,10 +18,7 @@ static bool is_wanted(const struct session *session, size_t number, uint32_t buf
         return false;
     if (source->has_id && !session_wants_id(session, source->id))
         return false;
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], source->name) == 0)
-            return true;
-    return names->count == 0;
+    return session_wants_source(session, number);
 }
 
 static void say_left_out(const struct session *session, const struct tw_source *source,
@@ -119,6 +115,8 @@ enum start session_start(struct session *session, size_t buffer, bool is_packets
     session->source_count = 0;
     for (size_t id = 0; id < 128; id++)
         session->source_of[id] = TW_NONE;
+    memset(session->is_synced, 0, sizeof session->is_synced);
+    memset(session->kinds, 0, sizeof session->kinds);
     if (!new_tree(session, about->framing))
         return START_FAILED;
     for (size_t i = 0; i < tw_capture_source_count(session->capture); i++) {
@@ -183,13 +181,42 @@ enum tw_status session_next(struct session *session, struct tw_batch *batch)
     }
 }
 
+/* What a type of packet says of the trace; 0: not looked at yet. */
+enum packet_kind { ORDINARY = 1, OVERFLOWED, DISCARDED, CUT };
+
+static enum packet_kind kind_of(const char *name)
+{
+    return strstr(name, "OVERFLOW")         ? OVERFLOWED
+           : strstr(name, "DISCARD")        ? DISCARDED
+           : strstr(name, "INCOMPLETE_EOT") ? CUT
+                                            : ORDINARY;
+}
+
+static void count_packet(struct session *session, const struct tw_packet_view *view)
+{
+    const uint8_t id = view->packet->id & 0x7f;
+    uint8_t *kind = &session->kinds[id][view->packet->type];
+    struct loss *loss = &session->loss;
+
+    if (!*kind)
+        *kind = (uint8_t)kind_of(tw_packet_type_name(view));
+    loss->overflows += *kind == OVERFLOWED;
+    loss->discards += *kind == DISCARDED;
+    loss->truncated += *kind == CUT;
+    loss->bad += view->is_bad && *kind != CUT;
+    loss->lost += view->is_not_sync && session->is_synced[id];
+    session->is_synced[id] |= !view->is_not_sync && !view->is_bad;
+}
+
 enum tw_status session_next_packet(struct session *session, struct tw_packet_view *view)
 {
     for (;;) {
         enum tw_status status = tw_tree_next_packet(session->tree, view);
 
-        if (status == TW_OK)
+        if (status == TW_OK) {
+            count_packet(session, view);
             return TW_OK;
+        }
         if (status == TW_MORE)
             status = feed(session);
         if (status != TW_OK)

@@ -254,22 +254,24 @@ static void print_json(struct stats *stats, const char *buffer, unsigned id,
                   source->unsynced);
 }
 
-/* The first pass counted the packets; this is the second, and then both are shown. */
+/* One pass decodes, a second one lists packets; then both are shown. */
 static bool count_and_print(void *context, struct session *session, size_t buffer)
 {
     struct stats *stats = context;
     const char *name = tw_capture_buffer(session->capture, buffer)->name;
     const bool has_several = session_has_several(session);
+    struct loss loss;
 
     memset(stats->sources, 0, 128 * sizeof *stats->sources);
     if (!count_elements(stats, session, buffer))
         return false;
     session_stop(session);
+    loss = session->loss; /* the second pass must not count it all again */
     if (session_start(session, buffer, true) != STARTED ||
         !count_packets(stats, session, buffer))
         return false;
-    tw_tree_free(session->tree); /* its losses are counted already */
-    session->tree = NULL;
+    session_stop(session);
+    session->loss = loss;
     if (has_several && !stats->is_json)
         output_format(&stats->out, "buffer %s\n", name);
     for (unsigned id = 0; id < 128; id++) {

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Completion of trackway for bash; a test holds it against the program's own help.
+
+_trackway()
+{
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} options='' formats='text jsonl'
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W 'info frames packets decode stats pack snapshot help --help --version' -- "$current"))
+        return
+    fi
+    case $command in
+    info) options='--buffer --source --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --format -o --output --color -q --quiet -v --verbose -h --help' ;;
+    frames) options='--buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --allow-outside --all --split --format -o --output --color -q --quiet -h --help' ;;
+    packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
+    decode) options='--buffer --id --source --from --to --range --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --opt --check --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
+    stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
+    pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
+    snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
+    help)
+        COMPREPLY=($(compgen -W 'info frames packets decode stats pack snapshot' -- "$current"))
+        return
+        ;;
+    esac
+    case $command in
+    packets) formats='text jsonl csv' ;;
+    decode) formats='text jsonl csv path pcs' ;;
+    esac
+    case $before in
+    --format) COMPREPLY=($(compgen -W "$formats" -- "$current")) ;;
+    --framing) COMPREPLY=($(compgen -W 'none memory tpiu tpiu-hsync dstream' -- "$current")) ;;
+    --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;
+    --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
+    --protocol)
+        COMPREPLY=($(compgen -W "$(trackway --version 2>/dev/null | sed -n 's/^protocols: //p')" -- "$current"))
+        ;;
+    --split) COMPREPLY=($(compgen -d -- "$current")) ;;
+    *)
+        case $current in
+        --check=*) COMPREPLY=($(compgen -P --check= -W 'opcodes atoms continuity' -- "${current#--check=}")) ;;
+        -*) COMPREPLY=($(compgen -W "$options" -- "$current")) ;;
+        *) COMPREPLY=($(compgen -f -- "$current")) ;;
+        esac
+        ;;
+    esac
+}
+
+complete -o filenames -F _trackway trackway
