@@ -74,6 +74,7 @@ static bool new_tree(struct session *session, enum tw_framing framing)
         .framing = framing,
         .no_barrier = tw_capture_no_barrier(session->capture),
         .packets_only = session->is_packets,
+        .counts_elements = !session->is_packets,
         .range_limit = (uint32_t)options->range_limit.value,
         .source_address_n = options->source_address_n,
         .check_opcodes = (options->checks & CHECK_OPCODES) != 0,

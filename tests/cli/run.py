@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import harness  # noqa: E402
 import bad_input  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
+import decode_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
