@@ -199,7 +199,8 @@ enum {
     TW_DATA_HAS_ADDRESS = 0x01,
     TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
     TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
-    TW_DATA_HAS_VALUE = 0x08
+    TW_DATA_HAS_VALUE = 0x08,
+    TW_DATA_OPERAND = 0x10 /* RISC-V: the other value of an atomic or CSR access */
 };
 
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which

@@ -274,8 +274,7 @@ static void track_jump(struct tw_etrace_codec *codec, uint64_t address)
     codec->cache[address >> codec->shape.lsb & mask] = address;
 }
 
-/* Keeps up with what the packet says of later ones, and completes it from earlier ones. */
-static void track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet)
+void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet)
 {
     switch (packet->packet.type) {
     case TW_ETRACE_F0S0:
@@ -325,7 +324,7 @@ static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet 
     } else if (frame->kind == TW_ETRACE_FRAME_DATA) {
         tw_etraced_resolve(&codec->data_shape, &codec->history, packet);
     } else {
-        track(codec, packet);
+        tw_etrace_track(codec, packet);
     }
 }
 

@@ -90,6 +90,8 @@ struct tw_etrace_codec {
 };
 
 void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_config *config);
+/* Keeps up with what a te_inst packet says of later ones, and completes it from earlier ones. */
+void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet);
 /* Forgets what the stream has taught. */
 void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
 

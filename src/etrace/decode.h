@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the E-Trace decoder share: walk.c moves along the code, take.c knows what
+   packets mean, decode.c feeds them. */
+#ifndef ETRACE_DECODE_H
+#define ETRACE_DECODE_H
+
+#include "base/position.h"
+#include "etrace/packet.h"
+#include "path/follow.h"
+#include "protocol.h"
+
+enum {
+    TW_ETRACE_PREDICTOR_MAX = 1 << 15,
+    TW_ETRACE_RETURNS_MAX = 1 << 15,
+    TW_ETRACE_MOST = 12 /* elements that the effects of one packet make, the walk aside */
+};
+
+/* Where the program is: in a block, `done` bytes of which were executed, those before `from` said
+   so already. */
+struct tw_etrace_place {
+    uint32_t at;         /* the block; 0: nowhere */
+    uint32_t from_count; /* instructions of the block before `from` ... */
+    uint32_t done_count; /* ... and before `done` */
+    bool is_first;       /* the instruction at `done` was executed too, but not looked at yet */
+    uint64_t start;      /* of the block */
+    uint64_t from, done;
+    uint64_t pc; /* of the last instruction executed; the block's start while is_first */
+};
+
+/* How a walk ends. */
+enum tw_etrace_walk {
+    TW_ETRACE_WALK_ON,
+    TW_ETRACE_WALK_FULL,     /* no room for more elements: walk again */
+    TW_ETRACE_WALK_REPORTED, /* an uninferable jump went to the packet's address */
+    TW_ETRACE_WALK_ADDRESS,  /* came by the address */
+    TW_ETRACE_WALK_BRANCH,   /* at the branch that the last outcome is for */
+    TW_ETRACE_WALK_MISSING,  /* the image ends */
+    TW_ETRACE_WALK_ERROR     /* the packets contradict the image: decoder->error */
+};
+
+/* Where a walk is to go. */
+struct tw_etrace_goal {
+    uint64_t address;
+    bool to_branch;   /* no address: stop at the last outcome's branch */
+    bool report_only; /* coming by the address is not enough */
+    bool is_sync;     /* F3: with an equal privilege only */
+    bool is_notify;   /* whatever the depth of the return stack */
+    bool has_irdepth; /* irreport: */
+    uint32_t irdepth;
+};
+
+enum tw_etrace_state {
+    TW_ETRACE_UNSYNCED, /* wait for a synchronization packet */
+    TW_ETRACE_ENDED,    /* the same, but nothing was lost */
+    TW_ETRACE_TRAPPED,  /* a trap was reported, its handler was not */
+    TW_ETRACE_MISSING,  /* the code is not in the image; an address helps */
+    TW_ETRACE_TRACING
+};
+
+/* What is still to be done of the packet at hand. */
+enum tw_etrace_phase {
+    TW_ETRACE_IDLE,
+    TW_ETRACE_SECOND_VISIT, /* 6.6.2: walk on to where the last address was reported */
+    TW_ETRACE_FOLLOW
+};
+
+struct tw_etrace_decoder {
+    struct tw_etrace_codec codec;
+    uint8_t isa;
+    uint8_t state, phase;
+    bool has_begun; /* a packet came */
+    bool is_ended;
+    bool is_inferred;  /* the last address may not have been visited for the last time */
+    bool was_updiscon; /* the last address packet had updiscon set */
+    bool is_after_loss;  /* the unit said so */
+    bool is_after_error; /* what follows belongs to an error that is not reported yet */
+    bool has_context;
+    uint8_t privilege;
+    uint64_t context;
+
+    /* Outcomes of branches to come: of the map, then as predicted, then one mispredicted. */
+    uint64_t map; /* bit 0 is next, 0 is taken */
+    uint32_t count;
+    bool is_missed;
+    uint64_t predicted;
+
+    struct tw_etrace_place place;
+    struct tw_etrace_goal goal;
+    uint64_t epoch; /* of the code when place.at was found */
+    uint32_t hops;  /* blocks left since the last outcome */
+    uint32_t hops_max;
+    bool has_moved; /* in this packet */
+
+    struct tw_etrace_packet packet; /* at hand */
+    uint64_t packet_offset, packet_end; /* in the stream */
+    uint64_t resume_index;              /* of the packet, in the capture */
+
+    /* The last trap, until its handler is reported. */
+    bool has_trap;
+    uint16_t trap_cause;
+    uint8_t trap_interrupt;
+    uint64_t trap_tval;
+    bool has_next_epc;
+    uint64_t next_epc;
+
+    uint8_t error; /* of the walk, then of the loss until synchronization; 0: none */
+    uint64_t error_detail, error_index, error_offset;
+    uint64_t handled_gap;
+
+    uint64_t generation;    /* of the image, when it was asked ... */
+    bool image_has_contexts; /* ... whether it holds regions of some contexts only */
+
+    uint32_t returns_max, return_top, return_depth;
+    uint64_t returns[TW_ETRACE_RETURNS_MAX];
+    uint8_t predictor[TW_ETRACE_PREDICTOR_MAX];
+};
+
+/* One run over an input. */
+struct tw_etrace_run {
+    struct tw_etrace_decoder *decoder;
+    struct tw_follow *follow;
+    struct tw_element *out, *end;
+    uint64_t index; /* of the packet at hand, in the capture */
+};
+
+/* decode.c: members of struct tw_protocol. */
+enum tw_status tw_etrace_decode(void *state, struct tw_follow *follow, struct tw_output *output,
+                                struct tw_input *in);
+enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_output *output);
+void tw_etrace_decoder_init(void *state, const void *config);
+void tw_etrace_decoder_reset(void *state);
+void tw_etrace_code_config(struct tw_code_config *code, const void *config);
+
+/* walk.c */
+
+enum tw_etrace_walk tw_etrace_walk(struct tw_etrace_run *run);
+
+/* The program is at this address, whose instruction was executed.  False: it is not in the image,
+   and an element says so. */
+bool tw_etrace_place_at(struct tw_etrace_run *run, uint64_t address);
+/* Says what was executed up to now, or up to the instruction at pc, which is left out. */
+void tw_etrace_flush(struct tw_etrace_run *run);
+void tw_etrace_flush_before(struct tw_etrace_run *run);
+/* What was executed up to now was said before. */
+void tw_etrace_skip(struct tw_etrace_run *run);
+/* The instruction at an address is a conditional branch. */
+bool tw_etrace_is_branch(struct tw_etrace_run *run, uint64_t address);
+/* Where the program would have gone on.  False: the trace does not tell. */
+bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address);
+/* The last instruction is an ecall or ebreak, so it raised this exception. */
+bool tw_etrace_raised(struct tw_etrace_run *run, unsigned cause);
+/* Outcomes that wait. */
+uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
+/* What is left at a branch becomes an outcome of the map. */
+void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder);
+void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder);
+void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder);
+
+/* take.c */
+
+/* Begins with the packet at hand: sets the phase. */
+void tw_etrace_take(struct tw_etrace_run *run);
+/* Goes on until the phase is idle (true) or there is no more room. */
+bool tw_etrace_go_on(struct tw_etrace_run *run);
+/* What was traced is no longer known to go on. */
+void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail);
+/* Says what the last loss cost. */
+void tw_etrace_report_error(struct tw_etrace_run *run, uint64_t resumed);
+
+#endif

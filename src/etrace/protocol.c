@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RISC-V E-Trace: the tables of functions, and configurations from what describes a source. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "etrace/config.h"
+#include "etrace/decode.h"
+
+/* The layout that the type of a snapshot's device names. */
+static uint8_t layout_of_type(const char *type)
+{
+    const char *digit = type ? strpbrk(type, "0123456789") : NULL;
+
+    if (!digit)
+        return TW_ETRACE_LAYOUT_NONE;
+    return *digit == '1'   ? TW_ETRACE_LAYOUT_SEED
+           : *digit == '2' ? TW_ETRACE_LAYOUT_V2
+                           : TW_ETRACE_LAYOUT_NONE;
+}
+
+static enum tw_status read_config(struct tw_etrace_config *config, uint8_t layout,
+                                  const struct tw_source_info *source, struct tw_fault *fault)
+{
+    tw_etrace_config_init(config, (enum tw_etrace_layout)layout);
+    return source->text ? tw_etrace_config_read(config, source->text, fault) : TW_OK;
+}
+
+static enum tw_status configure(void *state, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    struct tw_etrace_config *config = state;
+    const uint8_t of_type = layout_of_type(source->type);
+
+    /* Once to see the layout, whose defaults the rest is then read upon. */
+    TW_TRY(read_config(config, of_type, source, fault));
+    if (of_type && config->layout &&
+        (of_type == TW_ETRACE_LAYOUT_SEED) != (config->layout == TW_ETRACE_LAYOUT_SEED))
+        return tw_fail(fault, TW_E_CONFIG, "the layout is not that of a device of type %s",
+                       source->type);
+    TW_TRY(read_config(config, config->layout, source, fault));
+    if (source->core_type && !config->xlen)
+        config->xlen = !strcmp(source->core_type, "RV32")   ? 32
+                       : !strcmp(source->core_type, "RV64") ? 64
+                                                            : 0;
+    if (source->id)
+        config->id = source->id;
+    return tw_etrace_config_check(config, fault);
+}
+
+static enum tw_status configure_data(void *state, const struct tw_source_info *source,
+                                     struct tw_fault *fault)
+{
+    TW_TRY(configure(state, source, fault));
+    ((struct tw_etrace_config *)state)->is_data = true;
+    return TW_OK;
+}
+
+static uint8_t trace_id(const void *config)
+{
+    return ((const struct tw_etrace_config *)config)->id;
+}
+
+static void reader_init(void *reader, const void *config)
+{
+    tw_etrace_codec_init(reader, config);
+}
+
+static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
+                                  bool is_last)
+{
+    return tw_etrace_read(reader, packet, data, size, is_last);
+}
+
+static void reader_lost(void *reader)
+{
+    tw_etrace_transport_lose(&((struct tw_etrace_codec *)reader)->transport);
+}
+
+static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    return tw_etrace_write(writer, out, size, packet);
+}
+
+static void print(struct tw_text *out, const void *packet)
+{
+    tw_etrace_print(out, packet);
+}
+
+static void json(struct tw_text *out, const void *packet)
+{
+    tw_etrace_json(out, packet);
+}
+
+#define MEMBERS                                                                                \
+    .flags = TW_PROTOCOL_FOLLOWS, .config_size = sizeof(struct tw_etrace_config),              \
+    .reader_size = sizeof(struct tw_etrace_codec),                                             \
+    .decoder_size = sizeof(struct tw_etrace_decoder),                                          \
+    .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
+    .trace_id = trace_id, .reader_init = reader_init, .read = read_packet,                     \
+    .reader_lost = reader_lost, .write = write_packet, .print = print, .json = json,           \
+    .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,                              \
+    .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
+    .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
+    .decoder_reset = tw_etrace_decoder_reset
+
+extern const struct tw_protocol tw_etrace, tw_etraced;
+
+const struct tw_protocol tw_etrace = { .name = "etrace",
+                                       .title = "RISC-V E-Trace",
+                                       .configure = configure,
+                                       MEMBERS };
+
+/* Data trace whose packets travel under an ID of their own. */
+const struct tw_protocol tw_etraced = { .name = "etraced",
+                                        .title = "RISC-V E-Trace data trace",
+                                        .configure = configure_data,
+                                        MEMBERS };

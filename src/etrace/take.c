@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What packets mean: where to walk to, then what to say. */
+#include "etrace/decode.h"
+
+static struct tw_element *emit(struct tw_etrace_run *run, uint8_t type)
+{
+    *run->out = (struct tw_element){ .index = run->index, .type = type };
+    return run->out++;
+}
+
+/* Loss and return. */
+
+void tw_etrace_report_error(struct tw_etrace_run *run, uint64_t resumed)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+
+    if (!decoder->error)
+        return;
+    *run->out++ = (struct tw_element){ .index = decoder->error_index,
+                                       .type = TW_ELEMENT_ERROR,
+                                       .error = decoder->error,
+                                       .skipped = resumed - decoder->error_offset,
+                                       .error_detail = decoder->error_detail };
+    decoder->error = TW_ERROR_NONE;
+}
+
+static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
+{
+    tw_etrace_drop_outcomes(decoder);
+    decoder->state = state;
+    decoder->is_inferred = false;
+    decoder->has_trap = decoder->has_next_epc = false;
+    decoder->place.at = 0;
+    decoder->return_depth = 0;
+}
+
+void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_BAD_OPCODE ||
+                            code == TW_ERROR_IMAGE_MISMATCH;
+
+    if (decoder->state == TW_ETRACE_UNSYNCED && decoder->is_after_error)
+        return; /* part of what is to be reported already */
+    if (decoder->state == TW_ETRACE_TRACING && !decoder->has_moved)
+        tw_etrace_flush(run);
+    decoder->error = code;
+    decoder->error_detail = detail;
+    decoder->error_index = run->index;
+    decoder->error_offset = decoder->packet_offset;
+    decoder->is_after_error = true;
+    lose(decoder, TW_ETRACE_UNSYNCED);
+    emit(run, TW_ELEMENT_NO_SYNC)->reason =
+        is_of_code                         ? TW_REASON_BAD_IMAGE
+        : code == TW_ERROR_DISCONTINUITY   ? TW_REASON_DISCARD
+                                           : TW_REASON_BAD_PACKET;
+}
+
+/* Tracing begins, or goes on behind a gap. */
+static void begin_tracing(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const bool is_new =
+        decoder->state == TW_ETRACE_UNSYNCED || decoder->state == TW_ETRACE_ENDED;
+
+    if (!is_new)
+        return;
+    tw_etrace_report_error(run, decoder->packet_offset);
+    emit(run, TW_ELEMENT_TRACE_ON)->reason =
+        decoder->is_after_loss ? TW_TRACE_ON_OVERFLOW : TW_TRACE_ON_NORMAL;
+    decoder->is_after_loss = decoder->is_after_error = false;
+}
+
+/* Context. */
+
+/* The address space to look in: the context, where the image tells them apart.  True: it is
+   another one than before. */
+static bool set_view(struct tw_etrace_run *run)
+{
+    const struct tw_blocks *before = run->follow->blocks;
+    struct tw_image *image = run->follow->code->image;
+    uint32_t context = 0;
+
+    if (run->decoder->image_has_contexts)
+        for (size_t i = 0; i < tw_image_region_count(image) && !context; i++)
+            if (tw_image_region(image, i)->context == (uint32_t)run->decoder->context)
+                context = (uint32_t)run->decoder->context;
+    tw_follow_view(run->follow, TW_SPACE_ANY, context);
+    return run->follow->blocks != before;
+}
+
+/* Context and time of a format 3 packet.  True: the code is to be looked up anew. */
+static bool take_context(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    const bool has_context = decoder->codec.shape.context > 0;
+    const bool is_new = !decoder->has_context || packet->privilege != decoder->privilege ||
+                        packet->context != decoder->context;
+    const bool is_other = has_context && packet->context != decoder->context;
+
+    if (is_new) {
+        struct tw_element *out = emit(run, TW_ELEMENT_PE_CONTEXT);
+
+        decoder->has_context = true;
+        decoder->privilege = packet->privilege;
+        decoder->context = packet->context;
+        out->isa = decoder->isa;
+        out->el = packet->privilege & 15u;
+        out->flags =
+            (uint8_t)(TW_CONTEXT_HAS_PRIV | (has_context ? TW_CONTEXT_HAS_CID : 0) |
+                      (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
+        out->context_id = (uint32_t)packet->context;
+    }
+    if (decoder->codec.shape.time)
+        emit(run, TW_ELEMENT_TIMESTAMP)->timestamp = packet->time;
+    return is_other && set_view(run);
+}
+
+/* A synchronization packet's address is reached: what both sides forget, they forget now. */
+static void synchronize(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+
+    decoder->return_depth = 0;
+    if (decoder->codec.config.bpred_reset_on_sync)
+        tw_etrace_reset_predictor(decoder);
+    decoder->is_inferred = decoder->was_updiscon = false;
+    decoder->has_trap = decoder->has_next_epc = false;
+    decoder->state = decoder->place.at ? TW_ETRACE_TRACING : TW_ETRACE_MISSING;
+}
+
+/* The program is at `address`, by itself; the packet tells which way a branch there goes. */
+static void arrive(struct tw_etrace_run *run, uint64_t address)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+
+    tw_etrace_drop_outcomes(decoder);
+    if (tw_etrace_place_at(run, address) && tw_etrace_is_branch(run, address)) {
+        decoder->map = decoder->packet.branch;
+        decoder->count = 1;
+    }
+}
+
+/* Format 3, subformat 0. */
+
+static void sync_effects(struct tw_etrace_run *run, bool is_reached)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const uint64_t address = decoder->packet.address;
+
+    if (is_reached)
+        tw_etrace_flush_before(run);
+    else
+        tw_etrace_flush(run);
+    begin_tracing(run);
+    if (take_context(run) && is_reached)
+        (void)tw_etrace_place_at(run, address); /* other code, perhaps */
+    if (!is_reached)
+        arrive(run, address);
+    synchronize(run);
+}
+
+/* ctype 3: another hart or process runs from here on, and the last instruction of the old one was
+   reported just before. */
+static bool is_asynchronous(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    uint64_t next;
+
+    return decoder->has_context && decoder->packet.context != decoder->context &&
+           (decoder->is_inferred || decoder->was_updiscon) &&
+           tw_etrace_successor(run, &next) && next != decoder->packet.address;
+}
+
+static void take_sync(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+
+    if (decoder->state != TW_ETRACE_TRACING || is_asynchronous(run)) {
+        sync_effects(run, false);
+        return;
+    }
+    decoder->is_inferred = false;
+    if (tw_etrace_is_branch(run, packet->address)) {
+        decoder->map |= (uint64_t)packet->branch << decoder->count;
+        decoder->count++;
+    }
+    decoder->goal = (struct tw_etrace_goal){ .address = packet->address, .is_sync = true };
+    decoder->phase = TW_ETRACE_FOLLOW;
+}
+
+/* Format 3, subformat 1. */
+
+/* The trap's EPC.  *is_own: it is the packet's address. */
+static bool find_epc(struct tw_etrace_run *run, uint64_t *epc, bool *is_own)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    const bool is_seed = decoder->codec.shape.is_seed;
+
+    *is_own = false;
+    if (is_seed && packet->ecause == 2 && !packet->interrupt) { /* 6.3.1 */
+        *epc = packet->tval;
+        return true;
+    }
+    if (decoder->has_next_epc) {
+        *epc = decoder->next_epc;
+        return true;
+    }
+    if (decoder->state == TW_ETRACE_TRACING) {
+        /* The draft reports a jump's target as executed even when it could not be fetched. */
+        const bool is_fetch = packet->ecause == 1 || packet->ecause == 12;
+
+        *epc = decoder->place.pc;
+        if (!packet->interrupt && ((decoder->codec.config.ecall_retires &&
+                                    tw_etrace_raised(run, packet->ecause)) ||
+                                   (is_seed && is_fetch && packet->tval == *epc)))
+            return true;
+        if (tw_etrace_successor(run, epc))
+            return true;
+    }
+    *is_own = !packet->thaddr;
+    *epc = packet->address;
+    return *is_own;
+}
+
+static void emit_exception(struct tw_etrace_run *run, bool has_epc, uint64_t epc)
+{
+    const struct tw_etrace_packet *packet = &run->decoder->packet;
+    const bool is_seed_epc =
+        run->decoder->codec.shape.is_seed && packet->ecause == 2 && !packet->interrupt;
+    struct tw_element *out = emit(run, TW_ELEMENT_EXCEPTION);
+
+    out->number = packet->ecause;
+    out->flags = (uint8_t)(TW_EXCEPTION_RISCV | (has_epc ? TW_EXCEPTION_HAS_RETURN : 0) |
+                           (packet->interrupt ? TW_EXCEPTION_INTERRUPT : 0));
+    out->return_address = has_epc ? epc : 0;
+    if ((packet->has & TW_ETRACE_HAS_TVAL) && !is_seed_epc) {
+        out->flags |= TW_EXCEPTION_HAS_TVAL;
+        out->tval = packet->tval;
+    }
+}
+
+/* Where the handler is.  False: in implicit exception mode nobody said. */
+static bool find_handler(const struct tw_etrace_decoder *decoder, uint64_t *address)
+{
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    const struct tw_etrace_config *config = &decoder->codec.config;
+    uint64_t tvec;
+
+    *address = packet->address;
+    if (packet->has & TW_ETRACE_HAS_ADDRESS)
+        return true;
+    if (packet->privilege >= TW_ETRACE_PRIVILEGES ||
+        !(config->tvec_mask >> packet->privilege & 1))
+        return false;
+    tvec = config->tvec[packet->privilege];
+    *address = tvec & ~(uint64_t)3;
+    if ((tvec & 3) == 1 && packet->interrupt) /* vectored */
+        *address += 4u * packet->ecause;
+    return true;
+}
+
+static void take_trap(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    /* The same trap again, because a second one struck before its handler ran. */
+    const bool is_repeated = decoder->has_trap && !packet->thaddr &&
+                             packet->ecause == decoder->trap_cause &&
+                             packet->interrupt == decoder->trap_interrupt &&
+                             (packet->interrupt || packet->tval == decoder->trap_tval);
+    uint64_t epc = 0, handler;
+    bool is_own = false;
+
+    begin_tracing(run);
+    if (!is_repeated) {
+        const bool has_epc = find_epc(run, &epc, &is_own);
+
+        tw_etrace_flush(run);
+        emit_exception(run, has_epc, epc);
+    }
+    lose(decoder, TW_ETRACE_TRAPPED);
+    if (packet->thaddr) {
+        (void)take_context(run);
+        if (find_handler(decoder, &handler)) {
+            arrive(run, handler);
+            synchronize(run);
+        } else {
+            tw_etrace_fail(run, TW_ERROR_UNSUPPORTED, packet->privilege);
+        }
+        return;
+    }
+    decoder->has_trap = true;
+    decoder->trap_cause = packet->ecause;
+    decoder->trap_interrupt = packet->interrupt;
+    decoder->trap_tval = packet->tval;
+    decoder->has_next_epc = !is_own;
+    decoder->next_epc = packet->address;
+}
+
+/* Format 3, subformat 3. */
+
+static void support_effects(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const unsigned status = decoder->packet.qual_status;
+    const bool is_traced = decoder->state != TW_ETRACE_UNSYNCED;
+
+    if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable)
+        return;
+    if (is_traced) {
+        tw_etrace_flush(run);
+        lose(decoder, TW_ETRACE_ENDED);
+    }
+    if (status != TW_ETRACE_TRACE_LOST)
+        return;
+    emit(run, TW_ELEMENT_NO_SYNC)->reason = TW_REASON_OVERFLOW;
+    decoder->is_after_loss = true;
+}
+
+/* Formats 0 to 2. */
+
+static bool has_address(const struct tw_etrace_packet *packet)
+{
+    return packet->packet.type == TW_ETRACE_F0S1 || (packet->has & TW_ETRACE_HAS_ADDRESS);
+}
+
+static void add_outcomes(struct tw_etrace_decoder *decoder)
+{
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    unsigned branches = packet->branches;
+
+    switch (packet->packet.type) {
+    case TW_ETRACE_F0S0:
+        decoder->predicted += (uint64_t)packet->branch_count + 31;
+        decoder->is_missed = packet->branch_fmt != 2;
+        break;
+    case TW_ETRACE_F1:
+        if (branches == 0)
+            branches = 31;
+        decoder->map |= (uint64_t)(packet->branch_map & (((uint64_t)1 << branches) - 1))
+                        << decoder->count;
+        decoder->count += branches;
+        break;
+    case TW_ETRACE_F0S1:
+        decoder->map |= (uint64_t)(packet->branch_map & (((uint64_t)1 << branches) - 1))
+                        << decoder->count;
+        decoder->count += branches;
+        break;
+    default:
+        break;
+    }
+}
+
+static void set_goal(struct tw_etrace_decoder *decoder)
+{
+    const struct tw_etrace_packet *packet = &decoder->packet;
+
+    decoder->goal = (struct tw_etrace_goal){
+        .address = packet->address,
+        .to_branch = !has_address(packet),
+        .report_only =
+            packet->packet.type == TW_ETRACE_F0S1 || (packet->updiscon && !packet->notify),
+        .is_notify = packet->notify,
+        .has_irdepth = packet->irreport,
+        .irdepth = packet->irdepth,
+    };
+    if (decoder->goal.to_branch) /* members of earlier packets */
+        decoder->goal.report_only = decoder->goal.is_notify = decoder->goal.has_irdepth = false;
+    decoder->phase = TW_ETRACE_FOLLOW;
+}
+
+/* To the second visit of the last address, which an uninferable jump made (6.6.2, scenario 1). */
+static void visit_again(struct tw_etrace_decoder *decoder)
+{
+    decoder->goal.address = decoder->place.pc;
+    decoder->goal.report_only = true;
+    decoder->goal.is_sync = decoder->goal.to_branch = false;
+    decoder->phase = TW_ETRACE_SECOND_VISIT;
+}
+
+/* Code is missing, but here is an address that the program came to. */
+static void resume(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    const unsigned last = packet->branches ? packet->branches - 1u : 0;
+
+    /* What was missed has changed the predictor and the return stack. */
+    if (!has_address(packet) || (decoder->codec.options & (TW_ETRACE_BRANCH_PREDICTION |
+                                                           TW_ETRACE_IMPLICIT_RETURN)))
+        return;
+    if (!tw_etrace_place_at(run, packet->address))
+        return;
+    decoder->state = TW_ETRACE_TRACING;
+    if (packet->branches && tw_etrace_is_branch(run, packet->address)) {
+        decoder->map = packet->branch_map >> last & 1;
+        decoder->count = 1;
+    }
+}
+
+static void take_jump(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+
+    if (TW_UNLIKELY(decoder->state != TW_ETRACE_TRACING)) {
+        if (decoder->state == TW_ETRACE_MISSING)
+            resume(run);
+        else if (decoder->state != TW_ETRACE_UNSYNCED)
+            tw_etrace_fail(run, TW_ERROR_BAD_SEQUENCE, decoder->packet.packet.type);
+        return;
+    }
+    add_outcomes(decoder);
+    if (decoder->is_inferred)
+        visit_again(decoder);
+    else
+        set_goal(decoder);
+}
+
+static void jump_effects(struct tw_etrace_run *run, enum tw_etrace_walk how)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    const uint64_t left = tw_etrace_outcomes(decoder);
+
+    if (how == TW_ETRACE_WALK_REPORTED && left > 0 &&
+        (left > 1 || !tw_etrace_is_branch(run, decoder->place.pc))) {
+        tw_etrace_fail(run, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
+        return;
+    }
+    if (left)
+        tw_etrace_settle_outcomes(decoder);
+    decoder->was_updiscon = !decoder->goal.to_branch && packet->updiscon;
+    decoder->is_inferred = how == TW_ETRACE_WALK_ADDRESS && !decoder->goal.is_notify;
+    if (TW_UNLIKELY(decoder->goal.is_notify)) {
+        struct tw_element *out;
+
+        tw_etrace_flush(run);
+        out = emit(run, TW_ELEMENT_EVENT);
+        out->kind = TW_EVENT_NOTIFY;
+        out->value = packet->address;
+    }
+}
+
+/* Data. */
+
+static void emit_value(struct tw_etrace_run *run, unsigned flags, uint64_t address,
+                       uint64_t value, unsigned size)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_packet *packet = &decoder->packet;
+    struct tw_element *out = emit(run, TW_ELEMENT_DATA_VALUE);
+
+    out->flags = (uint8_t)(flags | TW_DATA_HAS_VALUE);
+    out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
+    out->data_address = flags & TW_DATA_HAS_ADDRESS ? address : 0;
+    out->data_value = value;
+    out->size = (uint8_t)size;
+}
+
+static void take_data(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_packet *packet = &decoder->packet;
+    const unsigned type = packet->packet.type;
+    const bool is_response =
+        type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA;
+    unsigned flags, size;
+
+    packet->address = 0;
+    tw_etraced_resolve(&decoder->codec.data_shape, &decoder->codec.history, packet);
+    size = 1u << packet->data_size;
+    flags = (packet->has & TW_ETRACE_HAS_ADDRESS) || (is_response && packet->address)
+                ? TW_DATA_HAS_ADDRESS
+                : 0;
+    if (packet->has & TW_ETRACE_HAS_ADDRESS) {
+        struct tw_element *out = emit(run, TW_ELEMENT_DATA_ADDR);
+
+        out->flags = TW_DATA_HAS_ADDRESS;
+        out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
+        out->data_address = packet->address;
+        out->size = (uint8_t)size;
+    }
+    if (packet->has & TW_ETRACE_HAS_DATA) {
+        emit_value(run, flags, packet->address, packet->value, size > 8 ? 8 : size);
+        if (size > 8)
+            emit_value(run, flags, packet->address + 8, packet->value_high, 8);
+    }
+    if (packet->has & TW_ETRACE_HAS_OPERAND)
+        emit_value(run, flags | TW_DATA_OPERAND, packet->address, packet->operand_value,
+                   size > 8 ? 8 : size);
+}
+
+/* All packets. */
+
+void tw_etrace_take(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_packet *packet = &decoder->packet;
+    const unsigned type = packet->packet.type;
+
+    decoder->has_moved = false;
+    if (type <= TW_ETRACE_F3S3)
+        tw_etrace_track(&decoder->codec, packet);
+    switch (type) {
+    case TW_ETRACE_F3S0:
+        take_sync(run);
+        break;
+    case TW_ETRACE_F3S1:
+        take_trap(run);
+        break;
+    case TW_ETRACE_F3S2:
+        if (decoder->state == TW_ETRACE_UNSYNCED)
+            break;
+        tw_etrace_flush(run);
+        if (take_context(run) && decoder->place.at &&
+            tw_etrace_place_at(run, decoder->place.pc))
+            tw_etrace_skip(run);
+        break;
+    case TW_ETRACE_F3S3:
+        if (packet->qual_status == TW_ETRACE_ENDED_UPD && decoder->is_inferred)
+            visit_again(decoder);
+        else
+            support_effects(run);
+        break;
+    case TW_ETRACE_F0S0:
+    case TW_ETRACE_F0S1:
+    case TW_ETRACE_F1:
+    case TW_ETRACE_F2:
+        take_jump(run);
+        break;
+    default:
+        take_data(run);
+    }
+}
+
+/* A walk came to its end, or broke off. */
+static void end_walk(struct tw_etrace_run *run, enum tw_etrace_walk how)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const unsigned type = decoder->packet.packet.type;
+    const bool is_second = decoder->phase == TW_ETRACE_SECOND_VISIT;
+    const bool is_broken = how == TW_ETRACE_WALK_ERROR || how == TW_ETRACE_WALK_MISSING;
+
+    decoder->phase = TW_ETRACE_IDLE;
+    if (how == TW_ETRACE_WALK_ERROR)
+        tw_etrace_fail(run, decoder->error, decoder->error_detail);
+    else if (how == TW_ETRACE_WALK_MISSING)
+        lose(decoder, TW_ETRACE_MISSING);
+    decoder->is_inferred = false;
+    if (type == TW_ETRACE_F3S0)
+        sync_effects(run, !is_broken);
+    else if (type == TW_ETRACE_F3S3)
+        support_effects(run);
+    else if (is_broken)
+        return;
+    else if (is_second)
+        set_goal(decoder);
+    else
+        jump_effects(run, how);
+}
+
+bool tw_etrace_go_on(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+
+    while (decoder->phase != TW_ETRACE_IDLE) {
+        const enum tw_etrace_walk how = tw_etrace_walk(run);
+
+        if (how == TW_ETRACE_WALK_FULL)
+            return false;
+        end_walk(run, how);
+    }
+    return true;
+}
