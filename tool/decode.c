@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "accesses.h"
 #include "commands.h"
 #include "lines.h"
 #include "path.h"
@@ -13,6 +14,8 @@ struct decode {
     struct output out;
     struct lines lines;
     struct path *path; /* NULL: lines */
+    bool is_accesses;  /* csv of data trace alone */
+    struct accesses accesses;
 };
 
 static bool overlaps(const struct address_range *range, uint64_t first, uint64_t end)
@@ -101,6 +104,8 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
             continue;
         if (decode->path)
             take_path(decode, session, &batch);
+        else if (decode->is_accesses)
+            accesses_take(&decode->accesses, &decode->out, session, &batch);
         else
             take_lines(decode, session, &batch);
         if (output_is_over(&decode->out))
@@ -108,6 +113,7 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
     }
     if (decode->path)
         path_end(decode->path, session);
+    accesses_end(&decode->accesses, &decode->out);
     if (decode->options->stats)
         say_stats(session, buffer);
     return status == TW_END;
@@ -146,7 +152,11 @@ static int run(const struct options *options)
     if (status == DONE && !output_open(&decode.out, options->output, options->color))
         status = NOT_DONE;
     if (status == DONE) {
-        if (decode.lines.format == LINES_CSV)
+        decode.is_accesses =
+            decode.lines.format == LINES_CSV && !options->columns && accesses_fit(&session);
+        if (decode.is_accesses)
+            accesses_head(&decode.out);
+        else if (decode.lines.format == LINES_CSV)
             csv_head(&decode.lines.csv, &decode.out);
         session.out = &decode.out;
         status = session_run(&session, false, decode_buffer, &decode);
@@ -160,10 +170,11 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,   O_ID,     O_SOURCE,        O_FROM,    O_TO,         O_RANGE,      O_FRAMING,
-    O_PROTOCOL, O_CONFIG, O_ARCH,          O_IMAGE,   O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP,
-    O_OPT,      O_CHECK,  O_ALLOW_OUTSIDE, O_COLUMNS, O_CLOCK,      O_ERRORS,     O_STATS,
-    O_OUTPUT,   O_COLOR,  O_QUIET,         O_VERBOSE, O_END,
+    O_BUFFER,        O_ID,         O_SOURCE,   O_FROM,        O_TO,    O_RANGE,
+    O_FRAMING,       O_PROTOCOL,   O_CONFIG,   O_ARCH,        O_IMAGE, O_NO_BARRIER,
+    O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_OPT,   O_CHECK,
+    O_ALLOW_OUTSIDE, O_COLUMNS,    O_CLOCK,    O_ERRORS,      O_STATS, O_OUTPUT,
+    O_COLOR,         O_QUIET,      O_VERBOSE,  O_END,
 };
 
 const struct command command_decode = {
