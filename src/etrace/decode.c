@@ -248,8 +248,7 @@ static void forget(struct tw_etrace_decoder *decoder)
     const struct tw_etrace_config *config = &decoder->codec.config;
     const unsigned bits =
         config->return_stack_size ? config->return_stack_size : config->call_counter_size;
-    const unsigned xlen =
-        config->xlen ? config->xlen : config->iaddress_width <= 32 ? 32 : 64;
+    const unsigned xlen = config->xlen ? config->xlen : config->iaddress_width <= 32 ? 32 : 64;
 
     tw_etrace_codec_reset(&decoder->codec);
     decoder->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
@@ -272,7 +271,8 @@ void tw_etrace_decoder_reset(void *state)
     struct tw_etrace_decoder *decoder = state;
 
     memset(&decoder->isa, 0,
-           offsetof(struct tw_etrace_decoder, returns) - offsetof(struct tw_etrace_decoder, isa));
+           offsetof(struct tw_etrace_decoder, returns) -
+               offsetof(struct tw_etrace_decoder, isa));
     forget(decoder);
 }
 

@@ -70,8 +70,8 @@ struct tw_etrace_decoder {
     uint8_t state, phase;
     bool has_begun; /* a packet came */
     bool is_ended;
-    bool is_inferred;  /* the last address may not have been visited for the last time */
-    bool was_updiscon; /* the last address packet had updiscon set */
+    bool is_inferred;    /* the last address may not have been visited for the last time */
+    bool was_updiscon;   /* the last address packet had updiscon set */
     bool is_after_loss;  /* the unit said so */
     bool is_after_error; /* what follows belongs to an error that is not reported yet */
     bool has_context;
@@ -91,7 +91,7 @@ struct tw_etrace_decoder {
     uint32_t hops_max;
     bool has_moved; /* in this packet */
 
-    struct tw_etrace_packet packet; /* at hand */
+    struct tw_etrace_packet packet;     /* at hand */
     uint64_t packet_offset, packet_end; /* in the stream */
     uint64_t resume_index;              /* of the packet, in the capture */
 
@@ -107,7 +107,7 @@ struct tw_etrace_decoder {
     uint64_t error_detail, error_index, error_offset;
     uint64_t handled_gap;
 
-    uint64_t generation;    /* of the image, when it was asked ... */
+    uint64_t generation;     /* of the image, when it was asked ... */
     bool image_has_contexts; /* ... whether it holds regions of some contexts only */
 
     uint32_t returns_max, return_top, return_depth;

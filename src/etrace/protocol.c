@@ -105,10 +105,9 @@ static void json(struct tw_text *out, const void *packet)
 
 extern const struct tw_protocol tw_etrace, tw_etraced;
 
-const struct tw_protocol tw_etrace = { .name = "etrace",
-                                       .title = "RISC-V E-Trace",
-                                       .configure = configure,
-                                       MEMBERS };
+const struct tw_protocol tw_etrace = {
+    .name = "etrace", .title = "RISC-V E-Trace", .configure = configure, MEMBERS
+};
 
 /* Data trace whose packets travel under an ID of their own. */
 const struct tw_protocol tw_etraced = { .name = "etraced",

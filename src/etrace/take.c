@@ -50,10 +50,10 @@ void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail)
     decoder->error_offset = decoder->packet_offset;
     decoder->is_after_error = true;
     lose(decoder, TW_ETRACE_UNSYNCED);
-    emit(run, TW_ELEMENT_NO_SYNC)->reason =
-        is_of_code                         ? TW_REASON_BAD_IMAGE
-        : code == TW_ERROR_DISCONTINUITY   ? TW_REASON_DISCARD
-                                           : TW_REASON_BAD_PACKET;
+    emit(run, TW_ELEMENT_NO_SYNC)->reason = is_of_code ? TW_REASON_BAD_IMAGE
+                                            : code == TW_ERROR_DISCONTINUITY
+                                                ? TW_REASON_DISCARD
+                                                : TW_REASON_BAD_PACKET;
 }
 
 /* Tracing begins, or goes on behind a gap. */
@@ -107,9 +107,8 @@ static bool take_context(struct tw_etrace_run *run)
         decoder->context = packet->context;
         out->isa = decoder->isa;
         out->el = packet->privilege & 15u;
-        out->flags =
-            (uint8_t)(TW_CONTEXT_HAS_PRIV | (has_context ? TW_CONTEXT_HAS_CID : 0) |
-                      (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
+        out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | (has_context ? TW_CONTEXT_HAS_CID : 0) |
+                               (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
         out->context_id = (uint32_t)packet->context;
     }
     if (decoder->codec.shape.time)
@@ -169,8 +168,8 @@ static bool is_asynchronous(struct tw_etrace_run *run)
     uint64_t next;
 
     return decoder->has_context && decoder->packet.context != decoder->context &&
-           (decoder->is_inferred || decoder->was_updiscon) &&
-           tw_etrace_successor(run, &next) && next != decoder->packet.address;
+           (decoder->is_inferred || decoder->was_updiscon) && tw_etrace_successor(run, &next) &&
+           next != decoder->packet.address;
 }
 
 static void take_sync(struct tw_etrace_run *run)
@@ -214,9 +213,9 @@ static bool find_epc(struct tw_etrace_run *run, uint64_t *epc, bool *is_own)
         const bool is_fetch = packet->ecause == 1 || packet->ecause == 12;
 
         *epc = decoder->place.pc;
-        if (!packet->interrupt && ((decoder->codec.config.ecall_retires &&
-                                    tw_etrace_raised(run, packet->ecause)) ||
-                                   (is_seed && is_fetch && packet->tval == *epc)))
+        if (!packet->interrupt &&
+            ((decoder->codec.config.ecall_retires && tw_etrace_raised(run, packet->ecause)) ||
+             (is_seed && is_fetch && packet->tval == *epc)))
             return true;
         if (tw_etrace_successor(run, epc))
             return true;
@@ -390,8 +389,8 @@ static void resume(struct tw_etrace_run *run)
     const unsigned last = packet->branches ? packet->branches - 1u : 0;
 
     /* What was missed has changed the predictor and the return stack. */
-    if (!has_address(packet) || (decoder->codec.options & (TW_ETRACE_BRANCH_PREDICTION |
-                                                           TW_ETRACE_IMPLICIT_RETURN)))
+    if (!has_address(packet) ||
+        (decoder->codec.options & (TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_IMPLICIT_RETURN)))
         return;
     if (!tw_etrace_place_at(run, packet->address))
         return;

@@ -355,7 +355,9 @@ bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address)
         *address = more->target;
         return true;
     }
-    if (!is_implicit_return(decoder, more))
+    /* An irdepth of the last packet told how to get here, not where to go next. */
+    if (!more->is_return || !(decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) ||
+        decoder->return_depth == 0)
         return false;
     *address = decoder->returns[decoder->return_top];
     return true;
