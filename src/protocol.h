@@ -33,7 +33,8 @@ struct tw_input {
     uint64_t offset; /* of data[0] in this ID's stream */
     const struct tw_place *places;
     size_t place_count;
-    bool is_last; /* nothing follows: a cut packet is the end of the trace */
+    bool has_gaps; /* some of the places are discontinuities */
+    bool is_last;  /* nothing follows: a cut packet is the end of the trace */
 };
 
 /* When several IDs are merged: elements[first...] were released by the packet that ended before

@@ -20,6 +20,7 @@ struct tw_tree_config {
     uint8_t assume_id;     /* frames: give bytes of unknown ID to this one; 0: drop them */
     bool packets_only;     /* no elements: tw_tree_next_packet instead of tw_tree_next */
     bool unmerged;         /* several IDs: do not interleave, each feed gives ID after ID */
+    bool counts_elements;  /* keep struct tw_source_stats of elements (costs some speed) */
     uint32_t range_limit;  /* instructions without a waypoint; 0: 1,048,576 */
     bool source_address_n; /* ETE: a source-address range is split at each not-taken waypoint */
     bool check_opcodes, check_atoms, check_continuity;

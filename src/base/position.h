@@ -25,16 +25,35 @@ static inline void tw_position_init(struct tw_position *position, const struct t
     position->delta = 0;
 }
 
+/* The last place that begins at or before `offset`, or the first one. */
+static inline const struct tw_place *tw_position_search(const struct tw_position *position,
+                                                        uint64_t offset)
+{
+    const struct tw_place *low = position->first, *high = position->last;
+
+    while (low < high) {
+        const struct tw_place *middle = low + (high - low + 1) / 2;
+
+        if (middle->stream <= offset)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Finds the stretch that holds `offset`; the cursor may stand anywhere. */
 static inline void tw_position_seek(struct tw_position *position, uint64_t offset)
 {
     const struct tw_place *place = position->place;
     uint64_t into, frames;
 
-    while (place > position->first && place->stream > offset)
-        place--;
-    while (place < position->last && place[1].stream <= offset)
-        place++;
+    if (place->stream > offset || (place < position->last && place[1].stream <= offset)) {
+        place++; /* mostly the next one */
+        if (place > position->last || place->stream > offset ||
+            (place < position->last && place[1].stream <= offset))
+            place = tw_position_search(position, offset);
+    }
     position->place = place;
     position->until = place < position->last ? place[1].stream : UINT64_MAX;
     position->from = place->stream;

@@ -5,15 +5,6 @@
 /* M profile: no code ran since the last exception. */
 static const uint64_t tail_chain_address = 0xfffffffe;
 
-uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa)
-{
-    if (decoder->reader.setup.profile == TW_PROFILE_M)
-        return TW_ISA_T32;
-    if (sf)
-        return TW_ISA_A64;
-    return sub_isa ? TW_ISA_T32 : TW_ISA_A32;
-}
-
 static enum tw_security security_of(const struct tw_etmv4_context *context)
 {
     if (context->nse)
@@ -298,6 +289,7 @@ static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *
 void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
 {
     struct tw_etmv4_decoder *decoder = run->decoder;
+    bool had_context;
 
     tw_etmv4_analyse_held(run);
     if (run->follow->error)
@@ -322,8 +314,10 @@ void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item
     case TW_ITEM_CONTEXT:
         take_context(run, &item->context, item->index);
         break;
-    case TW_ITEM_TRACE_ON:
+    case TW_ITEM_TRACE_ON: /* the context stays unless told (R_TJLYH) */
+        had_context = decoder->has_context;
         tw_etmv4_forget_place(run);
+        decoder->has_context = had_context;
         emit_plain(run, TW_ELEMENT_TRACE_ON, item);
         run->out[-1].reason = (uint8_t)item->number;
         break;

@@ -59,20 +59,9 @@ static bool one_packet(struct tw_etmv4_stage *stage)
 static bool is_fast(const struct tw_etmv4_decoder *decoder)
 {
     return decoder->sync == TW_SYNC_DONE && decoder->count == 0 && decoder->has_context &&
-           !decoder->exception_is_open && !decoder->q_is_open &&
+           decoder->has_address && !decoder->exception_is_open && !decoder->q_is_open &&
            decoder->reader.setup.max_spec == 0 && !decoder->commit_left && !decoder->drains &&
            !decoder->source_is_open;
-}
-
-static void jump(struct tw_etmv4_stage *stage, uint64_t address, uint8_t sub_isa)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    decoder->has_address = true;
-    decoder->address = address;
-    decoder->sub_isa = sub_isa;
-    stage->run.follow->push_is_blocked = false;
-    tw_follow_jump(stage->run.follow, address, tw_etmv4_isa(decoder, decoder->sf, sub_isa));
 }
 
 /* size: hot loop */
@@ -82,11 +71,16 @@ static void fast_packets(struct tw_etmv4_stage *stage)
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_entry *history = decoder->reader.history;
     struct tw_follow *follow = stage->run.follow;
+    struct tw_track track = tw_track_begin(follow);
+    struct tw_position position = stage->position;
+    const uint64_t base = stage->offset - (uint64_t)(uintptr_t)stage->base;
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     struct tw_element *out = stage->run.out;
     struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
+    const bool is_marked = stage->output->marks.marks != NULL;
 
+    follow->push_is_blocked = follow->push_is_blocked && !decoder->has_address;
     while (at < end && out <= last) {
         const uint8_t head = *at;
         const struct tw_etmv4_atoms atoms = tw_etmv4_atoms[head];
@@ -94,13 +88,13 @@ static void fast_packets(struct tw_etmv4_stage *stage)
         unsigned size;
 
         if (TW_LIKELY(atoms.count)) {
-            const uint64_t index = index_at(stage, at);
+            const uint64_t index = tw_position_at(&position, base + (uint64_t)(uintptr_t)at);
 
-            out = tw_follow_atoms(follow, out, atoms.bits, atoms.count, index);
+            out = tw_track_atoms(follow, &track, out, atoms.bits, atoms.count, index);
             if (TW_UNLIKELY(follow->error))
                 break;
             at++;
-            if (TW_UNLIKELY(stage->output->marks.marks != NULL)) {
+            if (TW_UNLIKELY(is_marked)) {
                 stage->run.out = out;
                 mark(stage, at);
             }
@@ -123,7 +117,7 @@ static void fast_packets(struct tw_etmv4_stage *stage)
         } else if (head >= 0x90 && head <= 0x92) { /* exact match */
             entry = history[head - 0x90];
             size = 1;
-        } else if ((head == 0x9a || head == 0x9b) && decoder->reader.sf) { /* 32-bit */
+        } else if (head == 0x9a || head == 0x9b) { /* 32-bit */
             const unsigned sub_isa = head - 0x9au;
             bool reserved;
             const uint32_t low = tw_etmv4_long_low(tw_load_le32(at + 1), sub_isa, &reserved);
@@ -137,11 +131,15 @@ static void fast_packets(struct tw_etmv4_stage *stage)
             break;
         }
         tw_etmv4_push(history, entry);
-        jump(stage, entry.address, entry.sub_isa);
+        decoder->sub_isa = entry.sub_isa;
+        tw_track_jump(follow, &track, entry.address,
+                      tw_etmv4_isa(decoder, decoder->sf, entry.sub_isa));
+        at += size;
         if (TW_UNLIKELY(follow->error))
             break;
-        at += size;
     }
+    tw_track_end(follow, &track);
+    stage->position = position;
     stage->at = at;
     stage->run.out = out;
 }
@@ -212,8 +210,10 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
     while (has_more_room) {
         const uint64_t from = in->offset + (uint64_t)(stage.at - in->data);
         const uint64_t first = decoder->handled_gap > from ? decoder->handled_gap : from;
-        const uint64_t gap = tw_position_discontinuity(in->places, in->place_count, first,
-                                                       in->offset + in->size);
+        const uint64_t gap = in->has_gaps
+                                 ? tw_position_discontinuity(in->places, in->place_count, first,
+                                                             in->offset + in->size)
+                                 : UINT64_MAX;
 
         stage.end = gap == UINT64_MAX ? in->data + in->size : in->data + (gap - in->offset);
         stage.is_last = gap != UINT64_MAX || in->is_last;
@@ -258,8 +258,7 @@ void tw_etmv4_decoder_init(void *state, const void *config)
     struct tw_etmv4_decoder *decoder = state;
 
     memset(decoder, 0, sizeof *decoder);
-    decoder->config = *(const struct tw_etmv4_config *)config;
-    tw_etmv4_decoder_reset(decoder);
+    tw_etmv4_reader_init(&decoder->reader, config);
     decoder->lost_reason = TW_REASON_INIT;
 }
 
@@ -275,14 +274,17 @@ void tw_etmv4_decoder_free(void *state)
 void tw_etmv4_decoder_reset(void *state)
 {
     struct tw_etmv4_decoder *decoder = state;
-    const struct tw_etmv4_decoder fresh = { .config = decoder->config,
-                                            .items = decoder->items,
-                                            .room = decoder->room,
-                                            .allocator = decoder->allocator,
-                                            .lost_reason = TW_REASON_RESET };
+    const size_t kept = offsetof(struct tw_etmv4_decoder, sync); /* the reader */
+    struct tw_etmv4_item *items = decoder->items;
+    const struct tw_allocator *allocator = decoder->allocator;
+    const size_t room = decoder->room;
 
-    *decoder = fresh;
-    tw_etmv4_reader_init(&decoder->reader, &decoder->config);
+    memset((uint8_t *)decoder + kept, 0, sizeof *decoder - kept);
+    decoder->items = items;
+    decoder->room = room;
+    decoder->allocator = allocator;
+    decoder->lost_reason = TW_REASON_RESET;
+    tw_etmv4_reader_lost(&decoder->reader);
 }
 
 void tw_etmv4_code_config(struct tw_code_config *code, const void *config)

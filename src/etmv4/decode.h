@@ -50,8 +50,7 @@ struct tw_etmv4_item {
 enum tw_etmv4_sync { TW_SYNC_START, TW_SYNC_ASYNC, TW_SYNC_INFO, TW_SYNC_DONE };
 
 struct tw_etmv4_decoder {
-    struct tw_etmv4_reader reader;
-    struct tw_etmv4_config config;
+    struct tw_etmv4_reader reader; /* stays through a reset; all behind it is cleared */
 
     /* Stage 1: bytes to elements. */
     uint8_t sync;        /* enum tw_etmv4_sync */
@@ -119,7 +118,15 @@ void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item
 void tw_etmv4_analyse_held(struct tw_etmv4_run *run);
 void tw_etmv4_go_on(struct tw_etmv4_run *run); /* with a source address that did not fit */
 void tw_etmv4_forget_place(struct tw_etmv4_run *run);
-uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa);
+
+TW_INLINE uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa)
+{
+    if (decoder->reader.setup.profile == TW_PROFILE_M)
+        return TW_ISA_T32;
+    if (sf)
+        return TW_ISA_A64;
+    return sub_isa ? TW_ISA_T32 : TW_ISA_A32;
+}
 
 /* The most elements that one item can make, and that one packet of atoms can. */
 enum {

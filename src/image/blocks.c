@@ -5,21 +5,17 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "image/image.h"
+#include "isa/data.h"
 
 enum {
     DEFAULT_RANGE_LIMIT = 1048576,
     RANGE_LIMIT_MAX = 1 << 28,    /* a range's length in bytes fits 32 bits */
     BLOCKS_MAX = 4 * 1024 * 1024, /* then all are thrown away */
-    CHECKPOINT_STEP = 1024        /* bytes: see struct tw_checkpoint */
-};
-
-struct tw_block_slot {
-    uint64_t address;
-    uint32_t mode; /* instruction set and open IT conditions; CHECKPOINT_MODE for checkpoints */
-    uint32_t index; /* of the block or checkpoint; 0: free */
+    FIRST_SLOT_BITS = 10,
+    FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
+    CHECKPOINT_STEP = 1024 /* bytes: see struct tw_checkpoint */
 };
 
 #define CHECKPOINT_MODE 0x10000u
@@ -62,7 +58,7 @@ static uint32_t mode_of(uint8_t isa, uint8_t it_open)
 static struct tw_block_slot *slot_of(const struct tw_blocks *blocks, uint64_t address,
                                      uint32_t mode)
 {
-    size_t at = tw_hash64(address ^ (uint64_t)mode << 48) & (blocks->slot_room - 1);
+    size_t at = tw_blocks_hash(blocks, address, mode);
 
     while (blocks->slots[at].index &&
            (blocks->slots[at].address != address || blocks->slots[at].mode != mode))
@@ -78,11 +74,13 @@ static bool grow_slots(struct tw_blocks *blocks)
 
     if (blocks->slot_count < old_room / 2)
         return true;
-    blocks->slot_room = old_room ? old_room * 2 : 1024;
+    blocks->slot_room = old_room ? old_room * 2 : FIRST_SLOTS;
+    blocks->slot_shift = old_room ? blocks->slot_shift - 1 : 64 - FIRST_SLOT_BITS;
     blocks->slots = tw_take(allocator, blocks->slot_room * sizeof *blocks->slots);
     if (!blocks->slots) {
         blocks->slots = old;
         blocks->slot_room = old_room;
+        blocks->slot_shift++;
         return false;
     }
     for (size_t i = 0; i < old_room; i++)
@@ -166,7 +164,26 @@ static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opc
         break;
     default:
         tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
+        if (walk->blocks->code->config.ignores_it)
+            out->it_remaining = 0;
     }
+}
+
+/* What the instruction loads and stores. */
+static void set_transfers(const struct walk *walk, struct tw_block_more *more, uint32_t opcode)
+{
+    struct tw_data_access access = { .count = 0 };
+
+    if (walk->isa == TW_ISA_A32)
+        tw_a32_data(&access, opcode);
+    else if (walk->isa != TW_ISA_A64)
+        tw_t32_data(&access, opcode);
+    more->transfers = access.count;
+    more->transfer_flags = (uint8_t)((access.size & TW_TRANSFER_SIZE) |
+                                     (access.is_load ? TW_TRANSFER_LOADS : 0) |
+                                     (access.is_store ? TW_TRANSFER_STORES : 0) |
+                                     (access.is_coprocessor ? TW_TRANSFER_COPROCESSOR : 0) |
+                                     (access.has_pc ? TW_TRANSFER_HAS_PC : 0));
 }
 
 static void advance(struct walk *walk, unsigned size)
@@ -279,17 +296,19 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
             break;
         }
         classify(walk, &instruction, opcode);
+        if (config->has_transfers)
+            set_transfers(walk, more, opcode);
         advance(walk, size);
         walk->it_open = instruction.it_remaining;
         block->count++;
         set_last(block, &instruction);
-        if (instruction.is_waypoint) {
+        if (instruction.is_waypoint || config->single_steps) {
             more->end = TW_BLOCK_WAYPOINT;
             break;
         }
     }
     block->length = (uint32_t)(walk->address - block->start);
-    if (more->end != TW_BLOCK_WAYPOINT || !instruction.is_waypoint)
+    if (more->end != TW_BLOCK_WAYPOINT || !(instruction.is_waypoint || config->single_steps))
         return;
     more->target = instruction.target;
     more->target_isa = instruction.target_isa;

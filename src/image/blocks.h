@@ -57,6 +57,17 @@ struct tw_block_more {
     uint8_t it_remaining; /* ... and after the last instruction */
     bool is_link, is_return, is_exception_return, is_indirect;
     bool is_sequential; /* RISC-V: indirect, but the lui or auipc before it tells `target` */
+    uint8_t transfers;      /* has_transfers: how many loads and stores it makes ... */
+    uint8_t transfer_flags; /* ... and which: TW_TRANSFER_... */
+};
+
+/* Loads and stores of an instruction; the size of each in the low bits. */
+enum {
+    TW_TRANSFER_SIZE = 0x07,
+    TW_TRANSFER_LOADS = 0x08,
+    TW_TRANSFER_STORES = 0x10,
+    TW_TRANSFER_COPROCESSOR = 0x20, /* registers of a coprocessor: there is no address */
+    TW_TRANSFER_HAS_PC = 0x40
 };
 
 /* The last_* members of a range that ends with this instruction. */
@@ -78,7 +89,18 @@ struct tw_code_config {
     bool links_are_special;             /* a return stack is kept */
     bool exception_returns_are_special; /* they make an element of their own */
     bool check_atoms;                   /* not taking an unconditional branch is an error */
+    bool ignores_it;    /* T32: only what an encoding says itself makes it conditional */
+    bool single_steps;  /* each instruction is a block of its own ... */
+    bool has_transfers; /* ... and its loads and stores are wanted */
     const struct tw_allocator *allocator;
+};
+
+/* From an address to the block that starts there: open addressing, at most half full. */
+struct tw_block_slot {
+    uint64_t address;
+    uint32_t
+        mode; /* instruction set and open IT conditions; checkpoints have modes of their own */
+    uint32_t index; /* of the block or checkpoint; 0: free */
 };
 
 /* The blocks of one address space. */
@@ -91,6 +113,7 @@ struct tw_blocks {
     size_t room, more_room;
     struct tw_block_slot *slots;
     size_t slot_room, slot_count;
+    unsigned slot_shift; /* of the hash: 64 less the bits of slot_room */
     struct tw_checkpoint *checkpoints;
     size_t checkpoint_count, checkpoint_room;
 };
@@ -115,6 +138,24 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
 
 /* Throws all blocks away if the image has changed since. */
 void tw_code_refresh(struct tw_code *code);
+
+TW_INLINE size_t tw_blocks_hash(const struct tw_blocks *blocks, uint64_t address, uint32_t mode)
+{
+    return (size_t)((address ^ (uint64_t)mode << 56) * 0x9e3779b97f4a7c15u >>
+                    blocks->slot_shift);
+}
+
+/* The block that starts at this address if it is where it is looked for first, else 0. */
+TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t address,
+                                   uint8_t isa)
+{
+    const struct tw_block_slot *slot;
+
+    if (TW_UNLIKELY(!blocks || !blocks->slot_room))
+        return 0;
+    slot = &blocks->slots[tw_blocks_hash(blocks, address, isa)];
+    return slot->address == address && slot->mode == isa ? slot->index : 0;
+}
 
 /* The block that starts at this address, built if it is not there yet: its index, with
    TW_BLOCK_BROKEN where it has no waypoint.  0 when memory is out. */

@@ -38,6 +38,7 @@ void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8
 {
     follow->at = TW_NEXT_AT_ADDRESS;
     follow->pop_is_pending = false;
+    follow->code_is_missing = false;
     follow->address = address;
     follow->isa = isa;
     follow->it_open = it_open;
@@ -107,6 +108,15 @@ bool tw_follow_is_placed(struct tw_follow *follow)
     return follow->at != TW_NEXT_NEEDED;
 }
 
+/* After an indirect branch: the trace tells where it went, or the return stack does. */
+static void await_address(struct tw_follow *follow)
+{
+    follow->at = TW_NEXT_NEEDED;
+    follow->pop_is_pending = follow->has_return_stack;
+    if (follow->pops_at_once)
+        (void)tw_follow_is_placed(follow);
+}
+
 uint64_t tw_follow_address(const struct tw_follow *follow)
 {
     if (follow->at == TW_NEXT_AT_ADDRESS || follow->at == TW_NEXT_NEEDED)
@@ -152,6 +162,7 @@ static struct tw_element *emit_broken(struct tw_follow *follow, struct tw_elemen
     const uint8_t end = follow->blocks->more[number].end;
 
     tw_follow_lose(follow);
+    follow->isa = block->isa;
     if (end == TW_BLOCK_RUNAWAY || end == TW_BLOCK_NO_CODE) {
         follow->error = end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT : TW_ERROR_BAD_OPCODE;
         follow->error_detail = block->start + block->length;
@@ -174,8 +185,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
         follow->at = tw_blocks_link(blocks, block, taken);
         return out;
     case TW_NEXT_NEEDED:
-        follow->at = TW_NEXT_NEEDED;
-        follow->pop_is_pending = follow->has_return_stack;
+        await_address(follow);
         return out;
     case TW_NEXT_SPECIAL:
         break;
@@ -189,16 +199,16 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
         tw_follow_lose(follow);
         return out;
     }
+    if (more.is_indirect && follow->pops_at_once)
+        await_address(follow); /* the stack as it was before the call */
     if (follow->has_return_stack && more.is_link && !follow->push_is_blocked)
         push_return(follow, from->start + from->length, from->isa);
     if (follow->code->config.exception_returns_are_special && more.is_exception_return)
         *out++ = (struct tw_element){ .index = index, .type = TW_ELEMENT_EXCEPTION_RET };
-    if (more.is_indirect) {
-        follow->at = TW_NEXT_NEEDED;
-        follow->pop_is_pending = follow->has_return_stack;
-    } else {
+    if (!more.is_indirect)
         follow->at = tw_blocks_target(blocks, block);
-    }
+    else if (!follow->pops_at_once)
+        await_address(follow);
     return out;
 }
 
@@ -220,6 +230,55 @@ struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *o
     follow->last_block = at;
     follow->last_taken = taken;
     return tw_follow_after(follow, out, at, taken, index);
+}
+
+struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element *out,
+                                    uint32_t bits, unsigned *count, uint64_t index)
+{
+    while (*count && !tw_block_is_plain(follow->at)) {
+        if (follow->at == TW_NEXT_NEEDED && !follow->pop_is_pending) {
+            *count = 0; /* nothing can be said of the rest */
+            break;
+        }
+        out = tw_follow_slow(follow, out, bits & 1, index);
+        if (follow->error) {
+            *count = 0;
+            break;
+        }
+        bits >>= 1;
+        --*count;
+    }
+    return out;
+}
+
+struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *out,
+                                   uint64_t index)
+{
+    const struct tw_block *block;
+    uint32_t at = follow->at;
+
+    if (TW_UNLIKELY(!tw_block_is_plain(at))) {
+        if (!tw_follow_is_placed(follow))
+            return out;
+        at = block_here(follow);
+        if (at & TW_BLOCK_BROKEN)
+            return emit_broken(follow, out, index);
+        if (!tw_block_is_plain(at)) {
+            tw_follow_lose(follow);
+            return out;
+        }
+    }
+    block = &follow->blocks->blocks[at];
+    tw_follow_emit(out++, block, true, index);
+    follow->last_block = at;
+    follow->last_taken = true;
+    if (follow->has_return_stack && follow->blocks->more[at].is_link)
+        push_return(follow, block->start + block->length, block->isa);
+    if (follow->check_continuity && !follow->blocks->more[at].is_indirect)
+        follow->at = tw_blocks_target(follow->blocks, at); /* the trace must say the same */
+    else
+        tw_follow_lose(follow);
+    return out;
 }
 
 void tw_follow_flip(struct tw_follow *follow)

@@ -26,6 +26,7 @@ struct tw_follow {
     bool has_return_stack;
     bool push_is_blocked; /* until an address and a context have come after synchronization */
     bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
+    bool pops_at_once;    /* PTM: an atom never waits for the address of its branch */
     bool code_is_missing; /* at TW_NEXT_NEEDED: because `address` is not in the image */
     bool check_continuity;
     bool splits_sources;  /* a source address's range is split at each not-taken waypoint */
@@ -75,6 +76,7 @@ void tw_follow_leave(struct tw_follow *follow);
 bool tw_follow_is_placed(struct tw_follow *follow);
 /* The address of the next instruction; only when placed. */
 uint64_t tw_follow_address(const struct tw_follow *follow);
+/* Its instruction set; the last one known when not placed. */
 uint8_t tw_follow_isa(const struct tw_follow *follow);
 
 /* Memory ends at this address: says so, and the place is lost. */
@@ -106,49 +108,108 @@ TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *blo
     memcpy(&out->count, &tail, 8);
 }
 
-/* Follows `count` atoms (bit n of `bits` is atom n, 1 is taken), each to the next waypoint.
-   Returns the place behind the last element written.  When the path breaks off (follow->error)
-   the remaining atoms are dropped; so are atoms while an address is needed. */
+/* The part of a follower that changes with each atom: a loop keeps it in registers. */
+struct tw_track {
+    uint32_t at;
+    uint32_t last, taken; /* last_block and last_taken */
+    const struct tw_block *blocks;
+};
+
+TW_INLINE struct tw_track tw_track_begin(const struct tw_follow *follow)
+{
+    return (struct tw_track){ .at = follow->at,
+                              .last = follow->last_block,
+                              .taken = follow->last_taken,
+                              .blocks = follow->blocks ? follow->blocks->blocks : NULL };
+}
+
+TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_track *track)
+{
+    follow->at = track->at;
+    follow->last_block = track->last;
+    follow->last_taken = track->taken;
+}
+
+/* Atoms off the fast path, until the place is a plain block again or they are used up; returns
+   the place behind the last element written, and in *count how many atoms are left. */
+struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element *out,
+                                    uint32_t bits, unsigned *count, uint64_t index);
+
+/* Follows `count` atoms (bit n of `bits` is atom n, 1 is taken; count is not 0), each to the next
+   waypoint.  Returns the place behind the last element written.  When the path breaks off
+   (follow->error) the remaining atoms are dropped; so are atoms while an address is needed.
+   The address of `track` must not leave the inline functions, or it would live in memory. */
+TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_track *track,
+                                            struct tw_element *out, uint32_t bits,
+                                            unsigned count, uint64_t index)
+{
+    for (;;) {
+        const struct tw_block *block;
+        uint32_t taken;
+
+        if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
+            unsigned left = count;
+
+            tw_track_end(follow, track);
+            out = tw_follow_slowly(follow, out, bits, &left, index);
+            *track = tw_track_begin(follow);
+            if (!left)
+                return out;
+            bits >>= count - left;
+            count = left;
+        }
+        block = &track->blocks[track->at];
+        taken = bits & 1;
+        bits >>= 1;
+        tw_follow_emit(out++, block, taken, index);
+        track->last = track->at;
+        track->taken = taken;
+        track->at = block->next[taken];
+        if (TW_UNLIKELY(track->at < TW_BLOCK_FIRST) &&
+            (track->at != TW_NEXT_NEEDED || follow->has_return_stack)) {
+            tw_track_end(follow, track);
+            out = tw_follow_after(follow, out, track->last, taken, index);
+            *track = tw_track_begin(follow);
+            if (follow->error)
+                return out;
+        }
+        if (!--count)
+            return out;
+    }
+}
+
 TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw_element *out,
                                              uint32_t bits, unsigned count, uint64_t index)
 {
-    uint32_t at = follow->at, last = follow->last_block, taken = follow->last_taken;
-    const struct tw_block *blocks = follow->blocks ? follow->blocks->blocks : NULL;
+    struct tw_track track = tw_track_begin(follow);
 
-    while (count--) {
-        const struct tw_block *block;
-
-        taken = bits & 1;
-        bits >>= 1;
-        if (TW_UNLIKELY(!tw_block_is_plain(at))) {
-            if (at == TW_NEXT_NEEDED && !follow->pop_is_pending)
-                break;
-            follow->at = at;
-            out = tw_follow_slow(follow, out, taken, index);
-            at = follow->at;
-            last = follow->last_block;
-            if (follow->error)
-                break;
-            blocks = follow->blocks->blocks;
-            continue;
-        }
-        block = &blocks[at];
-        tw_follow_emit(out++, block, taken, index);
-        last = at;
-        at = block->next[taken];
-        if (TW_UNLIKELY(at < TW_BLOCK_FIRST)) {
-            out = tw_follow_after(follow, out, last, taken, index);
-            at = follow->at;
-            if (follow->error)
-                break;
-            blocks = follow->blocks->blocks;
-        }
-    }
-    follow->at = at;
-    follow->last_block = last;
-    follow->last_taken = taken;
+    out = tw_track_atoms(follow, &track, out, bits, count, index);
+    tw_track_end(follow, &track);
     return out;
 }
+
+/* The trace says that the program goes on at this address: its block at once if it is known,
+   else as tw_follow_jump. */
+TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_track *track, uint64_t address,
+                             uint8_t isa)
+{
+    const uint32_t known = tw_blocks_known(follow->blocks, address, isa);
+
+    if (TW_LIKELY(known && !follow->check_continuity)) {
+        track->at = known;
+        follow->pop_is_pending = false;
+        follow->code_is_missing = false;
+        return;
+    }
+    tw_track_end(follow, track);
+    tw_follow_jump(follow, address, isa);
+    *track = tw_track_begin(follow);
+}
+
+/* One taken waypoint, where the trace tells next where it leads to: nothing is taken from the
+   return stack, and the place is not known until tw_follow_jump. */
+struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *out,
+                                   uint64_t index);
 
 /* Walks from the place up to, not including, `stop`, passing waypoints as not taken: what ran
    before an exception.  At most one range, and an inaccessible element where memory ends (again,
@@ -164,6 +225,12 @@ struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_el
 struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_element *out,
                                        struct tw_element *end, uint64_t stop, bool split,
                                        uint64_t index, bool *done);
+
+/* Walks up to and including the instruction at `stop`, which lies before the next waypoint or is
+   it, and goes on behind it: a waypoint update.  One range.  Where that is not so, the place is
+   lost and follow->error is TW_ERROR_IMAGE_MISMATCH.  Does nothing when there is no place. */
+struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_element *out,
+                                       uint64_t stop, uint64_t index);
 
 /* Walks `count` instructions in sequence, or to the first branch if that comes before.  Fills
    the range without writing it anywhere; false when memory ends before. */

@@ -218,6 +218,45 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
     return take_source(follow, out, &stretch, stop);
 }
 
+struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_element *out,
+                                       uint64_t stop, uint64_t index)
+{
+    struct tw_instruction instruction;
+    struct stretch stretch;
+    const struct tw_block *block;
+    uint32_t found;
+
+    if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks)
+        return out;
+    begin(&stretch, follow, index);
+    found = tw_blocks_find(follow->blocks, stretch.end, stretch.range.isa, stretch.it_open);
+    if (!found) {
+        tw_follow_lose(follow);
+        return out;
+    }
+    block = &follow->blocks->blocks[found & ~TW_BLOCK_BROKEN];
+    if (stop - block->start < block->length && add_part(&stretch, follow, stop) &&
+        stretch.end == stop &&
+        tw_code_instruction(follow->blocks, &instruction, stop, stretch.range.isa,
+                            stretch.it_open)) {
+        add_instruction(&stretch, &instruction);
+        out = emit(out, &stretch, true);
+        tw_follow_lose(follow);
+        tw_follow_jump(follow, stretch.end, stretch.range.isa);
+        follow->it_open = stretch.it_open;
+        return out;
+    }
+    if (stop >= block->start &&
+        follow->blocks->more[found & ~TW_BLOCK_BROKEN].end == TW_BLOCK_UNREADABLE) {
+        (void)add_part(&stretch, follow, block->start + block->length);
+        return emit_unreadable(out, follow, &stretch);
+    }
+    tw_follow_lose(follow);
+    follow->error = TW_ERROR_IMAGE_MISMATCH;
+    follow->error_detail = stop;
+    return out;
+}
+
 bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count)
 {
     struct tw_instruction instruction;

@@ -28,6 +28,7 @@ struct tw_branch {
     /* What is held of the stream. */
     struct tw_stream stream;
     size_t used; /* bytes of it that are done */
+    bool has_gaps;
     struct tw_position position;
 
     /* Elements. */
@@ -62,6 +63,7 @@ struct tw_tree {
     size_t branch_count, branch_room;
     struct tw_branch *last; /* that something was taken from */
     bool is_started, is_finished;
+    bool is_merged; /* several branches have bytes: their elements are brought in order */
     enum tw_status broken; /* sticky */
 
     /* Unframed: what is held of the only stream. */

@@ -8,6 +8,8 @@ static void count_elements(struct tw_branch *branch, const struct tw_element *el
     struct tw_source_stats *stats = &branch->stats;
     uint64_t ranges = 0, instructions = 0;
 
+    if (!branch->tree->config.counts_elements)
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct tw_element *element = &elements[i];
 
@@ -45,6 +47,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
                            .offset = branch->stream.offset,
                            .places = branch->stream.places,
                            .place_count = branch->stream.place_count,
+                           .has_gaps = branch->has_gaps,
                            .is_last = tree->is_finished };
     enum tw_status status;
 
@@ -128,7 +131,6 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 
 enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 {
-    const bool is_merged = tree->branch_count > 1 && !tree->config.unmerged;
     struct tw_branch *earliest = NULL;
     uint64_t limit = UINT64_MAX;
 
@@ -140,7 +142,7 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
         struct tw_branch *branch = tree->branches[i];
 
         while (!has_elements(branch) && !branch->is_idle) {
-            const enum tw_status status = fill(branch, is_merged);
+            const enum tw_status status = fill(branch, tree->is_merged);
 
             if (status != TW_OK) {
                 tree->broken = status;
@@ -149,7 +151,7 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
         }
         if (!has_elements(branch))
             continue;
-        if (!is_merged) {
+        if (!tree->is_merged) {
             hand_out(branch, batch, branch->count);
             return TW_OK;
         }

@@ -252,6 +252,9 @@ void tw_branch_refresh(struct tw_branch *branch)
                                              .places = &tree->place,
                                              .place_count = 1 };
     }
+    branch->has_gaps =
+        tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
+                                  UINT64_MAX) != UINT64_MAX;
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
     branch->is_idle = false;
 }
@@ -265,6 +268,17 @@ static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size
     tree->size += size;
     memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
     return TW_OK;
+}
+
+static void refresh_all(struct tw_tree *tree)
+{
+    size_t live = 0;
+
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        tw_branch_refresh(tree->branches[i]);
+        live += tree->branches[i]->stream.size > 0;
+    }
+    tree->is_merged = live > 1 && !tree->config.unmerged;
 }
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
@@ -284,8 +298,7 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         status = tw_unframer_feed(tree->unframer, data, size);
     else if (status == TW_OK && tree->branch_count)
         status = hold_bytes(tree, data, size);
-    for (size_t i = 0; i < tree->branch_count; i++)
-        tw_branch_refresh(tree->branches[i]);
+    refresh_all(tree);
     tree->broken = status;
     if (status != TW_OK)
         return tw_fail(&tree->fault, status, "no memory for the capture's bytes");
@@ -300,18 +313,11 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
         return status;
     if (status == TW_OK && !tree->is_started)
         status = start(tree);
-    if (status == TW_OK && tree->unframer) {
-        for (size_t i = 0; i < tree->branch_count; i++)
-            drop_used(tree->branches[i]);
+    for (size_t i = 0; i < tree->branch_count; i++)
+        drop_used(tree->branches[i]);
+    if (status == TW_OK && tree->unframer)
         status = tw_unframer_finish(tree->unframer);
-        for (size_t i = 0; i < tree->branch_count; i++)
-            tw_branch_refresh(tree->branches[i]);
-    } else {
-        for (size_t i = 0; i < tree->branch_count; i++) {
-            drop_used(tree->branches[i]);
-            tw_branch_refresh(tree->branches[i]);
-        }
-    }
+    refresh_all(tree);
     tree->is_finished = true;
     tree->broken = status;
     return status;

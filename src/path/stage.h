@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What decoders of program flow share around their packet loops: one run over an input with its
+   batch, positions and marks; gaps in the input; damage that is reported once its end is known. */
+#ifndef PATH_STAGE_H
+#define PATH_STAGE_H
+
+#include "base/position.h"
+#include "path/follow.h"
+#include "protocol.h"
+
+/* Kept by the decoder between runs. */
+struct tw_trouble {
+    uint8_t code;               /* enum tw_error_code: not reported yet */
+    uint64_t index, at, detail; /* of it: in the capture, in the stream */
+    uint64_t handled_gap;       /* stream offset of the last gap acted on, plus 1 */
+};
+
+/* One run over an input. */
+struct tw_stage {
+    void *decoder;
+    struct tw_follow *follow;
+    struct tw_output *output;
+    struct tw_trouble *trouble;
+    struct tw_position position;
+    const uint8_t *base; /* data[0] of the input */
+    uint64_t offset;     /* its stream offset */
+    const uint8_t *at, *end;
+    struct tw_element *out, *limit;
+    struct tw_element *marked; /* elements before this one have a mark */
+    bool is_last;
+};
+
+static inline void tw_stage_begin(struct tw_stage *stage, void *decoder,
+                                  struct tw_trouble *trouble, struct tw_follow *follow,
+                                  struct tw_output *output)
+{
+    struct tw_batch *batch = output->batch;
+
+    *stage = (struct tw_stage){
+        .decoder = decoder, .follow = follow, .output = output, .trouble = trouble
+    };
+    stage->out = stage->marked = batch->elements + batch->count;
+    stage->limit = batch->elements + batch->room;
+    tw_position_init(&stage->position, NULL, 0);
+    tw_follow_enter(follow);
+}
+
+static inline void tw_stage_finish(struct tw_stage *stage)
+{
+    stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
+    tw_follow_leave(stage->follow);
+}
+
+TW_INLINE uint64_t tw_stage_index(struct tw_stage *stage, const uint8_t *at)
+{
+    return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
+}
+
+/* Notes that the packet which ends here released the elements before `until`. */
+static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *until,
+                                 const uint8_t *packet_end)
+{
+    struct tw_marks *marks = &stage->output->marks;
+
+    if (!marks->marks || until == stage->marked || marks->count == marks->room)
+        return;
+    marks->marks[marks->count++] = (struct tw_mark){
+        .released = tw_stage_index(stage, packet_end - 1) + 1,
+        .first = (size_t)(stage->marked - stage->output->batch->elements),
+    };
+    stage->marked = until;
+}
+
+static inline struct tw_element *tw_stage_add(struct tw_stage *stage, uint8_t type,
+                                              uint64_t index)
+{
+    struct tw_element *element = stage->out++;
+
+    *element = (struct tw_element){ .type = type, .index = index };
+    return element;
+}
+
+static inline void tw_stage_add_error(struct tw_stage *stage, uint8_t code, uint64_t index,
+                                      uint64_t detail, uint64_t skipped)
+{
+    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_ERROR, index);
+
+    element->error = code;
+    element->error_detail = detail;
+    element->skipped = skipped;
+}
+
+/* Reports the last damage, now that decoding goes on (or ends) at this stream offset. */
+static inline void tw_stage_report(struct tw_stage *stage, uint64_t resumed_at)
+{
+    struct tw_trouble *trouble = stage->trouble;
+
+    if (!trouble->code)
+        return;
+    tw_stage_add_error(stage, trouble->code, trouble->index, trouble->detail,
+                       resumed_at - trouble->at);
+    trouble->code = TW_ERROR_NONE;
+}
+
+/* Damage begins at this packet. */
+static inline void tw_stage_note(struct tw_stage *stage, uint8_t code,
+                                 const struct tw_packet *packet, uint64_t detail)
+{
+    struct tw_trouble *trouble = stage->trouble;
+
+    tw_stage_report(stage, packet->offset);
+    trouble->code = code;
+    trouble->index = packet->index;
+    trouble->at = packet->offset;
+    trouble->detail = detail;
+}
+
+/* Runs over the input, stretch by stretch between its gaps.  `stretch` decodes from stage->at up to
+   stage->end and returns false when the batch is full; `gap` is told where bytes are missing.
+   Returns whether there is room for more. */
+static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
+                                bool (*stretch)(struct tw_stage *stage),
+                                void (*gap)(struct tw_stage *stage, const struct tw_packet *at))
+{
+    bool has_room = true;
+
+    tw_position_init(&stage->position, in->places, in->place_count);
+    stage->base = in->data;
+    stage->offset = in->offset;
+    stage->at = in->data + in->used;
+    while (has_room) {
+        const uint64_t from = in->offset + (uint64_t)(stage->at - in->data);
+        const uint64_t handled = stage->trouble->handled_gap;
+        const uint64_t next =
+            tw_position_discontinuity(in->places, in->place_count,
+                                      handled > from ? handled : from, in->offset + in->size);
+        struct tw_packet place = { .offset = next };
+
+        stage->end = in->data + (next == UINT64_MAX ? in->size : next - in->offset);
+        stage->is_last = next != UINT64_MAX || in->is_last;
+        has_room = stretch(stage);
+        if (!has_room || next == UINT64_MAX)
+            break;
+        stage->at = stage->end;
+        stage->trouble->handled_gap = next + 1;
+        place.index = tw_position_at(&stage->position, next);
+        gap(stage, &place);
+    }
+    in->used = (size_t)(stage->at - in->data);
+    return has_room;
+}
+
+#endif
