@@ -32,6 +32,8 @@ enum option_key {
     /* how to decode */
     O_OPT,
     O_CHECK,
+    O_ON_ERROR,
+    O_ASSUME_SYNC,
     /* frames */
     O_ALL,
     O_SPLIT,
@@ -104,7 +106,9 @@ struct options {
 
     bool source_address_n, multi_session;
     struct number range_limit;
-    unsigned checks; /* enum check */
+    unsigned checks;      /* enum check */
+    const char *on_error; /* NULL: as is usual for the protocol */
+    bool assume_sync;
 
     bool all;
     const char *split;

@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WINDOW = 1 << 20 };
@@ -29,11 +30,42 @@ static void say_left_out(const struct session *session, const struct tw_source *
             source->name, why);
 }
 
+enum { EXTRA_KEYS = 2, ON_ERROR_RESUME = 1, ON_ERROR_WAIT = 2 };
+
+/* Gives the source to the tree, with the options that it knows as keys of its configuration. */
+static enum tw_status add_with_keys(struct session *session, uint8_t *id,
+                                    struct tw_tree_source *about)
+{
+    const struct options *options = session->options;
+    const size_t count = about->register_count;
+    struct tw_register *registers;
+    enum tw_status status;
+
+    if (!options->on_error && !options->assume_sync)
+        return tw_tree_add_source(session->tree, id, about);
+    registers = malloc((count + EXTRA_KEYS) * sizeof *registers);
+    if (!registers)
+        return TW_E_MEMORY;
+    if (count)
+        memcpy(registers, about->registers, count * sizeof *registers);
+    about->registers = registers;
+    if (options->on_error)
+        registers[about->register_count++] = (struct tw_register){
+            "ON_ERROR",
+            strcmp(options->on_error, "wait") == 0 ? ON_ERROR_WAIT : ON_ERROR_RESUME,
+        };
+    if (options->assume_sync)
+        registers[about->register_count++] = (struct tw_register){ "ASSUME_SYNC", 1 };
+    status = tw_tree_add_source(session->tree, id, about);
+    free(registers);
+    return status;
+}
+
 static bool add_source(struct session *session, size_t number)
 {
     const struct options *options = session->options;
     const struct tw_source *source = tw_capture_source(session->capture, number);
-    const struct tw_tree_source about = {
+    struct tw_tree_source about = {
         .size = sizeof about,
         .protocol = source->protocol,
         .registers = source->registers,
@@ -52,7 +84,7 @@ static bool add_source(struct session *session, size_t number)
                      source->type ? "this build knows no such type of trace" : "no type given");
         return false;
     }
-    if (tw_tree_add_source(session->tree, &id, &about) != TW_OK) {
+    if (add_with_keys(session, &id, &about) != TW_OK) {
         say_left_out(session, source, tw_tree_fault(session->tree));
         return false;
     }

@@ -13,9 +13,9 @@ _trackway()
     case $command in
     info) options='--buffer --source --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --format -o --output --color -q --quiet -v --verbose -h --help' ;;
     frames) options='--buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --allow-outside --all --split --format -o --output --color -q --quiet -h --help' ;;
-    packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
-    decode) options='--buffer --id --source --from --to --range --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --opt --check --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
-    stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
+    packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
+    decode) options='--buffer --id --source --from --to --range --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --opt --check --on-error --assume-sync --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
+    stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
     help)
@@ -31,6 +31,7 @@ _trackway()
     --format) COMPREPLY=($(compgen -W "$formats" -- "$current")) ;;
     --framing) COMPREPLY=($(compgen -W 'none memory tpiu tpiu-hsync dstream' -- "$current")) ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;
+    --on-error) COMPREPLY=($(compgen -W 'resume wait' -- "$current")) ;;
     --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
     --protocol)
         COMPREPLY=($(compgen -W "$(trackway --version 2>/dev/null | sed -n 's/^protocols: //p')" -- "$current"))
