@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Number formats that the trace units of Armv7 cores share (ETMv3 and PTM): instruction addresses
+   compressed against the last one, timestamps in Gray code, names of exceptions. */
+#ifndef BASE_ARMV7_H
+#define BASE_ARMV7_H
+
+#include <trackway/types.h>
+
+#include "base/bytes.h"
+
+enum {
+    TW_ARMV7_ADDRESS_MAX = 5, /* bytes of a compressed address */
+    TW_ARMV7_ASYNC_ZEROS = 5, /* at least so many before the 80 */
+    TW_ARMV7_ASYNC_LONGEST = 64
+};
+
+/* An instruction address as bytes carry it. */
+struct tw_armv7_address {
+    uint32_t address; /* whole: what was not sent comes from the base */
+    uint8_t isa;      /* enum tw_isa; as before unless the fifth byte came */
+    uint8_t bits;     /* carried, from bit 0 on */
+    uint8_t size;     /* bytes */
+    uint8_t last;     /* the last byte */
+    bool is_bad;      /* the fifth byte has no meaning */
+};
+
+/* Bits below the lowest that addresses of an instruction set carry. */
+static inline unsigned tw_armv7_shift(uint8_t isa)
+{
+    return isa == TW_ISA_A32 ? 2 : isa == TW_ISA_JAZELLE ? 0 : 1;
+}
+
+/* The fifth byte: fills in the instruction set, gives the address bits. */
+static inline uint32_t tw_armv7_fifth(struct tw_armv7_address *out, uint8_t byte)
+{
+    if (byte & 0x20) {
+        out->isa = TW_ISA_JAZELLE;
+        return byte & 0x1f;
+    }
+    if (byte & 0x10) {
+        out->isa = TW_ISA_T32;
+        return byte & 0x0f;
+    }
+    out->isa = TW_ISA_A32;
+    out->is_bad = !(byte & 0x08);
+    return byte & 0x07;
+}
+
+/* Reads 1 to 5 bytes.  `short_ends`: the last of 2 to 4 bytes carries six bits, its bit 6 tells
+   whether more follows the address (PTM, and the alternative encoding of ETMv3); else seven. */
+static inline void tw_armv7_get_address(struct tw_bytes *in, struct tw_armv7_address *out,
+                                        uint32_t base, uint8_t isa, bool short_ends)
+{
+    uint8_t byte = tw_bytes_u8(in);
+    uint64_t value = (byte >> 1) & 0x3f;
+    unsigned bits = 6, size = 1;
+
+    *out = (struct tw_armv7_address){ .isa = isa };
+    while ((byte & 0x80) && size < TW_ARMV7_ADDRESS_MAX - 1) {
+        byte = tw_bytes_u8(in);
+        size++;
+        if (short_ends && !(byte & 0x80)) {
+            value |= (uint64_t)(byte & 0x3f) << bits;
+            bits += 6;
+        } else {
+            value |= (uint64_t)(byte & 0x7f) << bits;
+            bits += 7;
+        }
+    }
+    if (byte & 0x80) {
+        byte = tw_bytes_u8(in);
+        size++;
+        if ((byte & 0x80) && !short_ends) { /* deprecated: A32 with an exception */
+            out->isa = TW_ISA_A32;
+            value |= (uint64_t)(byte & 7) << bits;
+        } else {
+            value |= (uint64_t)tw_armv7_fifth(out, byte) << bits;
+        }
+        bits = 32;
+    }
+    value <<= tw_armv7_shift(out->isa);
+    bits += bits == 32 ? 0 : tw_armv7_shift(out->isa);
+    out->address = (uint32_t)tw_replace_low(base, value, bits);
+    out->bits = (uint8_t)bits;
+    out->size = (uint8_t)size;
+    out->last = byte;
+}
+
+/* The fewest bytes that make `address` out of `base`; 5 when the instruction set changes. */
+static inline unsigned tw_armv7_address_size(uint32_t address, uint32_t base, uint8_t isa,
+                                             uint8_t base_isa, bool short_ends)
+{
+    const uint32_t change = (address ^ base) >> tw_armv7_shift(isa);
+    unsigned bits = 6;
+
+    if (isa != base_isa)
+        return TW_ARMV7_ADDRESS_MAX;
+    if (!(change >> bits))
+        return 1;
+    for (unsigned size = 2; size < TW_ARMV7_ADDRESS_MAX; size++, bits += 7)
+        if (!(change >> (bits + (short_ends ? 6 : 7))))
+            return size;
+    return TW_ARMV7_ADDRESS_MAX;
+}
+
+/* Writes `size` bytes; `more` is put into bit 6 of the last one where that has a meaning. */
+static inline void tw_armv7_put_address(struct tw_writer *out, uint32_t address, uint8_t isa,
+                                        unsigned size, bool short_ends, bool more)
+{
+    const uint32_t value = address >> tw_armv7_shift(isa);
+    const uint8_t flag = more ? 0x40 : 0;
+    unsigned shift = 6;
+
+    tw_write_u8(out, (uint8_t)((value & 0x3f) << 1 | 1 | (size > 1 ? 0x80 : 0)));
+    for (unsigned i = 2; i <= size && i < TW_ARMV7_ADDRESS_MAX; i++, shift += 7) {
+        if (i < size)
+            tw_write_u8(out, (uint8_t)((value >> shift & 0x7f) | 0x80));
+        else if (short_ends)
+            tw_write_u8(out, (uint8_t)((value >> shift & 0x3f) | flag));
+        else
+            tw_write_u8(out, (uint8_t)(value >> shift & 0x7f));
+    }
+    if (size < TW_ARMV7_ADDRESS_MAX)
+        return;
+    if (isa == TW_ISA_JAZELLE)
+        tw_write_u8(out, (uint8_t)(0x20 | (value >> 27 & 0x1f) | flag));
+    else if (isa == TW_ISA_A32)
+        tw_write_u8(out, (uint8_t)(0x08 | (value >> 27 & 0x07) | flag));
+    else
+        tw_write_u8(out, (uint8_t)(0x10 | (value >> 27 & 0x0f) | flag));
+}
+
+/* A timestamp's payload: 7 bits a byte; of 48 bits the seventh byte carries six, of 64 the ninth
+   eight.  Returns the whole value, in *carried how many bits came. */
+static inline uint64_t tw_armv7_get_time(struct tw_bytes *in, uint64_t last, unsigned width,
+                                         unsigned *carried)
+{
+    const unsigned bytes_max = width == 48 ? 7 : 9;
+    uint64_t value = tw_bytes_uleb(in, bytes_max, carried);
+
+    if (*carried > width)
+        *carried = width;
+    return tw_replace_low(last, value, *carried);
+}
+
+static inline void tw_armv7_put_time(struct tw_writer *out, uint64_t value, unsigned bits,
+                                     unsigned width)
+{
+    const unsigned bytes_max = width == 48 ? 7 : 9;
+
+    if (width == 48)
+        value &= ((uint64_t)1 << 48) - 1;
+    tw_write_uleb_bits(out, value, bits, bytes_max);
+}
+
+static inline uint64_t tw_gray_to_binary(uint64_t gray)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        gray ^= gray >> shift;
+    return gray;
+}
+
+static inline uint64_t tw_binary_to_gray(uint64_t value)
+{
+    return value ^ value >> 1;
+}
+
+/* Where the next synchronization of at least five zeros and 80 begins, and its size, which is 0
+   when there is none: then the zeros at the end, which may be its beginning, stay out unless
+   nothing follows. */
+static inline size_t tw_armv7_find_async(const uint8_t *data, size_t size, bool is_last,
+                                         size_t *found)
+{
+    size_t zeros = 0;
+
+    *found = 0;
+    for (size_t at = 0; at < size; at++) {
+        if (data[at] == 0) {
+            zeros++;
+        } else if (data[at] == 0x80 && zeros >= TW_ARMV7_ASYNC_ZEROS) {
+            if (zeros >= TW_ARMV7_ASYNC_LONGEST)
+                zeros = TW_ARMV7_ASYNC_LONGEST - 1;
+            *found = zeros + 1;
+            return at - zeros;
+        } else {
+            zeros = 0;
+        }
+    }
+    if (is_last)
+        return size;
+    return size - (zeros < TW_ARMV7_ASYNC_LONGEST ? zeros : TW_ARMV7_ASYNC_LONGEST - 1);
+}
+
+/* "irq", "debug_halt" ... of exception numbers 0 to 15 on A and R profile. */
+static inline const char *tw_armv7_exception_name(unsigned number)
+{
+    static const char *const names[16] = { "none",         "debug_halt", "smc",      "hyp",
+                                           "async_dabort", "jazelle",    "reserved", "reserved",
+                                           "reset",        "undef",      "svc",      "pabort",
+                                           "sync_dabort",  "generic",    "irq",      "fiq" };
+
+    return names[number & 15];
+}
+
+/* "periodic" ... of the two bits of an I-sync. */
+static inline const char *tw_armv7_reason_name(unsigned reason)
+{
+    static const char *const names[4] = { "periodic", "trace_enable", "restart_overflow",
+                                          "debug_exit" };
+
+    return names[reason & 3];
+}
+
+#endif

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PTM: bytes to elements in one pass.  Atoms and plain branches drive the follower straight from
+   the bytes; every other packet is read whole. */
+#include "ptm/decode.h"
+
+#include <string.h>
+
+enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
+
+static bool has_room(const struct tw_stage *stage)
+{
+    return stage->limit - stage->out >= TW_PTM_PACKET_MOST;
+}
+
+static void set_cycles(struct tw_element *element, uint32_t cycles)
+{
+    element->cycles = cycles;
+    element->flags |= TW_FLAG_HAS_CYCLES;
+}
+
+/* What the waypoint took is its range's; where there is no whole range it stands alone. */
+static void give_cycles(struct tw_stage *stage, struct tw_element *first, uint32_t cycles,
+                        uint64_t index)
+{
+    if (stage->out == first + 1 && first->type == TW_ELEMENT_INSTR_RANGE)
+        set_cycles(first, cycles);
+    else
+        set_cycles(tw_stage_add(stage, TW_ELEMENT_CYCLE_COUNT, index), cycles);
+}
+
+static void add_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
+{
+    tw_stage_add(stage, TW_ELEMENT_NO_SYNC, index)->reason = reason;
+}
+
+static void forget(struct tw_stage *stage)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+
+    tw_follow_lose(stage->follow);
+    stage->follow->return_count = 0;
+    stage->follow->error = TW_ERROR_NONE;
+    decoder->has_context_id = decoder->has_vmid = false;
+}
+
+/* The packets contradict the image or each other; bytes are still in step. */
+static void fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
+                 uint64_t detail)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+
+    forget(stage);
+    tw_stage_note(stage, code, packet, detail);
+    decoder->sync = TW_PTM_SYNC_ISYNC;
+    add_no_sync(stage,
+                code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
+                    ? TW_REASON_BAD_IMAGE
+                    : TW_REASON_BAD_PACKET,
+                packet->index);
+}
+
+static void add_context(struct tw_stage *stage, uint8_t isa, uint64_t index)
+{
+    const struct tw_ptm_decoder *decoder = stage->decoder;
+    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_PE_CONTEXT, index);
+
+    element->isa = isa;
+    element->security = decoder->ns ? TW_NONSECURE : TW_SECURE;
+    if (decoder->hyp) {
+        element->flags |= TW_CONTEXT_HAS_EL;
+        element->el = 2;
+    }
+    if (decoder->has_context_id) {
+        element->flags |= TW_CONTEXT_HAS_CID;
+        element->context_id = decoder->context_id;
+    }
+    if (decoder->has_vmid) {
+        element->flags |= TW_CONTEXT_HAS_VMID;
+        element->vmid = decoder->vmid;
+    }
+}
+
+/* Takes over security state and Hyp mode; true when they are new. */
+static bool take_state(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    const bool hyp = packet->hyp && decoder->reader.setup.has_hyp;
+    const bool is_new = decoder->ns != packet->ns || decoder->hyp != hyp;
+
+    decoder->ns = packet->ns;
+    decoder->hyp = hyp;
+    return is_new;
+}
+
+/* The program goes on where the packet says, unless that is in code that cannot be followed. */
+static void jump(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+
+    tw_follow_view(stage->follow, decoder->ns ? TW_SPACE_ANY_N : TW_SPACE_ANY_S, 0);
+    if (packet->isa == TW_ISA_A32 || packet->isa == TW_ISA_T32) {
+        tw_follow_jump(stage->follow, packet->address, packet->isa);
+        return;
+    }
+    tw_follow_lose(stage->follow);
+    tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, packet->base.index, packet->isa, 0);
+}
+
+static void take_isync(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    static const uint8_t reasons[4] = { TW_TRACE_ON_NORMAL, TW_TRACE_ON_NORMAL,
+                                        TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    const bool is_first = decoder->sync != TW_PTM_SYNC_DONE;
+    bool is_new =
+        take_state(stage, packet) || is_first || tw_follow_isa(stage->follow) != packet->isa;
+
+    if (packet->has_context_id &&
+        (!decoder->has_context_id || decoder->context_id != packet->context_id)) {
+        decoder->has_context_id = is_new = true;
+        decoder->context_id = packet->context_id;
+    }
+    if (is_first)
+        tw_stage_report(stage, packet->base.offset);
+    decoder->sync = TW_PTM_SYNC_DONE;
+    if (is_first || packet->reason != TW_PTM_PERIODIC) {
+        struct tw_element *on = tw_stage_add(stage, TW_ELEMENT_TRACE_ON, packet->base.index);
+
+        on->reason = reasons[packet->reason & 3];
+        if (packet->has_cycles)
+            set_cycles(on, packet->cycles);
+        tw_follow_lose(stage->follow);
+    }
+    if (is_new)
+        add_context(stage, packet->isa, packet->base.index);
+    stage->follow->return_count = 0;
+    jump(stage, packet);
+}
+
+static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    enum { DEBUG_ENTRY = 1, RESET = 8 };
+    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
+
+    element->number = packet->exception & 15;
+    if (element->number != RESET && tw_follow_is_placed(stage->follow)) {
+        element->flags |= TW_EXCEPTION_HAS_RETURN;
+        element->return_address = tw_follow_address(stage->follow);
+    }
+    if (packet->has_cycles) {
+        element->exception_cycles = packet->cycles;
+        element->flags |= TW_FLAG_HAS_CYCLES;
+    }
+    tw_follow_lose(stage->follow);
+    if (take_state(stage, packet))
+        add_context(stage, packet->isa, packet->base.index);
+    if (element->number != DEBUG_ENTRY) /* its address means nothing */
+        jump(stage, packet);
+}
+
+static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_element *first = stage->out;
+
+    if (packet->has_info && packet->exception & 15) {
+        take_exception(stage, packet);
+        return;
+    }
+    stage->out = tw_follow_taken(stage->follow, stage->out, packet->base.index);
+    if (packet->has_cycles)
+        give_cycles(stage, first, packet->cycles, packet->base.index);
+    if (stage->follow->error)
+        return;
+    if (packet->has_info && take_state(stage, packet))
+        add_context(stage, packet->isa, packet->base.index);
+    jump(stage, packet);
+}
+
+static void take_update(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_follow *follow = stage->follow;
+
+    stage->out = tw_follow_to_update(follow, stage->out, packet->address, packet->base.index);
+    if (follow->error != TW_ERROR_IMAGE_MISMATCH)
+        return;
+    follow->error = TW_ERROR_NONE;
+    tw_stage_add_error(stage, TW_ERROR_IMAGE_MISMATCH, packet->base.index, packet->address, 0);
+}
+
+static void take_number(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    const bool is_context = packet->base.type == TW_PTM_CONTEXT_ID;
+    bool *has = is_context ? &decoder->has_context_id : &decoder->has_vmid;
+    uint32_t *value = is_context ? &decoder->context_id : &decoder->vmid;
+
+    if (*has && *value == packet->value)
+        return;
+    *has = true;
+    *value = packet->value;
+    add_context(stage, tw_follow_isa(stage->follow), packet->base.index);
+}
+
+static void take_timestamp(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_TIMESTAMP, packet->base.index);
+
+    element->timestamp = packet->time;
+    if (packet->freq_changed)
+        element->flags |= TW_TIME_FREQ_CHANGE;
+    if (packet->has_cycles)
+        set_cycles(element, packet->cycles);
+}
+
+static void take_packet(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_element *first = stage->out;
+
+    switch (packet->base.type) {
+    case TW_PTM_ISYNC:
+        take_isync(stage, packet);
+        break;
+    case TW_PTM_ATOM:
+        stage->out = tw_follow_atoms(stage->follow, stage->out, packet->atoms,
+                                     packet->atom_count, packet->base.index);
+        if (packet->has_cycles)
+            give_cycles(stage, first, packet->cycles, packet->base.index);
+        break;
+    case TW_PTM_BRANCH_ADDRESS:
+        take_branch(stage, packet);
+        break;
+    case TW_PTM_WP_UPDATE:
+        take_update(stage, packet);
+        break;
+    case TW_PTM_CONTEXT_ID:
+    case TW_PTM_VMID:
+        take_number(stage, packet);
+        break;
+    case TW_PTM_TIMESTAMP:
+        take_timestamp(stage, packet);
+        break;
+    case TW_PTM_EXCEPTION_RETURN:
+        tw_stage_add(stage, TW_ELEMENT_EXCEPTION_RET, packet->base.index);
+        break;
+    case TW_PTM_TRIGGER:
+        tw_stage_add(stage, TW_ELEMENT_EVENT, packet->base.index)->kind = TW_EVENT_TRIGGER;
+        break;
+    default: /* ASYNC, IGNORE */
+        break;
+    }
+}
+
+static void take_bad(struct tw_stage *stage, const struct tw_ptm_packet *packet)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    const uint8_t code = packet->base.type == TW_PTM_RESERVED         ? TW_ERROR_RESERVED_HEADER
+                         : packet->base.type == TW_PTM_INCOMPLETE_EOT ? TW_ERROR_TRUNCATED
+                                                                      : TW_ERROR_BAD_SEQUENCE;
+
+    tw_stage_note(stage, code, &packet->base, packet->value);
+    if (code == TW_ERROR_TRUNCATED)
+        return;
+    forget(stage);
+    if (decoder->sync == TW_PTM_SYNC_DONE)
+        add_no_sync(stage, TW_REASON_BAD_PACKET, packet->base.index);
+    decoder->sync = TW_PTM_SYNC_ASYNC;
+}
+
+/* Reads and takes one packet.  False: it is cut. */
+static bool one_packet(struct tw_stage *stage)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    struct tw_ptm_packet packet;
+    const uint8_t *at = stage->at;
+
+    decoder->reader.offset = stage->offset + (uint64_t)(at - stage->base);
+    if (tw_ptm_read(&decoder->reader, &packet, at, (size_t)(stage->end - at), stage->is_last) !=
+        TW_OK)
+        return false;
+    packet.base.index = decoder->last_index = tw_stage_index(stage, at);
+    stage->at = at + packet.base.size;
+    if (decoder->sync == TW_PTM_SYNC_START) {
+        decoder->sync = TW_PTM_SYNC_ASYNC;
+        add_no_sync(stage, decoder->lost_reason, packet.base.index);
+    }
+    if (tw_ptm_type_is_bad(packet.base.type))
+        take_bad(stage, &packet);
+    else if (decoder->sync == TW_PTM_SYNC_DONE || packet.base.type == TW_PTM_ISYNC)
+        take_packet(stage, &packet);
+    else if (packet.base.type == TW_PTM_ASYNC)
+        decoder->sync = TW_PTM_SYNC_ISYNC;
+    if (stage->follow->error)
+        fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
+    tw_stage_mark(stage, stage->out, stage->at);
+    return true;
+}
+
+/* A branch without exception information: its size, or 0 when it is not so plain. */
+TW_INLINE unsigned fast_branch(struct tw_stage *stage, const uint8_t *at, uint64_t index)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    struct tw_ptm_reader *reader = &decoder->reader;
+    struct tw_bytes in = { .at = at, .end = at + FAST_MARGIN };
+    struct tw_element *first = stage->out;
+    struct tw_armv7_address address;
+
+    tw_armv7_get_address(&in, &address, reader->address, reader->isa, true);
+    if (address.is_bad || (address.size > 1 && (address.last & 0x40)))
+        return 0;
+    address.isa = tw_ptm_isa(address.isa, reader->alt_isa);
+    if (address.isa > TW_ISA_T32)
+        return 0;
+    stage->out = tw_follow_taken(stage->follow, stage->out, index);
+    if (reader->setup.cycle_accurate) {
+        const uint8_t byte = tw_bytes_u8(&in);
+
+        give_cycles(stage, first, tw_ptm_get_cycles(&in, byte), index);
+    }
+    reader->address = address.address;
+    reader->isa = address.isa;
+    if (TW_LIKELY(!stage->follow->error))
+        tw_follow_jump(stage->follow, address.address, address.isa);
+    return (unsigned)(in.at - at);
+}
+
+/* size: hot loop */
+/* Atoms and plain branches, until something else comes or the room is used up. */
+static void fast_packets(struct tw_stage *stage)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+    struct tw_follow *follow = stage->follow;
+    const bool has_cycles = decoder->reader.setup.cycle_accurate;
+    const uint8_t *at = stage->at;
+    const uint8_t *const end = stage->end - FAST_MARGIN;
+    struct tw_element *const last = stage->limit - TW_PTM_PACKET_MOST;
+
+    while (at < end && stage->out <= last) {
+        const uint8_t head = *at;
+        const uint64_t index = tw_stage_index(stage, at);
+        unsigned size = 1;
+
+        if (head & 1) {
+            size = fast_branch(stage, at, index);
+            if (!size)
+                break;
+        } else if (!(head & 0x80)) {
+            break;
+        } else if (has_cycles) {
+            struct tw_bytes in = { .at = at + 1, .end = at + FAST_MARGIN };
+            struct tw_element *first = stage->out;
+            const uint32_t cycles = tw_ptm_get_cycles(&in, head);
+
+            stage->out = tw_follow_atoms(follow, stage->out, head & 2 ? 0 : 1, 1, index);
+            give_cycles(stage, first, cycles, index);
+            size = (unsigned)(in.at - at);
+        } else {
+            if (!tw_ptm_atoms[head].count)
+                break;
+            stage->out = tw_follow_atoms(follow, stage->out, tw_ptm_atoms[head].bits,
+                                         tw_ptm_atoms[head].count, index);
+        }
+        decoder->last_index = index;
+        at += size;
+        if (TW_UNLIKELY(follow->error)) {
+            const struct tw_packet packet = {
+                .index = index, .offset = stage->offset + (uint64_t)(at - size - stage->base)
+            };
+
+            fail(stage, follow->error, &packet, follow->error_detail);
+            tw_stage_mark(stage, stage->out, at);
+            break;
+        }
+        tw_stage_mark(stage, stage->out, at);
+    }
+    stage->at = at;
+}
+
+/* A stretch of input without a gap.  False: the batch is full. */
+static bool decode_stretch(struct tw_stage *stage)
+{
+    const struct tw_ptm_decoder *decoder = stage->decoder;
+
+    for (;;) {
+        if (!has_room(stage))
+            return false;
+        if (decoder->sync == TW_PTM_SYNC_DONE && stage->end - stage->at > FAST_MARGIN) {
+            fast_packets(stage);
+            if (!has_room(stage))
+                return false;
+        }
+        if (stage->at == stage->end || !one_packet(stage))
+            return true;
+    }
+}
+
+static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
+{
+    struct tw_ptm_decoder *decoder = stage->decoder;
+
+    tw_stage_note(stage, TW_ERROR_DISCONTINUITY, at, 0);
+    forget(stage);
+    tw_ptm_reader_lost(&decoder->reader);
+    if (decoder->sync == TW_PTM_SYNC_DONE)
+        add_no_sync(stage, TW_REASON_RESET, at->index);
+    if (decoder->sync != TW_PTM_SYNC_START)
+        decoder->sync = TW_PTM_SYNC_ASYNC;
+}
+
+enum tw_status tw_ptm_decode(void *state, struct tw_follow *follow, struct tw_output *output,
+                             struct tw_input *in)
+{
+    struct tw_ptm_decoder *decoder = state;
+    struct tw_stage stage;
+    bool is_used_up;
+
+    if (output->batch->room < TW_PTM_PACKET_MOST)
+        return TW_E_ARGUMENT;
+    follow->pops_at_once = true;
+    tw_stage_begin(&stage, decoder, &decoder->trouble, follow, output);
+    is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);
+    tw_stage_finish(&stage);
+    if (follow->code->out_of_memory)
+        return TW_E_MEMORY;
+    return is_used_up ? TW_MORE : TW_OK;
+}
+
+enum tw_status tw_ptm_end(void *state, struct tw_follow *follow, struct tw_output *output)
+{
+    struct tw_ptm_decoder *decoder = state;
+    struct tw_stage stage;
+
+    if (decoder->is_ended)
+        return TW_END;
+    tw_stage_begin(&stage, decoder, &decoder->trouble, follow, output);
+    if (has_room(&stage)) {
+        tw_stage_report(&stage, decoder->reader.offset);
+        tw_stage_add(&stage, TW_ELEMENT_EO_TRACE, decoder->last_index)->reason = TW_REASON_END;
+        decoder->is_ended = true;
+    }
+    tw_stage_finish(&stage);
+    return decoder->is_ended ? TW_END : TW_OK;
+}
+
+void tw_ptm_decoder_init(void *state, const void *config)
+{
+    struct tw_ptm_decoder *decoder = state;
+
+    memset(decoder, 0, sizeof *decoder);
+    decoder->config = *(const struct tw_ptm_config *)config;
+    tw_ptm_decoder_reset(decoder);
+    decoder->lost_reason = TW_REASON_INIT;
+}
+
+void tw_ptm_decoder_reset(void *state)
+{
+    struct tw_ptm_decoder *decoder = state;
+
+    *decoder =
+        (struct tw_ptm_decoder){ .config = decoder->config, .lost_reason = TW_REASON_RESET };
+    tw_ptm_reader_init(&decoder->reader, &decoder->config);
+}
+
+void tw_ptm_code_config(struct tw_code_config *code, const void *config)
+{
+    struct tw_ptm_setup setup;
+
+    tw_ptm_setup_from_config(&setup, config);
+    code->isa.profile = TW_PROFILE_A;
+    code->isa.arch = 7;
+    code->isa.dsb_dmb_is_waypoint = setup.barriers_are_waypoints;
+    code->ignores_it = true;
+    code->links_are_special = setup.return_stack;
+}

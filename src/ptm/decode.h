@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PTM: from bytes to elements. */
+#ifndef PTM_DECODE_H
+#define PTM_DECODE_H
+
+#include "path/stage.h"
+#include "ptm/packet.h"
+
+enum tw_ptm_sync {
+    TW_PTM_SYNC_START, /* no byte was seen yet */
+    TW_PTM_SYNC_ASYNC, /* waits for ASYNC ... */
+    TW_PTM_SYNC_ISYNC, /* ... or for ISYNC */
+    TW_PTM_SYNC_DONE
+};
+
+struct tw_ptm_decoder {
+    struct tw_ptm_reader reader;
+    struct tw_ptm_config config;
+    struct tw_trouble trouble;
+    uint64_t last_index; /* of the last packet: the end of the trace is there */
+    uint8_t sync;        /* enum tw_ptm_sync */
+    uint8_t lost_reason; /* enum tw_reason of the first NO_SYNC */
+    bool is_ended;
+
+    /* What the last PE_CONTEXT said. */
+    bool ns, hyp, has_context_id, has_vmid;
+    uint32_t context_id, vmid;
+};
+
+/* The most elements that one packet can make. */
+enum { TW_PTM_PACKET_MOST = 5 * TW_FOLLOW_MOST + 6 };
+
+/* The members of struct tw_protocol. */
+void tw_ptm_code_config(struct tw_code_config *code, const void *config);
+void tw_ptm_decoder_init(void *decoder, const void *config);
+void tw_ptm_decoder_reset(void *decoder);
+enum tw_status tw_ptm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in);
+enum tw_status tw_ptm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+
+#endif

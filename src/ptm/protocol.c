@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PTM as a protocol of the library: its configuration and its table of functions. */
+#include "protocol.h"
+
+#include "base/fault.h"
+#include "ptm/decode.h"
+
+static bool bit(uint32_t value, unsigned number)
+{
+    return (value >> number) & 1;
+}
+
+void tw_ptm_setup_from_config(struct tw_ptm_setup *setup, const struct tw_ptm_config *config)
+{
+    static const uint8_t context_bytes[4] = { 0, 1, 2, 4 };
+    const uint32_t control = config->etmcr, features = config->etmccer;
+
+    *setup = (struct tw_ptm_setup){ .id = config->etmtraceidr & 0x7f };
+    setup->is_v11 = (config->etmidr >> 4 & 0xf) >= 1;
+    setup->context_bytes = context_bytes[control >> 14 & 3];
+    setup->cycle_accurate = bit(control, 12);
+    setup->branch_broadcast = bit(control, 8);
+    setup->timestamps = bit(control, 28);
+    setup->return_stack = bit(control, 29) && bit(features, 23);
+    setup->vmid = setup->is_v11 && bit(control, 30);
+    setup->barriers_are_waypoints = bit(features, 24);
+    setup->has_hyp = setup->is_v11 && bit(features, 26);
+    setup->time_is_gray = !setup->is_v11 || !bit(features, 28);
+    setup->time_width = setup->is_v11 && bit(features, 29) ? 64 : 48;
+}
+
+static enum tw_status configure(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    struct tw_ptm_config *out = config;
+    uint64_t control, identity, features, id = source->id;
+
+    TW_TRY(tw_source_need(source, "ETMCR", &control, fault));
+    TW_TRY(tw_source_need(source, "ETMIDR", &identity, fault));
+    TW_TRY(tw_source_need(source, "ETMCCER", &features, fault));
+    (void)tw_source_register(source, "ETMTRACEIDR", &id);
+    if ((identity >> 8 & 0xf) != 3)
+        return tw_fail(fault, TW_E_CONFIG, "ETMIDR 0x%x is not that of a PTM",
+                       (unsigned)identity);
+    *out = (struct tw_ptm_config){ .size = sizeof *out,
+                                   .etmcr = (uint32_t)control,
+                                   .etmidr = (uint32_t)identity,
+                                   .etmccer = (uint32_t)features,
+                                   .etmtraceidr = (uint32_t)id };
+    return TW_OK;
+}
+
+enum tw_status tw_ptm_config_from(struct tw_ptm_config *config,
+                                  const struct tw_register *registers, size_t count,
+                                  struct tw_fault *fault)
+{
+    const struct tw_source_info source = { .registers = registers, .register_count = count };
+
+    return configure(config, &source, fault);
+}
+
+/* The members of struct tw_protocol, which knows no types. */
+
+static uint8_t trace_id(const void *config)
+{
+    return ((const struct tw_ptm_config *)config)->etmtraceidr & 0x7f;
+}
+
+static void reader_init(void *reader, const void *config)
+{
+    tw_ptm_reader_init(reader, config);
+}
+
+static enum tw_status read(void *reader, void *packet, const uint8_t *data, size_t size,
+                           bool is_last)
+{
+    return tw_ptm_read(reader, packet, data, size, is_last);
+}
+
+static void reader_lost(void *reader)
+{
+    tw_ptm_reader_lost(reader);
+}
+
+static enum tw_status write(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    return tw_ptm_write(writer, out, size, packet);
+}
+
+static bool is_not_sync(unsigned type)
+{
+    return type == TW_PTM_NOT_SYNC;
+}
+
+const struct tw_protocol tw_ptm = {
+    .name = "ptm",
+    .title = "Arm PTM (Program Flow Trace)",
+    .flags = TW_PROTOCOL_FOLLOWS,
+    .config_size = sizeof(struct tw_ptm_config),
+    .reader_size = sizeof(struct tw_ptm_reader),
+    .decoder_size = sizeof(struct tw_ptm_decoder),
+    .packet_size = sizeof(struct tw_ptm_packet),
+    .packet_max = TW_PTM_PACKET_MAX,
+    .configure = configure,
+    .trace_id = trace_id,
+    .reader_init = reader_init,
+    .read = read,
+    .reader_lost = reader_lost,
+    .write = write,
+    .print = tw_ptm_print,
+    .json = tw_ptm_json,
+    .type_name = tw_ptm_type_name,
+    .is_bad = tw_ptm_type_is_bad,
+    .is_not_sync = is_not_sync,
+    .code_config = tw_ptm_code_config,
+    .decoder_init = tw_ptm_decoder_init,
+    .decode = tw_ptm_decode,
+    .end = tw_ptm_end,
+    .decoder_reset = tw_ptm_decoder_reset,
+};
