@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs tests/vectors/<protocol>/*.tv: configuration, image and bytes in, packets and path out; whole,
-   byte by byte and in random pieces.  The form is in docs/vectors.md.  With TW_VECTORS_UPDATE=1 in
-   the environment the files get what came out, for review in the diff. */
+/* Runs the .tv files of tests/vectors/<protocol>: configuration, image and bytes in, packets and path
+   out; whole, byte by byte and in random pieces.  The form is in docs/vectors.md.  With
+   TW_VECTORS_UPDATE=1 in the environment the files get what came out, for review in the diff. */
 #include "check.h"
 
 #include <dirent.h>
@@ -22,7 +22,8 @@ struct vector {
     uint8_t known[65536];
     uint8_t bytes[BYTES_MAX];
     size_t size;
-    bool splits_sources;
+    bool splits_sources, checks_opcodes, checks_atoms, checks_continuity;
+    uint32_t range_limit;
     char *packets, *elements; /* expected, a line each; NULL: not checked */
 };
 
@@ -51,6 +52,13 @@ static void append(char **text, const char *line)
     *text = larger;
 }
 
+/* Copies text that must fit. */
+static void copy_text(char *out, size_t room, const char *text)
+{
+    assert_true(strlen(text) < room);
+    memcpy(out, text, strlen(text) + 1);
+}
+
 static void set_register(struct vector *vector, const char *name, uint64_t value)
 {
     size_t i = 0;
@@ -60,7 +68,7 @@ static void set_register(struct vector *vector, const char *name, uint64_t value
     if (i == vector->register_count) {
         assert_true(vector->register_count < REGISTERS_MAX);
         vector->register_count++;
-        snprintf(vector->names[i], sizeof vector->names[i], "%s", name);
+        copy_text(vector->names[i], sizeof vector->names[i], name);
         vector->registers[i].name = vector->names[i];
     }
     vector->registers[i].value = value;
@@ -78,19 +86,20 @@ static void parse_registers(struct vector *vector, char *text)
     }
 }
 
-/* "ADDRESS VALUE ...": values of 8 hex digits are words, of 4 halfwords, of 2 bytes. */
+/* "ADDRESS VALUE[*TIMES] ...": values of 8 hex digits are words, of 4 halfwords, of 2 bytes. */
 static void parse_image(struct vector *vector, char *text)
 {
     char *word = strtok(text, " ");
     size_t at = strtoul(word, NULL, 16);
 
     while ((word = strtok(NULL, " "))) {
-        const size_t size = strlen(word) / 2;
+        const size_t size = strcspn(word, "*") / 2;
+        const size_t times = strchr(word, '*') ? strtoul(strchr(word, '*') + 1, NULL, 10) : 1;
         const unsigned long value = strtoul(word, NULL, 16);
 
-        for (size_t i = 0; i < size; i++, at++) {
+        for (size_t i = 0; i < size * times; i++, at++) {
             assert_true(at < sizeof vector->memory);
-            vector->memory[at] = (uint8_t)(value >> (8 * i));
+            vector->memory[at] = (uint8_t)(value >> (8 * (i % size)));
             vector->known[at] = 1;
         }
     }
@@ -110,6 +119,23 @@ static void parse_bytes(struct vector *vector, char *text)
     }
 }
 
+/* "src-addr-n", "check-opcodes", "check-atoms", "check-continuity", "range-limit=N" */
+static void parse_option(struct vector *vector, const char *text)
+{
+    if (strcmp(text, "src-addr-n") == 0)
+        vector->splits_sources = true;
+    else if (strcmp(text, "check-opcodes") == 0)
+        vector->checks_opcodes = true;
+    else if (strcmp(text, "check-atoms") == 0)
+        vector->checks_atoms = true;
+    else if (strcmp(text, "check-continuity") == 0)
+        vector->checks_continuity = true;
+    else if (strncmp(text, "range-limit=", 12) == 0)
+        vector->range_limit = (uint32_t)strtoul(text + 12, NULL, 0);
+    else
+        fail_msg("unknown option '%s' in a vector", text);
+}
+
 static void parse_line(struct vector *vector, char *line)
 {
     char *rest = strchr(line, ' ');
@@ -119,9 +145,9 @@ static void parse_line(struct vector *vector, char *line)
     else
         *rest++ = 0;
     if (strcmp(line, "protocol") == 0)
-        snprintf(vector->protocol, sizeof vector->protocol, "%s", rest);
+        copy_text(vector->protocol, sizeof vector->protocol, rest);
     else if (strcmp(line, "core") == 0)
-        snprintf(vector->core, sizeof vector->core, "%s", rest);
+        copy_text(vector->core, sizeof vector->core, rest);
     else if (strcmp(line, "config") == 0)
         parse_registers(vector, rest);
     else if (strcmp(line, "image") == 0)
@@ -129,7 +155,7 @@ static void parse_line(struct vector *vector, char *line)
     else if (strcmp(line, "bytes") == 0)
         parse_bytes(vector, rest);
     else if (strcmp(line, "option") == 0)
-        vector->splits_sources = strcmp(rest, "src-addr-n") == 0;
+        parse_option(vector, rest);
     else if (strcmp(line, "packet") == 0)
         append(&vector->packets, rest);
     else if (strcmp(line, "path") == 0)
@@ -143,7 +169,11 @@ static struct tw_tree *make_tree(struct vector *vector, struct tw_image *image,
 {
     struct tw_tree_config config = { .size = sizeof config,
                                      .packets_only = packets_only,
-                                     .source_address_n = vector->splits_sources };
+                                     .range_limit = vector->range_limit,
+                                     .source_address_n = vector->splits_sources,
+                                     .check_opcodes = vector->checks_opcodes,
+                                     .check_atoms = vector->checks_atoms,
+                                     .check_continuity = vector->checks_continuity };
     struct tw_tree_source source = { .size = sizeof source,
                                      .protocol = vector->protocol,
                                      .registers = vector->registers,
@@ -234,12 +264,6 @@ static void check_vector(struct vector *vector, bool packets_only, const char *w
     }
 }
 
-/* One vector file: a list of "case" blocks; values set before the first one hold for all. */
-struct file {
-    char *text;
-    FILE *updated;
-};
-
 static void write_lines(FILE *out, const char *word, char *text)
 {
     for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n"))
@@ -273,6 +297,7 @@ static void finish_case(struct vector *vector, FILE *updated)
     vector->packets = vector->elements = NULL;
 }
 
+/* One vector file: a list of "case" blocks; values set before the first one hold for all. */
 static void run_file(const char *path)
 {
     const bool updates = getenv("TW_VECTORS_UPDATE") != NULL;
@@ -281,7 +306,7 @@ static void run_file(const char *path)
     FILE *in = fopen(path, "r"), *updated = NULL;
 
     assert_non_null(in);
-    snprintf(new_path, sizeof new_path, "%s.new", path);
+    assert_true((size_t)snprintf(new_path, sizeof new_path, "%s.new", path) < sizeof new_path);
     if (updates)
         updated = fopen(new_path, "w");
     memset(&common, 0, sizeof common);
@@ -289,12 +314,13 @@ static void run_file(const char *path)
     while (fgets(line, sizeof line, in)) {
         char copy[LINE_MAX_SIZE];
 
+        assert_true(strlen(line) < sizeof line - 1); /* else it was cut */
         line[strcspn(line, "\r\n")] = 0;
-        snprintf(copy, sizeof copy, "%s", line);
+        memcpy(copy, line, strlen(line) + 1);
         if (strncmp(line, "case ", 5) == 0) {
             finish_case(&vector, updated);
             vector = common;
-            snprintf(vector.name, sizeof vector.name, "%s", line + 5);
+            copy_text(vector.name, sizeof vector.name, line + 5);
         } else if (line[0] && line[0] != '#') {
             parse_line(vector.name[0] ? &vector : &common, line);
         }
@@ -323,7 +349,8 @@ static void every_vector_gives_its_packets_and_path(void **state)
 
         if (size < 3 || strcmp(entry->d_name + size - 3, ".tv") != 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        assert_true((size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) <
+                    sizeof path);
         run_file(path);
         count++;
     }

@@ -67,9 +67,13 @@ static void take_context(struct tw_etmv4_run *run, const struct tw_etmv4_context
     decoder->sf = context->sf;
     emit_context(run, context, index);
     tw_follow_view(run->follow, space_of(context), 0);
-    if (!decoder->has_context || (changes_isa && run->follow->at == TW_NEXT_AT_ADDRESS)) {
+    if (!decoder->has_context) {
         decoder->has_context = true;
         settle(run);
+    } else if (changes_isa && run->follow->at != TW_NEXT_NEEDED) {
+        /* It belongs to the address that has just come. */
+        tw_follow_go(run->follow, tw_follow_address(run->follow),
+                     tw_etmv4_isa(decoder, decoder->sf, decoder->sub_isa), 0);
     }
 }
 
