@@ -366,21 +366,20 @@ static int summary(const struct frames *frames)
     return DONE_WITH_LOSS;
 }
 
-static int do_all(struct frames *frames, const struct options *options)
+static int do_all(struct frames *frames, struct session *session)
 {
-    struct session session;
-    int status = session_open(&session, options);
+    const struct options *options = session->options;
+    int status = DONE;
 
-    frames->session = &session;
-    for (size_t i = 0; status == DONE && i < tw_capture_buffer_count(session.capture); i++) {
+    for (size_t i = 0; status == DONE && i < tw_capture_buffer_count(session->capture); i++) {
         struct split split;
 
-        if (!session_wants(&session, i))
+        if (!session_wants(session, i))
             continue;
         if (options->split) {
             if (!split_open(&split, options->split,
-                            session_has_several(&session)
-                                ? tw_capture_buffer(session.capture, i)->name
+                            session_has_several(session)
+                                ? tw_capture_buffer(session->capture, i)->name
                                 : NULL)) {
                 status = NOT_DONE;
                 break;
@@ -394,14 +393,15 @@ static int do_all(struct frames *frames, const struct options *options)
     }
     if (status == DONE)
         status = summary(frames);
-    session_close(&session);
     return status;
 }
 
 static int run(const struct options *options)
 {
     struct output out;
+    struct session session;
     struct frames frames = {
+        .session = &session,
         .out = &out,
         .from = options->from.value,
         .to = options->to.is_given ? options->to.value : UINT64_MAX,
@@ -417,7 +417,10 @@ static int run(const struct options *options)
     }
     if (!output_open(&out, options->output, options->color))
         return NOT_DONE;
-    status = do_all(&frames, options);
+    status = session_open(&session, options);
+    if (status == DONE)
+        status = do_all(&frames, &session);
+    session_close(&session);
     free(frames.runs);
     free(frames.bytes);
     if (!output_close(&out, status == DONE || status == DONE_WITH_LOSS))

@@ -35,7 +35,8 @@ static size_t insert(char *line, size_t size, size_t at, const char *text)
     const size_t more = strlen(text);
 
     memmove(line + at + more, line + at, size - at);
-    memcpy(line + at, text, more);
+    for (size_t i = 0; i < more; i++)
+        line[at + i] = text[i];
     return size + more;
 }
 

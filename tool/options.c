@@ -31,31 +31,28 @@ bool list_add(struct list *list, const char *item)
     return true;
 }
 
+/* 16: no digit. */
+static unsigned digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+    return at ? (unsigned)(at - digits) : 16;
+}
+
 bool parse_number_size(uint64_t *value, const char *text, size_t size)
 {
-    static const char units[] = "kMG";
+    static const char units[] = { 'k', 'M', 'G' };
+    const bool is_hex = size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const unsigned base = is_hex ? 16 : 10;
+    const char *unit = size > 1 && !is_hex ? memchr(units, text[size - 1], sizeof units) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     uint64_t result = 0;
-    unsigned base = 10, shift = 0;
-    size_t at = 0;
 
-    if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        base = 16;
-        at = 2;
-    } else if (size > 1) {
-        const char *unit = memchr(units, text[size - 1], sizeof units - 1);
-
-        if (unit) {
-            shift = 10 * (unsigned)(unit - units + 1);
-            size--;
-        }
-    }
-    if (at == size)
+    if (size == 0)
         return false;
-    for (; at < size; at++) {
-        const int c = tolower((unsigned char)text[at]);
-        const unsigned digit = isdigit(c)             ? (unsigned)(c - '0')
-                               : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                                                      : 16;
+    for (size_t at = is_hex ? 2 : 0; at < size - (unit != NULL); at++) {
+        const unsigned digit = digit_of(text[at]);
 
         if (digit >= base || result > (UINT64_MAX - digit) / base)
             return false;
@@ -168,11 +165,26 @@ static bool set_format(struct options *options, const char *value)
                          options->command->formats);
 }
 
+static bool set_text(struct options *options, const struct option_row *row, const char *value)
+{
+    if (row == &option_rows[O_FORMAT])
+        return set_format(options, value);
+    if (row->choices && !is_choice(row->choices, value, strlen(value)))
+        return options_wrong(options, "--%s: there is no \"%s\"; there is %s", row->name, value,
+                             row->choices);
+    *(const char **)((char *)options + row->offset) = value;
+    return true;
+}
+
 static bool set_value(struct options *options, const struct option_row *row, const char *value)
 {
     void *place = (char *)options + row->offset;
     struct number *number = place;
 
+    if (row->kind == KIND_OTHER)
+        return row->set(options, value);
+    if (!value)
+        value = ""; /* a flag has none; the rest was seen to have one */
     switch (row->kind) {
     case KIND_FLAG:
         *(bool *)place = true;
@@ -188,18 +200,9 @@ static bool set_value(struct options *options, const struct option_row *row, con
             return options_wrong(options, "--%s: \"%s\" is no number; write 4096, 0x1000 or 4k",
                                  row->name, value);
         return true;
-    case KIND_OTHER:
-        return row->set(options, value);
     default:
-        break;
+        return set_text(options, row, value);
     }
-    if (row == &option_rows[O_FORMAT])
-        return set_format(options, value);
-    if (row->choices && !is_choice(row->choices, value, strlen(value)))
-        return options_wrong(options, "--%s: there is no \"%s\"; there is %s", row->name, value,
-                             row->choices);
-    *(const char **)place = value;
-    return true;
 }
 
 /* An optional value may be the next word, if it can be nothing else. */
@@ -228,12 +231,11 @@ static bool take_option(struct options *options, const struct option_row *row,
     } else if (!value && row->is_optional) {
         if (is_value_list(row->choices, **words))
             value = *(*words)++;
+    } else if (!value && **words) {
+        value = *(*words)++;
     } else if (!value) {
-        value = **words;
-        if (!value)
-            return options_wrong(options, "--%s wants a value: --%s %s", row->name, row->name,
-                                 row->value);
-        ++*words;
+        return options_wrong(options, "--%s wants a value: --%s %s", row->name, row->name,
+                             row->value);
     }
     return set_value(options, row, value);
 }

@@ -92,25 +92,19 @@ struct options {
     struct list arguments;
 
     const char *buffer;
-    uint64_t ids[2]; /* bit n: ID n is wanted */
-    bool has_ids;
+    uint64_t ids[2];          /* bit n: ID n is wanted, if has_ids */
     struct list source_names; /* --source NAME */
     struct list sources;      /* --source ID:PROTOCOL[:CONFIG] */
     struct number from, to;
     struct address_range range;
 
     const char *framing, *protocol, *config, *arch;
-    bool no_barrier, strip_stop, allow_outside;
     struct number wrapped_at;
     struct list images;
 
-    bool source_address_n, multi_session;
     struct number range_limit;
-    unsigned checks;      /* enum check */
     const char *on_error; /* NULL: as is usual for the protocol */
-    bool assume_sync;
 
-    bool all;
     const char *split;
 
     struct list streams, markers; /* markers: the option's name, then its value */
@@ -118,16 +112,19 @@ struct options {
 
     struct list traces, devices, registers, dumps, clusters;
     const char *description;
-    bool force;
 
     const char *format; /* ask options_format_is */
     const char *columns;
     struct number clock;
-    bool errors, stats;
     const char *output;
+
+    unsigned checks; /* enum check */
     enum color_wish color;
-    bool quiet, help;
     unsigned verbose;
+    bool has_ids;
+    bool no_barrier, strip_stop, allow_outside;
+    bool source_address_n, multi_session, assume_sync;
+    bool all, force, errors, stats, quiet, help;
 };
 
 struct command {

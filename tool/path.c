@@ -134,7 +134,7 @@ static void take_range(struct path *path, struct lane *lane, const struct tw_ele
         lane->count = 0;
     }
     lane->next = tw_element_end(range);
-    lane->last = lane->next - 2 * (unsigned)range->last_size;
+    lane->last = lane->next - (uint64_t)range->last_size * 2;
     lane->count += range->count;
 }
 

@@ -7,9 +7,9 @@
 
 static void print_warning(void *context, const char *text)
 {
-    const struct options *options = context;
+    const struct session *session = context;
 
-    if (!options->quiet)
+    if (!session->options->quiet)
         say("warning: %s", text);
 }
 
@@ -58,10 +58,10 @@ static bool check_protocol(const struct options *options, const char *protocol)
     const char *nearest;
     size_t count = 0;
 
-    for (; count < 64 && tw_protocol_name(count); count++) {
-        names[count] = tw_protocol_name(count);
-        if (strcmp(names[count], protocol) == 0)
+    while (count < 64 && (names[count] = tw_protocol_name(count)) != NULL) {
+        if (protocol && strcmp(names[count], protocol) == 0)
             return true;
+        count++;
     }
     nearest = nearest_name(protocol, names, count);
     return options_wrong(options, "there is no protocol \"%s\"%s%s%s", protocol,
@@ -135,9 +135,7 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
 static bool fill_options(struct session *session, struct tw_capture_options *to)
 {
     const struct options *options = session->options;
-    void *warn_context;
 
-    memcpy(&warn_context, &options, sizeof options); /* the library only hands it back */
     *to = (struct tw_capture_options){
         .size = sizeof *to,
         .allow_outside = options->allow_outside,
@@ -147,7 +145,7 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
         .has_wrapped = options->wrapped_at.is_given,
         .wrapped_at = options->wrapped_at.value,
         .warn = print_warning,
-        .warn_context = warn_context,
+        .warn_context = session,
     };
     if (options->framing)
         to->has_framing = tw_framing_by_name(&to->framing, options->framing);
