@@ -53,7 +53,23 @@ static inline uint32_t tw_load_le32(const uint8_t *at)
 
 static inline uint64_t tw_load_le64(const uint8_t *at)
 {
+    if (TW_IS_LITTLE_ENDIAN) {
+        uint64_t value;
+
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
     return (uint64_t)tw_load_le32(at) | (uint64_t)tw_load_le32(at + 4) << 32;
+}
+
+static inline void tw_store_le64(uint8_t *at, uint64_t value)
+{
+    if (TW_IS_LITTLE_ENDIAN) {
+        memcpy(at, &value, sizeof value);
+        return;
+    }
+    for (unsigned i = 0; i < 8; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
 }
 
 /* ULEB128 of at most `bytes_max` bytes.  The last possible byte has no continuation bit: all its

@@ -19,6 +19,27 @@
 #define TW_UNUSED
 #endif
 
+/* Of the host; where it is not known, the slower way is taken. */
+#if defined(_WIN32) || (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define TW_IS_LITTLE_ENDIAN 1
+#else
+#define TW_IS_LITTLE_ENDIAN 0
+#endif
+
 #define TW_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Number of the lowest set bit; there must be one. */
+TW_INLINE unsigned tw_lowest_bit(unsigned long long bits)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    unsigned number = 0;
+
+    while (!(bits >> number & 1))
+        number++;
+    return number;
+#endif
+}
 
 #endif

@@ -20,45 +20,114 @@ struct cut {
 /* Most cuts of a frame: seven delayed changes leave the byte after the ID and nothing else. */
 enum { CUTS_MAX = 16 };
 
-/* Where the fast way stands.  The stream's size is brought up to date by leave(). */
+/* Where the fast way stands.  What was written since `begin` is made known by leave(). */
 struct cursor {
     struct tw_frame_stream *stream;
-    uint8_t *out;
+    uint8_t *begin, *out;
     uint8_t id, kind;
     bool has_gap;
 };
 
-/* Auxiliary bits 0 to 3 to bit 0 of bytes 0, 2, 4, 6. */
-TW_INLINE uint64_t spread(uint64_t bits)
-{
-    return (bits * UINT64_C(0x0000200040008001)) & ID_BITS;
-}
-
-/* The reverse. */
-TW_INLINE unsigned gather(uint64_t half)
-{
-    return (unsigned)(((half & ID_BITS) * UINT64_C(0x0001000200040008)) >> 48) & 15;
-}
-
-TW_INLINE bool names_id_7f(uint64_t half)
+TW_INLINE bool half_names_7f(uint64_t half)
 {
     return (((half & EVEN_BYTES) + ID_BITS) & (ID_BITS << 8)) != 0;
 }
 
-TW_INLINE void store(uint8_t *out, uint64_t low, uint64_t high)
+/* A frame as two words. */
+struct halves {
+    uint64_t low, high;
+};
+
+TW_INLINE struct halves load(const uint8_t *frame)
 {
-    for (unsigned i = 0; i < 8; i++)
-        out[i] = (uint8_t)(low >> (8 * i));
-    for (unsigned i = 0; i < 8; i++)
-        out[8 + i] = (uint8_t)(high >> (8 * i));
+    return (struct halves){ tw_load_le64(frame), tw_load_le64(frame + 8) };
 }
 
-/* Number of the lowest set bit of a non-zero byte. */
-TW_INLINE unsigned lowest(unsigned bits)
+TW_INLINE void store(uint8_t *out, struct halves halves)
 {
-    static const uint8_t number[8] = { 0, 1, 2, 4, 7, 3, 6, 5 };
+    tw_store_le64(out, halves.low);
+    tw_store_le64(out + 8, halves.high);
+}
 
-    return number[((bits & (0u - bits)) * 0x17 & 0xff) >> 5];
+/* For each auxiliary byte: its bits as bit 0 of the even bytes of a frame. */
+#define BITS_4(n)                                                                              \
+    ((uint64_t)((n)&1) | (uint64_t)((n) >> 1 & 1) << 16 | (uint64_t)((n) >> 2 & 1) << 32 |     \
+     (uint64_t)((n) >> 3 & 1) << 48)
+#define ROW_1(n)                                                                               \
+    {                                                                                          \
+        BITS_4(n), BITS_4((n) >> 4)                                                            \
+    }
+#define ROW_4(n)  ROW_1(n), ROW_1((n) + 1), ROW_1((n) + 2), ROW_1((n) + 3)
+#define ROW_16(n) ROW_4(n), ROW_4((n) + 4), ROW_4((n) + 8), ROW_4((n) + 12)
+#define ROW_64(n) ROW_16(n), ROW_16((n) + 16), ROW_16((n) + 32), ROW_16((n) + 48)
+static const struct halves auxiliary[256] = { ROW_64(0), ROW_64(64), ROW_64(128), ROW_64(192) };
+
+/* Puts the auxiliary bits where they belong. */
+TW_INLINE struct halves complete(struct halves frame)
+{
+    const struct halves bits = auxiliary[frame.high >> 56];
+
+    return (struct halves){ frame.low | bits.low, frame.high | bits.high };
+}
+
+/* Without the first `count` bytes, at most 15. */
+TW_INLINE struct halves skip(struct halves frame, unsigned count)
+{
+    const unsigned bits = 8 * count;
+
+    if (count == 0)
+        return frame;
+    if (count >= 8)
+        return (struct halves){ frame.high >> (bits - 64), 0 };
+    return (struct halves){ frame.low >> bits | frame.high << (64 - bits), frame.high >> bits };
+}
+
+/* Without the even byte of a slot. */
+TW_INLINE struct halves squeeze(struct halves frame, unsigned slot)
+{
+    /* The bytes before the slot. */
+    static const struct halves before[8] = {
+        { 0x0000000000000000, 0x0000000000000000 }, { 0x000000000000ffff, 0x0000000000000000 },
+        { 0x00000000ffffffff, 0x0000000000000000 }, { 0x0000ffffffffffff, 0x0000000000000000 },
+        { 0xffffffffffffffff, 0x0000000000000000 }, { 0xffffffffffffffff, 0x000000000000ffff },
+        { 0xffffffffffffffff, 0x00000000ffffffff }, { 0xffffffffffffffff, 0x0000ffffffffffff },
+    };
+    const struct halves moved = skip(frame, 1), keep = before[slot];
+
+    return (struct halves){ (frame.low & keep.low) | (moved.low & ~keep.low),
+                            (frame.high & keep.high) | (moved.high & ~keep.high) };
+}
+
+/* The ID bytes, a bit each: bit 16 n for slot n, bit 16 n + 4 for slot 4 + n. */
+TW_INLINE uint64_t find_ids(struct halves frame)
+{
+    return (frame.low & ID_BITS) | (frame.high & ID_BITS) << 4;
+}
+
+/* The slot of such a bit. */
+TW_INLINE unsigned slot_of(uint64_t id)
+{
+    const unsigned bit = tw_lowest_bit(id);
+
+    return bit / 16 + (bit & 4);
+}
+
+/* The same, a bit for each slot. */
+TW_INLINE unsigned slots_of(uint64_t ids)
+{
+    ids |= ids >> 15;
+    ids |= ids >> 30;
+    return (unsigned)ids & 0xff;
+}
+
+TW_INLINE bool names_7f(struct halves frame)
+{
+    return half_names_7f(frame.low) || half_names_7f(frame.high);
+}
+
+TW_INLINE bool is_all_data(struct halves frame)
+{
+    return ((frame.low | frame.high) & ID_BITS) == 0;
 }
 
 /* Cuts a frame at its ID bytes (a bit each in `ids`).  `*id` is the current ID before and after;
@@ -70,7 +139,7 @@ TW_INLINE unsigned cut_frame(struct cut cuts[CUTS_MAX], uint8_t *id, const uint8
     unsigned count = 0, at = 0;
 
     for (; ids; ids &= ids - 1) {
-        const unsigned slot = lowest(ids);
+        const unsigned slot = tw_lowest_bit(ids);
         const uint8_t next = frame[2 * slot] >> 1;
 
         if (2 * slot > at)
@@ -154,14 +223,13 @@ static void take_cut(struct tw_unframer *unframer, const struct cut *cut, const 
 static void walk(struct tw_unframer *unframer, const uint8_t *in, const uint64_t *offsets,
                  bool is_damaged)
 {
-    const uint64_t low = tw_load_le64(in), high = tw_load_le64(in + 8);
-    const unsigned ids = gather(low) | gather(high) << 4;
+    const unsigned ids = slots_of(find_ids(load(in)));
     uint8_t frame[FRAME_SIZE];
     struct cut cuts[CUTS_MAX];
     uint8_t id = unframer->id;
     unsigned count;
 
-    store(frame, low | spread(high >> 56 & 15), high | spread(high >> 60));
+    store(frame, complete(load(in)));
     count = cut_frame(cuts, &id, frame, ids, !unframer->is_muted);
     if (offsets[0] != unframer->frame_end)
         unframer->has_gap = true;
@@ -236,19 +304,18 @@ TW_INLINE bool enter(struct tw_unframer *unframer, struct cursor *cursor, uint8_
         cursor->kind = STREAM_DROP; /* so that leave() counts nothing */
         return false;
     }
-    cursor->out = stream->bytes + stream->size;
+    cursor->begin = cursor->out = stream->bytes + stream->size;
     return true;
 }
 
 TW_INLINE void leave(struct tw_unframer *unframer, struct cursor *cursor)
 {
-    struct tw_frame_stream *stream = cursor->stream;
     size_t size;
 
     if (cursor->kind != STREAM_KEEP)
         return;
-    size = (size_t)(cursor->out - stream->bytes) - stream->size;
-    stream->size += size;
+    size = (size_t)(cursor->out - cursor->begin);
+    cursor->stream->size += size;
     unframer->stats.bytes_by_id[cursor->id] += size;
 }
 
@@ -261,37 +328,124 @@ TW_INLINE bool change(struct tw_unframer *unframer, struct cursor *cursor, uint8
     return enter(unframer, cursor, id, room);
 }
 
-/* Bytes of an ID that is not simply stored. */
-static TW_NOINLINE bool take_other(struct tw_unframer *unframer, const struct cursor *cursor,
-                                   const struct cut *cut, uint64_t capture,
-                                   const uint8_t *frame)
+/* Bytes of a marker or reserved ID. */
+static TW_NOINLINE bool give_reported(struct tw_unframer *unframer, uint8_t id,
+                                      const struct tw_place *place, struct halves bytes,
+                                      size_t size)
 {
-    const struct tw_place place = { .capture = capture + cut->at,
-                                    .first = (uint32_t)(FRAME_AUX - cut->at) };
+    struct tw_frame_stream *stream = &unframer->streams[id];
+    uint8_t copy[FRAME_SIZE];
 
-    unframer->stats.bytes_by_id[cursor->id] += cut->size;
-    if (cursor->kind == STREAM_DROP)
-        return true;
-    report(unframer, cursor->id, place.capture, frame + cut->at, cut->size);
-    if (cursor->stream->is_wanted)
-        tw_frame_stream_append(unframer, cursor->stream,
-                               cut->at || cursor->has_gap ? &place : NULL, frame + cut->at,
-                               cut->size);
+    store(copy, bytes);
+    unframer->stats.bytes_by_id[id] += size;
+    report(unframer, id, place->capture, copy, size);
+    /* is_discontinuity: there is a gap before these bytes. */
+    if (stream->is_wanted)
+        tw_frame_stream_append(unframer, stream, place->is_discontinuity ? place : NULL, copy,
+                               size);
     return unframer->status == TW_OK;
 }
 
-/* Frames without ID bytes, all to a stream that is kept; there is one at least. */
-TW_INLINE const uint8_t *copy_frames(struct cursor *cursor, const uint8_t *in,
-                                     const uint8_t *end)
+/* Gives `size` bytes of a frame, from byte `at` on, to the current ID. */
+TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct halves frame,
+                    unsigned at, unsigned size, uint64_t capture)
 {
+    const bool has_gap = at || cursor->has_gap;
+
+    if (TW_LIKELY(cursor->kind == STREAM_KEEP)) {
+        if (has_gap && !tw_frame_stream_place(unframer, cursor->stream, cursor->out,
+                                              capture + at, FRAME_AUX - at))
+            return false;
+        store(cursor->out, skip(frame, at));
+        cursor->out += size;
+    } else if (cursor->kind == STREAM_DROP) {
+        unframer->stats.bytes_by_id[cursor->id] += size;
+    } else {
+        const struct tw_place place = { .capture = capture + at,
+                                        .first = FRAME_AUX - at,
+                                        .is_discontinuity = has_gap };
+
+        return give_reported(unframer, cursor->id, &place, skip(frame, at), size);
+    }
+    return true;
+}
+
+/* A frame with any number of ID bytes; none of them 7F. */
+static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor *cursor,
+                                    const uint8_t *in, uint64_t capture, size_t room)
+{
+    const struct halves data = complete(load(in));
+    const unsigned ids = slots_of(find_ids(load(in)));
+    struct cut cuts[CUTS_MAX];
+    uint8_t id = cursor->id;
+    const unsigned count = cut_frame(cuts, &id, in, ids, true);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id, room))
+            return false;
+        if (!give(unframer, cursor, data, cuts[i].at, cuts[i].size, capture))
+            return false;
+    }
+    cursor->has_gap = ids >> 7;
+    return id == cursor->id || change(unframer, cursor, id, room);
+}
+
+/* A copy is given away, so that compilers keep the cursor itself in registers. */
+TW_INLINE bool split_apart(struct tw_unframer *unframer, struct cursor *cursor,
+                           const uint8_t *in, uint64_t capture, size_t room)
+{
+    struct cursor copy = *cursor;
+    const bool is_done = split_frame(unframer, &copy, in, capture, room);
+
+    *cursor = copy;
+    return is_done;
+}
+
+/* A frame whose one ID byte names the ID that is kept already. */
+TW_INLINE bool give_renamed(struct tw_unframer *unframer, struct cursor *cursor,
+                            struct halves frame, unsigned slot, uint64_t capture)
+{
+    const unsigned at = 2 * slot;
+    const bool is_last = slot == 7;
+
+    if (slot && cursor->has_gap &&
+        !tw_frame_stream_place(unframer, cursor->stream, cursor->out, capture, FRAME_AUX))
+        return false;
+    if (!is_last && !tw_frame_stream_place(unframer, cursor->stream, cursor->out + at,
+                                           capture + at + 1, FRAME_AUX - at - 1))
+        return false;
+    store(cursor->out, squeeze(complete(frame), slot));
+    cursor->out += FRAME_AUX - 1;
+    cursor->has_gap = is_last;
+    return true;
+}
+
+/* Frames without ID bytes to the current ID, which is kept or dropped; there is one at least. */
+TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor *cursor,
+                                     const uint8_t *in, const uint8_t *end, uint64_t capture)
+{
+    const uint8_t *const start = in;
     uint8_t *out = cursor->out;
 
+    if (cursor->kind == STREAM_DROP) {
+        do
+            in += FRAME_SIZE;
+        while (in != end && is_all_data(load(in)));
+        unframer->stats.bytes_by_id[cursor->id] +=
+            (uint64_t)(in - start) / FRAME_SIZE * FRAME_AUX;
+        return in;
+    }
+    if (cursor->has_gap) {
+        if (!tw_frame_stream_place(unframer, cursor->stream, out, capture, FRAME_AUX))
+            return NULL;
+        cursor->has_gap = false;
+    }
     do {
-        const uint64_t low = tw_load_le64(in), high = tw_load_le64(in + 8);
+        const struct halves frame = load(in);
 
-        if ((low | high) & ID_BITS)
+        if (!is_all_data(frame))
             break;
-        store(out, low | spread(high >> 56 & 15), high | spread(high >> 60));
+        store(out, complete(frame));
         out += FRAME_AUX;
         in += FRAME_SIZE;
     } while (in != end);
@@ -299,101 +453,28 @@ TW_INLINE const uint8_t *copy_frames(struct cursor *cursor, const uint8_t *in,
     return in;
 }
 
-static const uint8_t *count_frames(struct tw_unframer *unframer, const struct cursor *cursor,
-                                   const uint8_t *in, const uint8_t *end)
-{
-    const uint8_t *const start = in;
-
-    do {
-        if ((tw_load_le64(in) | tw_load_le64(in + 8)) & ID_BITS)
-            break;
-        in += FRAME_SIZE;
-    } while (in != end);
-    unframer->stats.bytes_by_id[cursor->id] += (uint64_t)(in - start) / FRAME_SIZE * FRAME_AUX;
-    return in;
-}
-
-/* A frame with ID bytes anywhere; none of them 7F. */
-static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor *cursor,
-                                    const uint8_t *in, uint64_t capture, size_t room)
-{
-    const uint64_t low = tw_load_le64(in), high = tw_load_le64(in + 8);
-    const unsigned ids = gather(low) | gather(high) << 4;
-    uint8_t frame[2 * FRAME_SIZE]; /* stores of 16 bytes may begin at any byte of the frame */
-    struct cut cuts[CUTS_MAX];
-    uint8_t id = cursor->id;
-    unsigned count;
-
-    store(frame, low | spread(high >> 56 & 15), high | spread(high >> 60));
-    store(frame + FRAME_SIZE, 0, 0);
-    count = cut_frame(cuts, &id, frame, ids, true);
-    for (unsigned i = 0; i < count; i++) {
-        const struct cut *cut = &cuts[i];
-
-        if (cut->id != cursor->id && !change(unframer, cursor, cut->id, room))
-            return false;
-        if (cursor->kind != STREAM_KEEP) {
-            if (!take_other(unframer, cursor, cut, capture, frame))
-                return false;
-            continue;
-        }
-        if ((cut->at || cursor->has_gap) &&
-            !tw_frame_stream_place(unframer, cursor->stream, cursor->out, capture + cut->at,
-                                   FRAME_AUX - cut->at))
-            return false;
-        memcpy(cursor->out, frame + cut->at, FRAME_SIZE);
-        cursor->out += cut->size;
-    }
-    cursor->has_gap = ids >> 7;
-    return id == cursor->id || change(unframer, cursor, id, room);
-}
-
-/* A frame whose only ID byte is the first; false if it is another kind, or memory is out. */
-TW_INLINE bool open_frame(struct tw_unframer *unframer, struct cursor *cursor,
+/* One frame with ID bytes, or of an ID that is reported.  False: it names 7F, or memory is out. */
+TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
                           const uint8_t *in, uint64_t capture, size_t room)
 {
-    const uint64_t low = tw_load_le64(in), high = tw_load_le64(in + 8);
-    const uint8_t id = (uint8_t)low >> 1;
+    const struct halves frame = load(in);
+    const uint64_t ids = find_ids(frame);
+    const uint8_t first = (uint8_t)frame.low >> 1;
 
-    if ((low & ID_BITS) != 1 || high & ID_BITS || id >= 0x70)
-        return false;
-    if (id != cursor->id) {
-        if (high >> 56 & 1 || !change(unframer, cursor, id, room))
+    /* The common kinds: one ID byte, which changes the ID for the whole frame, or repeats it. */
+    if (ids == 1 && first != cursor->id && !(frame.high >> 56 & 1) && first != 0x7f) {
+        if (!change(unframer, cursor, first, room))
             return false;
+        cursor->has_gap = false;
+        return give(unframer, cursor, complete(frame), 1, FRAME_AUX - 1, capture);
     }
-    if (cursor->kind == STREAM_KEEP) {
-        const uint64_t top = high | spread(high >> 60);
+    if (ids && (ids & (ids - 1)) == 0 && cursor->kind == STREAM_KEEP) {
+        const unsigned slot = slot_of(ids);
 
-        if (!tw_frame_stream_place(unframer, cursor->stream, cursor->out, capture + 1,
-                                   FRAME_AUX - 1))
-            return false;
-        store(cursor->out, (low | spread(high >> 56 & 15)) >> 8 | top << 56, top >> 8);
-        cursor->out += FRAME_AUX - 1;
-    } else {
-        unframer->stats.bytes_by_id[id] += FRAME_AUX - 1;
+        if (in[2 * slot] >> 1 == cursor->id)
+            return give_renamed(unframer, cursor, frame, slot, capture);
     }
-    cursor->has_gap = false;
-    return true;
-}
-
-/* Frames without ID bytes to the current stream, whatever its kind; NULL: memory is out. */
-TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor *cursor,
-                                     const uint8_t *in, const uint8_t *end, uint64_t capture)
-{
-    if (cursor->kind == STREAM_KEEP) {
-        if (cursor->has_gap &&
-            !tw_frame_stream_place(unframer, cursor->stream, cursor->out, capture, FRAME_AUX))
-            return NULL;
-        in = copy_frames(cursor, in, end);
-    } else if (cursor->kind == STREAM_DROP) {
-        in = count_frames(unframer, cursor, in, end);
-    } else {
-        if (!split_frame(unframer, cursor, in, capture, (size_t)(end - in)))
-            return NULL;
-        in += FRAME_SIZE;
-    }
-    cursor->has_gap = false;
-    return in;
+    return !names_7f(frame) && split_apart(unframer, cursor, in, capture, room);
 }
 
 /* Returns the number of frames done: all, or those before one that names ID 7F, or before memory
@@ -407,10 +488,9 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
     if (!enter(unframer, &cursor, unframer->id, (size_t)(end - in)))
         return 0;
     while (in != end) {
-        const uint64_t low = tw_load_le64(in), high = tw_load_le64(in + 8);
         const uint64_t at = capture + (uint64_t)(in - frames);
 
-        if (((low | high) & ID_BITS) == 0) {
+        if (cursor.kind != STREAM_REPORT && is_all_data(load(in))) {
             const uint8_t *next = pass_frames(unframer, &cursor, in, end, at);
 
             if (!next)
@@ -418,12 +498,8 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
             in = next;
             continue;
         }
-        if (!open_frame(unframer, &cursor, in, at, (size_t)(end - in))) {
-            if (unframer->status != TW_OK || names_id_7f(low) || names_id_7f(high))
-                break;
-            if (!split_frame(unframer, &cursor, in, at, (size_t)(end - in)))
-                break;
-        }
+        if (!take_frame(unframer, &cursor, in, at, (size_t)(end - in)))
+            break;
         in += FRAME_SIZE;
     }
     leave(unframer, &cursor);
@@ -440,10 +516,11 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
 /* The first frame of several, by the general way if it needs that. */
 static bool take_special(struct tw_unframer *unframer, const uint8_t *frame, uint64_t capture)
 {
-    const uint64_t low = tw_load_le64(frame), high = tw_load_le64(frame + 8);
+    const struct halves halves = load(frame);
 
-    if (names_id_7f(low) || names_id_7f(high)) {
-        if (low == BARRIER_HALF && high == BARRIER_HALF && !unframer->config.no_barrier)
+    if (names_7f(halves)) {
+        if (halves.low == BARRIER_HALF && halves.high == BARRIER_HALF &&
+            !unframer->config.no_barrier)
             take_barrier(unframer, capture);
         else
             take_damaged(unframer, frame, capture);
