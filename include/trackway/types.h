@@ -137,7 +137,8 @@ enum tw_data_kind {
     TW_DATA_XOR,
     TW_DATA_MAX,
     TW_DATA_MIN,
-    TW_DATA_SC_FAIL
+    TW_DATA_SC_FAIL,
+    TW_DATA_UNKNOWN /* the trace does not say, and the instruction is not known */
 };
 
 /* What is wrong with the trace: code of an error element, of packets that fit no rule, and of
@@ -200,7 +201,8 @@ enum {
     TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
     TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
     TW_DATA_HAS_VALUE = 0x08,
-    TW_DATA_OPERAND = 0x10 /* RISC-V: the other value of an atomic or CSR access */
+    TW_DATA_OPERAND = 0x10,   /* RISC-V: the other value of an atomic or CSR access */
+    TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
 };
 
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which

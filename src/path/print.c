@@ -41,9 +41,9 @@ static const char *itm_word(unsigned value)
 
 static const char *data_word(unsigned value)
 {
-    static const char *const words[] = { "load", "store", "csr_rw", "csr_rs", "csr_rc",
-                                         "swap", "add",   "and",    "or",     "xor",
-                                         "max",  "min",   "sc_fail" };
+    static const char *const words[] = { "load", "store", "csr_rw",  "csr_rs", "csr_rc",
+                                         "swap", "add",   "and",     "or",     "xor",
+                                         "max",  "min",   "sc_fail", "unknown" };
 
     return word(words, TW_LENGTH(words), value);
 }
@@ -155,6 +155,10 @@ static void json_data(struct tw_text *out, const struct tw_element *e)
         tw_json_hex(out, "pc", e->pc);
     if (e->flags & TW_DATA_HAS_KEY)
         tw_json_u64(out, "key", e->pc);
+    if (is_value && e->kind == TW_DATA_SC_FAIL)
+        tw_json_text(out, "dir", data_word(e->kind));
+    if (e->flags & TW_DATA_BIG_ENDIAN)
+        tw_json_u64(out, "be", 1);
 }
 
 static void error_message(struct tw_text *out, const struct tw_element *e)
