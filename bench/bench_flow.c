@@ -11,7 +11,7 @@
 
 #include <trackway/etmv4.h>
 
-enum { WINDOW = 1 << 20, RECORDS = 1024 };
+enum { WINDOW = 1 << 17, RECORDS = 1024 };
 
 struct job {
     const char *snapshot, *buffer;

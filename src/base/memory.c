@@ -26,6 +26,11 @@ void *tw_take(const struct tw_allocator *allocator, size_t size)
     return memory;
 }
 
+void *tw_take_raw(const struct tw_allocator *allocator, size_t size)
+{
+    return resize(allocator, NULL, size ? size : 1);
+}
+
 void tw_give(const struct tw_allocator *allocator, void *memory)
 {
     if (memory)

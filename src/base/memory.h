@@ -10,8 +10,9 @@
 
 #include "base/compiler.h"
 
-/* Zeroed memory, or NULL. */
+/* Zeroed memory, or NULL; and memory that the caller fills before use. */
 void *tw_take(const struct tw_allocator *allocator, size_t size);
+void *tw_take_raw(const struct tw_allocator *allocator, size_t size);
 void tw_give(const struct tw_allocator *allocator, void *memory);
 
 /* Makes an array hold at least `count` items: moves it to a larger place when needed, doubling

@@ -3,6 +3,8 @@
    is filled from the rows which the configuration allows. */
 #include "etmv4/packet.h"
 
+#include <string.h>
+
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "etmv4/payload.h"
@@ -202,48 +204,55 @@ static unsigned features(const struct tw_etmv4_setup *setup)
     return has;
 }
 
-static uint8_t row_of(uint8_t *claims, unsigned has, unsigned head)
+/* The row of each header, and how many rows claim it. */
+static void fill_index(uint8_t index[256], uint8_t claims[256],
+                       const struct tw_etmv4_setup *setup)
 {
-    uint8_t row = ROW_RESERVED;
+    const unsigned has = features(setup);
 
-    *claims = 0;
+    memset(index, ROW_RESERVED, 256);
+    memset(claims, 0, 256);
     for (unsigned i = ROW_FIRST; i < TW_LENGTH(rules); i++) {
-        if ((head & rules[i].mask) != rules[i].match)
+        const unsigned free = ~rules[i].mask & 0xffu;
+        const bool is_there = (rules[i].needs & ~has) == 0;
+        unsigned bits = 0;
+
+        if (!is_there && !(rules[i].needs & BY_CONFIG))
             continue;
-        if ((rules[i].needs & ~has) == 0) {
-            row = (uint8_t)i;
-            ++*claims;
-        } else if (rules[i].needs & BY_CONFIG) {
-            row = ROW_RESERVED_CFG;
-        }
+        do { /* every header that the row matches */
+            const unsigned head = rules[i].match | bits;
+
+            if (is_there || !claims[head])
+                index[head] = is_there ? (uint8_t)i : ROW_RESERVED_CFG;
+            claims[head] = (uint8_t)(claims[head] + is_there);
+            bits = (bits - free) & free;
+        } while (bits);
     }
-    return row;
 }
 
 void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup)
 {
-    for (unsigned head = 0; head < 256; head++)
-        (void)row_of(&claims[head], features(setup), head);
+    uint8_t index[256];
+
+    fill_index(index, claims, setup);
 }
 
 void tw_etmv4_header_types(uint8_t types[256], const struct tw_etmv4_setup *setup)
 {
-    for (unsigned head = 0; head < 256; head++) {
-        uint8_t claims;
+    uint8_t index[256], claims[256];
 
-        types[head] = rules[row_of(&claims, features(setup), head)].type;
-    }
+    fill_index(index, claims, setup);
+    for (unsigned head = 0; head < 256; head++)
+        types[head] = rules[index[head]].type;
 }
 
 void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_config *config)
 {
+    uint8_t claims[256];
+
     *reader = (struct tw_etmv4_reader){ 0 };
     tw_etmv4_setup_from_config(&reader->setup, config);
-    for (unsigned head = 0; head < 256; head++) {
-        uint8_t claims;
-
-        reader->rule[head] = row_of(&claims, features(&reader->setup), head);
-    }
+    fill_index(reader->rule, claims, &reader->setup);
     tw_etmv4_reader_lost(reader);
 }
 

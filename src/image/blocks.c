@@ -13,20 +13,21 @@ enum {
     DEFAULT_RANGE_LIMIT = 1048576,
     RANGE_LIMIT_MAX = 1 << 28,    /* a range's length in bytes fits 32 bits */
     BLOCKS_MAX = 4 * 1024 * 1024, /* then all are thrown away */
+    SLOT_GROWTH_BITS = 2,
+    SLOT_GROWTH = 1 << SLOT_GROWTH_BITS,
     FIRST_SLOT_BITS = 10,
     FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
     CHECKPOINT_STEP = 1024 /* bytes: see struct tw_checkpoint */
 };
 
-#define CHECKPOINT_MODE 0x10000u
-
-/* A place inside a long block, at a multiple of CHECKPOINT_STEP.  A block that starts elsewhere
-   and comes by here ends where that one does.  Without these, trace that jumps about in a large
-   area without waypoints (data, zeros) would cost a walk through all of it for each jump. */
-struct tw_checkpoint {
-    uint32_t block;
-    uint32_t count_before; /* instructions of the block before this place */
-};
+/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP.  A block that
+   starts elsewhere and comes by here ends where that one does.  Without these, trace that jumps
+   about in a large area without waypoints (data, zeros) would cost a walk through all of it for
+   each jump.  Value: the block's number, and in the upper half its instructions before the place. */
+static uint64_t checkpoint_key(uint64_t address, uint8_t isa)
+{
+    return address ^ (uint64_t)isa << 56;
+}
 
 /* A walk from instruction to instruction through what lies together in host memory. */
 struct walk {
@@ -50,20 +51,45 @@ static uint64_t wrap(uint64_t address, uint8_t isa)
     return isa == TW_ISA_A64 || isa == TW_ISA_RV64 ? address : address & UINT32_MAX;
 }
 
-static uint32_t mode_of(uint8_t isa, uint8_t it_open)
+/* Member by member: the RISC-V ones are large, and mostly not used. */
+static void begin_walk(struct walk *walk, struct tw_blocks *blocks, uint64_t address,
+                       uint8_t isa)
 {
-    return (uint32_t)isa | (uint32_t)it_open << 8;
+    walk->blocks = blocks;
+    walk->bytes = NULL;
+    walk->left = 0;
+    walk->address = address;
+    walk->isa = isa;
+    walk->it_open = 0;
+    if (is_rv(isa)) {
+        memset(&walk->rv, 0, sizeof walk->rv);
+        memset(&walk->rv_previous, 0, sizeof walk->rv_previous);
+    }
 }
 
 static struct tw_block_slot *slot_of(const struct tw_blocks *blocks, uint64_t address,
-                                     uint32_t mode)
+                                     uint8_t isa, uint8_t it_open)
 {
-    size_t at = tw_blocks_hash(blocks, address, mode);
+    size_t at = (size_t)(tw_blocks_hash(address, isa, it_open) >> blocks->slot_shift);
 
     while (blocks->slots[at].index &&
-           (blocks->slots[at].address != address || blocks->slots[at].mode != mode))
+           !tw_blocks_match(blocks, &blocks->slots[at], address, isa, it_open))
         at = (at + 1) & (blocks->slot_room - 1);
     return &blocks->slots[at];
+}
+
+/* Puts a block where it is looked for; it is not there yet. */
+static void put_slot(struct tw_blocks *blocks, uint32_t index)
+{
+    const uint32_t number = index & ~TW_BLOCK_BROKEN;
+    const struct tw_block *block = &blocks->blocks[number];
+    const uint64_t hash =
+        tw_blocks_hash(block->start, block->isa, blocks->more[number].it_open);
+    size_t at = (size_t)(hash >> blocks->slot_shift);
+
+    while (blocks->slots[at].index)
+        at = (at + 1) & (blocks->slot_room - 1);
+    blocks->slots[at] = (struct tw_block_slot){ (uint32_t)hash, index };
 }
 
 static bool grow_slots(struct tw_blocks *blocks)
@@ -71,35 +97,22 @@ static bool grow_slots(struct tw_blocks *blocks)
     const struct tw_allocator *allocator = blocks->code->config.allocator;
     struct tw_block_slot *old = blocks->slots;
     const size_t old_room = blocks->slot_room;
+    struct tw_block_slot *larger;
 
-    if (blocks->slot_count < old_room / 2)
+    if (blocks->count < old_room / 2)
         return true;
-    blocks->slot_room = old_room ? old_room * 2 : FIRST_SLOTS;
-    blocks->slot_shift = old_room ? blocks->slot_shift - 1 : 64 - FIRST_SLOT_BITS;
-    blocks->slots = tw_take(allocator, blocks->slot_room * sizeof *blocks->slots);
-    if (!blocks->slots) {
-        blocks->slots = old;
-        blocks->slot_room = old_room;
-        blocks->slot_shift++;
+    larger =
+        tw_take(allocator, (old_room ? old_room * SLOT_GROWTH : FIRST_SLOTS) * sizeof *larger);
+    if (!larger)
         return false;
-    }
+    blocks->slots = larger;
+    blocks->slot_room = old_room ? old_room * SLOT_GROWTH : FIRST_SLOTS;
+    blocks->slot_shift =
+        old_room ? blocks->slot_shift - SLOT_GROWTH_BITS : 64 - FIRST_SLOT_BITS;
     for (size_t i = 0; i < old_room; i++)
         if (old[i].index)
-            *slot_of(blocks, old[i].address, old[i].mode) = old[i];
+            put_slot(blocks, old[i].index);
     tw_give(allocator, old);
-    return true;
-}
-
-static bool put_slot(struct tw_blocks *blocks, uint64_t address, uint32_t mode, uint32_t index)
-{
-    struct tw_block_slot *slot;
-
-    if (!grow_slots(blocks))
-        return false;
-    slot = slot_of(blocks, address, mode);
-    if (!slot->index)
-        blocks->slot_count++;
-    *slot = (struct tw_block_slot){ address, mode, index };
     return true;
 }
 
@@ -179,11 +192,11 @@ static void set_transfers(const struct walk *walk, struct tw_block_more *more, u
     else if (walk->isa != TW_ISA_A64)
         tw_t32_data(&access, opcode);
     more->transfers = access.count;
-    more->transfer_flags = (uint8_t)((access.size & TW_TRANSFER_SIZE) |
-                                     (access.is_load ? TW_TRANSFER_LOADS : 0) |
-                                     (access.is_store ? TW_TRANSFER_STORES : 0) |
-                                     (access.is_coprocessor ? TW_TRANSFER_COPROCESSOR : 0) |
-                                     (access.has_pc ? TW_TRANSFER_HAS_PC : 0));
+    more->transfer_flags =
+        (uint8_t)((access.size & TW_TRANSFER_SIZE) | (access.is_load ? TW_TRANSFER_LOADS : 0) |
+                  (access.is_store ? TW_TRANSFER_STORES : 0) |
+                  (access.is_coprocessor ? TW_TRANSFER_COPROCESSOR : 0) |
+                  (access.has_pc ? TW_TRANSFER_HAS_PC : 0));
 }
 
 static void advance(struct walk *walk, unsigned size)
@@ -203,23 +216,19 @@ static bool use_checkpoint(struct walk *walk, struct tw_block *block,
                            struct tw_block_more *more)
 {
     struct tw_blocks *blocks = walk->blocks;
-    const struct tw_block_slot *slot;
-    const struct tw_checkpoint *checkpoint;
+    const uint64_t *found =
+        tw_map_find(&blocks->checkpoints, checkpoint_key(walk->address, walk->isa));
     const struct tw_block *known;
     uint64_t end;
 
-    if (!blocks->checkpoint_count)
+    if (!found)
         return false;
-    slot = slot_of(blocks, walk->address, CHECKPOINT_MODE | walk->isa);
-    if (!slot->index)
-        return false;
-    checkpoint = &blocks->checkpoints[slot->index - 1];
-    known = &blocks->blocks[checkpoint->block];
+    known = &blocks->blocks[(uint32_t)*found];
     end = known->start + known->length;
-    block->count += known->count - checkpoint->count_before;
+    block->count += known->count - (uint32_t)(*found >> 32);
     advance(walk, (unsigned)(end - walk->address));
     walk->left = 0;
-    *more = blocks->more[checkpoint->block];
+    *more = blocks->more[(uint32_t)*found];
     block->last = known->last;
     block->flags = known->flags;
     return more->end != TW_BLOCK_RUNAWAY;
@@ -227,16 +236,11 @@ static bool use_checkpoint(struct walk *walk, struct tw_block *block,
 
 static void add_checkpoint(struct walk *walk, uint32_t index, uint32_t count_before)
 {
-    struct tw_blocks *blocks = walk->blocks;
+    struct tw_map *checkpoints = &walk->blocks->checkpoints;
+    uint64_t *value = tw_map_put(checkpoints, checkpoint_key(walk->address, walk->isa));
 
-    if (!TW_GROW(blocks->code->config.allocator, &blocks->checkpoints, &blocks->checkpoint_room,
-                 blocks->checkpoint_count + 1))
-        return; /* only slower */
-    blocks->checkpoints[blocks->checkpoint_count] =
-        (struct tw_checkpoint){ index, count_before };
-    if (put_slot(blocks, walk->address, CHECKPOINT_MODE | walk->isa,
-                 (uint32_t)blocks->checkpoint_count + 1))
-        blocks->checkpoint_count++;
+    if (value) /* else only slower */
+        *value = index | (uint64_t)count_before << 32;
 }
 
 static void set_last(struct tw_block *block, const struct tw_instruction *instruction)
@@ -267,15 +271,41 @@ static void find_rv_target(struct walk *walk, struct tw_block_more *more)
     }
 }
 
+/* Passes A64 instructions that are neither branches nor of the system: op0 (bits 28:26) of those
+   is 101, and no other one can end a block.  Stops short of the next checkpoint and of the limit,
+   at the end of what lies together, or at the first one of another kind. */
+static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t limit)
+{
+    const struct tw_instruction plain = { .size = 4, .kind = TW_FLOW_OTHER };
+    const uint64_t to_checkpoint = CHECKPOINT_STEP - walk->address % CHECKPOINT_STEP;
+    const size_t bytes = walk->left < to_checkpoint ? walk->left : (size_t)to_checkpoint;
+    const uint32_t most =
+        limit - block->count < bytes / 4 ? limit - block->count : (uint32_t)(bytes / 4);
+    uint32_t n = 0;
+
+    while (n < most && (tw_load_le32(walk->bytes + 4 * (size_t)n) >> 26 & 7) != 5)
+        n++;
+    if (n) {
+        block->count += n;
+        set_last(block, &plain);
+        advance(walk, 4 * n);
+    }
+}
+
 /* Walks from the block's start to its end.  `index` is what the block will be called. */
 static void build(struct walk *walk, struct tw_block *block, struct tw_block_more *more,
                   uint32_t index)
 {
     const struct tw_code_config *config = &walk->blocks->code->config;
+    const bool is_plain_a64 =
+        walk->isa == TW_ISA_A64 && !config->check_opcodes && !config->single_steps;
     struct tw_instruction instruction = { .size = 0 };
     uint32_t opcode;
     uint8_t size;
 
+    if (is_plain_a64 && walk->blocks->code->image)
+        walk->left = tw_image_find(walk->blocks->code->image, &walk->bytes, &walk->blocks->view,
+                                   walk->address);
     for (;;) {
         if (walk->address % CHECKPOINT_STEP == 0 && block->count && !walk->it_open) {
             if (use_checkpoint(walk, block, more))
@@ -286,6 +316,13 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
         if (block->count >= config->range_limit) {
             more->end = TW_BLOCK_RUNAWAY;
             break;
+        }
+        if (is_plain_a64 && walk->left) {
+            const uint32_t before = block->count;
+
+            skip_plain_a64(walk, block, config->range_limit);
+            if (block->count != before)
+                continue;
         }
         if (!fetch(walk, &opcode, &size)) {
             more->end = TW_BLOCK_UNREADABLE;
@@ -338,8 +375,7 @@ static void set_links(const struct tw_code_config *config, struct tw_block *bloc
 static void drop_blocks(struct tw_blocks *blocks)
 {
     blocks->count = TW_BLOCK_FIRST;
-    blocks->slot_count = 0;
-    blocks->checkpoint_count = 0;
+    tw_map_clear(&blocks->checkpoints);
     if (blocks->slot_room)
         memset(blocks->slots, 0, blocks->slot_room * sizeof *blocks->slots);
 }
@@ -355,23 +391,24 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
                           uint8_t it_open)
 {
     struct tw_code *code = blocks->code;
-    struct walk walk = { .blocks = blocks, .address = address, .isa = isa, .it_open = it_open };
     struct tw_block block = { .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
     struct tw_block_more more = { .it_open = it_open };
+    struct walk walk;
     uint32_t index;
 
     if (blocks->count >= BLOCKS_MAX)
         drop_all(code);
     index = blocks->count;
-    if (!TW_GROW(code->config.allocator, &blocks->blocks, &blocks->room, (size_t)index + 1) ||
+    if (!TW_GROW(code->config.allocator, &blocks->blocks, &blocks->room,
+                 (size_t)index + FIRST_SLOTS / 2) ||
         !TW_GROW(code->config.allocator, &blocks->more, &blocks->more_room,
-                 (size_t)index + 1)) {
+                 (size_t)index + FIRST_SLOTS / 2) ||
+        !grow_slots(blocks)) {
         code->out_of_memory = true;
         return 0;
     }
-    /* A checkpoint may be used before the block is finished: it must find something whole. */
-    blocks->blocks[index] = block;
-    blocks->more[index] = more;
+    begin_walk(&walk, blocks, address, isa);
+    walk.it_open = it_open;
     build(&walk, &block, &more, index);
     more.it_open = it_open;
     set_links(&code->config, &block, &more);
@@ -379,10 +416,7 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
     blocks->more[index] = more;
     if (more.end != TW_BLOCK_WAYPOINT)
         index |= TW_BLOCK_BROKEN;
-    if (!put_slot(blocks, address, mode_of(isa, it_open), index)) {
-        code->out_of_memory = true;
-        return 0;
-    }
+    put_slot(blocks, index);
     blocks->count++;
     return index;
 }
@@ -391,7 +425,7 @@ uint32_t tw_blocks_find(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
                         uint8_t it_open)
 {
     if (blocks->slot_room) {
-        const struct tw_block_slot *slot = slot_of(blocks, address, mode_of(isa, it_open));
+        const struct tw_block_slot *slot = slot_of(blocks, address, isa, it_open);
 
         if (TW_LIKELY(slot->index))
             return slot->index;
@@ -435,18 +469,21 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
 bool tw_code_opcode(struct tw_blocks *blocks, uint32_t *opcode, uint8_t *size, uint64_t address,
                     uint8_t isa)
 {
-    struct walk walk = { .blocks = blocks, .address = address, .isa = isa };
+    struct walk walk;
 
+    begin_walk(&walk, blocks, address, isa);
     return fetch(&walk, opcode, size);
 }
 
 bool tw_code_instruction(struct tw_blocks *blocks, struct tw_instruction *out, uint64_t address,
                          uint8_t isa, uint8_t it_open)
 {
-    struct walk walk = { .blocks = blocks, .address = address, .isa = isa, .it_open = it_open };
+    struct walk walk;
     uint32_t opcode;
     uint8_t size;
 
+    begin_walk(&walk, blocks, address, isa);
+    walk.it_open = it_open;
     if (!fetch(&walk, &opcode, &size))
         return false;
     classify(&walk, out, opcode);
@@ -484,7 +521,7 @@ void tw_code_free(struct tw_code *code)
         tw_give(allocator, blocks->blocks);
         tw_give(allocator, blocks->more);
         tw_give(allocator, blocks->slots);
-        tw_give(allocator, blocks->checkpoints);
+        tw_map_free(&blocks->checkpoints);
         tw_give(allocator, blocks);
     }
     tw_give(allocator, code->spaces);
@@ -510,6 +547,7 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
     }
     blocks->view = *view;
     blocks->code = code;
+    blocks->checkpoints.allocator = code->config.allocator;
     blocks->count = TW_BLOCK_FIRST;
     code->spaces[code->space_count++] = blocks;
     return blocks;

@@ -7,6 +7,7 @@
 #include <trackway/image.h>
 
 #include "base/compiler.h"
+#include "base/map.h"
 #include "isa/isa.h"
 
 /* What a link or a position may be besides the index of a block. */
@@ -57,7 +58,7 @@ struct tw_block_more {
     uint8_t it_remaining; /* ... and after the last instruction */
     bool is_link, is_return, is_exception_return, is_indirect;
     bool is_sequential; /* RISC-V: indirect, but the lui or auipc before it tells `target` */
-    uint8_t transfers;      /* has_transfers: how many loads and stores it makes ... */
+    uint8_t transfers;  /* has_transfers: how many loads and stores it makes ... */
     uint8_t transfer_flags; /* ... and which: TW_TRANSFER_... */
 };
 
@@ -97,10 +98,8 @@ struct tw_code_config {
 
 /* From an address to the block that starts there: open addressing, at most half full. */
 struct tw_block_slot {
-    uint64_t address;
-    uint32_t
-        mode; /* instruction set and open IT conditions; checkpoints have modes of their own */
-    uint32_t index; /* of the block or checkpoint; 0: free */
+    uint32_t tag;   /* more bits of the hash */
+    uint32_t index; /* as tw_blocks_find gives it; 0: free */
 };
 
 /* The blocks of one address space. */
@@ -112,10 +111,9 @@ struct tw_blocks {
     uint32_t count;
     size_t room, more_room;
     struct tw_block_slot *slots;
-    size_t slot_room, slot_count;
-    unsigned slot_shift; /* of the hash: 64 less the bits of slot_room */
-    struct tw_checkpoint *checkpoints;
-    size_t checkpoint_count, checkpoint_room;
+    size_t slot_room;
+    unsigned slot_shift;       /* of the hash: 64 less the bits of slot_room */
+    struct tw_map checkpoints; /* see blocks.c */
 };
 
 /* All address spaces of one image, as one decoder (or several of the same kind) see it. */
@@ -139,10 +137,20 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
 /* Throws all blocks away if the image has changed since. */
 void tw_code_refresh(struct tw_code *code);
 
-TW_INLINE size_t tw_blocks_hash(const struct tw_blocks *blocks, uint64_t address, uint32_t mode)
+TW_INLINE uint64_t tw_blocks_hash(uint64_t address, uint8_t isa, uint8_t it_open)
 {
-    return (size_t)((address ^ (uint64_t)mode << 56) * 0x9e3779b97f4a7c15u >>
-                    blocks->slot_shift);
+    return (address ^ (uint64_t)isa << 56 ^ (uint64_t)it_open << 48) * 0x9e3779b97f4a7c15u;
+}
+
+/* Whether this slot is that of the block that starts at this address. */
+TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, const struct tw_block_slot *slot,
+                               uint64_t address, uint8_t isa, uint8_t it_open)
+{
+    const uint32_t number = slot->index & ~TW_BLOCK_BROKEN;
+
+    return slot->tag == (uint32_t)tw_blocks_hash(address, isa, it_open) &&
+           blocks->blocks[number].start == address && blocks->blocks[number].isa == isa &&
+           (isa != TW_ISA_T32 || blocks->more[number].it_open == it_open);
 }
 
 /* The block that starts at this address if it is where it is looked for first, else 0. */
@@ -153,8 +161,8 @@ TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t addr
 
     if (TW_UNLIKELY(!blocks || !blocks->slot_room))
         return 0;
-    slot = &blocks->slots[tw_blocks_hash(blocks, address, isa)];
-    return slot->address == address && slot->mode == isa ? slot->index : 0;
+    slot = &blocks->slots[tw_blocks_hash(address, isa, 0) >> blocks->slot_shift];
+    return slot->index && tw_blocks_match(blocks, slot, address, isa, 0) ? slot->index : 0;
 }
 
 /* The block that starts at this address, built if it is not there yet: its index, with

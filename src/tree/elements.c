@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of all branches, in the order in which the packets that release them are complete. */
+#include "base/memory.h"
 #include "tree/branch.h"
 
 static void count_elements(struct tw_branch *branch, const struct tw_element *elements,
@@ -33,13 +34,24 @@ static void count_elements(struct tw_branch *branch, const struct tw_element *el
     stats->instructions += instructions;
 }
 
+/* Most captures name sources that send nothing: room for elements is taken when some come. */
+static bool has_room(struct tw_branch *branch, bool is_merged)
+{
+    const struct tw_allocator *allocator = branch->tree->config.allocator;
+
+    if (!branch->elements)
+        branch->elements =
+            tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
+    if (is_merged && !branch->marks)
+        branch->marks = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
+    return branch->elements && (!is_merged || branch->marks);
+}
+
 /* Fills the branch's batch from what is held, or at the end of the trace from the decoder. */
 static enum tw_status fill(struct tw_branch *branch, bool is_merged)
 {
     struct tw_tree *tree = branch->tree;
-    struct tw_batch batch = { .elements = branch->elements,
-                              .room = TW_BRANCH_ELEMENTS,
-                              .id = branch->id };
+    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
     struct tw_output output = { .batch = &batch };
     struct tw_input in = { .data = branch->stream.bytes,
                            .size = branch->stream.size,
@@ -51,6 +63,13 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
                            .is_last = tree->is_finished };
     enum tw_status status;
 
+    if (in.size == in.used && !in.has_gaps && !in.is_last) {
+        branch->is_idle = true;
+        return TW_OK;
+    }
+    if (!has_room(branch, is_merged))
+        return TW_E_MEMORY;
+    batch.elements = branch->elements;
     if (is_merged) {
         output.marks.marks = branch->marks;
         output.marks.room = TW_BRANCH_ELEMENTS;
@@ -105,14 +124,15 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 {
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
-        struct tw_batch made = { .elements = branch->elements,
-                                 .room = TW_BRANCH_ELEMENTS,
-                                 .id = branch->id };
+        struct tw_batch made = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
         struct tw_output output = { .batch = &made };
         enum tw_status status;
 
         if (branch->is_ended)
             continue;
+        if (!has_room(branch, false))
+            return TW_E_MEMORY;
+        made.elements = branch->elements;
         status = branch->protocol->end(branch->decoder, &branch->follow, &output);
         if (status < 0)
             return status;

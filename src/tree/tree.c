@@ -117,9 +117,7 @@ static enum tw_status set_up_decoder(struct tw_branch *branch, struct tw_image *
         return tw_fail(fault, TW_E_UNSUPPORTED, "%s can be listed as packets only",
                        protocol->title);
     branch->decoder = tw_take(allocator, protocol->decoder_size);
-    branch->elements = tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
-    branch->marks = tw_take(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
-    if (!branch->decoder || !branch->elements || !branch->marks)
+    if (!branch->decoder)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a decoder");
     protocol->decoder_init(branch->decoder, branch->config);
     if (protocol->flags & TW_PROTOCOL_FOLLOWS)
