@@ -86,6 +86,7 @@ static void jump(struct tw_stage *stage, uint32_t address, uint8_t isa, uint64_t
         return;
     }
     tw_follow_lose(stage->follow);
+    stage->follow->isa = isa;
     tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, index, isa, 0);
 }
 

@@ -103,6 +103,7 @@ static void jump(struct tw_stage *stage, const struct tw_ptm_packet *packet)
         return;
     }
     tw_follow_lose(stage->follow);
+    stage->follow->isa = packet->isa;
     tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, packet->base.index, packet->isa, 0);
 }
 
@@ -154,8 +155,10 @@ static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *p
     tw_follow_lose(stage->follow);
     if (take_state(stage, packet))
         add_context(stage, packet->isa, packet->base.index);
-    if (element->number != DEBUG_ENTRY) /* its address means nothing */
+    if (element->number != DEBUG_ENTRY)
         jump(stage, packet);
+    else
+        stage->follow->isa = packet->isa; /* its address means nothing */
 }
 
 static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *packet)
