@@ -15,14 +15,14 @@ static uint64_t index_at(struct tw_etmv4_stage *stage, const uint8_t *at)
 }
 
 /* Notes which packet released the elements written since the last mark. */
-static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
+static void mark(struct tw_etmv4_stage *stage, uint64_t released)
 {
     struct tw_marks *marks = &stage->output->marks;
 
     if (!marks->marks || stage->run.out == stage->marked || marks->count == marks->room)
         return;
     marks->marks[marks->count++] = (struct tw_mark){
-        .released = index_at(stage, packet_end - 1) + 1,
+        .released = released,
         .first = (size_t)(stage->marked - stage->output->batch->elements),
     };
     stage->marked = stage->run.out;
@@ -51,7 +51,7 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     if (stage->run.follow->error)
         tw_etmv4_fail(stage, stage->run.follow->error, &packet.base,
                       stage->run.follow->error_detail);
-    mark(stage, stage->at);
+    mark(stage, index_at(stage, stage->at - 1) + 1);
     return true;
 }
 
@@ -79,6 +79,8 @@ static void fast_packets(struct tw_etmv4_stage *stage)
     struct tw_element *out = stage->run.out;
     struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
     const bool is_marked = stage->output->marks.marks != NULL;
+    const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
+                              tw_etmv4_isa(decoder, decoder->sf, 1) };
 
     follow->push_is_blocked = follow->push_is_blocked && !decoder->has_address;
     while (at < end && out <= last) {
@@ -87,6 +89,10 @@ static void fast_packets(struct tw_etmv4_stage *stage)
         struct tw_etmv4_entry entry;
         unsigned size;
 
+        if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && atoms.count && !follow->pop_is_pending)) {
+            at++; /* until an address comes, nothing can be said */
+            continue;
+        }
         if (TW_LIKELY(atoms.count)) {
             const uint64_t index = tw_position_at(&position, base + (uint64_t)(uintptr_t)at);
 
@@ -94,9 +100,9 @@ static void fast_packets(struct tw_etmv4_stage *stage)
             if (TW_UNLIKELY(follow->error))
                 break;
             at++;
-            if (TW_UNLIKELY(is_marked)) {
+            if (TW_UNLIKELY(is_marked) && out != stage->marked) {
                 stage->run.out = out;
-                mark(stage, at);
+                mark(stage, index + 1);
             }
             continue;
         }
@@ -132,8 +138,7 @@ static void fast_packets(struct tw_etmv4_stage *stage)
         }
         tw_etmv4_push(history, entry);
         decoder->sub_isa = entry.sub_isa;
-        tw_track_jump(follow, &track, entry.address,
-                      tw_etmv4_isa(decoder, decoder->sf, entry.sub_isa));
+        tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
         at += size;
         if (TW_UNLIKELY(follow->error))
             break;
@@ -165,7 +170,7 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
                 tw_etmv4_fail(stage, stage->run.follow->error, &packet,
                               stage->run.follow->error_detail);
                 stage->at++;
-                mark(stage, stage->at);
+                mark(stage, index_at(stage, stage->at - 1) + 1);
                 continue;
             }
             if (!has_room(stage))

@@ -143,14 +143,14 @@ static uint32_t block_here(struct tw_follow *follow)
 struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t address, uint64_t index)
 {
-    tw_follow_lose(follow);
+    follow->at = TW_NEXT_NEEDED;
+    follow->pop_is_pending = false;
     follow->address = address;
     follow->code_is_missing = true;
-    *out++ = (struct tw_element){ .index = index,
-                                  .type = TW_ELEMENT_ADDR_NACC,
-                                  .address = address,
-                                  .space = follow->view.space };
-    return out;
+    *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_ADDR_NACC };
+    out->address = address;
+    out->space = follow->view.space;
+    return out + 1;
 }
 
 /* A block without a waypoint: what can be said of it, then silence until an address comes. */
@@ -240,7 +240,10 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
             *count = 0; /* nothing can be said of the rest */
             break;
         }
-        out = tw_follow_slow(follow, out, bits & 1, index);
+        if (follow->at & TW_BLOCK_BROKEN)
+            out = emit_broken(follow, out, index);
+        else
+            out = tw_follow_slow(follow, out, bits & 1, index);
         if (follow->error) {
             *count = 0;
             break;

@@ -33,8 +33,10 @@ static bool read_packet(struct tw_branch *branch)
     for (;;) {
         const uint64_t from = stream->offset + branch->used;
         const uint64_t first = branch->handled_gap > from ? branch->handled_gap : from;
-        const uint64_t gap = tw_position_discontinuity(stream->places, stream->place_count,
-                                                       first, stream->offset + stream->size);
+        const uint64_t gap =
+            branch->has_gaps ? tw_position_discontinuity(stream->places, stream->place_count,
+                                                         first, stream->offset + stream->size)
+                             : UINT64_MAX;
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
         const uint8_t *at = stream->bytes + branch->used;
