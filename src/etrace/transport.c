@@ -335,7 +335,7 @@ static enum tw_status write_packed(const struct tw_etrace_transport *transport, 
         tw_payload_put(&body, type, transport->type_bits);
     least = body.at / 8 + 1; /* one bit of the payload at least */
     for (unsigned i = 0; i < payload->at; i++)
-        tw_payload_put(&body, payload->bytes[i >> 3] >> (i & 7) & 1u, 1);
+        tw_payload_put(&body, (uint64_t)payload->bytes[i >> 3] >> (i & 7), 1);
     whole = tw_payload_finish(&body);
     if (whole < least)
         whole = least;
