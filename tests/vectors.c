@@ -361,8 +361,12 @@ static void every_vector_gives_its_packets_and_path(void **state)
 int main(void)
 {
     static char etmv4[] = TW_SOURCE_DIR "/tests/vectors/etmv4";
+    static char etmv3[] = TW_SOURCE_DIR "/tests/vectors/etmv3";
+    static char ptm[] = TW_SOURCE_DIR "/tests/vectors/ptm";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(every_vector_gives_its_packets_and_path, etmv4),
+        cmocka_unit_test_prestate(every_vector_gives_its_packets_and_path, etmv3),
+        cmocka_unit_test_prestate(every_vector_gives_its_packets_and_path, ptm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
