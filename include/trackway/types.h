@@ -185,6 +185,8 @@ enum {
 
     TW_TIME_FREQ_CHANGE = 0x01,
 
+    TW_CYCLES_UNKNOWN = 0x01, /* CYCLE_COUNT: the unit could not tell; `cycles` is 0 */
+
     TW_SW_HAS_ID = 0x01, /* master and channel are known */
     TW_SW_MARKER = 0x02,
     TW_SW_HAS_TIME = 0x04,

@@ -45,6 +45,14 @@ static void emit_context(struct tw_etmv4_run *run, const struct tw_etmv4_context
     out->vmid = context->vmid;
 }
 
+/* After Trace Info the return stack is pushed again once address and context have come. */
+static void unblock(struct tw_etmv4_run *run)
+{
+    const struct tw_etmv4_decoder *decoder = run->decoder;
+
+    run->follow->push_is_blocked = decoder->push_needs_address || decoder->push_needs_context;
+}
+
 /* Address and context are both known: that is the place. */
 static void settle(struct tw_etmv4_run *run)
 {
@@ -52,7 +60,6 @@ static void settle(struct tw_etmv4_run *run)
 
     if (!decoder->has_context || !decoder->has_address)
         return;
-    run->follow->push_is_blocked = false;
     tw_follow_jump(run->follow, decoder->address,
                    tw_etmv4_isa(decoder, decoder->sf, decoder->sub_isa));
 }
@@ -65,6 +72,8 @@ static void take_context(struct tw_etmv4_run *run, const struct tw_etmv4_context
 
     decoder->shown = *context;
     decoder->sf = context->sf;
+    decoder->push_needs_context = false;
+    unblock(run);
     emit_context(run, context, index);
     tw_follow_view(run->follow, space_of(context), 0);
     if (!decoder->has_context) {
@@ -88,6 +97,8 @@ static void take_target(struct tw_etmv4_run *run, uint64_t address, uint8_t sub_
     decoder->has_address = true;
     decoder->address = address;
     decoder->sub_isa = sub_isa;
+    decoder->push_needs_address = false;
+    unblock(run);
     settle(run);
 }
 
@@ -252,6 +263,8 @@ static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *
     case TW_ITEM_CYCLE_COUNT:
         emit_plain(run, TW_ELEMENT_CYCLE_COUNT, item);
         out->flags = TW_FLAG_HAS_CYCLES;
+        if (!item->has_count)
+            out->flags |= TW_CYCLES_UNKNOWN;
         out->cycles = item->number;
         break;
     case TW_ITEM_EVENT:
@@ -281,6 +294,8 @@ static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *
         out->reason = (uint8_t)item->number;
         break;
     case TW_ITEM_END:
+        tw_etmv4_report_error(run, item->value);
+        out = run->out;
         emit_plain(run, TW_ELEMENT_EO_TRACE, item);
         out->reason = (uint8_t)item->number;
         decoder->is_ended = true;
@@ -327,8 +342,9 @@ void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item
         break;
     case TW_ITEM_TRACE_INFO: /* the unit emptied its return stack */
         run->follow->return_count = 0;
-        run->follow->push_is_blocked = true;
         run->follow->pop_is_pending = false;
+        decoder->push_needs_address = decoder->push_needs_context = true;
+        unblock(run);
         break;
     case TW_ITEM_EXCEPTION_RETURN:
     case TW_ITEM_EXCEPTION_RETURN_P0:

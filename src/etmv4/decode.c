@@ -33,6 +33,16 @@ static bool has_room(const struct tw_etmv4_stage *stage)
     return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST;
 }
 
+/* The path broke off at this packet, which ends at stage->at. */
+static void fail(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
+{
+    struct tw_follow *follow = stage->run.follow;
+
+    tw_etmv4_fail(stage, follow->error, packet, follow->error_detail);
+    tw_etmv4_release(&stage->run);
+    mark(stage, index_at(stage, stage->at - 1) + 1);
+}
+
 /* Reads and takes one packet.  False: it is cut, or there is no room for what it may make. */
 static bool one_packet(struct tw_etmv4_stage *stage)
 {
@@ -49,24 +59,25 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     tw_etmv4_take(stage, &packet, *at);
     tw_etmv4_release(&stage->run);
     if (stage->run.follow->error)
-        tw_etmv4_fail(stage, stage->run.follow->error, &packet.base,
-                      stage->run.follow->error_detail);
-    mark(stage, index_at(stage, stage->at - 1) + 1);
+        fail(stage, &packet.base);
+    else
+        mark(stage, index_at(stage, stage->at - 1) + 1);
     return true;
 }
 
 /* True while atoms and addresses may go straight to the follower. */
-static bool is_fast(const struct tw_etmv4_decoder *decoder)
+static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_follow *follow)
 {
     return decoder->sync == TW_SYNC_DONE && decoder->count == 0 && decoder->has_context &&
            decoder->has_address && !decoder->exception_is_open && !decoder->q_is_open &&
            decoder->reader.setup.max_spec == 0 && !decoder->commit_left && !decoder->drains &&
-           !decoder->source_is_open;
+           !decoder->source_is_open && !follow->push_is_blocked;
 }
 
 /* size: hot loop */
-/* Atoms and plain addresses, until something else comes or the room is used up. */
-static void fast_packets(struct tw_etmv4_stage *stage)
+/* Atoms and plain addresses, until something else comes or the room is used up.  Returns the
+   packet at which the path broke off (stage->at is behind it), or NULL. */
+static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_entry *history = decoder->reader.history;
@@ -79,10 +90,10 @@ static void fast_packets(struct tw_etmv4_stage *stage)
     struct tw_element *out = stage->run.out;
     struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
     const bool is_marked = stage->output->marks.marks != NULL;
+    const uint8_t *failed = NULL;
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
-    follow->push_is_blocked = follow->push_is_blocked && !decoder->has_address;
     while (at < end && out <= last) {
         const uint8_t head = *at;
         const struct tw_etmv4_atoms atoms = tw_etmv4_atoms[head];
@@ -97,9 +108,11 @@ static void fast_packets(struct tw_etmv4_stage *stage)
             const uint64_t index = tw_position_at(&position, base + (uint64_t)(uintptr_t)at);
 
             out = tw_track_atoms(follow, &track, out, atoms.bits, atoms.count, index);
-            if (TW_UNLIKELY(follow->error))
-                break;
             at++;
+            if (TW_UNLIKELY(follow->error)) {
+                failed = at - 1;
+                break;
+            }
             if (TW_UNLIKELY(is_marked) && out != stage->marked) {
                 stage->run.out = out;
                 mark(stage, index + 1);
@@ -140,13 +153,16 @@ static void fast_packets(struct tw_etmv4_stage *stage)
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
         at += size;
-        if (TW_UNLIKELY(follow->error))
+        if (TW_UNLIKELY(follow->error)) {
+            failed = at - size;
             break;
+        }
     }
     tw_track_end(follow, &track);
     stage->position = position;
     stage->at = at;
     stage->run.out = out;
+    return failed;
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
@@ -159,18 +175,16 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
             return false;
         if (stage->at == stage->end)
             return true;
-        if (is_fast(decoder) && stage->end - stage->at > FAST_MARGIN) {
-            fast_packets(stage);
-            if (stage->run.follow->error) {
+        if (is_fast(decoder, stage->run.follow) && stage->end - stage->at > FAST_MARGIN) {
+            const uint8_t *failed = fast_packets(stage);
+
+            if (failed) {
                 const struct tw_packet packet = {
-                    .index = index_at(stage, stage->at),
-                    .offset = stage->offset + (uint64_t)(stage->at - stage->base),
+                    .index = index_at(stage, failed),
+                    .offset = stage->offset + (uint64_t)(failed - stage->base),
                 };
 
-                tw_etmv4_fail(stage, stage->run.follow->error, &packet,
-                              stage->run.follow->error_detail);
-                stage->at++;
-                mark(stage, index_at(stage, stage->at - 1) + 1);
+                fail(stage, &packet);
                 continue;
             }
             if (!has_room(stage))

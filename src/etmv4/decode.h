@@ -42,7 +42,7 @@ struct tw_etmv4_item {
     bool was_taken;   /* atom: before any mispredict */
     bool has_context; /* exception, context: `context` holds something */
     bool has_address; /* Q */
-    bool has_count;   /* Q, timestamp */
+    bool has_count;   /* Q, timestamp, cycle count: it is known */
     bool is_target;   /* exception: the return address is also the last branch's target */
     struct tw_etmv4_context context;
 };
@@ -80,6 +80,7 @@ struct tw_etmv4_decoder {
 
     /* Stage 3: analysis. */
     bool has_context, has_address;
+    bool push_needs_address, push_needs_context; /* the return stack waits for them */
     uint64_t address; /* of the last Target Address, until there is a context */
     uint8_t sub_isa;
     bool sf;
@@ -112,6 +113,9 @@ void tw_etmv4_discard(struct tw_etmv4_decoder *decoder);
 void tw_etmv4_drop_queue(struct tw_etmv4_decoder *decoder);
 /* Hands on what is committed, while there is room; false: there is more. */
 bool tw_etmv4_release(struct tw_etmv4_run *run);
+
+/* take.c: reports the last error, now that decoding goes on (or ends) at this stream offset. */
+void tw_etmv4_report_error(struct tw_etmv4_run *run, uint64_t resumed_at);
 
 /* analyse.c: stage 3.  Hands one item on. */
 void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item);

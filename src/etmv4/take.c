@@ -4,14 +4,13 @@
 
 #include <string.h>
 
-/* Reports the last error, once it is known how much was lost by it. */
-static void report_error(struct tw_etmv4_stage *stage, uint64_t resumed_at)
+void tw_etmv4_report_error(struct tw_etmv4_run *run, uint64_t resumed_at)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = run->decoder;
 
     if (!decoder->error)
         return;
-    *stage->run.out++ = (struct tw_element){ .index = decoder->error_index,
+    *run->out++ = (struct tw_element){ .index = decoder->error_index,
                                              .type = TW_ELEMENT_ERROR,
                                              .error = decoder->error,
                                              .skipped = resumed_at - decoder->error_at,
@@ -24,7 +23,7 @@ static void note_error(struct tw_etmv4_stage *stage, uint8_t code,
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
 
-    report_error(stage, packet->offset);
+    tw_etmv4_report_error(&stage->run, packet->offset);
     decoder->error = code;
     decoder->error_index = packet->index;
     decoder->error_at = packet->offset;
@@ -50,12 +49,12 @@ static void emit_no_sync(struct tw_etmv4_stage *stage, uint8_t reason, uint64_t 
         (struct tw_element){ .index = index, .type = TW_ELEMENT_NO_SYNC, .reason = reason };
 }
 
-/* What waits is void; what was committed is not. */
+/* Of what waits only what happened anyway is sure, and is handed on. */
 static void drop_all(struct tw_etmv4_stage *stage)
 {
     if (!stage->run.follow->error)
         tw_etmv4_analyse_held(&stage->run);
-    tw_etmv4_drop_queue(stage->run.decoder);
+    tw_etmv4_discard(stage->run.decoder);
     tw_etmv4_forget_place(&stage->run);
 }
 
@@ -63,10 +62,17 @@ static void drop_all(struct tw_etmv4_stage *stage)
 void tw_etmv4_fail(struct tw_etmv4_stage *stage, uint8_t code, const struct tw_packet *packet,
                    uint64_t detail)
 {
+    const struct tw_etmv4_item item = { .index = packet->index,
+                                        .kind = TW_ITEM_NO_SYNC,
+                                        .number = TW_REASON_BAD_PACKET };
+
     drop_all(stage);
     note_error(stage, code, packet, detail);
     lose_sync(stage, TW_REASON_BAD_PACKET);
-    emit_no_sync(stage, stage->run.decoder->lost_reason, packet->index);
+    if (!tw_etmv4_enqueue(stage->run.decoder, &item)) {
+        tw_etmv4_drop_queue(stage->run.decoder); /* too much waits, or no memory */
+        emit_no_sync(stage, TW_REASON_BAD_PACKET, packet->index);
+    }
 }
 
 static void add(struct tw_etmv4_stage *stage, const struct tw_etmv4_item *item,
@@ -225,7 +231,7 @@ static void take_trace_info(struct tw_etmv4_stage *stage, const struct tw_etmv4_
 
     memset(&decoder->context, 0, sizeof decoder->context);
     if (is_first) {
-        report_error(stage, packet->base.offset);
+        tw_etmv4_report_error(&stage->run, packet->base.offset);
         tw_etmv4_drop_queue(decoder);
         tw_etmv4_forget_place(&stage->run);
         decoder->sync = TW_SYNC_DONE;
@@ -287,7 +293,8 @@ static void take_cycle_count(struct tw_etmv4_stage *stage, const struct tw_etmv4
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     const struct tw_etmv4_item item = { .index = packet->base.index,
                                         .kind = TW_ITEM_CYCLE_COUNT,
-                                        .number = packet->is_unknown ? 0 : packet->cycles };
+                                        .number = packet->is_unknown ? 0 : packet->cycles,
+                                        .has_count = !packet->is_unknown };
 
     if (packet->has_commit && !tw_etmv4_commit(decoder, packet->commit)) {
         tw_etmv4_fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
@@ -508,7 +515,7 @@ void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
     decoder->count = to;
     decoder->commit_left = 0;
     decoder->drains = true;
-    report_error(stage, decoder->reader.offset);
+    item.value = decoder->reader.offset;
     if (decoder->sync != TW_SYNC_DONE && decoder->lost_reason == TW_REASON_OVERFLOW)
         item.number = TW_REASON_OVERFLOW;
     item.index = decoder->last_index;

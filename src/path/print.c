@@ -313,6 +313,8 @@ size_t tw_element_json(char *out, size_t room, const struct tw_element *e, uint8
     }
     if (has_cycles(e))
         tw_json_u64(&text, "cc", e->cycles);
+    if (e->type == TW_ELEMENT_CYCLE_COUNT && (e->flags & TW_CYCLES_UNKNOWN))
+        tw_json_u64(&text, "unknown", 1);
     tw_text_char(&text, '}');
     return text.size;
 }
@@ -479,7 +481,9 @@ size_t tw_element_text(char *out, size_t room, const struct tw_element *e, uint8
     column = text.size - column;
     tw_text_add_size(&text, blanks, column < 15 ? 15 - column : 1);
     text_rest(&text, e);
-    if (has_cycles(e)) {
+    if (e->type == TW_ELEMENT_CYCLE_COUNT && (e->flags & TW_CYCLES_UNKNOWN)) {
+        tw_text_add(&text, " cc unknown");
+    } else if (has_cycles(e)) {
         tw_text_add_size(&text, " cc=", 4);
         tw_text_decimal(&text, e->cycles);
     }
