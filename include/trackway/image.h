@@ -61,6 +61,10 @@ TW_API void tw_image_remove(struct tw_image *image, uint64_t address, uint32_t c
 TW_API size_t tw_image_read(struct tw_image *image, uint8_t *out, const struct tw_view *view,
                             uint64_t address, size_t size);
 
+/* From where a core looks at memory after this element, a PE_CONTEXT; any other element and NULL:
+   from anywhere. */
+TW_API struct tw_view tw_element_view(const struct tw_element *context);
+
 /* For listings: the regions in the order added. */
 TW_API size_t tw_image_region_count(const struct tw_image *image);
 TW_API const struct tw_region *tw_image_region(const struct tw_image *image, size_t number);

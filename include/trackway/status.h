@@ -41,7 +41,7 @@ struct tw_allocator {
 /* "TW_E_CONFIG" and the like; never NULL. */
 TW_API const char *tw_status_name(enum tw_status status);
 
-/* "0.1.0", and a list such as "elf zstd llvm" of the optional parts built in. */
+/* "0.1.0", and a list such as "elf dw zstd llvm" of the optional parts built in. */
 TW_API const char *tw_version(void);
 TW_API const char *tw_features(void);
 

@@ -4,10 +4,12 @@
 #define TRACKWAY_TRACKWAY_H
 
 #include <trackway/capture.h>
+#include <trackway/disassembly.h>
 #include <trackway/etmv4.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/status.h>
+#include <trackway/symbols.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>
 

@@ -17,6 +17,9 @@ const char *tw_features(void)
 #ifdef TW_WITH_ELF
                                    " elf"
 #endif
+#ifdef TW_WITH_DW
+                                   " dw"
+#endif
 #ifdef TW_WITH_ZSTD
                                    " zstd"
 #endif

@@ -426,6 +426,27 @@ size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct
     return (size_t)(hit->high - address) + 1;
 }
 
+struct tw_view tw_element_view(const struct tw_element *context)
+{
+    static const uint8_t spaces[4][4] = {
+        [TW_SECURE] = { TW_SPACE_EL1S, TW_SPACE_EL1S, TW_SPACE_EL2S, TW_SPACE_EL3 },
+        [TW_NONSECURE] = { TW_SPACE_EL1N, TW_SPACE_EL1N, TW_SPACE_EL2, TW_SPACE_EL3 },
+        [TW_ROOT] = { TW_SPACE_ROOT, TW_SPACE_ROOT, TW_SPACE_ROOT, TW_SPACE_ROOT },
+        [TW_REALM] = { TW_SPACE_EL1R, TW_SPACE_EL1R, TW_SPACE_EL2R, TW_SPACE_ROOT },
+    };
+    static const uint8_t any[4] = { TW_SPACE_ANY_S, TW_SPACE_ANY_N, TW_SPACE_ROOT,
+                                    TW_SPACE_ANY_R };
+    struct tw_view view = { .space = TW_SPACE_ANY };
+
+    if (!context || context->type != TW_ELEMENT_PE_CONTEXT ||
+        (context->flags & TW_CONTEXT_HAS_PRIV))
+        return view;
+    view.space = context->flags & TW_CONTEXT_HAS_EL
+                     ? spaces[context->security & 3][context->el & 3]
+                     : any[context->security & 3];
+    return view;
+}
+
 size_t tw_image_read(struct tw_image *image, uint8_t *out, const struct tw_view *view,
                      uint64_t address, size_t size)
 {

@@ -500,6 +500,38 @@ static void survives_each_failed_allocation(void **state)
     }
 }
 
+static void contexts_give_views(void **state)
+{
+    static const struct {
+        uint8_t flags, el, security;
+        uint32_t space;
+    } cases[] = {
+        { TW_CONTEXT_HAS_EL, 0, TW_SECURE, TW_SPACE_EL1S },
+        { TW_CONTEXT_HAS_EL, 1, TW_NONSECURE, TW_SPACE_EL1N },
+        { TW_CONTEXT_HAS_EL, 2, TW_NONSECURE, TW_SPACE_EL2 },
+        { TW_CONTEXT_HAS_EL, 2, TW_SECURE, TW_SPACE_EL2S },
+        { TW_CONTEXT_HAS_EL, 3, TW_SECURE, TW_SPACE_EL3 },
+        { TW_CONTEXT_HAS_EL, 3, TW_ROOT, TW_SPACE_ROOT },
+        { TW_CONTEXT_HAS_EL, 2, TW_REALM, TW_SPACE_EL2R },
+        { 0, 0, TW_SECURE, TW_SPACE_ANY_S },
+        { 0, 0, TW_NONSECURE, TW_SPACE_ANY_N },
+        { TW_CONTEXT_HAS_PRIV, 3, 0, TW_SPACE_ANY },
+    };
+    const struct tw_element other = { .type = TW_ELEMENT_TRACE_ON };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tw_element context = { .type = TW_ELEMENT_PE_CONTEXT, .flags = cases[i].flags };
+
+        context.el = cases[i].el & 15;
+        context.security = cases[i].security & 15;
+        check_case("row %zu", i);
+        CHECK_EQ(tw_element_view(&context).space, cases[i].space);
+    }
+    CHECK_EQ(tw_element_view(&other).space, TW_SPACE_ANY);
+    CHECK_EQ(tw_element_view(NULL).space, TW_SPACE_ANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +546,7 @@ int main(void)
         cmocka_unit_test(four_thousand_regions_cost_nothing),
         cmocka_unit_test(asks_the_callback_once_per_page),
         cmocka_unit_test(survives_each_failed_allocation),
+        cmocka_unit_test(contexts_give_views),
     };
 
     return cmocka_run_group_tests_name("image", tests, setup, NULL);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names and source lines of code by address, from ELF files. */
+#ifndef TRACKWAY_SYMBOLS_H
+#define TRACKWAY_SYMBOLS_H
+
+#include <trackway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tw_symbols;
+
+struct tw_symbol {
+    const char *name; /* lasts as long as the handle; as it stands in the file, not demangled */
+    uint64_t address;
+    uint64_t
+        size; /* a symbol that has none reaches to the next one or the end of its section */
+};
+
+struct tw_source_line {
+    const char *file; /* as the compiler wrote it; lasts as long as the handle */
+    uint32_t line;
+};
+
+TW_API TW_MUST_USE enum tw_status tw_symbols_new(struct tw_symbols **symbols,
+                                                 const struct tw_allocator *allocator);
+TW_API void tw_symbols_free(struct tw_symbols *symbols);
+TW_API const char *tw_symbols_fault(const struct tw_symbols *symbols);
+
+/* The functions and code labels of a linked ELF file, `bias` added to their addresses.  A file that
+   is there already with the same bias changes nothing; one without symbols is no fault.
+   TW_E_UNSUPPORTED: this build reads no ELF files. */
+TW_API TW_MUST_USE enum tw_status tw_symbols_add_elf(struct tw_symbols *symbols,
+                                                     const char *path, uint64_t bias);
+/* The same when it is known that the file's bytes from `offset` on lie at `address`: the bias
+   follows from its program headers. */
+TW_API TW_MUST_USE enum tw_status tw_symbols_add_loaded(struct tw_symbols *symbols,
+                                                        const char *path, uint64_t offset,
+                                                        uint64_t address);
+/* Code symbols of all files, aliases included. */
+TW_API size_t tw_symbols_count(const struct tw_symbols *symbols);
+
+/* The symbol that an address belongs to, the innermost if several hold it; false: none does. */
+TW_API bool tw_symbols_find(const struct tw_symbols *symbols, struct tw_symbol *symbol,
+                            uint64_t address);
+/* The symbol of this name; of several the one with this number, from 0, by address. */
+TW_API bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbol *symbol,
+                               const char *name, size_t number);
+/* The source line that the instruction at an address comes from; false: no file tells, or this
+   build reads no DWARF. */
+TW_API bool tw_symbols_line(struct tw_symbols *symbols, struct tw_source_line *line,
+                            uint64_t address);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the table of symbols and the reader of ELF files share. */
+#ifndef IMAGE_SYMBOLS_H
+#define IMAGE_SYMBOLS_H
+
+#include <trackway/symbols.h>
+
+struct symbol {
+    uint64_t start, end; /* without a size: up to the next one or the end of the section */
+    const char *name;
+    bool is_sized;
+    uint8_t rank; /* of several at one place the highest is shown */
+};
+
+/* From `start` on, up to the next span, addresses belong to this symbol. */
+struct span {
+    uint64_t start;
+    size_t symbol; /* SIZE_MAX: to none */
+};
+
+/* A file: its string tables, and its source lines once they are asked for. */
+struct symbol_file {
+    struct symbol_file *next;
+    char *path;
+    uint64_t bias;
+    char *names[2]; /* of .symtab and .dynsym */
+    bool has_tried_lines;
+    struct symbol_lines *lines; /* NULL: it has none */
+};
+
+struct tw_symbols {
+    struct symbol *items;
+    size_t count, room;
+    struct span *spans;
+    size_t span_count;
+    struct symbol_file *files;
+    struct tw_fault fault;
+    struct tw_allocator allocator_copy;
+    const struct tw_allocator *allocator;
+};
+
+/* What is known of where a file was loaded, instead of its bias. */
+struct symbol_place {
+    bool has_place;
+    uint64_t offset, address;
+};
+
+/* Appends the file's symbols, with file->bias, or with the bias that follows from `place`.  TW_END:
+   the same is there already. */
+enum tw_status tw_symbols_read_elf(struct tw_symbols *symbols, struct symbol_file *file,
+                                   const struct symbol_place *place);
+
+/* The source lines of a file; all is fine with a file that has none. */
+struct symbol_lines *tw_symbol_lines_open(const char *path,
+                                          const struct tw_allocator *allocator);
+void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator *allocator);
+/* `address` as the file was linked. */
+bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
+                          uint64_t address);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Instructions as text, by LLVM's C disassembler.  Its library is large and slow to load, so it is
+   loaded when the first text is asked for, not with the program. */
+#include <trackway/disassembly.h>
+
+#include "base/bytes.h"
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "isa/isa.h"
+
+size_t tw_instruction_size(const struct tw_code_bytes *code)
+{
+    size_t size = 0;
+
+    if (code->size < 2)
+        return 0;
+    switch (code->isa) {
+    case TW_ISA_A64:
+    case TW_ISA_A32:
+        size = 4;
+        break;
+    case TW_ISA_T32:
+    case TW_ISA_TEE:
+        size = tw_t32_size(tw_load_le16(code->bytes));
+        break;
+    case TW_ISA_RV32:
+    case TW_ISA_RV64:
+        size = tw_rv_size(tw_load_le16(code->bytes));
+        break;
+    default:
+        break;
+    }
+    return size <= code->size ? size : 0;
+}
+
+uint32_t tw_instruction_opcode(const struct tw_code_bytes *code)
+{
+    switch (tw_instruction_size(code)) {
+    case 2:
+        return tw_load_le16(code->bytes);
+    case 4:
+        if (code->isa == TW_ISA_T32 || code->isa == TW_ISA_TEE)
+            return (uint32_t)tw_load_le16(code->bytes) << 16 | tw_load_le16(code->bytes + 2);
+        return tw_load_le32(code->bytes);
+    default:
+        return 0;
+    }
+}
+
+#ifdef TW_WITH_LLVM
+
+#include <dlfcn.h>
+#include <llvm-c/Disassembler.h>
+
+enum kind { A64, A32, T32, T32_M, RV32, RV64, KINDS };
+
+static const struct {
+    const char *triple, *features;
+    const char *comment; /* what begins one */
+} targets[KINDS] = {
+#define ARM_FEATURES                                                                           \
+    "+v9.5a,+neon,+d32,+fp64,+fullfp16,+fp16fml,+crypto,+aes,+sha2,+bf16,+i8mm,+dotprod,+crc," \
+    "+ras,+sb,+clrbhb,+dfb,+mp,+perfmon,+virtualization,+trustzone,+hwdiv,+hwdiv-arm"
+#define RISCV_FEATURES                                                                         \
+    "+m,+a,+f,+d,+c,+v,+h,+zicsr,+zifencei,+zicntr,+zihpm,+zba,+zbb,+zbc,+zbs,+zbkb,+zbkc,"    \
+    "+zbkx,+zkn,+zks,+zkr,+zfh,+zfa,+zfbfmin,+zcb,+zicbom,+zicbop,+zicboz,+zicond,"            \
+    "+zihintpause,+zihintntl,+zawrs,+zimop,+zcmop,+zabha,+experimental-zacas,"                 \
+    "+experimental-zicfilp,+experimental-zicfiss,+svinval,+zvfh,+zvfbfmin,"                    \
+    "+zvfbfwma,+zvbb,+zvbc,+zvkng,+zvksg"
+    [A64] = { "aarch64-none-elf", "+all", " // " },
+    [A32] = { "armv9.5a-none-eabi", ARM_FEATURES, " @ " },
+    [T32] = { "thumbv9.5a-none-eabi", ARM_FEATURES, " @ " },
+    [T32_M] = { "thumbv8.1m.main-none-eabi",
+                "+mve.fp,+fp64,+fp-armv8d16,+fullfp16,+dsp,+lob,+pacbti,+8msecext,+ras",
+                " @ " },
+    [RV32] = { "riscv32-none-elf", RISCV_FEATURES, " # " },
+    [RV64] = { "riscv64-none-elf", RISCV_FEATURES, " # " },
+};
+
+/* LLVM's functions, by the signatures of its header. */
+struct calls {
+    LLVMDisasmContextRef (*create)(const char *triple, const char *cpu, const char *features,
+                                   void *context, int tag, LLVMOpInfoCallback info,
+                                   LLVMSymbolLookupCallback lookup);
+    int (*set_options)(LLVMDisasmContextRef context, uint64_t options);
+    void (*dispose)(LLVMDisasmContextRef context);
+    size_t (*disassemble)(LLVMDisasmContextRef context, uint8_t *bytes, uint64_t size,
+                          uint64_t pc, char *out, size_t room);
+};
+
+struct tw_disassembler {
+    struct calls calls;
+    void *library;
+    LLVMDisasmContextRef contexts[KINDS];
+    bool is_m;
+    const struct tw_symbols *symbols;
+    struct tw_allocator allocator_copy;
+    const struct tw_allocator *allocator;
+
+    /* LLVM remembers open IT and VPT blocks; they do not reach beyond a jump. */
+    uint64_t next;
+    unsigned open; /* instructions that such a block may still have */
+
+    /* Told by LLVM while it writes the text. */
+    bool has_target, has_literal;
+    uint64_t target, literal;
+};
+
+/* C has no conversion from an object's address to a function's. */
+#define TAKE(library, function, name) take(library, &(function), sizeof(function), name)
+
+static bool take(void *library, void *function, size_t size, const char *name)
+{
+    void *found = dlsym(library, name);
+
+    memcpy(function, &found, size < sizeof found ? size : sizeof found);
+    return found != NULL;
+}
+
+static bool register_targets(void *library)
+{
+    static const char *const names[] = {
+        "LLVMInitializeAArch64TargetInfo",   "LLVMInitializeAArch64TargetMC",
+        "LLVMInitializeAArch64Disassembler", "LLVMInitializeARMTargetInfo",
+        "LLVMInitializeARMTargetMC",         "LLVMInitializeARMDisassembler",
+        "LLVMInitializeRISCVTargetInfo",     "LLVMInitializeRISCVTargetMC",
+        "LLVMInitializeRISCVDisassembler",
+    };
+
+    for (size_t i = 0; i < TW_LENGTH(names); i++) {
+        void (*initialize)(void);
+
+        if (!TAKE(library, initialize, names[i]))
+            return false;
+        initialize();
+    }
+    return true;
+}
+
+static enum tw_status load(struct tw_disassembler *made, struct tw_fault *fault)
+{
+    struct calls *calls = &made->calls;
+
+    made->library = dlopen(TW_LLVM_SONAME, RTLD_NOW | RTLD_LOCAL);
+    if (!made->library)
+        made->library = dlopen(TW_LLVM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!made->library)
+        return tw_fail(fault, TW_E_UNSUPPORTED,
+                       "no disassembly: %s is not there (Debian: libllvm19)", TW_LLVM_SONAME);
+    if (!TAKE(made->library, calls->create, "LLVMCreateDisasmCPUFeatures") ||
+        !TAKE(made->library, calls->set_options, "LLVMSetDisasmOptions") ||
+        !TAKE(made->library, calls->dispose, "LLVMDisasmDispose") ||
+        !TAKE(made->library, calls->disassemble, "LLVMDisasmInstruction") ||
+        !register_targets(made->library))
+        return tw_fail(fault, TW_E_UNSUPPORTED, "no disassembly: %s lacks functions",
+                       TW_LLVM_SONAME);
+    return TW_OK;
+}
+
+enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
+                                   const struct tw_disassembler_config *config,
+                                   struct tw_fault *fault)
+{
+    struct tw_disassembler *made;
+    enum tw_status status;
+
+    *disassembler = NULL;
+    if (config->size < sizeof *config)
+        return tw_fail(fault, TW_E_ARGUMENT, "a disassembler's config has the wrong size");
+    made = tw_take(config->allocator, sizeof *made);
+    if (!made)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a disassembler");
+    if (config->allocator) {
+        made->allocator_copy = *config->allocator;
+        made->allocator = &made->allocator_copy;
+    }
+    made->is_m = config->profile == TW_PROFILE_M;
+    made->symbols = config->symbols;
+    status = load(made, fault);
+    if (status == TW_OK)
+        *disassembler = made;
+    else
+        tw_disassembler_free(made);
+    return status;
+}
+
+void tw_disassembler_free(struct tw_disassembler *disassembler)
+{
+    struct tw_allocator allocator;
+    bool is_ours;
+
+    if (!disassembler)
+        return;
+    for (size_t i = 0; i < KINDS; i++)
+        if (disassembler->contexts[i])
+            disassembler->calls.dispose(disassembler->contexts[i]);
+    /* The library stays: its lists of targets do not survive being loaded twice. */
+    allocator = disassembler->allocator_copy;
+    is_ours = !disassembler->allocator;
+    tw_give(is_ours ? NULL : &allocator, disassembler);
+}
+
+/* LLVM asks what lies at an address that an instruction refers to. */
+static const char *look_up(void *context, uint64_t value, uint64_t *type, uint64_t pc,
+                           const char **name)
+{
+    struct tw_disassembler *disassembler = context;
+    const uint64_t asked = *type;
+
+    (void)pc;
+    *type = LLVMDisassembler_ReferenceType_InOut_None;
+    *name = NULL;
+    if (asked == LLVMDisassembler_ReferenceType_In_Branch) {
+        disassembler->has_target = true;
+        disassembler->target = value;
+    } else if (asked == LLVMDisassembler_ReferenceType_In_PCrel_Load ||
+               asked == LLVMDisassembler_ReferenceType_In_ARM64_LDRXl ||
+               asked == LLVMDisassembler_ReferenceType_In_ARM64_ADR) {
+        disassembler->has_literal = true;
+        disassembler->literal = value;
+    }
+    return NULL; /* no name: the address itself is printed */
+}
+
+static enum kind kind_of(const struct tw_disassembler *disassembler, uint8_t isa)
+{
+    switch (isa) {
+    case TW_ISA_A64:
+        return A64;
+    case TW_ISA_A32:
+        return A32;
+    case TW_ISA_T32:
+    case TW_ISA_TEE:
+        return disassembler->is_m ? T32_M : T32;
+    case TW_ISA_RV32:
+        return RV32;
+    case TW_ISA_RV64:
+        return RV64;
+    default:
+        return KINDS;
+    }
+}
+
+static LLVMDisasmContextRef context_for(struct tw_disassembler *disassembler, enum kind kind,
+                                        uint64_t address)
+{
+    const struct calls *calls = &disassembler->calls;
+    LLVMDisasmContextRef *context = &disassembler->contexts[kind];
+
+    if (*context && disassembler->open && disassembler->next != address &&
+        (kind == T32 || kind == T32_M)) {
+        calls->dispose(*context);
+        *context = NULL;
+        disassembler->open = 0;
+    }
+    if (!*context) {
+        *context = calls->create(targets[kind].triple, "", targets[kind].features, disassembler,
+                                 0, NULL, look_up);
+        if (*context)
+            (void)calls->set_options(*context, LLVMDisassembler_Option_PrintImmHex);
+    }
+    return *context;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Whether the text opens a block of conditional instructions; at most four follow. */
+static bool opens_block(const char *text)
+{
+    return (begins(text, "it") && text[strspn(text, "ite")] == '\t') || begins(text, "vpst") ||
+           begins(text, "vpt");
+}
+
+/* RISC-V's printer gives the distance of a branch, the last operand: replaces it by the target. */
+static void show_target(struct tw_disassembler *disassembler, char *text, size_t room,
+                        const struct tw_code_bytes *code)
+{
+    static const struct tw_rv_options options = { .has_zcmp = false };
+    struct tw_rv_instruction about;
+    char *operand = strrchr(text, ' ');
+    struct tw_text out;
+
+    tw_rv_classify(&about, tw_instruction_opcode(code), code->address, code->isa, &options);
+    if (about.flow.kind != TW_FLOW_BRANCH)
+        return;
+    if (!operand)
+        operand = strrchr(text, '\t');
+    if (!operand)
+        return;
+    operand++;
+    out = tw_text_in(operand, room - (size_t)(operand - text));
+    tw_text_hex(&out, about.flow.target);
+    disassembler->has_target = true;
+    disassembler->target = about.flow.target;
+}
+
+static void put_name(struct tw_text *out, const struct tw_disassembler *disassembler)
+{
+    struct tw_symbol symbol;
+
+    if (!disassembler->symbols ||
+        !tw_symbols_find(disassembler->symbols, &symbol, disassembler->target))
+        return;
+    tw_text_add(out, " <");
+    tw_text_add(out, symbol.name);
+    if (disassembler->target != symbol.address) {
+        tw_text_char(out, '+');
+        tw_text_hex(out, disassembler->target - symbol.address);
+    }
+    tw_text_char(out, '>');
+}
+
+/* LLVM's line, "\tmnemonic\toperands", as ours. */
+static void put_line(struct tw_text *out, const struct tw_disassembler *disassembler,
+                     const char *line, enum kind kind)
+{
+    for (line += *line == '\t'; *line; line++)
+        tw_text_char(out, *line == '\t' || *line == '\n' ? ' ' : *line);
+    if (disassembler->has_target)
+        put_name(out, disassembler);
+    if (disassembler->has_literal) {
+        tw_text_add(out, targets[kind].comment);
+        tw_text_hex(out, disassembler->literal);
+    }
+}
+
+static void put_unknown(struct tw_text *out, const struct tw_code_bytes *code, size_t size)
+{
+    tw_text_format(out, ".inst 0x%0*x", (int)(2 * size), (unsigned)tw_instruction_opcode(code));
+}
+
+size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t room,
+                      const struct tw_code_bytes *code)
+{
+    const size_t size = tw_instruction_size(code);
+    const enum kind kind = kind_of(disassembler, code->isa);
+    struct tw_text out;
+    LLVMDisasmContextRef context;
+    uint8_t bytes[4] = { 0 };
+    char line[256];
+
+    if (!room)
+        return size;
+    text[0] = 0;
+    if (!size || kind == KINDS)
+        return 0;
+    out = tw_text_in(text, room);
+    memcpy(bytes, code->bytes, size);
+    context = context_for(disassembler, kind, code->address);
+    disassembler->has_target = disassembler->has_literal = false;
+    disassembler->next = code->address + size;
+    disassembler->open -= disassembler->open != 0;
+    if (!context || disassembler->calls.disassemble(context, bytes, size, code->address, line,
+                                                    sizeof line) != size) {
+        put_unknown(&out, code, size);
+        return size;
+    }
+    if (opens_block(line + (line[0] == '\t')))
+        disassembler->open = 4;
+    if (kind == RV32 || kind == RV64)
+        show_target(disassembler, line, sizeof line, code);
+    put_line(&out, disassembler, line, kind);
+    return size;
+}
+
+#else
+
+enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
+                                   const struct tw_disassembler_config *config,
+                                   struct tw_fault *fault)
+{
+    (void)config;
+    *disassembler = NULL;
+    return tw_fail(fault, TW_E_UNSUPPORTED,
+                   "this build has no disassembly; it needs LLVM (Debian: llvm-19-dev)");
+}
+
+void tw_disassembler_free(struct tw_disassembler *disassembler)
+{
+    (void)disassembler;
+}
+
+size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t room,
+                      const struct tw_code_bytes *code)
+{
+    (void)disassembler;
+    if (room)
+        text[0] = 0;
+    return tw_instruction_size(code);
+}
+
+#endif

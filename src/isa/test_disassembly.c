@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tests of instructions as text. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/disassembly.h>
+
+static struct tw_disassembler *make(uint8_t profile)
+{
+    const struct tw_disassembler_config config = { .size = sizeof config, .profile = profile };
+    struct tw_disassembler *made;
+    struct tw_fault fault = { TW_OK, "" };
+
+    if (strstr(tw_features(), "llvm")) {
+        CHECK_EQ(tw_disassembler_new(&made, &config, &fault), TW_OK);
+        return made;
+    }
+    CHECK_EQ(tw_disassembler_new(&made, &config, &fault), TW_E_UNSUPPORTED);
+    CHECK(!made && strstr(fault.text, "llvm-19-dev"));
+    print_message("skipped: no LLVM\n");
+    skip();
+    return NULL;
+}
+
+static const struct {
+    uint8_t isa, profile, size;
+    uint32_t opcode; /* T32 of four bytes: the first halfword is the upper one */
+    const char *text;
+} cases[] = {
+    { TW_ISA_A64, 0, 4, 0xd503201f, "nop" },
+    { TW_ISA_A64, 0, 4, 0xb4000040, "cbz x0, 0x4008" },
+    { TW_ISA_A64, 0, 4, 0x17fffffd, "b 0x3ff4" },
+    { TW_ISA_A64, 0, 4, 0x58000080, "ldr x0, #0x10 // 0x4010" },
+    { TW_ISA_A64, 0, 4, 0x90000000, "adrp x0, 0 // 0x4000" },
+    { TW_ISA_A64, 0, 4, 0xd65f0bff, "retaa" },
+    { TW_ISA_A64, 0, 4, 0x54010008, "b.hi 0x6000" },
+    { TW_ISA_A64, 0, 4, 0x5500001f, "retaasppc #0x0" }, /* FEAT_PAuth_LR */
+    { TW_ISA_A64, 0, 4, 0xd5031000, "wfet x0" },
+    { TW_ISA_A64, 0, 4, 0xff000000, ".inst 0xff000000" },
+    { TW_ISA_A32, 0, 4, 0xeafffffe, "b 0x4000" },
+    { TW_ISA_A32, 0, 4, 0xe12fff1e, "bx lr" },
+    { TW_ISA_A32, 0, 4, 0xe59f1004, "ldr r1, [pc, #0x4] @ 0x400c" },
+    { TW_ISA_A32, 0, 4, 0xf2000150, "vand q0, q0, q0" },
+    { TW_ISA_A32, 0, 4, 0xe6000010, ".inst 0xe6000010" },
+    { TW_ISA_T32, 0, 2, 0xe7fe, "b 0x4000" },
+    { TW_ISA_T32, 0, 4, 0xf000f800, "bl 0x4004" },
+    { TW_ISA_T32, 0, 4, 0xf000e800, "blx 0x4004" },
+    { TW_ISA_TEE, 0, 2, 0x4770, "bx lr" },
+    { TW_ISA_T32, 0, 2, 0xb6ff, ".inst 0xb6ff" },
+    { TW_ISA_T32, TW_PROFILE_M, 4, 0xf040e001, "dls lr, r0" },
+    { TW_ISA_T32, 0, 4, 0xf040e001, ".inst 0xf040e001" },
+    { TW_ISA_T32, TW_PROFILE_M, 4, 0xf3ef8000, "mrs r0, apsr" },
+    { TW_ISA_T32, TW_PROFILE_M, 4, 0xe97fe97f, "sg" },
+    { TW_ISA_RV64, 0, 4, 0xffdff06f, "j 0x3ffc" },
+    { TW_ISA_RV64, 0, 2, 0xa001, "j 0x4000" },
+    { TW_ISA_RV64, 0, 4, 0x00a58463, "beq a1, a0, 0x4008" },
+    { TW_ISA_RV64, 0, 4, 0x008002ef, "jal t0, 0x4008" },
+    { TW_ISA_RV64, 0, 2, 0x8082, "ret" },
+    { TW_ISA_RV64, 0, 4, 0x20a5a533, "sh1add a0, a1, a0" },
+    { TW_ISA_RV64, 0, 2, 0x2505, "addiw a0, a0, 0x1" },
+    { TW_ISA_RV32, 0, 2, 0x2001, "jal 0x4000" },
+    { TW_ISA_RV32, 0, 4, 0x00100073, "ebreak" },
+    { TW_ISA_RV64, 0, 4, 0xfffff00b, ".inst 0xfffff00b" },
+};
+
+static size_t write_opcode(uint8_t out[4], size_t row)
+{
+    const bool is_t32 = cases[row].isa == TW_ISA_T32 || cases[row].isa == TW_ISA_TEE;
+    uint32_t opcode = cases[row].opcode;
+
+    if (is_t32 && cases[row].size == 4)
+        opcode = opcode >> 16 | opcode << 16;
+    for (size_t i = 0; i < cases[row].size; i++)
+        out[i] = (uint8_t)(opcode >> (8 * i));
+    return cases[row].size;
+}
+
+static void sizes_and_opcodes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        uint8_t bytes[4];
+        const size_t size = write_opcode(bytes, i);
+        uint8_t *tight = check_copy(bytes, size);
+        struct tw_code_bytes code = { tight, size, 0x4000, cases[i].isa };
+
+        CHECK_CASE(cases[i].text);
+        CHECK_EQ(tw_instruction_size(&code), size);
+        CHECK_EQ(tw_instruction_opcode(&code), cases[i].opcode);
+        for (code.size = 0; code.size < size; code.size++) {
+            CHECK_EQ(tw_instruction_size(&code), 0);
+            CHECK_EQ(tw_instruction_opcode(&code), 0);
+        }
+        code.isa = TW_ISA_JAZELLE;
+        CHECK_EQ(tw_instruction_size(&code), 0);
+        free(tight);
+    }
+}
+
+static void texts(void **state)
+{
+    struct tw_disassembler *made[2] = { make(TW_PROFILE_A), NULL };
+
+    (void)state;
+    made[1] = make(TW_PROFILE_M);
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tw_disassembler *disassembler = made[cases[i].profile == TW_PROFILE_M];
+        uint8_t bytes[4];
+        const size_t size = write_opcode(bytes, i);
+        uint8_t *tight = check_copy(bytes, size);
+        struct tw_code_bytes code = { tight, size, 0x4000, cases[i].isa };
+        char text[128], small[6] = "?????";
+
+        CHECK_CASE(cases[i].text);
+        CHECK_EQ(tw_disassemble(disassembler, text, sizeof text, &code), size);
+        CHECK_TEXT(text, cases[i].text);
+        CHECK_EQ(tw_disassemble(disassembler, small, 5, &code), size);
+        CHECK(strlen(small) <= 4 && strncmp(small, text, strlen(small)) == 0);
+        CHECK_EQ(tw_disassemble(disassembler, NULL, 0, &code), size);
+        code.size--;
+        CHECK_EQ(tw_disassemble(disassembler, text, sizeof text, &code), 0);
+        CHECK_TEXT(text, "");
+        free(tight);
+    }
+    tw_disassembler_free(made[0]);
+    tw_disassembler_free(made[1]);
+    tw_disassembler_free(NULL);
+}
+
+static void check_one(struct tw_disassembler *disassembler, uint64_t address, uint16_t opcode,
+                      const char *want)
+{
+    const uint8_t bytes[2] = { (uint8_t)opcode, (uint8_t)(opcode >> 8) };
+    const struct tw_code_bytes code = { bytes, 2, address, TW_ISA_T32 };
+    char text[64];
+
+    CHECK_EQ(tw_disassemble(disassembler, text, sizeof text, &code), 2);
+    CHECK_TEXT(text, want);
+}
+
+static void an_it_block_ends_at_a_jump(void **state)
+{
+    struct tw_disassembler *disassembler = make(TW_PROFILE_A);
+
+    (void)state;
+    check_one(disassembler, 0x4000, 0xbf04, "itt eq");
+    check_one(disassembler, 0x4002, 0x1c40, "addeq r0, r0, #0x1");
+    check_one(disassembler, 0x4004, 0x1c40, "addeq r0, r0, #0x1");
+    check_one(disassembler, 0x4006, 0x1c40, "adds r0, r0, #0x1");
+    check_one(disassembler, 0x4000, 0xbf04, "itt eq");
+    check_one(disassembler, 0x5000, 0x1c40, "adds r0, r0, #0x1");
+    tw_disassembler_free(disassembler);
+}
+
+static void any_word_gives_some_text(void **state)
+{
+    static const uint8_t isas[] = { TW_ISA_A64,  TW_ISA_A32, TW_ISA_T32,    TW_ISA_RV32,
+                                    TW_ISA_RV64, TW_ISA_TEE, TW_ISA_UNKNOWN };
+    struct tw_disassembler *disassembler = make(TW_PROFILE_A);
+    struct check_random random = check_random_start(0xd15a);
+
+    (void)state;
+    for (size_t n = check_scale(200000); n > 0; n--) {
+        uint8_t bytes[4];
+        const struct tw_code_bytes code = { bytes, sizeof bytes,
+                                            check_random_next(&random) & ~(uint64_t)3,
+                                            isas[n % LENGTH(isas)] };
+        char text[300];
+        size_t size;
+
+        check_random_fill(&random, bytes, sizeof bytes);
+        size = tw_disassemble(disassembler, text, sizeof text, &code);
+        CHECK_EQ(size, tw_instruction_size(&code));
+        CHECK_EQ(text[0] == 0, size == 0);
+        CHECK(!strpbrk(text, "\t\n"));
+    }
+    tw_disassembler_free(disassembler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_opcodes),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(an_it_block_ends_at_a_jump),
+        cmocka_unit_test(any_word_gives_some_text),
+    };
+
+    return cmocka_run_group_tests_name("disassembly", tests, NULL, NULL);
+}
