@@ -523,8 +523,8 @@ static void contexts_give_views(void **state)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct tw_element context = { .type = TW_ELEMENT_PE_CONTEXT, .flags = cases[i].flags };
 
-        context.el = cases[i].el & 15;
-        context.security = cases[i].security & 15;
+        context.el = cases[i].el & 15u;
+        context.security = cases[i].security & 15u;
         check_case("row %zu", i);
         CHECK_EQ(tw_element_view(&context).space, cases[i].space);
     }
