@@ -71,6 +71,10 @@ struct tw_protocol {
                                 struct tw_fault *fault);
     /* The trace ID that the config names; 0: none. */
     uint8_t (*trace_id)(const void *config);
+    /* Optional: a second stream of the same unit, under the next trace ID, and whether this
+       configuration sends it. */
+    const struct tw_protocol *companion;
+    bool (*has_companion)(const void *config);
 
     /* Packets.  read gives the next packet whole, or TW_MORE with nothing consumed when it is
        cut and !is_last.  Bytes before synchronization come out as a NOT_SYNC packet (its run may

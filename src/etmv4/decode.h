@@ -145,6 +145,9 @@ void tw_etmv4_decoder_reset(void *decoder);
 enum tw_status tw_etmv4_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                                struct tw_input *in);
 enum tw_status tw_etmv4_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* data.c: the data trace stream beside the instructions, and whether the unit sends it. */
+extern const struct tw_protocol tw_etmv4d;
+bool tw_etmv4_has_data_stream(const void *config);
 /* What the decoder wants of the code that it follows. */
 void tw_etmv4_code_config(struct tw_code_config *code, const void *config);
 

@@ -201,6 +201,9 @@ static void error_message(struct tw_text *out, const struct tw_element *e)
     case TW_ERROR_DISCONTINUITY:
         tw_text_add(out, "bytes are missing here");
         break;
+    case TW_ERROR_UNSUPPORTED:
+        tw_text_add(out, "trace of a kind that cannot be decoded");
+        break;
     default:
         tw_text_add(out, tw_error_code_name(e->error));
     }

@@ -166,26 +166,18 @@ static enum tw_status set_up_branch(struct tw_branch *branch,
     return set_up_decoder(branch, source->image);
 }
 
-enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
-                                  const struct tw_tree_source *source)
+static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
+                                 const struct tw_protocol *protocol,
+                                 const struct tw_tree_source *source)
 {
-    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
-    struct tw_branch *branch;
+    const struct tw_allocator *allocator = tree->config.allocator;
+    struct tw_branch *branch = tw_take(allocator, sizeof *branch);
     enum tw_status status;
     size_t at;
 
-    if (source->size != sizeof *source || tree->is_started)
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "sources are added before the first byte");
-    if (!protocol)
-        return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
-                       source->protocol);
-    if (tree->config.framing == TW_FRAMING_NONE && tree->branch_count)
-        return tw_fail(&tree->fault, TW_E_CONFIG,
-                       "an unframed capture holds one source, and there is one already");
-    branch = tw_take(tree->config.allocator, sizeof *branch);
-    if (!branch || !TW_GROW(tree->config.allocator, &tree->branches, &tree->branch_room,
-                            tree->branch_count + 1)) {
-        tw_give(tree->config.allocator, branch);
+    if (!branch ||
+        !TW_GROW(allocator, &tree->branches, &tree->branch_room, tree->branch_count + 1)) {
+        tw_give(allocator, branch);
         return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
     }
     branch->tree = tree;
@@ -198,8 +190,31 @@ enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
     for (at = tree->branch_count++; at > 0 && tree->branches[at - 1]->id > branch->id; at--)
         tree->branches[at] = tree->branches[at - 1];
     tree->branches[at] = branch;
+    *added = branch;
+    return TW_OK;
+}
+
+enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
+                                  const struct tw_tree_source *source)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
+    const bool is_framed = tree->config.framing != TW_FRAMING_NONE;
+    struct tw_branch *branch, *companion;
+
+    if (source->size != sizeof *source || tree->is_started)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "sources are added before the first byte");
+    if (!protocol)
+        return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
+                       source->protocol);
+    if (!is_framed && tree->branch_count)
+        return tw_fail(&tree->fault, TW_E_CONFIG,
+                       "an unframed capture holds one source, and there is one already");
+    TW_TRY(add_branch(tree, &branch, protocol, source));
     if (id)
         *id = branch->id;
+    if (is_framed && protocol->companion && protocol->has_companion(branch->config) &&
+        !branch_of(tree, (uint8_t)(branch->id + 1)))
+        return add_branch(tree, &companion, protocol->companion, source);
     return TW_OK;
 }
 
