@@ -81,7 +81,23 @@ static bool load_stm(struct input *input)
     return size != 0;
 }
 
-/* Writes of several masters and channels, a third of them timed. */
+/* A message as the Linux driver writes it: its first piece timed, a flag at its end. */
+static void write_message(struct tw_stm_unit *unit, uint64_t *random, unsigned left)
+{
+    unsigned flags = TW_STM_TIMED;
+
+    while (left) {
+        const unsigned piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+
+        need(
+            tw_stm_unit_write(unit, next_random(random) >> (64 - 8 * piece), 8 * piece, flags));
+        flags = 0;
+        left -= piece;
+    }
+    need(tw_stm_unit_flag(unit, 0));
+}
+
+/* Messages of 1 to 64 bytes on several masters and channels. */
 static bool make_stm(struct input *input)
 {
     const struct tw_stm_unit_config config = { .size = sizeof config,
@@ -100,20 +116,12 @@ static bool make_stm(struct input *input)
 
     need(tw_stm_unit_new(&unit, &config));
     while (size < GENERATED) {
-        static const uint8_t widths[] = { 8, 8, 16, 32, 32, 32, 64, 4 };
         const uint64_t choice = next_random(&random);
-        const unsigned bits = widths[choice >> 8 & 7];
-        const unsigned flags = choice % 3 == 0   ? TW_STM_TIMED
-                               : choice % 7 == 0 ? TW_STM_MARKED
-                                                 : 0;
 
-        time += choice >> 20 & 0xff;
+        time += choice >> 20 & 0xffff;
         tw_stm_unit_set_time(unit, time);
-        if ((choice >> 40 & 7) == 0)
-            tw_stm_unit_select(unit, 0x40 | (choice >> 44 & 3), choice >> 48 & 0x1ff);
-        need(tw_stm_unit_write(unit, next_random(&random) >> (64 - bits), bits, flags));
-        if ((choice >> 50 & 3) == 0)
-            need(tw_stm_unit_flag(unit, 0));
+        tw_stm_unit_select(unit, 0x40 | (choice >> 44 & 3), choice >> 48 & 0x1f);
+        write_message(unit, &random, 1 + (choice >> 8 & 0x3f));
         (void)tw_stm_unit_output(unit, &size);
     }
     bytes = tw_stm_unit_output(unit, &size);

@@ -48,6 +48,17 @@ static inline void tw_position_seek(struct tw_position *position, uint64_t offse
     const struct tw_place *place = position->place;
     uint64_t into, frames;
 
+    /* Mostly the next frame of the same place. */
+    if (place->first && position->until > position->from && offset - position->until < 15) {
+        const uint64_t end = place < position->last ? place[1].stream : UINT64_MAX;
+
+        if (offset < end) {
+            position->from = position->until;
+            position->until = end - position->from < 15 ? end : position->from + 15;
+            position->delta++;
+            return;
+        }
+    }
     if (place->stream > offset || (place < position->last && place[1].stream <= offset)) {
         place++; /* mostly the next one */
         if (place > position->last || place->stream > offset ||
@@ -79,6 +90,26 @@ TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
     if (TW_UNLIKELY(offset - position->from >= position->until - position->from))
         tw_position_seek(position, offset);
     return offset + position->delta;
+}
+
+/* For loops over a stream that keep the stretch at work in registers: where it begins, how far it
+   reaches, and where its place ends.  From `stop` on to `end` the next stretches of 15 bytes lie
+   one byte further each. */
+struct tw_stretch {
+    uint64_t delta; /* offset + delta is the offset in the capture */
+    uint64_t stop, end;
+};
+
+static inline struct tw_stretch tw_position_stretch(struct tw_position *position,
+                                                    uint64_t offset)
+{
+    const struct tw_place *place;
+
+    (void)tw_position_at(position, offset);
+    place = position->place;
+    return (struct tw_stretch){ .delta = position->delta,
+                                .stop = position->until,
+                                .end = place == position->last ? UINT64_MAX : place[1].stream };
 }
 
 /* The first discontinuity at or after stream offset `from` (and before or at `until`, where a

@@ -1,27 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ITM: bytes to elements in one pass. */
+#include <string.h>
+
 #include "base/position.h"
 #include "itm/packet.h"
+
+/* All but the tables. */
+static void clear(struct tw_itm_decoder *d)
+{
+    const struct tw_itm_config *config = &d->config;
+
+    tw_itm_reader_clear(&d->reader, config);
+    d->local = d->global = 0;
+    d->page = 0;
+    d->scale = 0;
+    if (!config->scale_as_swo || config->tcr & TW_ITM_TCR_SWO)
+        d->scale = (uint8_t)(2 * (config->tcr >> 8 & 3));
+    d->overflow = 0;
+    d->has_low = d->has_high = d->has_begun = d->has_ended = false;
+    d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
+    d->held.count = 0;
+    d->gap = UINT64_MAX;
+    d->last_index = d->released = 0;
+}
 
 void tw_itm_decoder_init(void *decoder, const void *config)
 {
     struct tw_itm_decoder *d = decoder;
-    struct tw_itm_config from = *(const struct tw_itm_config *)config;
 
-    if (from.on_error == TW_ITM_ON_ERROR_USUAL)
-        from.on_error = from.is_framed ? TW_ITM_WAIT : TW_ITM_RESUME;
-    *d = (struct tw_itm_decoder){ .config = from, .gap = UINT64_MAX };
-    tw_itm_reader_init(&d->reader, &from);
-    if (!from.scale_as_swo || from.tcr & TW_ITM_TCR_SWO)
-        d->scale = (uint8_t)(2 * (from.tcr >> 8 & 3));
+    *d = (struct tw_itm_decoder){ .config = *(const struct tw_itm_config *)config };
+    if (d->config.on_error == TW_ITM_ON_ERROR_USUAL)
+        d->config.on_error = d->config.is_framed ? TW_ITM_WAIT : TW_ITM_RESUME;
+    (void)tw_itm_index(d->reader.index);
+    for (unsigned head = 0; head < 256; head++) {
+        const struct tw_itm_rule *rule = &tw_itm_rules[d->reader.index[head]];
+        const bool is_swit = rule->type == TW_ITM_PACKET_SWIT;
+        const bool is_local = rule->type == TW_ITM_PACKET_TS_LOCAL;
+        uint8_t kind = is_swit ? TW_ITM_SWIT : TW_ITM_DWT;
+
+        if (is_local)
+            kind = (uint8_t)(TW_ITM_TS_SYNC + (head & 0x80 ? head >> 4 & 3 : 0));
+
+        d->quick[head] = (struct tw_itm_quick){
+            .mask = rule->payload ? UINT32_MAX >> (32 - 8 * rule->payload) : 0,
+            .page_mask = is_swit ? UINT32_MAX : 0,
+            .label = { TW_ELEMENT_ITMTRACE, 0, kind, rule->payload },
+            .payload = rule->payload,
+            .source = (uint8_t)(head >> 3),
+            .is_local = is_local
+        };
+    }
+    clear(d);
 }
 
 void tw_itm_decoder_reset(void *decoder)
 {
-    struct tw_itm_decoder *d = decoder;
-    const struct tw_itm_config config = d->config;
-
-    tw_itm_decoder_init(d, &config);
+    clear(decoder);
 }
 
 static bool is_full(const struct tw_output *out)
@@ -50,24 +84,6 @@ static bool flush(struct tw_itm_decoder *d, struct tw_output *out)
         d->held.elements[i - done] = d->held.elements[i];
     d->held.count -= done;
     return d->held.count == 0 && !is_full(out);
-}
-
-TW_INLINE void fill(struct tw_element *to, uint64_t index, uint64_t time, uint32_t value,
-                    uint32_t source)
-{
-    to->index = index;
-    to->itm_time = time;
-    to->itm_value = value;
-    to->itm_pad = 0;
-    to->source = source;
-}
-
-TW_INLINE void label(struct tw_element *to, uint8_t flags, uint8_t kind, uint8_t size)
-{
-    to->type = TW_ELEMENT_ITMTRACE;
-    to->flags = flags;
-    to->kind = kind;
-    to->size = size;
 }
 
 /* An ITMTRACE element, which takes a pending overflow along. */
@@ -203,65 +219,90 @@ TW_INLINE unsigned local_in_place(const uint8_t *at, uint32_t *delta)
 
 enum { AHEAD = 8 }; /* bytes that the packets taken in place may look at */
 
+/* The stretch of the capture that holds the byte at `at`, in bytes of the input. */
+static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
+                                                const struct tw_input *in, size_t at)
+{
+    struct tw_stretch stretch = tw_position_stretch(position, in->offset + at);
+
+    stretch.delta += in->offset;
+    stretch.stop -= in->offset;
+    stretch.end -= in->offset;
+    return stretch;
+}
+
 /* The packets that streams are made of, straight into the batch, while no question arises. */
 /* size: hot loop */
 TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_input *in,
                    struct tw_position *position, size_t limit, const bool is_marked)
 {
     struct tw_batch *batch = out->batch;
-    struct tw_element *to = batch->elements + batch->count;
+    struct tw_element *const first = batch->elements + batch->count, *to = first;
     struct tw_element *const end = batch->elements + batch->room;
     struct tw_marks *marks = &out->marks;
-    const uint8_t *at = in->data + in->used;
-    const uint8_t *const last = in->data + limit - AHEAD;
+    const uint8_t *const data = in->data, *const last = data + limit - AHEAD;
+    const uint8_t *at = data + in->used;
+    struct tw_stretch stretch = { 0, 0, 0 };
     const uint32_t page = d->page;
-    uint64_t index = d->last_index, local = d->local;
+    uint64_t local = d->local;
     uint8_t overflow = d->overflow;
 
     while (to < end && at <= last && !(is_marked && marks->count == marks->room)) {
         const uint8_t head = *at;
-        const struct tw_itm_rule *rule = &tw_itm_rules[d->reader.index[head]];
-        const unsigned payload = rule->payload;
-        const uint64_t offset = in->offset + (size_t)(at - in->data);
+        const struct tw_itm_quick *quick = &d->quick[head];
+        const unsigned payload = quick->payload;
+        const size_t offset = (size_t)(at - data);
 
+        if (TW_UNLIKELY(offset >= stretch.stop)) {
+            if (offset - stretch.stop < 15 && offset < stretch.end) {
+                stretch.delta++;
+                stretch.stop =
+                    stretch.end - stretch.stop < 15 ? stretch.end : stretch.stop + 15;
+            } else {
+                stretch = stretch_at(position, in, offset);
+            }
+        }
         if (TW_LIKELY(payload)) {
-            const bool is_dwt = head & 4;
-
-            if (TW_UNLIKELY(at[payload] == 0 && at[payload + 1] == 0))
-                break;
-            index = tw_position_at(position, offset);
-            fill(to, index, 0, tw_load_le32(at + 1) & UINT32_MAX >> (32 - 8 * payload),
-                 (head >> 3) + (is_dwt ? 0 : page));
-            label(to, overflow, is_dwt, (uint8_t)payload);
+            if (TW_UNLIKELY(tw_load_le16(at + payload) == 0))
+                break; /* zeros that may be synchronization */
+            to->itm_time = 0;
+            to->itm_value = tw_load_le32(at + 1) & quick->mask;
+            to->source = quick->source + (page & quick->page_mask);
+            memcpy((char *)to + offsetof(struct tw_element, type), quick->label, 4);
             at += 1 + payload;
-        } else if (rule->type == TW_ITM_PACKET_TS_LOCAL) {
+        } else {
             uint32_t delta;
-            const unsigned size = local_in_place(at, &delta);
+            const unsigned size = quick->is_local ? local_in_place(at, &delta) : 0;
 
             if (TW_UNLIKELY(!size))
                 break;
             local += delta;
-            index = tw_position_at(position, offset);
-            fill(to, index, local << d->scale, delta, 0);
-            label(to, overflow | TW_ITM_HAS_TIME,
-                  (uint8_t)(TW_ITM_TS_SYNC + (head & 0x80 ? head >> 4 & 3 : 0)),
-                  (uint8_t)(size > 1 ? size - 1 : 1));
+            to->itm_time = local << d->scale;
+            to->itm_value = delta;
+            to->source = 0;
+            to->type = TW_ELEMENT_ITMTRACE;
+            to->flags = TW_ITM_HAS_TIME;
+            to->kind = quick->label[2];
+            to->size = (uint8_t)(size > 1 ? size - 1 : 1);
             at += size;
-        } else {
-            break;
         }
-        overflow = 0;
+        to->index = stretch.delta + offset;
+        to->itm_pad = 0;
+        if (TW_UNLIKELY(overflow)) {
+            to->flags |= overflow;
+            overflow = 0;
+        }
         if (is_marked)
             marks->marks[marks->count++] = (struct tw_mark){
-                .released =
-                    tw_position_at(position, in->offset + (size_t)(at - in->data) - 1) + 1,
+                .released = tw_position_at(position, in->offset + (size_t)(at - data) - 1) + 1,
                 .first = (size_t)(to - batch->elements)
             };
         to++;
     }
     batch->count = (size_t)(to - batch->elements);
-    in->used = (size_t)(at - in->data);
-    d->last_index = index;
+    in->used = (size_t)(at - data);
+    if (to > first)
+        d->last_index = to[-1].index;
     d->local = local;
     d->overflow = overflow;
 }
@@ -326,9 +367,11 @@ enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_
     tw_position_init(&position, in->places, in->place_count);
     for (;;) {
         const uint64_t from = in->offset + in->used;
-        const uint64_t gap =
-            tw_position_discontinuity(in->places, in->place_count,
-                                      d->gap == from ? from + 1 : from, in->offset + in->size);
+        const uint64_t gap = in->has_gaps
+                                 ? tw_position_discontinuity(in->places, in->place_count,
+                                                             d->gap == from ? from + 1 : from,
+                                                             in->offset + in->size)
+                                 : UINT64_MAX;
         const bool has_gap = gap != UINT64_MAX;
         const size_t limit = has_gap ? (size_t)(gap - in->offset) : in->size;
 

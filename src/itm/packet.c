@@ -146,16 +146,19 @@ unsigned tw_itm_index(uint8_t index[256])
     return twice;
 }
 
+void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_config *config)
+{
+    reader->assumes = config->assume_sync;
+    reader->resumes = config->on_error == TW_ITM_RESUME;
+    tw_itm_reader_lost(reader);
+}
+
 void tw_itm_reader_init(void *reader, const void *config)
 {
     struct tw_itm_reader *state = reader;
-    const struct tw_itm_config *from = config;
 
-    *state = (struct tw_itm_reader){ .is_synced = from->assume_sync,
-                                     .is_start = from->assume_sync,
-                                     .assumes = from->assume_sync,
-                                     .resumes = from->on_error == TW_ITM_RESUME };
     (void)tw_itm_index(state->index);
+    tw_itm_reader_clear(state, config);
 }
 
 void tw_itm_reader_lost(void *reader)

@@ -41,6 +41,8 @@ extern const struct tw_protocol tw_itm;
 /* Fills the index; the number of heads that two rows claim, which is 0. */
 unsigned tw_itm_index(uint8_t index[256]);
 void tw_itm_reader_init(void *reader, const void *config);
+/* The same, but the index is there already. */
+void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_config *config);
 void tw_itm_reader_lost(void *reader);
 enum tw_status tw_itm_read(void *reader, void *packet, const uint8_t *data, size_t size,
                            bool is_last);
@@ -48,7 +50,18 @@ enum tw_status tw_itm_write(void *writer, uint8_t *out, size_t *size, const void
 void tw_itm_print(struct tw_text *out, const void *packet);
 void tw_itm_json(struct tw_text *out, const void *packet);
 
+/* A first byte's rule, made ready for the loop over data and local timestamps. */
+struct tw_itm_quick {
+    uint32_t mask;      /* of the payload, little-endian */
+    uint32_t page_mask; /* SWIT: all ones, the page counts */
+    uint8_t label[4];   /* the element's type, flags, kind and size */
+    uint8_t payload;    /* bytes; 0: not for that loop, or a local timestamp */
+    uint8_t source;
+    bool is_local;
+};
+
 struct tw_itm_decoder {
+    struct tw_itm_quick quick[256];
     struct tw_itm_reader reader;
     uint64_t local;         /* sum of local timestamps since start or overflow */
     uint64_t global;        /* bits 25:0 of the last GTS_1, the rest of the last GTS_2 */

@@ -1,19 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* STM: nibbles to elements in one pass. */
+#include <string.h>
+
 #include "base/position.h"
 #include "stm/packet.h"
+
+/* All but the tables. */
+static void clear(struct tw_stm_decoder *d)
+{
+    tw_stm_reader_lost(&d->reader);
+    d->has_begun = d->has_ended = false;
+    d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
+    d->held.count = 0;
+    d->gap = UINT64_MAX;
+    d->last_index = d->released = 0;
+}
+
+static struct tw_stm_quick make_quick(const struct tw_stm_rule *rule)
+{
+    const bool is_wide = rule->payload == 16;
+    struct tw_stm_quick quick = {
+        .label = { TW_ELEMENT_SWTRACE,
+                   (uint8_t)(rule->flags | (rule->has_timestamp ? TW_SW_HAS_TIME : 0)),
+                   rule->width, rule->width != 0 },
+        .nibbles = (uint8_t)(rule->opcode + rule->payload),
+        .left = (uint8_t)(4 * rule->opcode),
+        .right = (uint8_t)(is_wide ? 0 : 60 - 4 * rule->payload)
+    };
+
+    if (rule->use == TW_STM_USE_DATA) {
+        quick.kind = rule->has_timestamp ? TW_STM_STAMPED : TW_STM_PLAIN;
+        if (is_wide)
+            quick.kind = rule->has_timestamp ? TW_STM_LONG : TW_STM_WIDE;
+    } else if (rule->use == TW_STM_USE_IDLE || rule->use == TW_STM_USE_MASTER ||
+               rule->use == TW_STM_USE_CHANNEL || rule->use == TW_STM_USE_CHANNEL_LOW) {
+        quick.kind = TW_STM_SELECT;
+        quick.label[0] = rule->use;
+    }
+    return quick;
+}
 
 void tw_stm_decoder_init(void *decoder, const void *config)
 {
     struct tw_stm_decoder *d = decoder;
 
-    *d = (struct tw_stm_decoder){ .gap = UINT64_MAX };
-    tw_stm_reader_init(&d->reader, config);
+    (void)config;
+    *d = (struct tw_stm_decoder){ .has_begun = false };
+    (void)tw_stm_index(&d->reader);
+    for (unsigned i = 0; i < 256; i++)
+        if (d->reader.index[i])
+            d->quick[i] = make_quick(&tw_stm_rules[d->reader.index[i]]);
+    clear(d);
 }
 
 void tw_stm_decoder_reset(void *decoder)
 {
-    tw_stm_decoder_init(decoder, NULL);
+    clear(decoder);
 }
 
 static bool is_full(const struct tw_output *out)
@@ -44,27 +86,20 @@ static bool flush(struct tw_stm_decoder *d, struct tw_output *out)
     return d->held.count == 0 && !is_full(out);
 }
 
-TW_INLINE void fill(struct tw_element *to, const struct tw_stm_rule *rule, uint64_t index,
-                    uint64_t value, uint64_t time)
-{
-    to->index = index;
-    to->payload = value;
-    to->sw_time = time;
-    to->type = TW_ELEMENT_SWTRACE;
-    to->width = rule->width;
-    to->packets = rule->width != 0;
-}
-
 static void take_data(struct tw_stm_decoder *d, struct tw_output *out,
                       const struct tw_stm_packet *packet, const struct tw_stm_rule *rule)
 {
-    struct tw_element *to = next(out, d->released);
-
-    fill(to, rule, packet->head.index, packet->value, packet->timestamp);
-    to->master = packet->master;
-    to->channel = packet->channel;
-    to->flags = (uint8_t)(rule->flags | d->reader.has_id |
-                          (packet->has_timestamp ? TW_SW_HAS_TIME : 0));
+    *next(out, d->released) =
+        (struct tw_element){ .index = packet->head.index,
+                             .payload = packet->value,
+                             .sw_time = packet->timestamp,
+                             .master = packet->master,
+                             .channel = packet->channel,
+                             .type = TW_ELEMENT_SWTRACE,
+                             .flags = (uint8_t)(rule->flags | d->reader.has_id |
+                                                (packet->has_timestamp ? TW_SW_HAS_TIME : 0)),
+                             .width = rule->width,
+                             .packets = rule->width != 0 };
 }
 
 /* A cross-synchronization event, after its time where it has one. */
@@ -111,67 +146,158 @@ static void take(struct tw_stm_decoder *d, struct tw_output *out,
         take_event(d, packet);
 }
 
-/* True when the packet ends in F and F follows: it may have been cut by an ASYNC. */
-TW_INLINE bool ends_in_f(const uint8_t *data, size_t end)
+/* Master and channel as they stand in an element. */
+static uint32_t ids_of(const struct tw_stm_reader *reader)
 {
-    return ((unsigned)tw_load_le16(data + (end - 1) / 2) >> (4 * ((end - 1) & 1)) & 0xff) ==
-           0xff;
+    const struct tw_element element = { .master = reader->master, .channel = reader->channel };
+
+    return element.source;
 }
 
-/* The packets that streams are made of, straight into the batch, while no question arises. */
+/* What an element's label gets when the master is known. */
+static uint32_t id_label_of(const struct tw_stm_reader *reader)
+{
+    const uint8_t bytes[4] = { 0, reader->has_id, 0, 0 };
+    uint32_t label;
+
+    memcpy(&label, bytes, sizeof label);
+    return label;
+}
+
+/* Long fields and Gray code: false when the packet is for the careful reader. */
+static TW_NOINLINE bool parse_long(const struct tw_stm_reader *reader,
+                                   struct tw_stm_parsed *parsed, uint64_t *time,
+                                   const uint8_t *data, size_t at)
+{
+    tw_stm_parse(reader, parsed, data, at);
+    if (parsed->time_nibbles == TW_STM_BAD_LENGTH || reader->version == 0)
+        return false;
+    *time = tw_stm_time(*time, reader->version, parsed->time, parsed->time_nibbles);
+    return true;
+}
+
+static void select_ids(struct tw_stm_reader *reader, uint8_t use, uint64_t value)
+{
+    if (use == TW_STM_USE_MASTER) {
+        reader->master = (uint16_t)value;
+        reader->channel = 0;
+        reader->has_id = TW_SW_HAS_ID;
+    } else if (use == TW_STM_USE_CHANNEL) {
+        reader->channel = (uint16_t)value;
+    } else if (use == TW_STM_USE_CHANNEL_LOW) {
+        reader->channel = (uint16_t)((reader->channel & 0xff00) | value);
+    }
+}
+
+/* The stretch of the capture that holds the nibble at `at`, in nibbles of the input. */
+static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
+                                                const struct tw_input *in, size_t at)
+{
+    struct tw_stretch stretch = tw_position_stretch(position, in->offset + at / 2);
+
+    stretch.delta += in->offset;
+    stretch.stop = stretch.stop > UINT64_MAX / 4 ? UINT64_MAX : 2 * (stretch.stop - in->offset);
+    stretch.end = stretch.end > UINT64_MAX / 4 ? UINT64_MAX : 2 * (stretch.end - in->offset);
+    return stretch;
+}
+
+/* The packets that streams are made of, straight into the batch, while no question arises.  It
+   stops before what is not for it, which FF is: a packet holds 16 nibbles F in a row at most, so
+   that of an ASYNC which cuts it at least five follow. */
 /* size: hot loop */
 TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_input *in,
                    struct tw_position *position, size_t limit, const bool is_marked)
 {
+    /* By the nibbles before it: how long a timestamp lies within 15 nibbles with them. */
+    static const uint8_t time_max[] = { 0, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4 };
     struct tw_batch *batch = out->batch;
-    struct tw_element *to = batch->elements + batch->count;
+    struct tw_element *const first = batch->elements + batch->count, *to = first;
     struct tw_element *const end = batch->elements + batch->room;
     struct tw_marks *marks = &out->marks;
-    const uint8_t *const data = in->data;
-    size_t at = 2 * in->used + d->reader.is_high;
-    const size_t last = 2 * (limit - TW_STM_AHEAD);
     struct tw_stm_reader *reader = &d->reader;
-    uint64_t index = d->last_index, time = reader->timestamp;
-    uint16_t master = reader->master, channel = reader->channel;
-    uint8_t has_id = reader->has_id;
+    const uint8_t *const data = in->data;
+    struct tw_stretch stretch = { 0, 0, 0 };
+    const bool is_binary = reader->version == 3;
+    size_t at = 2 * in->used + reader->is_high;
+    const size_t last = 2 * (limit - TW_STM_AHEAD);
+    uint64_t head = tw_stm_nibbles(data, at);
+    const struct tw_stm_quick *quick = &d->quick[head >> 56];
+    uint64_t time = reader->timestamp;
+    uint32_t ids = ids_of(reader);
+    uint32_t id_label = id_label_of(reader);
 
     while (at <= last && to < end && !(is_marked && marks->count == marks->room)) {
-        struct tw_stm_parsed parsed;
-        const struct tw_stm_rule *rule;
-        uint8_t flags;
+        const struct tw_stm_quick *next_quick;
+        const uint64_t old_time = time;
+        uint32_t label;
+        uint64_t value = head << quick->left >> 4 >> quick->right, stamp = 0;
+        size_t after = at + quick->nibbles;
 
-        tw_stm_parse(reader, &parsed, data, at);
-        rule = parsed.rule;
-        if (TW_UNLIKELY(ends_in_f(data, at + parsed.nibbles)))
-            break;
-        if (TW_UNLIKELY(rule->use != TW_STM_USE_DATA)) {
-            if (rule->use == TW_STM_USE_MASTER) {
-                master = (uint16_t)parsed.value;
-                channel = 0;
-                has_id = TW_SW_HAS_ID;
-            } else if (rule->use == TW_STM_USE_CHANNEL) {
-                channel = (uint16_t)parsed.value;
-            } else if (rule->use == TW_STM_USE_CHANNEL_LOW) {
-                channel = (uint16_t)((channel & 0xff00) | parsed.value);
-            } else if (rule->use != TW_STM_USE_IDLE) {
-                break;
+        if (TW_UNLIKELY(at >= stretch.stop)) {
+            if (at - stretch.stop < 30 && at < stretch.end) {
+                stretch.delta++;
+                stretch.stop =
+                    stretch.end - stretch.stop < 30 ? stretch.end : stretch.stop + 30;
+            } else {
+                stretch = stretch_at(position, in, at);
             }
-            at += parsed.nibbles;
-            continue;
         }
-        index = tw_position_at(position, in->offset + at / 2);
-        flags = rule->flags | has_id;
-        if (rule->has_timestamp) {
-            if (TW_UNLIKELY(parsed.time_nibbles == TW_STM_BAD_LENGTH || reader->version == 0))
+        if (TW_LIKELY(quick->kind == TW_STM_PLAIN)) {
+            ; /* all is there */
+        } else if (quick->kind == TW_STM_STAMPED && is_binary &&
+                   (head << 4 * quick->nibbles) >> 60 <= time_max[quick->nibbles]) {
+            const uint64_t field = head << 4 * quick->nibbles;
+            const unsigned count = (unsigned)(field >> 60), bits = 4 * count;
+
+            after += 1 + count;
+            stamp = time = (time >> bits << bits) | field << 4 >> 4 >> (60 - bits);
+        } else if (quick->kind == TW_STM_LONG && is_binary &&
+                   tw_stm_nibbles(data, after) >> 60 <= 12) {
+            const uint64_t field = tw_stm_nibbles(data, after);
+            const unsigned count = (unsigned)(field >> 60), bits = 4 * count;
+
+            value = tw_stm_nibbles_16(data, at + quick->left / 4);
+            after += 1 + count;
+            stamp = time = (time >> bits << bits) | field << 4 >> 4 >> (60 - bits);
+        } else if (quick->kind == TW_STM_WIDE) {
+            value = tw_stm_nibbles_16(data, at + quick->left / 4);
+        } else if (quick->kind == TW_STM_SELECT) {
+            head = tw_stm_nibbles(data, after);
+            next_quick = &d->quick[head >> 56];
+            if (TW_UNLIKELY(next_quick->kind == TW_STM_SLOW))
                 break;
-            time = tw_stm_time(time, reader->version, parsed.time, parsed.time_nibbles);
-            flags |= TW_SW_HAS_TIME;
+            select_ids(reader, quick->label[0], value);
+            ids = ids_of(reader);
+            id_label = id_label_of(reader);
+            quick = next_quick;
+            at = after;
+            continue;
+        } else {
+            struct tw_stm_parsed parsed;
+            uint64_t long_time = time; /* `time` itself stays in a register */
+
+            if (quick->kind == TW_STM_SLOW ||
+                !parse_long(reader, &parsed, &long_time, data, at))
+                break;
+            value = parsed.value;
+            stamp = time = long_time;
+            after = at + parsed.nibbles;
         }
-        fill(to, rule, index, parsed.value, flags & TW_SW_HAS_TIME ? time : 0);
-        to->master = master;
-        to->channel = channel;
-        to->flags = flags;
-        at += parsed.nibbles;
+        head = tw_stm_nibbles(data, after);
+        next_quick = &d->quick[head >> 56];
+        if (TW_UNLIKELY(next_quick->kind == TW_STM_SLOW)) {
+            time = old_time;
+            break;
+        }
+        to->index = stretch.delta + at / 2;
+        to->payload = value;
+        to->sw_time = stamp;
+        to->source = ids;
+        memcpy(&label, quick->label, sizeof label);
+        label |= id_label;
+        memcpy((char *)to + offsetof(struct tw_element, type), &label, sizeof label);
+        quick = next_quick;
+        at = after;
         if (is_marked)
             marks->marks[marks->count++] =
                 (struct tw_mark){ .released =
@@ -183,10 +309,8 @@ TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_in
     in->used = at / 2;
     reader->is_high = at & 1;
     reader->timestamp = time;
-    reader->master = master;
-    reader->channel = channel;
-    reader->has_id = has_id;
-    d->last_index = index;
+    if (to > first)
+        d->last_index = to[-1].index;
 }
 
 /* Up to `limit`, where there may be a gap: then a packet that it cuts is dropped.  TW_MORE: as far
@@ -246,9 +370,11 @@ enum tw_status tw_stm_decode(void *decoder, struct tw_follow *follow, struct tw_
     tw_position_init(&position, in->places, in->place_count);
     for (;;) {
         const uint64_t from = in->offset + in->used;
-        const uint64_t gap =
-            tw_position_discontinuity(in->places, in->place_count,
-                                      d->gap == from ? from + 1 : from, in->offset + in->size);
+        const uint64_t gap = in->has_gaps
+                                 ? tw_position_discontinuity(in->places, in->place_count,
+                                                             d->gap == from ? from + 1 : from,
+                                                             in->offset + in->size)
+                                 : UINT64_MAX;
         const bool has_gap = gap != UINT64_MAX;
         const size_t limit = has_gap ? (size_t)(gap - in->offset) : in->size;
 

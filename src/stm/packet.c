@@ -85,11 +85,9 @@ unsigned tw_stm_index(struct tw_stm_reader *reader)
 
 void tw_stm_reader_init(void *reader, const void *config)
 {
-    struct tw_stm_reader *state = reader;
-
     (void)config;
-    *state = (struct tw_stm_reader){ .is_synced = false };
-    (void)tw_stm_index(state);
+    (void)tw_stm_index(reader);
+    tw_stm_reader_lost(reader);
 }
 
 /* The time goes on from zero again: how much of it is known is not. */
@@ -140,6 +138,13 @@ static size_t before_sync(struct tw_stm_reader *reader, const uint8_t *data, siz
     size_t run = 0, keep;
 
     for (size_t i = first; i < 2 * size; i++) {
+        /* An ASYNC fills ten bytes.  If the tenth from here is none of them, it begins in that
+           one's high nibble at the earliest. */
+        while (run == 0 && !(i & 1) && i / 2 + 10 <= size && data[i / 2 + 9] != 0xff &&
+               data[i / 2 + 9] >> 4 != 0x0f)
+            i += 20;
+        if (i >= 2 * size)
+            break;
         if (!(i & 1) && data[i / 2] == 0xff) {
             run += 2;
             i++;

@@ -71,7 +71,7 @@ TW_INLINE uint64_t tw_stm_nibbles(const uint8_t *data, size_t nibble)
                        (uint64_t)at[3] << 32 | (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 |
                        (uint64_t)at[6] << 8 | (uint64_t)at[7];
 
-    return ((x & low) << 4 | (x >> 4 & low)) << (4 * (nibble & 1));
+    return ((x & low) << 4 | (x >> 4 & low)) << (4 * nibble & 4);
 }
 
 /* All 16 of them. */
@@ -136,6 +136,7 @@ extern const struct tw_protocol tw_stm;
 /* Fills both indexes; the number of places that two rows claim, which is 0. */
 unsigned tw_stm_index(struct tw_stm_reader *reader);
 void tw_stm_reader_init(void *reader, const void *config);
+/* Also what init does, once the index is there. */
 void tw_stm_reader_lost(void *reader);
 enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size_t size,
                            bool is_last);
@@ -143,7 +144,25 @@ enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void
 void tw_stm_print(struct tw_text *out, const void *packet);
 void tw_stm_json(struct tw_text *out, const void *packet);
 
+/* The rule of the first two nibbles, made ready for the loop over data: 8 bytes. */
+struct tw_stm_quick {
+    uint8_t label[4];    /* the element's type, flags, width and packets */
+    uint8_t kind;        /* enum tw_stm_quick_kind */
+    uint8_t nibbles;     /* of opcode and payload */
+    uint8_t left, right; /* shifts that leave the payload */
+};
+
+enum tw_stm_quick_kind {
+    TW_STM_SLOW,    /* for the careful reader */
+    TW_STM_PLAIN,   /* data in the first 15 nibbles */
+    TW_STM_STAMPED, /* ... and a timestamp behind it */
+    TW_STM_WIDE,    /* 64 bits of data */
+    TW_STM_LONG,    /* ... and a timestamp */
+    TW_STM_SELECT   /* master or channel, or NULL; label[0] is the rule's use */
+};
+
 struct tw_stm_decoder {
+    struct tw_stm_quick quick[256];
     struct tw_stm_reader reader;
     bool has_begun, has_ended;
     struct tw_damage damage;

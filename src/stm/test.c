@@ -320,6 +320,7 @@ static void decode(struct tw_text *out, const struct feed *feed)
                                .offset = at,
                                .places = feed->places,
                                .place_count = feed->place_count,
+                               .has_gaps = feed->place_count != 0,
                                .is_last = fed == feed->size };
         enum tw_status status;
 
