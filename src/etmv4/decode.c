@@ -71,7 +71,7 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
     return decoder->sync == TW_SYNC_DONE && decoder->count == 0 && decoder->has_context &&
            decoder->has_address && !decoder->exception_is_open && !decoder->q_is_open &&
            decoder->reader.setup.max_spec == 0 && !decoder->commit_left && !decoder->drains &&
-           !decoder->source_is_open && !follow->push_is_blocked;
+           !decoder->source_is_open && !follow->push_is_blocked && !follow->check_continuity;
 }
 
 /* size: hot loop */

@@ -6,7 +6,10 @@
 #include "base/memory.h"
 #include "etmv4/decode.h"
 
-enum { ITEMS_MAX = 1 << 16 }; /* more than any trace unit can leave open; then it is no trace */
+enum {
+    ITEMS_MANY = 1 << 10, /* then what no cancel can reach does not wait any longer */
+    ITEMS_MAX = 1 << 13   /* more than any trace unit can leave open; then it is no trace */
+};
 
 static bool is_p0(const struct tw_etmv4_item *item)
 {
@@ -20,7 +23,7 @@ static struct tw_etmv4_item *item_at(struct tw_etmv4_decoder *decoder, size_t nu
 
 bool tw_etmv4_enqueue(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_item *item)
 {
-    if (decoder->first && decoder->first + decoder->count == decoder->room) {
+    if (decoder->first > decoder->count && decoder->first + decoder->count == decoder->room) {
         memmove(decoder->items, decoder->items + decoder->first,
                 decoder->count * sizeof *decoder->items);
         decoder->first = 0;
@@ -133,11 +136,19 @@ void tw_etmv4_discard(struct tw_etmv4_decoder *decoder)
     decoder->drains = true;
 }
 
+/* So much waits in front of the oldest P0 element that it is better handed on: an idle core that
+   traces events and timestamps may go on for long without any. */
+static bool is_crowded(struct tw_etmv4_decoder *decoder)
+{
+    return decoder->count > ITEMS_MANY && !is_p0(item_at(decoder, 0));
+}
+
 bool tw_etmv4_release(struct tw_etmv4_run *run)
 {
     struct tw_etmv4_decoder *decoder = run->decoder;
 
-    while (decoder->source_is_open || decoder->commit_left || decoder->drains) {
+    while (decoder->source_is_open || decoder->commit_left || decoder->drains ||
+           is_crowded(decoder)) {
         struct tw_etmv4_item item;
 
         if (run->end - run->out < TW_ETMV4_ITEM_MOST)

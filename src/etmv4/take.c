@@ -11,10 +11,10 @@ void tw_etmv4_report_error(struct tw_etmv4_run *run, uint64_t resumed_at)
     if (!decoder->error)
         return;
     *run->out++ = (struct tw_element){ .index = decoder->error_index,
-                                             .type = TW_ELEMENT_ERROR,
-                                             .error = decoder->error,
-                                             .skipped = resumed_at - decoder->error_at,
-                                             .error_detail = decoder->error_detail };
+                                       .type = TW_ELEMENT_ERROR,
+                                       .error = decoder->error,
+                                       .skipped = resumed_at - decoder->error_at,
+                                       .error_detail = decoder->error_detail };
     decoder->error = TW_ERROR_NONE;
 }
 
@@ -167,10 +167,16 @@ static void add_address(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     }
 }
 
-static void add_exception(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void add_exception(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
+                          uint8_t header)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_item item = { .index = packet->base.index, .kind = TW_ITEM_EXCEPTION };
+
+    if (packet->interpretation != 1 && packet->interpretation != 2) { /* E=00 and E=11 */
+        tw_etmv4_fail(stage, TW_ERROR_BAD_SEQUENCE, &packet->base, header);
+        return;
+    }
 
     item.number = packet->exception;
     item.is_target = packet->interpretation == 2;
@@ -372,13 +378,14 @@ static void take_simple(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     add(stage, &item, &packet->base);
 }
 
-static void take_packet(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_packet(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
+                        uint8_t header)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     const uint8_t type = packet->base.type;
 
     if (decoder->exception_is_open && !is_address(type)) {
-        tw_etmv4_fail(stage, TW_ERROR_BAD_SEQUENCE, &packet->base, type);
+        tw_etmv4_fail(stage, TW_ERROR_BAD_SEQUENCE, &packet->base, header);
         return;
     }
     switch (type) {
@@ -395,7 +402,7 @@ static void take_packet(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     case TW_ETMV4_EXCEPT:
     case TW_ETMV4_PE_RESET:
     case TW_ETMV4_TRANS_FAIL:
-        add_exception(stage, packet);
+        add_exception(stage, packet, header);
         break;
     case TW_ETMV4_TRANS_ST:
     case TW_ETMV4_TRANS_COMMIT:
@@ -539,7 +546,7 @@ void tw_etmv4_take(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *p
     if (tw_etmv4_type_is_bad(packet->base.type))
         take_bad(stage, packet, header);
     else if (decoder->sync == TW_SYNC_DONE)
-        take_packet(stage, packet);
+        take_packet(stage, packet, header);
     else
         take_unsynced(stage, packet);
 }
