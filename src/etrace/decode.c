@@ -86,6 +86,8 @@ static void begin_packet(struct stage *stage, uint64_t offset, uint32_t size)
 
     decoder->packet_offset = offset;
     decoder->packet_end = offset + size;
+    decoder->has_left = false;
+    decoder->sure = decoder->place;
     stage->run.index = tw_position_at(&stage->position, offset);
     if (TW_UNLIKELY(!decoder->has_begun)) {
         decoder->has_begun = true;
@@ -119,7 +121,6 @@ static void take_payload(struct stage *stage, const struct tw_etrace_frame *fram
         tw_etrace_take(&stage->run);
         return;
     }
-    decoder->has_moved = false;
     tw_etrace_fail(&stage->run, (uint8_t)error, data[0]);
     tw_etrace_transport_lose(&codec->transport);
 }
@@ -151,7 +152,6 @@ static bool decode_stretch(struct stage *stage, size_t end, bool is_last)
             if (!is_last)
                 return true;
             begin_packet(stage, in->offset + in->used, (uint32_t)size);
-            decoder->has_moved = false;
             tw_etrace_fail(&stage->run, TW_ERROR_TRUNCATED, data[0]);
             in->used = end;
             mark(stage);
@@ -164,7 +164,6 @@ static bool decode_stretch(struct stage *stage, size_t end, bool is_last)
             /* 64 bytes behind the input may be read. */
             take_payload(stage, &frame, data, size + 64);
         } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
-            decoder->has_moved = false;
             tw_etrace_fail(&stage->run, TW_ERROR_RESERVED_HEADER, data[0]);
         }
         if (decoder->phase == TW_ETRACE_IDLE)
@@ -181,10 +180,7 @@ static void take_gap(struct stage *stage, uint64_t gap)
     tw_etrace_transport_lose(&decoder->codec.transport);
     if (!decoder->has_begun)
         return;
-    decoder->packet_offset = gap;
-    decoder->packet_end = gap + 1;
-    decoder->has_moved = false;
-    stage->run.index = tw_position_at(&stage->position, gap);
+    begin_packet(stage, gap, 1);
     tw_etrace_fail(&stage->run, TW_ERROR_DISCONTINUITY, 0);
     mark(stage);
 }

@@ -85,11 +85,12 @@ struct tw_etrace_decoder {
     uint64_t predicted;
 
     struct tw_etrace_place place;
+    struct tw_etrace_place sure; /* as the last packet left it */
     struct tw_etrace_goal goal;
     uint64_t epoch; /* of the code when place.at was found */
     uint32_t hops;  /* blocks left since the last outcome */
     uint32_t hops_max;
-    bool has_moved; /* in this packet */
+    bool has_left; /* a block, in this packet */
 
     struct tw_etrace_packet packet;     /* at hand */
     uint64_t packet_offset, packet_end; /* in the stream */
@@ -134,6 +135,9 @@ void tw_etrace_code_config(struct tw_code_config *code, const void *config);
 /* walk.c */
 
 enum tw_etrace_walk tw_etrace_walk(struct tw_etrace_run *run);
+/* False: a walk to the goal, a synchronization packet's address, would end at a branch that no
+   outcome tells of, or nowhere.  Nothing is said or changed. */
+bool tw_etrace_reaches(struct tw_etrace_run *run);
 
 /* The program is at this address, whose instruction was executed.  False: it is not in the image,
    and an element says so. */

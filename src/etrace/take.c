@@ -42,8 +42,10 @@ void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail)
 
     if (decoder->state == TW_ETRACE_UNSYNCED && decoder->is_after_error)
         return; /* part of what is to be reported already */
-    if (decoder->state == TW_ETRACE_TRACING && !decoder->has_moved)
+    if (decoder->state == TW_ETRACE_TRACING && !decoder->has_left) {
+        decoder->place = decoder->sure; /* what the walk hoped to add is void */
         tw_etrace_flush(run);
+    }
     decoder->error = code;
     decoder->error_detail = detail;
     decoder->error_index = run->index;
@@ -187,7 +189,12 @@ static void take_sync(struct tw_etrace_run *run)
         decoder->count++;
     }
     decoder->goal = (struct tw_etrace_goal){ .address = packet->address, .is_sync = true };
-    decoder->phase = TW_ETRACE_FOLLOW;
+    if (tw_etrace_reaches(run)) {
+        decoder->phase = TW_ETRACE_FOLLOW;
+        return;
+    }
+    tw_etrace_fail(run, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
+    sync_effects(run, false);
 }
 
 /* Format 3, subformat 1. */
@@ -501,7 +508,6 @@ void tw_etrace_take(struct tw_etrace_run *run)
     struct tw_etrace_packet *packet = &decoder->packet;
     const unsigned type = packet->packet.type;
 
-    decoder->has_moved = false;
     if (type <= TW_ETRACE_F3S3)
         tw_etrace_track(&decoder->codec, packet);
     switch (type) {

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the program is: outcomes that wait, the return stack, and what was executed. */
+#include "etrace/place.h"
+
+/* Bytes of the instruction at an address; 0: it is not there. */
+unsigned tw_etrace_size_at(struct tw_etrace_run *run, uint64_t address)
+{
+    uint32_t opcode;
+    uint8_t size;
+
+    return tw_code_opcode(run->follow->blocks, &opcode, &size, address, run->decoder->isa)
+               ? size
+               : 0;
+}
+
+/* Outcomes. */
+
+uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder)
+{
+    return decoder->count + decoder->predicted + (decoder->is_missed ? 1 : 0);
+}
+
+void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder)
+{
+    decoder->map = 0;
+    decoder->count = 0;
+    decoder->predicted = 0;
+    decoder->is_missed = false;
+}
+
+void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder)
+{
+    memset(decoder->predictor, 1, (size_t)1 << decoder->codec.shape.bpred_size);
+}
+
+/* 3.2.6: the upper bit of the two is the prediction, the lower one the last outcome. */
+static uint8_t *prediction(struct tw_etrace_decoder *decoder, uint64_t address)
+{
+    const uint64_t mask = ((uint64_t)1 << decoder->codec.shape.bpred_size) - 1;
+
+    return &decoder->predictor[address >> decoder->codec.shape.lsb & mask];
+}
+
+static void learn(struct tw_etrace_decoder *decoder, uint64_t address, bool is_taken)
+{
+    static const uint8_t next[4][2] = { { 0, 1 }, { 0, 3 }, { 0, 3 }, { 2, 3 } };
+    uint8_t *state = prediction(decoder, address);
+
+    *state = next[*state & 3][is_taken];
+}
+
+/* The branch at `address` goes which way?  There must be an outcome. */
+bool tw_etrace_peek_outcome(struct tw_etrace_decoder *decoder, uint64_t address)
+{
+    if (decoder->count)
+        return !(decoder->map & 1);
+    return (*prediction(decoder, address) >> 1 & 1) == (decoder->predicted ? 1 : 0);
+}
+
+bool tw_etrace_take_outcome(struct tw_etrace_decoder *decoder, uint64_t address)
+{
+    const bool is_taken = tw_etrace_peek_outcome(decoder, address);
+
+    if (decoder->count) {
+        decoder->map >>= 1;
+        decoder->count--;
+    } else if (decoder->predicted) {
+        decoder->predicted--;
+    } else {
+        decoder->is_missed = false;
+    }
+    if (decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION)
+        learn(decoder, address, is_taken);
+    return is_taken;
+}
+
+void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder)
+{
+    bool is_taken;
+
+    if (decoder->count || tw_etrace_outcomes(decoder) != 1)
+        return;
+    is_taken = tw_etrace_peek_outcome(decoder, decoder->place.pc);
+    tw_etrace_drop_outcomes(decoder);
+    decoder->map = !is_taken;
+    decoder->count = 1;
+}
+
+/* Calls and returns. */
+
+void tw_etrace_push_return(struct tw_etrace_decoder *decoder, uint64_t address)
+{
+    if (!decoder->returns_max)
+        return;
+    decoder->return_top = (decoder->return_top + 1) & (decoder->returns_max - 1);
+    decoder->returns[decoder->return_top] = address;
+    if (decoder->return_depth < decoder->returns_max) /* else the oldest is gone */
+        decoder->return_depth++;
+}
+
+uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder)
+{
+    const uint64_t address = decoder->returns[decoder->return_top];
+
+    decoder->return_top = (decoder->return_top - 1) & (decoder->returns_max - 1);
+    decoder->return_depth--;
+    return address;
+}
+
+/* Places. */
+
+/* The first instruction of the block that was entered is executed. */
+void tw_etrace_execute_first(struct tw_etrace_run *run)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+
+    if (tw_etrace_block(run)->count == 1) {
+        tw_etrace_run_to_end(run);
+        return;
+    }
+    place->is_first = true;
+    place->pc = place->start;
+}
+
+/* Counts the first instruction, now that it matters. */
+void tw_etrace_settle(struct tw_etrace_run *run)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+
+    if (!place->is_first)
+        return;
+    place->is_first = false;
+    place->done += tw_etrace_size_at(run, place->done);
+    place->done_count++;
+}
+
+static struct tw_element *emit_part(struct tw_etrace_run *run, uint64_t until, uint32_t count)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_element *out = run->out++;
+
+    *out = (struct tw_element){ .index = run->index,
+                                .type = TW_ELEMENT_INSTR_RANGE,
+                                .isa = run->decoder->isa,
+                                .flags = TW_RANGE_EXECUTED,
+                                .start = place->from,
+                                .length = (uint32_t)(until - place->from),
+                                .count = count - place->from_count };
+    place->from = until;
+    place->from_count = count;
+    return out;
+}
+
+/* What is left of the block, all of which was executed. */
+void tw_etrace_emit_rest(struct tw_etrace_run *run, bool is_taken)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+    const struct tw_block *block = tw_etrace_block(run);
+    struct tw_element *out;
+
+    if (block->count == 0)
+        return;
+    if (place->from_count == 0) {
+        tw_follow_emit(run->out++, block, is_taken, run->index);
+        place->from = tw_etrace_block_end(block);
+        place->from_count = block->count;
+    } else if (place->from_count < block->count) {
+        out = emit_part(run, tw_etrace_block_end(block), block->count);
+        out->last = block->last;
+        out->flags = (uint8_t)(block->flags | (is_taken ? TW_RANGE_EXECUTED : 0));
+    }
+}
+
+void tw_etrace_flush(struct tw_etrace_run *run)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_place *place = &decoder->place;
+
+    if (!place->at)
+        return;
+    tw_etrace_settle(run);
+    if (place->done_count == place->from_count)
+        return;
+    if (tw_etrace_is_at_end(run)) {
+        const bool is_known = tw_etrace_outcomes(decoder) > 0;
+
+        tw_etrace_emit_rest(run, !tw_etrace_is_conditional(tw_etrace_block(run)) ||
+                                     (is_known && tw_etrace_peek_outcome(decoder, place->pc)));
+    } else {
+        emit_part(run, place->done, place->done_count)->last_size =
+            (unsigned)(place->done - place->pc) / 2 & 3u;
+    }
+}
+
+void tw_etrace_flush_before(struct tw_etrace_run *run)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+    uint64_t last = place->from;
+
+    if (!place->at || place->from == place->pc)
+        return;
+    tw_etrace_settle(run);
+    /* The last instruction of the part is not known: the walk came here by its sizes. */
+    for (uint32_t i = place->from_count + 2; i < place->done_count; i++)
+        last += tw_etrace_size_at(run, last);
+    emit_part(run, place->pc, place->done_count - 1)->last_size =
+        (unsigned)(place->pc - last) / 2 & 3u;
+}
+
+void tw_etrace_skip(struct tw_etrace_run *run)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+
+    tw_etrace_settle(run);
+    place->from = place->done;
+    place->from_count = place->done_count;
+}
+
+/* The block at an address; 0: memory is out. */
+uint32_t tw_etrace_find(struct tw_etrace_run *run, uint64_t address)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const uint32_t at = tw_blocks_find(run->follow->blocks, address, decoder->isa, 0);
+
+    if (TW_UNLIKELY(decoder->epoch != run->follow->code->epoch)) { /* there were too many */
+        decoder->epoch = run->follow->code->epoch;
+        if (decoder->place.at)
+            decoder->place.at =
+                tw_blocks_find(run->follow->blocks, decoder->place.start, decoder->isa, 0);
+        if (decoder->sure.start == decoder->place.start)
+            decoder->sure.at = decoder->place.at;
+    }
+    return at;
+}
+
+void tw_etrace_emit_missing(struct tw_etrace_run *run, uint64_t address)
+{
+    *run->out++ = (struct tw_element){ .index = run->index,
+                                       .type = TW_ELEMENT_ADDR_NACC,
+                                       .address = address,
+                                       .space = TW_SPACE_ANY };
+    run->decoder->place.at = 0;
+}
+
+bool tw_etrace_place_at(struct tw_etrace_run *run, uint64_t address)
+{
+    const uint32_t at = tw_etrace_find(run, address);
+
+    run->decoder->hops = 0;
+    if (!at) {
+        run->decoder->place.at = 0;
+        return false;
+    }
+    tw_etrace_enter(run, at, address);
+    if (tw_etrace_block(run)->count == 0) {
+        tw_etrace_emit_missing(run, address);
+        return false;
+    }
+    tw_etrace_execute_first(run);
+    return true;
+}
+
+bool tw_etrace_is_branch(struct tw_etrace_run *run, uint64_t address)
+{
+    const uint32_t at = tw_etrace_find(run, address);
+    const struct tw_block *block = &run->follow->blocks->blocks[at & ~TW_BLOCK_BROKEN];
+
+    return tw_block_is_plain(at) && block->count == 1 && tw_etrace_is_conditional(block);
+}
+
+bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address)
+{
+    struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_block *block;
+    const struct tw_block_more *more;
+
+    if (!decoder->place.at)
+        return false;
+    tw_etrace_settle(run);
+    block = tw_etrace_block(run);
+    more = tw_etrace_more(run);
+    *address = decoder->place.done;
+    if (!tw_etrace_is_at_end(run))
+        return true;
+    if (decoder->place.at & TW_BLOCK_BROKEN)
+        return more->end == TW_BLOCK_UNREADABLE;
+    if (tw_etrace_is_conditional(block)) {
+        if (tw_etrace_outcomes(decoder) == 0)
+            return false;
+        if (tw_etrace_peek_outcome(decoder, decoder->place.pc))
+            *address = more->target;
+        return true;
+    }
+    if (!more->is_indirect || tw_etrace_is_sequential(decoder, more)) {
+        *address = more->target;
+        return true;
+    }
+    /* An irdepth of the last packet told how to get here, not where to go next. */
+    if (!more->is_return || !(decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) ||
+        decoder->return_depth == 0)
+        return false;
+    *address = decoder->returns[decoder->return_top];
+    return true;
+}
+
+bool tw_etrace_raised(struct tw_etrace_run *run, unsigned cause)
+{
+    uint32_t opcode;
+    uint8_t size;
+
+    if (!run->decoder->place.at || !tw_code_opcode(run->follow->blocks, &opcode, &size,
+                                                   run->decoder->place.pc, run->decoder->isa))
+        return false;
+    if (opcode == 0x00000073) /* ecall, from any privilege */
+        return cause >= 8 && cause <= 11;
+    return cause == 3 && (opcode == 0x00100073 || opcode == 0x9002);
+}

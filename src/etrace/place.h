@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What place.c and walk.c share: the block that the program is in, and its outcomes. */
+#ifndef ETRACE_PLACE_H
+#define ETRACE_PLACE_H
+
+#include "etrace/decode.h"
+
+TW_INLINE const struct tw_block *tw_etrace_block(const struct tw_etrace_run *run)
+{
+    return &run->follow->blocks->blocks[run->decoder->place.at & ~TW_BLOCK_BROKEN];
+}
+
+TW_INLINE struct tw_block_more *tw_etrace_more(const struct tw_etrace_run *run)
+{
+    return &run->follow->blocks->more[run->decoder->place.at & ~TW_BLOCK_BROKEN];
+}
+
+TW_INLINE uint64_t tw_etrace_block_end(const struct tw_block *block)
+{
+    return block->start + block->length;
+}
+
+TW_INLINE unsigned tw_etrace_last_size(const struct tw_block *block)
+{
+    struct tw_element shape;
+
+    shape.last = block->last;
+    return 2u * shape.last_size;
+}
+
+TW_INLINE bool tw_etrace_is_conditional(const struct tw_block *block)
+{
+    return block->flags & TW_RANGE_CONDITIONAL;
+}
+
+TW_INLINE bool tw_etrace_is_implicit_return(const struct tw_etrace_decoder *decoder,
+                                            const struct tw_block_more *more)
+{
+    return more->is_return && (decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) &&
+           decoder->return_depth > 0 &&
+           !(decoder->goal.has_irdepth && decoder->goal.irdepth == decoder->return_depth);
+}
+
+TW_INLINE bool tw_etrace_is_sequential(const struct tw_etrace_decoder *decoder,
+                                       const struct tw_block_more *more)
+{
+    return more->is_sequential && (decoder->codec.options & TW_ETRACE_SIJUMP);
+}
+
+TW_INLINE void tw_etrace_enter(struct tw_etrace_run *run, uint32_t at, uint64_t address)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+
+    place->at = at;
+    place->start = place->from = place->done = address;
+    place->from_count = place->done_count = 0;
+    place->is_first = false;
+}
+
+TW_INLINE void tw_etrace_run_to_end(struct tw_etrace_run *run)
+{
+    struct tw_etrace_place *place = &run->decoder->place;
+    const struct tw_block *block = tw_etrace_block(run);
+
+    place->done = tw_etrace_block_end(block);
+    place->done_count = block->count;
+    place->is_first = false;
+    place->pc = place->done - tw_etrace_last_size(block);
+}
+
+TW_INLINE bool tw_etrace_is_at_end(const struct tw_etrace_run *run)
+{
+    return run->decoder->place.done_count == tw_etrace_block(run)->count;
+}
+
+/* Bytes of the instruction at an address; 0: it is not there. */
+unsigned tw_etrace_size_at(struct tw_etrace_run *run, uint64_t address);
+
+/* Which way the branch at `address` goes; there must be an outcome.  take uses it up. */
+bool tw_etrace_peek_outcome(struct tw_etrace_decoder *decoder, uint64_t address);
+bool tw_etrace_take_outcome(struct tw_etrace_decoder *decoder, uint64_t address);
+
+void tw_etrace_push_return(struct tw_etrace_decoder *decoder, uint64_t address);
+uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder);
+
+/* The block at an address; 0: memory is out. */
+uint32_t tw_etrace_find(struct tw_etrace_run *run, uint64_t address);
+/* The first instruction of the block that was entered is executed ... */
+void tw_etrace_execute_first(struct tw_etrace_run *run);
+/* ... and counted, now that it matters. */
+void tw_etrace_settle(struct tw_etrace_run *run);
+/* Says what is left of the block, all of which was executed. */
+void tw_etrace_emit_rest(struct tw_etrace_run *run, bool is_taken);
+void tw_etrace_emit_missing(struct tw_etrace_run *run, uint64_t address);
+
+#endif
