@@ -31,7 +31,8 @@ static inline uint64_t tw_bits_get(struct tw_bits *in, unsigned count)
             if (take == 0)
                 break;
         }
-        value |= (uint64_t)((in->bytes[in->at >> 3] >> shift) & ((1u << take) - 1)) << done;
+        value |= (uint64_t)((uint32_t)in->bytes[in->at >> 3] >> shift & ((1u << take) - 1))
+                 << done;
         in->at += take;
         done += take;
     }

@@ -61,7 +61,7 @@ TW_INLINE uint64_t tw_payload_take(struct tw_payload *in, unsigned count)
 TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
 {
     const unsigned at = in->at;
-    const unsigned top = at ? in->bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1 : 0;
+    const unsigned top = at ? (unsigned)in->bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1 : 0;
     const uint8_t fill = top ? 0xff : 0;
     unsigned byte = at >> 3;
 
