@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ITM from any bytes: packets take each byte once, good ones give their bytes again; elements do not
+   depend on how the bytes are cut; what is encoded from packets decodes to the same elements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "itm/packet.h"
+
+enum { ROOM = 3, SLACK = 64, SIZE_MOST = 4096 };
+
+static void require(bool is_true)
+{
+    if (!is_true)
+        abort();
+}
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+    return (sum ^ value) * 0x9e3779b97f4a7c15 + (sum >> 29);
+}
+
+static uint64_t mix_element(uint64_t sum, const struct tw_element *element)
+{
+    sum = mix(sum, element->index);
+    sum = mix(sum, element->type | (uint64_t)element->flags << 8 |
+                       (uint64_t)element->kind << 16 | (uint64_t)element->size << 24);
+    return mix(mix(mix(sum, element->source), element->payload), element->sw_time);
+}
+
+/* All elements of the bytes as one number. */
+static uint64_t decode(const void *config, const uint8_t *data, size_t size, size_t piece)
+{
+    static struct tw_itm_decoder decoder;
+    struct tw_element elements[ROOM];
+    struct tw_batch batch = { .elements = elements, .room = ROOM };
+    struct tw_output out = { .batch = &batch };
+    uint8_t *held = malloc(size + SLACK);
+    uint64_t sum = 0;
+    size_t at = 0, fed = 0;
+    enum tw_status status;
+
+    require(held != NULL);
+    tw_itm.decoder_init(&decoder, config);
+    do {
+        struct tw_input in = { .data = held, .offset = at };
+
+        fed = piece < size - fed ? fed + piece : size;
+        in.size = fed - at;
+        in.is_last = fed == size;
+        if (in.size)
+            memcpy(held, data + at, in.size);
+        memset(held + in.size, 0xa5, SLACK);
+        do {
+            batch.count = 0;
+            status = tw_itm.decode(&decoder, NULL, &out, &in);
+            for (size_t i = 0; i < batch.count; i++)
+                sum = mix_element(sum, &elements[i]);
+        } while (status == TW_OK);
+        require(status == TW_MORE && in.size - in.used <= tw_itm.packet_max);
+        at += in.used;
+    } while (fed < size);
+    require(at == size);
+    do {
+        batch.count = 0;
+        status = tw_itm.end(&decoder, NULL, &out);
+        for (size_t i = 0; i < batch.count; i++)
+            if (elements[i].type != TW_ELEMENT_EO_TRACE)
+                sum = mix_element(sum, &elements[i]);
+    } while (status == TW_OK);
+    require(status == TW_END);
+    free(held);
+    return sum;
+}
+
+/* Reads all packets; writes the good ones to `out`.  Returns the bytes written. */
+static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_t *data,
+                     size_t size, bool *is_whole)
+{
+    struct tw_itm_reader reader;
+    size_t written = 0;
+
+    *is_whole = true;
+    tw_itm.reader_init(&reader, config);
+    for (size_t at = 0; at < size;) {
+        struct tw_itm_packet packet;
+        char chars[300];
+        struct tw_text text = tw_text_in(chars, sizeof chars);
+        uint8_t bytes[TW_ITM_PACKET_MAX];
+        size_t count = sizeof bytes;
+
+        require(tw_itm.read(&reader, &packet, data + at, size - at, true) == TW_OK);
+        require(packet.head.size > 0 && packet.head.size <= size - at);
+        tw_itm.print(&text, &packet);
+        tw_text_clear(&text);
+        tw_itm.json(&text, &packet);
+        if (tw_itm.is_bad(packet.head.type) || tw_itm.is_not_sync(packet.head.type)) {
+            require(tw_itm.write(NULL, bytes, &count, &packet) == TW_E_ARGUMENT);
+            *is_whole = false;
+        } else {
+            require(tw_itm.write(NULL, bytes, &count, &packet) == TW_OK);
+            require(count == packet.head.size && count <= room - written);
+            /* Bits of global timestamps that mean nothing are written as zeros. */
+            if (packet.head.type != TW_ITM_PACKET_GTS_2)
+                require(memcmp(bytes, data + at, count) == 0);
+            memcpy(out + written, bytes, count);
+            written += count;
+        }
+        at += packet.head.size;
+    }
+    return written;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t choice = size ? data[0] : 0;
+    const struct tw_itm_config config = { .size = sizeof config,
+                                          .tcr = (uint32_t)(choice & 0x30) << 4,
+                                          .on_error = (uint8_t)((choice & 3) % 3),
+                                          .assume_sync = choice & 4,
+                                          .is_framed = choice & 8 };
+    static uint8_t again[SIZE_MOST];
+    uint64_t whole;
+    size_t written;
+    bool is_whole;
+
+    if (size < 2 || size > SIZE_MOST)
+        return 0;
+    data++;
+    size--;
+    whole = decode(&config, data, size, size);
+    require(decode(&config, data, size, 1) == whole);
+    require(decode(&config, data, size, 1 + choice % 13) == whole);
+    written = recode(again, sizeof again, &config, data, size, &is_whole);
+    if (is_whole)
+        require(written == size && decode(&config, again, written, written) == whole);
+    return 0;
+}
