@@ -345,7 +345,8 @@ int main(int argc, char **argv)
             printf("frame %-10s host instructions per byte: %.2f one ID, %.2f all IDs\n",
                    inputs[i].name, counted_one, counted_all);
         else
-            printf("frame %-10s host instructions not counted: no valgrind\n", inputs[i].name);
+            printf("frame %-10s host instructions not counted (valgrind does that)\n",
+                   inputs[i].name);
         if (is_first && one > 0)
             printf("ratio frame/one-id %.2f\nratio frame/all-ids %.2f\n", one, all);
         if (is_first && counted_all > 0)

@@ -46,8 +46,7 @@ struct tw_place {
     uint64_t stream;
     uint64_t capture;
     uint32_t first;
-    uint32_t
-        is_discontinuity; /* bytes are missing before this one; a decoder must resynchronize */
+    uint32_t is_discontinuity; /* bytes are missing before it; a decoder must resynchronize */
 };
 
 /* What is held of one trace ID: bytes[0] is at stream offset `offset`.  At least 64 bytes after

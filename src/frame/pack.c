@@ -31,7 +31,7 @@ struct tw_framer {
     uint64_t total; /* bytes ever written out, for the alignment of the end */
 
     uint8_t frame[SIZE];
-    unsigned slot;           /* the next one to fill */
+    size_t slot;             /* the next one to fill */
     uint32_t hsyncs[SLOTS];  /* HSYNCs that go before each slot */
     uint32_t hsync_count;    /* ... in all */
     uint8_t id;              /* current */
@@ -105,7 +105,7 @@ static void put(struct tw_framer *framer, const uint8_t *bytes, size_t size)
     framer->total += size;
 }
 
-static void put_hsyncs(struct tw_framer *framer, unsigned slot)
+static void put_hsyncs(struct tw_framer *framer, size_t slot)
 {
     for (; framer->hsyncs[slot]; framer->hsyncs[slot]--, framer->hsync_count--)
         put(framer, hsync, sizeof hsync);
@@ -125,7 +125,7 @@ static void put_frame(struct tw_framer *framer)
         framer->fsync_due--;
     }
     if (framer->hsync_count) {
-        for (unsigned slot = 0; slot < SLOTS; slot++) {
+        for (size_t slot = 0; slot < SLOTS; slot++) {
             put_hsyncs(framer, slot);
             put(framer, framer->frame + 2 * slot, 2);
         }
@@ -200,15 +200,12 @@ static bool fill_slot(struct tw_framer *framer, bool is_end)
         put_id(framer, next->id);
         drop_items(framer, 1);
         framer->is_announced = false;
-    } else if (is_last) {
-        put_data(framer);
-        framer->is_announced = false;
-    } else if (framer->queued == 1) {
+    } else if (!is_last && framer->queued == 1) {
         if (!is_end)
             return false;
         put_delayed(framer, 0);
         framer->is_announced = false;
-    } else if (after->id != next->id || is_marker(after->id)) {
+    } else if (!is_last && (after->id != next->id || is_marker(after->id))) {
         put_delayed(framer, after->id);
         framer->is_announced = true;
     } else {

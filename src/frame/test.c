@@ -26,7 +26,7 @@ static uint8_t *parse(size_t *size, const char *hex)
     uint8_t bytes[CAPTURE_MAX];
 
     for (*size = 0; *hex;) {
-        unsigned value;
+        unsigned value = 0;
 
         if (*hex == ' ') {
             hex++;

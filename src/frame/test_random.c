@@ -215,6 +215,64 @@ static void check_legal(const struct oracle_result *got, const struct sent *sent
         CHECK(size / 16 <= (sent->bytes + sent->changes + repeats + 14) / 15);
 }
 
+/* A port's stream as DSTREAM keeps it: blocks of 504 bytes and 8 of footer. */
+static uint8_t *wrap_in_blocks(size_t *size, const uint8_t *data, size_t data_size,
+                               struct check_random *random)
+{
+    uint8_t *out = calloc(data_size / 4 + 2, 512);
+
+    CHECK(out != NULL);
+    *size = 0;
+    for (size_t at = 0; at < data_size;) {
+        /* Some blocks are not full. */
+        size_t words =
+            check_random_below(random, 3) ? 126 : 1 + check_random_below(random, 125);
+
+        if (words * 4 > data_size - at)
+            words = (data_size - at) / 4;
+        memcpy(out + *size, data + at, words * 4);
+        out[*size + 508] = (uint8_t)words;
+        *size += 512;
+        at += words * 4;
+        if (data_size - at < 4)
+            break;
+    }
+    return out;
+}
+
+static void unpacks_dstream_blocks(void **state)
+{
+    struct check_random random = check_random_start(0xd57);
+
+    (void)state;
+    for (size_t i = 0; i < check_scale(3000); i++) {
+        const struct tw_framer_config framing = { .size = sizeof framing,
+                                                  .framing = TW_FRAMING_TPIU,
+                                                  .fsync_frames = 3 };
+        struct tw_unframer_config config = config_of(TW_FRAMING_DSTREAM);
+        struct sent sent;
+        size_t size, block_size;
+        uint8_t *data = make_capture(&size, &sent, &random, &framing);
+        uint8_t *blocks = wrap_in_blocks(&block_size, data, size, &random);
+        struct oracle_result got;
+
+        check_case("case %zu", i);
+        unframe(&got, config, blocks, block_size, &random);
+        for (unsigned id = 1; id < 0x70; id++)
+            CHECK_BYTES(got.decoders[id].bytes, got.decoders[id].size, sent.ids[id].bytes,
+                        sent.ids[id].size);
+        oracle_free(&got);
+        config.sync_events = true;
+        check_against_oracle(config, blocks, block_size, &random);
+        for (unsigned n = 0; block_size && n < 4; n++)
+            blocks[check_random_below(&random, block_size)] = 0xff;
+        check_against_oracle(config, blocks, block_size, &random);
+        sent_free(&sent);
+        free(blocks);
+        free(data);
+    }
+}
+
 static void packs_and_unpacks(void **state)
 {
     struct check_random random = check_random_start(0xf4a3e);
@@ -496,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packs_and_unpacks),
+        cmocka_unit_test(unpacks_dstream_blocks),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(survives_every_cut_and_flip),
         cmocka_unit_test(survives_lack_of_memory),

@@ -33,12 +33,12 @@ static void report_search(struct tw_unframer *unframer, uint64_t passed)
 }
 
 /* The search has read an FSYNC.  Its first byte may have been taken for the last auxiliary byte. */
-static void end_search(struct tw_unframer *unframer, uint64_t capture)
+static void end_search(struct tw_unframer *unframer)
 {
     const unsigned own = unframer->search_bytes < 4 ? (unsigned)unframer->search_bytes : 4;
 
     report_search(unframer, unframer->search_bytes - own);
-    take_sync(unframer, TW_FRAME_FSYNC, capture + 1 - own, own);
+    take_sync(unframer, TW_FRAME_FSYNC, unframer->window_at[4 - own], own);
     unframer->is_synced = true;
     unframer->search_bytes = 0;
 }
@@ -68,7 +68,7 @@ static void take_frame(struct tw_unframer *unframer)
 }
 
 /* At an even place of the frame stands FF; `held` bytes from there on are known. */
-static void take_held(struct tw_unframer *unframer, uint8_t newest, uint64_t capture)
+static void take_held(struct tw_unframer *unframer, uint8_t newest)
 {
     const bool has_hsync = unframer->config.framing != TW_FRAMING_TPIU;
     const uint64_t first = unframer->frame_at[unframer->fill];
@@ -89,23 +89,30 @@ static void take_held(struct tw_unframer *unframer, uint8_t newest, uint64_t cap
        place. */
     lose(unframer, first);
     if (unframer->window == FSYNC)
-        end_search(unframer, capture);
+        end_search(unframer);
+}
+
+static void slide_window(struct tw_unframer *unframer, uint8_t byte, uint64_t capture)
+{
+    unframer->window = unframer->window >> 8 | (uint32_t)byte << 24;
+    memmove(unframer->window_at, unframer->window_at + 1, 3 * sizeof(uint64_t));
+    unframer->window_at[3] = capture;
 }
 
 static void take_byte(struct tw_unframer *unframer, uint8_t byte, uint64_t capture)
 {
-    unframer->window = unframer->window >> 8 | (uint32_t)byte << 24;
+    slide_window(unframer, byte, capture);
     if (!unframer->is_synced) {
         unframer->search_bytes++;
         if (unframer->window == FSYNC)
-            end_search(unframer, capture);
+            end_search(unframer);
         return;
     }
     unframer->frame[unframer->fill + unframer->held] = byte;
     unframer->frame_at[unframer->fill + unframer->held] = capture;
     if (unframer->held || (byte == 0xff && unframer->fill % 2 == 0)) {
         unframer->held++;
-        take_held(unframer, byte, capture);
+        take_held(unframer, byte);
     } else if (++unframer->fill == FRAME_SIZE) {
         take_frame(unframer);
     }
@@ -129,7 +136,8 @@ static size_t take_whole(struct tw_unframer *unframer, const uint8_t *data, size
         from = at;
     }
     if (at >= 4)
-        unframer->window = tw_load_le32(data + at - 4);
+        for (size_t i = at - 4; i < at; i++)
+            slide_window(unframer, data[i], capture + i);
     return at;
 }
 

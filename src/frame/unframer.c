@@ -12,6 +12,8 @@ static bool is_reserved(unsigned id)
 
 static void set_wanted(struct tw_unframer *unframer)
 {
+    for (unsigned id = 0; id < TW_ID_COUNT; id++)
+        unframer->by_id[id] = &unframer->streams[id];
     for (unsigned id = 0; id < 128; id++) {
         struct tw_frame_stream *stream = &unframer->streams[id];
 

@@ -61,7 +61,8 @@ struct tw_unframer {
 
     bool is_synced;
     bool is_lost;           /* synchronization was there before */
-    uint32_t window;        /* the last four bytes, the newest on top */
+    uint32_t window;        /* the last four bytes, the newest on top ... */
+    uint64_t window_at[4];  /* ... and where they are, the oldest first */
     uint64_t search_offset; /* what to report when the search ends: where it began ... */
     uint64_t search_bytes;  /* ... and how many bytes it passed over, those of the FSYNC too */
 
@@ -72,6 +73,7 @@ struct tw_unframer {
     size_t event_count, event_room;
     struct tw_frame_stats stats;
     struct tw_frame_stream streams[TW_ID_COUNT];
+    struct tw_frame_stream *by_id[TW_ID_COUNT]; /* quicker to find than a stream itself */
     uint8_t wanted_ids[TW_ID_COUNT];
     unsigned wanted_count;
     uint8_t empty[FRAME_TAIL]; /* what a stream without memory shows */

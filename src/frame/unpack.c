@@ -17,6 +17,9 @@ struct cut {
     bool is_known; /* that they are of this ID */
 };
 
+/* What a batch may give to one ID, and a little more. */
+static const size_t BATCH_BYTES = (size_t)FRAME_BATCH * FRAME_SIZE;
+
 /* Most cuts of a frame: seven delayed changes leave the byte after the ID and nothing else. */
 enum { CUTS_MAX = 16 };
 
@@ -50,24 +53,32 @@ TW_INLINE void store(uint8_t *out, struct halves halves)
 }
 
 /* For each auxiliary byte: its bits as bit 0 of the even bytes of a frame. */
-#define BITS_4(n)                                                                              \
-    ((uint64_t)((n)&1) | (uint64_t)((n) >> 1 & 1) << 16 | (uint64_t)((n) >> 2 & 1) << 32 |     \
-     (uint64_t)((n) >> 3 & 1) << 48)
-#define ROW_1(n)                                                                               \
-    {                                                                                          \
-        BITS_4(n), BITS_4((n) >> 4)                                                            \
-    }
+/* clang-format off */
+#define ROW_1(n)  { (n) & 1, 0, (n) >> 1 & 1, 0, (n) >> 2 & 1, 0, (n) >> 3 & 1, 0,               \
+                    (n) >> 4 & 1, 0, (n) >> 5 & 1, 0, (n) >> 6 & 1, 0, (n) >> 7 & 1, 0 }
 #define ROW_4(n)  ROW_1(n), ROW_1((n) + 1), ROW_1((n) + 2), ROW_1((n) + 3)
 #define ROW_16(n) ROW_4(n), ROW_4((n) + 4), ROW_4((n) + 8), ROW_4((n) + 12)
 #define ROW_64(n) ROW_16(n), ROW_16((n) + 16), ROW_16((n) + 32), ROW_16((n) + 48)
-static const struct halves auxiliary[256] = { ROW_64(0), ROW_64(64), ROW_64(128), ROW_64(192) };
+static const _Alignas(FRAME_SIZE) uint8_t auxiliary[256][FRAME_SIZE] = {
+    ROW_64(0), ROW_64(64), ROW_64(128), ROW_64(192)
+};
+/* clang-format on */
 
 /* Puts the auxiliary bits where they belong. */
 TW_INLINE struct halves complete(struct halves frame)
 {
-    const struct halves bits = auxiliary[frame.high >> 56];
+    const struct halves bits = load(auxiliary[frame.high >> 56]);
 
     return (struct halves){ frame.low | bits.low, frame.high | bits.high };
+}
+
+/* The same, written out without the first byte. */
+TW_INLINE void store_rest(uint8_t *out, const uint8_t *frame)
+{
+    const uint8_t *bits = auxiliary[frame[FRAME_AUX]];
+
+    tw_store_le64(out, tw_load_le64(frame + 1) | tw_load_le64(bits + 1));
+    tw_store_le64(out + 7, tw_load_le64(frame + 8) | tw_load_le64(bits + 8));
 }
 
 /* Without the first `count` bytes, at most 15. */
@@ -136,10 +147,11 @@ TW_INLINE unsigned cut_frame(struct cut cuts[CUTS_MAX], uint8_t *id, const uint8
                              unsigned ids, bool is_known)
 {
     const unsigned delayed = frame[FRAME_AUX];
-    unsigned count = 0, at = 0;
+    unsigned count = 0;
+    size_t at = 0;
 
     for (; ids; ids &= ids - 1) {
-        const unsigned slot = tw_lowest_bit(ids);
+        const size_t slot = tw_lowest_bit(ids);
         const uint8_t next = frame[2 * slot] >> 1;
 
         if (2 * slot > at)
@@ -290,17 +302,16 @@ static void take_damaged(struct tw_unframer *unframer, const uint8_t *frame, uin
 
 /* ---- the fast way ---- */
 
-TW_INLINE bool enter(struct tw_unframer *unframer, struct cursor *cursor, uint8_t id,
-                     size_t room)
+TW_INLINE bool enter(struct tw_unframer *unframer, struct cursor *cursor, uint8_t id)
 {
-    struct tw_frame_stream *stream = &unframer->streams[id];
+    struct tw_frame_stream *stream = unframer->by_id[id];
 
     cursor->stream = stream;
     cursor->id = id;
     cursor->kind = stream->kind;
     if (cursor->kind != STREAM_KEEP)
         return true;
-    if (TW_UNLIKELY(!tw_frame_stream_reserve(unframer, stream, room))) {
+    if (TW_UNLIKELY(!tw_frame_stream_reserve(unframer, stream, BATCH_BYTES))) {
         cursor->kind = STREAM_DROP; /* so that leave() counts nothing */
         return false;
     }
@@ -319,13 +330,11 @@ TW_INLINE void leave(struct tw_unframer *unframer, struct cursor *cursor)
     unframer->stats.bytes_by_id[cursor->id] += size;
 }
 
-/* `room` is as much as may still come. */
-TW_INLINE bool change(struct tw_unframer *unframer, struct cursor *cursor, uint8_t id,
-                      size_t room)
+TW_INLINE bool change(struct tw_unframer *unframer, struct cursor *cursor, uint8_t id)
 {
     leave(unframer, cursor);
     unframer->is_reported = false;
-    return enter(unframer, cursor, id, room);
+    return enter(unframer, cursor, id);
 }
 
 /* Bytes of a marker or reserved ID. */
@@ -372,7 +381,7 @@ TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct 
 
 /* A frame with any number of ID bytes; none of them 7F. */
 static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor *cursor,
-                                    const uint8_t *in, uint64_t capture, size_t room)
+                                    const uint8_t *in, uint64_t capture)
 {
     const struct halves data = complete(load(in));
     const unsigned ids = slots_of(find_ids(load(in)));
@@ -381,21 +390,21 @@ static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor 
     const unsigned count = cut_frame(cuts, &id, in, ids, true);
 
     for (unsigned i = 0; i < count; i++) {
-        if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id, room))
+        if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id))
             return false;
         if (!give(unframer, cursor, data, cuts[i].at, cuts[i].size, capture))
             return false;
     }
     cursor->has_gap = ids >> 7;
-    return id == cursor->id || change(unframer, cursor, id, room);
+    return id == cursor->id || change(unframer, cursor, id);
 }
 
 /* A copy is given away, so that compilers keep the cursor itself in registers. */
 TW_INLINE bool split_apart(struct tw_unframer *unframer, struct cursor *cursor,
-                           const uint8_t *in, uint64_t capture, size_t room)
+                           const uint8_t *in, uint64_t capture)
 {
     struct cursor copy = *cursor;
-    const bool is_done = split_frame(unframer, &copy, in, capture, room);
+    const bool is_done = split_frame(unframer, &copy, in, capture);
 
     *cursor = copy;
     return is_done;
@@ -427,7 +436,7 @@ TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor
     const uint8_t *const start = in;
     uint8_t *out = cursor->out;
 
-    if (cursor->kind == STREAM_DROP) {
+    if (cursor->kind != STREAM_KEEP) {
         do
             in += FRAME_SIZE;
         while (in != end && is_all_data(load(in)));
@@ -455,7 +464,7 @@ TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor
 
 /* One frame with ID bytes, or of an ID that is reported.  False: it names 7F, or memory is out. */
 TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
-                          const uint8_t *in, uint64_t capture, size_t room)
+                          const uint8_t *in, uint64_t capture)
 {
     const struct halves frame = load(in);
     const uint64_t ids = find_ids(frame);
@@ -463,18 +472,25 @@ TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
 
     /* The common kinds: one ID byte, which changes the ID for the whole frame, or repeats it. */
     if (ids == 1 && first != cursor->id && !(frame.high >> 56 & 1) && first != 0x7f) {
-        if (!change(unframer, cursor, first, room))
+        if (!change(unframer, cursor, first))
             return false;
         cursor->has_gap = false;
-        return give(unframer, cursor, complete(frame), 1, FRAME_AUX - 1, capture);
+        if (cursor->kind != STREAM_KEEP)
+            return give(unframer, cursor, complete(frame), 1, FRAME_AUX - 1, capture);
+        if (!tw_frame_stream_place(unframer, cursor->stream, cursor->out, capture + 1,
+                                   FRAME_AUX - 1))
+            return false;
+        store_rest(cursor->out, in);
+        cursor->out += FRAME_AUX - 1;
+        return true;
     }
     if (ids && (ids & (ids - 1)) == 0 && cursor->kind == STREAM_KEEP) {
         const unsigned slot = slot_of(ids);
 
-        if (in[2 * slot] >> 1 == cursor->id)
+        if (in[(size_t)2 * slot] >> 1 == cursor->id)
             return give_renamed(unframer, cursor, frame, slot, capture);
     }
-    return !names_7f(frame) && split_apart(unframer, cursor, in, capture, room);
+    return !names_7f(frame) && split_apart(unframer, cursor, in, capture);
 }
 
 /* Returns the number of frames done: all, or those before one that names ID 7F, or before memory
@@ -485,7 +501,7 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
     const uint8_t *in = frames, *const end = frames + count * FRAME_SIZE;
     struct cursor cursor = { .has_gap = unframer->has_gap || unframer->frame_end != capture };
 
-    if (!enter(unframer, &cursor, unframer->id, (size_t)(end - in)))
+    if (!enter(unframer, &cursor, unframer->id))
         return 0;
     while (in != end) {
         const uint64_t at = capture + (uint64_t)(in - frames);
@@ -498,7 +514,7 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
             in = next;
             continue;
         }
-        if (!take_frame(unframer, &cursor, in, at, (size_t)(end - in)))
+        if (!take_frame(unframer, &cursor, in, at))
             break;
         in += FRAME_SIZE;
     }
