@@ -6,6 +6,7 @@
 #include "accesses.h"
 #include "commands.h"
 #include "lines.h"
+#include "listing.h"
 #include "path.h"
 #include "session.h"
 
@@ -13,26 +14,23 @@ struct decode {
     const struct options *options;
     struct output out;
     struct lines lines;
-    struct path *path; /* NULL: lines */
-    bool is_accesses;  /* csv of data trace alone */
+    struct names names;
+    struct path *path;       /* NULL: lines */
+    struct listing *listing; /* NULL: ranges, not instructions */
+    bool is_accesses;        /* csv of data trace alone */
     struct accesses accesses;
 };
 
-static bool overlaps(const struct address_range *range, uint64_t first, uint64_t end)
-{
-    return first < range->end && (end > range->first || end < first);
-}
-
-/* --range keeps what executed there, and nothing else. */
-static bool is_in_range(const struct address_range *range, const struct tw_element *element)
+/* --range and --function keep what executed there, and nothing else. */
+static bool is_kept(const struct names *names, const struct tw_element *element, uint8_t id)
 {
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
-        return overlaps(range, element->start, tw_element_end(element));
+        return names_keep(names, id, element->start, tw_element_end(element));
     case TW_ELEMENT_I_RANGE_NOPATH:
-        return overlaps(range, element->first, element->first + 1);
+        return names_keep(names, id, element->first, element->first + 1);
     case TW_ELEMENT_ADDR_NACC:
-        return overlaps(range, element->address, element->address + 1);
+        return names_keep(names, id, element->address, element->address + 1);
     default:
         return false;
     }
@@ -52,7 +50,7 @@ static void take_lines(struct decode *decode, const struct session *session,
             session_say_error(session, element, batch->id);
             continue;
         }
-        if (options->range.is_given && !is_in_range(&options->range, element))
+        if (decode->names.is_filtered && !is_kept(&decode->names, element, batch->id))
             continue;
         lines_element(&decode->lines, element, batch->id);
     }
@@ -64,7 +62,7 @@ static void take_path(struct decode *decode, const struct session *session,
     for (size_t i = 0; i < batch->count; i++)
         if (batch->elements[i].type == TW_ELEMENT_ERROR)
             session_say_error(session, &batch->elements[i], batch->id);
-    path_take(decode->path, session, batch);
+    path_take(decode->path, batch);
 }
 
 static void say_stats(const struct session *session, size_t buffer)
@@ -99,11 +97,17 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
     lines_set_buffer(&decode->lines, has_several ? name : NULL);
     if (decode->path && has_several)
         output_format(&decode->out, "# buffer %s\n", name);
+    if (decode->path)
+        path_start(decode->path, session);
+    if (decode->listing)
+        listing_start(decode->listing, session);
     while ((status = session_next(session, &batch)) == TW_OK) {
         if (!session_wants_id(session, batch.id))
             continue;
         if (decode->path)
             take_path(decode, session, &batch);
+        else if (decode->listing)
+            listing_take(decode->listing, &batch);
         else if (decode->is_accesses)
             accesses_take(&decode->accesses, &decode->out, session, &batch);
         else
@@ -112,7 +116,9 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
             return true;
     }
     if (decode->path)
-        path_end(decode->path, session);
+        path_end(decode->path);
+    if (decode->listing)
+        listing_end(decode->listing);
     accesses_end(&decode->accesses, &decode->out);
     if (decode->options->stats)
         say_stats(session, buffer);
@@ -125,13 +131,13 @@ static int start(struct decode *decode)
     const bool is_pcs = options_format_is(options, "pcs");
     const bool is_path = is_pcs || options_format_is(options, "path");
 
-    if (is_path && options->range.is_given) {
-        (void)options_wrong(options, "--range works with text, jsonl and csv");
+    if (is_path && options->instructions) {
+        (void)options_wrong(options, "--instructions works with text, jsonl and csv");
         return BAD_USAGE;
     }
     if (!csv_start(&decode->lines.csv, options, csv_element_columns))
         return BAD_USAGE;
-    if (is_path && !(decode->path = path_new(&decode->out, is_pcs)))
+    if (is_path && !(decode->path = path_new(&decode->out, &decode->names, is_pcs)))
         return NOT_DONE;
     decode->lines.out = &decode->out;
     decode->lines.clock = options->clock.value;
@@ -149,11 +155,16 @@ static int run(const struct options *options)
 
     if (status == DONE)
         status = session_open(&session, options);
+    if (status == DONE)
+        status = names_open(&decode.names, &session);
+    if (status == DONE && options->instructions &&
+        !(decode.listing = listing_new(&decode.lines, &decode.names)))
+        status = NOT_DONE;
     if (status == DONE && !output_open(&decode.out, options->output, options->color))
         status = NOT_DONE;
     if (status == DONE) {
-        decode.is_accesses =
-            decode.lines.format == LINES_CSV && !options->columns && accesses_fit(&session);
+        decode.is_accesses = decode.lines.format == LINES_CSV && !options->columns &&
+                             !options->instructions && accesses_fit(&session);
         if (decode.is_accesses)
             accesses_head(&decode.out);
         else if (decode.lines.format == LINES_CSV)
@@ -164,17 +175,20 @@ static int run(const struct options *options)
     if (!output_close(&decode.out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
     path_free(decode.path);
+    listing_free(decode.listing);
+    names_close(&decode.names);
     csv_free(&decode.lines.csv);
     session_close(&session);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,        O_ID,         O_SOURCE,   O_FROM,        O_TO,    O_RANGE,
-    O_FRAMING,       O_PROTOCOL,   O_CONFIG,   O_ARCH,        O_IMAGE, O_NO_BARRIER,
-    O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_OPT,   O_CHECK,
-    O_ALLOW_OUTSIDE, O_COLUMNS,    O_CLOCK,    O_ERRORS,      O_STATS, O_OUTPUT,
-    O_COLOR,         O_QUIET,      O_VERBOSE,  O_END,
+    O_BUFFER,      O_ID,      O_SOURCE,       O_FROM,          O_TO,         O_RANGE,
+    O_FUNCTION,    O_SYMBOLS, O_INSTRUCTIONS, O_FRAMING,       O_PROTOCOL,   O_CONFIG,
+    O_ARCH,        O_IMAGE,   O_NO_BARRIER,   O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR,
+    O_ASSUME_SYNC, O_OPT,     O_CHECK,        O_ALLOW_OUTSIDE, O_COLUMNS,    O_CLOCK,
+    O_ERRORS,      O_STATS,   O_OUTPUT,       O_COLOR,         O_QUIET,      O_VERBOSE,
+    O_END,
 };
 
 const struct command command_decode = {
@@ -184,7 +198,8 @@ const struct command command_decode = {
     .details =
         "text, jsonl and csv list every element. path lists straight runs (R first last n),\n"
         "privilege or Exception level (P), exceptions (E) and interrupts (I); pcs one\n"
-        "address for each instruction executed. Both leave out transactions that failed.",
+        "address for each instruction executed. Both leave out transactions that failed,\n"
+        "as does --instructions, which lists instructions in place of ranges.",
     .formats = "text|jsonl|csv|path|pcs",
     .options = takes,
     .least = 1,

@@ -321,9 +321,10 @@ bool options_format_is(const struct options *options, const char *name)
 void options_free(struct options *options)
 {
     struct list *const lists[] = {
-        &options->arguments, &options->source_names, &options->sources,  &options->images,
-        &options->streams,   &options->markers,      &options->traces,   &options->devices,
-        &options->registers, &options->dumps,        &options->clusters,
+        &options->arguments, &options->source_names, &options->sources,   &options->images,
+        &options->symbols,   &options->functions,    &options->streams,   &options->markers,
+        &options->traces,    &options->devices,      &options->registers, &options->dumps,
+        &options->clusters,
     };
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

@@ -19,6 +19,7 @@ enum option_key {
     O_FROM,
     O_TO,
     O_RANGE,
+    O_FUNCTION,
     /* what a raw file is */
     O_FRAMING,
     O_PROTOCOL,
@@ -28,6 +29,7 @@ enum option_key {
     O_WRAPPED_AT,
     O_STRIP_STOP,
     O_IMAGE,
+    O_SYMBOLS,
     O_ALLOW_OUTSIDE,
     /* how to decode */
     O_OPT,
@@ -56,6 +58,7 @@ enum option_key {
     O_DESCRIPTION,
     O_FORCE,
     /* output */
+    O_INSTRUCTIONS,
     O_FORMAT,
     O_COLUMNS,
     O_CLOCK,
@@ -97,10 +100,11 @@ struct options {
     struct list sources;      /* --source ID:PROTOCOL[:CONFIG] */
     struct number from, to;
     struct address_range range;
+    struct list functions;
 
     const char *framing, *protocol, *config, *arch;
     struct number wrapped_at;
-    struct list images;
+    struct list images, symbols;
 
     struct number range_limit;
     const char *on_error; /* NULL: as is usual for the protocol */
@@ -124,7 +128,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool all, force, errors, stats, quiet, help;
+    bool all, force, instructions, errors, stats, quiet, help;
 };
 
 struct command {

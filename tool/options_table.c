@@ -163,6 +163,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_RANGE] = { "range", "FIRST-END", NULL,
         "only what executed from address FIRST up to, not including, END",
         .kind = KIND_OTHER, .set = set_range },
+    [O_FUNCTION] = { "function", "NAME", NULL,
+        "only what executed in this function; may be repeated", .offset = AT(functions), .kind = KIND_LIST },
 
     [O_FRAMING] = { "framing", "KIND", "none|memory|tpiu|tpiu-hsync|dstream",
         "raw file: how the sources are mixed (default: none with one\n"
@@ -183,6 +185,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_IMAGE] = { "image", "FILE[@BIAS][,space=S]", NULL,
         "more program memory: ELF, segment list or flat; BIAS is\n"
         "added to its addresses, or is where a flat file lies;\nmay be repeated", .offset = AT(images), .kind = KIND_LIST },
+    [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
+        "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
         "a snapshot may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
 
@@ -229,6 +233,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_DESCRIPTION] = { "description", "TEXT", NULL, "what the snapshot holds", .offset = AT(description), .kind = KIND_TEXT },
     [O_FORCE] = { "force", NULL, NULL, "replace a snapshot that is there", .offset = AT(force), .kind = KIND_FLAG },
 
+    [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
+        "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
     [O_FORMAT] = { "format", "FORMAT", NULL, NULL, .offset = AT(format), .kind = KIND_TEXT },
     [O_COLUMNS] = { "columns", "NAME[,NAME...]", NULL, "csv: these columns, in this order", .offset = AT(columns), .kind = KIND_TEXT },
     [O_CLOCK] = { "clock", "HZ", NULL, "timestamps count at this rate: show seconds too", .offset = AT(clock), .kind = KIND_NUMBER },

@@ -5,17 +5,19 @@
 
 #include <trackway/tree.h>
 
+#include "names.h"
 #include "output.h"
 #include "session.h"
 
 struct path;
 
 /* NULL: out of memory, said so. */
-struct path *path_new(struct output *out, bool is_pcs);
+struct path *path_new(struct output *out, const struct names *names, bool is_pcs);
 void path_free(struct path *path);
+void path_start(struct path *path, const struct session *session);
 /* Elements of one ID, in order.  What a failed transaction undid is left out. */
-void path_take(struct path *path, const struct session *session, const struct tw_batch *batch);
+void path_take(struct path *path, const struct tw_batch *batch);
 /* The end of a buffer: prints what is still held. */
-void path_end(struct path *path, const struct session *session);
+void path_end(struct path *path);
 
 #endif

@@ -19,8 +19,8 @@ struct tw_code_bytes {
 };
 
 struct tw_disassembler_config {
-    size_t size;     /* sizeof(struct tw_disassembler_config) */
-    uint8_t profile; /* enum tw_profile: T32 of an M core has instructions of its own */
+    size_t size;           /* sizeof(struct tw_disassembler_config) */
+    const char *core_type; /* "Cortex-M33" ...: T32 of an M core has instructions of its own */
     const struct tw_symbols *symbols; /* names branch targets; borrowed; may be NULL */
     const struct tw_allocator *allocator;
 };

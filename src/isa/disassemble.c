@@ -158,6 +158,17 @@ static enum tw_status load(struct tw_disassembler *made, struct tw_fault *fault)
     return TW_OK;
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "Cortex-M33", "ARMv7-M", "ARMv8.1-M" ... */
+static bool is_m_core(const char *name)
+{
+    return name && (begins(name, "Cortex-M") || (begins(name, "ARMv") && strstr(name, "-M")));
+}
+
 enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
                                    const struct tw_disassembler_config *config,
                                    struct tw_fault *fault)
@@ -175,7 +186,7 @@ enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
         made->allocator_copy = *config->allocator;
         made->allocator = &made->allocator_copy;
     }
-    made->is_m = config->profile == TW_PROFILE_M;
+    made->is_m = is_m_core(config->core_type);
     made->symbols = config->symbols;
     status = load(made, fault);
     if (status == TW_OK)
@@ -261,11 +272,6 @@ static LLVMDisasmContextRef context_for(struct tw_disassembler *disassembler, en
             (void)calls->set_options(*context, LLVMDisassembler_Option_PrintImmHex);
     }
     return *context;
-}
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Whether the text opens a block of conditional instructions; at most four follow. */

@@ -7,9 +7,9 @@
 
 #include <trackway/disassembly.h>
 
-static struct tw_disassembler *make(uint8_t profile)
+static struct tw_disassembler *make(const char *core)
 {
-    const struct tw_disassembler_config config = { .size = sizeof config, .profile = profile };
+    const struct tw_disassembler_config config = { .size = sizeof config, .core_type = core };
     struct tw_disassembler *made;
     struct tw_fault fault = { TW_OK, "" };
 
@@ -101,10 +101,10 @@ static void sizes_and_opcodes(void **state)
 
 static void texts(void **state)
 {
-    struct tw_disassembler *made[2] = { make(TW_PROFILE_A), NULL };
+    struct tw_disassembler *made[2] = { make("Cortex-A57"), NULL };
 
     (void)state;
-    made[1] = make(TW_PROFILE_M);
+    made[1] = make("ARMv8.1-M");
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct tw_disassembler *disassembler = made[cases[i].profile == TW_PROFILE_M];
         uint8_t bytes[4];
@@ -142,7 +142,7 @@ static void check_one(struct tw_disassembler *disassembler, uint64_t address, ui
 
 static void an_it_block_ends_at_a_jump(void **state)
 {
-    struct tw_disassembler *disassembler = make(TW_PROFILE_A);
+    struct tw_disassembler *disassembler = make("Cortex-A57");
 
     (void)state;
     check_one(disassembler, 0x4000, 0xbf04, "itt eq");
@@ -158,7 +158,7 @@ static void any_word_gives_some_text(void **state)
 {
     static const uint8_t isas[] = { TW_ISA_A64,  TW_ISA_A32, TW_ISA_T32,    TW_ISA_RV32,
                                     TW_ISA_RV64, TW_ISA_TEE, TW_ISA_UNKNOWN };
-    struct tw_disassembler *disassembler = make(TW_PROFILE_A);
+    struct tw_disassembler *disassembler = make("Cortex-A57");
     struct check_random random = check_random_start(0xd15a);
 
     (void)state;

@@ -127,7 +127,11 @@ def offsets_and_addresses_select(tool):
     some = rows(tool.run("decode", *words, "--format", "jsonl", "--range", "0x400c-0x4010"))
     equal(ranges(some), [RANGES[1], RANGES[3]])
     equal(len(some), 2)
-    tool.run("decode", *words, "--format", "path", "--range", "0-1", status=2)
+    for keep, path, pcs in [("0x400c-0x4010", "R 400c 400c 1\n" * 2, "400c\n" * 2),
+                            ("0x4004-0x400b", "R 4004 4004 1\nR 4004 4008 2\n",
+                             "4004\n4004\n4008\n"), ("0-1", "", "")]:
+        equal(tool.run("decode", *words, "--format", "path", "--range", keep).out, path)
+        equal(tool.run("decode", *words, "--format", "pcs", "--range", keep).out, pcs)
 
 
 @case

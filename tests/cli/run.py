@@ -13,6 +13,7 @@ import bad_input  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
+import listing_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 
