@@ -10,6 +10,7 @@
 #include <trackway/image.h>
 #include <trackway/status.h>
 #include <trackway/symbols.h>
+#include <trackway/trbe.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>
 
