@@ -41,6 +41,14 @@ matches() {
 
 for command in "$work"/*.command; do
     [ -f "$command" ] || continue
+    # Disassembly and source lines are not in every build.
+    case $(cat "$command") in
+    *--instructions*)
+        case " $(trackway --version | sed -n 2p) " in
+        *' dw '*' llvm '*) ;;
+        *) continue ;;
+        esac ;;
+    esac
     sh "$command" >"$work/got" 2>&1 || :
     # awk cannot tell an empty first file from none
     if [ ! -s "${command%.command}.want" ] || matches "${command%.command}.want" "$work/got"; then

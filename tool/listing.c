@@ -16,7 +16,8 @@ enum { TEXT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20 };
 struct row {
     size_t text; /* in listing->text */
     uint32_t size;
-    uint32_t line; /* of the source; 0: not known */
+    uint32_t line;    /* of the source; 0: not known */
+    uint32_t padding; /* blanks before it */
     const char *file;
 };
 
@@ -191,21 +192,24 @@ static void add_json(struct listing *listing, const struct about *about)
     add_format(listing, "}");
 }
 
-/* Columns; the source line is put behind them only when it changes. */
-static void add_columns(struct listing *listing, const struct about *about)
+/* Columns; the source line is put behind them only when it changes.  Returns the blanks before it. */
+static uint32_t add_columns(struct listing *listing, const struct about *about)
 {
     const struct walk *walk = about->walk;
     char opcode[16] = "?";
+    uint32_t padding = 0;
     const bool has_more = about->symbol[0] || about->source[0];
 
     if (walk->at.size)
         (void)snprintf(opcode, sizeof opcode, "%0*" PRIx32, (int)(2 * walk->size),
                        tw_instruction_opcode(&walk->at));
     add_format(listing, "0x%-12" PRIx64 " %-8s ", walk->at.address, opcode);
-    add_format(listing, has_more ? "%-36s " : "%s", about->text);
-    add_format(listing, about->source[0] ? "%-24s" : "%s", about->symbol);
-    while (listing->text[listing->text_size - 1] == ' ')
-        listing->text_size--;
+    add_format(listing, has_more ? "%-32s " : "%s", about->text);
+    add_format(listing, about->source[0] ? "%-20s" : "%s", about->symbol);
+    while (listing->text[listing->text_size - 1 - padding] == ' ')
+        padding++;
+    listing->text_size -= padding;
+    return padding;
 }
 
 static void add_row(struct listing *listing, const struct walk *walk, uint8_t id)
@@ -222,7 +226,7 @@ static void add_row(struct listing *listing, const struct walk *walk, uint8_t id
     find_symbol(&about, symbols);
     find_line(&about, &row, symbols);
     if (listing->lines->format == LINES_TEXT)
-        add_columns(listing, &about);
+        row.padding = add_columns(listing, &about);
     else
         add_json(listing, &about);
     row.size = (uint32_t)(listing->text_size - row.text);
@@ -317,7 +321,8 @@ static const struct block *find_block(struct listing *listing, const struct tw_e
 static void put_source(struct listing *listing, const struct row *row, uint8_t id)
 {
     if (row->line && (row->line != listing->line[id] || row->file != listing->file[id]))
-        output_format(listing->lines->out, "  %s:%" PRIu32, row->file, row->line);
+        output_format(listing->lines->out, "%*s  %s:%" PRIu32, (int)row->padding, "", row->file,
+                      row->line);
     listing->file[id] = row->file;
     listing->line[id] = row->line;
 }

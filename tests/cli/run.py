@@ -12,6 +12,7 @@ import harness  # noqa: E402
 import bad_input  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
+import demo_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
