@@ -117,9 +117,19 @@ static inline struct tw_stretch tw_position_stretch(struct tw_position *position
 static inline uint64_t tw_position_discontinuity(const struct tw_place *places, size_t count,
                                                  uint64_t from, uint64_t until)
 {
-    for (size_t i = 0; i < count; i++)
-        if (places[i].is_discontinuity && places[i].stream >= from && places[i].stream <= until)
-            return places[i].stream;
+    size_t low = 0, high = count;
+
+    while (low < high) { /* the first place at or after `from` */
+        const size_t middle = low + (high - low) / 2;
+
+        if (places[middle].stream < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && places[low].stream <= until; low++)
+        if (places[low].is_discontinuity)
+            return places[low].stream;
     return UINT64_MAX;
 }
 

@@ -54,7 +54,11 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     if (tw_etmv4_read(&decoder->reader, &packet, at, (size_t)(stage->end - at),
                       stage->is_last) != TW_OK)
         return false;
-    packet.base.index = decoder->last_index = index_at(stage, at);
+    packet.base.index = index_at(stage, at);
+    /* How a run of unsynchronized bytes is cut depends on how they were fed. */
+    if (packet.base.type != TW_ETMV4_NOT_SYNC || !decoder->is_in_run)
+        decoder->last_index = packet.base.index;
+    decoder->is_in_run = packet.base.type == TW_ETMV4_NOT_SYNC;
     stage->at = at + packet.base.size;
     tw_etmv4_take(stage, &packet, *at);
     tw_etmv4_release(&stage->run);

@@ -76,6 +76,7 @@ struct tw_etmv4_decoder {
     bool drains;          /* hand on all that is in the queue */
     bool is_ending, is_ended;
     uint64_t last_index; /* of the last packet: end of trace is there */
+    bool is_in_run;      /* ... which is a run of unsynchronized bytes */
     const struct tw_allocator *allocator;
 
     /* Stage 3: analysis. */

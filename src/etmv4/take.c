@@ -499,6 +499,7 @@ void tw_etmv4_take_gap(struct tw_etmv4_stage *stage, uint64_t offset)
     tw_etmv4_reader_lost(&decoder->reader);
     lose_sync(stage, TW_REASON_RESET);
     decoder->lost_is_pending = true;
+    decoder->is_in_run = false;
     decoder->handled_gap = offset + 1;
 }
 

@@ -15,6 +15,7 @@ void tw_follow_reset(struct tw_follow *follow)
     follow->push_is_blocked = false;
     follow->error = TW_ERROR_NONE;
     follow->last_block = 0;
+    follow->walked = 0;
     follow->epoch = follow->code->epoch;
     follow->view = (struct tw_view){ .space = TW_SPACE_ANY };
     follow->blocks = tw_code_space(follow->code, &follow->view);

@@ -42,6 +42,7 @@ struct tw_follow {
 
     uint64_t epoch; /* of the code, when `at` was set */
     struct tw_view view;
+    uint32_t walked;     /* instructions passed so far on the way to a source address */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
 };
@@ -233,7 +234,7 @@ struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_eleme
                                        uint64_t stop, uint64_t index);
 
 /* Walks `count` instructions in sequence, or to the first branch if that comes before.  Fills
-   the range without writing it anywhere; false when memory ends before. */
+   the range without writing it anywhere; false when memory or the range limit ends before. */
 bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count);
 
 /* Undoes the last atom's decision: the program went the other way. */

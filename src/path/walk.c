@@ -93,13 +93,14 @@ static enum walk_end walk_to(struct stretch *stretch, struct tw_follow *follow, 
         }
         if (blocks->more[number].end == TW_BLOCK_UNREADABLE)
             return WALK_UNREADABLE;
-        if (stretch->range.count > limit || (found & TW_BLOCK_BROKEN)) {
+        if (stretch->range.count + follow->walked > limit || (found & TW_BLOCK_BROKEN)) {
             follow->error = blocks->more[number].end == TW_BLOCK_NO_CODE ? TW_ERROR_BAD_OPCODE
                                                                          : TW_ERROR_RANGE_LIMIT;
             follow->error_detail = stretch->end;
             return WALK_FAILED;
         }
         if (split) {
+            follow->walked += stretch->range.count;
             tw_follow_go(follow, stretch->end, stretch->range.isa, stretch->it_open);
             return WALK_WAYPOINT;
         }
@@ -196,6 +197,7 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
         how = walk_to(&stretch, follow, stop, split);
         if (how != WALK_WAYPOINT) {
             *done = true;
+            follow->walked = 0;
             if (how == WALK_FAILED) {
                 tw_follow_lose(follow);
                 return out;
@@ -265,7 +267,8 @@ bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_
 
     begin(&stretch, follow, range->index);
     while (stretch.range.count < count && !stretch.ends_in_branch) {
-        if (!tw_code_instruction(follow->blocks, &instruction, stretch.end, stretch.range.isa,
+        if (stretch.range.count == follow->code->config.range_limit ||
+            !tw_code_instruction(follow->blocks, &instruction, stretch.end, stretch.range.isa,
                                  stretch.it_open)) {
             is_whole = false;
             break;

@@ -265,6 +265,11 @@ void tw_branch_refresh(struct tw_branch *branch)
                                              .places = &tree->place,
                                              .place_count = 1 };
     }
+    /* A gap is met with the byte behind it: only that one tells its place for good. */
+    if (!tree->is_finished && branch->stream.place_count &&
+        branch->stream.places[branch->stream.place_count - 1].stream ==
+            branch->stream.offset + branch->stream.size)
+        branch->stream.place_count--;
     branch->has_gaps =
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
@@ -330,8 +335,8 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
         drop_used(tree->branches[i]);
     if (status == TW_OK && tree->unframer)
         status = tw_unframer_finish(tree->unframer);
-    refresh_all(tree);
     tree->is_finished = true;
+    refresh_all(tree);
     tree->broken = status;
     return status;
 }
