@@ -36,6 +36,10 @@ enum option_key {
     O_CHECK,
     O_ON_ERROR,
     O_ASSUME_SYNC,
+    /* channels */
+    O_PORT,
+    O_RAW,
+    O_FOLLOW,
     /* frames */
     O_ALL,
     O_SPLIT,
@@ -111,6 +115,9 @@ struct options {
 
     const char *split;
 
+    const char *follow;
+    struct number port;
+
     struct list streams, markers; /* markers: the option's name, then its value */
     struct number interleave, align, repeat, fsync;
 
@@ -128,7 +135,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool all, force, instructions, errors, stats, quiet, help;
+    bool all, raw, force, instructions, errors, stats, quiet, help;
 };
 
 struct command {

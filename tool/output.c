@@ -128,7 +128,7 @@ static void write_all(struct output *out, const char *bytes, size_t size)
     say("cannot write %s: %s", out->path ? out->path : "standard output", strerror(errno));
 }
 
-static void flush(struct output *out)
+void output_flush(struct output *out)
 {
     write_all(out, out->buffer, out->used);
     out->used = 0;
@@ -157,7 +157,7 @@ bool output_close(struct output *out, bool keep)
 
     if (!out->buffer)
         return true;
-    flush(out);
+    output_flush(out);
     if (out->path && fclose(out->file) != 0 && !out->has_failed) {
         out->has_failed = true;
         say("cannot write %s: %s", out->path, strerror(errno));
@@ -173,7 +173,7 @@ bool output_close(struct output *out, bool keep)
 char *output_room(struct output *out, size_t size)
 {
     if (out->room - out->used < size)
-        flush(out);
+        output_flush(out);
     if (out->room < size) {
         char *bigger = realloc(out->buffer, size);
 
@@ -195,7 +195,7 @@ void output_took(struct output *out, size_t size)
 void output_bytes(struct output *out, const void *bytes, size_t size)
 {
     if (out->room - out->used < size)
-        flush(out);
+        output_flush(out);
     if (size >= out->room) {
         write_all(out, bytes, size);
         return;

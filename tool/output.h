@@ -43,6 +43,8 @@ bool output_open(struct output *out, const char *path, enum color_wish wish);
 /* Writes the rest; puts the file in its place, or removes it when `keep` is false.  False: what
    was written is not whole; said why. */
 bool output_close(struct output *out, bool keep);
+/* What was written so far is to be seen now. */
+void output_flush(struct output *out);
 /* True when writing on makes no sense. */
 bool output_is_over(const struct output *out);
 

@@ -7,7 +7,7 @@ _trackway()
     local command=${COMP_WORDS[1]} options='' formats='text jsonl'
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode stats pack snapshot help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -16,15 +16,16 @@ _trackway()
     packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
     decode) options='--buffer --id --source --from --to --range --function --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --opt --check --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
     stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
+    channels) options='--port --raw --follow --buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode stats pack snapshot' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot' -- "$current"))
         return
         ;;
     esac
     case $command in
-    packets) formats='text jsonl csv' ;;
+    packets | channels) formats='text jsonl csv' ;;
     decode) formats='text jsonl csv path pcs' ;;
     esac
     case $before in
