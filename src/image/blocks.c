@@ -20,10 +20,16 @@ enum {
     CHECKPOINT_STEP = 1024 /* bytes: see struct tw_checkpoint */
 };
 
-/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP.  A block that
-   starts elsewhere and comes by here ends where that one does.  Without these, trace that jumps
-   about in a large area without waypoints (data, zeros) would cost a walk through all of it for
-   each jump.  Value: the block's number, and in the upper half its instructions before the place. */
+/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP (or at the first
+   instruction that begins behind it).  A block that starts elsewhere and comes by here ends where
+   that one does.  Without these, trace that jumps about in a large area without waypoints (data,
+   zeros) would cost a walk through all of it for each jump.  Value: the block's number, and in the
+   upper half its instructions before the place. */
+static bool is_checkpoint(uint64_t address)
+{
+    return address % CHECKPOINT_STEP < 4;
+}
+
 static uint64_t checkpoint_key(uint64_t address, uint8_t isa)
 {
     return address ^ (uint64_t)isa << 56;
@@ -210,20 +216,51 @@ static void advance(struct walk *walk, unsigned size)
     }
 }
 
+/* The range limit ends the block being built inside a known one: goes on at the last checkpoint of
+   that one before the limit.  `here` is the checkpoint at the walk's place. */
+static void go_near_limit(struct walk *walk, struct tw_block *block, uint64_t here)
+{
+    const struct tw_map *checkpoints = &walk->blocks->checkpoints;
+    const uint32_t left = walk->blocks->code->config.range_limit - block->count;
+    uint64_t last = 0, steps = 0;
+
+    for (uint64_t step = CHECKPOINT_STEP;; step += CHECKPOINT_STEP) {
+        const uint64_t *next =
+            tw_map_find(checkpoints, checkpoint_key(walk->address + step, walk->isa));
+
+        if (!next || (uint32_t)*next != (uint32_t)here || (*next >> 32) - (here >> 32) >= left)
+            break;
+        last = *next;
+        steps = step;
+    }
+    if (!steps)
+        return;
+    block->count += (uint32_t)((last >> 32) - (here >> 32));
+    advance(walk, (unsigned)steps);
+    walk->left = 0;
+}
+
 /* Where the block being built can go on behind a known long block's end.  True: it ends there
    too, and is finished. */
 static bool use_checkpoint(struct walk *walk, struct tw_block *block,
                            struct tw_block_more *more)
 {
     struct tw_blocks *blocks = walk->blocks;
+    const uint32_t limit = blocks->code->config.range_limit;
     const uint64_t *found =
         tw_map_find(&blocks->checkpoints, checkpoint_key(walk->address, walk->isa));
     const struct tw_block *known;
     uint64_t end;
 
-    if (!found)
+    if (!found || block->count >= limit)
         return false;
     known = &blocks->blocks[(uint32_t)*found];
+    if (known->isa != walk->isa || walk->address - known->start >= known->length)
+        return false; /* keys of two instruction sets may meet */
+    if (known->count - (uint32_t)(*found >> 32) > limit - block->count) {
+        go_near_limit(walk, block, *found);
+        return false;
+    }
     end = known->start + known->length;
     block->count += known->count - (uint32_t)(*found >> 32);
     advance(walk, (unsigned)(end - walk->address));
@@ -307,10 +344,10 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
         walk->left = tw_image_find(walk->blocks->code->image, &walk->bytes, &walk->blocks->view,
                                    walk->address);
     for (;;) {
-        if (walk->address % CHECKPOINT_STEP == 0 && block->count && !walk->it_open) {
+        if (is_checkpoint(walk->address) && block->count && !walk->it_open) {
             if (use_checkpoint(walk, block, more))
                 break;
-            if (walk->address % CHECKPOINT_STEP == 0)
+            if (is_checkpoint(walk->address))
                 add_checkpoint(walk, index, block->count);
         }
         if (block->count >= config->range_limit) {
