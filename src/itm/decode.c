@@ -137,7 +137,16 @@ static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
                                    .size = packet->size });
 }
 
-/* Damage lasts until the next synchronization, unless decoding just goes on. */
+/* What was said before is not known any more. */
+static void forget(struct tw_itm_decoder *d)
+{
+    d->page = 0;
+    d->local = d->global = 0;
+    d->has_low = d->has_high = false;
+}
+
+/* Damage lasts until the next synchronization, where all begins anew, unless decoding just goes
+   on. */
 static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packet)
 {
     static const uint8_t codes[] = {
@@ -147,12 +156,14 @@ static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packe
     };
 
     d->damage = (struct tw_damage){ .code = codes[packet->head.type],
-                                    .reason = TW_REASON_BAD_PACKET,
+                                    .reason = TW_REASON_RESET,
                                     .index = packet->head.index,
                                     .skipped = packet->head.size,
                                     .detail = packet->value };
     if (packet->head.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
         d->damage.reason = TW_REASON_UNDEFINED;
+    else
+        forget(d);
 }
 
 /* One packet; there is room for an element. */
@@ -346,9 +357,7 @@ static void lose(struct tw_itm_decoder *d, uint64_t index)
     const bool was_synced = d->reader.is_synced;
 
     tw_itm_reader_lost(&d->reader);
-    d->page = 0;
-    d->local = d->global = 0;
-    d->has_low = d->has_high = false;
+    forget(d);
     if (!d->has_begun || !was_synced)
         return;
     tw_damage_settle(&d->damage, &d->held);
