@@ -43,7 +43,7 @@ struct unit {
     uint64_t instructions, bytes;
 };
 
-static void die(const char *format, ...)
+static _Noreturn void die(const char *format, ...)
 {
     va_list arguments;
 

@@ -324,8 +324,11 @@ static void put_name(struct tw_text *out, const struct tw_disassembler *disassem
 static void put_line(struct tw_text *out, const struct tw_disassembler *disassembler,
                      const char *line, enum kind kind)
 {
-    for (line += *line == '\t'; *line; line++)
-        tw_text_char(out, *line == '\t' || *line == '\n' ? ' ' : *line);
+    for (line += *line == '\t'; *line; line++) {
+        const bool is_blank = *line == '\t' || *line == '\n';
+
+        tw_text_add_size(out, is_blank ? " " : line, 1);
+    }
     if (disassembler->has_target)
         put_name(out, disassembler);
     if (disassembler->has_literal) {

@@ -39,7 +39,8 @@ static bool read_packet(struct tw_branch *branch)
                              : UINT64_MAX;
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
-        const uint8_t *at = stream->bytes + branch->used;
+        /* An ID that has had no bytes yet has no place for them either. */
+        const uint8_t *at = branch->used ? stream->bytes + branch->used : stream->bytes;
         enum tw_status status = TW_MORE;
 
         if (branch->used < end)
