@@ -93,6 +93,7 @@ struct tw_device {
     size_t register_count;
     const struct tw_dump *dumps;
     size_t dump_count;
+    const char *text; /* [etrace]: the lines of that section; NULL: it has none */
 };
 
 /* Trace data: one or more files joined in order. */
@@ -219,6 +220,7 @@ struct tw_snapshot_device {
     const char *core; /* a trace source: the name of the core that it belongs to; or NULL */
     const char *const *buffers; /* a trace source: names of the buffers that hold it */
     size_t buffer_count;
+    const char *text; /* RISC-V: the lines of the section [etrace]; or NULL */
 };
 
 struct tw_snapshot_buffer {

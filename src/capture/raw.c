@@ -64,6 +64,22 @@ static enum tw_status read_registers(struct tw_capture *capture, struct tw_sourc
     return TW_OK;
 }
 
+/* An ipxact component is no list of keys, though keys may stand before it. */
+static bool is_component(const struct capture_file *file)
+{
+    const char *text = (const char *)file->bytes, *line = text;
+
+    while (line) {
+        const size_t left = file->size - (size_t)(line - text);
+
+        if (left && *line == '<')
+            return true;
+        line = memchr(line, '\n', left);
+        line = line ? line + 1 : NULL;
+    }
+    return false;
+}
+
 static enum tw_status read_config(struct tw_capture *capture, struct tw_source *source,
                                   const char *config)
 {
@@ -86,11 +102,13 @@ static enum tw_status read_config(struct tw_capture *capture, struct tw_source *
         if (!file->bytes)
             return tw_fail(capture->fault, TW_E_FILE, "%s", file->why);
     }
-    status = tw_capture_parse(capture, &ini, file);
-    if (status == TW_OK)
-        status = read_registers(capture, source, &ini);
-    tw_ini_free(&ini);
-    TW_TRY(status);
+    if (!takes_text(source->protocol) || !is_component(file)) {
+        status = tw_capture_parse(capture, &ini, file);
+        if (status == TW_OK)
+            status = read_registers(capture, source, &ini);
+        tw_ini_free(&ini);
+        TW_TRY(status);
+    }
     source->text = tw_capture_keep_text(capture, (const char *)file->bytes, file->size);
     return source->text ? TW_OK : TW_E_MEMORY;
 }

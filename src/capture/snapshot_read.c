@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads snapshot.ini and the device files that it lists. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -188,6 +189,29 @@ static const char *value_of(const struct tw_ini *ini, size_t section, const char
     return entry && *entry->value ? entry->value : NULL;
 }
 
+/* RISC-V trace units are described by more than numbers: the section's lines, as they are. */
+static enum tw_status read_lines(struct tw_capture *capture, struct tw_device *device,
+                                 const struct tw_ini *ini)
+{
+    const size_t section = tw_ini_section(ini, "etrace", 0);
+    const struct tw_ini_section *lines;
+    size_t size = 1;
+    char *text;
+
+    if (section == ini->section_count)
+        return TW_OK;
+    TW_TRY(tw_ini_check(ini, section, capture->fault));
+    lines = &ini->sections[section];
+    for (size_t i = lines->first; i < lines->first + lines->count; i++)
+        size += strlen(ini->entries[i].key) + strlen(ini->entries[i].value) + 2;
+    device->text = text = tw_capture_keep(capture, size, 1);
+    if (!text)
+        return TW_E_MEMORY;
+    for (size_t i = lines->first; i < lines->first + lines->count; i++)
+        text += sprintf(text, "%s=%s\n", ini->entries[i].key, ini->entries[i].value);
+    return TW_OK;
+}
+
 static enum tw_status read_device(struct tw_capture *capture, const char *listed,
                                   const struct tw_ini *ini)
 {
@@ -206,6 +230,7 @@ static enum tw_status read_device(struct tw_capture *capture, const char *listed
     device.location = value_of(ini, section, "location");
     TW_TRY(read_registers(capture, &device, ini));
     TW_TRY(read_dumps(capture, &device, ini));
+    TW_TRY(read_lines(capture, &device, ini));
     if (!TW_GROW(capture->allocator, &capture->devices, &capture->device_room,
                  capture->device_count + 1))
         return tw_capture_no_memory(capture);

@@ -178,6 +178,26 @@ static enum tw_status write_register(struct writing *out, const struct tw_regist
     return TW_OK;
 }
 
+/* The section [etrace]; comments and headings of a configuration file are left out. */
+static enum tw_status write_lines(struct writing *out, const char *text)
+{
+    tw_text_add(&out->text, "\n[etrace]\n");
+    for (; *text; text += *text == '\n') {
+        const size_t size = strcspn(text, "\r\n");
+
+        for (size_t i = 0; i < size; i++)
+            if ((uint8_t)text[i] < ' ' && text[i] != '\t')
+                return bad_name(out, "configuration", text);
+        if (size && !strchr("#[;<", *text)) {
+            tw_text_add_size(&out->text, text, size);
+            tw_text_char(&out->text, '\n');
+        }
+        text += size;
+        text += *text == '\r';
+    }
+    return TW_OK;
+}
+
 static enum tw_status write_device(struct writing *out, size_t number)
 {
     const struct tw_snapshot_device *device = &out->snapshot->devices[number];
@@ -203,6 +223,8 @@ static enum tw_status write_device(struct writing *out, size_t number)
     for (size_t i = 0; i < device->register_count; i++)
         TW_TRY(write_register(out, &device->registers[i],
                               device->details ? &device->details[i] : NULL));
+    if (device->text)
+        TW_TRY(write_lines(out, device->text));
     for (size_t i = 0; i < device->dump_count; i++)
         TW_TRY(write_dump(out, &device->dumps[i]));
     tw_text_format(&name, "device_%zu.ini", number);

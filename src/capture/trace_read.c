@@ -153,6 +153,7 @@ static enum tw_status list_sources(struct reading *in)
                                     .type = device->type,
                                     .registers = device->registers,
                                     .register_count = device->register_count,
+                                    .text = device->text,
                                     .device = (uint32_t)i,
                                     .image = TW_NONE };
 
