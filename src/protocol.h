@@ -93,6 +93,8 @@ struct tw_protocol {
     void (*print)(struct tw_text *out, const void *packet);
     /* The members after "b" of the packet's JSON line: `,"key":value...`. */
     void (*json)(struct tw_text *out, const void *packet);
+    /* Optional: bytes of the packet before its payload, which "b" leaves out. */
+    size_t (*header_size)(const void *packet);
     const char *(*type_name)(unsigned type);
     bool (*is_bad)(unsigned type);      /* counts as damage */
     bool (*is_not_sync)(unsigned type); /* bytes before synchronization */

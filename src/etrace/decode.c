@@ -19,7 +19,7 @@ static void mark(struct stage *stage)
     if (!marks->marks || stage->run.out == stage->marked || marks->count == marks->room)
         return;
     marks->marks[marks->count++] = (struct tw_mark){
-        .released = tw_position_at(&stage->position, stage->run.decoder->packet_end - 1) + 1,
+        .released = stage->run.decoder->end_index,
         .first = (size_t)(stage->marked - stage->output->batch->elements),
     };
     stage->marked = stage->run.out;
@@ -88,6 +88,7 @@ static void begin_packet(struct stage *stage, uint64_t offset, uint32_t size)
     decoder->packet_end = offset + size;
     decoder->has_left = false;
     decoder->sure = decoder->place;
+    decoder->end_index = tw_position_at(&stage->position, decoder->packet_end - 1) + 1;
     stage->run.index = tw_position_at(&stage->position, offset);
     if (TW_UNLIKELY(!decoder->has_begun)) {
         decoder->has_begun = true;
@@ -133,8 +134,8 @@ static bool decode_stretch(struct stage *stage, size_t end, bool is_last)
     struct tw_input *in = stage->in;
 
     for (;;) {
-        const uint8_t *data = in->data + in->used;
         const size_t size = end - in->used;
+        const uint8_t *data = size ? in->data + in->used : NULL;
         struct tw_etrace_frame frame;
 
         if (decoder->phase != TW_ETRACE_IDLE) {
@@ -232,7 +233,7 @@ enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_ou
     stage.run.index = decoder->resume_index;
     tw_etrace_flush(&stage.run);
     tw_etrace_report_error(&stage.run, decoder->packet_end);
-    *stage.run.out++ = (struct tw_element){ .index = decoder->resume_index,
+    *stage.run.out++ = (struct tw_element){ .index = decoder->end_index,
                                             .type = TW_ELEMENT_EO_TRACE,
                                             .reason = TW_REASON_END };
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);

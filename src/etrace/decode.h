@@ -94,7 +94,7 @@ struct tw_etrace_decoder {
 
     struct tw_etrace_packet packet;     /* at hand */
     uint64_t packet_offset, packet_end; /* in the stream */
-    uint64_t resume_index;              /* of the packet, in the capture */
+    uint64_t resume_index, end_index;   /* of its beginning and end, in the capture */
 
     /* The last trap, until its handler is reported. */
     bool has_trap;

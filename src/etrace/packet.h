@@ -97,7 +97,9 @@ void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
 
 bool tw_etrace_is_bad(unsigned type);
 bool tw_etrace_is_not_sync(unsigned type);
+/* "f2 address=0x1000 ...", and without the type. */
 void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet);
+void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet);
 void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet);
 
 #endif

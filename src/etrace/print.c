@@ -131,17 +131,13 @@ void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet)
         tw_json_u64(out, "srcid", packet->source);
 }
 
-/* The same members as words: name, then key=value. */
-void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet)
+/* The same members as words: "key":"0x12","other":3 becomes key=0x12 other=3. */
+void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
     char buffer[600];
     struct tw_text json = tw_text_in(buffer, sizeof buffer);
 
-    tw_text_add(out, tw_etrace_type_name(packet->packet.type));
     tw_etrace_json(&json, packet);
-    if (json.size)
-        tw_text_char(out, ' ');
-    /* "key":"0x12","other":3 becomes key=0x12 other=3 */
     for (size_t i = 0; i < json.size; i++) {
         if (buffer[i] == ',')
             tw_text_char(out, ' ');
@@ -150,4 +146,15 @@ void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet)
         else if (buffer[i] != '"')
             tw_text_char(out, buffer[i]);
     }
+}
+
+void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet)
+{
+    const size_t before = out->size;
+
+    tw_text_add(out, tw_etrace_type_name(packet->packet.type));
+    tw_text_char(out, ' ');
+    tw_etrace_print_fields(out, packet);
+    if (out->size > before && out->chars[out->size - 1] == ' ') /* there are none */
+        out->chars[--out->size] = 0;
 }

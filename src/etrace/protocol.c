@@ -83,7 +83,12 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
 
 static void print(struct tw_text *out, const void *packet)
 {
-    tw_etrace_print(out, packet);
+    tw_etrace_print_fields(out, packet);
+}
+
+static size_t header_size(const void *packet)
+{
+    return ((const struct tw_etrace_packet *)packet)->header_size;
 }
 
 static void json(struct tw_text *out, const void *packet)
@@ -98,7 +103,7 @@ static void json(struct tw_text *out, const void *packet)
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
     .trace_id = trace_id, .reader_init = reader_init, .read = read_packet,                     \
     .reader_lost = reader_lost, .write = write_packet, .print = print, .json = json,           \
-    .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,                              \
+    .header_size = header_size, .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,  \
     .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
     .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
     .decoder_reset = tw_etrace_decoder_reset

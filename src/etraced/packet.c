@@ -108,6 +108,13 @@ static void take_address(const struct tw_etraced_shape *shape, struct tw_etrace_
     out->has |= TW_ETRACE_HAS_ADDRESS;
 }
 
+/* An access of this size is possible at all; the lengths that follow depend on it. */
+static bool has_sound_size(const struct tw_etraced_shape *shape,
+                           const struct tw_etrace_packet *packet)
+{
+    return 8u << packet->data_size <= shape->data_width;
+}
+
 static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t options,
                              struct tw_etrace_packet *out, struct tw_payload *in)
 {
@@ -115,6 +122,8 @@ static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t opti
 
     out->packet.type = is_load ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
     out->data_size = (uint8_t)tw_payload_take(in, shape->size);
+    if (!has_sound_size(shape, out))
+        return;
     if (is_load && shape->is_split) {
         out->packet.type = TW_ETRACE_SPLIT_LOAD_ADDR;
         out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
@@ -155,6 +164,8 @@ static void parse_atomic(const struct tw_etraced_shape *shape, uint32_t options,
     /* 7.2.1: in the draft one bit, 4 or 8 bytes */
     out->data_size =
         (uint8_t)(tw_payload_take(in, shape->atomic_size) + (shape->is_seed ? 2 : 0));
+    if (!has_sound_size(shape, out))
+        return;
     if (shape->is_split)
         out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
     out->diff = (uint8_t)tw_payload_take(in, !has_data                         ? 1
@@ -210,7 +221,7 @@ static bool is_sound(const struct tw_etraced_shape *shape,
 
     if (packet->packet.type == TW_ETRACE_CSR)
         return packet->subtype < 3 && packet->data_len < bytes && packet->op_len < bytes;
-    if (bytes > shape->data_width / 8u)
+    if (!has_sound_size(shape, packet))
         return false;
     if (packet->packet.type == TW_ETRACE_ATOMIC ||
         packet->packet.type == TW_ETRACE_SPLIT_ATOMIC_ADDR) {

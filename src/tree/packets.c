@@ -182,6 +182,9 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
     const struct tw_packet *packet = view->packet;
+    const size_t header = protocol->header_size && !view->is_not_sync && !view->is_bad
+                              ? protocol->header_size(packet)
+                              : 0;
     /* Bytes, and for nibble streams the nibbles too, in two digits each. */
     const size_t enough = 4 * (size_t)packet->size + LINE_ROOM;
     struct tw_text text = tw_text_in(out, room);
@@ -193,7 +196,7 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
     tw_json_u64(&text, "o", packet->offset);
     tw_json_u64(&text, "id", packet->id);
     tw_json_text(&text, "t", protocol->type_name(packet->type));
-    tw_json_bytes(&text, "b", view->bytes, packet->size);
+    tw_json_bytes(&text, "b", view->bytes + header, packet->size - header);
     if (protocol->flags & TW_PROTOCOL_BITS)
         json_nibbles(&text, view);
     if (!view->is_not_sync)
