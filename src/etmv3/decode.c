@@ -7,7 +7,7 @@
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= TW_ETMV3_ROOM;
+    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST;
 }
 
 static void mark(struct tw_stage *stage, const uint8_t *packet_end)
@@ -33,61 +33,187 @@ static bool one_packet(struct tw_stage *stage)
     tw_etmv3_take(stage, &packet);
     if (stage->follow->error)
         tw_etmv3_fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
-    if (decoder->waiting && stage->out - decoder->waiting > TW_ETMV3_HELD_MAX)
-        tw_etmv3_release(decoder);
     mark(stage, stage->at);
     return true;
 }
 
+/* Follows the link that the last atom took, if it is not followed yet. */
+static TW_NOINLINE uint32_t follow_link(struct tw_follow *follow, uint32_t place, uint32_t from,
+                                        unsigned taken)
+{
+    struct tw_element none[TW_FOLLOW_MOST];
+
+    if (place != TW_NEXT_UNKNOWN && place != TW_NEXT_SPECIAL)
+        return place;
+    follow->at = place;
+    (void)tw_follow_after(follow, none, from, taken, 0);
+    return follow->at;
+}
+
+/* What the fast loop changed is put back. */
+TW_INLINE void leave_fast(struct tw_stage *stage, struct tw_element *out, uint32_t place,
+                          struct tw_element *waiting)
+{
+    struct tw_etmv3_decoder *decoder = stage->decoder;
+
+    stage->follow->at = place;
+    stage->out = out;
+    decoder->waiting = waiting;
+    decoder->has_instruction = waiting != NULL;
+}
+
 /* size: hot loop */
-/* P-headers, until something else comes or the room is used up. */
-static void fast_packets(struct tw_stage *stage)
+/* P-headers from stage->at up to `end`, which all lie together in the capture from `index` on; until
+   something else comes or the path leaves the plain blocks.  `has_cycles` is a constant. */
+TW_INLINE const uint8_t *fast_headers(struct tw_stage *stage, const uint8_t *end,
+                                      uint64_t index, const unsigned has_cycles)
+{
+    struct tw_etmv3_decoder *decoder = stage->decoder;
+    const struct tw_etmv3_atoms *table = decoder->reader.atoms;
+    struct tw_follow *follow = stage->follow;
+    const struct tw_block *blocks = follow->blocks->blocks;
+    struct tw_element *out = stage->out, *waiting = decoder->waiting;
+    const uint8_t *at = stage->at;
+    const uint64_t shift = index - (uint64_t)(uintptr_t)at;
+    uint32_t place = follow->at;
+    unsigned left = 0;
+
+    for (; at < end; at++) {
+        const struct tw_etmv3_atoms *atoms = &table[*at];
+        unsigned bits = atoms->bits;
+        uint32_t cycles = atoms->first_cycles;
+
+        left = atoms->count;
+        if (has_cycles && !left) {
+            if (TW_UNLIKELY(!cycles)) /* no P-header, or one that says nothing */
+                break;
+            *out = (struct tw_element){ .index = shift + (uint64_t)(uintptr_t)at,
+                                        .type = TW_ELEMENT_CYCLE_COUNT,
+                                        .flags = TW_FLAG_HAS_CYCLES,
+                                        .cycles = cycles };
+            out++;
+            continue;
+        }
+        if (TW_UNLIKELY(!atoms->is_legal || !left || !tw_block_is_plain(place)))
+            break;
+        do {
+            const uint32_t from = place;
+            const unsigned taken = bits & 1;
+
+            bits >>= 1;
+            tw_follow_emit(out, &blocks[place], taken | has_cycles,
+                           shift + (uint64_t)(uintptr_t)at);
+            out->range_cycles = cycles;
+            cycles = atoms->other_cycles;
+            waiting = out++;
+            place = blocks[place].next[taken];
+            if (TW_UNLIKELY(!tw_block_is_plain(place))) {
+                place = follow_link(follow, place, from, taken);
+                blocks = follow->blocks->blocks;
+                if (!tw_block_is_plain(place)) {
+                    if (--left)
+                        goto not_plain;
+                    break;
+                }
+            }
+        } while (--left);
+        continue;
+    not_plain: /* some of the header's atoms are not done */
+        leave_fast(stage, out, place, waiting);
+        if (!follow->error)
+            tw_etmv3_go_on(stage, atoms, atoms->count - left, shift + (uint64_t)(uintptr_t)at);
+        return at + 1;
+    }
+    leave_fast(stage, out, place, waiting);
+    return at;
+}
+
+/* A branch without exception information: its size, or 0 when it is not so plain. */
+static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
+{
+    struct tw_etmv3_decoder *decoder = stage->decoder;
+    struct tw_etmv3_reader *reader = &decoder->reader;
+    struct tw_follow *follow = stage->follow;
+    struct tw_bytes in = { .at = at, .end = at + TW_ARMV7_ADDRESS_MAX };
+    struct tw_armv7_address address;
+    uint32_t known;
+
+    tw_armv7_get_address(&in, &address, reader->address, reader->isa,
+                         reader->setup.alternative);
+    if (address.size == TW_ARMV7_ADDRESS_MAX ||
+        (reader->setup.alternative && address.size > 1 && (address.last & 0x40)) ||
+        address.isa > TW_ISA_T32 || follow->check_continuity)
+        return 0;
+    reader->address = address.address;
+    decoder->unknown_is_said = false;
+    known = tw_blocks_known(follow->blocks, address.address, address.isa);
+    if (TW_LIKELY(known != 0)) {
+        follow->at = known;
+        follow->pop_is_pending = follow->code_is_missing = false;
+    } else {
+        tw_follow_jump(follow, address.address, address.isa);
+    }
+    return address.size;
+}
+
+static void find_place(struct tw_follow *follow)
+{
+    const uint32_t found = tw_blocks_find(follow->blocks, follow->address, follow->isa, 0);
+
+    if (found)
+        follow->at = found;
+}
+
+/* P-headers and plain branches, until something else comes or the room is used up. */
+static TW_NOINLINE void fast_packets(struct tw_stage *stage)
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
-    const bool has_cycles = decoder->reader.setup.cycle_accurate;
-    const uint8_t *at = stage->at;
-    struct tw_element *const last = stage->limit - TW_ETMV3_ROOM;
 
-    while (at < stage->end && stage->out <= last && follow->at != TW_NEXT_NEEDED &&
-           decoder->sync == TW_ETMV3_SYNC_DONE) {
-        const struct tw_etmv3_atoms *atoms = &decoder->reader.atoms[*at];
-        struct tw_element *first = stage->out;
+    while (stage->at < stage->end && stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST) {
+        /* A header makes up to 16 elements. */
+        const size_t room = (size_t)(stage->limit - stage->out - TW_ETMV3_PACKET_MOST) / 16;
+        const uint8_t *const at = stage->at;
         uint64_t index;
+        const uint8_t *end = tw_stage_together(stage, &index);
 
-        if (!atoms->is_legal)
-            break;
-        index = tw_stage_index(stage, at);
-        if (atoms->count) {
-            stage->out = tw_follow_atoms(follow, stage->out, atoms->bits, atoms->count, index);
-            if (TW_UNLIKELY(follow->error)) {
-                const struct tw_packet packet = {
-                    .index = index, .offset = stage->offset + (uint64_t)(at - stage->base)
-                };
+        if (TW_UNLIKELY((size_t)(end - at) > room))
+            end = at + room;
+        if (follow->at == TW_NEXT_AT_ADDRESS && !follow->it_open)
+            find_place(follow);
+        stage->at = decoder->reader.setup.cycle_accurate
+                        ? fast_headers(stage, end, index, TW_FLAG_HAS_CYCLES)
+                        : fast_headers(stage, end, index, 0);
+        if (stage->at != at) {
+            const uint64_t offset = stage->offset + (uint64_t)(stage->at - 1 - stage->base);
 
-                tw_etmv3_fail(stage, follow->error, &packet, follow->error_detail);
-            } else if (TW_UNLIKELY(stage->out != first + atoms->count ||
-                                   stage->out[-1].type != TW_ELEMENT_INSTR_RANGE)) {
-                tw_etmv3_settle(stage, atoms, first, index);
-            } else {
-                if (has_cycles)
-                    tw_etmv3_set_cycles(first, atoms, atoms->count);
-                decoder->waiting = stage->out - 1;
-                decoder->has_instruction = true;
+            decoder->last_index = index + (uint64_t)(stage->at - at) - 1;
+            if (TW_UNLIKELY(stage->follow->error)) {
+                const struct tw_packet packet = { .index = decoder->last_index,
+                                                  .offset = offset };
+
+                tw_etmv3_fail(stage, stage->follow->error, &packet,
+                              stage->follow->error_detail);
+                mark(stage, stage->at);
+                return;
             }
-        } else if (atoms->cycles) {
-            struct tw_element *count = tw_stage_add(stage, TW_ELEMENT_CYCLE_COUNT, index);
-
-            count->cycles = atoms->cycles;
-            count->flags = TW_FLAG_HAS_CYCLES;
-            if (decoder->waiting && stage->out - decoder->waiting > TW_ETMV3_HELD_MAX)
-                tw_etmv3_release(decoder);
+            tw_stage_mark_at(stage, decoder->waiting ? decoder->waiting : stage->out, offset,
+                             decoder->last_index);
         }
-        decoder->last_index = index;
-        at++;
-        mark(stage, at);
+        if (stage->at < end) {
+            const unsigned size = (*stage->at & 1) && stage->end - stage->at > 8
+                                      ? fast_branch(stage, stage->at)
+                                      : 0;
+
+            if (!size) {
+                if (stage->at == at || !decoder->reader.atoms[*stage->at].is_legal)
+                    return;
+                continue;
+            }
+            decoder->last_index = tw_stage_index(stage, stage->at);
+            stage->at += size;
+        }
     }
-    stage->at = at;
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
@@ -100,7 +226,7 @@ static bool decode_stretch(struct tw_stage *stage)
     for (;;) {
         if (!has_room(stage))
             return false;
-        if (is_plain && decoder->sync == TW_ETMV3_SYNC_DONE) {
+        if (is_plain && decoder->sync == TW_ETMV3_SYNC_DONE && stage->follow->blocks) {
             fast_packets(stage);
             if (!has_room(stage))
                 return false;
@@ -126,6 +252,10 @@ static void finish(struct tw_stage *stage)
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
+    if (decoder->waiting && stage->out - decoder->waiting > TW_ETMV3_HELD_MAX) {
+        tw_etmv3_release(decoder);
+        mark(stage, stage->at);
+    }
     if (decoder->waiting) {
         decoder->held_count = (unsigned)(stage->out - decoder->waiting);
         memcpy(decoder->held, decoder->waiting, decoder->held_count * sizeof *decoder->held);
@@ -142,9 +272,9 @@ enum tw_status tw_etmv3_decode(void *state, struct tw_follow *follow, struct tw_
     struct tw_stage stage;
     bool is_used_up;
 
-    if (output->batch->room < TW_ETMV3_ROOM + TW_ETMV3_HELD_MAX)
+    if (output->batch->room < TW_ETMV3_ROOM)
         return TW_E_ARGUMENT;
-    if (output->batch->room - output->batch->count < TW_ETMV3_ROOM + TW_ETMV3_HELD_MAX)
+    if (output->batch->room - output->batch->count < TW_ETMV3_ROOM)
         return TW_OK;
     begin(&stage, decoder, follow, output);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, tw_etmv3_take_gap);
@@ -178,19 +308,19 @@ void tw_etmv3_decoder_init(void *state, const void *config)
 
     memset(decoder, 0, sizeof *decoder);
     decoder->config = *(const struct tw_etmv3_config *)config;
-    tw_etmv3_decoder_reset(decoder);
+    tw_etmv3_reader_init(&decoder->reader, &decoder->config);
     decoder->lost_reason = TW_REASON_INIT;
 }
 
 void tw_etmv3_decoder_reset(void *state)
 {
     struct tw_etmv3_decoder *decoder = state;
-    const struct tw_etmv3_config config = decoder->config;
 
-    memset(decoder, 0, sizeof *decoder);
-    decoder->config = config;
+    tw_etmv3_reader_lost(&decoder->reader); /* its tables stay */
+    decoder->reader.offset = 0;
+    memset((char *)decoder + offsetof(struct tw_etmv3_decoder, trouble), 0,
+           sizeof *decoder - offsetof(struct tw_etmv3_decoder, trouble));
     decoder->lost_reason = TW_REASON_RESET;
-    tw_etmv3_reader_init(&decoder->reader, &decoder->config);
 }
 
 void tw_etmv3_code_config(struct tw_code_config *code, const void *config)

@@ -19,8 +19,8 @@ enum {
     TW_ETMV3_HELD_MAX = 64,
     /* The most elements that one packet can make: 16 atoms, and the rest. */
     TW_ETMV3_PACKET_MOST = 24,
-    TW_ETMV3_ROOM = TW_ETMV3_HELD_MAX + TW_ETMV3_PACKET_MOST,
-    TW_ETMV3_TAGS = 4 /* tag 0 is not used */
+    TW_ETMV3_ROOM = TW_ETMV3_HELD_MAX + 3 * TW_ETMV3_PACKET_MOST, /* least of a batch */
+    TW_ETMV3_TAGS = 4                                             /* tag 0 is not used */
 };
 
 /* A transfer whose value comes later, out of order. */
@@ -46,6 +46,7 @@ struct tw_etmv3_data {
 struct tw_etmv3_decoder {
     struct tw_etmv3_reader reader;
     struct tw_etmv3_config config;
+    /* From here on: what a reset forgets. */
     struct tw_trouble trouble;
     uint64_t last_index; /* of the last packet: the end of the trace is there */
     uint8_t sync;        /* enum tw_etmv3_sync */
@@ -77,6 +78,9 @@ void tw_etmv3_take_data(struct tw_stage *stage, const struct tw_etmv3_packet *pa
 
 /* take.c: one packet that was read whole. */
 void tw_etmv3_take(struct tw_stage *stage, const struct tw_etmv3_packet *packet);
+/* Follows the atoms of a P-header from number `done` on. */
+void tw_etmv3_go_on(struct tw_stage *stage, const struct tw_etmv3_atoms *atoms, unsigned done,
+                    uint64_t index);
 /* After the atoms of a P-header were followed, whose elements begin at `first`: cycles, what is
    left when the place was lost; the last instruction waits. */
 void tw_etmv3_settle(struct tw_stage *stage, const struct tw_etmv3_atoms *atoms,
@@ -86,7 +90,7 @@ TW_INLINE void tw_etmv3_set_cycles(struct tw_element *first, const struct tw_etm
                                    unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        first[i].range_cycles = tw_etmv3_cycles_of(atoms->format, i, atoms->cycles);
+        first[i].range_cycles = tw_etmv3_cycles_of(atoms, i);
         first[i].flags |= TW_FLAG_HAS_CYCLES;
     }
 }

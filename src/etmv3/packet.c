@@ -119,7 +119,10 @@ void tw_etmv3_p_header(struct tw_etmv3_atoms *out, uint8_t head, bool cycle_accu
         out->bits = (uint16_t)((head & 8 ? 0 : 1) | (head & 4 ? 0 : 2));
         out->cycles = cycle_accurate;
     } else if ((head & 3) == 2) { /* format 4 */
-        out->is_legal = cycle_accurate && (head & 0xfb) == 0x92;
+        if (!cycle_accurate || (head & 0xfb) != 0x92) {
+            out->is_legal = false;
+            return;
+        }
         out->format = 4;
         out->count = 1;
         out->bits = head & 4 ? 0 : 1;
@@ -138,7 +141,10 @@ void tw_etmv3_p_header(struct tw_etmv3_atoms *out, uint8_t head, bool cycle_accu
         out->format = 1;
         out->count = out->cycles = (uint8_t)(count + flag);
         out->bits = (uint16_t)((1u << count) - 1);
+        out->other_cycles = 1;
     }
+    out->first_cycles =
+        (uint8_t)(out->cycles - (out->count ? out->count - 1 : 0) * out->other_cycles);
 }
 
 void tw_etmv3_reader_init(struct tw_etmv3_reader *reader, const struct tw_etmv3_config *config)

@@ -57,18 +57,19 @@ static inline bool tw_etmv3_has_data(const struct tw_etmv3_setup *setup)
     return setup->data_value || setup->data_address;
 }
 
-/* A P-header: bit n of `bits` is atom n, the oldest first; 1: E. */
+/* A P-header: bit n of `bits` is atom n, the oldest first; 1: E.  In cycle-accurate mode also the
+   cycles right before the first atom and before each of the others. */
 struct tw_etmv3_atoms {
     uint16_t bits;
     uint8_t count, cycles, format;
     bool is_legal;
+    uint8_t first_cycles, other_cycles;
 };
 void tw_etmv3_p_header(struct tw_etmv3_atoms *out, uint8_t head, bool cycle_accurate);
 
-/* Cycles right before atom `number` of a P-header in cycle-accurate mode. */
-static inline unsigned tw_etmv3_cycles_of(unsigned format, unsigned number, unsigned cycles)
+static inline unsigned tw_etmv3_cycles_of(const struct tw_etmv3_atoms *atoms, unsigned number)
 {
-    return format == 1 ? 1 : format == 2 ? number == 0 : format == 3 ? cycles : 0;
+    return number == 0 ? atoms->first_cycles : atoms->other_cycles;
 }
 
 /* What the reader keeps between packets. */

@@ -60,17 +60,17 @@ const char *tw_etmv3_exception_name(unsigned number, bool is_m_profile)
 static void atom_letters(struct tw_text *out, const struct tw_etmv3_packet *packet,
                          bool with_cycles)
 {
-    unsigned left = packet->header_cycles;
+    struct tw_etmv3_atoms atoms = { .first_cycles = packet->header_cycles };
+    unsigned left = with_cycles ? packet->header_cycles : 0;
 
+    if (left)
+        tw_etmv3_p_header(&atoms, packet->header, true);
     for (unsigned i = 0; i < packet->atom_count; i++) {
-        unsigned before =
-            left ? tw_etmv3_cycles_of(packet->format, i, packet->header_cycles) : 0;
-
-        for (; with_cycles && before; before--, left--)
+        for (unsigned n = tw_etmv3_cycles_of(&atoms, i); left && n; n--, left--)
             tw_text_char(out, 'W');
         tw_text_char(out, packet->atoms >> i & 1 ? 'E' : 'N');
     }
-    for (; with_cycles && left; left--)
+    for (; left; left--)
         tw_text_char(out, 'W');
 }
 

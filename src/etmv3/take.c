@@ -114,9 +114,25 @@ void tw_etmv3_settle(struct tw_stage *stage, const struct tw_etmv3_atoms *atoms,
         decoder->unknown_is_said = true;
     }
     for (; done < atoms->count; done++)
-        cycles += tw_etmv3_cycles_of(atoms->format, done, atoms->cycles);
+        cycles += tw_etmv3_cycles_of(atoms, done);
     if (has_cycles && cycles)
         add_cycles(stage, cycles, index);
+}
+
+void tw_etmv3_go_on(struct tw_stage *stage, const struct tw_etmv3_atoms *atoms, unsigned done,
+                    uint64_t index)
+{
+    const struct tw_etmv3_atoms rest = {
+        .bits = (uint16_t)(atoms->bits >> done),
+        .count = (uint8_t)(atoms->count - done),
+        .first_cycles = done ? atoms->other_cycles : atoms->first_cycles,
+        .other_cycles = atoms->other_cycles,
+    };
+    struct tw_element *first = stage->out;
+
+    if (rest.count)
+        stage->out = tw_follow_atoms(stage->follow, stage->out, rest.bits, rest.count, index);
+    tw_etmv3_settle(stage, &rest, first, index);
 }
 
 /* The second half of a 32-bit Thumb instruction, whose range is there already. */
@@ -143,8 +159,7 @@ static void take_atoms_singly(struct tw_stage *stage, const struct tw_etmv3_atom
 
     for (unsigned i = 0; i < atoms->count && !stage->follow->error; i++) {
         const unsigned taken = atoms->bits >> i & 1;
-        const unsigned cycles = tw_etmv3_cycles_of(atoms->format, i, atoms->cycles);
-        /* As a P-header of its own: format 3 tells any number of cycles. */
+        const unsigned cycles = tw_etmv3_cycles_of(atoms, i);
         const struct tw_etmv3_atoms one = {
             .bits = (uint16_t)taken, .count = 1, .cycles = (uint8_t)cycles, .format = 3
         };
@@ -170,7 +185,6 @@ static void take_p_header(struct tw_stage *stage, const struct tw_etmv3_packet *
     const struct tw_etmv3_decoder *decoder = stage->decoder;
     const struct tw_etmv3_setup *setup = &decoder->reader.setup;
     const struct tw_etmv3_atoms *atoms = &decoder->reader.atoms[packet->header];
-    struct tw_element *first = stage->out;
 
     if (!atoms->count) {
         if (atoms->cycles)
@@ -178,9 +192,7 @@ static void take_p_header(struct tw_stage *stage, const struct tw_etmv3_packet *
     } else if (setup->wide_is_two || tw_etmv3_has_data(setup)) {
         take_atoms_singly(stage, atoms, packet->base.index);
     } else {
-        stage->out = tw_follow_atoms(stage->follow, stage->out, atoms->bits, atoms->count,
-                                     packet->base.index);
-        tw_etmv3_settle(stage, atoms, first, packet->base.index);
+        tw_etmv3_go_on(stage, atoms, 0, packet->base.index);
     }
 }
 
@@ -249,7 +261,7 @@ static bool cancel(struct tw_stage *stage, uint32_t *address)
     const bool is_m = decoder->reader.setup.profile == TW_PROFILE_M;
     bool keeps_range = false;
 
-    if (!range || !decoder->has_instruction)
+    if (!range || !decoder->has_instruction || stage->out - range > TW_ETMV3_HELD_MAX)
         return false;
     for (const struct tw_element *from = range + 1; from < stage->out; from++)
         if (is_m && from->type == TW_ELEMENT_EXCEPTION_RET)

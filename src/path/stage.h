@@ -27,6 +27,7 @@ struct tw_stage {
     const uint8_t *at, *end;
     struct tw_element *out, *limit;
     struct tw_element *marked; /* elements before this one have a mark */
+    uint64_t marked_until;     /* stream offsets before this one need no other mark */
     bool is_last;
 };
 
@@ -56,19 +57,44 @@ TW_INLINE uint64_t tw_stage_index(struct tw_stage *stage, const uint8_t *at)
     return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
 }
 
-/* Notes that the packet which ends here released the elements before `until`. */
-static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *until,
-                                 const uint8_t *packet_end)
+/* The bytes from stage->at up to the result lie together in the capture, from *index on. */
+TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *index)
+{
+    const uint64_t size = (uint64_t)(stage->end - stage->base);
+    uint64_t until;
+
+    *index = tw_stage_index(stage, stage->at);
+    until = stage->position.until - stage->offset;
+    return stage->base + (until < size ? until : size);
+}
+
+/* Notes that the packet whose last byte is at this stream offset and index released the elements
+   before `until`.  One mark does for all packets whose last bytes lie together in the capture: no
+   other source's comes between. */
+TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until,
+                                uint64_t offset, uint64_t index)
 {
     struct tw_marks *marks = &stage->output->marks;
 
-    if (!marks->marks || until == stage->marked || marks->count == marks->room)
+    if (!marks->marks || until == stage->marked)
         return;
-    marks->marks[marks->count++] = (struct tw_mark){
-        .released = tw_stage_index(stage, packet_end - 1) + 1,
-        .first = (size_t)(stage->marked - stage->output->batch->elements),
-    };
+    if (offset >= stage->marked_until && marks->count < marks->room) {
+        marks->marks[marks->count++] = (struct tw_mark){
+            .released = index + 1,
+            .first = (size_t)(stage->marked - stage->output->batch->elements),
+        };
+        stage->marked_until = stage->position.until;
+    }
     stage->marked = until;
+}
+
+/* The same for the packet that ends here. */
+static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *until,
+                                 const uint8_t *packet_end)
+{
+    if (stage->output->marks.marks)
+        tw_stage_mark_at(stage, until, stage->offset + (uint64_t)(packet_end - 1 - stage->base),
+                         tw_stage_index(stage, packet_end - 1));
 }
 
 static inline struct tw_element *tw_stage_add(struct tw_stage *stage, uint8_t type,

@@ -18,14 +18,18 @@ static void set_cycles(struct tw_element *element, uint32_t cycles)
     element->flags |= TW_FLAG_HAS_CYCLES;
 }
 
-/* What the waypoint took is its range's; where there is no whole range it stands alone. */
-static void give_cycles(struct tw_stage *stage, struct tw_element *first, uint32_t cycles,
-                        uint64_t index)
+/* What the waypoint took is its range's; where there is no whole range it stands alone.  Returns
+   where the next element goes. */
+TW_INLINE struct tw_element *give_cycles(struct tw_element *first, struct tw_element *out,
+                                         uint32_t cycles, uint64_t index)
 {
-    if (stage->out == first + 1 && first->type == TW_ELEMENT_INSTR_RANGE)
+    if (TW_LIKELY(out == first + 1 && first->type == TW_ELEMENT_INSTR_RANGE)) {
         set_cycles(first, cycles);
-    else
-        set_cycles(tw_stage_add(stage, TW_ELEMENT_CYCLE_COUNT, index), cycles);
+        return out;
+    }
+    *out = (struct tw_element){ .type = TW_ELEMENT_CYCLE_COUNT, .index = index };
+    set_cycles(out, cycles);
+    return out + 1;
 }
 
 static void add_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
@@ -171,7 +175,7 @@ static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *pack
     }
     stage->out = tw_follow_taken(stage->follow, stage->out, packet->base.index);
     if (packet->has_cycles)
-        give_cycles(stage, first, packet->cycles, packet->base.index);
+        stage->out = give_cycles(first, stage->out, packet->cycles, packet->base.index);
     if (stage->follow->error)
         return;
     if (packet->has_info && take_state(stage, packet))
@@ -227,7 +231,7 @@ static void take_packet(struct tw_stage *stage, const struct tw_ptm_packet *pack
         stage->out = tw_follow_atoms(stage->follow, stage->out, packet->atoms,
                                      packet->atom_count, packet->base.index);
         if (packet->has_cycles)
-            give_cycles(stage, first, packet->cycles, packet->base.index);
+            stage->out = give_cycles(first, stage->out, packet->cycles, packet->base.index);
         break;
     case TW_PTM_BRANCH_ADDRESS:
         take_branch(stage, packet);
@@ -298,81 +302,100 @@ static bool one_packet(struct tw_stage *stage)
     return true;
 }
 
-/* A branch without exception information: its size, or 0 when it is not so plain. */
-TW_INLINE unsigned fast_branch(struct tw_stage *stage, const uint8_t *at, uint64_t index)
+/* A branch without exception information, whose taken waypoint is done: its size, or 0 when it is
+   not so plain. */
+TW_INLINE unsigned fast_branch(struct tw_armv7_address *address, uint32_t *cycles,
+                               const struct tw_ptm_reader *reader, const uint8_t *at)
 {
-    struct tw_ptm_decoder *decoder = stage->decoder;
-    struct tw_ptm_reader *reader = &decoder->reader;
     struct tw_bytes in = { .at = at, .end = at + FAST_MARGIN };
-    struct tw_element *first = stage->out;
-    struct tw_armv7_address address;
 
-    tw_armv7_get_address(&in, &address, reader->address, reader->isa, true);
-    if (address.is_bad || (address.size > 1 && (address.last & 0x40)))
+    tw_armv7_get_address(&in, address, reader->address, reader->isa, true);
+    if (address->is_bad || (address->size > 1 && (address->last & 0x40)))
         return 0;
-    address.isa = tw_ptm_isa(address.isa, reader->alt_isa);
-    if (address.isa > TW_ISA_T32)
+    address->isa = tw_ptm_isa(address->isa, reader->alt_isa);
+    if (address->isa > TW_ISA_T32)
         return 0;
-    stage->out = tw_follow_taken(stage->follow, stage->out, index);
     if (reader->setup.cycle_accurate) {
         const uint8_t byte = tw_bytes_u8(&in);
 
-        give_cycles(stage, first, tw_ptm_get_cycles(&in, byte), index);
+        *cycles = tw_ptm_get_cycles(&in, byte);
     }
-    reader->address = address.address;
-    reader->isa = address.isa;
-    if (TW_LIKELY(!stage->follow->error))
-        tw_follow_jump(stage->follow, address.address, address.isa);
     return (unsigned)(in.at - at);
 }
 
 /* size: hot loop */
 /* Atoms and plain branches, until something else comes or the room is used up. */
-static void fast_packets(struct tw_stage *stage)
+static TW_NOINLINE void fast_packets(struct tw_stage *stage)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
+    struct tw_ptm_reader *reader = &decoder->reader;
     struct tw_follow *follow = stage->follow;
-    const bool has_cycles = decoder->reader.setup.cycle_accurate;
+    const bool has_cycles = reader->setup.cycle_accurate;
+    const bool has_marks = stage->output->marks.marks != NULL;
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
-    struct tw_element *const last = stage->limit - TW_PTM_PACKET_MOST;
+    struct tw_track track = tw_track_begin(follow);
+    struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST;
+    uint64_t index = decoder->last_index;
 
-    while (at < end && stage->out <= last) {
+    while (at < end && out <= last) {
         const uint8_t head = *at;
-        const uint64_t index = tw_stage_index(stage, at);
+        struct tw_element *const first = out;
+        uint32_t cycles = 0;
         unsigned size = 1;
 
         if (head & 1) {
-            size = fast_branch(stage, at, index);
+            struct tw_armv7_address address;
+
+            size = fast_branch(&address, &cycles, reader, at);
             if (!size)
                 break;
+            index = tw_stage_index(stage, at);
+            if (TW_LIKELY(tw_block_is_plain(track.at) && !follow->check_continuity &&
+                          track.blocks[track.at].next[1] != TW_NEXT_SPECIAL)) {
+                tw_follow_emit(out++, &track.blocks[track.at], TW_RANGE_EXECUTED, index);
+            } else {
+                tw_track_end(follow, &track);
+                out = tw_follow_taken(follow, out, index);
+                track = tw_track_begin(follow);
+            }
+            reader->address = address.address;
+            reader->isa = address.isa;
+            if (TW_LIKELY(!follow->error))
+                tw_track_jump(follow, &track, address.address, address.isa);
         } else if (!(head & 0x80)) {
             break;
         } else if (has_cycles) {
             struct tw_bytes in = { .at = at + 1, .end = at + FAST_MARGIN };
-            struct tw_element *first = stage->out;
-            const uint32_t cycles = tw_ptm_get_cycles(&in, head);
 
-            stage->out = tw_follow_atoms(follow, stage->out, head & 2 ? 0 : 1, 1, index);
-            give_cycles(stage, first, cycles, index);
+            cycles = tw_ptm_get_cycles(&in, head);
             size = (unsigned)(in.at - at);
+            index = tw_stage_index(stage, at);
+            out = tw_track_atoms(follow, &track, out, head & 2 ? 0 : 1, 1, index);
         } else {
             if (!tw_ptm_atoms[head].count)
                 break;
-            stage->out = tw_follow_atoms(follow, stage->out, tw_ptm_atoms[head].bits,
-                                         tw_ptm_atoms[head].count, index);
+            index = tw_stage_index(stage, at);
+            out = tw_track_atoms(follow, &track, out, tw_ptm_atoms[head].bits,
+                                 tw_ptm_atoms[head].count, index);
         }
-        decoder->last_index = index;
         at += size;
-        if (TW_UNLIKELY(follow->error)) {
-            const struct tw_packet packet = {
-                .index = index, .offset = stage->offset + (uint64_t)(at - size - stage->base)
-            };
-
-            fail(stage, follow->error, &packet, follow->error_detail);
-            tw_stage_mark(stage, stage->out, at);
+        if (has_cycles)
+            out = give_cycles(first, out, cycles, index);
+        if (has_marks)
+            tw_stage_mark(stage, out, at);
+        if (TW_UNLIKELY(follow->error))
             break;
-        }
+    }
+    tw_track_end(follow, &track);
+    stage->out = out;
+    decoder->last_index = index;
+    if (TW_UNLIKELY(follow->error)) {
+        const struct tw_packet packet = {
+            .index = index, .offset = stage->offset + (uint64_t)(at - 1 - stage->base)
+        };
+
+        fail(stage, follow->error, &packet, follow->error_detail);
         tw_stage_mark(stage, stage->out, at);
     }
     stage->at = at;
@@ -450,7 +473,7 @@ void tw_ptm_decoder_init(void *state, const void *config)
 
     memset(decoder, 0, sizeof *decoder);
     decoder->config = *(const struct tw_ptm_config *)config;
-    tw_ptm_decoder_reset(decoder);
+    tw_ptm_reader_init(&decoder->reader, &decoder->config);
     decoder->lost_reason = TW_REASON_INIT;
 }
 
@@ -458,9 +481,11 @@ void tw_ptm_decoder_reset(void *state)
 {
     struct tw_ptm_decoder *decoder = state;
 
-    *decoder =
-        (struct tw_ptm_decoder){ .config = decoder->config, .lost_reason = TW_REASON_RESET };
-    tw_ptm_reader_init(&decoder->reader, &decoder->config);
+    tw_ptm_reader_lost(&decoder->reader); /* its tables stay */
+    decoder->reader.offset = 0;
+    memset((char *)decoder + offsetof(struct tw_ptm_decoder, trouble), 0,
+           sizeof *decoder - offsetof(struct tw_ptm_decoder, trouble));
+    decoder->lost_reason = TW_REASON_RESET;
 }
 
 void tw_ptm_code_config(struct tw_code_config *code, const void *config)

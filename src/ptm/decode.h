@@ -16,6 +16,7 @@ enum tw_ptm_sync {
 struct tw_ptm_decoder {
     struct tw_ptm_reader reader;
     struct tw_ptm_config config;
+    /* From here on: what a reset forgets. */
     struct tw_trouble trouble;
     uint64_t last_index; /* of the last packet: the end of the trace is there */
     uint8_t sync;        /* enum tw_ptm_sync */
