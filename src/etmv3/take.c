@@ -160,9 +160,9 @@ static void take_atoms_singly(struct tw_stage *stage, const struct tw_etmv3_atom
     for (unsigned i = 0; i < atoms->count && !stage->follow->error; i++) {
         const unsigned taken = atoms->bits >> i & 1;
         const unsigned cycles = tw_etmv3_cycles_of(atoms, i);
-        const struct tw_etmv3_atoms one = {
-            .bits = (uint16_t)taken, .count = 1, .cycles = (uint8_t)cycles, .format = 3
-        };
+        const struct tw_etmv3_atoms one = { .bits = (uint16_t)taken,
+                                            .count = 1,
+                                            .first_cycles = (uint8_t)cycles };
         struct tw_element *first = stage->out;
 
         if (decoder->half_is_done) {
