@@ -207,21 +207,23 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 
 size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
 {
+    static const char blanks[] = "                                ";
     const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
     const struct tw_packet *packet = view->packet;
-    const size_t shown = packet->size < 16 ? packet->size : 16;
+    const size_t shown = packet->size < 12 ? packet->size : 12;
     struct tw_text text = tw_text_in(out, room);
 
     tw_text_hex(&text, packet->index);
-    tw_text_add(&text, "  id ");
+    tw_text_add_size(&text, blanks, text.size < 10 ? 10 - text.size : 1);
     tw_text_hex(&text, packet->id);
-    tw_text_format(&text, "  %-20s ", protocol->type_name(packet->type));
-    if (!view->is_not_sync)
-        protocol->print(&text, packet);
-    tw_text_add(&text, "  [");
+    tw_text_char(&text, ' ');
     tw_text_hex_bytes(&text, view->bytes, shown);
     if (shown < packet->size)
-        tw_text_format(&text, "... %u bytes", (unsigned)packet->size);
-    tw_text_char(&text, ']');
+        tw_text_format(&text, "... (%u bytes)", (unsigned)packet->size);
+    tw_text_add_size(&text, blanks, text.size < 40 ? 40 - text.size : 1);
+    if (view->is_not_sync)
+        tw_text_add(&text, protocol->type_name(packet->type));
+    else
+        protocol->print(&text, packet);
     return text.size;
 }
