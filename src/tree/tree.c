@@ -254,6 +254,7 @@ static void drop_used(struct tw_branch *branch)
 
 void tw_branch_refresh(struct tw_branch *branch)
 {
+    static const uint8_t nothing[TW_BRANCH_SLACK]; /* decoders add offsets to the pointer */
     struct tw_tree *tree = branch->tree;
 
     if (tree->unframer) {
@@ -270,6 +271,8 @@ void tw_branch_refresh(struct tw_branch *branch)
         branch->stream.places[branch->stream.place_count - 1].stream ==
             branch->stream.offset + branch->stream.size)
         branch->stream.place_count--;
+    if (!branch->stream.bytes)
+        branch->stream.bytes = nothing;
     branch->has_gaps =
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
