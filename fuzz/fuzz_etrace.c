@@ -18,7 +18,7 @@ struct outcome {
 static void take(struct tw_tree *tree, struct outcome *outcome)
 {
     struct tw_batch batch;
-    enum tw_status status;
+    enum tw_status status = TW_OK;
 
     while (outcome->count < ELEMENTS_MOST && (status = tw_tree_next(tree, &batch)) == TW_OK) {
         for (size_t i = 0; i < batch.count; i++) {

@@ -217,6 +217,8 @@ TW_API TW_MUST_USE enum tw_status tw_etrace_read(struct tw_etrace_codec *codec,
 TW_API TW_MUST_USE enum tw_status tw_etrace_write(struct tw_etrace_codec *codec, uint8_t *out,
                                                   size_t *size,
                                                   const struct tw_etrace_packet *packet);
+
+/* "f0s0", "split_load_addr" ...; never NULL. */
 TW_API const char *tw_etrace_type_name(unsigned type);
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
 #include <trackway/etmv4.h>
+#include <trackway/etrace.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/status.h>
