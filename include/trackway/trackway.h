@@ -9,10 +9,12 @@
 #include <trackway/etrace.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
+#include <trackway/log.h>
 #include <trackway/status.h>
 #include <trackway/symbols.h>
 #include <trackway/trbe.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>
+#include <trackway/unit.h>
 
 #endif

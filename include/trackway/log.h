@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Execution logs: what a processor did, step by step, for the models of trace units. */
+#ifndef TRACKWAY_LOG_H
+#define TRACKWAY_LOG_H
+
+#include <trackway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tw_image;
+
+/* What an instruction is to the flow of control. */
+enum tw_retired_kind {
+    TW_RETIRED_OTHER,
+    TW_RETIRED_BRANCH,   /* direct: the target stands in the opcode */
+    TW_RETIRED_INDIRECT, /* returns and exception returns too */
+    TW_RETIRED_ISB,
+    TW_RETIRED_WFX,  /* WFI, WFE */
+    TW_RETIRED_WFXT, /* WFIT, WFET */
+    TW_RETIRED_TSTART
+};
+
+enum {
+    TW_RETIRED_TAKEN = 0x01, /* a branch that was taken; ISB, WFx and TSTART: executed */
+    TW_RETIRED_LINK = 0x02,  /* a call */
+    TW_RETIRED_RETURN = 0x04,
+    TW_RETIRED_EXCEPTION_RETURN = 0x08,
+    TW_RETIRED_CONDITIONAL = 0x10
+};
+
+/* One executed instruction. */
+struct tw_retired {
+    uint64_t address;
+    uint64_t target; /* of a taken branch; 0: not known, what comes next tells */
+    uint32_t opcode; /* T32 of 4 bytes: the first halfword in bits 31:16 */
+    uint8_t isa;     /* enum tw_isa */
+    uint8_t size;    /* in bytes */
+    uint8_t kind;    /* enum tw_retired_kind */
+    uint8_t flags;   /* TW_RETIRED_... */
+};
+
+/* Fills size, kind, flags and the target of a direct branch from address, isa and opcode.  A
+   conditional branch comes out as not taken.  T32: *it_open is how many conditions of an IT block
+   are open before the instruction, and becomes what is open after it; begin with 0 after a taken
+   branch or an exception.  May be NULL for the others. */
+TW_API void tw_retired_classify(struct tw_retired *instruction, uint8_t *it_open);
+
+/* What the processor is working on. */
+struct tw_step_context {
+    uint8_t el;
+    uint8_t security; /* enum tw_security */
+    bool is_64bit;
+    uint32_t context_id; /* CONTEXTIDR_EL1 */
+    uint32_t vmid;       /* virtual context identifier: CONTEXTIDR_EL2, or VTTBR_EL2.VMID */
+};
+
+/* Exception types of the A and R profile in trace (ETMv4, ETE). */
+enum tw_exception_type {
+    TW_EXCEPTION_PE_RESET = 0,
+    TW_EXCEPTION_DEBUG_HALT = 1,
+    TW_EXCEPTION_CALL = 2,
+    TW_EXCEPTION_TRAP = 3,
+    TW_EXCEPTION_SYSTEM_ERROR = 4,
+    TW_EXCEPTION_INST_DEBUG = 6,
+    TW_EXCEPTION_DATA_DEBUG = 7,
+    TW_EXCEPTION_ALIGNMENT = 10,
+    TW_EXCEPTION_INST_FAULT = 11,
+    TW_EXCEPTION_DATA_FAULT = 12,
+    TW_EXCEPTION_IRQ = 14,
+    TW_EXCEPTION_FIQ = 15
+};
+
+/* What a cancelled speculation says of the newest instruction that stays. */
+enum tw_cancel {
+    TW_CANCEL_ONLY,      /* nothing: the program goes on behind it */
+    TW_CANCEL_DIRECTION, /* it is a branch that went the other way */
+    TW_CANCEL_TARGET     /* it is an indirect branch that went elsewhere */
+};
+
+enum tw_step_kind {
+    TW_STEP_INSTRUCTIONS,
+    TW_STEP_CONTEXT,   /* in force from here on */
+    TW_STEP_EXCEPTION, /* taken; the context that it brings follows as a step of its own */
+    TW_STEP_GAP,       /* instructions ran that the log does not show: an operating system's */
+    TW_STEP_TRANSACTION,
+    TW_STEP_TIME,   /* the timestamp counter has this value now; it counts cycles from there */
+    TW_STEP_CYCLES, /* so many have passed */
+    TW_STEP_CLOCK,  /* each instruction takes so many cycles from now on */
+    TW_STEP_EXTERNAL,        /* a PMU-style event of this number happens in this cycle */
+    TW_STEP_INPUTS,          /* the PE comparator inputs, one bit each */
+    TW_STEP_INSTRUMENTATION, /* TRCIT with this value */
+    TW_STEP_SPECULATE,       /* value: instructions are speculative from here on, or not */
+    TW_STEP_COMMIT,          /* all but the youngest `value` instructions are certain */
+    TW_STEP_CANCEL,          /* the youngest `value` instructions never happened */
+    TW_STEP_OVERFLOW,        /* the trace unit loses what it makes from here on ... */
+    TW_STEP_RECOVER,         /* ... to here */
+    TW_STEP_FLUSH,
+    TW_STEP_SYNC,    /* whatever takes the trace wants a synchronization point */
+    TW_STEP_DEBUG,   /* value: in Debug state, or out of it */
+    TW_STEP_REGISTER /* a write to a register of the trace unit or one that governs it */
+};
+
+/* One thing that happened.  Pointers stay valid until the next call for the log. */
+struct tw_step {
+    uint8_t kind; /* enum tw_step_kind */
+    union {
+        struct {
+            const struct tw_retired *instructions;
+            size_t count;
+        };
+        struct tw_step_context context;
+        struct {
+            uint64_t return_address;
+            uint64_t cause;    /* RISC-V: its cause register; else the type again */
+            uint8_t exception; /* enum tw_exception_type, or 0x10 to 0x17 */
+            uint8_t return_isa;
+            bool is_interrupt;
+        };
+        struct {
+            uint64_t value;
+            uint8_t how; /* enum tw_transaction or enum tw_cancel */
+        };
+        struct tw_register reg;
+    };
+};
+
+struct tw_log_options {
+    size_t size;            /* sizeof(struct tw_log_options) */
+    struct tw_image *image; /* for instructions given without their opcode; may be NULL */
+    const struct tw_allocator *allocator;
+};
+
+struct tw_log;
+
+/* Opens an exlog file or a text log (docs/formats.md), either of them compressed with gzip or
+   not.  Options may be NULL.  On failure *log is NULL and `fault`, if not NULL, says why. */
+TW_API TW_MUST_USE enum tw_status tw_log_open(struct tw_log **log, const char *path,
+                                              const struct tw_log_options *options,
+                                              struct tw_fault *fault);
+/* The same from memory; the bytes are borrowed until the log is freed. */
+TW_API TW_MUST_USE enum tw_status tw_log_open_memory(struct tw_log **log, const uint8_t *bytes,
+                                                     size_t size,
+                                                     const struct tw_log_options *options,
+                                                     struct tw_fault *fault);
+TW_API void tw_log_free(struct tw_log *log);
+/* Whether the log is of a RISC-V processor. */
+TW_API bool tw_log_is_riscv(const struct tw_log *log);
+
+/* The next step; TW_END: there are no more; TW_E_CONFIG: the log is damaged there, see
+   tw_log_fault. */
+TW_API TW_MUST_USE enum tw_status tw_log_next(struct tw_log *log, struct tw_step *step);
+TW_API const char *tw_log_fault(const struct tw_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
