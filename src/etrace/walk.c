@@ -73,6 +73,18 @@ static uint32_t find_reported(struct tw_etrace_run *run, uint64_t address)
     return found;
 }
 
+/* Follows a jump for the first time.  Both its links are set: see leave_plain. */
+static uint32_t link_jump(struct tw_etrace_run *run, uint32_t from)
+{
+    struct tw_blocks *blocks = run->follow->blocks;
+    const uint64_t epoch = run->follow->code->epoch;
+    const uint32_t next = tw_blocks_link(blocks, from, 1);
+
+    if (epoch == run->follow->code->epoch)
+        blocks->blocks[from].next[0] = next;
+    return next;
+}
+
 /* Where an unconditional jump goes. */
 static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
 {
@@ -86,10 +98,11 @@ static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
 
     *is_reported = false;
     if (!more->is_indirect) {
-        next = block->next[1] >= TW_BLOCK_FIRST ? block->next[1]
-               : block->next[1] == TW_NEXT_UNKNOWN
-                   ? tw_blocks_link(run->follow->blocks, from, 1)
-                   : tw_blocks_target(run->follow->blocks, from);
+        next = block->next[1];
+        if (next == TW_NEXT_UNKNOWN)
+            next = link_jump(run, from);
+        else if (next < TW_BLOCK_FIRST)
+            next = tw_blocks_target(run->follow->blocks, from);
     } else if (tw_etrace_is_sequential(decoder, more)) {
         next = tw_blocks_target(run->follow->blocks, from);
     } else if (tw_etrace_is_implicit_return(decoder, more)) {
@@ -150,6 +163,8 @@ static enum tw_etrace_walk leave(struct tw_etrace_run *run)
     return TW_ETRACE_WALK_REPORTED;
 }
 
+enum { STRETCH = 256 }; /* blocks between two looks at whether outcomes are used at all */
+
 /* Most of all steps: plain blocks, one outcome or none for each, nothing to compare with, for more
    than one outcome is left. */
 static void leave_plain(struct tw_etrace_run *run)
@@ -161,29 +176,37 @@ static void leave_plain(struct tw_etrace_run *run)
         run->end - out > TW_ETRACE_MOST ? run->end - TW_ETRACE_MOST : out;
     const uint64_t index = run->index;
     uint64_t map = decoder->map;
-    uint32_t count = decoder->count, hops = decoder->hops, at = decoder->place.at;
-    const uint32_t hops_max = decoder->hops_max;
+    uint32_t count = decoder->count, at = decoder->place.at;
+    bool goes_on = true;
 
-    while (count > 1 && out < end) {
-        const struct tw_block *block = &blocks[at];
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        const uint32_t taken = (~(uint32_t)map & 1) | (branches ^ 1);
-        const uint32_t next = block->next[taken];
+    while (goes_on && count > 1 && out < end && decoder->hops <= decoder->hops_max) {
+        struct tw_element *const limit = end - out > STRETCH ? out + STRETCH : end;
+        const struct tw_element *const first = out;
+        const uint32_t before = count;
 
-        hops = (hops + 1) & (branches - 1);
-        if (TW_UNLIKELY(!tw_block_is_plain(next) || hops > hops_max))
-            break;
-        tw_follow_emit(out++, block, taken, index);
-        map >>= branches;
-        count -= branches;
-        at = next;
+        while (count > 1 && out < limit) {
+            const struct tw_block *block = &blocks[at];
+            const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+            /* A jump's two links are the same: where to go does not wait for the flags. */
+            const uint32_t next = block->next[~map & 1];
+            const uint32_t taken = (~(uint32_t)map & 1) | (branches ^ 1);
+
+            if (TW_UNLIKELY(!tw_block_is_plain(next))) {
+                goes_on = false;
+                break;
+            }
+            tw_follow_emit(out++, block, taken, index);
+            map >>= branches;
+            count -= branches;
+            at = next;
+        }
+        decoder->hops = count == before ? decoder->hops + (uint32_t)(out - first) : 0;
     }
     if (out == run->out)
         return;
     run->out = out;
     decoder->map = map;
     decoder->count = count;
-    decoder->hops = hops;
     decoder->has_left = true;
     tw_etrace_enter(run, at, blocks[at].start);
     if (count > 1)
@@ -250,9 +273,10 @@ static uint32_t look_ahead(struct tw_etrace_run *run)
     }
     if (block->next[taken] >= TW_BLOCK_FIRST)
         return block->next[taken];
-    return block->next[taken] == TW_NEXT_UNKNOWN
-               ? tw_blocks_link(run->follow->blocks, from, taken)
-               : tw_blocks_target(run->follow->blocks, from);
+    if (block->next[taken] != TW_NEXT_UNKNOWN)
+        return tw_blocks_target(run->follow->blocks, from);
+    return tw_etrace_is_conditional(block) ? tw_blocks_link(run->follow->blocks, from, taken)
+                                           : link_jump(run, from);
 }
 
 bool tw_etrace_reaches(struct tw_etrace_run *run)
