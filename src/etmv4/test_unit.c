@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The trace unit: the worked examples of the Arm manual (K10.5.8) and of its packets, element by
+   element and byte by byte; packing, registers, faults. */
+#include "etmv4/test_unit.h"
+
+#include "etmv4/unit.h"
+
+enum { TEXT_MOST = 1 << 16 };
+
+/* A text log; "nops FIRST LAST" stands for so many. */
+static void expand(char *out, const char *text)
+{
+    size_t used = (size_t)snprintf(out, TEXT_MOST, "trackway-log 1\n");
+
+    while (*text) {
+        const size_t size = strcspn(text, "\n");
+        unsigned first, last;
+
+        if (sscanf(text, "nops %x %x", &first, &last) == 2)
+            for (; first <= last; first += 4)
+                used +=
+                    (size_t)snprintf(out + used, TEXT_MOST - used, "i 0x%x d503201f\n", first);
+        else
+            used += (size_t)snprintf(out + used, TEXT_MOST - used, "%.*s\n", (int)size, text);
+        CHECK(used < TEXT_MOST);
+        text += size + (text[size] == '\n');
+    }
+}
+
+struct shown {
+    char text[2048];
+    size_t size;
+};
+
+static void show(void *context, const struct tw_unit_element *element)
+{
+    struct shown *shown = context;
+
+    if (shown->size)
+        shown->text[shown->size++] = ' ';
+    shown->size += tw_unit_element_text(shown->text + shown->size,
+                                        sizeof shown->text - shown->size, element);
+}
+
+/* "NAME=VALUE NAME=VALUE" */
+static void set_registers(struct tw_unit *unit, const char *text)
+{
+    char name[32];
+    uint64_t value;
+    int used;
+
+    while (sscanf(text, " %31[^=]=%" SCNi64 "%n", name, (int64_t *)&value, &used) == 2) {
+        set_register(unit, name, value);
+        text += used;
+    }
+}
+
+/* Runs a log; what the unit made is in `shown` and *bytes (to be freed). */
+static enum tw_status run(struct tw_unit_config config, const char *registers, const char *text,
+                          struct shown *shown, uint8_t **bytes, size_t *size)
+{
+    static char log_text[TEXT_MOST];
+    struct tw_fault fault = { TW_OK, "" };
+    enum tw_status status = TW_OK;
+    struct tw_unit *unit;
+    struct tw_log *log;
+    struct tw_step step;
+    const uint8_t *made;
+
+    expand(log_text, text);
+    if (tw_log_open_memory(&log, (const uint8_t *)log_text, strlen(log_text), NULL, &fault) !=
+        TW_OK)
+        printf("%s\n", fault.text);
+    CHECK(log != NULL);
+    *shown = (struct shown){ 0 };
+    config.size = sizeof config;
+    config.on_element = show;
+    config.element_context = shown;
+    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    set_registers(unit, "TRCTRACEIDR=0x10 TRCVICTLR=0x201 TRCCONFIGR=1");
+    set_registers(unit, registers);
+    set_register(unit, "TRCPRGCTLR", 1);
+    while (status == TW_OK && tw_log_next(log, &step) == TW_OK)
+        status = tw_unit_step(unit, &step);
+    CHECK_TEXT(tw_log_fault(log), "");
+    if (status == TW_OK)
+        set_register(unit, "TRCPRGCTLR", 0);
+    made = tw_unit_output(unit, size);
+    *bytes = check_copy(made, *size);
+    tw_unit_free(unit);
+    tw_log_free(log);
+    return status;
+}
+
+#define EL0    "context(el0 N 64-bit cid=0x0 vmid=0x0)"
+#define EL0_32 "context(el0 N 32-bit cid=0x0 vmid=0x0)"
+#define EL1(x) "context(el1 N 64-bit cid=" x " vmid=0x0)"
+#define BEGIN  "trace_info trace_on " EL0 " address(0x1000) "
+#define SPEC   "TRCIDR8=16 TRCIDR0=0x08c1cea1 "
+#define PATH                                                                                   \
+    "i 0x1000 14000400\n"                                                                      \
+    "nops 2000 2008\n"                                                                         \
+    "i 0x200c 54007fa0\n"                                                                      \
+    "i 0x2010 d503201f\n"
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    const char *registers;
+    const char *log;
+    const char *elements;
+    const char *bytes; /* behind the A-Sync */
+    bool is_etmv4;
+    struct tw_unit_config config;
+} examples[] = {
+    { "K10-6", "", PATH "exception irq return=0x2014",
+      BEGIN "atom(E) atom(N) exception(14,0x2014)", .bytes = "01 00 04 81 30 95 80 08 D9 06 1D 95 85 10" },
+    { "K10-7", "TRCVIIECTLR=0x10000 TRCACVR0=0x2000 TRCACVR1=0x200f",
+      PATH "exception irq return=0x2014",
+      BEGIN "atom(E) trace_on address(0x2010) exception(14,0x2014)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 04 95 84 10 06 1D 95 05" },
+    { "K10-8", SPEC, "speculate on\n" PATH "cancel 5\nexception irq return=0x2000\ncommit",
+      BEGIN "atom(E) atom(N) cancel(1) exception(14,0x2000) commit(2)",
+      .bytes = "01 00 04 81 30 95 80 08 D9 2E 01 06 1D 95 80 10 2D 02" },
+    { "K10-9", SPEC, "speculate on\n" PATH "cancel 4\nexception data-fault return=0x2004\ncommit",
+      BEGIN "atom(E) atom(N) cancel(1) exception(12,0x2004) commit(2)",
+      .bytes = "01 00 04 81 30 95 80 08 D9 2E 01 06 19 95 81 10 2D 02" },
+    { "K10-10", SPEC,
+      "speculate on\n" PATH "cancel 4\nexception data-fault return=0x2004\n"
+      "exception irq return=0x4000\ncommit",
+      BEGIN "atom(E) atom(N) cancel(1) exception(12,0x2004) address(0x4000) "
+            "exception(14,0x4000) commit(3)",
+      .bytes = "01 00 04 81 30 95 80 08 D9 2E 01 06 19 95 81 10 06 5C 95 80 20 2D 03" },
+    { "K10-11", "TRCCONFIGR=0x41",
+      "context el=1 cid=0xaa\ni 0x1000 14000400\nnops 2000 2004\ni 0x2008 d5033fdf\n"
+      "context cid=0xbb\ni 0x200c d503201f\nexception irq return=0x2010\ncontext cid=0xcc\n"
+      "i 0x3000 14000001",
+      "trace_info trace_on " EL1("0xaa") " address(0x1000) atom(E) atom(E) " EL1("0xbb")
+          " exception(14,0x2010) " EL1("0xcc") " address(0x3000) atom(E)",
+      .bytes = "01 00 04 81 B1 AA 00 00 00 95 80 08 DB 81 B1 BB 00 00 00 06 1D 95 84 10 81 B1 CC 00 00 "
+      "00 95 80 18 F7" },
+    { "K10-12", "TRCCONFIGR=0x41",
+      "context el=1 cid=0xaa\ni 0x1000 14000400\nnops 2000 2004\ni 0x2008 d5033fdf\n"
+      "context cid=0xbb\nexception irq return=0x200c\ncontext cid=0xcc\ni 0x3000 14000001",
+      "trace_info trace_on " EL1("0xaa") " address(0x1000) atom(E) atom(E) " EL1("0xbb")
+          " exception(14,0x200c) " EL1("0xcc") " address(0x3000) atom(E)",
+      .bytes = "01 00 04 81 B1 AA 00 00 00 95 80 08 DB 81 B1 BB 00 00 00 06 1D 95 83 10 81 B1 CC 00 00 "
+      "00 95 80 18 F7" },
+    { "K10-13", "TRCCONFIGR=0x41",
+      "context el=1 cid=0xaa\ni 0x1000 14000400\nnops 2000 2004\n"
+      "exception irq return=0x2008\ncontext cid=0xcc\ni 0x3000 14000001",
+      "trace_info trace_on " EL1("0xaa") " address(0x1000) atom(E) exception(14,0x2008) "
+          EL1("0xcc") " address(0x3000) atom(E)",
+      .bytes = "01 00 04 81 B1 AA 00 00 00 95 80 08 F7 06 1D 95 82 10 81 B1 CC 00 00 00 95 80 18 F7" },
+#define CALL                                                                                   \
+    "isa a32\ni 0x1000 0b0003fe taken\ni 0x2000 e320f000\ni 0x2004 e320f000\n"                 \
+    "i 0x2008 e320f000\ni 0x200c 0a0003fb\ni 0x2010 e320f000\ni 0x2014 e12fff1e taken 0x1004\n" \
+    "i 0x1004 e320f000\ni 0x1008 ea000000"
+    { "K10-14", SPEC, CALL,
+      "trace_info trace_on " EL0_32 " address(0x1000) atom(E) atom(N) atom(E) address(0x1004) "
+      "atom(E) commit(4)",
+      .bytes = "01 00 04 81 20 95 80 08 FD 95 01 F7 2D 04" },
+    { "K10-15", SPEC "TRCCONFIGR=0x1001", CALL,
+      "trace_info trace_on " EL0_32 " address(0x1000) atom(E) atom(N) atom(E) atom(E) commit(4)",
+      .bytes = "01 00 04 81 20 95 80 08 FD F7 2D 04" },
+#define TRANSACTION                                                                            \
+    "i 0x2000 d5233060\ntransaction start\ni 0x2004 d503201f\ni 0x2008 54000fe0\n"             \
+    "nops 200c 2800\ni 0x2804 140001ff\n"
+    { "K10-16", "",
+      "i 0x2000 d5233060\ntransaction start\ni 0x2004 140000ff\nnops 2400 2800\n"
+      "i 0x2804 14000001\ni 0x2808 d503307f\ntransaction commit\ni 0x280c 14000001",
+      "trace_info trace_on " EL0 " address(0x2000) atom(E) transaction_start atom(E) atom(E) "
+      "transaction_commit atom(E)",
+      .bytes = "01 00 04 81 30 95 80 10 F7 0A DB 0B F7" },
+    { "K10-17", "",
+      TRANSACTION "transaction fail\ni 0x2004 d503201f\ni 0x2008 54000fe0 taken",
+      "trace_info trace_on " EL0 " address(0x2000) atom(E) transaction_start atom(N) atom(E) "
+      "address(0x3000) transaction_failure address(0x2004) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 10 F7 0A DA 95 80 18 06 31 70 95 81 10 F7" },
+    { "K10-18", SPEC,
+      "speculate on\n" TRANSACTION
+      "transaction fail cancel=513\ni 0x2004 d503201f\ni 0x2008 54000fe0 taken\ncommit",
+      "trace_info trace_on " EL0 " address(0x2000) atom(E) transaction_start atom(N) atom(E) "
+      "address(0x3000) cancel(2) transaction_failure address(0x2004) atom(E) commit(3)",
+      .bytes = "01 00 04 81 30 95 80 10 F7 0A DA 95 80 18 2E 02 06 31 70 95 81 10 F7 2D 03" },
+    { "K10-19", SPEC,
+      "speculate on\ni 0x1000 54008000 taken\n" TRANSACTION
+      "cancel 514 direction\ni 0x1004 14000001\ncommit",
+      BEGIN "atom(E) atom(E) transaction_start atom(N) atom(E) cancel(4) mispredict atom(E) "
+            "commit(2)",
+      .bytes = "01 00 04 81 30 95 80 08 DB 0A F6 3D F7 2D 02" },
+
+    /* Further packets. */
+    { "64-bit address", "",
+      "context el=1\ni 0xffff800010081000 14000c00\ni 0xffff800010084000 d61f0020 taken "
+      "0xffff800010081000\ni 0xffff800010081000 14000c00",
+      "trace_info trace_on " EL1("0x0") " address(0xffff800010081000) atom(E) atom(E) "
+      "address(0xffff800010081000) atom(E)",
+      .bytes = "01 00 04 85 00 08 08 10 00 80 FF FF 31 DB 90 F7" },
+    { "T32", "",
+      "isa t32\ni 0x8000 e07f\ni 0x8102 4700 taken 0x8000\ni 0x8000 e07f",
+      "trace_info trace_on " EL0_32 " address(0x8000) atom(E) atom(E) address(0x8000) atom(E)",
+      .bytes = "01 00 04 81 20 96 80 80 DB 90 F7" },
+    { "waits are P0", "", "i 0x1000 d503207f\ni 0x1004 d5033fdf\ni 0x1008 14000001",
+      BEGIN "atom(E) atom(E) atom(E)", .bytes = "01 00 04 81 30 95 80 08 FF" },
+    { "cycle counts", "TRCCONFIGR=0x11 TRCCCCTLR=0x16",
+      "clock 0\ni 0x1000 14000001\ncycles 24\ni 0x1004 14000001\ncycles 31\n"
+      "i 0x1008 14000001\ncycles 4682\ni 0x100c 14000001\ncycles 5\ni 0x1010 14000001",
+      BEGIN "atom(E) cycle_count(unknown) atom(E) cycle_count(24) atom(E) cycle_count(31) "
+            "atom(E) cycle_count(4682) atom(E)",
+      .bytes = "01 09 01 16 04 81 30 95 80 08 F7 0F F7 12 F7 0D F9 F7 0E B4 24 F7" },
+    { "cycle counts with commits", SPEC "TRCCONFIGR=0x11 TRCCCCTLR=0x16",
+      "clock 0\nspeculate on\ni 0x1000 14000001\ncommit\ni 0x1004 14000001\ni 0x1008 14000001\n"
+      "cycles 24\ncommit\ni 0x100c 14000001\ni 0x1010 14000001\ni 0x1014 14000001\ncycles 32\n"
+      "commit\ni 0x1018 14000001\ncycles 790\ncommit\ncommit",
+      BEGIN "atom(E) commit(1) cycle_count(unknown) atom(E) atom(E) commit(2) cycle_count(24) "
+            "atom(E) atom(E) atom(E) commit(3) cycle_count(32) atom(E) commit(1) "
+            "cycle_count(790)",
+      .bytes = "01 09 01 16 04 81 30 95 80 08 F7 0F 01 DB 16 FF 0C 2A F7 0E 01 80 06" },
+    { "timestamps", "TRCCONFIGR=0x801 TRCIDR0=0x2841cea1",
+      "clock 0\ntime 0x123456789\ni 0x1000 d5033fdf\ntime 0x12345480a\ni 0x1004 d5033fdf\n"
+      "time 0xffffffffffffffff\ni 0x1008 d5033fdf",
+      BEGIN "atom(E) timestamp(0x123456789) atom(E) timestamp(0x12345480a) atom(E) "
+            "timestamp(0xffffffffffffffff)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 02 89 CF 95 9A 12 F7 02 8A 10 F7 02 FF FF FF FF FF FF FF "
+      "FF FF" },
+    { "events, markers, instrumentation",
+      "TRCCONFIGR=0x801 TRCITEEDCR=0x11 TRCITECR_EL1=1 TRCEVENTCTL0R=0x02020202 "
+      "TRCEVENTCTL1R=0xf TRCRSCTLR2=1 TRCEXTINSELR0=0x23",
+      "clock 0\ntime 0x77\ni 0x1000 14000001\nexternal 0x23\ncycles 1\n"
+      "instrumentation 0xdeadbeefcafef00d\ncycles 1\ni 0x1004 14000001",
+      BEGIN "atom(E) timestamp_marker timestamp(0x77) event(0) event(1) event(2) event(3) "
+            "instrumentation(el0,0xdeadbeefcafef00d) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 88 02 77 7F 09 00 0D F0 FE CA EF BE AD DE F7" },
+    { "source address", "", "i 0x1000 54000100\ni 0x1004 54000100\ni 0x1008 14000001",
+      BEGIN "source_address(0x1008)", .bytes = "01 00 04 81 30 95 80 08 B4 02",
+      .config = { .source_addresses = 2 } },
+    { "exception behind branches that are not told", "",
+      "i 0x1000 54000100\ni 0x1004 54000100\nexception irq return=0x1008",
+      BEGIN "exception(14,0x1008)", .bytes = "01 00 04 81 30 95 80 08 06 1D 95 02",
+      .config = { .source_addresses = 2 } },
+    { "Q with count", "TRCCONFIGR=0x2001 TRCQCTLR=0x101 TRCACVR0=0x1000 TRCACVR1=0x1008",
+      "i 0xff0 14000004\nnops 1000 1004\ni 0x1008 140003fe\ni 0x2000 14000001",
+      "trace_info trace_on " EL0 " address(0xff0) atom(E) q(3) address(0x2000) atom(E)",
+      .bytes = "01 00 04 81 30 95 FC 07 F7 A5 80 10 03 F7", .config = { .q_instructions = 3 } },
+    { "Q without count", "TRCCONFIGR=0x6001 TRCQCTLR=0x101 TRCACVR0=0x1000 TRCACVR1=0x1008",
+      "i 0xff0 14000004\nnops 1000 1004\ni 0x1008 17fffffa\ni 0xff0 14000004",
+      "trace_info trace_on " EL0 " address(0xff0) atom(E) q(unknown) address(0xff0) atom(E)",
+      .bytes = "01 00 04 81 30 95 FC 07 F7 AF 90 F7",
+      .config = { .q_instructions = 3, .q_without_count = true } },
+    { "four atoms of which two are lost", SPEC "TRCIDR8=2",
+      "speculate on\ni 0x1000 14000001\ni 0x1004 14000001\ncommit\ni 0x1008 14000001\n"
+      "i 0x100c 14000001",
+      BEGIN "atom(E) atom(E) atom(E) atom(E) discard",
+      .bytes = "01 00 04 81 30 95 80 08 C0 00 03" },
+    { "branch broadcast", "TRCCONFIGR=9", "i 0x1000 14000000\ni 0x1000 14000000\ni 0x1000 14000000",
+      BEGIN "atom(E) address(0x1000) atom(E) address(0x1000) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 90 F7 90 F7" },
+    { "Realm", "TRCCONFIGR=0xc1",
+      "context el=1 security=realm vmid=0x11223344 cid=0x55667788\ni 0x1000 14000001",
+      "trace_info trace_on context(el1 Realm 64-bit cid=0x55667788 vmid=0x11223344) "
+      "address(0x1000) atom(E)",
+      .bytes = "01 00 04 81 F9 44 33 22 11 88 77 66 55 95 80 08 F7" },
+    { "overflow", "",
+      "i 0x1000 14000001\noverflow\ni 0x1004 14000001\nrecover\ni 0x3000 14000001",
+      BEGIN "atom(E) overflow trace_info trace_on " EL0 " address(0x3000) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 00 05 00 00 00 00 00 00 00 00 00 00 00 80 01 00 04 81 30 95 "
+      "80 18 F7" },
+    { "exception return of ETMv4", "",
+      "context el=1\ni 0x1000 d69f03e0 taken 0x2000\ncontext el=0\ni 0x2000 14000001",
+      "trace_info trace_on " EL1("0x0") " address(0x1000) atom(E) exception_return " EL0
+      " address(0x2000) atom(E)",
+      .bytes = "01 00 04 81 31 95 80 08 F7 07 81 30 95 80 10 F7", .is_etmv4 = true },
+    { "reset", "TRCVICTLR=0x601",
+      "i 0x1000 14000001\nexception reset\ncontext el=3 security=secure\ni 0x0 14000001",
+      BEGIN "atom(E) exception(0) context(el3 S 64-bit cid=0x0 vmid=0x0) address(0x0) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 06 01 70 81 13 90 F7" },
+    { "a synchronization request", "",
+      "i 0x1000 14000001\nsync\ni 0x1004 14000001",
+      BEGIN "atom(E) trace_info " EL0 " address(0x1004) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 00 00 00 00 00 00 00 00 00 00 00 80 01 00 81 30 95 81 08 F7" },
+    { "mispredictions", SPEC,
+      "speculate on\ni 0x1000 54000000 taken\ni 0x1000 54000000 taken\ncancel 0 direction\n"
+      "i 0x1004 14000001\ncommit",
+      BEGIN "atom(E) atom(E) mispredict atom(E) commit(3)", .bytes = "01 00 04 81 30 95 80 08 32 F7 2D 03" },
+    { "an indirect branch that went elsewhere", SPEC,
+      "speculate on\ni 0x1000 d61f0020 taken 0x2000\ni 0x2000 14000001\ncancel 1 target\n"
+      "i 0x3000 14000001\ncommit",
+      BEGIN "atom(E) address(0x2000) atom(E) cancel(1) address(0x3000) atom(E) commit(2)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 95 80 10 F7 2E 01 95 80 18 F7 2D 02" },
+};
+/* clang-format on */
+
+static size_t parse_bytes(uint8_t *out, const char *text)
+{
+    size_t count = 0;
+    unsigned value;
+    int used;
+
+    while (sscanf(text, " %x%n", &value, &used) == 1) {
+        out[count++] = (uint8_t)value;
+        text += used;
+    }
+    return count;
+}
+
+static void makes_the_elements_and_bytes_of_the_manual(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(examples); i++) {
+        static const uint8_t async[TW_ETMV4_ASYNC_SIZE] = { [TW_ETMV4_ASYNC_SIZE - 1] = 0x80 };
+        struct tw_unit_config config = examples[i].config;
+        struct shown shown;
+        uint8_t want[128];
+        uint8_t *bytes;
+        size_t size;
+
+        CHECK_CASE(examples[i].name);
+        config.is_ete = !examples[i].is_etmv4;
+        CHECK_EQ(run(config, examples[i].registers, examples[i].log, &shown, &bytes, &size),
+                 TW_OK);
+        CHECK_TEXT(shown.text, examples[i].elements);
+        CHECK(size >= sizeof async);
+        CHECK_BYTES(bytes, sizeof async, async, sizeof async);
+        CHECK_BYTES(bytes + sizeof async, size - sizeof async, want,
+                    parse_bytes(want, examples[i].bytes));
+        free(bytes);
+    }
+}
+
+/* The fewest packets for a string of atoms, by trying all. */
+static unsigned fewest(uint32_t atoms, unsigned count)
+{
+    unsigned best[32] = { 0 };
+
+    for (unsigned end = 1; end <= count; end++) {
+        best[end] = UINT32_MAX;
+        for (unsigned head = 0; head < 256; head++) {
+            const struct tw_etmv4_atoms *packet = &tw_etmv4_atoms[head];
+            const unsigned size = packet->count;
+
+            if (size && size <= end &&
+                (atoms >> (end - size) & ((1u << size) - 1)) == packet->bits &&
+                best[end - size] + 1 < best[end])
+                best[end] = best[end - size] + 1;
+        }
+    }
+    return best[count];
+}
+
+static void packs_atoms_in_the_fewest_bytes(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= 12; count++) {
+        for (uint32_t atoms = 0; atoms < 1u << count; atoms++) {
+            uint64_t left = atoms;
+            unsigned left_count = count, packets = 0;
+
+            while (left_count) {
+                uint8_t head;
+                const unsigned packed = tw_unit_atom_packet(&head, left, left_count);
+
+                CHECK(packed > 0 && packed <= left_count);
+                CHECK_EQ(tw_etmv4_atoms[head].count, packed);
+                CHECK_EQ(tw_etmv4_atoms[head].bits, left & ((1u << packed) - 1));
+                left >>= packed;
+                left_count -= packed;
+                packets++;
+            }
+            CHECK_EQ(packets, fewest(atoms, count));
+        }
+    }
+}
+
+static void presets_program_the_registers(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t minimal, exclude, include;
+    } want[] = {
+        { "TRCCONFIGR", 0x18c1, 0x18c1, 0x18c1 },
+        { "TRCSYNCPR", 0xc, 0xc, 0xc },
+        { "TRCVICTLR", 0x6f0201, 0x6f0201, 0x6f0201 },
+        { "TRCVIIECTLR", 0, 0x10000, 1 },
+        { "TRCACVR0", 0, 0x1000, 0x1000 },
+        { "TRCACVR1", 0, 0x1ffc, 0x1ffc },
+        { "trcacatr0", 0, 0, 0 },
+    };
+
+    (void)state;
+    for (unsigned preset = TW_UNIT_MINIMAL; preset <= TW_UNIT_INCLUDE; preset++) {
+        const struct tw_unit_config config = { .size = sizeof config, .is_ete = true };
+        struct tw_unit *unit;
+        uint64_t value;
+
+        CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+        CHECK_EQ(tw_unit_preset(unit, (enum tw_unit_preset)preset, 0x1000, 0x1ffc), TW_OK);
+        for (size_t i = 0; i < LENGTH(want); i++) {
+            CHECK_CASE(want[i].name);
+            CHECK_EQ(tw_unit_read_register(unit, want[i].name, &value), TW_OK);
+            CHECK_EQ(value, preset == TW_UNIT_MINIMAL   ? want[i].minimal
+                            : preset == TW_UNIT_EXCLUDE ? want[i].exclude
+                                                        : want[i].include);
+        }
+        CHECK_EQ(tw_unit_read_register(unit, "TRCTRACEIDR", &value), TW_OK);
+        CHECK(value != 0);
+        tw_unit_free(unit);
+    }
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    static const struct {
+        const char *name, *registers, *log;
+    } bad[] = {
+        { "cancel of what is certain", SPEC, "speculate on\ni 0 14000001\ncommit\ncancel 1" },
+        { "no branch to mispredict", SPEC, "speculate on\ni 0 d503201f\ncancel 0 direction" },
+        { "too much is not certain", SPEC "TRCIDR8=1",
+          "speculate on\ni 0 14000001\ni 4 14000001" },
+        { "a unit that does not speculate", "", "speculate on" },
+        { "a transaction in another", "", "transaction start\ntransaction start" },
+        { "no transaction", "", "transaction commit" },
+        { "a register while it runs", "", "register TRCCONFIGR=1" },
+        { "no such register", "", "register TRCFOO=1" },
+        { "no such register of many", "", "register TRFCR_EL12=1" },
+    };
+    const struct tw_unit_config config = { .size = sizeof config };
+    struct tw_unit *unit;
+    uint64_t value;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        const struct tw_unit_config ete = { .is_ete = true };
+        struct shown shown;
+        uint8_t *bytes;
+        size_t size;
+
+        CHECK_CASE(bad[i].name);
+        CHECK_EQ(run(ete, bad[i].registers, bad[i].log, &shown, &bytes, &size), TW_E_ARGUMENT);
+        free(bytes);
+    }
+    CHECK_CASE("registers");
+    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR16", 0), TW_E_ARGUMENT);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR", 0), TW_E_ARGUMENT);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR15", 5), TW_OK);
+    CHECK_EQ(tw_unit_read_register(unit, "TRCACVR15", &value), TW_OK);
+    CHECK_EQ(value, 5);
+    CHECK_EQ(tw_unit_read_register(unit, "", &value), TW_E_ARGUMENT);
+    set_register(unit, "TRCSYNCPR", 7);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    set_register(unit, "TRCSYNCPR", 0);
+    set_register(unit, "TRCCONFIGR", 0x11);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    set_register(unit, "TRCCCCTLR", 4);
+    set_register(unit, "TRCIDR8", 5000);
+    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    tw_unit_free(unit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(makes_the_elements_and_bytes_of_the_manual),
+        cmocka_unit_test(packs_atoms_in_the_fewest_bytes),
+        cmocka_unit_test(presets_program_the_registers),
+        cmocka_unit_test(refuses_what_cannot_be),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
