@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens what people have, a snapshot folder or a raw file, and writes snapshots. */
+/* Opens what people have, a snapshot folder, a perf.data or a raw file, and writes snapshots. */
 #ifndef TRACKWAY_CAPTURE_H
 #define TRACKWAY_CAPTURE_H
 
@@ -52,6 +52,13 @@ struct tw_capture_options {
     void (*warn)(void *context, const char *text);
     void *warn_context;
     const struct tw_allocator *allocator;
+
+    /* perf.data only; each may be NULL.  Without a sysroot files are taken from where they are
+       said to be on this machine. */
+    const char *sysroot;   /* folder with the traced machine's files */
+    const char *kernel;    /* its kernel: vmlinux with symbols, or kcore */
+    const char *vdso;      /* its [vdso] */
+    const char *build_ids; /* folder with a .build-id folder, as perf keeps in ~/.debug */
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };
@@ -102,6 +109,7 @@ struct tw_buffer {
     const char *format; /* as written: "coresight", "source_data" ...; NULL for raw files */
     enum tw_framing framing;
     uint64_t size;            /* what tw_capture_read gives: after strip_stop */
+    uint64_t offset;          /* of its first byte in the file; not 0 only in perf.data */
     const char *const *files; /* as written */
     size_t file_count;
 };
@@ -128,7 +136,7 @@ struct tw_source {
     uint32_t device;  /* number for tw_capture_device; TW_NONE in raw captures */
     uint32_t image;   /* number for tw_capture_image; TW_NONE: no program memory */
     const struct tw_stream_buffers *streams; /* the plain name first, if it was given */
-    size_t stream_count;                     /* 0: it is in no buffer */
+    size_t stream_count; /* 0: it is in no buffer; perf.data: ask tw_capture_source_is_in */
 };
 
 struct tw_cluster {
@@ -139,7 +147,8 @@ struct tw_cluster {
 
 struct tw_capture;
 
-/* Opens a folder with snapshot.ini, that file itself, or a raw file.  Options may be NULL.  On
+/* Opens a folder with snapshot.ini, that file itself, a perf.data file (see perfdata.h) or folder,
+   or a raw file.  Options may be NULL.  On
    failure *capture is NULL and `fault`, if not NULL, says why. */
 TW_API TW_MUST_USE enum tw_status tw_capture_open(struct tw_capture **capture, const char *path,
                                                   const struct tw_capture_options *options,

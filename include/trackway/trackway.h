@@ -10,6 +10,7 @@
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/log.h>
+#include <trackway/perfdata.h>
 #include <trackway/sequence.h>
 #include <trackway/status.h>
 #include <trackway/symbols.h>

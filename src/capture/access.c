@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "capture/capture.h"
+#include "capture/perfdata.h"
 
 enum tw_capture_kind tw_capture_kind(const struct tw_capture *capture)
 {
@@ -95,6 +96,9 @@ uint32_t tw_capture_source_buffer(const struct tw_capture *capture, size_t sourc
 {
     const struct tw_stream_buffers *list = find_stream(capture, source, stream);
 
+    for (size_t i = 0; capture->perf && i < capture->buffer_count; i++)
+        if (tw_perf_source_is_in(capture->perf, source, i))
+            return (uint32_t)i;
     return list ? list->buffers[0] : TW_NONE;
 }
 
@@ -103,6 +107,8 @@ bool tw_capture_source_is_in(const struct tw_capture *capture, size_t source, ui
 {
     const struct tw_stream_buffers *list = find_stream(capture, source, stream);
 
+    if (capture->perf)
+        return tw_perf_source_is_in(capture->perf, source, buffer);
     for (size_t i = 0; list && i < list->buffer_count; i++)
         if (list->buffers[i] == buffer)
             return true;

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "capture/perfdata.h"
 #include "image/file.h"
 
 /* Memory in large blocks: what is read from small files is many small things. */
@@ -251,15 +252,39 @@ static enum tw_status open_snapshot(struct tw_capture *capture, const char *path
     return tw_snapshot_read(capture);
 }
 
+/* The directory form of perf.data holds a file "data"; *file is NULL when that is not what it is. */
+static enum tw_status find_perf(struct tw_capture *capture, const struct capture_file **file,
+                                const char **directory, bool is_dir)
+{
+    const char *path = capture->path;
+
+    *directory = NULL;
+    if (is_dir) {
+        *directory = tw_capture_format(capture, "%s/", path);
+        path = tw_capture_format(capture, "%s/data", path);
+        if (!path || !*directory)
+            return TW_E_MEMORY;
+    }
+    TW_TRY(tw_capture_load(capture, file, path));
+    if (!(*file)->bytes || !tw_perf_is((*file)->bytes, (*file)->size))
+        *file = NULL;
+    return TW_OK;
+}
+
 static enum tw_status open_any(struct tw_capture *capture, const char *path, bool on_disk)
 {
     const bool is_dir = !on_disk || is_folder(path);
+    const struct capture_file *perf;
+    const char *directory;
 
     capture->path = tw_capture_keep_text(capture, path, strlen(path));
     if (!capture->path)
         return TW_E_MEMORY;
     if (strlen(path) > 1 << 20)
         return tw_fail(capture->fault, TW_E_ARGUMENT, "the path is too long");
+    TW_TRY(find_perf(capture, &perf, &directory, is_dir));
+    if (perf)
+        return tw_perf_read(capture, perf, directory);
     if (is_dir || tw_name_equal(last_name(path), "snapshot.ini"))
         TW_TRY(open_snapshot(capture, path, is_dir));
     else
@@ -297,6 +322,8 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
     made->options.sources = NULL;
     made->options.images = NULL;
     made->options.core_type = NULL;
+    made->options.sysroot = made->options.kernel = NULL;
+    made->options.vdso = made->options.build_ids = NULL;
     if (status != TW_OK) {
         tw_capture_free(made);
         return status;
@@ -318,6 +345,7 @@ void tw_capture_free(struct tw_capture *capture)
 
     if (!capture)
         return;
+    tw_perf_free(capture->perf);
     for (size_t i = 0; i < capture->image_count; i++)
         tw_image_free(capture->images[i].image);
     for (size_t i = 0; i < capture->loaded_count; i++)

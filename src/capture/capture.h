@@ -48,6 +48,7 @@ struct capture_image {
 };
 
 struct capture_block;
+struct tw_perf;
 
 struct tw_capture {
     const struct tw_allocator *allocator;
@@ -76,6 +77,7 @@ struct tw_capture {
     struct capture_file **loaded;
     size_t loaded_count, loaded_room;
     struct tw_map loaded_by_path;
+    struct tw_perf *perf; /* of a perf.data file; NULL */
 };
 
 /* Zeroed memory that lasts as long as the capture; NULL, with the fault written, when it is out. */
@@ -136,6 +138,8 @@ enum tw_status tw_register_read(struct tw_capture *capture, struct tw_register *
 /* Adds up a buffer's parts, applies wrapped_at and strip_stop. */
 enum tw_status tw_buffer_finish(struct tw_capture *capture, struct capture_buffer *buffer);
 
+/* Adds the files of the caller's to an image. */
+enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image);
 /* Makes the images of all sources. */
 enum tw_status tw_capture_make_images(struct tw_capture *capture);
 

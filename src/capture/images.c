@@ -50,6 +50,13 @@ static enum tw_status add_option(struct tw_capture *capture, struct tw_image *im
     return TW_OK;
 }
 
+enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image)
+{
+    for (size_t i = 0; i < capture->options.image_count; i++)
+        TW_TRY(add_option(capture, image, &capture->options.images[i]));
+    return TW_OK;
+}
+
 static enum tw_status add_dumps(struct tw_capture *capture, struct tw_image *image,
                                 const struct tw_device *device)
 {
@@ -86,9 +93,7 @@ static enum tw_status fill_image(struct tw_capture *capture, struct tw_image *im
     for (size_t i = 0; i < capture->device_count && device == TW_NONE; i++)
         if (is_memory_space(&capture->devices[i]))
             TW_TRY(add_dumps(capture, image, &capture->devices[i]));
-    for (size_t i = 0; i < capture->options.image_count; i++)
-        TW_TRY(add_option(capture, image, &capture->options.images[i]));
-    return TW_OK;
+    return tw_capture_add_images(capture, image);
 }
 
 static bool same_dumps(const struct tw_device *a, const struct tw_device *b)

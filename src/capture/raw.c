@@ -186,10 +186,6 @@ enum tw_status tw_raw_read(struct tw_capture *capture)
     TW_TRY(tw_capture_load(capture, &file, capture->path));
     if (!file->bytes)
         return tw_fail(capture->fault, TW_E_FILE, "%s", file->why);
-    if (file->size >= 8 &&
-        (memcmp(file->bytes, "PERFILE2", 8) == 0 || memcmp(file->bytes, "2ELIFREP", 8) == 0))
-        return tw_fail(capture->fault, TW_E_UNSUPPORTED,
-                       "%s: perf.data files are not supported", capture->path);
     names = tw_capture_keep(capture, 1, sizeof *names);
     if (!names)
         return TW_E_MEMORY;

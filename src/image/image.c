@@ -132,27 +132,6 @@ static bool same_time(const struct tw_region *a, const struct tw_region *b)
     return a->from < b->until && b->from < a->until;
 }
 
-/* A region already there that the new one may not lie upon; NULL: none. */
-static const struct region *find_rival(const struct tw_image *image,
-                                       const struct tw_region *region, uint64_t last)
-{
-    for (size_t i = 0; i < image->layer_count; i++) {
-        const struct layer *layer = &image->layers[i];
-
-        if (layer->context != region->context || !rivals(layer->spaces, region->spaces))
-            continue;
-        for (size_t n = spans_up_to(layer, last); n; n--) {
-            const struct region *other = &image->regions[layer->spans[n - 1].region];
-
-            if (layer->spans[n - 1].last < region->address)
-                break;
-            if (same_time(&other->about, region))
-                return other;
-        }
-    }
-    return NULL;
-}
-
 /* Where a layer of this context and these spaces belongs. */
 static size_t layer_place(const struct tw_image *image, uint32_t context, uint32_t spaces)
 {
@@ -170,6 +149,29 @@ static size_t layer_place(const struct tw_image *image, uint32_t context, uint32
             high = middle;
     }
     return low;
+}
+
+/* A region already there that the new one may not lie upon; NULL: none. */
+static const struct region *find_rival(const struct tw_image *image,
+                                       const struct tw_region *region, uint64_t last)
+{
+    for (size_t i = layer_place(image, region->context, 0); i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+
+        if (layer->context != region->context)
+            break;
+        if (!rivals(layer->spaces, region->spaces))
+            continue;
+        for (size_t n = spans_up_to(layer, last); n; n--) {
+            const struct region *other = &image->regions[layer->spans[n - 1].region];
+
+            if (layer->spans[n - 1].last < region->address)
+                break;
+            if (same_time(&other->about, region))
+                return other;
+        }
+    }
+    return NULL;
 }
 
 /* The layer that takes the region, made if there is none, with room for one span more. */

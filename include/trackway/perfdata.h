@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a Linux perf.data file tells beside its trace: blocks, threads, mappings, time. */
+#ifndef TRACKWAY_PERFDATA_H
+#define TRACKWAY_PERFDATA_H
+
+#include <trackway/capture.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of a block, as the kernel's AUX record has them. */
+enum {
+    TW_PERF_TRUNCATED = 0x01, /* trace was lost: the buffer was full */
+    TW_PERF_OVERWRITE = 0x02, /* snapshot mode */
+    TW_PERF_PARTIAL = 0x04,   /* there are gaps inside */
+    TW_PERF_COLLISION = 0x08, /* trace behind the end may be lost */
+    TW_PERF_RAW = 0x100       /* one source without frames */
+};
+
+/* An uninterrupted stretch of tracing: the buffer of the same number. */
+struct tw_perf_block {
+    uint64_t offset; /* in the file, of its first byte */
+    uint64_t size;
+    uint64_t aux_offset; /* in the ring buffer's stream */
+    uint64_t time;       /* of its AUX record, in ns; 0: not known */
+    uint32_t flags;
+    uint32_t cpu;    /* whose ring buffer it is; TW_NONE: that of a thread */
+    uint32_t tid;    /* ... of this thread; TW_NONE: that of a CPU */
+    uint32_t on_cpu; /* where its AUX record was written; TW_NONE: not said */
+    uint32_t stream; /* blocks of one ring buffer have the same, in time order */
+};
+
+/* A thread for some time. */
+struct tw_perf_thread {
+    uint32_t tid, pid;
+    const char *comm;
+    uint64_t from;  /* in ns: when it became so */
+    uint32_t space; /* address space: view.context of its code; 0: kernel only */
+};
+
+/* A mapping for some time. */
+struct tw_perf_map {
+    uint64_t address, length;
+    uint64_t offset; /* in the file */
+    uint64_t from, until;
+    uint32_t space;
+    uint32_t file; /* number for tw_perf_file; TW_NONE: none, bytes came in the capture */
+    bool is_executable;
+};
+
+enum tw_perf_file_state {
+    TW_PERF_FILE_UNUSED, /* no executable mapping is of it */
+    TW_PERF_FILE_FOUND,
+    TW_PERF_FILE_MISSING, /* no such file where it was looked for */
+    TW_PERF_FILE_WRONG    /* there is one, but it is another build or for another machine */
+};
+
+struct tw_perf_file {
+    const char *name; /* as in the mapping */
+    const char *path; /* where it was found; NULL */
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: not known */
+    uint8_t state;         /* enum tw_perf_file_state */
+};
+
+/* An MMAP or MMAP2 record, as written. */
+struct tw_perf_mapping {
+    uint32_t pid, tid;
+    uint64_t address, length, offset, time;
+    uint32_t major, minor;
+    uint64_t inode, generation;
+    uint32_t protection;
+    uint32_t file;
+    bool has_build_id, is_mmap2;
+};
+
+/* Trace that did not reach the file, or not whole. */
+struct tw_perf_loss {
+    uint64_t record;     /* offset in the file of the AUX record that says so */
+    uint64_t aux_offset; /* place in the ring buffer's stream ... */
+    uint64_t size;       /* ... and the size of the block; missing bytes if !has_data */
+    uint64_t time;
+    uint32_t flags;
+    uint32_t cpu, tid; /* TW_NONE: not said */
+    bool has_data;     /* else the file lacks the whole block */
+};
+
+struct tw_perf;
+
+/* NULL unless it is a perf.data file. */
+TW_API const struct tw_perf *tw_capture_perf(const struct tw_capture *capture);
+
+TW_API const struct tw_perf_block *tw_perf_block(const struct tw_perf *perf, size_t buffer);
+TW_API size_t tw_perf_stream_count(const struct tw_perf *perf);
+TW_API size_t tw_perf_loss_count(const struct tw_perf *perf);
+TW_API const struct tw_perf_loss *tw_perf_loss(const struct tw_perf *perf, size_t number);
+/* The CPU that a source (a number for tw_capture_source) traces. */
+TW_API uint32_t tw_perf_source_cpu(const struct tw_perf *perf, size_t source);
+
+/* The thread at this time, or NULL when no record speaks of it. */
+TW_API const struct tw_perf_thread *tw_perf_thread(const struct tw_perf *perf, uint32_t tid,
+                                                   uint64_t time);
+/* The thread that a PE_CONTEXT element of the source names in a block; TW_NONE: it does not. */
+TW_API uint32_t tw_perf_tid(const struct tw_perf *perf, size_t source, size_t buffer,
+                            const struct tw_element *context);
+/* The mapping that holds an address (kernel mappings in every space), or NULL. */
+TW_API const struct tw_perf_map *tw_perf_map(const struct tw_perf *perf, uint32_t space,
+                                             uint64_t address, uint64_t time);
+/* Fills view->context and view->time for code of this thread at this time. */
+TW_API void tw_perf_view(const struct tw_perf *perf, struct tw_view *view,
+                         const struct tw_perf_thread *thread, uint64_t time);
+
+/* Where a source is while its elements go by: whose thread, and when. */
+struct tw_perf_lane {
+    const struct tw_perf *perf;
+    uint32_t source, buffer; /* the caller sets these three; then tw_perf_look with NULL */
+    uint32_t tid;            /* TW_NONE: not known */
+    uint64_t time;           /* in ns; that of the block where the trace has no such time */
+    bool has_context, is_kernel;
+    struct tw_element context;           /* the last PE_CONTEXT, if has_context */
+    const struct tw_perf_thread *thread; /* NULL: no record speaks of it */
+};
+
+/* A tw_view_fn for struct tw_perf_lane.  A decoder runs ahead of those who take its elements:
+   each wants a lane of its own. */
+TW_API void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *element);
+
+TW_API size_t tw_perf_file_count(const struct tw_perf *perf);
+TW_API const struct tw_perf_file *tw_perf_file(const struct tw_perf *perf, size_t number);
+TW_API size_t tw_perf_mapping_count(const struct tw_perf *perf);
+TW_API const struct tw_perf_mapping *tw_perf_mapping(const struct tw_perf *perf, size_t number);
+
+/* The address that an offset in a file has in its ELF headers; the offset itself in other files. */
+TW_API uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file,
+                                     uint64_t offset);
+
+/* A trace timestamp as time of the records.  False: the two clocks have nothing in common. */
+TW_API bool tw_perf_time(const struct tw_perf *perf, uint64_t *ns, uint64_t timestamp);
+
+/* "hostname", "osrelease", "version", "arch", "cpudesc", "cpuid", "cmdline"; NULL: not said. */
+TW_API const char *tw_perf_feature(const struct tw_perf *perf, const char *name);
+/* How many records of a type there are; types from 0 to 255. */
+TW_API uint64_t tw_perf_record_count(const struct tw_perf *perf, unsigned type);
+/* "MMAP2", "AUX" ...; NULL: a type without a name. */
+TW_API const char *tw_perf_record_name(unsigned type);
+/* Times of the first and last record; false: no record has a time. */
+TW_API bool tw_perf_time_span(const struct tw_perf *perf, uint64_t *first, uint64_t *last);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

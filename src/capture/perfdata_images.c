@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* perf.data: finds the files that were mapped, and makes of them the memory that was executed. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "capture/perfdata.h"
+
+enum { MACHINE_ARM = 40, MACHINE_AARCH64 = 183, TYPE_RELOCATABLE = 1, SEGMENT_LOAD = 1 };
+
+static const char kernel_name[] = "[kernel.kallsyms]";
+
+static bool is_kernel(const char *name)
+{
+    return strncmp(name, kernel_name, sizeof kernel_name - 1) == 0;
+}
+
+/* A name that is no file on any disk. */
+static bool is_anonymous(const char *name)
+{
+    static const char *const starts[] = { "//anon",      "[heap]",  "[stack]",   "[anon",
+                                          "anon_inode:", "/memfd:", "/dev/zero", "[uprobes]",
+                                          "bpf_",        "/SYSV" };
+
+    for (size_t i = 0; i < TW_LENGTH(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Takes the file at this path if it is the one that was mapped. */
+static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
+                               const char *path)
+{
+    const struct capture_file *loaded;
+    struct perf_elf elf;
+    uint8_t id[20];
+    size_t size;
+
+    if (!path)
+        return TW_E_MEMORY;
+    TW_TRY(tw_capture_load(perf->capture, &loaded, path));
+    if (!loaded->bytes || file->state == TW_PERF_FILE_FOUND)
+        return TW_OK;
+    tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
+    if (elf.is_elf) {
+        size = tw_perf_elf_build_id(&elf, id);
+        if ((elf.machine != MACHINE_ARM && elf.machine != MACHINE_AARCH64) ||
+            (size && file->build_id_size &&
+             memcmp(id, file->build_id,
+                    size < file->build_id_size ? size : file->build_id_size) != 0)) {
+            file->state = TW_PERF_FILE_WRONG;
+            file->path = loaded->path;
+            return TW_OK;
+        }
+    }
+    file->state = TW_PERF_FILE_FOUND;
+    file->path = loaded->path;
+    perf->found[file - perf->files] = loaded;
+    return TW_OK;
+}
+
+/* The cache that perf keeps by build ID. */
+static enum tw_status try_build_id(struct tw_perf *perf, struct tw_perf_file *file)
+{
+    static const char *const ends[] = { "/elf", "/vdso", "" };
+    const char *folder = perf->capture->options.build_ids;
+    char hex[41];
+
+    if (!folder || !file->build_id_size)
+        return TW_OK;
+    for (size_t i = 0; i < file->build_id_size; i++) {
+        hex[2 * i] = "0123456789abcdef"[file->build_id[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[file->build_id[i] & 15];
+    }
+    hex[2 * (size_t)file->build_id_size] = 0;
+    for (size_t i = 0; i < TW_LENGTH(ends) && file->state != TW_PERF_FILE_FOUND; i++)
+        TW_TRY(try_path(perf, file,
+                        tw_capture_format(perf->capture, "%s/.build-id/%.2s/%s%s", folder, hex,
+                                          hex + 2, ends[i])));
+    return TW_OK;
+}
+
+static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file)
+{
+    static const char *const places[] = { "/vmlinux", "/boot/vmlinux",
+                                          "/usr/lib/debug/boot/vmlinux" };
+    const char *root = perf->capture->options.sysroot;
+    const char *release = tw_perf_feature(perf, "osrelease");
+
+    if (perf->capture->options.kernel)
+        return try_path(perf, file, perf->capture->options.kernel);
+    if (perf->directory)
+        TW_TRY(
+            try_path(perf, file,
+                     tw_capture_format(perf->capture, "%skcore_dir/kcore", perf->directory)));
+    for (size_t i = 0; root && i < TW_LENGTH(places); i++) {
+        if (file->state != TW_PERF_FILE_FOUND)
+            TW_TRY(try_path(perf, file,
+                            tw_capture_format(perf->capture, "%s%s", root, places[i])));
+        if (file->state != TW_PERF_FILE_FOUND && release && *release)
+            TW_TRY(try_path(
+                perf, file,
+                tw_capture_format(perf->capture, "%s%s-%s", root, places[i], release)));
+    }
+    return file->state == TW_PERF_FILE_FOUND ? TW_OK : try_build_id(perf, file);
+}
+
+static enum tw_status try_file(struct tw_perf *perf, struct tw_perf_file *file)
+{
+    struct tw_capture *capture = perf->capture;
+    const char *root = capture->options.sysroot, *slash = strrchr(file->name, '/');
+    const char *slash_before = file->name[0] == '/' ? "" : "/";
+
+    if (is_kernel(file->name))
+        return try_kernel(perf, file);
+    if (strcmp(file->name, "[vdso]") == 0 && capture->options.vdso)
+        return try_path(perf, file, capture->options.vdso);
+    if (root)
+        TW_TRY(try_path(perf, file,
+                        tw_capture_format(capture, "%s%s%s", root, slash_before, file->name)));
+    if (root && slash && slash != file->name && file->state != TW_PERF_FILE_FOUND)
+        TW_TRY(try_path(perf, file, tw_capture_format(capture, "%s%s", root, slash)));
+    if (file->state != TW_PERF_FILE_FOUND)
+        TW_TRY(try_build_id(perf, file));
+    if (!root && file->name[0] == '/' && file->state != TW_PERF_FILE_FOUND)
+        TW_TRY(try_path(perf, file, file->name));
+    return TW_OK;
+}
+
+enum tw_status tw_perf_find_files(struct tw_perf *perf)
+{
+    perf->found = tw_capture_keep(perf->capture, perf->file_count + 1, sizeof *perf->found);
+    if (!perf->found)
+        return TW_E_MEMORY;
+    for (size_t i = 0; i < perf->event_count; i++) {
+        const struct perf_event *event = &perf->events[i];
+        struct tw_perf_file *file;
+
+        if (event->type != PERF_MMAP || !event->is_exec || event->file == TW_NONE)
+            continue;
+        file = &perf->files[event->file];
+        if (file->state != TW_PERF_FILE_UNUSED)
+            continue;
+        file->state = TW_PERF_FILE_MISSING;
+        if (is_anonymous(file->name))
+            continue;
+        TW_TRY(try_file(perf, file));
+        if (file->state == TW_PERF_FILE_WRONG && tw_perf_may_warn(perf))
+            TW_TRY(tw_capture_warn(perf->capture,
+                                   "%s is not the file that was traced as %s (another build "
+                                   "ID or machine); it is not used",
+                                   file->path, file->name));
+    }
+    return TW_OK;
+}
+
+/* Adds what a map shows of a stretch of bytes that lies at `address`. */
+static enum tw_status add_region(struct tw_perf *perf, const struct tw_perf_map *map,
+                                 uint64_t address, const uint8_t *bytes, uint64_t size)
+{
+    struct tw_image *image = perf->capture->images[0].image;
+    const uint64_t map_last = map->address + (map->length - 1);
+    uint64_t first = address, last;
+    struct tw_region region = {
+        .size = sizeof region, .context = map->space, .from = map->from, .until = map->until
+    };
+
+    if (!size || address > UINT64_MAX - (size - 1))
+        return TW_OK;
+    last = address + (size - 1);
+    first = first > map->address ? first : map->address;
+    last = last < map_last ? last : map_last;
+    if (first > last)
+        return TW_OK;
+    region.address = first;
+    region.length = last - first + 1;
+    region.name = map->file == TW_NONE ? "text poke" : perf->files[map->file].name;
+    if (tw_image_add(image, &region, bytes + (first - address)) == TW_E_MEMORY)
+        return tw_capture_no_memory(perf->capture);
+    return TW_OK;
+}
+
+/* How far the kernel was moved from where it was linked. */
+static uint64_t kernel_slide(const struct tw_perf *perf, const struct perf_elf *elf)
+{
+    struct perf_segment segment;
+    uint64_t value, lowest = UINT64_MAX;
+
+    for (size_t i = 0; i < perf->mapping_count; i++) {
+        const struct tw_perf_mapping *mapping = &perf->mappings[i];
+        const char *name = perf->files[mapping->file].name;
+
+        if (!is_kernel(name))
+            continue;
+        if (name[sizeof kernel_name - 1] &&
+            tw_perf_elf_symbol(elf, &value, name + sizeof kernel_name - 1))
+            return (mapping->offset ? mapping->offset : mapping->address) - value;
+        for (uint32_t k = 0; tw_perf_elf_segment(elf, &segment, k); k++) {
+            if (segment.type != SEGMENT_LOAD || !segment.file_size)
+                continue;
+            if (segment.address - mapping->address < mapping->length)
+                return 0;
+            if (segment.address < lowest)
+                lowest = segment.address;
+        }
+        return lowest == UINT64_MAX ? 0 : mapping->address - lowest;
+    }
+    return 0;
+}
+
+static enum tw_status add_kernel(struct tw_perf *perf, const struct tw_perf_map *map,
+                                 const struct perf_elf *elf)
+{
+    const uint64_t slide = elf->type == 4 ? 0 : kernel_slide(perf, elf); /* 4: kcore */
+    struct perf_segment segment;
+
+    for (uint32_t i = 0; tw_perf_elf_segment(elf, &segment, i); i++)
+        if (segment.type == SEGMENT_LOAD)
+            TW_TRY(add_region(perf, map, segment.address + slide,
+                              elf->view.bytes + segment.offset, segment.file_size));
+    return TW_OK;
+}
+
+static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *map)
+{
+    const struct tw_perf_file *file;
+    const struct capture_file *loaded;
+    struct perf_elf elf;
+    uint64_t offset = 0, size;
+
+    if (!map->is_executable)
+        return TW_OK;
+    file = &perf->files[map->file];
+    loaded = perf->found[map->file];
+    if (!loaded)
+        return TW_OK;
+    size = loaded->size;
+    tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
+    if (elf.is_elf && is_kernel(file->name))
+        return add_kernel(perf, map, &elf);
+    /* A module's code stands where the loader put it: its base is that of .text. */
+    if (elf.is_elf && elf.type == TYPE_RELOCATABLE && !map->space &&
+        tw_perf_elf_section(&elf, &offset, &size, ".text"))
+        return add_region(perf, map, map->address, loaded->bytes + offset, size);
+    if (is_kernel(file->name))
+        return add_region(perf, map, map->address, loaded->bytes, loaded->size);
+    if (map->offset >= loaded->size)
+        return TW_OK;
+    return add_region(perf, map, map->address, loaded->bytes + map->offset,
+                      loaded->size - map->offset);
+}
+
+/* Bytes that a record brought with it. */
+static enum tw_status add_pokes(struct tw_perf *perf)
+{
+    for (size_t i = 0; i < perf->event_count; i++) {
+        const struct perf_event *event = &perf->events[i];
+        const struct tw_perf_map *map;
+
+        if (event->type != PERF_TEXT_POKE)
+            continue;
+        map = tw_perf_map(perf, 0, event->address, event->time);
+        if (map && map->file == TW_NONE && map->from == event->time)
+            TW_TRY(add_region(perf, map, event->address, event->bytes, event->length));
+    }
+    return TW_OK;
+}
+
+enum tw_status tw_perf_make_image(struct tw_perf *perf)
+{
+    struct tw_capture *capture = perf->capture;
+
+    if (!TW_GROW(capture->allocator, &capture->images, &capture->image_room, 1))
+        return tw_capture_no_memory(capture);
+    capture->images[0] = (struct capture_image){ .device = TW_NONE };
+    if (tw_image_new(&capture->images[0].image, capture->allocator) != TW_OK)
+        return tw_capture_no_memory(capture);
+    capture->image_count = 1;
+    TW_TRY(tw_capture_add_images(capture, capture->images[0].image));
+    for (size_t i = 0; i < perf->past_count; i++)
+        if (perf->past[i].file != TW_NONE)
+            TW_TRY(add_map(perf, &perf->past[i]));
+    for (size_t i = 0; i < perf->space_count; i++)
+        for (size_t k = 0; k < perf->spaces[i].count; k++)
+            if (perf->spaces[i].maps[k].file != TW_NONE)
+                TW_TRY(add_map(perf, &perf->spaces[i].maps[k]));
+    return add_pokes(perf);
+}
+
+uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file, uint64_t offset)
+{
+    struct perf_segment segment;
+    struct perf_elf elf;
+
+    if (file >= perf->file_count || !perf->found[file])
+        return offset;
+    tw_perf_elf_open(&elf, perf->found[file]->bytes, perf->found[file]->size);
+    for (uint32_t i = 0; tw_perf_elf_segment(&elf, &segment, i); i++)
+        if (segment.type == SEGMENT_LOAD && offset - segment.offset < segment.file_size)
+            return offset - segment.offset + segment.address;
+    return offset;
+}
