@@ -33,6 +33,11 @@ struct tw_region {
 typedef size_t tw_memory_fn(void *context, uint8_t *out, const struct tw_view *view,
                             uint64_t address, size_t size);
 
+/* Tells in which address space, and at what time, a source's code is to be looked for: sets
+   view->context and view->time.  `element` is a PE_CONTEXT or TIMESTAMP that has just come; NULL:
+   nothing is known yet. */
+typedef void tw_view_fn(void *context, struct tw_view *view, const struct tw_element *element);
+
 TW_API TW_MUST_USE enum tw_status tw_image_new(struct tw_image **image,
                                                const struct tw_allocator *allocator);
 TW_API void tw_image_free(struct tw_image *image);

@@ -39,6 +39,8 @@ struct tw_tree_source {
     const char *text;       /* configuration that is no list of numbers; may be NULL */
     uint8_t id;             /* used when the registers name no trace ID */
     struct tw_image *image; /* borrowed; may be NULL */
+    tw_view_fn *view;       /* NULL: the image has no address spaces (context 0, time 0) */
+    void *view_context;
 };
 
 /* Per trace ID. */

@@ -59,6 +59,7 @@ static struct tw_element *add_context(struct tw_stage *stage, uint8_t isa, uint6
         element->flags |= TW_CONTEXT_HAS_VMID;
         element->vmid = decoder->vmid;
     }
+    tw_follow_context(stage->follow, stage->follow->view.space, element);
     return element;
 }
 
@@ -356,6 +357,7 @@ static void take_timestamp(struct tw_stage *stage, const struct tw_etmv3_packet 
     element->timestamp = packet->time;
     if (packet->freq_changed)
         element->flags |= TW_TIME_FREQ_CHANGE;
+    tw_follow_time(stage->follow, element);
 }
 
 static void take_synced(struct tw_stage *stage, const struct tw_etmv3_packet *packet)

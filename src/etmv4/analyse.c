@@ -75,7 +75,7 @@ static void take_context(struct tw_etmv4_run *run, const struct tw_etmv4_context
     decoder->push_needs_context = false;
     unblock(run);
     emit_context(run, context, index);
-    tw_follow_view(run->follow, space_of(context), 0);
+    tw_follow_context(run->follow, space_of(context), run->out - 1);
     if (!decoder->has_context) {
         decoder->has_context = true;
         settle(run);
@@ -255,6 +255,7 @@ static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *
     case TW_ITEM_TIMESTAMP:
         emit_plain(run, TW_ELEMENT_TIMESTAMP, item);
         out->timestamp = item->value;
+        tw_follow_time(run->follow, out);
         if (item->has_count) {
             out->flags = TW_FLAG_HAS_CYCLES;
             out->cycles = item->number;

@@ -18,21 +18,52 @@ void tw_follow_reset(struct tw_follow *follow)
     follow->walked = 0;
     follow->epoch = follow->code->epoch;
     follow->view = (struct tw_view){ .space = TW_SPACE_ANY };
+    if (follow->look)
+        follow->look(follow->look_context, &follow->view, NULL);
     follow->blocks = tw_code_space(follow->code, &follow->view);
 }
 
-void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context)
+static void set_view(struct tw_follow *follow, const struct tw_view *view)
 {
-    if (follow->view.space == space && follow->view.context == context)
+    if (follow->view.space == view->space && follow->view.context == view->context &&
+        follow->view.time == view->time)
         return;
     /* What comes next is looked up in the new space. */
     if (follow->at != TW_NEXT_NEEDED && follow->at != TW_NEXT_AT_ADDRESS)
         tw_follow_go(follow, tw_follow_address(follow), tw_follow_isa(follow),
                      follow->blocks->more[follow->at & ~TW_BLOCK_BROKEN].it_open);
     follow->last_block = 0;
-    follow->view.space = space;
-    follow->view.context = context;
+    follow->view = *view;
     follow->blocks = tw_code_space(follow->code, &follow->view);
+}
+
+void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context)
+{
+    struct tw_view view = { space, context, follow->view.time };
+
+    if (follow->look)
+        view.context = follow->view.context;
+    set_view(follow, &view);
+}
+
+void tw_follow_context(struct tw_follow *follow, uint32_t space,
+                       const struct tw_element *context)
+{
+    struct tw_view view = { space, 0, follow->view.time };
+
+    if (follow->look)
+        follow->look(follow->look_context, &view, context);
+    set_view(follow, &view);
+}
+
+void tw_follow_time(struct tw_follow *follow, const struct tw_element *timestamp)
+{
+    struct tw_view view = follow->view;
+
+    if (!follow->look)
+        return;
+    follow->look(follow->look_context, &view, timestamp);
+    set_view(follow, &view);
 }
 
 void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8_t it_open)

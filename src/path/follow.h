@@ -42,6 +42,8 @@ struct tw_follow {
 
     uint64_t epoch; /* of the code, when `at` was set */
     struct tw_view view;
+    tw_view_fn *look; /* NULL: there is but one address space */
+    void *look_context;
     uint32_t walked;     /* instructions passed so far on the way to a source address */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
@@ -55,6 +57,12 @@ void tw_follow_reset(struct tw_follow *follow);
 
 /* The address space to look in from now on. */
 void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context);
+
+/* The same, where the trace told so by this PE_CONTEXT: the space is asked of follow->look. */
+void tw_follow_context(struct tw_follow *follow, uint32_t space,
+                       const struct tw_element *context);
+/* A TIMESTAMP has come: memory may look different from now on. */
+void tw_follow_time(struct tw_follow *follow, const struct tw_element *timestamp);
 
 /* The program goes on at this address, where the walk ends that found it. */
 void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8_t it_open);

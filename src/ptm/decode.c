@@ -82,6 +82,7 @@ static void add_context(struct tw_stage *stage, uint8_t isa, uint64_t index)
         element->flags |= TW_CONTEXT_HAS_VMID;
         element->vmid = decoder->vmid;
     }
+    tw_follow_context(stage->follow, stage->follow->view.space, element);
 }
 
 /* Takes over security state and Hyp mode; true when they are new. */
@@ -217,6 +218,7 @@ static void take_timestamp(struct tw_stage *stage, const struct tw_ptm_packet *p
         element->flags |= TW_TIME_FREQ_CHANGE;
     if (packet->has_cycles)
         set_cycles(element, packet->cycles);
+    tw_follow_time(stage->follow, element);
 }
 
 static void take_packet(struct tw_stage *stage, const struct tw_ptm_packet *packet)

@@ -83,8 +83,9 @@ static struct tw_code *shared_code(const struct tw_tree *tree, const struct tw_i
     return NULL;
 }
 
-static enum tw_status set_up_code(struct tw_branch *branch, struct tw_image *image)
+static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree_source *source)
 {
+    struct tw_image *image = source->image;
     struct tw_tree *tree = branch->tree;
     struct tw_code_config *config = &branch->code_config;
 
@@ -104,10 +105,15 @@ static enum tw_status set_up_code(struct tw_branch *branch, struct tw_image *ima
     branch->follow.has_return_stack = config->links_are_special;
     branch->follow.check_continuity = tree->config.check_continuity;
     branch->follow.splits_sources = tree->config.source_address_n;
+    branch->follow.look = source->view;
+    branch->follow.look_context = source->view_context;
+    if (source->view)
+        tw_follow_reset(&branch->follow);
     return TW_OK;
 }
 
-static enum tw_status set_up_decoder(struct tw_branch *branch, struct tw_image *image)
+static enum tw_status set_up_decoder(struct tw_branch *branch,
+                                     const struct tw_tree_source *source)
 {
     const struct tw_protocol *protocol = branch->protocol;
     const struct tw_allocator *allocator = branch->tree->config.allocator;
@@ -121,7 +127,7 @@ static enum tw_status set_up_decoder(struct tw_branch *branch, struct tw_image *
         return tw_fail(fault, TW_E_MEMORY, "no memory for a decoder");
     protocol->decoder_init(branch->decoder, branch->config);
     if (protocol->flags & TW_PROTOCOL_FOLLOWS)
-        return set_up_code(branch, image);
+        return set_up_code(branch, source);
     return TW_OK;
 }
 
@@ -163,7 +169,7 @@ static enum tw_status set_up_branch(struct tw_branch *branch,
                        (unsigned)branch->id);
     if (tree->config.packets_only)
         return set_up_reader(branch);
-    return set_up_decoder(branch, source->image);
+    return set_up_decoder(branch, source);
 }
 
 static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
