@@ -157,6 +157,8 @@ static void json_data(struct tw_text *out, const struct tw_element *e)
         tw_json_u64(out, "key", e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)
         tw_json_text(out, "dir", data_word(e->kind));
+    if (is_value && (e->flags & TW_DATA_OPERAND))
+        tw_json_u64(out, "operand", 1);
     if (e->flags & TW_DATA_BIG_ENDIAN)
         tw_json_u64(out, "be", 1);
 }
@@ -248,6 +250,8 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_EVENT:
         tw_json_text(out, "kind", event_word(e->kind));
         tw_json_u64(out, "num", e->count);
+        if (e->kind == TW_EVENT_NOTIFY) /* RISC-V: the instruction that was reported */
+            tw_json_hex(out, "addr", e->value);
         break;
     case TW_ELEMENT_SYNC_MARKER:
         tw_json_text(out, "kind", "ts");
@@ -461,6 +465,8 @@ static void text_rest(struct tw_text *out, const struct tw_element *e)
         break;
     case TW_ELEMENT_DATA_VALUE:
         tw_text_hex(out, e->data_value);
+        if (e->flags & TW_DATA_OPERAND)
+            tw_text_add(out, " (operand)");
         break;
     default:
         text_body(out, e);
