@@ -8,7 +8,7 @@
 
 #include "etrace_config.h"
 
-enum { ELEMENTS_MOST = 100000, TEXT_ROOM = 16384, CODE_ADDRESS = 0x1000 };
+enum { ELEMENTS_MOST = 20000, TEXT_ROOM = 16384, CODE_ADDRESS = 0x1000 };
 
 struct outcome {
     uint64_t hash;
@@ -23,7 +23,7 @@ static void take(struct tw_tree *tree, struct outcome *outcome)
     while (outcome->count < ELEMENTS_MOST && (status = tw_tree_next(tree, &batch)) == TW_OK) {
         for (size_t i = 0; i < batch.count; i++) {
             const struct tw_element *element = &batch.elements[i];
-            const uint8_t *bytes = (const uint8_t *)element;
+            uint64_t words[sizeof *element / 8];
             char line[512];
 
             require(element->type < TW_ELEMENT_TYPES);
@@ -31,8 +31,9 @@ static void take(struct tw_tree *tree, struct outcome *outcome)
                     (element->count > 0 && element->length >= 2 * element->count));
             if (outcome->count < 200)
                 (void)tw_element_json(line, sizeof line, element, batch.id);
-            for (size_t k = 0; k < sizeof *element; k++)
-                outcome->hash = (outcome->hash ^ bytes[k]) * 1099511628211u;
+            memcpy(words, element, sizeof words);
+            for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+                outcome->hash = (outcome->hash ^ words[k] ^ words[k] >> 29) * 1099511628211u;
         }
         outcome->count += batch.count;
     }
