@@ -9,6 +9,8 @@
 
 enum {
     HEAD_BYTES = 10,
+    MEMORY = 1 << 16,
+    HOLE = 30,
     RANGE_LIMIT = 64,
     ELEMENTS_PER_BYTE = 24 * 3 + RANGE_LIMIT + 8,
     LINE_ROOM = 512
@@ -24,7 +26,7 @@ static void require(bool is_true)
         abort();
 }
 
-/* What an input sets up.  The program is its code again and again, with holes. */
+/* What an input sets up.  The program is its code again and again, with a hole. */
 struct setup {
     struct tw_register registers[20];
     size_t register_count;
@@ -33,7 +35,7 @@ struct setup {
     uint8_t flags;
     const uint8_t *code;
     size_t code_size;
-    uint64_t hole; /* addresses with this bit are not accessible */
+    uint64_t hole; /* where HOLE bytes are not accessible */
 };
 
 static void set(struct setup *setup, const char *name, uint64_t value)
@@ -53,7 +55,7 @@ static void set_up(struct setup *setup, const uint8_t *bytes)
                              .core = cores[bytes[0] >> 5],
                              .is_framed = bytes[0] & 2,
                              .flags = bytes[6],
-                             .hole = (uint64_t)1 << (bytes[7] & 31) };
+                             .hole = 2 * (1 + (uint64_t)bytes[7] * 100) };
     set(setup, "TRCIDR0",
         0x08000e01 | (uint32_t)(bytes[1] & 0x3f) << 3 | (uint32_t)(bytes[1] >> 6) << 15 |
             (uint32_t)(bytes[2] & 7) << 29 | (uint32_t)(bytes[2] >> 7) << 23);
@@ -66,18 +68,22 @@ static void set_up(struct setup *setup, const uint8_t *bytes)
     set(setup, "TRCCONFIGR", 1 | (uint32_t)bytes[5] << 1 | (uint32_t)bytes[5] << 9);
 }
 
-static size_t read_memory(void *context, uint8_t *out, const struct tw_view *view,
-                          uint64_t address, size_t size)
+/* The program in two regions, with a hole between them. */
+static void add_program(struct tw_image *image, uint8_t *memory, const struct setup *setup)
 {
-    const struct setup *setup = context;
-    size_t n = 0;
+    const struct tw_region regions[] = {
+        { .size = sizeof *regions, .address = 0, .length = setup->hole },
+        { .size = sizeof *regions,
+          .address = setup->hole + HOLE,
+          .length = MEMORY - setup->hole - HOLE },
+    };
 
-    (void)view;
     if (!setup->code_size)
-        return 0;
-    for (; n < size && !((address + n) & setup->hole); n++)
-        out[n] = setup->code[(address + n) % setup->code_size];
-    return n;
+        return;
+    for (size_t i = 0; i < MEMORY; i++)
+        memory[i] = setup->code[i % setup->code_size];
+    for (unsigned i = 0; i < LENGTH(regions); i++)
+        require(tw_image_add(image, &regions[i], memory + regions[i].address) == TW_OK);
 }
 
 /* What came out: elements with their ID, or packets made comparable. */
@@ -212,18 +218,15 @@ static void compare_id(const struct list *a, const struct list *b, uint8_t id)
     require(i == a->count && j == b->count);
 }
 
-static void compare(struct setup *setup, size_t size, bool packets_only, uint32_t split)
+static void compare(struct setup *setup, struct tw_image *image, size_t size, bool packets_only,
+                    uint32_t split)
 {
     struct list lists[2] = { { .size = size, .base = 0x1000 },
                              { .size = size, .base = 0x1000 } };
-    struct tw_image *image;
 
     for (unsigned i = 0; i < 2; i++) {
-        require(tw_image_new(&image, NULL) == TW_OK);
-        require(tw_image_set_callback(image, read_memory, setup) == TW_OK);
         lists[i].limit = (size + 16) * ELEMENTS_PER_BYTE;
         run(&lists[i], setup, image, packets_only, i * split);
-        tw_image_free(image);
     }
     require(lists[0].count == lists[1].count);
     for (unsigned id = 0; id < 0x80; id++) /* a source may bring a second ID: its data trace */
@@ -234,7 +237,9 @@ static void compare(struct setup *setup, size_t size, bool packets_only, uint32_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static uint8_t memory[MEMORY];
     struct setup setup;
+    struct tw_image *image;
     uint32_t split;
 
     if (size < HEAD_BYTES)
@@ -246,7 +251,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= HEAD_BYTES + setup.code_size;
     if (size == 0)
         return 0;
-    compare(&setup, size, false, split);
-    compare(&setup, size, true, split);
+    require(tw_image_new(&image, NULL) == TW_OK);
+    add_program(image, memory, &setup);
+    compare(&setup, image, size, false, split);
+    compare(&setup, image, size, true, split);
+    tw_image_free(image);
     return 0;
 }

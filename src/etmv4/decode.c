@@ -33,6 +33,11 @@ static bool has_room(const struct tw_etmv4_stage *stage)
     return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST;
 }
 
+static struct tw_packet last_packet(const struct tw_etmv4_decoder *decoder)
+{
+    return (struct tw_packet){ .index = decoder->last_index, .offset = decoder->last_offset };
+}
+
 /* The path broke off at this packet, which ends at stage->at. */
 static void fail(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
 {
@@ -59,6 +64,7 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     if (packet.base.type != TW_ETMV4_NOT_SYNC || !decoder->is_in_run)
         decoder->last_index = packet.base.index;
     decoder->is_in_run = packet.base.type == TW_ETMV4_NOT_SYNC;
+    decoder->last_offset = packet.base.offset;
     stage->at = at + packet.base.size;
     tw_etmv4_take(stage, &packet, *at);
     tw_etmv4_release(&stage->run);
@@ -177,6 +183,12 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
     for (;;) {
         if (!has_room(stage) || !tw_etmv4_release(&stage->run))
             return false;
+        if (stage->run.follow->error) { /* of a packet that did not fit the last batch */
+            const struct tw_packet packet = last_packet(decoder);
+
+            fail(stage, &packet);
+            continue;
+        }
         if (stage->at == stage->end)
             return true;
         if (is_fast(decoder, stage->run.follow) && stage->end - stage->at > FAST_MARGIN) {
@@ -207,6 +219,7 @@ static struct tw_etmv4_stage begin(struct tw_etmv4_decoder *decoder, struct tw_f
     struct tw_batch *batch = output->batch;
     struct tw_etmv4_stage stage = { .output = output };
 
+    decoder->allocator = follow->code->config.allocator;
     stage.run.decoder = decoder;
     stage.run.follow = follow;
     stage.run.splits_sources = follow->splits_sources;
@@ -249,7 +262,7 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
     in->used = (size_t)(stage.at - in->data);
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);
     tw_follow_leave(follow);
-    if (follow->code->out_of_memory)
+    if (follow->code->out_of_memory || decoder->is_out_of_memory)
         return TW_E_MEMORY;
     return has_more_room ? TW_MORE : TW_OK;
 }
@@ -273,6 +286,8 @@ enum tw_status tw_etmv4_end(void *state, struct tw_follow *follow, struct tw_out
     tw_etmv4_release(&stage.run);
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);
     tw_follow_leave(follow);
+    if (follow->code->out_of_memory || decoder->is_out_of_memory)
+        return TW_E_MEMORY;
     return decoder->is_ended ? TW_END : TW_OK;
 }
 

@@ -75,9 +75,10 @@ struct tw_etmv4_decoder {
     uint32_t commit_left; /* P0 elements still to hand on */
     bool drains;          /* hand on all that is in the queue */
     bool is_ending, is_ended;
-    uint64_t last_index; /* of the last packet: end of trace is there */
-    bool is_in_run;      /* ... which is a run of unsynchronized bytes */
+    uint64_t last_index, last_offset; /* of the last packet: end of trace is there */
+    bool is_in_run;                   /* ... which is a run of unsynchronized bytes */
     const struct tw_allocator *allocator;
+    bool is_out_of_memory; /* sticky: the queue could not grow */
 
     /* Stage 3: analysis. */
     bool has_context, has_address;

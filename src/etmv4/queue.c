@@ -28,10 +28,13 @@ bool tw_etmv4_enqueue(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_it
                 decoder->count * sizeof *decoder->items);
         decoder->first = 0;
     }
-    if (decoder->count >= ITEMS_MAX ||
-        !TW_GROW(decoder->allocator, &decoder->items, &decoder->room,
-                 decoder->first + decoder->count + 1))
+    if (decoder->count >= ITEMS_MAX && item->kind < TW_ITEM_NO_SYNC)
         return false;
+    if (!TW_GROW(decoder->allocator, &decoder->items, &decoder->room,
+                 decoder->first + decoder->count + 1)) {
+        decoder->is_out_of_memory = true;
+        return false;
+    }
     *item_at(decoder, decoder->count++) = *item;
     return true;
 }

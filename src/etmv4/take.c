@@ -70,9 +70,19 @@ void tw_etmv4_fail(struct tw_etmv4_stage *stage, uint8_t code, const struct tw_p
     note_error(stage, code, packet, detail);
     lose_sync(stage, TW_REASON_BAD_PACKET);
     if (!tw_etmv4_enqueue(stage->run.decoder, &item)) {
-        tw_etmv4_drop_queue(stage->run.decoder); /* too much waits, or no memory */
+        tw_etmv4_drop_queue(stage->run.decoder); /* no memory */
         emit_no_sync(stage, TW_REASON_BAD_PACKET, packet->index);
     }
+}
+
+/* The last atom that was committed is final. */
+static void settle_held(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
+{
+    const struct tw_follow *follow = stage->run.follow;
+
+    tw_etmv4_analyse_held(&stage->run);
+    if (follow->error)
+        tw_etmv4_fail(stage, follow->error, packet, follow->error_detail);
 }
 
 static void add(struct tw_etmv4_stage *stage, const struct tw_etmv4_item *item,
@@ -262,7 +272,7 @@ static void take_loss(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet
     const bool is_overflow = packet->base.type == TW_ETMV4_OVERFLOW;
     struct tw_etmv4_item item = { .index = packet->base.index };
 
-    tw_etmv4_analyse_held(&stage->run);
+    settle_held(stage, &packet->base);
     tw_etmv4_discard(decoder);
     if (decoder->in_transaction) {
         item.kind = TW_ITEM_TRANSACTION;
@@ -493,7 +503,7 @@ void tw_etmv4_take_gap(struct tw_etmv4_stage *stage, uint64_t offset)
     const struct tw_packet packet = { .index = tw_position_at(&stage->position, offset),
                                       .offset = offset };
 
-    tw_etmv4_analyse_held(&stage->run);
+    settle_held(stage, &packet);
     tw_etmv4_discard(decoder);
     note_error(stage, TW_ERROR_DISCONTINUITY, &packet, 0);
     tw_etmv4_reader_lost(&decoder->reader);
@@ -508,9 +518,11 @@ void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     struct tw_etmv4_item item = { .kind = TW_ITEM_END, .number = TW_REASON_END };
+    const struct tw_packet last = { .index = decoder->last_index,
+                                    .offset = decoder->reader.offset };
     size_t to = 0;
 
-    tw_etmv4_analyse_held(&stage->run);
+    settle_held(stage, &last);
     for (size_t i = 0; i < decoder->count; i++) {
         const struct tw_etmv4_item *waiting = &decoder->items[decoder->first + i];
 
@@ -527,8 +539,7 @@ void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
     if (decoder->sync != TW_SYNC_DONE && decoder->lost_reason == TW_REASON_OVERFLOW)
         item.number = TW_REASON_OVERFLOW;
     item.index = decoder->last_index;
-    if (!tw_etmv4_enqueue(decoder, &item))
-        decoder->is_ended = true; /* no memory for it: the end goes unsaid */
+    (void)tw_etmv4_enqueue(decoder, &item); /* it fits, or no memory is left */
 }
 
 void tw_etmv4_take(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
