@@ -12,6 +12,7 @@
 #include <trackway/log.h>
 #include <trackway/perfdata.h>
 #include <trackway/sequence.h>
+#include <trackway/sim.h>
 #include <trackway/status.h>
 #include <trackway/symbols.h>
 #include <trackway/trbe.h>

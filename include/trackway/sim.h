@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs a script of register writes, barriers and trace on a model of the Trace Buffer Unit. */
+#ifndef TRACKWAY_SIM_H
+#define TRACKWAY_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trackway/export.h>
+#include <trackway/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where trace comes from: a file, or a model of a trace unit. */
+struct tw_sim_source {
+    void *context;
+    /* The next bytes, room at most, 0 at the end.  *is_trigger: a Detected Trigger follows them. */
+    size_t (*take)(void *context, uint8_t *bytes, size_t room, bool *is_trigger);
+    /* What it holds back until it is flushed, likewise; may be NULL. */
+    size_t (*flush)(void *context, uint8_t *bytes, size_t room);
+};
+
+struct tw_sim_config {
+    size_t size;    /* sizeof(struct tw_sim_config) */
+    bool is_json;   /* lines are JSON objects */
+    uint64_t limit; /* bytes of trace, and of memory, that a script may ask for; 0: 256 MiB */
+    struct tw_sim_source source;
+    void *context;
+    /* Each line of output, without its end. */
+    void (*line)(void *context, const char *text, size_t size);
+    /* Files that the script names.  What `load` gives must last until the run is over. */
+    bool (*load)(void *context, const char *name, const uint8_t **bytes, size_t *size);
+    bool (*save)(void *context, const char *name, const uint8_t *bytes, size_t size);
+    const struct tw_allocator *allocator;
+};
+
+struct tw_sim_result {
+    size_t lines;    /* read */
+    size_t expected; /* "expect" lines, and how many did not hold */
+    size_t failed;
+    uint64_t misuses; /* by software, of the unit */
+};
+
+/* TW_E_ARGUMENT: a line of the script cannot be read, or done; `fault` says which and why.  docs/formats.md
+   has the commands. */
+TW_API TW_MUST_USE enum tw_status tw_sim_run(struct tw_sim_result *result,
+                                             struct tw_fault *fault, const char *script,
+                                             size_t size, const struct tw_sim_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

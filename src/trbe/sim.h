@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A script at work: the unit, its memory and translation, what waits in the trace unit. */
+#ifndef TRBE_SIM_H
+#define TRBE_SIM_H
+
+#include <trackway/sim.h>
+#include <trackway/trbe.h>
+
+#include "base/text.h"
+
+enum { SIM_WORDS = 24, SIM_REGIONS = 16, SIM_MAPS = 16, SIM_HELD = 4096 };
+
+struct sim_region {
+    uint64_t base, size;
+    uint8_t *bytes;
+};
+
+struct sim_map {
+    uint64_t from, to, size;
+};
+
+struct sim {
+    const struct tw_sim_config *config;
+    struct tw_sim_result *result;
+    struct tw_fault *fault;
+    struct tw_trbe_config unit_config;
+    struct tw_trbe *unit;
+    struct sim_region regions[SIM_REGIONS];
+    size_t region_count;
+    struct sim_map maps[SIM_MAPS];
+    size_t map_count;
+    bool has_fault, is_abort;
+    uint64_t fault_at, busy_at; /* busy_at 0: nowhere */
+    struct tw_trbe_fault kind;
+    uint8_t held[SIM_HELD]; /* in the trace unit */
+    size_t held_size;
+    uint64_t spent; /* of the limit */
+    size_t number;  /* of the line */
+    struct tw_text text;
+    enum tw_status status;
+
+    char *word[SIM_WORDS];
+    size_t count;
+};
+
+/* sim_print.c */
+void tw_sim_begin(struct sim *sim, const char *type);
+void tw_sim_end(struct sim *sim);
+void tw_sim_event(void *context, const struct tw_trbe_event *event);
+void tw_sim_show(struct sim *sim);
+void tw_sim_register(struct sim *sim, enum tw_trbe_register name, uint64_t value);
+void tw_sim_expected(struct sim *sim, const char *what, uint64_t got, uint64_t want);
+void tw_sim_drained(struct sim *sim, const uint8_t *bytes, size_t size, const char *name);
+
+/* sim_setup.c */
+bool tw_sim_is_word(const char *word, const char *name); /* in any case */
+bool tw_sim_number(uint64_t *value, const char *text);
+/* The number at a word; names of modes are numbers too. */
+enum tw_status tw_sim_number_at(struct sim *sim, size_t index, uint64_t *value);
+enum tw_status tw_sim_config(struct sim *sim);
+enum tw_status tw_sim_memory(struct sim *sim);
+enum tw_status tw_sim_map(struct sim *sim);
+enum tw_status tw_sim_fault(struct sim *sim);
+enum tw_status tw_sim_busy(struct sim *sim);
+
+/* sim_command.c: one line, already cut into words. */
+enum tw_status tw_sim_command(struct sim *sim);
+
+/* sim.c */
+enum tw_status tw_sim_wrong(struct sim *sim, const char *format, ...) TW_PRINTF(2, 3);
+enum tw_status tw_sim_need_unit(struct sim *sim);
+bool tw_sim_read_memory(void *context, uint8_t *bytes, uint64_t address, size_t size);
+/* False: beyond the limit; said so. */
+bool tw_sim_spend(struct sim *sim, uint64_t size);
+
+#endif
