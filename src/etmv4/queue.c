@@ -150,8 +150,9 @@ bool tw_etmv4_release(struct tw_etmv4_run *run)
 {
     struct tw_etmv4_decoder *decoder = run->decoder;
 
-    while (decoder->source_is_open || decoder->commit_left || decoder->drains ||
-           is_crowded(decoder)) {
+    /* After an error the decoder gives up the rest. */
+    while (!run->follow->error && (decoder->source_is_open || decoder->commit_left ||
+                                   decoder->drains || is_crowded(decoder))) {
         struct tw_etmv4_item item;
 
         if (run->end - run->out < TW_ETMV4_ITEM_MOST)
@@ -172,8 +173,6 @@ bool tw_etmv4_release(struct tw_etmv4_run *run)
         if (is_p0(&item) && decoder->commit_left)
             decoder->commit_left--;
         tw_etmv4_analyse(run, &item);
-        if (run->follow->error)
-            return true; /* the decoder gives up the rest */
     }
     return true;
 }
