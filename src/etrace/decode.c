@@ -126,9 +126,11 @@ static void take_payload(struct stage *stage, const struct tw_etrace_frame *fram
     tw_etrace_transport_lose(&codec->transport);
 }
 
-/* Decodes up to `end`.  False: the batch is full. */
-static bool decode_stretch(struct stage *stage, size_t end, bool is_last)
+/* Decodes up to `end`, where the trace ends, goes on later, or has a gap: a packet that the gap cuts
+   is no packet.  False: the batch is full. */
+static bool decode_stretch(struct stage *stage, size_t end, bool has_gap)
 {
+    const bool is_last = has_gap || stage->in->is_last;
     struct tw_etrace_decoder *decoder = stage->run.decoder;
     struct tw_etrace_transport *transport = &decoder->codec.transport;
     struct tw_input *in = stage->in;
@@ -150,7 +152,7 @@ static bool decode_stretch(struct stage *stage, size_t end, bool is_last)
         if (stage->run.end - stage->run.out < TW_ETRACE_MOST)
             return false;
         if (next_frame(transport, &frame, data, size, is_last) != TW_OK) {
-            if (!is_last)
+            if (has_gap || !is_last)
                 return true;
             begin_packet(stage, in->offset + in->used, (uint32_t)size);
             tw_etrace_fail(&stage->run, TW_ERROR_TRUNCATED, data[0]);
@@ -203,7 +205,7 @@ enum tw_status tw_etrace_decode(void *state, struct tw_follow *follow, struct tw
         const bool has_gap = gap != UINT64_MAX;
         const size_t end = has_gap ? (size_t)(gap - in->offset) : in->size;
 
-        has_room = decode_stretch(&stage, end, has_gap || in->is_last);
+        has_room = decode_stretch(&stage, end, has_gap);
         if (!has_room || !has_gap)
             break;
         if (stage.run.end - stage.run.out < TW_ETRACE_MOST) {
