@@ -85,6 +85,7 @@ struct trace {
     uint8_t bytes[4096];
     size_t size;
     const char *config;
+    enum tw_framing framing;
 };
 
 static struct tw_etrace_config read_config(const char *text)
@@ -266,7 +267,7 @@ static char *decode(const struct program *program, const struct trace *trace, si
     const struct tw_region region = { .size = sizeof region,
                                       .address = program->base,
                                       .length = sizeof program->bytes };
-    const struct tw_tree_config config = { .size = sizeof config };
+    const struct tw_tree_config config = { .size = sizeof config, .framing = trace->framing };
     struct tw_tree_source source = { .size = sizeof source,
                                      .protocol = "etrace",
                                      .text = trace->config };
@@ -968,6 +969,41 @@ static void format_0_that_no_option_allows(void **state)
            "error reserved-config at 7, 2 skipped\non\n2000-200c 4\n");
 }
 
+static void frames_with_a_gap(void **state)
+{
+    const struct program program = loop_program();
+    const struct tw_framer_config framing = { .size = sizeof framing,
+                                              .framing = TW_FRAMING_MEMORY };
+    struct trace trace = trace_of(BASE), framed = trace_of(BASE "id=16\n");
+    struct tw_framer *framer;
+    const uint8_t *frames;
+    size_t gap;
+    char *text;
+
+    (void)state;
+    start(&trace, 0x1000);
+    f2(&trace, 0x3004); /* cut: the rest of it is lost */
+    gap = trace.size - 1;
+    for (unsigned i = 0; i < 4; i++)
+        sync_at(&trace, 0x2000 + 4 * i, 1);
+    CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
+    CHECK_EQ(tw_framer_write(framer, 16, trace.bytes, gap), TW_OK);
+    CHECK_EQ(tw_framer_barrier(framer), TW_OK);
+    CHECK_EQ(tw_framer_write(framer, 16, trace.bytes + gap + 1, trace.size - gap - 1), TW_OK);
+    CHECK_EQ(tw_framer_finish(framer), TW_OK);
+    frames = tw_framer_output(framer, &framed.size);
+    CHECK(framed.size <= sizeof framed.bytes);
+    memcpy(framed.bytes, frames, framed.size);
+    framed.framing = TW_FRAMING_MEMORY;
+    text = decode(&program, &framed, 16);
+    CHECK(strstr(text, "on\nP 3 0\n1000-1000 1\nno sync, discard\nerror discontinuity at "));
+    CHECK(strstr(text, " 0 skipped\non\n2000-200c 4\n"));
+    free(text);
+    tw_framer_free(framer);
+    tw_etrace_codec_free(trace.codec);
+    tw_etrace_codec_free(framed.codec);
+}
+
 static void compressed_tables(void **state)
 {
     struct program program = { .base = 0 };
@@ -1028,6 +1064,7 @@ int main(void)
         cmocka_unit_test(code_that_is_missing),
         cmocka_unit_test(damaged_bytes),
         cmocka_unit_test(format_0_that_no_option_allows),
+        cmocka_unit_test(frames_with_a_gap),
         cmocka_unit_test(compressed_tables),
     };
 
