@@ -10,8 +10,8 @@
 #include "options.h"
 
 static const struct command *const commands[] = {
-    &command_info,  &command_frames,   &command_packets, &command_decode,
-    &command_stats, &command_channels, &command_pack,    &command_snapshot,
+    &command_info,     &command_frames, &command_packets,  &command_decode, &command_stats,
+    &command_channels, &command_pack,   &command_snapshot, &command_encode,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

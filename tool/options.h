@@ -61,6 +61,10 @@ enum option_key {
     O_CLUSTER,
     O_DESCRIPTION,
     O_FORCE,
+    /* encode */
+    O_ELF,
+    O_PRESET,
+    O_UNIT,
     /* output */
     O_INSTRUCTIONS,
     O_FORMAT,
@@ -123,6 +127,9 @@ struct options {
 
     struct list traces, devices, registers, dumps, clusters;
     const char *description;
+
+    struct list elfs;
+    const char *preset, *unit;
 
     const char *format; /* ask options_format_is */
     const char *columns;

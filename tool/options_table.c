@@ -170,9 +170,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "raw file: how the sources are mixed (default: none with one\n"
         "source, memory with several)", .offset = AT(framing), .kind = KIND_CHOICE },
     [O_PROTOCOL] = { "protocol", "NAME", NULL,
-        "raw file with one source: its protocol (see --version)", .offset = AT(protocol), .kind = KIND_TEXT },
+        "of a raw file with one source (see --version), or to encode", .offset = AT(protocol), .kind = KIND_TEXT },
     [O_CONFIG] = { "config", "K=V,K=V...|FILE", NULL,
-        "raw file with one source: its registers", .offset = AT(config), .kind = KIND_TEXT },
+        "registers: of a raw file with one source, or to encode with", .offset = AT(config), .kind = KIND_TEXT },
     [O_ARCH] = { "arch", "NAME", NULL,
         "the traced cores are of this kind (Cortex-A57, ARM-AA64,\nARMv7-M ...), whatever the capture says",
         .offset = AT(arch), .kind = KIND_TEXT },
@@ -239,6 +239,18 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
+    [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
+        "program file; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
+    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include",
+        "programming for one process at EL0: all of it, all but\n--range, or only --range (default: everything at all levels)",
+        .offset = AT(preset), .kind = KIND_CHOICE },
+    [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
+        "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
+        "cycles-per-byte, self-hosted", .offset = AT(unit), .kind = KIND_TEXT },
+
+    [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
+    [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
+
     [O_FORMAT] = { "format", "FORMAT", NULL, NULL, .offset = AT(format), .kind = KIND_TEXT },
     [O_COLUMNS] = { "columns", "NAME[,NAME...]", NULL, "csv: these columns, in this order", .offset = AT(columns), .kind = KIND_TEXT },
     [O_CLOCK] = { "clock", "HZ", NULL, "timestamps count at this rate: show seconds too", .offset = AT(clock), .kind = KIND_NUMBER },

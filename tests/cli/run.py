@@ -14,6 +14,7 @@ import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
+import encode_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401

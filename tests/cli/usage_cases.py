@@ -4,7 +4,7 @@ import re
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["info", "frames", "packets", "decode", "stats", "channels", "pack", "snapshot"]
+COMMANDS = ["info", "frames", "packets", "decode", "stats", "channels", "pack", "snapshot", "encode"]
 
 
 def options_of(tool, command):

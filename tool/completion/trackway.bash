@@ -7,7 +7,7 @@ _trackway()
     local command=${COMP_WORDS[1]} options='' formats='text jsonl'
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -19,8 +19,9 @@ _trackway()
     channels) options='--port --raw --follow --buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
+    encode) options='--protocol --elf --config --preset --range --unit --framing --description --force -o --output -v --verbose -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode' -- "$current"))
         return
         ;;
     esac
@@ -32,6 +33,7 @@ _trackway()
     --format) COMPREPLY=($(compgen -W "$formats" -- "$current")) ;;
     --framing) COMPREPLY=($(compgen -W 'none memory tpiu tpiu-hsync dstream' -- "$current")) ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;
+    --preset) COMPREPLY=($(compgen -W 'minimal exclude include' -- "$current")) ;;
     --on-error) COMPREPLY=($(compgen -W 'resume wait' -- "$current")) ;;
     --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
     --protocol)

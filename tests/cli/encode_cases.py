@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Execution logs through the models of trace units, and back."""
+import gzip
+import subprocess
+import sys
+
+from harness import case, corpus, equal
+
+LOG = """trackway-log 1
+# A call, a loop, an interrupt.
+context el=0 cid=0xaa
+i 0x1000 94000400           # bl 0x2000
+i 0x2000 d503201f
+i 0x2004 54ffffe0 taken     # b.eq 0x2000
+i 0x2000 d503201f
+i 0x2004 54ffffe0
+i 0x2008 d65f03c0 taken 0x1004
+i 0x1004 d503201f
+exception irq return=0x1008
+context el=1
+i 0x3000 d69f03e0 taken 0x1008
+context el=0
+i 0x1008 14000000
+"""
+PCS = [0x1000, 0x2000, 0x2004, 0x2000, 0x2004, 0x2008, 0x1004, 0x3000, 0x1008]
+
+
+def pcs(done):
+    return [int(line, 16) for line in done.out.split() if not line.startswith("#")]
+
+
+@case
+def a_text_log_comes_back(tool):
+    tool.write("run.log", LOG)
+    for protocol in ["ete", "etmv4"]:
+        for more in [(), ("--framing", "memory"), ("--config", "TRCCONFIGR=0x1"),
+                     ("--config", "TRCCONFIGR=0x19,TRCCCCTLR=4"), ("--unit", "source-addresses=1")]:
+            tool.run("encode", "run.log", "--protocol", protocol, "-o", "snap", "--force", *more)
+            equal(pcs(tool.run("decode", "snap", "--format", "pcs")), PCS, (protocol, more))
+
+
+@case
+def a_compressed_log_is_the_same(tool):
+    tool.write("run.log", LOG)
+    tool.write("run.log.gz", gzip.compress(LOG.encode()))
+    tool.run("encode", "run.log", "--protocol", "ete", "-o", "plain")
+    tool.run("encode", "run.log.gz", "--protocol", "ete", "-o", "packed")
+    equal((tool.folder / "plain" / "trace.bin").read_bytes(),
+          (tool.folder / "packed" / "trace.bin").read_bytes())
+    tool.write("cut.gz", gzip.compress(LOG.encode())[:-20])
+    assert "damaged" in tool.run("encode", "cut.gz", "--protocol", "ete", "-o", "no", status=3).err
+
+
+@case
+def presets_filter(tool):
+    tool.write("run.log", LOG)
+    tool.run("encode", "run.log", "--protocol", "ete", "-o", "all", "--preset", "minimal")
+    equal(pcs(tool.run("decode", "all", "--format", "pcs")), [pc for pc in PCS if pc != 0x3000])
+    for preset in ["exclude", "include"]:
+        tool.run("encode", "run.log", "--protocol", "ete", "-o", preset, "--preset", preset,
+                 "--range", "0x2000-0x200c")
+    inside = [pc for pc in PCS if pc >> 12 == 2]
+    equal(pcs(tool.run("decode", "include", "--format", "pcs")), inside)
+    equal(pcs(tool.run("decode", "exclude", "--format", "pcs")),
+          [pc for pc in PCS if pc >> 12 == 1])
+
+
+@case
+def what_is_wrong_is_told(tool):
+    tool.write("run.log", LOG)
+    tool.write("bad.log", "trackway-log 1\ni 0x1000 14000400\nfrobnicate\n")
+    tool.write("no.log", "hello\n")
+    for words, status, said in [
+            (["run.log", "-o", "x"], 2, "which protocol? give --protocol"),
+            (["run.log", "--protocol", "et", "-o", "x"], 2, 'did you mean "ete"?'),
+            (["run.log", "--protocol", "ete"], 2, "where to? give --output FOLDER"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--preset", "include"], 2,
+             "--preset include wants --range"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--framing", "tpiu"], 2,
+             "a snapshot holds none or memory"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--config", "TRCFOO=1"], 3,
+             "there is no register TRCFOO"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--config", "TRCSYNCPR=3"], 3,
+             "TRCSYNCPR is 3"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--unit", "speed=3"], 3,
+             "--unit: speed is none of"),
+            (["gone.log", "--protocol", "ete", "-o", "x"], 3, "gone.log"),
+            (["bad.log", "--protocol", "ete", "-o", "x"], 3,
+             'bad.log: log, line 3: "frobnicate" is no statement'),
+            (["no.log", "--protocol", "ete", "-o", "x"], 3, "no.log: no execution log"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--elf", "run.log"], 3, "run.log"),
+    ]:
+        done = tool.run("encode", *words, status=status)
+        equal(done.out, "")
+        assert said in done.err, done.err
+        equal(done.err.count("\n"), 1, done.err)
+    assert not (tool.folder / "x").exists()
+
+
+@case
+def programs_of_the_corpus_come_back(tool):
+    folder = corpus() / "exec"
+    for name, protocol, more in [("a64-recur", "ete", ()), ("a32-recur", "etmv4", ()),
+                                 ("sys-el", "ete", ("--framing", "memory")),
+                                 ("a64-signals", "etmv4", ())]:
+        log = folder / "logs" / f"{name}.exlog.gz"
+        want = subprocess.run([sys.executable, folder / "tools" / "exlog.py", "pcs", log],
+                              stdout=subprocess.PIPE, check=True).stdout.split()
+        tool.run("encode", log, "--protocol", protocol, "--elf", folder / "logs" / f"{name}.elf",
+                 "-o", name, *more)
+        got = tool.run("decode", name, "--format", "pcs").out.split()
+        want = [int(word, 16) for word in want]
+        got = [int(word, 16) for word in got]
+        assert len(want) - len(got) < 32, (name, len(want), len(got))
+        equal(got, want[:len(got)], name)
