@@ -31,6 +31,12 @@ enum option_key {
     O_IMAGE,
     O_SYMBOLS,
     O_ALLOW_OUTSIDE,
+    /* perf.data */
+    O_SYSROOT,
+    O_SYMFS,
+    O_KERNEL,
+    O_VDSO,
+    O_BUILD_IDS,
     /* how to decode */
     O_OPT,
     O_CHECK,
@@ -113,6 +119,7 @@ struct options {
     const char *framing, *protocol, *config, *arch;
     struct number wrapped_at;
     struct list images, symbols;
+    const char *sysroot, *kernel, *vdso, *build_ids;
 
     struct number range_limit;
     const char *on_error; /* NULL: as is usual for the protocol */

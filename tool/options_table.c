@@ -190,6 +190,15 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
         "a snapshot may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
 
+    [O_SYSROOT] = { "sysroot", "DIR", NULL,
+        "perf.data: folder with the traced machine's files", .offset = AT(sysroot), .kind = KIND_TEXT },
+    [O_SYMFS] = { "symfs", "DIR", NULL, "the same, as perf calls it", .offset = AT(sysroot), .kind = KIND_TEXT },
+    [O_KERNEL] = { "kernel", "FILE", NULL,
+        "perf.data: the traced kernel, vmlinux or kcore", .offset = AT(kernel), .kind = KIND_TEXT },
+    [O_VDSO] = { "vdso", "FILE", NULL, "perf.data: the traced machine's [vdso]", .offset = AT(vdso), .kind = KIND_TEXT },
+    [O_BUILD_IDS] = { "build-ids", "DIR", NULL,
+        "perf.data: files by build ID (default ~/.debug)", .offset = AT(build_ids), .kind = KIND_TEXT },
+
     [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
         "range-limit=N: instructions without a\nwaypoint that count as runaway code (default 1048576);\n"

@@ -132,6 +132,21 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
     return true;
 }
 
+/* Where perf keeps files by build ID. */
+static const char *build_ids(struct session *session)
+{
+    const char *home = getenv("HOME");
+    size_t size;
+
+    if (session->options->build_ids || !home)
+        return session->options->build_ids;
+    size = strlen(home) + sizeof "/.debug";
+    session->build_ids = malloc(size);
+    if (session->build_ids)
+        (void)snprintf(session->build_ids, size, "%s/.debug", home);
+    return session->build_ids;
+}
+
 static bool fill_options(struct session *session, struct tw_capture_options *to)
 {
     const struct options *options = session->options;
@@ -147,6 +162,10 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
         .warn = print_warning,
         .warn_context = session,
     };
+    to->sysroot = options->sysroot;
+    to->kernel = options->kernel;
+    to->vdso = options->vdso;
+    to->build_ids = build_ids(session);
     if (options->framing)
         to->has_framing = tw_framing_by_name(&to->framing, options->framing);
     return take_sources(session, to) && copy_texts(session, to);
@@ -191,11 +210,18 @@ int session_open(struct session *session, const struct options *options)
         say("%s", fault.text);
         return NOT_DONE;
     }
-    if (tw_capture_kind(session->capture) == TW_CAPTURE_SNAPSHOT &&
+    if (tw_capture_kind(session->capture) != TW_CAPTURE_RAW &&
         (options->framing || to.source_count) && !options->quiet)
-        say("warning: %s is a snapshot and says itself what its sources and framing are; "
+        say("warning: %s says itself what its sources and framing are; "
             "--framing, --protocol and --source ID:PROTOCOL are for raw files",
             tw_capture_path(session->capture));
+    session->perf = tw_capture_perf(session->capture);
+    session->lanes =
+        calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
+    if (!session->lanes) {
+        say("out of memory");
+        return NOT_DONE;
+    }
     return check_names(session) ? DONE : NOT_DONE;
 }
 
@@ -203,6 +229,8 @@ void session_close(struct session *session)
 {
     tw_tree_free(session->tree);
     tw_capture_free(session->capture);
+    free(session->lanes);
+    free(session->build_ids);
     free(session->sources);
     free(session->images);
     free(session->texts);

@@ -4,6 +4,7 @@
 #define SESSION_H
 
 #include <trackway/capture.h>
+#include <trackway/perfdata.h>
 #include <trackway/tree.h>
 
 #include "options.h"
@@ -22,9 +23,11 @@ struct session {
     const struct options *options;
     struct output *out;
     struct tw_capture *capture;
+    const struct tw_perf *perf; /* NULL: it is no perf.data */
     struct tw_capture_source_option *sources;
     struct tw_capture_image_option *images;
     char *texts; /* behind sources and images */
+    char *build_ids;
     struct loss loss;
 
     /* The buffer at work. */
@@ -34,9 +37,10 @@ struct session {
     bool is_finished;
     bool is_packets;
     unsigned source_count;
-    uint32_t source_of[128]; /* trace ID to source number, TW_NONE: none */
-    bool is_synced[128];     /* packets: something of this ID was understood */
-    uint8_t kinds[128][256]; /* packets: what a type means, enum packet_kind, by trace ID */
+    uint32_t source_of[128];    /* trace ID to source number, TW_NONE: none */
+    struct tw_perf_lane *lanes; /* perf.data: of the decoders, by source number */
+    bool is_synced[128];        /* packets: something of this ID was understood */
+    uint8_t kinds[128][256];    /* packets: what a type means, enum packet_kind, by trace ID */
 };
 
 /* DONE, or the exit status that says why not (said in words too). */
@@ -53,6 +57,8 @@ enum start { STARTED, NOTHING_THERE, START_FAILED };
 
 /* Builds the tree for a buffer.  NOTHING_THERE: no source of it is known or wanted (said). */
 enum start session_start(struct session *session, size_t buffer, bool is_packets);
+/* The same tree for another buffer that holds the same sources. */
+void session_restart(struct session *session, size_t buffer);
 /* The next elements or packet, feeding the tree as needed; TW_END: the buffer is done. */
 enum tw_status session_next(struct session *session, struct tw_batch *batch);
 enum tw_status session_next_packet(struct session *session, struct tw_packet_view *view);

@@ -12,8 +12,9 @@ static bool is_wanted(const struct session *session, size_t number, uint32_t buf
 {
     const struct tw_source *source = tw_capture_source(session->capture, number);
 
-    /* A source that is in several buffers is taken from the first, or from the one asked for. */
-    if (session->options->buffer
+    /* A source that is in several buffers is taken from the first, or from the one asked for;
+       blocks of perf.data hold one part of its trace each. */
+    if (session->options->buffer || session->perf
             ? !tw_capture_source_is_in(session->capture, number, 0, buffer)
             : tw_capture_source_buffer(session->capture, number, 0) != buffer)
         return false;
@@ -79,6 +80,13 @@ static bool add_source(struct session *session, size_t number)
     };
     uint8_t id = 0;
 
+    if (session->perf) {
+        session->lanes[number] = (struct tw_perf_lane){ .perf = session->perf,
+                                                        .source = (uint32_t)number,
+                                                        .buffer = session->buffer };
+        about.view = tw_perf_look;
+        about.view_context = &session->lanes[number];
+    }
     if (!source->protocol) {
         say_left_out(session, source,
                      source->type ? "this build knows no such type of trace" : "no type given");
@@ -104,6 +112,7 @@ static bool new_tree(struct session *session, enum tw_framing framing)
     const struct tw_tree_config config = {
         .size = sizeof config,
         .framing = framing,
+        .base = tw_capture_buffer(session->capture, session->buffer)->offset,
         .no_barrier = tw_capture_no_barrier(session->capture),
         .packets_only = session->is_packets,
         .counts_elements = !session->is_packets,
@@ -257,11 +266,12 @@ enum tw_status session_next_packet(struct session *session, struct tw_packet_vie
     }
 }
 
-/* The same tree, forgetting what it knew, for another buffer. */
-static void restart(struct session *session, size_t buffer)
+void session_restart(struct session *session, size_t buffer)
 {
-    tw_tree_reset(session->tree, 0);
     session->buffer = (uint32_t)buffer;
+    for (size_t i = 0; i < tw_capture_source_count(session->capture); i++)
+        session->lanes[i].buffer = (uint32_t)buffer;
+    tw_tree_reset(session->tree, tw_capture_buffer(session->capture, buffer)->offset);
     session->fed = 0;
     session->is_finished = false;
 }
@@ -365,7 +375,7 @@ static enum tw_status run_buffer(struct session *session, size_t buffer, session
     enum start start = STARTED;
 
     if (session->tree)
-        restart(session, buffer);
+        session_restart(session, buffer);
     else
         start = session_start(session, buffer, session->is_packets);
     if (start == NOTHING_THERE)

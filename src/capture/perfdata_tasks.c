@@ -358,7 +358,8 @@ static uint64_t last_cut(const struct perf_space *space, uint64_t time)
 void tw_perf_view(const struct tw_perf *perf, struct tw_view *view,
                   const struct tw_perf_thread *thread, uint64_t time)
 {
-    const uint32_t space = thread ? thread->space : 0;
+    /* A thread that has nothing mapped sees the kernel alone, as many others do. */
+    const uint32_t space = thread && perf->spaces[thread->space].count ? thread->space : 0;
     const uint64_t own = last_cut(&perf->spaces[space], time);
     const uint64_t kernel = last_cut(&perf->spaces[0], time);
 
@@ -372,12 +373,11 @@ void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *ele
     const struct tw_perf_block *block = tw_perf_block(at->perf, at->buffer);
 
     if (!element) {
-        at->has_context = at->is_kernel = false;
+        at->has_context = false;
         at->time = block ? block->time : 0;
     } else if (element->type == TW_ELEMENT_PE_CONTEXT) {
         at->context = *element;
         at->has_context = true;
-        at->is_kernel = (element->flags & TW_CONTEXT_HAS_EL) && element->el > 0;
     } else if (element->type == TW_ELEMENT_TIMESTAMP &&
                !tw_perf_time(at->perf, &at->time, element->timestamp)) {
         return;
@@ -385,7 +385,7 @@ void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *ele
     at->tid =
         tw_perf_tid(at->perf, at->source, at->buffer, at->has_context ? &at->context : NULL);
     at->thread = at->tid == TW_NONE ? NULL : tw_perf_thread(at->perf, at->tid, at->time);
-    tw_perf_view(at->perf, view, at->is_kernel ? NULL : at->thread, at->time);
+    tw_perf_view(at->perf, view, at->thread, at->time);
 }
 
 static const struct tw_perf_map *map_now(const struct perf_space *space, uint64_t address,
