@@ -502,10 +502,16 @@ void tw_etmv4_take_gap(struct tw_etmv4_stage *stage, uint64_t offset)
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     const struct tw_packet packet = { .index = tw_position_at(&stage->position, offset),
                                       .offset = offset };
+    uint64_t lost_from = offset;
 
     settle_held(stage, &packet);
     tw_etmv4_discard(decoder);
+    if (decoder->error == TW_ERROR_TRUNCATED) { /* the gap cut that packet */
+        decoder->error = TW_ERROR_NONE;
+        lost_from = decoder->error_at;
+    }
     note_error(stage, TW_ERROR_DISCONTINUITY, &packet, 0);
+    decoder->error_at = lost_from;
     tw_etmv4_reader_lost(&decoder->reader);
     lose_sync(stage, TW_REASON_RESET);
     decoder->lost_is_pending = true;
