@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/image.h>
+
 #include "etmv4/decode.h"
-#include "image/image.h"
 
 enum { SLACK = 64, MEMORY = 0x10000 };
 

@@ -17,14 +17,13 @@ enum {
     SLOT_GROWTH = 1 << SLOT_GROWTH_BITS,
     FIRST_SLOT_BITS = 10,
     FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
-    CHECKPOINT_STEP = 1024 /* bytes: see struct tw_checkpoint */
+    CHECKPOINT_STEP = 1024 /* bytes */
 };
 
-/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP (or at the first
-   instruction that begins behind it).  A block that starts elsewhere and comes by here ends where
-   that one does.  Without these, trace that jumps about in a large area without waypoints (data,
-   zeros) would cost a walk through all of it for each jump.  Value: the block's number, and in the
-   upper half its instructions before the place. */
+/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP or just behind it.
+   A block that starts elsewhere and comes by here ends where that one does; without these, trace
+   that jumps about in a large area without waypoints (data, zeros) would cost a walk through all of
+   it for each jump.  Value: the block's number; above it, its instructions before the place. */
 static bool is_checkpoint(uint64_t address)
 {
     return address % CHECKPOINT_STEP < 4;
@@ -225,19 +224,19 @@ static void go_near_limit(struct walk *walk, struct tw_block *block, uint64_t he
     uint64_t last = 0, steps = 0;
 
     for (uint64_t step = CHECKPOINT_STEP;; step += CHECKPOINT_STEP) {
-        const uint64_t *next =
-            tw_map_find(checkpoints, checkpoint_key(walk->address + step, walk->isa));
+        const uint64_t key = checkpoint_key(walk->address + step, walk->isa);
+        const uint64_t *next = tw_map_find(checkpoints, key);
 
         if (!next || (uint32_t)*next != (uint32_t)here || (*next >> 32) - (here >> 32) >= left)
             break;
         last = *next;
         steps = step;
     }
-    if (!steps)
-        return;
-    block->count += (uint32_t)((last >> 32) - (here >> 32));
-    advance(walk, (unsigned)steps);
-    walk->left = 0;
+    if (steps) {
+        block->count += (uint32_t)((last >> 32) - (here >> 32));
+        advance(walk, (unsigned)steps);
+        walk->left = 0;
+    }
 }
 
 /* Where the block being built can go on behind a known long block's end.  True: it ends there
@@ -250,20 +249,18 @@ static bool use_checkpoint(struct walk *walk, struct tw_block *block,
     const uint64_t *found =
         tw_map_find(&blocks->checkpoints, checkpoint_key(walk->address, walk->isa));
     const struct tw_block *known;
-    uint64_t end;
 
     if (!found || block->count >= limit)
         return false;
     known = &blocks->blocks[(uint32_t)*found];
     if (known->isa != walk->isa || walk->address - known->start >= known->length)
-        return false; /* keys of two instruction sets may meet */
+        return false; /* keys may meet */
     if (known->count - (uint32_t)(*found >> 32) > limit - block->count) {
         go_near_limit(walk, block, *found);
         return false;
     }
-    end = known->start + known->length;
     block->count += known->count - (uint32_t)(*found >> 32);
-    advance(walk, (unsigned)(end - walk->address));
+    advance(walk, (unsigned)(known->start + known->length - walk->address));
     walk->left = 0;
     *more = blocks->more[(uint32_t)*found];
     block->last = known->last;
