@@ -6,6 +6,7 @@
 #include "options.h"
 
 extern const struct command command_info, command_frames, command_packets, command_decode,
-    command_stats, command_pack, command_snapshot, command_channels, command_encode;
+    command_stats, command_pack, command_snapshot, command_channels, command_encode,
+    command_check_sequence, command_sim;
 
 #endif

@@ -10,8 +10,9 @@
 #include "options.h"
 
 static const struct command *const commands[] = {
-    &command_info,     &command_frames, &command_packets,  &command_decode, &command_stats,
-    &command_channels, &command_pack,   &command_snapshot, &command_encode,
+    &command_info,   &command_frames,         &command_packets, &command_decode,
+    &command_stats,  &command_channels,       &command_pack,    &command_snapshot,
+    &command_encode, &command_check_sequence, &command_sim,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -45,7 +46,7 @@ static void print_usage(struct output *out)
                      "Turns processor hardware trace into the exact path of execution.\n\n"
                      "Commands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        output_format(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        output_format(out, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
     output_text(out,
                 "\n"
                 "  trackway help COMMAND    what a command does, and its options\n"

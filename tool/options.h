@@ -71,6 +71,9 @@ enum option_key {
     O_ELF,
     O_PRESET,
     O_UNIT,
+    /* check-sequence */
+    O_EXPLAIN,
+    O_STRICT,
     /* output */
     O_INSTRUCTIONS,
     O_FORMAT,
@@ -138,6 +141,8 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
+    const char *explain;
+
     const char *format; /* ask options_format_is */
     const char *columns;
     struct number clock;
@@ -149,7 +154,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool all, raw, force, instructions, errors, stats, quiet, help;
+    bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
 struct command {

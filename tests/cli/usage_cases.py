@@ -4,7 +4,8 @@ import re
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["info", "frames", "packets", "decode", "stats", "channels", "pack", "snapshot", "encode"]
+COMMANDS = ["info", "frames", "packets", "decode", "stats", "channels", "pack", "snapshot", "encode",
+            "check-sequence", "sim"]
 
 
 def options_of(tool, command):
@@ -16,7 +17,7 @@ def options_of(tool, command):
 @case
 def help_lists_every_command(tool):
     text = tool.run("--help").out
-    equal(re.findall(r"^  (\w+)  +\w", text, re.M)[:len(COMMANDS)], COMMANDS)
+    equal(re.findall(r"^  ([\w-]+) +\w", text, re.M)[:len(COMMANDS)], COMMANDS)
     equal(tool.run("help").out, text)
 
 

@@ -7,7 +7,7 @@ _trackway()
     local command=${COMP_WORDS[1]} options='' formats='text jsonl'
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode check-sequence sim help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -20,8 +20,10 @@ _trackway()
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
     encode) options='--protocol --elf --config --preset --range --unit --framing --description --force -o --output -v --verbose -h --help' ;;
+    check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
+    sim) options='--format -o --output --color -q --quiet -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode stats channels pack snapshot encode check-sequence sim' -- "$current"))
         return
         ;;
     esac
