@@ -109,6 +109,7 @@ void tw_etmv4_forget_place(struct tw_etmv4_run *run)
     decoder->has_context = decoder->has_address = false;
     decoder->q_is_open = false;
     decoder->atom_is_held = false;
+    run->follow->last_block = 0;
     run->follow->return_count = 0;
     tw_follow_lose(run->follow);
 }
@@ -346,6 +347,9 @@ void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item
         run->follow->pop_is_pending = false;
         decoder->push_needs_address = decoder->push_needs_context = true;
         unblock(run);
+        break;
+    case TW_ITEM_MISPREDICT:
+        tw_follow_flip(run->follow);
         break;
     case TW_ITEM_EXCEPTION_RETURN:
     case TW_ITEM_EXCEPTION_RETURN_P0:

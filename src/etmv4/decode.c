@@ -78,10 +78,11 @@ static bool one_packet(struct tw_etmv4_stage *stage)
 /* True while atoms and addresses may go straight to the follower. */
 static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_follow *follow)
 {
-    return decoder->sync == TW_SYNC_DONE && decoder->count == 0 && decoder->has_context &&
-           decoder->has_address && !decoder->exception_is_open && !decoder->q_is_open &&
-           decoder->reader.setup.max_spec == 0 && !decoder->commit_left && !decoder->drains &&
-           !decoder->source_is_open && !follow->push_is_blocked && !follow->check_continuity;
+    return decoder->sync == TW_SYNC_DONE && decoder->has_atom && decoder->count == 0 &&
+           decoder->has_context && decoder->has_address && !decoder->exception_is_open &&
+           !decoder->q_is_open && decoder->reader.setup.max_spec == 0 &&
+           !decoder->commit_left && !decoder->drains && !decoder->source_is_open &&
+           !follow->push_is_blocked && !follow->check_continuity;
 }
 
 /* size: hot loop */

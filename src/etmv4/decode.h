@@ -22,7 +22,8 @@ enum tw_etmv4_item_kind {
     TW_ITEM_TRACE_INFO,
     TW_ITEM_EXCEPTION_RETURN,
     TW_ITEM_TRANSACTION,
-    TW_ITEM_KEPT, /* from here on: kept by cancel, discard and end of trace */
+    TW_ITEM_MISPREDICT, /* of an atom that was followed already */
+    TW_ITEM_KEPT,       /* from here on: kept by cancel, discard and end of trace */
     TW_ITEM_TIMESTAMP = TW_ITEM_KEPT,
     TW_ITEM_CYCLE_COUNT,
     TW_ITEM_EVENT,
@@ -59,6 +60,7 @@ struct tw_etmv4_decoder {
     bool is_after_overflow; /* the next Trace On says so */
     bool in_transaction;
     bool has_marker;        /* a Timestamp Marker was seen */
+    bool has_atom;          /* since Trace On or synchronization */
     bool exception_is_open; /* its address packet comes next */
     struct tw_etmv4_item exception;
     struct tw_etmv4_context context; /* last one */

@@ -38,6 +38,7 @@ static void lose_sync(struct tw_etmv4_stage *stage, uint8_t reason)
     decoder->sync = TW_SYNC_ASYNC;
     decoder->lost_reason = reason;
     decoder->exception_is_open = false;
+    decoder->has_atom = false;
     decoder->in_transaction = false;
     decoder->has_marker = false;
     stage->run.follow->error = TW_ERROR_NONE;
@@ -103,6 +104,7 @@ static void add_atoms(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet
     struct tw_etmv4_decoder *decoder = stage->run.decoder;
     uint32_t bits = packet->atoms;
 
+    decoder->has_atom = true;
     if (decoder->reader.setup.max_spec == 0) {
         decoder->drains = true;
         tw_etmv4_release(&stage->run);
@@ -300,8 +302,17 @@ static void take_speculation(struct tw_etmv4_stage *stage, const struct tw_etmv4
         tw_etmv4_fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
         return;
     }
-    if (packet->mispredict)
+    if (!packet->mispredict || !decoder->has_atom)
+        return;
+    if (decoder->reader.setup.max_spec == 0) { /* in order: addresses may be on their way */
+        const struct tw_etmv4_item item = { .index = packet->base.index,
+                                            .kind = TW_ITEM_MISPREDICT };
+
+        add(stage, &item, &packet->base);
+        decoder->drains = true;
+    } else {
         tw_etmv4_mispredict(&stage->run);
+    }
 }
 
 static void take_cycle_count(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
@@ -342,6 +353,7 @@ static void take_simple(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     switch (packet->base.type) {
     case TW_ETMV4_TRACE_ON:
         item.kind = TW_ITEM_TRACE_ON;
+        decoder->has_atom = false;
         item.number = decoder->is_after_overflow ? TW_TRACE_ON_OVERFLOW : TW_TRACE_ON_NORMAL;
         decoder->is_after_overflow = false;
         break;

@@ -322,8 +322,10 @@ void tw_follow_flip(struct tw_follow *follow)
     const bool taken = !follow->last_taken;
     struct tw_element ignored[TW_FOLLOW_MOST];
 
-    if (!follow->last_block || !blocks || follow->epoch != follow->code->epoch)
+    if (!follow->last_block || !blocks || follow->epoch != follow->code->epoch) {
+        tw_follow_lose(follow); /* where the other way leads is not known */
         return;
+    }
     if (follow->last_taken && blocks->more[follow->last_block].is_link && follow->return_count)
         follow->return_count--; /* the call was not made */
     tw_follow_after(follow, ignored, follow->last_block, taken, 0);

@@ -245,7 +245,7 @@ struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_eleme
    the range without writing it anywhere; false when memory or the range limit ends before. */
 bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count);
 
-/* Undoes the last atom's decision: the program went the other way. */
+/* Undoes the last atom's decision: the program went the other way, whatever address came since. */
 void tw_follow_flip(struct tw_follow *follow);
 /* Pushes what the last atom's branch would have pushed had it been taken. */
 void tw_follow_push_last(struct tw_follow *follow);
