@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "accesses.h"
+#include "branches.h"
 #include "commands.h"
 #include "lines.h"
 #include "listing.h"
@@ -156,9 +157,10 @@ static int run(const struct options *options)
 
     if (status == DONE)
         status = session_open(&session, options);
-    if (status == DONE && options_format_is(options, "runs") && !session.perf) {
-        say("%s: --format runs is for perf.data, which tells CPUs and threads",
-            tw_capture_path(session.capture));
+    if (status == DONE && !session.perf &&
+        (options_format_is(options, "runs") || options_format_is(options, "perf"))) {
+        say("%s: --format %s is for perf.data, which tells CPUs and threads",
+            tw_capture_path(session.capture), options->format);
         status = BAD_USAGE;
     }
     if (status == DONE)
@@ -176,9 +178,13 @@ static int run(const struct options *options)
         else if (decode.lines.format == LINES_CSV)
             csv_head(&decode.lines.csv, &decode.out);
         session.out = &decode.out;
-        status = options_format_is(options, "runs")
-                     ? runs_print(&session)
-                     : session_run(&session, false, decode_buffer, &decode);
+        if (options_format_is(options, "runs"))
+            status = runs_print(&session);
+        else if (options_format_is(options, "perf"))
+            status = branches_print(&session,
+                                    options->instructions ? EACH_INSTRUCTION : EACH_BRANCH);
+        else
+            status = session_run(&session, false, decode_buffer, &decode);
     }
     if (!output_close(&decode.out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
@@ -195,8 +201,9 @@ static const uint8_t takes[] = {
     O_FUNCTION,    O_SYMBOLS, O_INSTRUCTIONS, O_FRAMING,       O_PROTOCOL,   O_CONFIG,
     O_ARCH,        O_IMAGE,   O_NO_BARRIER,   O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR,
     O_ASSUME_SYNC, O_OPT,     O_CHECK,        O_ALLOW_OUTSIDE, O_SYSROOT,    O_SYMFS,
-    O_KERNEL,      O_VDSO,    O_BUILD_IDS,    O_COLUMNS,       O_CLOCK,      O_ERRORS,
-    O_STATS,       O_OUTPUT,  O_COLOR,        O_QUIET,         O_VERBOSE,    O_END,
+    O_KERNEL,      O_VDSO,    O_BUILD_IDS,    O_PERF_STYLE,    O_COLUMNS,    O_CLOCK,
+    O_ERRORS,      O_STATS,   O_OUTPUT,       O_COLOR,         O_QUIET,      O_VERBOSE,
+    O_END,
 };
 
 const struct command command_decode = {
@@ -207,10 +214,11 @@ const struct command command_decode = {
         "text, jsonl and csv list every element. path lists straight runs (R first last n),\n"
         "privilege or Exception level (P), exceptions (E) and interrupts (I); pcs one\n"
         "address for each instruction executed; runs, of perf.data, straight runs of every\n"
-        "CPU and thread in time order (cpu tid first n). All leave out transactions that "
+        "CPU and thread in time order (cpu tid first n), and perf what perf script prints of\n"
+        "branches, or with --instructions of instructions. All leave out transactions that "
         "failed,\n"
         "as does --instructions, which lists instructions in place of ranges.",
-    .formats = "text|jsonl|csv|path|pcs|runs",
+    .formats = "text|jsonl|csv|path|pcs|runs|perf",
     .options = takes,
     .least = 1,
     .most = 1,

@@ -17,6 +17,7 @@ struct stream {
     struct tw_batch batch;
     size_t given;
     struct merge_lane *lanes[128];
+    void *state; /* of all lanes, where they share it */
 };
 
 struct merge {
@@ -41,6 +42,20 @@ uint32_t merge_pid(const struct merge_lane *lane)
     return lane->at.thread ? lane->at.thread->pid : lane->at.tid;
 }
 
+/* Zeroed state for a lane: its own, or that of the ring buffer. */
+static void *state_of(struct merge *merge, struct stream *stream)
+{
+    const struct tw_perf_block *block =
+        tw_perf_block(merge->session->perf, stream->session.buffer);
+
+    if (merge->sink->share == SHARE_NEVER ||
+        (merge->sink->share == SHARE_IN_THREADS && block->tid == TW_NONE))
+        return calloc(1, merge->sink->state_size + 1);
+    if (!stream->state)
+        stream->state = calloc(1, merge->sink->state_size + 1);
+    return stream->state;
+}
+
 static struct merge_lane *lane_of(struct merge *merge, struct stream *stream, uint8_t id)
 {
     const uint32_t number = stream->session.source_of[id & 0x7f];
@@ -51,7 +66,7 @@ static struct merge_lane *lane_of(struct merge *merge, struct stream *stream, ui
         return lane;
     lane = calloc(1, sizeof *lane);
     if (lane)
-        lane->state = calloc(1, merge->sink->state_size + 1);
+        lane->state = state_of(merge, stream);
     if (!lane || !lane->state) {
         say("out of memory");
         free(lane);
@@ -63,8 +78,7 @@ static struct merge_lane *lane_of(struct merge *merge, struct stream *stream, ui
                                       .buffer = stream->session.buffer };
     lane->id = id;
     lane->cpu = tw_perf_source_cpu(merge->session->perf, number);
-    lane->is_ptm_or_etmv3 =
-        strcmp(source->protocol, "ptm") == 0 || strcmp(source->protocol, "etmv3") == 0;
+    lane->protocol = source->protocol;
     lane->image = tw_capture_image(merge->session->capture, source->image);
     lane->view = tw_element_view(NULL);
     tw_perf_look(&lane->at, &lane->view, NULL);
@@ -164,17 +178,36 @@ static void refill(struct merge *merge, struct stream *stream)
     }
 }
 
-/* Gives the elements up to the next timestamp. */
+/* Where the elements that are near to the timestamp at `given` end, before the one at `next`.  A
+   new context begins a stretch of its own, with what stands between it and the last range: it is
+   nearer to the timestamp after it, as time went by before tracing went on. */
+static size_t end_of_stretch(const struct tw_batch *batch, size_t given, size_t next)
+{
+    size_t end = given + (batch->elements[given].type == TW_ELEMENT_TIMESTAMP);
+
+    for (size_t i = given; i < next; i++) {
+        if (batch->elements[i].type == TW_ELEMENT_INSTR_RANGE)
+            end = i + 1;
+        else if (batch->elements[i].type == TW_ELEMENT_PE_CONTEXT && end > given)
+            return end;
+        else if (batch->elements[i].type == TW_ELEMENT_PE_CONTEXT)
+            return next;
+    }
+    return next;
+}
+
+/* Gives the elements up to the next timestamp, or to a context before it. */
 static void give(struct merge *merge, struct stream *stream)
 {
     const struct tw_batch *batch = &stream->batch;
     const size_t next = find_time(batch, stream->given + 1);
+    const size_t end = end_of_stretch(batch, stream->given, next);
     struct merge_lane *lane = lane_of(merge, stream, batch->id);
 
     if (lane)
         merge->sink->take(merge->sink->context, lane, batch->elements + stream->given,
-                          next - stream->given);
-    stream->given = next;
+                          end - stream->given);
+    stream->given = end;
     if (next < batch->count)
         stream->key = batch->elements[next].timestamp;
 }
@@ -249,10 +282,11 @@ static void clean_up(struct merge *merge)
         add_loss(&merge->session->loss, &stream->session.loss);
         free(stream->session.lanes);
         for (size_t id = 0; id < 128; id++) {
-            if (stream->lanes[id])
+            if (stream->lanes[id] && stream->lanes[id]->state != stream->state)
                 free(stream->lanes[id]->state);
             free(stream->lanes[id]);
         }
+        free(stream->state);
     }
     free(merge->streams);
 }

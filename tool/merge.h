@@ -11,14 +11,22 @@ struct merge_lane {
     struct tw_view view;
     uint32_t cpu;
     uint8_t id;
-    bool is_ptm_or_etmv3;
+    const char *protocol;
     struct tw_image *image;
     void *state; /* the taker's: state_size bytes, zeroed when the lane begins */
+};
+
+/* Whether the lanes of a ring buffer have one state for all. */
+enum merge_share {
+    SHARE_NEVER,
+    SHARE_IN_THREADS /* in the buffers of threads */,
+    SHARE_ALWAYS
 };
 
 /* Who takes the elements. */
 struct merge_sink {
     size_t state_size;
+    enum merge_share share;
     /* Elements of one lane, in order.  It gives those that are no ranges to merge_look. */
     void (*take)(void *context, struct merge_lane *lane, const struct tw_element *elements,
                  size_t count);

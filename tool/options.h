@@ -37,6 +37,10 @@ enum option_key {
     O_KERNEL,
     O_VDSO,
     O_BUILD_IDS,
+    O_PERF_STYLE,
+    O_BRSTACK,
+    O_PERIOD,
+    O_BINARY,
     /* how to decode */
     O_OPT,
     O_CHECK,
@@ -123,6 +127,8 @@ struct options {
     struct number wrapped_at;
     struct list images, symbols;
     const char *sysroot, *kernel, *vdso, *build_ids;
+    const char *perf_style, *binary;
+    struct number brstack, period;
 
     struct number range_limit;
     const char *on_error; /* NULL: as is usual for the protocol */

@@ -198,6 +198,14 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_VDSO] = { "vdso", "FILE", NULL, "perf.data: the traced machine's [vdso]", .offset = AT(vdso), .kind = KIND_TEXT },
     [O_BUILD_IDS] = { "build-ids", "DIR", NULL,
         "perf.data: files by build ID (default ~/.debug)", .offset = AT(build_ids), .kind = KIND_TEXT },
+    [O_PERF_STYLE] = { "perf-style", "VERSION", "6.1|7.2",
+        "how perf of this version names begin and end of trace\n(default 7.2)", .offset = AT(perf_style), .kind = KIND_CHOICE },
+    [O_BRSTACK] = { "brstack", "N", NULL,
+        "samples with the last N branches, not each branch", .offset = AT(brstack), .kind = KIND_NUMBER },
+    [O_PERIOD] = { "period", "N", NULL,
+        "a sample after each N instructions (default 1000)", .offset = AT(period), .kind = KIND_NUMBER },
+    [O_BINARY] = { "binary", "NAME", NULL,
+        "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
 
     [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
