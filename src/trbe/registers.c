@@ -22,41 +22,40 @@ static const char *const names[TW_TRBE_REGISTERS] = {
 };
 
 #define SR_FIELDS(el)                                                                          \
-    { el, "MSS2", 32, 24 }, { el, "EC", 26, 6 }, { el, "DAT", 23, 1 }, { el, "IRQ", 22, 1 },   \
-    { el, "TRG", 21, 1 }, { el, "WRAP", 20, 1 }, { el, "EA", 18, 1 }, { el, "S", 17, 1 },      \
-    { el, "MSS", 0, 16 }, { el, "BSC", 0, 6 }, { el, "FSC", 0, 6 }
+    { "MSS2", el, 32, 24 }, { "EC", el, 26, 6 }, { "DAT", el, 23, 1 }, { "IRQ", el, 22, 1 },   \
+    { "TRG", el, 21, 1 }, { "WRAP", el, 20, 1 }, { "EA", el, 18, 1 }, { "S", el, 17, 1 },      \
+    { "MSS", el, 0, 16 }, { "BSC", el, 0, 6 }, { "FSC", el, 0, 6 }
 
 static const struct field_row {
-    uint8_t reg;
     const char *name;
-    uint8_t lowest, width;
+    uint8_t reg, lowest, width;
 } fields[] = {
-    { TW_TRBE_LIMITR, "LIMIT", 12, 52 }, { TW_TRBE_LIMITR, "XE", 6, 1 }, { TW_TRBE_LIMITR, "nVM", 5, 1 },
-    { TW_TRBE_LIMITR, "TM", 3, 2 }, { TW_TRBE_LIMITR, "FM", 1, 2 }, { TW_TRBE_LIMITR, "E", 0, 1 },
-    { TW_TRBE_PTR, "PTR", 0, 64 }, { TW_TRBE_BASER, "BASE", 12, 52 }, { TW_TRBE_TRG, "TRG", 0, 32 },
+    { "LIMIT", TW_TRBE_LIMITR, 12, 52 }, { "XE", TW_TRBE_LIMITR, 6, 1 }, { "nVM", TW_TRBE_LIMITR, 5, 1 },
+    { "TM", TW_TRBE_LIMITR, 3, 2 }, { "FM", TW_TRBE_LIMITR, 1, 2 }, { "E", TW_TRBE_LIMITR, 0, 1 },
+    { "PTR", TW_TRBE_PTR, 0, 64 }, { "BASE", TW_TRBE_BASER, 12, 52 }, { "TRG", TW_TRBE_TRG, 0, 32 },
     SR_FIELDS(TW_TRBE_SR_EL1), SR_FIELDS(TW_TRBE_SR_EL2), SR_FIELDS(TW_TRBE_SR_EL3),
     SR_FIELDS(TW_TRBE_SR_EL12),
-    { TW_TRBE_MAR, "PAS", 10, 2 }, { TW_TRBE_MAR, "SH", 8, 2 }, { TW_TRBE_MAR, "Attr", 0, 8 },
-    { TW_TRBE_MPAM, "EN", 26, 1 }, { TW_TRBE_MPAM, "MPAM_SP", 24, 2 }, { TW_TRBE_MPAM, "PMG", 16, 8 },
-    { TW_TRBE_MPAM, "PARTID", 0, 16 },
-    { TW_TRBE_IDR, "MaxBuffSize", 32, 16 }, { TW_TRBE_IDR, "MPAM", 12, 4 }, { TW_TRBE_IDR, "EA", 8, 4 },
-    { TW_TRBE_IDR, "AddrMode", 6, 2 }, { TW_TRBE_IDR, "F", 5, 1 }, { TW_TRBE_IDR, "P", 4, 1 },
-    { TW_TRBE_IDR, "Align", 0, 4 },
-    { TW_TRBE_TRFCR_EL1, "KE", 10, 1 }, { TW_TRBE_TRFCR_EL1, "EE", 8, 2 }, { TW_TRBE_TRFCR_EL1, "TS", 5, 2 },
-    { TW_TRBE_TRFCR_EL1, "E1TRE", 1, 1 }, { TW_TRBE_TRFCR_EL1, "E0TRE", 0, 1 },
-    { TW_TRBE_TRFCR_EL2, "DnVM", 11, 1 }, { TW_TRBE_TRFCR_EL2, "KE", 10, 1 }, { TW_TRBE_TRFCR_EL2, "EE", 8, 2 },
-    { TW_TRBE_TRFCR_EL2, "TS", 5, 2 }, { TW_TRBE_TRFCR_EL2, "CX", 3, 1 }, { TW_TRBE_TRFCR_EL2, "E2TRE", 1, 1 },
-    { TW_TRBE_TRFCR_EL2, "E0HTRE", 0, 1 },
-    { TW_TRBE_MDCR_EL2, "E2TB", 24, 2 },
-    { TW_TRBE_MDCR_EL3, "TRBEE", 53, 2 }, { TW_TRBE_MDCR_EL3, "ETBAD", 48, 2 }, { TW_TRBE_MDCR_EL3, "EnTB2", 39, 1 },
-    { TW_TRBE_MDCR_EL3, "NSTBE", 26, 1 }, { TW_TRBE_MDCR_EL3, "NSTB", 24, 2 }, { TW_TRBE_MDCR_EL3, "TTRF", 19, 1 },
-    { TW_TRBE_MDCR_EL3, "STE", 18, 1 }, { TW_TRBE_MDCR_EL3, "RLTE", 0, 1 },
-    { TW_TRBE_HCR_EL2, "GPF", 48, 1 }, { TW_TRBE_HCR_EL2, "TEA", 37, 1 }, { TW_TRBE_HCR_EL2, "E2H", 34, 1 },
-    { TW_TRBE_HCR_EL2, "TGE", 27, 1 }, { TW_TRBE_HCR_EL2, "VM", 0, 1 },
-    { TW_TRBE_SCR_EL3, "NSE", 62, 1 }, { TW_TRBE_SCR_EL3, "GPF", 48, 1 }, { TW_TRBE_SCR_EL3, "EEL2", 18, 1 },
-    { TW_TRBE_SCR_EL3, "EA", 3, 1 }, { TW_TRBE_SCR_EL3, "NS", 0, 1 },
-    { TW_TRBE_GPCCR_EL3, "TBGPCD", 18, 1 }, { TW_TRBE_GPCCR_EL3, "GPC", 16, 1 },
-    { TW_TRBE_OSLAR, "OSLK", 0, 1 }, { TW_TRBE_EDSCR, "TFO", 31, 1 }, { TW_TRBE_TRCPRGCTLR, "EN", 0, 1 },
+    { "PAS", TW_TRBE_MAR, 10, 2 }, { "SH", TW_TRBE_MAR, 8, 2 }, { "Attr", TW_TRBE_MAR, 0, 8 },
+    { "EN", TW_TRBE_MPAM, 26, 1 }, { "MPAM_SP", TW_TRBE_MPAM, 24, 2 }, { "PMG", TW_TRBE_MPAM, 16, 8 },
+    { "PARTID", TW_TRBE_MPAM, 0, 16 },
+    { "MaxBuffSize", TW_TRBE_IDR, 32, 16 }, { "MPAM", TW_TRBE_IDR, 12, 4 }, { "EA", TW_TRBE_IDR, 8, 4 },
+    { "AddrMode", TW_TRBE_IDR, 6, 2 }, { "F", TW_TRBE_IDR, 5, 1 }, { "P", TW_TRBE_IDR, 4, 1 },
+    { "Align", TW_TRBE_IDR, 0, 4 },
+    { "KE", TW_TRBE_TRFCR_EL1, 10, 1 }, { "EE", TW_TRBE_TRFCR_EL1, 8, 2 }, { "TS", TW_TRBE_TRFCR_EL1, 5, 2 },
+    { "E1TRE", TW_TRBE_TRFCR_EL1, 1, 1 }, { "E0TRE", TW_TRBE_TRFCR_EL1, 0, 1 },
+    { "DnVM", TW_TRBE_TRFCR_EL2, 11, 1 }, { "KE", TW_TRBE_TRFCR_EL2, 10, 1 }, { "EE", TW_TRBE_TRFCR_EL2, 8, 2 },
+    { "TS", TW_TRBE_TRFCR_EL2, 5, 2 }, { "CX", TW_TRBE_TRFCR_EL2, 3, 1 }, { "E2TRE", TW_TRBE_TRFCR_EL2, 1, 1 },
+    { "E0HTRE", TW_TRBE_TRFCR_EL2, 0, 1 },
+    { "E2TB", TW_TRBE_MDCR_EL2, 24, 2 },
+    { "TRBEE", TW_TRBE_MDCR_EL3, 53, 2 }, { "ETBAD", TW_TRBE_MDCR_EL3, 48, 2 }, { "EnTB2", TW_TRBE_MDCR_EL3, 39, 1 },
+    { "NSTBE", TW_TRBE_MDCR_EL3, 26, 1 }, { "NSTB", TW_TRBE_MDCR_EL3, 24, 2 }, { "TTRF", TW_TRBE_MDCR_EL3, 19, 1 },
+    { "STE", TW_TRBE_MDCR_EL3, 18, 1 }, { "RLTE", TW_TRBE_MDCR_EL3, 0, 1 },
+    { "GPF", TW_TRBE_HCR_EL2, 48, 1 }, { "TEA", TW_TRBE_HCR_EL2, 37, 1 }, { "E2H", TW_TRBE_HCR_EL2, 34, 1 },
+    { "TGE", TW_TRBE_HCR_EL2, 27, 1 }, { "VM", TW_TRBE_HCR_EL2, 0, 1 },
+    { "NSE", TW_TRBE_SCR_EL3, 62, 1 }, { "GPF", TW_TRBE_SCR_EL3, 48, 1 }, { "EEL2", TW_TRBE_SCR_EL3, 18, 1 },
+    { "EA", TW_TRBE_SCR_EL3, 3, 1 }, { "NS", TW_TRBE_SCR_EL3, 0, 1 },
+    { "TBGPCD", TW_TRBE_GPCCR_EL3, 18, 1 }, { "GPC", TW_TRBE_GPCCR_EL3, 16, 1 },
+    { "OSLK", TW_TRBE_OSLAR, 0, 1 }, { "TFO", TW_TRBE_EDSCR, 31, 1 }, { "EN", TW_TRBE_TRCPRGCTLR, 0, 1 },
 };
 /* clang-format on */
 
@@ -70,9 +69,9 @@ static bool is_same(const char *name, const char *text, size_t size)
     size_t i = 0;
 
     for (; i < size && name[i]; i++) {
-        const char c = text[i] >= 'a' && text[i] <= 'z' ? (char)(text[i] - 'a' + 'A') : text[i];
+        const bool is_lower = text[i] >= 'a' && text[i] <= 'z';
 
-        if (c != name[i])
+        if ((is_lower ? text[i] - 'a' + 'A' : text[i]) != name[i])
             return false;
     }
     return i == size && (name[i] == 0 || strcmp(name + i, "_EL1") == 0);

@@ -23,14 +23,14 @@ char *tw_line_trim(char *text)
 }
 
 static const char *const mnemonics[] = {
-    "msr",    "mrs",     "isb",   "dsb",       "dmb",   "tsb",   "hint",   "eret",  "svc",
-    "hvc",    "smc",     "wfi",   "wfe",       "sev",   "nop",   "mov",    "movz",  "movk",
-    "movn",   "orr",     "and",   "ands",      "bic",   "eor",   "ldr",    "ldp",   "str",
-    "stp",    "cmp",     "tst",   "cbz",       "cbnz",  "tbz",   "tbnz",   "tlbi",  "dc",
-    "ic",     "ret",     "ubfx",  "bfc",       "bl",    "b",     "b.ne",   "b.eq",  "bne",
-    "beq",    "cse",     "halt",  "exception", "dcps1", "dcps2", "dcps3",  "drps",  "irq",
-    "fiq",    "serror",  "write", "read",      "wfit",  "wfet",  "traced", "debug", "power",
-    "resume", "restart",
+    "eretaa", "eretab", "msr",    "mrs",     "isb",   "dsb",       "dmb",   "tsb",   "hint",
+    "eret",   "svc",    "hvc",    "smc",     "wfi",   "wfe",       "sev",   "nop",   "mov",
+    "movz",   "movk",   "movn",   "orr",     "and",   "ands",      "bic",   "eor",   "ldr",
+    "ldp",    "str",    "stp",    "cmp",     "tst",   "cbz",       "cbnz",  "tbz",   "tbnz",
+    "tlbi",   "dc",     "ic",     "ret",     "ubfx",  "bfc",       "bl",    "b",     "b.ne",
+    "b.eq",   "bne",    "beq",    "cse",     "halt",  "exception", "dcps1", "dcps2", "dcps3",
+    "drps",   "irq",    "fiq",    "serror",  "write", "read",      "wfit",  "wfet",  "traced",
+    "debug",  "power",  "resume", "restart",
 };
 
 static bool is_mnemonic(const char *word, size_t size)
@@ -214,14 +214,12 @@ static char *take_labels(struct parser *p, struct line *line, const char *raw, c
         if (size == 0 || at[0] == '.' || at[size] == ',' || at[size] == '<' || at[size] == '[')
             return at;
         next = tw_line_trim(at + size);
-        if (*next == ':') {
+        if (*next == ':')
             next = tw_line_trim(next + 1);
-        } else if (is_mnemonic(at, size) ||
-                   (*next && !is_mnemonic(next, strcspn(next, " \t,")))) {
+        else if (is_mnemonic(at, size) ||
+                 (*next && !is_mnemonic(next, strcspn(next, " \t,"))) ||
+                 (!*next && (size < 3 || strchr(at, '.'))))
             return at;
-        } else if (!*next && (size < 3 || strchr(at, '.'))) {
-            return at;
-        }
         if (!add_label(p, raw + (at - line->chars), size))
             return NULL;
         at = next;
@@ -236,8 +234,11 @@ bool tw_line_read(struct parser *p, struct line *line, const char *raw, size_t s
 
     if (size >= LINE_ROOM)
         size = LINE_ROOM - 1;
-    for (size_t i = 0; i < size; i++)
-        line->chars[i] = raw[i] ? (char)tolower((unsigned char)raw[i]) : ' ';
+    for (size_t i = 0; i < size; i++) {
+        line->chars[i] = (char)tolower((unsigned char)raw[i]);
+        if (!raw[i])
+            line->chars[i] = ' ';
+    }
     line->chars[size] = 0;
     line->count = 0;
     strip_comment(line);

@@ -197,9 +197,11 @@ static enum tw_status run_line(struct sim *sim, const char *raw, size_t size)
 
     if (size >= sizeof line)
         return tw_sim_wrong(sim, "longer than %u characters", LINE_ROOM - 1);
-    for (size_t i = 0; i < size; i++)
-        line[i] = raw[i] ? raw[i] : ' ';
+    memcpy(line, raw, size);
     line[size] = 0;
+    for (size_t i = 0; i < size; i++)
+        if (!line[i])
+            line[i] = ' ';
     TW_TRY(split(sim, line, room));
     return sim->count ? tw_sim_command(sim) : TW_OK;
 }

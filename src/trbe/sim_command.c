@@ -124,7 +124,7 @@ static enum tw_status do_source(struct sim *sim)
         feed(sim, bytes, size, false);
         if (is_trigger)
             tw_trbe_trigger(sim->unit);
-        if (size == 0 && !is_trigger)
+        if (size == 0)
             break;
         count -= size;
     }
