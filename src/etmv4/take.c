@@ -50,12 +50,12 @@ static void emit_no_sync(struct tw_etmv4_stage *stage, uint8_t reason, uint64_t 
         (struct tw_element){ .index = index, .type = TW_ELEMENT_NO_SYNC, .reason = reason };
 }
 
-/* Of what waits only what happened anyway is sure, and is handed on. */
+/* What was committed is sure; what waits belongs to a packet that will not come. */
 static void drop_all(struct tw_etmv4_stage *stage)
 {
     if (!stage->run.follow->error)
         tw_etmv4_analyse_held(&stage->run);
-    tw_etmv4_discard(stage->run.decoder);
+    tw_etmv4_drop_queue(stage->run.decoder);
     tw_etmv4_forget_place(&stage->run);
 }
 
@@ -70,10 +70,10 @@ void tw_etmv4_fail(struct tw_etmv4_stage *stage, uint8_t code, const struct tw_p
     drop_all(stage);
     note_error(stage, code, packet, detail);
     lose_sync(stage, TW_REASON_BAD_PACKET);
-    if (!tw_etmv4_enqueue(stage->run.decoder, &item)) {
-        tw_etmv4_drop_queue(stage->run.decoder); /* no memory */
+    if (tw_etmv4_enqueue(stage->run.decoder, &item))
+        stage->run.decoder->drains = true;
+    else /* no memory */
         emit_no_sync(stage, TW_REASON_BAD_PACKET, packet->index);
-    }
 }
 
 /* The last atom that was committed is final. */
