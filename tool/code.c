@@ -5,6 +5,7 @@
 void code_start(struct code *code, const struct session *session)
 {
     code->session = session;
+    attribution_start(&code->attribution, session);
     for (size_t id = 0; id < 128; id++)
         code->views[id] = tw_element_view(NULL);
 }
@@ -13,6 +14,8 @@ void code_context(struct code *code, const struct tw_element *element, uint8_t i
 {
     if (element->type == TW_ELEMENT_PE_CONTEXT)
         code->views[id & 0x7f] = tw_element_view(element);
+    if (attribution_see(&code->attribution, element, id))
+        code->views[id & 0x7f] = code->attribution.views[id & 0x7f];
 }
 
 uint32_t code_image(const struct session *session, uint8_t id)

@@ -5,11 +5,12 @@
 
 #include <trackway/disassembly.h>
 
-#include "session.h"
+#include "attribution.h"
 
 struct code {
     const struct session *session;
-    struct tw_view views[128]; /* by trace ID: what the last context says */
+    struct tw_view views[128];      /* by trace ID: what the last context says */
+    struct attribution attribution; /* perf.data: whose context that is */
 };
 
 /* At the start of each buffer. */

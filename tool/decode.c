@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "accesses.h"
+#include "attribution.h"
 #include "branches.h"
 #include "commands.h"
 #include "lines.h"
@@ -21,6 +22,7 @@ struct decode {
     struct listing *listing; /* NULL: ranges, not instructions */
     bool is_accesses;        /* csv of data trace alone */
     struct accesses accesses;
+    struct attribution attribution; /* perf.data */
 };
 
 /* --range and --function keep what executed there, and nothing else. */
@@ -54,6 +56,9 @@ static void take_lines(struct decode *decode, const struct session *session,
         }
         if (decode->names.is_filtered && !is_kept(&decode->names, element, batch->id))
             continue;
+        if (session->perf)
+            decode->lines.tail = attribution_of(&decode->attribution, element, batch->id,
+                                                decode->lines.format != LINES_TEXT);
         lines_element(&decode->lines, element, batch->id);
     }
 }
@@ -97,6 +102,7 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
     enum tw_status status;
 
     lines_set_buffer(&decode->lines, has_several ? name : NULL);
+    attribution_start(&decode->attribution, session);
     if (decode->path && has_several)
         output_format(&decode->out, "# buffer %s\n", name);
     if (decode->path)

@@ -19,5 +19,8 @@ void info_json(struct output *out, const struct session *session, const struct s
 
 /* The source of a trace ID in a buffer, or NULL. */
 const struct tw_source *info_source(const struct session *session, size_t buffer, unsigned id);
+/* What only perf.data has. */
+void info_perf_text(struct output *out, const struct tw_perf *perf);
+void info_perf_json(struct output *out, const struct tw_perf *perf);
 
 #endif

@@ -136,7 +136,9 @@ void info_json(struct output *out, const struct session *session, const struct s
     output_text(out, "{\"t\":\"CAPTURE\"");
     text_member(out, "path", tw_capture_path(capture));
     text_member(out, "kind",
-                tw_capture_kind(capture) == TW_CAPTURE_SNAPSHOT ? "snapshot" : "raw");
+                session->perf                                     ? "perf"
+                : tw_capture_kind(capture) == TW_CAPTURE_SNAPSHOT ? "snapshot"
+                                                                  : "raw");
     text_member(out, "description", tw_capture_description(capture));
     output_text(out, "}\n");
     for (size_t i = 0; i < tw_capture_buffer_count(capture); i++)
@@ -153,6 +155,8 @@ void info_json(struct output *out, const struct session *session, const struct s
         for (size_t k = 0; k < tw_image_region_count(image); k++)
             print_region(out, i, tw_image_region(image, k));
     }
+    if (session->perf)
+        info_perf_json(out, session->perf);
     for (size_t i = 0; i < tw_capture_warning_count(capture); i++) {
         output_text(out, "{\"t\":\"WARNING\"");
         text_member(out, "msg", tw_capture_warning(capture, i));

@@ -203,11 +203,15 @@ void info_text(struct output *out, const struct session *session, const struct s
     const char *description = tw_capture_description(capture);
 
     output_format(out, "%s: %s\n", tw_capture_path(capture),
-                  tw_capture_kind(capture) == TW_CAPTURE_SNAPSHOT ? "snapshot" : "raw file");
+                  session->perf                                     ? "perf.data file"
+                  : tw_capture_kind(capture) == TW_CAPTURE_SNAPSHOT ? "snapshot"
+                                                                    : "raw file");
     if (description)
         output_format(out, "%s\n", description);
     print_buffers(out, session, scans);
     print_sources(out, session);
     print_devices(out, session);
     print_images(out, session);
+    if (session->perf)
+        info_perf_text(out, session->perf);
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ROOM = 1024, EXTRA = 400 }; /* a usual line; what may be put into it */
+enum { ROOM = 1024, EXTRA = 1100 }; /* a usual line; what may be put into it */
 
 void lines_set_buffer(struct lines *lines, const char *buffer)
 {
@@ -129,6 +129,8 @@ void lines_element(struct lines *lines, const struct tw_element *element, uint8_
         size = insert_buffer(lines, line, size);
     if (lines->clock && element->type == TW_ELEMENT_TIMESTAMP)
         size = insert_seconds(lines, line, size, element);
+    if (lines->tail && *lines->tail)
+        size = insert(line, size, is_text ? size : size - 1, lines->tail);
     finish(lines, line, size);
     if (is_bad)
         color(lines, PLAIN);

@@ -17,6 +17,8 @@ struct lines {
     char member[300]; /* `,"buf":"NAME"`, or empty */
     char prefix[200]; /* "NAME: " for text, or empty */
     uint64_t clock;   /* Hz; 0: no seconds */
+    const char
+        *tail; /* goes to the end of the next line; members of an object in JSON; or NULL */
 };
 
 /* `buffer` is NULL when there is but one. */

@@ -52,7 +52,7 @@ static void print_usage(struct output *out)
                 "  trackway help COMMAND    what a command does, and its options\n"
                 "  trackway --version       version, features and protocols of this build\n"
                 "\n"
-                "A capture is a snapshot folder or a raw trace file.\n"
+                "A capture is a snapshot folder, a perf.data file or a raw trace file.\n"
                 "Exit status: 0 done; 1 done, but the trace held damage or gaps; 2 wrong "
                 "usage;\n3 could not be done.\n");
 }

@@ -2,6 +2,8 @@
 /* Merging the ring buffers of a perf.data file by the timestamps in their trace. */
 #include "merge.h"
 
+#include "attribution.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,10 +245,12 @@ static bool set_up(struct merge *merge)
         *session = (struct session){ .options = merge->session->options,
                                      .out = merge->session->out,
                                      .capture = merge->session->capture,
-                                     .perf = perf };
+                                     .perf = perf,
+                                     .missing = merge->session->missing };
+        session->seen = calloc(1, sizeof *session->seen);
         session->lanes =
             calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
-        if (!session->lanes) {
+        if (!session->lanes || !session->seen) {
             say("out of memory");
             return false;
         }
@@ -281,6 +285,7 @@ static void clean_up(struct merge *merge)
         session_stop(&stream->session);
         add_loss(&merge->session->loss, &stream->session.loss);
         free(stream->session.lanes);
+        free(stream->session.seen);
         for (size_t id = 0; id < 128; id++) {
             if (stream->lanes[id] && stream->lanes[id]->state != stream->state)
                 free(stream->lanes[id]->state);

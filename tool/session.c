@@ -2,6 +2,8 @@
 /* Opening a capture as the options say. */
 #include "session.h"
 
+#include "attribution.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,7 +220,12 @@ int session_open(struct session *session, const struct options *options)
     session->perf = tw_capture_perf(session->capture);
     session->lanes =
         calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
-    if (!session->lanes) {
+    if (session->perf) {
+        session->missing =
+            calloc(tw_perf_file_count(session->perf) + 1, sizeof *session->missing);
+        session->seen = calloc(1, sizeof *session->seen);
+    }
+    if (!session->lanes || (session->perf && (!session->missing || !session->seen))) {
         say("out of memory");
         return NOT_DONE;
     }
@@ -230,6 +237,8 @@ void session_close(struct session *session)
     tw_tree_free(session->tree);
     tw_capture_free(session->capture);
     free(session->lanes);
+    free(session->missing);
+    free(session->seen);
     free(session->build_ids);
     free(session->sources);
     free(session->images);

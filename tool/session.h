@@ -38,6 +38,8 @@ struct session {
     bool is_packets;
     unsigned source_count;
     uint32_t source_of[128];    /* trace ID to source number, TW_NONE: none */
+    uint64_t *missing;          /* perf.data: addresses without code, by file number */
+    struct attribution *seen;   /* perf.data: for that count */
     struct tw_perf_lane *lanes; /* perf.data: of the decoders, by source number */
     bool is_synced[128];        /* packets: something of this ID was understood */
     uint8_t kinds[128][256];    /* packets: what a type means, enum packet_kind, by trace ID */

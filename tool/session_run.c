@@ -2,6 +2,7 @@
 /* Running a buffer through its decode tree, and what to say of bad trace. */
 #include "session.h"
 
+#include "attribution.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,8 @@ enum start session_start(struct session *session, size_t buffer, bool is_packets
     session->is_packets = is_packets;
     session->fed = 0;
     session->is_finished = false;
+    if (session->perf)
+        attribution_start(session->seen, session);
     session->source_count = 0;
     for (size_t id = 0; id < 128; id++)
         session->source_of[id] = TW_NONE;
@@ -216,8 +219,11 @@ enum tw_status session_next(struct session *session, struct tw_batch *batch)
 
         if (status == TW_MORE)
             status = feed(session);
-        else if (status == TW_OK && batch->count)
+        else if (status == TW_OK && batch->count) {
+            if (session->perf)
+                missing_take(session, session->seen, batch);
             return TW_OK;
+        }
         if (status != TW_OK)
             return say_fault(session, status);
     }
@@ -269,6 +275,8 @@ enum tw_status session_next_packet(struct session *session, struct tw_packet_vie
 void session_restart(struct session *session, size_t buffer)
 {
     session->buffer = (uint32_t)buffer;
+    if (session->perf)
+        attribution_start(session->seen, session);
     for (size_t i = 0; i < tw_capture_source_count(session->capture); i++)
         session->lanes[i].buffer = (uint32_t)buffer;
     tw_tree_reset(session->tree, tw_capture_buffer(session->capture, buffer)->offset);
@@ -351,8 +359,11 @@ static void add_count(char *text, size_t room, uint64_t count, const char *one,
 int session_summary(const struct session *session)
 {
     const struct loss *loss = &session->loss;
+    const uint64_t not_recorded = session->perf ? missing_say(session) : 0;
     char damage[400] = "", notes[200] = "";
 
+    add_count(damage, sizeof damage, not_recorded, "loss while recording",
+              "losses while recording");
     add_count(damage, sizeof damage, loss->bad, "error in the trace", "errors in the trace");
     add_count(damage, sizeof damage, loss->truncated, "cut packet at the end",
               "cut packets at the end");
@@ -407,5 +418,7 @@ int session_run(struct session *session, bool is_packets, session_fn *each, void
     if (session->out && session->out->has_failed)
         return NOT_DONE;
     status = session_summary(session);
+    /* A recording may hold no trace at all: that is what there is to say of it. */
+    is_any |= session->perf && tw_capture_buffer_count(session->capture) == 0;
     return is_any ? status : NOT_DONE;
 }

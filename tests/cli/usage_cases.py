@@ -4,8 +4,8 @@ import re
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["info", "frames", "packets", "decode", "stats", "channels", "pack", "snapshot", "encode",
-            "check-sequence", "sim"]
+COMMANDS = ["info", "frames", "packets", "decode", "branches", "stats", "channels", "pack",
+            "snapshot", "encode", "check-sequence", "sim"]
 
 
 def options_of(tool, command):

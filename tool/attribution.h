@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose the elements of a perf.data file are: CPU, thread, program. */
+#ifndef ATTRIBUTION_H
+#define ATTRIBUTION_H
+
+#include "session.h"
+
+struct attribution {
+    const struct session *session;  /* NULL: not perf.data, and there is nothing to say */
+    struct tw_perf_lane lanes[128]; /* by trace ID */
+    struct tw_view views[128];      /* from where each looks at memory */
+    bool is_begun[128];
+    char text[700];
+};
+
+/* At the start of each buffer. */
+void attribution_start(struct attribution *attribution, const struct session *session);
+/* Sees the next element of a trace ID; its lane, or NULL: not perf.data. */
+struct tw_perf_lane *attribution_see(struct attribution *attribution,
+                                     const struct tw_element *element, uint8_t id);
+/* Sees every element; text to go with its line: members of a JSON object with a comma before each,
+   or words.  "" where there is nothing to say. */
+const char *attribution_of(struct attribution *attribution, const struct tw_element *element,
+                           uint8_t id, bool is_json);
+
+/* Counts code that no image holds, by the file that it should have come from. */
+void missing_take(struct session *session, struct attribution *attribution,
+                  const struct tw_batch *batch);
+/* Says what was missing, each file once, and what trace the recorder lost; returns how many such
+   losses there are. */
+uint64_t missing_say(const struct session *session);
+
+#endif
