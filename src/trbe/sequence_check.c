@@ -81,8 +81,9 @@ static void switch_on(struct checker *c)
 
 static void write_enable(struct checker *c, struct value value)
 {
-    const bool is_off =
-        c->unit == UNIT_IDLE || c->unit == UNIT_DISABLING || c->unit == UNIT_STABLE;
+    /* A value that is not known is taken as the one that makes sense here. */
+    const bool is_off = c->unit == UNIT_IDLE || c->unit == UNIT_DISABLING ||
+                        c->unit == UNIT_STABLE || c->unit == UNIT_ENABLING;
 
     if (is_set(value, 0) || (!is_clear(value, 0) && is_off))
         switch_on(c);
@@ -92,11 +93,12 @@ static void write_enable(struct checker *c, struct value value)
 
 static void write_lock(struct checker *c, struct value value)
 {
-    if (is_set(value, 0)) {
+    /* A value that is not known changes what is. */
+    if (is_set(value, 0) || (!is_clear(value, 0) && !c->is_locked)) {
         switch_off(c, "the OS Lock");
         c->is_locked = true;
         c->unlock_pending = 0;
-    } else if (is_clear(value, 0) && c->is_locked) {
+    } else if (c->is_locked) {
         c->is_locked = false;
         c->unit = UNIT_ENABLING;
         c->unlock_pending = c->line;

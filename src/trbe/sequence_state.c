@@ -283,10 +283,11 @@ void tw_seq_begin(struct checker *c)
     *c = fresh;
     for (size_t i = 0; i < GENERAL_REGISTERS; i++)
         c->values.x[i].mask = ~(uint64_t)0;
-    if (out.lock == 0 && (out.is_lock_first || out.enable == 2)) {
+    if ((out.lock == 0 && out.is_lock_first) ||
+        (out.lock != 1 && out.lock >= 0 && out.enable == 2)) {
         c->is_locked = true;
         c->unit = UNIT_IDLE;
-    } else if (out.lock == 1 && out.is_lock_first) {
+    } else if (out.lock > 0 && out.is_lock_first) {
         c->unit = UNIT_RUNNING;
     } else if (out.enable >= 0) {
         c->unit = out.enable == 0 || out.has_tsb_before_enable ? UNIT_RUNNING : UNIT_IDLE;
