@@ -114,6 +114,48 @@ void decode_pass(struct tw_tree *tree, const struct input *input)
     take(tree);
 }
 
+/* The capture so many times in one stream, joined by frames that reset all IDs. */
+void copies_pass(struct tw_tree *tree, const struct input *input, unsigned copies);
+void copies_pass(struct tw_tree *tree, const struct input *input, unsigned copies)
+{
+    static const uint8_t barrier[16] = { 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f,
+                                         0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f };
+
+    memset(&ours, 0, sizeof ours);
+    tw_tree_reset(tree, 0);
+    for (unsigned copy = 0; copy < copies; copy++) {
+        if (tw_tree_feed(tree, barrier, sizeof barrier) != TW_OK)
+            bench_stop(tw_tree_fault(tree));
+        take(tree);
+        for (size_t at = 0; at < input->size; at += WINDOW) {
+            const size_t left = input->size - at;
+
+            if (tw_tree_feed(tree, input->data + at, left < WINDOW ? left : WINDOW) != TW_OK)
+                bench_stop(tw_tree_fault(tree));
+            take(tree);
+        }
+    }
+    if (tw_tree_finish(tree) != TW_OK)
+        bench_stop(tw_tree_fault(tree));
+    take(tree);
+}
+
+/* Program memory that the trace never comes to. */
+static void add_regions(const struct input *input, unsigned count)
+{
+    static const uint8_t nothing[4096];
+
+    for (size_t i = 0; i < tw_capture_image_count(input->capture); i++)
+        for (unsigned n = 0; n < count; n++) {
+            const struct tw_region region = { .size = sizeof region,
+                                              .address = 0x500000000000u + n * 0x10000u,
+                                              .length = sizeof nothing };
+
+            if (tw_image_add(tw_capture_image(input->capture, i), &region, nothing) != TW_OK)
+                bench_stop("a region is not taken");
+        }
+}
+
 /* The same with everything made anew: no block is known. */
 void new_pass(const struct input *input);
 void new_pass(const struct input *input)
@@ -304,6 +346,14 @@ static int run_once(const char *snapshot, const char *mode)
             free_lister(lister);
         } else if (strcmp(mode, "new") == 0) {
             new_pass(&input);
+        } else if (strcmp(mode, "regions") == 0) {
+            add_regions(&input, 4096);
+            new_pass(&input);
+        } else if (mode[0] == 'x') {
+            tree = make_tree(&input);
+            decode_pass(tree, &input); /* warms the block cache; not counted */
+            copies_pass(tree, &input, (unsigned)atoi(mode + 1));
+            tw_tree_free(tree);
         } else {
             tree = make_tree(&input);
             decode_pass(tree, &input); /* counted too: subtract one `new` pass */
@@ -336,6 +386,29 @@ static void count_instructions(const char *program, size_t size)
     printf("ratio flow/instructions-packets %.1f\n", packets / (double)size);
 }
 
+/* Growth, in host instructions so that it repeats. */
+static void count_growth(const char *program)
+{
+    static const char capture[] = "--once bugfix-exact-match-part";
+    char arguments[100];
+    double one, sixteen, plain, regions;
+
+    (void)snprintf(arguments, sizeof arguments, "%s x1", capture);
+    one = bench_instructions(program, "copies_pass", arguments);
+    (void)snprintf(arguments, sizeof arguments, "%s x16", capture);
+    sixteen = bench_instructions(program, "copies_pass", arguments);
+    (void)snprintf(arguments, sizeof arguments, "%s new", capture);
+    plain = bench_instructions(program, "decode_pass", arguments);
+    (void)snprintf(arguments, sizeof arguments, "%s regions", capture);
+    regions = bench_instructions(program, "decode_pass", arguments);
+    if (!one || !sixteen || !plain || !regions)
+        return;
+    printf("growth: 16 copies cost %.2f times one, 4,096 unused regions %.3f times none\n",
+           sixteen / one, regions / plain);
+    printf("ratio flow/growth-16 %.3f\n", sixteen / one);
+    printf("ratio flow/regions-4096 %.3f\n", regions / plain);
+}
+
 int main(int argc, char **argv)
 {
     size_t count = 0, size = 0;
@@ -361,7 +434,9 @@ int main(int argc, char **argv)
         printf("skipped: no corpus\n");
         return 0;
     }
-    if (size)
+    if (size) {
         count_instructions(argv[0], size);
+        count_growth(argv[0]);
+    }
     return 0;
 }
