@@ -67,7 +67,7 @@ static struct value field_of(struct value a, unsigned lowest, unsigned width)
 {
     struct value out = a;
 
-    if (lowest >= 64)
+    if (lowest >= 64 || a.shift + lowest >= 64)
         return unknown;
     out.known = (a.known >> lowest) | ~ones(width);
     out.bits = a.bits >> lowest & ones(width);
