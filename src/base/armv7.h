@@ -4,6 +4,7 @@
 #ifndef BASE_ARMV7_H
 #define BASE_ARMV7_H
 
+#include <trackway/log.h>
 #include <trackway/types.h>
 
 #include "base/bytes.h"
@@ -200,6 +201,26 @@ static inline const char *tw_armv7_exception_name(unsigned number)
                                            "sync_dabort",  "generic",    "irq",      "fiq" };
 
     return names[number & 15];
+}
+
+/* An exception of an execution log: its number in trace, and where its vector is. */
+struct tw_armv7_exception {
+    uint8_t number, vector;
+};
+
+static inline struct tw_armv7_exception tw_armv7_exception(unsigned type)
+{
+    static const struct tw_armv7_exception exceptions[16] = {
+        [TW_EXCEPTION_PE_RESET] = { 8, 0x00 },     [TW_EXCEPTION_DEBUG_HALT] = { 1, 0x00 },
+        [TW_EXCEPTION_CALL] = { 10, 0x08 },        [TW_EXCEPTION_TRAP] = { 9, 0x04 },
+        [TW_EXCEPTION_SYSTEM_ERROR] = { 4, 0x10 }, [TW_EXCEPTION_INST_DEBUG] = { 11, 0x0c },
+        [TW_EXCEPTION_DATA_DEBUG] = { 12, 0x10 },  [TW_EXCEPTION_ALIGNMENT] = { 12, 0x10 },
+        [TW_EXCEPTION_INST_FAULT] = { 11, 0x0c },  [TW_EXCEPTION_DATA_FAULT] = { 12, 0x10 },
+        [TW_EXCEPTION_IRQ] = { 14, 0x18 },         [TW_EXCEPTION_FIQ] = { 15, 0x1c },
+    };
+    static const struct tw_armv7_exception generic = { 13, 0x04 };
+
+    return type < 16 && exceptions[type].number ? exceptions[type] : generic;
 }
 
 /* "periodic" ... of the two bits of an I-sync. */

@@ -28,7 +28,10 @@ static bool one_packet(struct tw_stage *stage)
     if (tw_etmv3_read(&decoder->reader, &packet, at, (size_t)(stage->end - at),
                       stage->is_last) != TW_OK)
         return false;
-    packet.base.index = decoder->last_index = tw_stage_index(stage, at);
+    packet.base.index = tw_stage_index(stage, at);
+    if (packet.base.type != TW_ETMV3_NOT_SYNC || !decoder->is_in_run)
+        decoder->last_index = packet.base.index;
+    decoder->is_in_run = packet.base.type == TW_ETMV3_NOT_SYNC;
     stage->at = at + packet.base.size;
     tw_etmv3_take(stage, &packet);
     if (stage->follow->error)

@@ -52,6 +52,7 @@ struct tw_etmv3_decoder {
     uint8_t sync;        /* enum tw_etmv3_sync */
     uint8_t lost_reason; /* enum tw_reason of the first NO_SYNC */
     bool is_ended;
+    bool is_in_run; /* the last packet was bytes before synchronization: one run, in pieces */
     bool unknown_is_said; /* ADDR_UNKNOWN, for this loss of the place */
     bool half_is_done;    /* wide_is_two: the next atom is of the second half */
 

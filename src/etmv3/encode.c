@@ -35,7 +35,9 @@ static bool put_isync_address(struct tw_writer *out, const struct tw_etmv3_reade
     const bool alternative = writer->setup.alternative;
     unsigned size = packet->address_size;
 
-    if (packet->isa == TW_ISA_UNKNOWN || !can_carry(packet, packet->address, 4))
+    if (!(is_thumb(packet->isa) || packet->isa == TW_ISA_A32 ||
+          packet->isa == TW_ISA_JAZELLE) ||
+        (packet->isa != TW_ISA_JAZELLE && packet->address & 1))
         return false;
     tw_write_le(out, packet->address | (is_thumb(packet->isa) ? 1u : 0), 4);
     if (!packet->is_in_progress)
@@ -81,7 +83,7 @@ static void put_info(struct tw_writer *out, const struct tw_etmv3_packet *packet
                     (uint8_t)((packet->has_resume ? 0x80u : 0) | (packet->hyp ? 0x20u : 0) |
                               (packet->exception >> 4 & 0x1f)));
     if (packet->has_resume)
-        tw_write_u8(out, 0x40 | packet->resume);
+        tw_write_u8(out, (uint8_t)(0x40u | packet->resume));
 }
 
 /* The fifth byte holds the exception. */
@@ -95,9 +97,12 @@ static bool put_deprecated(struct tw_writer *out, const struct tw_etmv3_reader *
     if (code == 8 || writer->setup.alternative || packet->isa != TW_ISA_A32 ||
         packet->address & 3)
         return false;
-    for (unsigned i = 0; i < 4; i++)
-        tw_write_u8(out, i == 0 ? (uint8_t)((packet->address >> 2 & 0x3f) << 1 | 0x81)
-                                : (uint8_t)((packet->address >> (1 + 7 * i) & 0x7f) | 0x80));
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t bits = i == 0 ? (packet->address >> 2 & 0x3f) << 1 | 1
+                                     : packet->address >> (1 + 7 * i) & 0x7f;
+
+        tw_write_u8(out, (uint8_t)(bits | 0x80));
+    }
     tw_write_u8(out, (uint8_t)(0x80u | (packet->cancels ? 0x40u : 0) | code << 3 |
                                packet->address >> 29));
     return true;

@@ -42,13 +42,14 @@ void tw_etmv3_read_async(struct tw_etmv3_reader *reader, struct tw_bytes *in,
         in->at -= TW_ARMV7_ASYNC_ZEROS;
 }
 
-static uint32_t get_count(struct tw_bytes *in, uint8_t *size)
+static uint32_t get_count(struct tw_bytes *in, struct tw_etmv3_packet *out, uint8_t *size)
 {
     const uint8_t *first = in->at;
-    const uint32_t value = (uint32_t)tw_bytes_uleb(in, TW_ETMV3_COUNT_BYTES, NULL);
+    const uint64_t value = tw_bytes_uleb(in, TW_ETMV3_COUNT_BYTES, NULL);
 
     *size = (uint8_t)(in->at - first);
-    return value;
+    out->has_reserved |= value > UINT32_MAX; /* the fifth byte has four bits */
+    return (uint32_t)value;
 }
 
 /* The packet is whole: what it says goes for the next ones. */
@@ -79,13 +80,16 @@ static void set_isync_address(struct tw_etmv3_reader *reader, struct tw_bytes *i
     if (!(info & 0x80))
         return;
     out->is_in_progress = true;
+    out->has_reserved |= tw_bytes_left(in) && !(*in->at & 1);
     tw_armv7_get_address(in, &next, out->address, out->isa, reader->setup.alternative);
     out->next_address = next.address;
     out->address_size = next.size;
     /* The instruction set cannot change between the two, and there is no exception. */
-    if (next.is_bad || (next.size == TW_ARMV7_ADDRESS_MAX &&
-                        (next.last & 0xc0 ||
-                         tw_etmv3_isa(&reader->setup, next.isa, out->alt_isa) != out->isa)))
+    if (next.is_bad ||
+        (next.size == TW_ARMV7_ADDRESS_MAX &&
+         (next.last & 0xc0 ||
+          tw_etmv3_isa(&reader->setup, next.isa, out->alt_isa) != out->isa)) ||
+        (reader->setup.alternative && next.size > 1 && next.last & 0x40))
         out->base.type = TW_ETMV3_BAD_SEQUENCE;
 }
 
@@ -95,7 +99,7 @@ void tw_etmv3_read_isync(struct tw_etmv3_reader *reader, struct tw_bytes *in,
     uint8_t info;
 
     if (head == TW_ETMV3_HEAD_I_SYNC_CYCLE)
-        out->cycles = get_count(in, &out->cycle_size);
+        out->cycles = get_count(in, out, &out->cycle_size);
     out->has_context_id = reader->setup.context_bytes != 0;
     out->context_id = (uint32_t)tw_bytes_le(in, reader->setup.context_bytes);
     info = tw_bytes_u8(in);
@@ -103,7 +107,7 @@ void tw_etmv3_read_isync(struct tw_etmv3_reader *reader, struct tw_bytes *in,
     out->ns = (info & 0x08) != 0;
     out->alt_isa = (info & 0x04) != 0;
     out->hyp = (info & 0x02) != 0;
-    out->has_reserved = !(info & 1);
+    out->has_reserved |= !(info & 1) || (reader->setup.data_only && (info & 0x90));
     out->isa = reader->isa;
     if (!reader->setup.data_only)
         set_isync_address(reader, in, out, info);
@@ -209,7 +213,7 @@ void tw_etmv3_read_count(struct tw_etmv3_reader *reader, struct tw_bytes *in,
 {
     (void)reader;
     (void)head;
-    out->count = get_count(in, &out->count_size);
+    out->count = get_count(in, out, &out->count_size);
 }
 
 void tw_etmv3_read_vmid(struct tw_etmv3_reader *reader, struct tw_bytes *in,
@@ -236,6 +240,7 @@ void tw_etmv3_read_timestamp(struct tw_etmv3_reader *reader, struct tw_bytes *in
     out->timestamp = tw_armv7_get_time(in, reader->timestamp, reader->setup.time_width, &bits);
     out->timestamp_bits = (uint8_t)bits;
     out->time = reader->setup.time_is_gray ? tw_gray_to_binary(out->timestamp) : out->timestamp;
+    out->has_reserved = bits == 48 && (in->at[-1] & 0xc0);
     if (!in->short_read)
         reader->timestamp = out->timestamp;
 }

@@ -94,15 +94,13 @@ static bool take_state(struct tw_stage *stage, const struct tw_ptm_packet *packe
 
     decoder->ns = packet->ns;
     decoder->hyp = hyp;
+    tw_follow_view(stage->follow, decoder->ns ? TW_SPACE_ANY_N : TW_SPACE_ANY_S, 0);
     return is_new;
 }
 
 /* The program goes on where the packet says, unless that is in code that cannot be followed. */
 static void jump(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
-    struct tw_ptm_decoder *decoder = stage->decoder;
-
-    tw_follow_view(stage->follow, decoder->ns ? TW_SPACE_ANY_N : TW_SPACE_ANY_S, 0);
     if (packet->isa == TW_ISA_A32 || packet->isa == TW_ISA_T32) {
         tw_follow_jump(stage->follow, packet->address, packet->isa);
         return;
@@ -286,7 +284,10 @@ static bool one_packet(struct tw_stage *stage)
     if (tw_ptm_read(&decoder->reader, &packet, at, (size_t)(stage->end - at), stage->is_last) !=
         TW_OK)
         return false;
-    packet.base.index = decoder->last_index = tw_stage_index(stage, at);
+    packet.base.index = tw_stage_index(stage, at);
+    if (packet.base.type != TW_PTM_NOT_SYNC || !decoder->is_in_run)
+        decoder->last_index = packet.base.index;
+    decoder->is_in_run = packet.base.type == TW_PTM_NOT_SYNC;
     stage->at = at + packet.base.size;
     if (decoder->sync == TW_PTM_SYNC_START) {
         decoder->sync = TW_PTM_SYNC_ASYNC;

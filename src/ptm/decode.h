@@ -22,6 +22,7 @@ struct tw_ptm_decoder {
     uint8_t sync;        /* enum tw_ptm_sync */
     uint8_t lost_reason; /* enum tw_reason of the first NO_SYNC */
     bool is_ended;
+    bool is_in_run; /* the last packet was bytes before synchronization: one run, in pieces */
 
     /* What the last PE_CONTEXT said. */
     bool ns, hyp, has_context_id, has_vmid;

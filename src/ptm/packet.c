@@ -132,7 +132,7 @@ static void get_cycles(struct tw_bytes *in, struct tw_ptm_packet *out)
 
     out->has_cycles = true;
     out->cycles = tw_ptm_get_cycles(in, first);
-    out->has_reserved |= (first & 0x83) != 0;
+    out->has_reserved |= (first & 0x83) || ((first & 0x40) && (in->at[-1] & 0x80));
 }
 
 static void set_address(struct tw_ptm_reader *reader, struct tw_ptm_packet *out,
@@ -204,6 +204,7 @@ static void read_timestamp(struct tw_ptm_reader *reader, struct tw_bytes *in,
     out->freq_changed = (head & 4) != 0;
     out->timestamp = tw_armv7_get_time(in, reader->timestamp, reader->setup.time_width, &bits);
     out->timestamp_bits = (uint8_t)bits;
+    out->has_reserved = bits == 48 && (in->at[-1] & 0xc0);
     out->time = reader->setup.time_is_gray ? tw_gray_to_binary(out->timestamp) : out->timestamp;
     if (reader->setup.cycle_accurate)
         get_cycles(in, out);
@@ -228,6 +229,7 @@ static void read_atom_cycles(struct tw_ptm_reader *reader, struct tw_bytes *in,
     out->atom_count = 1;
     out->has_cycles = true;
     out->cycles = tw_ptm_get_cycles(in, head);
+    out->has_reserved = (head & 0x40) && (in->at[-1] & 0x80); /* a fifth byte has seven bits */
 }
 
 static void read_branch(struct tw_ptm_reader *reader, struct tw_bytes *in,
@@ -278,6 +280,7 @@ static void read_branch(struct tw_ptm_reader *reader, struct tw_bytes *in,
 static void read_update(struct tw_ptm_reader *reader, struct tw_bytes *in,
                         struct tw_ptm_packet *out, uint8_t head)
 {
+    const bool has_bit_0 = tw_bytes_left(in) && (*in->at & 1);
     struct tw_armv7_address address;
 
     tw_armv7_get_address(in, &address, reader->address, reader->isa, true);
@@ -285,7 +288,7 @@ static void read_update(struct tw_ptm_reader *reader, struct tw_bytes *in,
     out->ns = reader->ns;
     out->hyp = reader->hyp;
     out->alt_isa = reader->alt_isa;
-    out->has_reserved = address.size == 5 && (address.last & 0x80);
+    out->has_reserved = !has_bit_0 || (address.size == 5 && (address.last & 0x80));
     if (address.size == 5 && (address.last & 0x40)) {
         const uint8_t info = tw_bytes_u8(in);
 
