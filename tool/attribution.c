@@ -139,9 +139,9 @@ uint64_t missing_say(const struct session *session)
         if (!session->missing[i])
             continue;
         if (i < files)
-            say("missing code: %s (%s): the path was lost there %" PRIu64 " times",
+            say("missing code: %s (%s): the path was lost there %" PRIu64 " time%s",
                 tw_perf_file(perf, i)->name, why[tw_perf_file(perf, i)->state & 3],
-                session->missing[i]);
+                session->missing[i], session->missing[i] == 1 ? "" : "s");
         else
             say("missing code: nothing is mapped where the path was lost %" PRIu64 " times",
                 session->missing[i]);

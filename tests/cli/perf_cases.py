@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""perf.data files: the corpus decoded, printed as perf does, and files made here."""
+import collections
+import hashlib
+import json
+import lzma
+import shutil
+import struct
+import subprocess
+
+from harness import Skip, add_case, case, corpus, equal
+
+TRUTH = ["p10", "p11", "p12", "p13", "p14", "p15", "p16", "p17", "p18", "p19", "p20", "p21"]
+OLD = ["p01", "p02", "p05"]
+NEW = ["p10", "p12", "p13", "p14", "p15", "p16", "p19", "p20"]
+SAME_AS = {"p02": "p01", "p11": "p10"}  # only the version of the metadata differs
+
+
+def perf(name):
+    folder = corpus() / "perf"
+    return next(folder.glob(name + "-*.perf.data")), folder / "root"
+
+
+def expected(name, suffix):
+    name = SAME_AS.get(name, name)
+    return next((corpus() / "perf" / "expected").glob(f"{name}-*.{suffix}")).read_text()
+
+
+def runs_case(name, suffix):
+    def run(tool):
+        path, root = perf(name)
+        done = tool.run("decode", path, "--sysroot", root, "--format", "runs", status=None)
+        equal(done.out, expected(name, suffix))
+    return run
+
+
+def branches_case(name, style):
+    def run(tool):
+        path, root = perf(name)
+        want = expected(name, "branches.txt")
+        for words in (["branches"], ["decode", "--format", "perf"]):
+            done = tool.run(*words, path, "--symfs", root, "--perf-style", style, status=None)
+            equal(done.out, want)
+    return run
+
+
+for number in TRUTH:
+    add_case(f"perf_truth_{number}", runs_case(number, "truth.txt"))
+for number in ["p01", "p02", "p03", "p05"]:
+    add_case(f"perf_runs_{number}", runs_case(number, "runs.txt"))
+for number in OLD:
+    add_case(f"perf_branches_{number}", branches_case(number, "6.1"))
+for number in NEW:
+    add_case(f"perf_branches_{number}", branches_case(number, "7.2"))
+
+
+@case
+def perf_branches_p03_but_for_where_sources_begin(tool):
+    """Six sources in one buffer: perf notes that one begins when its first sync is complete, we
+    where its bytes begin.  That is all."""
+    path, root = perf("p03")
+    got = tool.run("branches", path, "--sysroot", root, "--perf-style", "6.1", status=None).out
+    want = expected("p03", "branches.txt")
+    missing = collections.Counter(want.splitlines()) - collections.Counter(got.splitlines())
+    assert sum(missing.values()) <= 5, missing
+
+
+@case
+def perf_p04_has_all_four_sources(tool):
+    path, root = perf("p04")
+    want = collections.defaultdict(list)
+    packed = next((corpus() / "perf" / "expected").glob("p04-*.ranges-opencsd.txt.xz"))
+    for line in lzma.open(packed, "rt"):
+        if not line.startswith("#"):
+            cpu, start, end, count, _isa = line.split()
+            want[int(cpu)].append((int(start, 16), int(end, 16), int(count)))
+    got = collections.defaultdict(list)
+    done = tool.run("decode", path, "--sysroot", root, "--format", "jsonl", status=None)
+    for line in done.out.splitlines():
+        row = json.loads(line)
+        if row["t"] == "INSTR_RANGE":
+            equal((row["pid"], row["tid"], row["comm"]), (777, 777, "tc2"))
+            got[row["cpu"]].append((int(row["st"], 16), int(row["en"], 16), row["n"]))
+    equal({cpu: sum(r[2] for r in rows) for cpu, rows in got.items()},
+          {0: 7205, 1: 7471, 2: 1947, 3: 9548})
+    for cpu, rows in want.items():
+        equal(got[cpu], rows, f"cpu {cpu}")
+
+
+@case
+def perf_p06_equals_both_checksums(tool):
+    path, root = perf("p06")
+    digest = hashlib.sha256()
+    for line in tool.run("branches", path, "--sysroot", root, status=None).stdout.splitlines():
+        words = line.split()
+        digest.update(words[-3] + b" " + words[-1] + b"\n")
+    equal(digest.hexdigest(), "f3047da1e41307d097cca38c297a53660a3fdf5bcf251da88c3681f94ad5194c")
+    done = tool.run("decode", path, "--sysroot", root, "--format", "pcs", status=None)
+    pcs = b"".join(line for line in done.stdout.splitlines(True) if line[:1] != b"#")
+    equal(hashlib.sha256(pcs).hexdigest(),
+          "7e39b682930241222a28e16a5b583b0f014ed6cbbe02fa7649733a1429ef1b2f")
+
+
+@case
+def perf_brstack_p01(tool):
+    path, root = perf("p01")
+    done = tool.run("branches", path, "--sysroot", root, "--perf-style", "6.1", "--brstack", "16",
+                    "--period", "1000", status=None)
+    equal(done.out, expected("p01", "brstack16.txt"))
+
+
+@case
+def simpleperf_files_decode(tool):
+    folder = corpus() / "perf" / "simpleperf"
+    for name in ["perf_etm", "perf_with_unformatted_trace"]:
+        done = tool.run("decode", folder / f"{name}.data", "--sysroot", folder / "root",
+                        "--format", "runs", status=None)
+        equal(done.out, (folder / f"{name}.runs.txt").read_text())
+    done = tool.run("decode", folder / "perf_with_missing_aux_data.data", "--format", "runs",
+                    status=1)
+    assert "the data is not in the file" in done.err, done.err
+    done = tool.run("branches", folder / "perf_etm.data", "--sysroot", folder / "root",
+                    "--format", "autofdo", status=None)
+    got = done.out.splitlines()
+    want = (folder / "perf_inject.data").read_text().splitlines()
+    equal(got[:12], want[:12])  # ranges; where branches lead to is not hidden here
+
+
+@case
+def perf_profile_is_read_by_profgen(tool):
+    program = shutil.which("llvm-profgen-19")
+    if not program:
+        raise Skip("no llvm-profgen-19")
+    path, root = perf("p10")
+    done = tool.run("branches", path, "--sysroot", root, "--format", "profgen", "--period", "50",
+                    "--quiet", status=None)
+    tool.write("script", done.out)
+    made = subprocess.run([program, "--perfscript=script", f"--binary={root}/usr/bin/walk_a",
+                           "--output=profile", "--skip-symbolization"], cwd=tool.folder,
+                          stderr=subprocess.PIPE, check=False)
+    assert made.returncode == 0, made.stderr
+    ranges = (tool.folder / "profile").read_text().splitlines()
+    assert int(ranges[0], 16 if ranges[0][:2] == "0x" else 10) > 5, ranges[:3]
+
+
+def record(kind, body, misc=0):
+    body += bytes(-len(body) % 8)
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def made_here():
+    """A pipe stream: one CPU, one process, a raw block of ETMv4 trace."""
+    trace = (bytes(11) + b"\x80\x01\x00\x04" + bytes.fromhex("81b064000000") +
+             bytes.fromhex("9d0020000000000000") + b"\xf7\xf7")
+    attr = struct.pack("<IIQQQQQ", 8, 64, 0, 0, 1 << 1 | 1 << 2 | 1 << 7, 0, 1 << 18) + bytes(16)
+    tail = struct.pack("<IIQII", 100, 100, 9, 0, 0)
+    words = [1, 1, 0, 0x4040404040404040, 0, 7, 0x41, 0x10, 0x28000ea1, 0x4100f403, 0x488, 0, 0xcc]
+    return b"".join([
+        struct.pack("<8sQ", b"PERFILE2", 16), record(64, attr),
+        record(70, struct.pack("<II", 3, 0) + struct.pack("<13Q", *words)),
+        record(3, struct.pack("<II8s", 100, 100, b"made") + tail),
+        record(10, struct.pack("<IIQQQIIQQII", 100, 100, 0x4000, 16, 0, 8, 1, 7, 0, 5, 2) +
+               b"/bin/made\0\0\0\0\0\0\0" + tail),
+        record(11, struct.pack("<QQQ", 0, len(trace), 0x100) + tail),
+        record(71, struct.pack("<QQQIIII", len(trace) + 7 & ~7, 0, 0, 0, 0xffffffff, 0, 0)),
+        trace, bytes(-len(trace) % 8)])
+
+
+CODE = struct.pack("<4I", 0xd503201f, 0xb4000040, 0xd503201f, 0x17fffffd)
+
+
+@case
+def perf_file_made_here(tool):
+    tool.write("perf.data", made_here())
+    tool.write("root/bin/made", CODE)
+    words = ["perf.data", "--sysroot", "root"]
+    equal(tool.run("decode", *words, "--format", "runs").out,
+          "# cpu tid first_pc instructions\n0 100 0x4000 2\n0 100 0x400c 1\n")
+    equal(tool.run("branches", *words).out,
+          "made 100/100 [000] tr strt jmp 0 => 4000\nmade 100/100 [000] jcc 4004 => 400c\n")
+    equal(tool.run("branches", *words, "--perf-style", "6.1").out.splitlines()[0],
+          "made 100/100 [000] tr strt 0 => 4000")
+    equal(tool.run("decode", *words, "--format", "perf", "--instructions").out,
+          "".join(f"made 100/100 [000] {pc}\n" for pc in ["4000", "4004", "400c"]))
+    equal(tool.run("branches", *words, "--format", "autofdo").out,
+          "2\n0-4:1\nc-c:1\n0\n1\n4->c:1\n// /bin/made\n")
+    equal(tool.run("branches", *words, "--format", "profgen", "--period", "3").out.splitlines(),
+          ["PERF_RECORD_MMAP2 100/100: [0x4000(0x10) @ 0 08:01 7 0]: r-xp /bin/made",
+           "            400c 0x4004/0x400c/P/-/-/0//- ", "            400c 0x4004/0x400c/P/-/-/0//- "])
+    rows = [json.loads(line) for line in
+            tool.run("decode", *words, "--format", "jsonl").out.splitlines()]
+    ranges = [r for r in rows if r["t"] == "INSTR_RANGE"]
+    equal([(r["cpu"], r["pid"], r["tid"], r["comm"], r["dso"], r["off"]) for r in ranges],
+          [(0, 100, 100, "made", "/bin/made", "0x0"), (0, 100, 100, "made", "/bin/made", "0xc")])
+    text = tool.run("info", *words).out
+    assert "perf.data file" in text and "/bin/made: found root/bin/made" in text, text
+    assert "ADDR" in tool.run("packets", "perf.data").out
+    tool.run("stats", *words)
+
+
+@case
+def perf_file_without_its_program(tool):
+    tool.write("perf.data", made_here())
+    done = tool.run("decode", "perf.data", "--sysroot", "nowhere", "--format", "runs")
+    assert "missing code: /bin/made (not found): the path was lost there 1 time" in done.err, done.err
+
+
+@case
+def perf_formats_want_perf_data(tool):
+    tool.write("raw.bin", b"\0" * 16)
+    for words in (["branches", "raw.bin"], ["decode", "raw.bin", "--format", "runs"]):
+        assert "perf.data" in tool.run(*words, status=2).err
+    tool.write("perf.data", made_here())
+    assert "--brstack" in tool.run("branches", "perf.data", "--brstack", "0", status=2).err
+    assert "--period" in tool.run("branches", "perf.data", "--period", "0", status=2).err
