@@ -200,15 +200,56 @@ static bool check_names(const struct session *session)
     return true;
 }
 
+/* Standard input as a file that can be mapped; it has no name once it is open. */
+static bool spool(struct session *session)
+{
+    const char *folder = getenv("TMPDIR");
+    const size_t room = (folder ? strlen(folder) : 4) + sizeof "/trackway-XXXXXX";
+    char buffer[1 << 16];
+    size_t size;
+    FILE *file = NULL;
+    int fd = -1;
+    bool is_good;
+
+    session->spooled = malloc(room);
+    if (session->spooled) {
+        (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX", folder ? folder : "/tmp");
+        fd = mkstemp(session->spooled);
+    }
+    if (fd >= 0)
+        file = fdopen(fd, "wb");
+    if (!file) {
+        say("cannot keep standard input in a temporary file");
+        return false;
+    }
+    while ((size = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        if (fwrite(buffer, 1, size, file) != size)
+            break;
+    is_good = !ferror(stdin) && !ferror(file);
+    if (fclose(file) != 0 || !is_good) {
+        say("cannot keep standard input in a temporary file");
+        return false;
+    }
+    return true;
+}
+
 int session_open(struct session *session, const struct options *options)
 {
+    const char *path = options->arguments.items[0];
     struct tw_capture_options to;
     struct tw_fault fault = { TW_OK, "" };
+    enum tw_status opened;
 
     *session = (struct session){ .options = options };
     if (!fill_options(session, &to))
         return BAD_USAGE;
-    if (tw_capture_open(&session->capture, options->arguments.items[0], &to, &fault) != TW_OK) {
+    if (strcmp(path, "-") == 0 && !spool(session))
+        return NOT_DONE;
+    opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
+                             &fault);
+    if (session->spooled)
+        (void)remove(session->spooled);
+    if (opened != TW_OK) {
         say("%s", fault.text);
         return NOT_DONE;
     }
@@ -240,6 +281,9 @@ void session_close(struct session *session)
     free(session->missing);
     free(session->seen);
     free(session->build_ids);
+    if (session->spooled)
+        (void)remove(session->spooled); /* where it was not opened */
+    free(session->spooled);
     free(session->sources);
     free(session->images);
     free(session->texts);

@@ -28,6 +28,7 @@ struct session {
     struct tw_capture_image_option *images;
     char *texts; /* behind sources and images */
     char *build_ids;
+    char *spooled; /* path of what came from standard input */
     struct loss loss;
 
     /* The buffer at work. */

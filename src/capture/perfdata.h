@@ -194,6 +194,7 @@ struct tw_perf {
     struct tw_perf_map *past; /* what gave way */
     size_t past_count, past_room;
     size_t map_total;
+    uint64_t moves; /* of maps in their lists, which hostile files have no end of */
     struct perf_thread *threads;
     size_t thread_count, thread_room;
     struct tw_map thread_by_tid; /* to its newest entry + 1 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* perf.data: finds the files that were mapped, and makes of them the memory that was executed. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -268,6 +269,17 @@ static enum tw_status add_pokes(struct tw_perf *perf)
     return TW_OK;
 }
 
+static int compare_maps(const void *a, const void *b)
+{
+    const struct tw_perf_map *left = a, *right = b;
+
+    if (left->space != right->space)
+        return left->space < right->space ? -1 : 1;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return left->from < right->from ? -1 : left->from > right->from;
+}
+
 enum tw_status tw_perf_make_image(struct tw_perf *perf)
 {
     struct tw_capture *capture = perf->capture;
@@ -279,6 +291,9 @@ enum tw_status tw_perf_make_image(struct tw_perf *perf)
         return tw_capture_no_memory(capture);
     capture->image_count = 1;
     TW_TRY(tw_capture_add_images(capture, capture->images[0].image));
+    /* In the order in which the image keeps them. */
+    if (perf->past_count)
+        qsort(perf->past, perf->past_count, sizeof *perf->past, compare_maps);
     for (size_t i = 0; i < perf->past_count; i++)
         if (perf->past[i].file != TW_NONE)
             TW_TRY(add_map(perf, &perf->past[i]));

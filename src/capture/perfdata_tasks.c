@@ -8,7 +8,11 @@
 #include "base/memory.h"
 #include "capture/perfdata.h"
 
-enum { MAPS_MAX = 32768 }; /* of one process at a time; Linux itself stops at 65,530 */
+/* Far beyond what programs do; a file that says more only costs time. */
+enum {
+    MOVES_MAX = 100000000, /* mappings that others were put before */
+    CUTS_MAX = 16384       /* times that a process mapped over something */
+};
 
 static enum tw_status no_memory(struct tw_perf *perf)
 {
@@ -138,6 +142,7 @@ static bool splice(struct tw_perf *perf, struct perf_space *space, size_t at, si
     memcpy(space->maps + at, with, made * sizeof *with);
     space->count += made - count;
     perf->map_total += made;
+    perf->moves += space->count - at - made;
     return true;
 }
 
@@ -254,7 +259,7 @@ static enum tw_status apply_map(struct tw_perf *perf, const struct perf_event *e
     number = space_of(perf, event->pid);
     if (number == TW_NONE)
         return TW_E_MEMORY;
-    if (perf->spaces[number].count >= MAPS_MAX) {
+    if (perf->moves > MOVES_MAX || perf->spaces[number].cut_count >= CUTS_MAX) {
         if (!perf->spaces[number].is_full && tw_perf_may_warn(perf))
             TW_TRY(tw_capture_warn(perf->capture,
                                    "%s: record at offset 0x%" PRIx64 ": process %" PRIu32

@@ -192,6 +192,9 @@ def perf_file_made_here(tool):
     ranges = [r for r in rows if r["t"] == "INSTR_RANGE"]
     equal([(r["cpu"], r["pid"], r["tid"], r["comm"], r["dso"], r["off"]) for r in ranges],
           [(0, 100, 100, "made", "/bin/made", "0x0"), (0, 100, 100, "made", "/bin/made", "0xc")])
+    piped = subprocess.run([tool.program, "decode", "-", "--sysroot", "root", "--format", "runs"],
+                           cwd=tool.folder, input=made_here(), stdout=subprocess.PIPE, check=True)
+    equal(piped.stdout.decode(), tool.run("decode", *words, "--format", "runs").out)
     text = tool.run("info", *words).out
     assert "perf.data file" in text and "/bin/made: found root/bin/made" in text, text
     assert "ADDR" in tool.run("packets", "perf.data").out
