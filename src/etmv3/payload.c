@@ -293,6 +293,8 @@ void tw_etmv3_read_data(struct tw_etmv3_reader *reader, struct tw_bytes *in,
         if (out->has_value) {
             out->value_size = sizes[head >> 2 & 3];
             out->data_value = (uint32_t)tw_bytes_le(in, out->value_size);
+        } else {
+            out->has_reserved |= (head & 0x0c) != 0; /* a size, but no values are traced */
         }
     }
     if (in->short_read || !out->has_data_address)

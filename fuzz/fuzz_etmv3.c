@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any bytes as ETMV3 trace: read, printed, written again, decoded.  The first eight bytes are the
+   configuration and how the rest comes in pieces. */
+#include "armv7.h"
+
+#include "etmv3/packet.h"
+
+enum { HEAD = 8 };
+
+static uint32_t word(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+           (uint32_t)at[3] << 24;
+}
+
+/* Each packet, in text and back in bytes. */
+static void list(const struct tw_etmv3_config *config, const uint8_t *data, size_t size)
+{
+    struct tw_etmv3_reader reader, before;
+    struct tw_etmv3_packet packet;
+    uint8_t again[64];
+    char line[600];
+
+    tw_etmv3_reader_init(&reader, config);
+    for (size_t at = 0; at < size; at += packet.base.size) {
+        struct tw_text text = tw_text_in(line, sizeof line);
+        size_t room = sizeof again;
+
+        before = reader;
+        if (tw_etmv3_read(&reader, &packet, data + at, size - at, true) != TW_OK ||
+            packet.base.size == 0 || packet.base.size > size - at)
+            abort();
+        tw_etmv3_print(&text, &packet);
+        tw_etmv3_json(&text, &packet);
+        if (tw_etmv3_type_is_bad(packet.base.type) || packet.base.type == TW_ETMV3_NOT_SYNC ||
+            packet.has_reserved)
+            continue;
+        if (tw_etmv3_write(&before, again, &room, &packet) != TW_OK ||
+            (room == packet.base.size && memcmp(again, data + at, room) != 0))
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tw_etmv3_config config = { .size = sizeof config };
+    struct tw_register registers[3] = { { "ETMCR", 0 }, { "ETMIDR", 0 }, { "ETMCCER", 0 } };
+
+    if (size < HEAD)
+        return 0;
+    config.etmcr = word(data);
+    config.etmidr =
+        0x4100f200u | (uint32_t)(data[4] & 0x7) << 4 | (uint32_t)(data[6] & 0x1f) << 16;
+    config.etmccer = (uint32_t)data[5] << 24;
+    config.profile = data[4] & 0x80 ? TW_PROFILE_M : TW_PROFILE_R;
+    registers[0].value = config.etmcr;
+    registers[1].value = config.etmidr;
+    registers[2].value = config.etmccer;
+    list(&config, data + HEAD, size - HEAD);
+    decode_all("etmv3", data[4] & 0x80 ? "Cortex-M3" : "Cortex-R5", registers, 3, data + HEAD,
+               size - HEAD, data[7] + 1u);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any bytes as PTM trace: read, printed, written again, decoded.  The first eight bytes are the
+   configuration and how the rest comes in pieces. */
+#include "armv7.h"
+
+#include "ptm/packet.h"
+
+enum { HEAD = 8 };
+
+static uint32_t word(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+           (uint32_t)at[3] << 24;
+}
+
+/* Each packet, in text and back in bytes. */
+static void list(const struct tw_ptm_config *config, const uint8_t *data, size_t size)
+{
+    struct tw_ptm_reader reader, before;
+    struct tw_ptm_packet packet;
+    uint8_t again[64];
+    char line[600];
+
+    tw_ptm_reader_init(&reader, config);
+    for (size_t at = 0; at < size; at += packet.base.size) {
+        struct tw_text text = tw_text_in(line, sizeof line);
+        size_t room = sizeof again;
+
+        before = reader;
+        if (tw_ptm_read(&reader, &packet, data + at, size - at, true) != TW_OK ||
+            packet.base.size == 0 || packet.base.size > size - at)
+            abort();
+        tw_ptm_print(&text, &packet);
+        tw_ptm_json(&text, &packet);
+        if (tw_ptm_type_is_bad(packet.base.type) || packet.base.type == TW_PTM_NOT_SYNC ||
+            packet.has_reserved)
+            continue;
+        if (tw_ptm_write(&before, again, &room, &packet) != TW_OK ||
+            (room == packet.base.size && memcmp(again, data + at, room) != 0))
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tw_ptm_config config = { .size = sizeof config };
+    struct tw_register registers[3] = { { "ETMCR", 0 }, { "ETMIDR", 0 }, { "ETMCCER", 0 } };
+
+    if (size < HEAD)
+        return 0;
+    config.etmcr = word(data);
+    config.etmidr = data[4] & 1 ? 0x411cf301 : 0x411cf312;
+    config.etmccer = (uint32_t)data[5] << 24 | (uint32_t)data[6] << 16;
+    registers[0].value = config.etmcr;
+    registers[1].value = config.etmidr;
+    registers[2].value = config.etmccer;
+    list(&config, data + HEAD, size - HEAD);
+    decode_all("ptm", "Cortex-A15", registers, 3, data + HEAD, size - HEAD, data[7] + 1u);
+    return 0;
+}
