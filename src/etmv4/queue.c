@@ -123,8 +123,8 @@ void tw_etmv4_mispredict(struct tw_etmv4_run *run)
             return;
         }
     }
-    if (decoder->unseen)
-        return; /* it was before the trace began */
+    if (decoder->unseen || !decoder->has_atom)
+        return; /* it was before the trace began, or before Trace On */
     keep(decoder, 0, is_no_target);
     if (decoder->atom_is_held)
         decoder->atom.is_taken = !decoder->atom.is_taken;

@@ -302,12 +302,14 @@ static void take_speculation(struct tw_etmv4_stage *stage, const struct tw_etmv4
         tw_etmv4_fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
         return;
     }
-    if (!packet->mispredict || !decoder->has_atom)
+    if (!packet->mispredict)
         return;
     if (decoder->reader.setup.max_spec == 0) { /* in order: addresses may be on their way */
         const struct tw_etmv4_item item = { .index = packet->base.index,
                                             .kind = TW_ITEM_MISPREDICT };
 
+        if (!decoder->has_atom)
+            return;
         add(stage, &item, &packet->base);
         decoder->drains = true;
     } else {
