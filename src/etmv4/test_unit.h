@@ -123,6 +123,7 @@ struct expected {
     bool is_exception;
 };
 
+/* Without an instruction: whether anything may be traced there. */
 typedef bool wants_fn(void *context, const struct tw_retired *instruction,
                       const struct tw_step_context *where);
 
@@ -132,6 +133,7 @@ struct oracle {
     size_t at;
     wants_fn *wants; /* NULL: everything */
     void *wants_context;
+    bool *started, was_started; /* ViewInst start/stop, which a failed transaction takes back */
     uint32_t p0_kinds;
     bool is_last_step;
     bool is_active, is_open, was_traced, is_lost;
@@ -186,7 +188,8 @@ static inline void oracle_step(struct oracle *oracle, const struct tw_step *step
         oracle->context = step->context;
         break;
     case TW_STEP_EXCEPTION:
-        if (!oracle->was_traced || oracle->is_lost) {
+        if (!oracle->was_traced || oracle->is_lost ||
+            (oracle->wants && !oracle->wants(oracle->wants_context, NULL, &oracle->context))) {
             oracle_stop(oracle);
             break;
         }
@@ -205,6 +208,10 @@ static inline void oracle_step(struct oracle *oracle, const struct tw_step *step
         oracle_stop(oracle);
         break;
     case TW_STEP_TRANSACTION:
+        if (step->how == TW_TRANS_START && oracle->started)
+            oracle->was_started = *oracle->started;
+        if (step->how == TW_TRANS_FAIL && oracle->started)
+            *oracle->started = oracle->was_started;
         if (step->how == TW_TRANS_FAIL) {
             oracle->count = oracle->released;
             oracle->is_open = false;
@@ -263,26 +270,44 @@ struct held_against {
     struct oracle *oracle;
     struct tw_step_context context; /* as last told */
     bool has_context;
+    bool is_loose; /* ranges may run on where a Q leaves the path open (OpenCSD) */
     bool checks_cid, checks_vmid;
     const char *who;
     uint64_t ranges, events, timestamps, cycle_counts, transactions, instrumentations, losses;
     uint64_t returns, unknown_counts, cycles, last_time, last_value;
 };
 
+/* Instructions whose path is not told: `count` of them, or up to the address. */
+static inline void see_no_path(struct held_against *seen, uint64_t first, uint32_t count)
+{
+    const struct expected *item = oracle_instruction_next(seen->oracle);
+
+    CHECK_EQ(item->instruction.address, first);
+    for (uint32_t i = 1; i < count; i++)
+        (void)oracle_instruction_next(seen->oracle);
+}
+
 static inline void see_range(struct held_against *seen, uint64_t start, uint64_t end,
                              uint32_t count)
 {
     uint64_t at = start;
+    uint32_t last = 0;
 
     seen->ranges++;
+    if (seen->is_loose) {
+        see_no_path(seen, start, count);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct expected *item = oracle_instruction_next(seen->oracle);
 
         if (item->instruction.address != at)
-            printf("%s: range 0x%" PRIx64 "-0x%" PRIx64 ", instruction %" PRIu64 "\n",
-                   seen->who, start, end, seen->oracle->instructions);
+            printf("%s: range 0x%" PRIx64 "-0x%" PRIx64 ", instruction %" PRIu64
+                   " behind opcode 0x%" PRIx32 "\n",
+                   seen->who, start, end, seen->oracle->instructions, last);
         CHECK_EQ(at, item->instruction.address);
         at += item->instruction.size;
+        last = item->instruction.opcode;
         if (seen->has_context) {
             CHECK_EQ(seen->context.el, item->context.el);
             CHECK_EQ(seen->context.security, item->context.security);
@@ -306,16 +331,6 @@ static inline void see_exception(struct held_against *seen, uint32_t number, boo
     CHECK_EQ(number, item->instruction.size);
     if (has_address)
         CHECK_EQ(address, item->instruction.address);
-}
-
-/* Instructions whose path is not told: `count` of them, or up to the address. */
-static inline void see_no_path(struct held_against *seen, uint64_t first, uint32_t count)
-{
-    const struct expected *item = oracle_instruction_next(seen->oracle);
-
-    CHECK_EQ(item->instruction.address, first);
-    for (uint32_t i = 1; i < count; i++)
-        (void)oracle_instruction_next(seen->oracle);
 }
 
 static inline void see_element(struct held_against *seen, const struct tw_element *element)
@@ -369,7 +384,7 @@ static inline void see_element(struct held_against *seen, const struct tw_elemen
         CHECK_TEXT(tw_error_code_name(element->error), "no error");
         break;
     case TW_ELEMENT_ADDR_NACC:
-        CHECK_EQ(element->address, "memory that is there");
+        CHECK(element->type != TW_ELEMENT_ADDR_NACC);
         break;
     default:
         break;

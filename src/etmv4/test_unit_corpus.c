@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The trace unit on execution logs of real programs: encoded, decoded, the same path. */
-#include "etmv4/test_unit.h"
+#include "etmv4/test_peer.h"
 
 static const struct {
     const char *name;
@@ -47,7 +47,49 @@ struct programming {
     uint32_t configr, syncpr, ccctlr;
 };
 
-static void round_trip(const char *name, struct tw_image *image, const struct programming *how)
+/* What the unit makes, given to our decoder piece by piece, and kept for OpenCSD. */
+struct trace {
+    uint8_t *bytes;
+    size_t size, room;
+    uint64_t total;
+};
+
+static void take_output(struct tw_unit *unit, struct decoding *decoding,
+                        struct held_against *seen, struct trace *trace, bool keeps)
+{
+    size_t made;
+    const uint8_t *bytes = tw_unit_output(unit, &made);
+
+    decoding_feed(decoding, seen, bytes, made);
+    trace->total += made;
+    if (keeps && trace->size + made > trace->room) {
+        trace->room = 2 * (trace->size + made);
+        trace->bytes = realloc(trace->bytes, trace->room);
+        CHECK(trace->bytes);
+    }
+    if (keeps) {
+        memcpy(trace->bytes + trace->size, bytes, made);
+        trace->size += made;
+    }
+    tw_unit_take(unit);
+}
+
+static void ask_peer(const char *name, const struct tw_unit *unit, struct tw_image *image,
+                     const struct programming *how, const struct trace *trace)
+{
+    struct oracle oracle = { .steps = { .log = open_log(name) },
+                             .p0_kinds = p0_kinds(how->is_ete) };
+    struct held_against seen = { .oracle = &oracle,
+                                 .checks_cid = how->configr >> 6 & 1,
+                                 .checks_vmid = how->configr >> 7 & 1 };
+
+    peer_check(unit, how->is_ete, image, &seen, trace->bytes, trace->size);
+    tw_log_free(oracle.steps.log);
+    free(oracle.waiting);
+}
+
+static void round_trip(const char *name, struct tw_image *image, const struct programming *how,
+                       bool asks_peer)
 {
     const struct tw_unit_config config = { .size = sizeof config, .is_ete = how->is_ete };
     struct oracle oracle = { .steps = { .log = open_log(name) },
@@ -60,7 +102,7 @@ static void round_trip(const char *name, struct tw_image *image, const struct pr
     struct decoding decoding;
     struct tw_step step;
     struct tw_unit *unit;
-    uint64_t size = 0;
+    struct trace trace = { 0 };
 
     CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
     set_register(unit, "TRCTRACEIDR", 0x10);
@@ -72,27 +114,20 @@ static void round_trip(const char *name, struct tw_image *image, const struct pr
     set_register(unit, "TRCPRGCTLR", 1);
     while (steps_next(&steps, &step)) {
         size_t made;
-        const uint8_t *bytes;
 
         CHECK_EQ(tw_unit_step(unit, &step), TW_OK);
-        bytes = tw_unit_output(unit, &made);
-        if (made < 65536)
-            continue;
-        decoding_feed(&decoding, &seen, bytes, made);
-        tw_unit_take(unit);
-        size += made;
+        (void)tw_unit_output(unit, &made);
+        if (made >= 65536)
+            take_output(unit, &decoding, &seen, &trace, asks_peer);
     }
     set_register(unit, "TRCPRGCTLR", 0);
-    {
-        size_t made;
-        const uint8_t *bytes = tw_unit_output(unit, &made);
-
-        decoding_feed(&decoding, &seen, bytes, made);
-        size += made;
-    }
+    take_output(unit, &decoding, &seen, &trace, asks_peer);
     decoding_end(&decoding, &seen);
     printf("%s, %s: %" PRIu64 " instructions in %" PRIu64 " bytes\n", name, how->name,
-           oracle.instructions, size);
+           oracle.instructions, trace.total);
+    if (asks_peer && HAS_PEER)
+        ask_peer(name, unit, image, how, &trace);
+    free(trace.bytes);
     tw_unit_free(unit);
     tw_log_free(steps.log);
     tw_log_free(oracle.steps.log);
@@ -120,7 +155,7 @@ static void every_log_comes_back(void **state)
         image = memory_image(&memory);
         for (size_t j = 0; j < LENGTH(hows); j++) {
             check_case("%s, %s", logs[i].name, hows[j].name);
-            round_trip(logs[i].name, image, &hows[j]);
+            round_trip(logs[i].name, image, &hows[j], !logs[i].is_big);
         }
         tw_image_free(image);
         memory_free(&memory);

@@ -144,7 +144,7 @@ enum tw_status tw_unit_exception(struct tw_unit *unit, unsigned type, uint64_t r
 enum tw_status tw_unit_gap(struct tw_unit *unit)
 {
     if (unit->is_enabled && !unit->is_overflowing) {
-        tw_unit_close_q(unit, unit->q_next, unit->flow.target_isa);
+        tw_unit_end_q(unit);
         tw_unit_release_held(unit);
     }
     tw_unit_stop_tracing(unit);

@@ -104,7 +104,7 @@ struct tw_unit_record {
     uint8_t p0_count; /* P0 elements that it made */
     uint8_t shots;    /* single-shot comparators that it fires when it is certain */
     bool had_context;
-    bool is_instruction, is_atom, is_taken, is_indirect, is_broadcast;
+    bool is_instruction, is_branch, is_atom, is_taken, is_indirect, is_broadcast;
 };
 
 struct tw_unit_return {
@@ -152,6 +152,7 @@ struct tw_unit {
     struct tw_step_context context; /* of the processor */
     struct tw_step_context sent;    /* identifiers as packets have told them */
     bool has_sent;
+    uint8_t target_sub_isa; /* of the last Target Address packet */
     bool is_viewed;  /* Exception level and Security state are traced, and not prohibited */
     bool is_changed; /* the context may differ from what was told */
     bool is_enabled, is_synced, is_overflowing, is_halted, is_barred;
@@ -169,7 +170,9 @@ struct tw_unit {
     /* Q. */
     bool q_is_open, q_must_end;
     uint32_t q_count;
-    uint64_t q_next; /* where the program goes on behind it */
+    uint32_t q_sure; /* ... up to the last P0 instruction, behind which the program ... */
+    uint64_t q_next; /* ... goes on here */
+    uint8_t q_isa;
 
     /* Speculation. */
     bool is_speculating;
@@ -231,6 +234,8 @@ void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t addre
                              uint8_t isa);
 void tw_unit_stop_tracing(struct tw_unit *unit); /* the next instruction begins with Trace On */
 void tw_unit_close_q(struct tw_unit *unit, uint64_t address, uint8_t isa);
+/* Nothing follows: what can be told of it. */
+void tw_unit_end_q(struct tw_unit *unit);
 void tw_unit_transact(struct tw_unit *unit, enum tw_transaction what, uint64_t cancelled);
 /* A P0 element is out: commits, cycle counts, timestamps. */
 void tw_unit_after_p0(struct tw_unit *unit);

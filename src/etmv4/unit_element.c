@@ -130,6 +130,7 @@ void tw_unit_release_held(struct tw_unit *unit)
         unit->held--;
         queue_atom(unit, false);
         tw_unit_show(unit, &element);
+        tw_unit_count_p0(unit);
     }
 }
 
@@ -221,6 +222,8 @@ static void fill_address(struct tw_unit *unit, struct tw_etmv4_packet *packet,
     packet->address_bits = form->bits;
     packet->sub_isa = form->sub_isa;
     packet->match = form->match;
+    if (!is_source)
+        unit->target_sub_isa = form->sub_isa;
     if (form->match < 3)
         packet->base.type = is_source ? TW_ETMV4_SRC_ADDR_MATCH : TW_ETMV4_ADDR_MATCH;
     else if (form->bits < 32)
@@ -388,6 +391,7 @@ void tw_unit_emit_source(struct tw_unit *unit, uint64_t address, uint8_t isa)
     tw_unit_put(unit, &packet);
 }
 
+/* The address comes before a context: what the Q covers ran in the old one. */
 void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64_t address,
                     uint8_t isa)
 {
@@ -395,25 +399,29 @@ void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64
     const struct tw_unit_element element = { .type = TW_UNIT_Q,
                                              .is_known = has_count,
                                              .count = count };
-    struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_Q } };
+    struct tw_etmv4_packet packet = { 0 };
 
     tw_unit_release_held(unit);
     tw_unit_show(unit, &element);
-    packet.q_count = count;
-    packet.q_has_count = has_count;
-    if (!has_count || tw_unit_context_differs(unit) || (form.match == 3 && form.bits == 64)) {
-        packet.q_type = has_count ? 0xc : 0xf;
-        tw_unit_put(unit, &packet);
-        tw_unit_emit_place(unit, address, isa);
-        return;
+    if (!has_count || (form.match == 3 && form.bits == 64)) {
+        const struct tw_etmv4_packet alone = { .base = { .type = TW_ETMV4_Q },
+                                               .q_type = has_count ? 0xc : 0xf,
+                                               .q_count = count };
+
+        tw_unit_put(unit, &alone);
+        fill_address(unit, &packet, &form, false);
+    } else {
+        fill_address(unit, &packet, &form, true);
+        packet.base.type = TW_ETMV4_Q;
+        packet.q_count = count;
+        packet.q_has_count = true;
+        packet.q_type = (uint8_t)(form.match < 3   ? form.match
+                                  : form.bits < 32 ? 0x5 + form.sub_isa
+                                                   : 0xa + form.sub_isa);
     }
-    fill_address(unit, &packet, &form, false);
-    packet.base.type = TW_ETMV4_Q;
-    packet.q_type = (uint8_t)(form.match < 3   ? form.match
-                              : form.bits < 32 ? 0x5 + form.sub_isa
-                                               : 0xa + form.sub_isa);
     tell_address(unit, &form, isa);
     tw_unit_put(unit, &packet);
+    tw_unit_emit_context(unit);
 }
 
 /* ---- synchronization and the like ---- */

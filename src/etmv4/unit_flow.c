@@ -51,7 +51,11 @@ static void settle(struct tw_unit *unit, uint64_t address, uint8_t isa)
     } else if (pending) {
         tw_unit_emit_place(unit, address, isa);
     } else if (unit->is_changed) {
-        tw_unit_emit_context(unit);
+        /* OpenCSD takes the instruction set of a context from the last address packet. */
+        if (tw_unit_context_differs(unit) && (isa == TW_ISA_T32) != unit->target_sub_isa)
+            tw_unit_emit_place(unit, address, isa);
+        else
+            tw_unit_emit_context(unit);
     }
     unit->is_changed = false;
 }
@@ -80,6 +84,14 @@ static void begin_tracing(struct tw_unit *unit, uint64_t address, uint8_t isa)
         start_transaction(unit);
 }
 
+/* Remembers what changed besides instructions, so that a cancel does not undo it. */
+static void note(struct tw_unit *unit)
+{
+    if (unit->is_speculating && !unit->is_overflowing && !unit->record_is_open &&
+        tw_unit_begin_record(unit, false))
+        tw_unit_end_record(unit);
+}
+
 void tw_unit_stop_tracing(struct tw_unit *unit)
 {
     unit->flow.is_active = false;
@@ -87,6 +99,7 @@ void tw_unit_stop_tracing(struct tw_unit *unit)
     unit->flow.block_is_open = false;
     unit->flow.pending = TW_PENDING_NOTHING;
     unit->flow.last_is_taken = false;
+    note(unit);
 }
 
 /* ---- Q elements ---- */
@@ -118,6 +131,14 @@ static bool is_branch(const struct tw_retired *instruction)
     return instruction->kind == TW_RETIRED_BRANCH || instruction->kind == TW_RETIRED_INDIRECT;
 }
 
+void tw_unit_end_q(struct tw_unit *unit)
+{
+    unit->q_count = unit->q_sure;
+    if (unit->q_count)
+        tw_unit_close_q(unit, unit->q_next, unit->q_isa);
+    unit->q_is_open = false;
+}
+
 /* True: the instruction is covered by a Q element. */
 static bool cover(struct tw_unit *unit, const struct tw_retired *instruction)
 {
@@ -138,14 +159,18 @@ static bool cover(struct tw_unit *unit, const struct tw_retired *instruction)
             return false;
         unit->q_is_open = true;
         unit->q_must_end = false;
-        unit->q_count = 0;
+        unit->q_count = unit->q_sure = 0;
     }
     unit->q_count++;
-    unit->q_next = instruction->flags & TW_RETIRED_TAKEN && is_branch(instruction)
-                       ? instruction->target
-                       : instruction->address + instruction->size;
     flow->was_traced = true;
     flow->block_is_open = !is_p0(unit, instruction);
+    if (!flow->block_is_open) {
+        unit->q_sure = unit->q_count;
+        unit->q_isa = instruction->isa;
+        unit->q_next = instruction->flags & TW_RETIRED_TAKEN && is_branch(instruction)
+                           ? instruction->target
+                           : instruction->address + instruction->size;
+    }
     flow->last_is_taken = false;
     if (instruction->kind == TW_RETIRED_ISB || instruction->flags & TW_RETIRED_EXCEPTION_RETURN)
         unit->q_must_end = true;
@@ -191,15 +216,10 @@ static void trace_p0(struct tw_unit *unit, const struct tw_retired *instruction)
     const bool is_broadcast =
         unit->setup.broadcasts &&
         tw_unit_in_region(unit, tw_unit_value(unit, TW_TRCBBCTLR), instruction->address);
-    const uint32_t held = unit->held;
     const bool is_out = emit_p0(unit, instruction, is_taken);
 
-    if (is_out) {
-        /* Atoms that were held back are P0 elements too. */
-        for (uint32_t i = 0; unit->setup.max_spec && i < held && !unit->held; i++)
-            tw_unit_count_p0(unit);
+    if (is_out)
         tw_unit_count_p0(unit);
-    }
     if (unit->record_is_open) {
         struct tw_unit_record *record =
             &unit->records[unit->record_first + unit->record_count - 1];
@@ -267,8 +287,12 @@ void tw_unit_retire_slowly(struct tw_unit *unit, const struct tw_retired *instru
 {
     bool is_wanted = unit->is_viewed;
 
-    if (unit->is_speculating && !unit->is_overflowing)
-        (void)tw_unit_begin_record(unit, true);
+    if (unit->is_speculating && !unit->is_overflowing) {
+        struct tw_unit_record *record = tw_unit_begin_record(unit, true);
+
+        if (record)
+            record->is_branch = is_p0(unit, instruction);
+    }
     if (unit->setup.filters || unit->setup.has_resources) {
         tw_unit_compare(unit, instruction);
         is_wanted = tw_unit_view(unit, instruction);
@@ -334,14 +358,14 @@ static bool settle_exception(struct tw_unit *unit, uint64_t address, uint8_t isa
             tw_unit_emit_place(unit, flow->block_start, flow->block_isa);
         return false;
     }
-    if (flow->pending == TW_PENDING_INDIRECT) {
-        if (!tw_unit_context_differs(unit) && pop_return(unit, address, isa))
-            return false;
-        if (unit->setup.return_stack) {
-            /* Analyzers of others pop their stack when the exception packet has the target. */
-            tw_unit_emit_place(unit, address, isa);
-            return false;
-        }
+    if (flow->pending == TW_PENDING_INDIRECT && !tw_unit_context_differs(unit) &&
+        pop_return(unit, address, isa))
+        return false;
+    if (unit->setup.return_stack &&
+        (flow->pending == TW_PENDING_INDIRECT || flow->pending == TW_PENDING_BROADCAST)) {
+        /* OpenCSD pops its stack when the exception packet has the target of a branch. */
+        tw_unit_emit_place(unit, address, isa);
+        return false;
     }
     return flow->pending != TW_PENDING_NOTHING;
 }
@@ -353,6 +377,8 @@ void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t addre
     bool is_target;
 
     if (tw_unit_is_prohibited(unit) || !(flow->was_traced || is_forced_now)) {
+        tw_unit_close_q(unit, address, isa);
+        tw_unit_release_held(unit);
         tw_unit_stop_tracing(unit);
         return;
     }
@@ -411,7 +437,7 @@ void tw_unit_transact(struct tw_unit *unit, enum tw_transaction what, uint64_t c
         flow->in_transaction = true;
         flow->start_transaction = flow->is_started;
         if (flow->is_active && !unit->is_overflowing) {
-            tw_unit_close_q(unit, unit->q_next, TW_ISA_A64);
+            tw_unit_end_q(unit);
             start_transaction(unit);
         }
         tw_unit_end_record(unit);
@@ -422,9 +448,11 @@ void tw_unit_transact(struct tw_unit *unit, enum tw_transaction what, uint64_t c
         flow->told_transaction = flow->in_transaction = false;
         tw_unit_fire(unit, unit->waiting_shots);
         unit->waiting_shots = 0;
+        note(unit);
         break;
     case TW_TRANS_FAIL:
         fail_transaction(unit, cancelled);
+        note(unit);
         break;
     default:
         break;

@@ -61,6 +61,7 @@ static unsigned find(const char *name)
 static void disable(struct tw_unit *unit)
 {
     if (!unit->is_overflowing) {
+        tw_unit_end_q(unit);
         tw_unit_release_held(unit);
         tw_unit_send_commits(unit);
         if (unit->flow.told_transaction)

@@ -81,6 +81,7 @@ void tw_unit_count_p0(struct tw_unit *unit)
 
 void tw_unit_send_commits(struct tw_unit *unit)
 {
+    tw_unit_release_held(unit); /* they are certain, too */
     if (!unit->resolved)
         return;
     tw_unit_emit_commit(unit, unit->resolved);
@@ -167,9 +168,11 @@ enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_c
         return tw_fail(&unit->fault, TW_E_ARGUMENT,
                        "cancels instructions that are certain already");
     newest = cut.left ? record_at(unit, cut.left - 1) : NULL;
-    if (how != TW_CANCEL_ONLY && (!newest || !newest->is_atom))
+    if (how != TW_CANCEL_ONLY && (!newest || !newest->is_branch))
         return tw_fail(&unit->fault, TW_E_ARGUMENT,
-                       "the newest instruction that stays is no branch that was traced");
+                       "the newest instruction that stays is no branch, or is certain");
+    if (how != TW_CANCEL_ONLY && !newest->is_atom)
+        how = TW_CANCEL_ONLY; /* it was not traced */
     tw_unit_emit_cancel(unit, cut.p0_count, how == TW_CANCEL_DIRECTION);
     unit->depth -= cut.p0_count;
     flow = newest ? newest->flow : unit->base;
