@@ -83,6 +83,9 @@ const char *attribution_of(struct attribution *attribution, const struct tw_elem
                     tw_perf_source_cpu(lane->perf, lane->source),
                     lane->thread ? (int32_t)lane->thread->pid : (int32_t)lane->tid,
                     (int32_t)lane->tid, comm);
+    if (is_json && lane->has_time && size > 0)
+        size += snprintf(attribution->text + size, sizeof attribution->text - (size_t)size,
+                         ",\"time\":%" PRIu64, lane->time);
     if (*file && size > 0)
         (void)snprintf(attribution->text + size, sizeof attribution->text - (size_t)size,
                        is_json ? ",\"dso\":\"%s\",\"off\":\"0x%" PRIx64 "\"" : " %s+0x%" PRIx64,

@@ -118,6 +118,7 @@ struct tw_perf_lane {
     uint32_t tid;            /* TW_NONE: not known */
     uint64_t time;           /* in ns; that of the block where the trace has no such time */
     bool has_context;
+    bool has_time;                       /* `time` comes from the trace */
     struct tw_element context;           /* the last PE_CONTEXT, if has_context */
     const struct tw_perf_thread *thread; /* NULL: no record speaks of it */
 };

@@ -10,8 +10,8 @@
 
 /* Far beyond what programs do; a file that says more only costs time. */
 enum {
-    MOVES_MAX = 100000000, /* mappings that others were put before */
-    CUTS_MAX = 16384       /* times that a process mapped over something */
+    MOVES_MAX = 2000000000, /* mappings that others were put before */
+    CUTS_MAX = 16384        /* times that a process mapped over something */
 };
 
 static enum tw_status no_memory(struct tw_perf *perf)
@@ -378,14 +378,15 @@ void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *ele
     const struct tw_perf_block *block = tw_perf_block(at->perf, at->buffer);
 
     if (!element) {
-        at->has_context = false;
+        at->has_context = at->has_time = false;
         at->time = block ? block->time : 0;
     } else if (element->type == TW_ELEMENT_PE_CONTEXT) {
         at->context = *element;
         at->has_context = true;
-    } else if (element->type == TW_ELEMENT_TIMESTAMP &&
-               !tw_perf_time(at->perf, &at->time, element->timestamp)) {
-        return;
+    } else if (element->type == TW_ELEMENT_TIMESTAMP) {
+        if (!tw_perf_time(at->perf, &at->time, element->timestamp))
+            return;
+        at->has_time = true;
     }
     at->tid =
         tw_perf_tid(at->perf, at->source, at->buffer, at->has_context ? &at->context : NULL);

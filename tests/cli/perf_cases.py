@@ -102,6 +102,18 @@ def perf_p06_equals_both_checksums(tool):
 
 
 @case
+def perf_p13_has_times(tool):
+    path, root = perf("p13")
+    want = expected("p13", "branches-time.txt").splitlines()
+    times = {int(line.split()[2].rstrip(":").replace(".", "")) for line in want}
+    done = tool.run("decode", path, "--sysroot", root, "--format", "jsonl")
+    got = {json.loads(line)["time"] for line in done.out.splitlines() if '"time"' in line}
+    first = min(times)
+    assert first in got and got <= set(range(first, max(times) + 1000000)), (first, min(got))
+    assert len(times & got) > 50, len(times & got)
+
+
+@case
 def perf_brstack_p01(tool):
     path, root = perf("p01")
     done = tool.run("branches", path, "--sysroot", root, "--perf-style", "6.1", "--brstack", "16",
