@@ -410,7 +410,6 @@ static void the_place_outlives_a_changed_image(void **state)
     tw_follow_leave(&bench.follow);
     CHECK_EQ(tw_image_add(bench.image, &region, branch), TW_OK);
     tw_follow_enter(&bench.follow);
-    tw_follow_flip(&bench.follow); /* the block it was decided in is no more: nothing */
     CHECK_EQ(tw_follow_address(&bench.follow), 0x1010);
     CHECK_EQ(tw_follow_isa(&bench.follow), TW_ISA_A64);
     atoms(&bench, "E");
@@ -420,6 +419,11 @@ static void the_place_outlives_a_changed_image(void **state)
     tw_follow_jump(&bench.follow, 0x1020, TW_ISA_A64);
     atoms(&bench, "E");
     check_range(&bench, 0, 0x1020, 0x1028, TAKEN); /* what was added is seen */
+    tw_follow_leave(&bench.follow);
+    tw_image_remove(bench.image, 0x1024, 0);
+    tw_follow_enter(&bench.follow);
+    tw_follow_flip(&bench.follow); /* the block it was decided in is no more */
+    CHECK(!tw_follow_is_placed(&bench.follow));
     tear_down(&bench);
 }
 
