@@ -267,7 +267,10 @@ static void refuses_bad_raw_captures(void **state)
     } cases[] = {
         { "none", { 0 }, TW_E_FILE, "none" },
         { root, { 0 }, TW_E_FILE, "snapshot.ini" },
-        { in_root("perf.data"), { 0 }, TW_E_UNSUPPORTED, "perf.data" },
+        { in_root("perf.data"),
+          { 0 },
+          TW_E_CONFIG,
+          "perf.data" }, /* cut off behind its magic */
         { in_root("x"),
           { .sources = &bad_register, .source_count = 1 },
           TW_E_CONFIG,
