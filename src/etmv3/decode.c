@@ -53,84 +53,6 @@ static TW_NOINLINE uint32_t follow_link(struct tw_follow *follow, uint32_t place
     return follow->at;
 }
 
-/* What the fast loop changed is put back. */
-TW_INLINE void leave_fast(struct tw_stage *stage, struct tw_element *out, uint32_t place,
-                          struct tw_element *waiting)
-{
-    struct tw_etmv3_decoder *decoder = stage->decoder;
-
-    stage->follow->at = place;
-    stage->out = out;
-    decoder->waiting = waiting;
-    decoder->has_instruction = waiting != NULL;
-}
-
-/* size: hot loop */
-/* P-headers from stage->at up to `end`, which all lie together in the capture from `index` on; until
-   something else comes or the path leaves the plain blocks.  `has_cycles` is a constant. */
-TW_INLINE const uint8_t *fast_headers(struct tw_stage *stage, const uint8_t *end,
-                                      uint64_t index, const unsigned has_cycles)
-{
-    struct tw_etmv3_decoder *decoder = stage->decoder;
-    const struct tw_etmv3_atoms *table = decoder->reader.atoms;
-    struct tw_follow *follow = stage->follow;
-    const struct tw_block *blocks = follow->blocks->blocks;
-    struct tw_element *out = stage->out, *waiting = decoder->waiting;
-    const uint8_t *at = stage->at;
-    const uint64_t shift = index - (uint64_t)(uintptr_t)at;
-    uint32_t place = follow->at;
-    unsigned left = 0;
-
-    for (; at < end; at++) {
-        const struct tw_etmv3_atoms *atoms = &table[*at];
-        unsigned bits = atoms->bits;
-        uint32_t cycles = atoms->first_cycles;
-
-        left = atoms->count;
-        if (has_cycles && !left) {
-            if (TW_UNLIKELY(!cycles)) /* no P-header, or one that says nothing */
-                break;
-            *out = (struct tw_element){ .index = shift + (uint64_t)(uintptr_t)at,
-                                        .type = TW_ELEMENT_CYCLE_COUNT,
-                                        .flags = TW_FLAG_HAS_CYCLES,
-                                        .cycles = cycles };
-            out++;
-            continue;
-        }
-        if (TW_UNLIKELY(!atoms->is_legal || !left || !tw_block_is_plain(place)))
-            break;
-        do {
-            const uint32_t from = place;
-            const unsigned taken = bits & 1;
-
-            bits >>= 1;
-            tw_follow_emit(out, &blocks[place], taken | has_cycles,
-                           shift + (uint64_t)(uintptr_t)at);
-            out->range_cycles = cycles;
-            cycles = atoms->other_cycles;
-            waiting = out++;
-            place = blocks[place].next[taken];
-            if (TW_UNLIKELY(!tw_block_is_plain(place))) {
-                place = follow_link(follow, place, from, taken);
-                blocks = follow->blocks->blocks;
-                if (!tw_block_is_plain(place)) {
-                    if (--left)
-                        goto not_plain;
-                    break;
-                }
-            }
-        } while (--left);
-        continue;
-    not_plain: /* some of the header's atoms are not done */
-        leave_fast(stage, out, place, waiting);
-        if (!follow->error)
-            tw_etmv3_go_on(stage, atoms, atoms->count - left, shift + (uint64_t)(uintptr_t)at);
-        return at + 1;
-    }
-    leave_fast(stage, out, place, waiting);
-    return at;
-}
-
 /* A branch without exception information: its size, or 0 when it is not so plain. */
 static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
 {
@@ -159,64 +81,147 @@ static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
     return address.size;
 }
 
-static void find_place(struct tw_follow *follow)
+/* The block at the place, where only an address is known. */
+static TW_NOINLINE void find_place(struct tw_follow *follow)
 {
-    const uint32_t found = tw_blocks_find(follow->blocks, follow->address, follow->isa, 0);
+    uint32_t found;
 
+    if (follow->at != TW_NEXT_AT_ADDRESS || follow->it_open)
+        return;
+    found = tw_blocks_find(follow->blocks, follow->address, follow->isa, 0);
     if (found)
         follow->at = found;
 }
 
-/* P-headers and plain branches, until something else comes or the room is used up. */
-static TW_NOINLINE void fast_packets(struct tw_stage *stage)
+enum {
+    STRETCH_MOST = 32, /* P-headers looked at in a row ... */
+    STRETCH_ROOM =
+        16 * STRETCH_MOST + TW_ETMV3_PACKET_MOST /* ... and the elements they may make */
+};
+
+/* size: hot loop */
+/* P-headers and plain branches, until something else comes, the room is used up or the path
+   breaks off (follow->error).  In stretches that lie together in the capture.  `has_cycles` is a
+   constant. */
+TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
+{
+    struct tw_etmv3_decoder *decoder = stage->decoder;
+    const struct tw_etmv3_atoms *table = decoder->reader.atoms;
+    struct tw_follow *follow = stage->follow;
+    const struct tw_block *blocks;
+    struct tw_element *out = stage->out, *waiting = decoder->waiting;
+    uint32_t place;
+
+    find_place(follow);
+    place = follow->at;
+    blocks = follow->blocks->blocks; /* where it lies now */
+    while (stage->at < stage->end && stage->limit - out >= STRETCH_ROOM) {
+        const uint8_t *at = stage->at;
+        uint64_t index;
+        const uint8_t *end = tw_stage_together(stage, &index);
+        const uint64_t shift = index - (uint64_t)(uintptr_t)at;
+        unsigned left = 0;
+
+        if (end - at > STRETCH_MOST)
+            end = at + STRETCH_MOST;
+        for (; at < end; at++) {
+            const struct tw_etmv3_atoms *atoms = &table[*at];
+            unsigned bits = atoms->bits;
+            uint32_t cycles = atoms->first_cycles;
+
+            left = atoms->count;
+            if (has_cycles && !left) {
+                if (TW_UNLIKELY(!cycles)) /* no P-header */
+                    break;
+                *out = (struct tw_element){ .index = shift + (uint64_t)(uintptr_t)at,
+                                            .type = TW_ELEMENT_CYCLE_COUNT,
+                                            .flags = TW_FLAG_HAS_CYCLES,
+                                            .cycles = cycles };
+                out++;
+                continue;
+            }
+            if (TW_UNLIKELY(!left || !tw_block_is_plain(place)))
+                break;
+            do {
+                const uint32_t from = place;
+                const unsigned taken = bits & 1;
+
+                bits >>= 1;
+                tw_follow_emit(out, &blocks[place], taken | has_cycles,
+                               shift + (uint64_t)(uintptr_t)at);
+                out->range_cycles = cycles;
+                cycles = atoms->other_cycles;
+                waiting = out++;
+                place = blocks[place].next[taken];
+                if (TW_UNLIKELY(!tw_block_is_plain(place))) {
+                    place = follow_link(follow, place, from, taken);
+                    blocks = follow->blocks->blocks;
+                    if (!tw_block_is_plain(place) && left > 1) {
+                        left--;
+                        goto broken;
+                    }
+                }
+            } while (--left);
+        }
+        if (at > stage->at) {
+            decoder->last_index = shift + (uint64_t)(uintptr_t)at - 1;
+            tw_stage_mark_at(stage, waiting ? waiting : out,
+                             stage->offset + (uint64_t)(at - 1 - stage->base),
+                             decoder->last_index);
+            stage->at = at;
+        }
+        if (at < end) { /* no P-header, or none that is plain */
+            const unsigned size = (*at & 1) && stage->end - at > 8 ? fast_branch(stage, at) : 0;
+
+            if (!size)
+                break;
+            decoder->last_index = shift + (uint64_t)(uintptr_t)at;
+            stage->at = at + size;
+            find_place(follow);
+            place = follow->at;
+            blocks = follow->blocks->blocks;
+        }
+        continue;
+    broken: /* some of the header's atoms are not done */
+        follow->at = place;
+        stage->out = out;
+        decoder->waiting = waiting;
+        decoder->has_instruction = true;
+        decoder->last_index = shift + (uint64_t)(uintptr_t)at;
+        if (!follow->error)
+            tw_etmv3_go_on(stage, &table[*at], table[*at].count - left, decoder->last_index);
+        stage->at = at + 1;
+        mark(stage, stage->at);
+        out = stage->out;
+        waiting = decoder->waiting;
+        place = follow->at;
+        if (follow->error)
+            break;
+    }
+    follow->at = place;
+    stage->out = out;
+    decoder->waiting = waiting;
+    decoder->has_instruction = waiting != NULL;
+}
+
+/* One of its two forms; then tells what broke off the path. */
+static TW_NOINLINE void run_fast(struct tw_stage *stage)
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
+    struct tw_packet packet;
 
-    while (stage->at < stage->end && stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST) {
-        /* A header makes up to 16 elements. */
-        const size_t room = (size_t)(stage->limit - stage->out - TW_ETMV3_PACKET_MOST) / 16;
-        const uint8_t *const at = stage->at;
-        uint64_t index;
-        const uint8_t *end = tw_stage_together(stage, &index);
-
-        if (TW_UNLIKELY((size_t)(end - at) > room))
-            end = at + room;
-        if (follow->at == TW_NEXT_AT_ADDRESS && !follow->it_open)
-            find_place(follow);
-        stage->at = decoder->reader.setup.cycle_accurate
-                        ? fast_headers(stage, end, index, TW_FLAG_HAS_CYCLES)
-                        : fast_headers(stage, end, index, 0);
-        if (stage->at != at) {
-            const uint64_t offset = stage->offset + (uint64_t)(stage->at - 1 - stage->base);
-
-            decoder->last_index = index + (uint64_t)(stage->at - at) - 1;
-            if (TW_UNLIKELY(stage->follow->error)) {
-                const struct tw_packet packet = { .index = decoder->last_index,
-                                                  .offset = offset };
-
-                tw_etmv3_fail(stage, stage->follow->error, &packet,
-                              stage->follow->error_detail);
-                mark(stage, stage->at);
-                return;
-            }
-            tw_stage_mark_at(stage, decoder->waiting ? decoder->waiting : stage->out, offset,
-                             decoder->last_index);
-        }
-        if (stage->at < end) {
-            const unsigned size = (*stage->at & 1) && stage->end - stage->at > 8
-                                      ? fast_branch(stage, stage->at)
-                                      : 0;
-
-            if (!size) {
-                if (stage->at == at || !decoder->reader.atoms[*stage->at].is_legal)
-                    return;
-                continue;
-            }
-            decoder->last_index = tw_stage_index(stage, stage->at);
-            stage->at += size;
-        }
-    }
+    if (decoder->reader.setup.cycle_accurate)
+        fast_packets(stage, TW_FLAG_HAS_CYCLES);
+    else
+        fast_packets(stage, 0);
+    if (TW_LIKELY(!follow->error))
+        return;
+    packet =
+        (struct tw_packet){ .index = decoder->last_index,
+                            .offset = stage->offset + (uint64_t)(stage->at - 1 - stage->base) };
+    tw_etmv3_fail(stage, follow->error, &packet, follow->error_detail);
+    mark(stage, stage->at);
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
@@ -230,8 +235,11 @@ static bool decode_stretch(struct tw_stage *stage)
         if (!has_room(stage))
             return false;
         if (is_plain && decoder->sync == TW_ETMV3_SYNC_DONE && stage->follow->blocks) {
-            fast_packets(stage);
-            if (!has_room(stage))
+            run_fast(stage);
+            /* The rest of a large batch is not worth going on slowly. */
+            if (!has_room(stage) ||
+                (stage->limit - stage->out < STRETCH_ROOM &&
+                 stage->out - stage->output->batch->elements > 2 * STRETCH_ROOM))
                 return false;
         }
         if (stage->at == stage->end || !one_packet(stage))
