@@ -265,8 +265,9 @@ bool tw_perf_elf_segment(const struct perf_elf *elf, struct perf_segment *out, u
 /* Returns its size, 0: none. */
 size_t tw_perf_elf_build_id(const struct perf_elf *elf, uint8_t out[20]);
 bool tw_perf_elf_symbol(const struct perf_elf *elf, uint64_t *value, const char *name);
-/* Offset and size of a section in the file. */
-bool tw_perf_elf_section(const struct perf_elf *elf, uint64_t *offset, uint64_t *size,
-                         const char *name);
+/* Code of a kernel module: its place in the file, and in memory from the module's start, as the
+   loader lays out sections (which knows more of those that it makes itself). */
+bool tw_perf_elf_module_text(const struct perf_elf *elf, uint64_t *offset, uint64_t *size,
+                             uint64_t *place);
 
 #endif

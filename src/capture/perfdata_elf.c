@@ -78,7 +78,7 @@ static size_t find_build_id(const struct perf_view *view, uint64_t at, uint64_t 
 
 struct section {
     uint32_t name, type, link;
-    uint64_t offset, size, entry;
+    uint64_t flags, offset, size, align, entry;
 };
 
 static bool read_section(const struct perf_elf *elf, struct section *out, uint32_t number)
@@ -92,6 +92,8 @@ static bool read_section(const struct perf_elf *elf, struct section *out, uint32
         return false;
     out->name = perf_u32(view, at);
     out->type = perf_u32(view, at + 4);
+    out->flags = elf->is_64 ? perf_u64(view, at + 8) : perf_u32(view, at + 8);
+    out->align = elf->is_64 ? perf_u64(view, at + 48) : perf_u32(view, at + 32);
     out->offset = elf->is_64 ? perf_u64(view, at + 24) : perf_u32(view, at + 16);
     out->size = elf->is_64 ? perf_u64(view, at + 32) : perf_u32(view, at + 20);
     out->link = perf_u32(view, at + (elf->is_64 ? 40 : 24));
@@ -151,20 +153,42 @@ bool tw_perf_elf_symbol(const struct perf_elf *elf, uint64_t *value, const char 
     return false;
 }
 
-bool tw_perf_elf_section(const struct perf_elf *elf, uint64_t *offset, uint64_t *size,
-                         const char *name)
+/* Whether a name begins so. */
+static bool text_begins(const struct perf_elf *elf, const struct section *strings, uint64_t at,
+                        const char *start)
 {
-    struct section section, strings;
-    const uint32_t number = perf_u16(&elf->view, elf->is_64 ? 62 : 50);
+    const size_t size = strlen(start);
 
-    if (!read_section(elf, &strings, number))
+    return at < strings->size && size <= strings->size - at &&
+           memcmp(elf->view.bytes + strings->offset + at, start, size) == 0;
+}
+
+bool tw_perf_elf_module_text(const struct perf_elf *elf, uint64_t *offset, uint64_t *size,
+                             uint64_t *place)
+{
+    enum { SECTION_NOBITS = 8, ALLOCATED = 2, EXECUTABLE = 4 };
+    struct section section = { 0 }, strings;
+    const uint32_t names = perf_u16(&elf->view, elf->is_64 ? 62 : 50);
+    uint64_t at = 0;
+
+    if (!read_section(elf, &strings, names))
         return false;
     for (uint32_t i = 0; i < elf->section_count; i++) {
-        if (!read_section(elf, &section, i) || !text_is(elf, &strings, section.name, name))
+        const bool fits = read_section(elf, &section, i);
+        const uint64_t code = ALLOCATED | EXECUTABLE;
+
+        if ((!fits && section.type != SECTION_NOBITS) || (section.flags & code) != code ||
+            text_begins(elf, &strings, section.name, ".init"))
             continue;
-        *offset = section.offset;
-        *size = section.size;
-        return true;
+        if (section.align > 1)
+            at = (at + section.align - 1) / section.align * section.align;
+        if (text_is(elf, &strings, section.name, ".text")) {
+            *offset = section.offset;
+            *size = section.size;
+            *place = at;
+            return fits;
+        }
+        at += section.size;
     }
     return false;
 }

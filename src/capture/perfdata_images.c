@@ -83,6 +83,19 @@ static enum tw_status try_build_id(struct tw_perf *perf, struct tw_perf_file *fi
     return TW_OK;
 }
 
+/* The list of build IDs names the kernel without the symbol that its mapping begins at. */
+static void take_kernel_build_id(const struct tw_perf *perf, struct tw_perf_file *file)
+{
+    for (size_t i = 0; i < perf->file_count && !file->build_id_size; i++) {
+        const struct tw_perf_file *other = &perf->files[i];
+
+        if (strcmp(other->name, kernel_name) != 0)
+            continue;
+        file->build_id_size = other->build_id_size;
+        memcpy(file->build_id, other->build_id, sizeof file->build_id);
+    }
+}
+
 static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file)
 {
     static const char *const places[] = { "/vmlinux", "/boot/vmlinux",
@@ -90,6 +103,7 @@ static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file
     const char *root = perf->capture->options.sysroot;
     const char *release = tw_perf_feature(perf, "osrelease");
 
+    take_kernel_build_id(perf, file);
     if (perf->capture->options.kernel)
         return try_path(perf, file, perf->capture->options.kernel);
     if (perf->directory)
@@ -229,7 +243,7 @@ static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *ma
     const struct tw_perf_file *file;
     const struct capture_file *loaded;
     struct perf_elf elf;
-    uint64_t offset = 0, size;
+    uint64_t offset = 0, size, place = 0;
 
     if (!map->is_executable)
         return TW_OK;
@@ -241,10 +255,9 @@ static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *ma
     tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
     if (elf.is_elf && is_kernel(file->name))
         return add_kernel(perf, map, &elf);
-    /* A module's code stands where the loader put it: its base is that of .text. */
     if (elf.is_elf && elf.type == TYPE_RELOCATABLE && !map->space &&
-        tw_perf_elf_section(&elf, &offset, &size, ".text"))
-        return add_region(perf, map, map->address, loaded->bytes + offset, size);
+        tw_perf_elf_module_text(&elf, &offset, &size, &place))
+        return add_region(perf, map, map->address + place, loaded->bytes + offset, size);
     if (is_kernel(file->name))
         return add_region(perf, map, map->address, loaded->bytes, loaded->size);
     if (map->offset >= loaded->size)

@@ -131,6 +131,9 @@ def simpleperf_files_decode(tool):
     done = tool.run("decode", folder / "perf_with_missing_aux_data.data", "--format", "runs",
                     status=1)
     assert "the data is not in the file" in done.err, done.err
+    done = tool.run("decode", folder / "perf_kernel.data", "--sysroot", folder / "root",
+                    "--format", "runs", status=None)
+    equal(done.out.splitlines()[1], "6 15320 0xffffff99f5897000 30")  # in a kernel module
     done = tool.run("branches", folder / "perf_etm.data", "--sysroot", folder / "root",
                     "--format", "autofdo", status=None)
     got = done.out.splitlines()
