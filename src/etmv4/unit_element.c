@@ -40,7 +40,7 @@ static bool fits_fifo(struct tw_unit *unit, size_t size)
 
 static void append(struct tw_unit *unit, const uint8_t *bytes, size_t size)
 {
-    if (unit->fifo_overflowed || !fits_fifo(unit, size))
+    if (!size || unit->fifo_overflowed || !fits_fifo(unit, size))
         return;
     if (TW_UNLIKELY(unit->size + size > unit->room)) {
         const size_t room = unit->size + size + ROOM_MIN;

@@ -136,7 +136,7 @@ static void begin_run(struct tw_log *log)
     if (tw_bytes_uleb(&at, 10, NULL) == REP) {
         const uint64_t more = tw_bytes_uleb(&at, 10, NULL);
 
-        if (!at.short_read && more < UINT64_MAX) {
+        if (!at.short_read && more <= UINT32_MAX) {
             log->left += more;
             log->in = at;
         }

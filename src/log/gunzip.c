@@ -300,7 +300,10 @@ enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, s
     struct inflater inflater = { .in = { .at = data, .end = data + size },
                                  .allocator = allocator };
 
-    do {
+    /* Even what is empty has a place. */
+    inflater.no_memory = inflater.is_bad =
+        !TW_GROW(allocator, &inflater.out, &inflater.room, 1);
+    while (!inflater.is_bad && tw_bytes_left(&inflater.in)) {
         inflater.begin = inflater.size;
         if (!take_head(&inflater.in)) {
             inflater.is_bad = true;
@@ -315,10 +318,10 @@ enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, s
                 (uint32_t)(inflater.size - inflater.begin) ||
             inflater.in.short_read)
             inflater.is_bad = true;
-    } while (!inflater.is_bad && tw_bytes_left(&inflater.in));
+    }
     *out = inflater.out;
     *out_size = inflater.size;
     if (inflater.no_memory)
         return TW_E_MEMORY;
-    return inflater.is_bad ? TW_E_CONFIG : TW_OK;
+    return inflater.is_bad || !size ? TW_E_CONFIG : TW_OK;
 }
