@@ -5,12 +5,14 @@
 
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
+#include <trackway/etmv3.h>
 #include <trackway/etmv4.h>
 #include <trackway/etrace.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/log.h>
 #include <trackway/perfdata.h>
+#include <trackway/ptm.h>
 #include <trackway/sequence.h>
 #include <trackway/sim.h>
 #include <trackway/status.h>
