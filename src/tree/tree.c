@@ -291,7 +291,8 @@ static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size
     if (!TW_GROW(tree->config.allocator, &tree->bytes, &tree->room,
                  tree->size + size + TW_BRANCH_SLACK))
         return TW_E_MEMORY;
-    memcpy(tree->bytes + tree->size, data, size);
+    if (size) /* memcpy takes no null pointer, even for nothing */
+        memcpy(tree->bytes + tree->size, data, size);
     tree->size += size;
     memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
     return TW_OK;
