@@ -548,8 +548,10 @@ void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
 
         if (waiting->kind < TW_ITEM_NOT_P0 || waiting->kind == TW_ITEM_TRACE_ON)
             break;
+        /* An address that belongs to a Q before it is as sure as the Q. */
         if (waiting->kind >= TW_ITEM_KEPT ||
-            (waiting->kind == TW_ITEM_TRANSACTION && decoder->depth == 0))
+            (waiting->kind == TW_ITEM_TRANSACTION && decoder->depth == 0) ||
+            (waiting->kind == TW_ITEM_TARGET && decoder->q_is_open))
             decoder->items[decoder->first + to++] = *waiting;
     }
     decoder->count = to;

@@ -66,19 +66,16 @@ static inline uint32_t a64_word(struct program *program, size_t slot, size_t tar
                                       0xd5033fdf, 0xd503207f, 0xd4000001 };
     const uint32_t distance = (uint32_t)((int32_t)target - (int32_t)slot);
 
-    switch (any_below(program, 30)) {
+    switch (any_below(program, 27)) {
     case 0:
-    case 1:
-        /* Forward, so that no run ends in a loop that nothing leaves. */
+    case 1: /* forward, so that no run ends in a loop that nothing leaves */
         return 0x14000000 | (uint32_t)any_below(program, SLOTS - slot);
     case 2:
     case 3:
-    case 4:
         return 0x94000000 | (distance & 0x3ffffff);
     case 5:
     case 6:
     case 7:
-    case 8:
         return 0x54000000 | (distance & 0x7ffff) << 5;
     case 9:
         return 0xb4000000 | (distance & 0x7ffff) << 5;
@@ -90,7 +87,6 @@ static inline uint32_t a64_word(struct program *program, size_t slot, size_t tar
         return 0xd63f0020;
     case 13:
     case 14:
-    case 15:
         return 0xd65f03c0;
     case 16:
         return program->wishes.has_transactions ? 0xd5233060 : 0xd503201f;
@@ -113,7 +109,6 @@ static inline uint32_t a32_word(struct program *program, uint64_t address, uint6
         return 0xeb000000 | distance;
     case 3:
     case 4:
-    case 5:
         return 0x0a000000 | distance;
     case 6:
         return 0x1b000000 | distance;
@@ -142,7 +137,6 @@ static inline uint32_t t32_word(struct program *program)
         return 0xe000; /* b: the target is put in later, as in the next four */
     case 1:
     case 2:
-    case 3:
         return 0xd000; /* beq */
     case 4:
         return 0xb100; /* cbz */
@@ -245,7 +239,6 @@ static inline void make_aarch32(struct program *program)
     }
     program->slots[SLOTS / 2 - 1].opcode = 0xe12fff1e;
     program->slots[SLOTS - 1].opcode = 0x4770;
-    /* The last instruction is short whatever stood there. */
 }
 
 /* ---- steps ---- */
@@ -368,7 +361,7 @@ static inline unsigned stray(struct program *program, size_t slot, unsigned most
     return count;
 }
 
-static inline void enter(struct program *program, uint8_t type)
+static inline void add_exception(struct program *program, uint8_t type)
 {
     struct tw_step step = { .kind = TW_STEP_EXCEPTION };
     const struct tw_retired *to = &program->slots[program->at];
@@ -377,6 +370,11 @@ static inline void enter(struct program *program, uint8_t type)
     step.return_address = to->address;
     step.return_isa = to->isa;
     add_step(program, &step, BOTH);
+}
+
+static inline void enter(struct program *program, uint8_t type)
+{
+    add_exception(program, type);
     program->uncertain++;
     if (!program->wishes.is_64bit || (program->wishes.has_gaps && one_in(program, 3))) {
         add_value(program, TW_STEP_GAP, 0, 0, BOTH);
@@ -560,6 +558,10 @@ static inline void run_program(struct program *program)
         if (program->nesting && program->nesting < NESTING_MOST && one_in(program, 12))
             enter(program, TW_EXCEPTION_FIQ);
     }
+    /* Behind an exception nothing is left that only the next P0 element could tell. */
+    if (program->wishes.max_spec)
+        make_certain(program);
+    add_exception(program, TW_EXCEPTION_IRQ);
     if (program->wishes.max_spec)
         make_certain(program);
 }

@@ -1,96 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The trace unit: the worked examples of the Arm manual (K10.5.8) and of its packets, element by
    element and byte by byte; packing, registers, faults. */
-#include "etmv4/test_unit.h"
-
-#include "etmv4/unit.h"
-
-enum { TEXT_MOST = 1 << 16 };
-
-/* A text log; "nops FIRST LAST" stands for so many. */
-static void expand(char *out, const char *text)
-{
-    size_t used = (size_t)snprintf(out, TEXT_MOST, "trackway-log 1\n");
-
-    while (*text) {
-        const size_t size = strcspn(text, "\n");
-        unsigned first, last;
-
-        if (sscanf(text, "nops %x %x", &first, &last) == 2)
-            for (; first <= last; first += 4)
-                used +=
-                    (size_t)snprintf(out + used, TEXT_MOST - used, "i 0x%x d503201f\n", first);
-        else
-            used += (size_t)snprintf(out + used, TEXT_MOST - used, "%.*s\n", (int)size, text);
-        CHECK(used < TEXT_MOST);
-        text += size + (text[size] == '\n');
-    }
-}
-
-struct shown {
-    char text[2048];
-    size_t size;
-};
-
-static void show(void *context, const struct tw_unit_element *element)
-{
-    struct shown *shown = context;
-
-    if (shown->size)
-        shown->text[shown->size++] = ' ';
-    shown->size += tw_unit_element_text(shown->text + shown->size,
-                                        sizeof shown->text - shown->size, element);
-}
-
-/* "NAME=VALUE NAME=VALUE" */
-static void set_registers(struct tw_unit *unit, const char *text)
-{
-    char name[32];
-    uint64_t value;
-    int used;
-
-    while (sscanf(text, " %31[^=]=%" SCNi64 "%n", name, (int64_t *)&value, &used) == 2) {
-        set_register(unit, name, value);
-        text += used;
-    }
-}
-
-/* Runs a log; what the unit made is in `shown` and *bytes (to be freed). */
-static enum tw_status run(struct tw_unit_config config, const char *registers, const char *text,
-                          struct shown *shown, uint8_t **bytes, size_t *size)
-{
-    static char log_text[TEXT_MOST];
-    struct tw_fault fault = { TW_OK, "" };
-    enum tw_status status = TW_OK;
-    struct tw_unit *unit;
-    struct tw_log *log;
-    struct tw_step step;
-    const uint8_t *made;
-
-    expand(log_text, text);
-    if (tw_log_open_memory(&log, (const uint8_t *)log_text, strlen(log_text), NULL, &fault) !=
-        TW_OK)
-        printf("%s\n", fault.text);
-    CHECK(log != NULL);
-    *shown = (struct shown){ 0 };
-    config.size = sizeof config;
-    config.on_element = show;
-    config.element_context = shown;
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-    set_registers(unit, "TRCTRACEIDR=0x10 TRCVICTLR=0x201 TRCCONFIGR=1");
-    set_registers(unit, registers);
-    set_register(unit, "TRCPRGCTLR", 1);
-    while (status == TW_OK && tw_log_next(log, &step) == TW_OK)
-        status = tw_unit_step(unit, &step);
-    CHECK_TEXT(tw_log_fault(log), "");
-    if (status == TW_OK)
-        set_register(unit, "TRCPRGCTLR", 0);
-    made = tw_unit_output(unit, size);
-    *bytes = check_copy(made, *size);
-    tw_unit_free(unit);
-    tw_log_free(log);
-    return status;
-}
+#include "etmv4/test_example.h"
 
 #define EL0    "context(el0 N 64-bit cid=0x0 vmid=0x0)"
 #define EL0_32 "context(el0 N 32-bit cid=0x0 vmid=0x0)"
@@ -310,15 +221,16 @@ static void makes_the_elements_and_bytes_of_the_manual(void **state)
     for (size_t i = 0; i < LENGTH(examples); i++) {
         static const uint8_t async[TW_ETMV4_ASYNC_SIZE] = { [TW_ETMV4_ASYNC_SIZE - 1] = 0x80 };
         struct tw_unit_config config = examples[i].config;
-        struct shown shown;
+        struct shown shown = { 0 };
         uint8_t want[128];
         uint8_t *bytes;
         size_t size;
 
         CHECK_CASE(examples[i].name);
         config.is_ete = !examples[i].is_etmv4;
-        CHECK_EQ(run(config, examples[i].registers, examples[i].log, &shown, &bytes, &size),
-                 TW_OK);
+        CHECK_EQ(
+            run_example(config, examples[i].registers, examples[i].log, &shown, &bytes, &size),
+            TW_OK);
         CHECK_TEXT(shown.text, examples[i].elements);
         CHECK(size >= sizeof async);
         CHECK_BYTES(bytes, sizeof async, async, sizeof async);
@@ -431,12 +343,13 @@ static void refuses_what_cannot_be(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(bad); i++) {
         const struct tw_unit_config ete = { .is_ete = true };
-        struct shown shown;
+        struct shown shown = { 0 };
         uint8_t *bytes;
         size_t size;
 
         CHECK_CASE(bad[i].name);
-        CHECK_EQ(run(ete, bad[i].registers, bad[i].log, &shown, &bytes, &size), TW_E_ARGUMENT);
+        CHECK_EQ(run_example(ete, bad[i].registers, bad[i].log, &shown, &bytes, &size),
+                 TW_E_ARGUMENT);
         free(bytes);
     }
     CHECK_CASE("registers");

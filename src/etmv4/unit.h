@@ -262,6 +262,9 @@ void tw_unit_emit_trace_on(struct tw_unit *unit);
 /* Context if it changed (or always), then the address, in the fewest bytes. */
 void tw_unit_emit_place(struct tw_unit *unit, uint64_t address, uint8_t isa);
 void tw_unit_emit_context(struct tw_unit *unit); /* if it changed */
+/* The same, and the address again where the last one is of another instruction set: OpenCSD takes
+   that of a context from the last address packet. */
+void tw_unit_emit_context_at(struct tw_unit *unit, uint64_t address, uint8_t isa);
 void tw_unit_emit_exception(struct tw_unit *unit, unsigned type, uint64_t address, uint8_t isa,
                             bool is_target);
 void tw_unit_emit_source(struct tw_unit *unit, uint64_t address, uint8_t isa);

@@ -321,6 +321,14 @@ void tw_unit_emit_place(struct tw_unit *unit, uint64_t address, uint8_t isa)
     tw_unit_put(unit, &packet);
 }
 
+void tw_unit_emit_context_at(struct tw_unit *unit, uint64_t address, uint8_t isa)
+{
+    if (tw_unit_context_differs(unit) && (isa == TW_ISA_T32) != unit->target_sub_isa)
+        tw_unit_emit_place(unit, address, isa);
+    else
+        tw_unit_emit_context(unit);
+}
+
 /* An exception packet and the address packet that is part of it go out as one. */
 static void put_exception(struct tw_unit *unit, const struct tw_etmv4_packet *exception,
                           const struct tw_etmv4_packet *address)
@@ -421,7 +429,7 @@ void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64
     }
     tell_address(unit, &form, isa);
     tw_unit_put(unit, &packet);
-    tw_unit_emit_context(unit);
+    tw_unit_emit_context_at(unit, address, isa);
 }
 
 /* ---- synchronization and the like ---- */

@@ -52,6 +52,11 @@ void tw_unit_look_again(struct tw_unit *unit)
     unit->is_changed = true;
     if (is_prohibited != unit->is_paused)
         tw_unit_pause(unit, is_prohibited);
+    if (is_prohibited && unit->is_enabled && !unit->is_overflowing) {
+        tw_unit_end_q(unit);
+        tw_unit_release_held(unit);
+        tw_unit_stop_tracing(unit);
+    }
 }
 
 bool tw_unit_compare_context(const struct tw_unit *unit, unsigned slot, unsigned number)

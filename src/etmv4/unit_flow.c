@@ -51,11 +51,7 @@ static void settle(struct tw_unit *unit, uint64_t address, uint8_t isa)
     } else if (pending) {
         tw_unit_emit_place(unit, address, isa);
     } else if (unit->is_changed) {
-        /* OpenCSD takes the instruction set of a context from the last address packet. */
-        if (tw_unit_context_differs(unit) && (isa == TW_ISA_T32) != unit->target_sub_isa)
-            tw_unit_emit_place(unit, address, isa);
-        else
-            tw_unit_emit_context(unit);
+        tw_unit_emit_context_at(unit, address, isa);
     }
     unit->is_changed = false;
 }
@@ -419,6 +415,8 @@ static void fail_transaction(struct tw_unit *unit, uint64_t cancelled)
             return;
         tw_unit_emit_transaction(unit, TW_TRANS_FAIL);
     }
+    /* An analyzer may not have taken what the last return took from the stack. */
+    unit->return_count = 0;
     flow->told_transaction = flow->in_transaction = false;
     flow->is_started = was_started;
     flow->pending = TW_PENDING_EXCEPTION;
