@@ -177,8 +177,8 @@ static void try_setting(const struct program *program, struct tw_image *image,
 
 /* What OpenCSD does not get right.  Up to 1.7: it does not count a source address among what is to
    be committed.  Debian's 1.3: it empties its return stack at a Trace Info at once, although atoms
-   before it are not committed yet, does not see the commit in a cycle count packet, and loses count
-   when part of an atom packet is committed. */
+   before it are not committed yet, does not see the commit in a cycle count packet, and now and then
+   loses count when part of an atom packet is committed or commits are implied. */
 static bool peer_can(const struct setting *setting, const struct wishes *wishes)
 {
     if (setting->max_spec &&
@@ -186,7 +186,7 @@ static bool peer_can(const struct setting *setting, const struct wishes *wishes)
         return false;
     if (!setting->max_spec)
         return true;
-    return setting->no_gathering &&
+    return setting->no_gathering && setting->max_spec >= 16 &&
            (!(setting->configr & RS) || (!setting->syncpr && !wishes->has_requests));
 }
 
