@@ -127,6 +127,7 @@ struct tw_unit_setup {
     bool commopt, start_is_p0, has_transactions, has_ite;
     bool filters;       /* ViewInst depends on the instruction */
     bool has_resources; /* something must be worked out each cycle */
+    bool has_shots;     /* single-shot comparators are used */
     bool is_plain;      /* none of the above, nor speculation, Q, source addresses */
     bool q, q_counts;
 };

@@ -129,17 +129,22 @@ void tw_unit_compare(struct tw_unit *unit, const struct tw_retired *instruction)
     unit->arc_now = 0;
     if (unit->is_paused)
         return;
-    for (unsigned i = 0; i < 16; i++)
-        if (unit->setup.sac_used >> i & 1 &&
-            unit->registers[TW_TRCACVR + i] == instruction->address &&
+    for (unsigned left = unit->setup.sac_used; left; left &= left - 1) {
+        const unsigned i = tw_lowest_bit(left);
+
+        if (unit->registers[TW_TRCACVR + i] == instruction->address &&
             attributes_match(unit, i))
             unit->sac_now |= (uint16_t)(1u << i);
-    for (unsigned i = 0; i < 8; i++)
-        if (unit->setup.arc_used >> i & 1 && range_matches(unit, i, instruction->address))
+    }
+    for (unsigned left = unit->setup.arc_used; left; left &= left - 1) {
+        const unsigned i = tw_lowest_bit(left);
+
+        if (range_matches(unit, i, instruction->address))
             unit->arc_now |= (uint8_t)(1u << i);
+    }
     unit->sac_hits |= unit->sac_now;
     unit->arc_hits |= unit->arc_now;
-    shots = find_shots(unit);
+    shots = unit->setup.has_shots ? find_shots(unit) : 0;
     if (!shots)
         return;
     if (unit->record_is_open)

@@ -206,8 +206,9 @@ static void find_used(struct tw_unit *unit)
 
         setup->sac_used |= (uint16_t)control;
         setup->arc_used |= control >> 16 & 0xff;
-        setup->has_resources |= control != 0 || unit->registers[TW_TRCSSPCICR + i] != 0;
+        setup->has_shots |= control != 0 || unit->registers[TW_TRCSSPCICR + i] != 0;
     }
+    setup->has_resources |= setup->has_shots;
     for (unsigned i = 2; i < 32; i++) {
         const uint32_t control = tw_unit_value(unit, TW_TRCRSCTLR + i);
 
