@@ -19,13 +19,26 @@ typedef u32 (*op_t)(u32, u32);
     {                                                                                          \
         return e;                                                                              \
     }
+/* clang-format off */
 OP(0, a + b)
-OA(1, a - b) OP(2, a ^ b) OA(3, a * 5 + b) OP(4, (a << 3) | (b & 7)) OA(5, a & ~b)
-    OP(6, a > b ? a : b) OA(7, a + 1) OP(8, b + 3) OA(9, a ^ (a >> 7)) OP(10, (a & 1) ? b : a)
-        OA(11, a - 9) OP(12, a | b) OA(13, a + (b << 1)) OP(14, ~a)
-            OA(15,
-               a) static const op_t ops[16] = { op0, op1, op2,  op3,  op4,  op5,  op6,  op7,
-                                                op8, op9, op10, op11, op12, op13, op14, op15 };
+OA(1, a - b)
+OP(2, a ^ b)
+OA(3, a * 5 + b)
+OP(4, (a << 3) | (b & 7))
+OA(5, a & ~b)
+OP(6, a > b ? a : b)
+OA(7, a + 1)
+OP(8, b + 3)
+OA(9, a ^ (a >> 7))
+OP(10, (a & 1) ? b : a)
+OA(11, a - 9)
+OP(12, a | b)
+OA(13, a + (b << 1))
+OP(14, ~a)
+OA(15, a)
+static const op_t ops[16] = { op0, op1, op2, op3, op4, op5, op6, op7,
+                              op8, op9, op10, op11, op12, op13, op14, op15 };
+/* clang-format on */
 struct shape;
 struct vt {
     u32 (*area)(struct shape *);
