@@ -36,7 +36,8 @@ static bool one_packet(struct tw_stage *stage)
     tw_etmv3_take(stage, &packet);
     if (stage->follow->error)
         tw_etmv3_fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
-    mark(stage, stage->at);
+    /* That sync is missing is known at once, however long the run becomes. */
+    mark(stage, decoder->is_in_run ? at + 1 : stage->at);
     return true;
 }
 

@@ -70,8 +70,9 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     tw_etmv4_release(&stage->run);
     if (stage->run.follow->error)
         fail(stage, &packet.base);
-    else
-        mark(stage, index_at(stage, stage->at - 1) + 1);
+    else /* that sync is missing is known at once, however long the run becomes */
+        mark(stage,
+             decoder->is_in_run ? packet.base.index + 1 : index_at(stage, stage->at - 1) + 1);
     return true;
 }
 

@@ -301,7 +301,8 @@ static bool one_packet(struct tw_stage *stage)
         decoder->sync = TW_PTM_SYNC_ISYNC;
     if (stage->follow->error)
         fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
-    tw_stage_mark(stage, stage->out, stage->at);
+    /* That sync is missing is known at once, however long the run becomes. */
+    tw_stage_mark(stage, stage->out, decoder->is_in_run ? at + 1 : stage->at);
     return true;
 }
 
