@@ -31,6 +31,11 @@ void *tw_take_raw(const struct tw_allocator *allocator, size_t size)
     return resize(allocator, NULL, size ? size : 1);
 }
 
+void *tw_take_more(const struct tw_allocator *allocator, void *memory, size_t size)
+{
+    return resize(allocator, memory, size);
+}
+
 void tw_give(const struct tw_allocator *allocator, void *memory)
 {
     if (memory)

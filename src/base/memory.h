@@ -13,6 +13,8 @@
 /* Zeroed memory, or NULL; and memory that the caller fills before use. */
 void *tw_take(const struct tw_allocator *allocator, size_t size);
 void *tw_take_raw(const struct tw_allocator *allocator, size_t size);
+/* The same memory (or none), larger, perhaps elsewhere.  NULL: there is none, and the old stays. */
+void *tw_take_more(const struct tw_allocator *allocator, void *memory, size_t size);
 void tw_give(const struct tw_allocator *allocator, void *memory);
 
 /* Makes an array hold at least `count` items: moves it to a larger place when needed, doubling

@@ -48,18 +48,20 @@ enum tw_block_end {
     TW_BLOCK_NO_CODE     /* check_opcodes: the image holds no code here */
 };
 
-/* The cold half, used when a link is followed for the first time or something special happens. */
+/* The cold half, used when a link is followed for the first time or something special happens.
+   A capture's first visit to a block touches all of this: it is kept small. */
 struct tw_block_more {
-    uint64_t target; /* of a direct branch */
-    uint32_t taken;  /* the block at the target, when next[1] is TW_NEXT_SPECIAL; or 0 */
-    uint8_t end;     /* enum tw_block_end */
-    uint8_t target_isa;
-    uint8_t it_open;      /* T32: conditions open at the start ... */
-    uint8_t it_remaining; /* ... and after the last instruction */
-    bool is_link, is_return, is_exception_return, is_indirect;
-    bool is_sequential; /* RISC-V: indirect, but the lui or auipc before it tells `target` */
-    uint8_t transfers;  /* has_transfers: how many loads and stores it makes ... */
-    uint8_t transfer_flags; /* ... and which: TW_TRANSFER_... */
+    uint64_t target;  /* of a direct branch */
+    uint32_t taken;   /* the block at the target, when next[1] is TW_NEXT_SPECIAL; or 0 */
+    uint32_t end : 2; /* enum tw_block_end */
+    uint32_t target_isa : 4;
+    uint32_t it_open : 3;      /* T32: conditions open at the start ... */
+    uint32_t it_remaining : 3; /* ... and after the last instruction */
+    uint32_t is_link : 1, is_return : 1, is_exception_return : 1, is_indirect : 1;
+    uint32_t
+        is_sequential : 1;  /* RISC-V: indirect, but the lui or auipc before tells `target` */
+    uint32_t transfers : 6; /* has_transfers: how many loads and stores it makes ... */
+    uint32_t transfer_flags : 7; /* ... and which: TW_TRANSFER_... */
 };
 
 /* Loads and stores of an instruction; the size of each in the low bits. */
@@ -96,11 +98,11 @@ struct tw_code_config {
     const struct tw_allocator *allocator;
 };
 
-/* From an address to the block that starts there: open addressing, at most half full. */
-struct tw_block_slot {
-    uint32_t tag;   /* more bits of the hash */
-    uint32_t index; /* as tw_blocks_find gives it; 0: free */
-};
+/* From an address to the block that starts there: open addressing, at most half full.  A slot is
+   the block's index as tw_blocks_find gives it, with more bits of the hash in its free bits; 0: it
+   is free. */
+enum { TW_SLOT_NUMBER_BITS = 22, TW_BLOCKS_MAX = 1 << TW_SLOT_NUMBER_BITS };
+#define TW_SLOT_TAG ((TW_BLOCK_BROKEN - 1) & ~(TW_BLOCKS_MAX - 1u))
 
 /* The blocks of one address space. */
 struct tw_blocks {
@@ -109,11 +111,12 @@ struct tw_blocks {
     struct tw_view view;
     struct tw_code *code;
     uint32_t count;
-    size_t room, more_room;
-    struct tw_block_slot *slots;
+    size_t room;     /* of both halves */
+    uint32_t *slots; /* slot_room of them */
     size_t slot_room;
     unsigned slot_shift;       /* of the hash: 64 less the bits of slot_room */
-    struct tw_map checkpoints; /* see blocks.c */
+    struct tw_map checkpoints; /* see build.c */
+    uint32_t no_slots[2];      /* `slots` of a space without blocks */
 };
 
 /* All address spaces of one image, as one decoder (or several of the same kind) see it. */
@@ -137,18 +140,29 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
 /* Throws all blocks away if the image has changed since. */
 void tw_code_refresh(struct tw_code *code);
 
+/* Addresses wrap at 32 bits in all instruction sets but two. */
+TW_INLINE uint64_t tw_code_wrap(uint64_t address, uint8_t isa)
+{
+    return isa == TW_ISA_A64 || isa == TW_ISA_RV64 ? address : address & UINT32_MAX;
+}
+
 TW_INLINE uint64_t tw_blocks_hash(uint64_t address, uint8_t isa, uint8_t it_open)
 {
     return (address ^ (uint64_t)isa << 56 ^ (uint64_t)it_open << 48) * 0x9e3779b97f4a7c15u;
 }
 
-/* Whether this slot is that of the block that starts at this address. */
-TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, const struct tw_block_slot *slot,
-                               uint64_t address, uint8_t isa, uint8_t it_open)
+TW_INLINE uint32_t tw_slot_tag(uint64_t hash)
 {
-    const uint32_t number = slot->index & ~TW_BLOCK_BROKEN;
+    return (uint32_t)hash & TW_SLOT_TAG;
+}
 
-    return slot->tag == (uint32_t)tw_blocks_hash(address, isa, it_open) &&
+/* Whether this slot is that of the block that starts at this address. */
+TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, uint32_t slot, uint64_t address,
+                               uint8_t isa, uint8_t it_open)
+{
+    const uint32_t number = slot & (TW_BLOCKS_MAX - 1u);
+
+    return (slot & TW_SLOT_TAG) == tw_slot_tag(tw_blocks_hash(address, isa, it_open)) &&
            blocks->blocks[number].start == address && blocks->blocks[number].isa == isa &&
            (isa != TW_ISA_T32 || blocks->more[number].it_open == it_open);
 }
@@ -157,12 +171,12 @@ TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, const struct tw_b
 TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t address,
                                    uint8_t isa)
 {
-    const struct tw_block_slot *slot;
+    uint32_t slot;
 
-    if (TW_UNLIKELY(!blocks || !blocks->slot_room))
+    if (TW_UNLIKELY(!blocks))
         return 0;
-    slot = &blocks->slots[tw_blocks_hash(address, isa, 0) >> blocks->slot_shift];
-    return slot->index && tw_blocks_match(blocks, slot, address, isa, 0) ? slot->index : 0;
+    slot = blocks->slots[tw_blocks_hash(address, isa, 0) >> blocks->slot_shift];
+    return slot && tw_blocks_match(blocks, slot, address, isa, 0) ? slot & ~TW_SLOT_TAG : 0;
 }
 
 /* The block that starts at this address, built if it is not there yet: its index, with

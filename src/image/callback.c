@@ -84,30 +84,35 @@ static struct page *new_page(struct page_cache *cache, const struct tw_view *vie
     return page;
 }
 
-static size_t ask(const struct page_cache *cache, uint8_t *out, const struct tw_view *view,
+/* One thread at a time, whatever the callback is made of. */
+static size_t ask(struct tw_image *image, uint8_t *out, const struct tw_view *view,
                   uint64_t address, size_t size)
 {
-    const size_t got = cache->read(cache->context, out, view, address, size);
+    pthread_mutex_t *asking = image->parent ? &image->parent->asking : &image->asking;
+    size_t got;
 
+    (void)pthread_mutex_lock(asking);
+    got = image->cache.read(image->cache.context, out, view, address, size);
+    (void)pthread_mutex_unlock(asking);
     return got < size ? got : size;
 }
 
 /* Reads so that the page holds bytes[offset]: the whole page, or where that is not to be had
    from the offset on.  False: not accessible. */
-static bool fill(const struct page_cache *cache, struct page *page, const struct tw_view *view,
+static bool fill(struct tw_image *image, struct page *page, const struct tw_view *view,
                  size_t offset)
 {
     size_t got;
 
     if (page->low == page->high) {
-        got = ask(cache, page->bytes, view, page->address, PAGE_SIZE);
+        got = ask(image, page->bytes, view, page->address, PAGE_SIZE);
         page->low = 0;
         page->high = (uint16_t)got;
         if (offset < got || offset == 0)
             return offset < got;
     }
     /* Bytes already there may be in use and stay; the new ones must join them to be kept. */
-    got = ask(cache, page->bytes + offset, view, page->address + offset, PAGE_SIZE - offset);
+    got = ask(image, page->bytes + offset, view, page->address + offset, PAGE_SIZE - offset);
     if (!got)
         return false;
     if (page->low != page->high && offset <= page->low && offset + got >= page->low) {
@@ -149,7 +154,7 @@ size_t tw_pages_find(struct tw_image *image, const uint8_t **bytes, const struct
         page = &cache->pages[cache->index[slot] - 1];
     else
         page = new_page(cache, view, address - offset);
-    if ((offset < page->low || offset >= page->high) && !fill(cache, page, view, offset))
+    if ((offset < page->low || offset >= page->high) && !fill(image, page, view, offset))
         return 0;
     *bytes = page->bytes + offset;
     size = page->high - offset;

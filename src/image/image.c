@@ -21,6 +21,11 @@ enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *
         made->allocator = &made->allocator_copy;
     }
     made->generation = 1;
+    if (pthread_mutex_init(&made->asking, NULL) != 0) {
+        tw_give(allocator, made);
+        *image = NULL;
+        return TW_E_MEMORY;
+    }
     return TW_OK;
 }
 
@@ -61,6 +66,7 @@ void tw_image_free(struct tw_image *image)
         drop_region(image, &image->regions[i]);
     drop_layers(image);
     tw_pages_free(image);
+    (void)pthread_mutex_destroy(&image->asking);
     tw_give(image->allocator, image->layers);
     tw_give(image->allocator, image->regions);
     allocator = image->allocator_copy; /* the image itself holds it */

@@ -3,6 +3,8 @@
 #ifndef IMAGE_STORE_H
 #define IMAGE_STORE_H
 
+#include <pthread.h>
+
 #include <trackway/image.h>
 
 #include "image/file.h"
@@ -67,6 +69,8 @@ struct tw_image {
     bool has_times; /* some region is not always visible */
     struct hit hit;
     struct page_cache cache;
+    struct tw_image *parent; /* of an alias: whose regions these are */
+    pthread_mutex_t asking;  /* held while the callback is, unless it is an alias */
 };
 
 /* Adds a region whose bytes lie in `backing` (NULL: the caller's).  The backing counts one use

@@ -89,8 +89,8 @@ static void walk(const struct program *program, const struct tw_code_config *con
     if (more->end != TW_BLOCK_WAYPOINT)
         return;
     more->target = instruction.target;
-    more->target_isa = instruction.target_isa;
-    more->it_remaining = instruction.it_remaining;
+    more->target_isa = instruction.target_isa & 15u;
+    more->it_remaining = instruction.it_remaining & 7u;
     more->is_link = instruction.is_link;
     more->is_exception_return = instruction.is_exception_return;
     more->is_indirect = instruction.kind == TW_FLOW_INDIRECT;
@@ -100,7 +100,7 @@ static void check_block(struct tw_blocks *blocks, const struct program *program,
                         uint64_t address, uint8_t isa, uint8_t it_open)
 {
     struct tw_block want = { .start = address, .isa = isa };
-    struct tw_block_more want_more = { .it_open = it_open };
+    struct tw_block_more want_more = { .it_open = it_open & 7u };
     const uint32_t index = tw_blocks_find(blocks, address, isa, it_open);
     const struct tw_block *got = &blocks->blocks[index & ~TW_BLOCK_BROKEN];
     const struct tw_block_more *more = &blocks->more[index & ~TW_BLOCK_BROKEN];

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Builds a basic block: the only place that reads program memory and classifies instructions. */
+#include "image/build.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "image/image.h"
+#include "isa/data.h"
+
+enum { CHECKPOINT_STEP = 1024 /* bytes */ };
+
+/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP or just behind it.
+   A block that starts elsewhere and comes by here ends where that one does; without these, trace
+   that jumps about in a large area without waypoints (data, zeros) would cost a walk through all of
+   it for each jump.  Value: the block's number; above it, its instructions before the place. */
+static bool is_checkpoint(uint64_t address)
+{
+    return address % CHECKPOINT_STEP < 4;
+}
+
+static uint64_t checkpoint_key(uint64_t address, uint8_t isa)
+{
+    return address ^ (uint64_t)isa << 56;
+}
+
+/* A walk from instruction to instruction through what lies together in host memory. */
+struct walk {
+    struct tw_blocks *blocks;
+    const uint8_t *bytes;
+    size_t left;
+    uint64_t address;
+    uint8_t isa;
+    uint8_t it_open;
+    struct tw_rv_instruction rv, rv_previous; /* RISC-V: the last two instructions */
+};
+
+static bool is_rv(uint8_t isa)
+{
+    return isa == TW_ISA_RV32 || isa == TW_ISA_RV64;
+}
+
+/* Member by member: the RISC-V ones are large, and mostly not used. */
+static void begin_walk(struct walk *walk, struct tw_blocks *blocks, uint64_t address,
+                       uint8_t isa)
+{
+    walk->blocks = blocks;
+    walk->bytes = NULL;
+    walk->left = 0;
+    walk->address = address;
+    walk->isa = isa;
+    walk->it_open = 0;
+    if (is_rv(isa)) {
+        memset(&walk->rv, 0, sizeof walk->rv);
+        memset(&walk->rv_previous, 0, sizeof walk->rv_previous);
+    }
+}
+
+/* The opcode at the walk's place as the classifiers take it; false: not accessible. */
+static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const bool is_riscv = is_rv(walk->isa);
+    const unsigned need =
+        walk->isa == TW_ISA_T32 || walk->isa == TW_ISA_TEE || is_riscv ? 2 : 4;
+    uint8_t copy[4];
+    const uint8_t *at;
+    size_t have = walk->left;
+
+    if (have < 4) {
+        if (have == 0 && blocks->code->image)
+            have =
+                tw_image_find(blocks->code->image, &walk->bytes, &blocks->view, walk->address);
+        walk->left = have;
+    }
+    at = walk->bytes;
+    if (have < 4) { /* near the end of a region: it may go on in another one */
+        if (!blocks->code->image)
+            return false;
+        have = tw_image_read(blocks->code->image, copy, &blocks->view, walk->address, 4);
+        at = copy;
+    }
+    if (have < need)
+        return false;
+    *size = 4;
+    if (need == 4) {
+        *opcode = tw_load_le32(at);
+        return true;
+    }
+    *opcode = tw_load_le16(at);
+    *size = is_riscv ? tw_rv_size((uint16_t)*opcode) : tw_t32_size((uint16_t)*opcode);
+    if (*size == 4) {
+        if (have < 4)
+            return false;
+        *opcode = is_riscv ? tw_load_le32(at) : *opcode << 16 | tw_load_le16(at + 2);
+    }
+    return true;
+}
+
+static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opcode)
+{
+    const struct tw_isa_options *options = &walk->blocks->code->config.isa;
+
+    switch (walk->isa) {
+    case TW_ISA_A64:
+        tw_a64_classify(out, opcode, walk->address, options);
+        break;
+    case TW_ISA_A32:
+        tw_a32_classify(out, opcode, walk->address, options);
+        break;
+    case TW_ISA_RV32:
+    case TW_ISA_RV64:
+        walk->rv_previous = walk->rv;
+        tw_rv_classify(&walk->rv, opcode, walk->address, walk->isa,
+                       &walk->blocks->code->config.rv);
+        *out = walk->rv.flow;
+        break;
+    default:
+        tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
+        if (walk->blocks->code->config.ignores_it)
+            out->it_remaining = 0;
+    }
+}
+
+/* What the instruction loads and stores. */
+static void set_transfers(const struct walk *walk, struct tw_block_more *more, uint32_t opcode)
+{
+    struct tw_data_access access = { .count = 0 };
+
+    if (walk->isa == TW_ISA_A32)
+        tw_a32_data(&access, opcode);
+    else if (walk->isa != TW_ISA_A64)
+        tw_t32_data(&access, opcode);
+    more->transfers = access.count & 63u;
+    more->transfer_flags =
+        ((access.size & TW_TRANSFER_SIZE) | (access.is_load ? TW_TRANSFER_LOADS : 0) |
+         (access.is_store ? TW_TRANSFER_STORES : 0) |
+         (access.is_coprocessor ? TW_TRANSFER_COPROCESSOR : 0) |
+         (access.has_pc ? TW_TRANSFER_HAS_PC : 0));
+}
+
+static void advance(struct walk *walk, unsigned size)
+{
+    walk->address = tw_code_wrap(walk->address + size, walk->isa);
+    if (walk->left > size) {
+        walk->bytes += size;
+        walk->left -= size;
+    } else {
+        walk->left = 0;
+    }
+}
+
+/* The range limit ends the block being built inside a known one: goes on at the last checkpoint of
+   that one before the limit.  `here` is the checkpoint at the walk's place. */
+static void go_near_limit(struct walk *walk, struct tw_block *block, uint64_t here)
+{
+    const struct tw_map *checkpoints = &walk->blocks->checkpoints;
+    const uint32_t left = walk->blocks->code->config.range_limit - block->count;
+    uint64_t last = 0, steps = 0;
+
+    for (uint64_t step = CHECKPOINT_STEP;; step += CHECKPOINT_STEP) {
+        const uint64_t key = checkpoint_key(walk->address + step, walk->isa);
+        const uint64_t *next = tw_map_find(checkpoints, key);
+
+        if (!next || (uint32_t)*next != (uint32_t)here || (*next >> 32) - (here >> 32) >= left)
+            break;
+        last = *next;
+        steps = step;
+    }
+    if (steps) {
+        block->count += (uint32_t)((last >> 32) - (here >> 32));
+        advance(walk, (unsigned)steps);
+        walk->left = 0;
+    }
+}
+
+/* Where the block being built can go on behind a known long block's end.  True: it ends there
+   too, and is finished. */
+static bool use_checkpoint(struct walk *walk, struct tw_block *block,
+                           struct tw_block_more *more)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const uint32_t limit = blocks->code->config.range_limit;
+    const uint64_t *found =
+        tw_map_find(&blocks->checkpoints, checkpoint_key(walk->address, walk->isa));
+    const struct tw_block *known;
+
+    if (!found || block->count >= limit)
+        return false;
+    known = &blocks->blocks[(uint32_t)*found];
+    if (known->isa != walk->isa || walk->address - known->start >= known->length)
+        return false; /* keys may meet */
+    if (known->count - (uint32_t)(*found >> 32) > limit - block->count) {
+        go_near_limit(walk, block, *found);
+        return false;
+    }
+    block->count += known->count - (uint32_t)(*found >> 32);
+    advance(walk, (unsigned)(known->start + known->length - walk->address));
+    walk->left = 0;
+    *more = blocks->more[(uint32_t)*found];
+    block->last = known->last;
+    block->flags = known->flags;
+    return more->end != TW_BLOCK_RUNAWAY;
+}
+
+static void add_checkpoint(struct walk *walk, uint32_t index, uint32_t count_before)
+{
+    struct tw_map *checkpoints = &walk->blocks->checkpoints;
+    uint64_t *value = tw_map_put(checkpoints, checkpoint_key(walk->address, walk->isa));
+
+    if (value) /* else only slower */
+        *value = index | (uint64_t)count_before << 32;
+}
+
+static void set_last(struct tw_block *block, const struct tw_instruction *instruction)
+{
+    struct tw_element shape = { .index = 0 };
+
+    tw_range_set_last(&shape, instruction);
+    block->last = shape.last;
+    block->flags = shape.flags;
+}
+
+/* RISC-V: targets that stand in a table, or in the instruction before the jump. */
+static void find_rv_target(struct walk *walk, struct tw_block_more *more)
+{
+    struct tw_blocks *blocks = walk->blocks;
+    const size_t width = walk->isa == TW_ISA_RV64 ? 8 : 4;
+    uint8_t word[8] = { 0 };
+
+    if (walk->rv.is_table_jump) {
+        if (tw_image_read(blocks->code->image, word, &blocks->view, walk->rv.table_entry,
+                          width) == width)
+            more->target = tw_load_le64(word) & ~(uint64_t)1;
+        else
+            more->is_indirect = true; /* not to be known */
+    } else if (walk->rv.is_uninferable) {
+        more->is_sequential =
+            tw_rv_sequential_target(&more->target, &walk->rv, &walk->rv_previous);
+    }
+}
+
+/* Passes A64 instructions that are neither branches nor of the system: op0 (bits 28:26) of those
+   is 101, and no other one can end a block.  Stops short of the next checkpoint and of the limit,
+   at the end of what lies together, or at the first one of another kind. */
+static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t limit)
+{
+    const struct tw_instruction plain = { .size = 4, .kind = TW_FLOW_OTHER };
+    const uint64_t to_checkpoint = CHECKPOINT_STEP - walk->address % CHECKPOINT_STEP;
+    const size_t bytes = walk->left < to_checkpoint ? walk->left : (size_t)to_checkpoint;
+    const uint32_t most =
+        limit - block->count < bytes / 4 ? limit - block->count : (uint32_t)(bytes / 4);
+    uint32_t n = 0;
+
+    while (n < most && (tw_load_le32(walk->bytes + 4 * (size_t)n) >> 26 & 7) != 5)
+        n++;
+    if (n) {
+        block->count += n;
+        set_last(block, &plain);
+        advance(walk, 4 * n);
+    }
+}
+
+/* What the waypoint at the end of a block does. */
+static void set_end(struct tw_block_more *more, const struct tw_instruction *instruction)
+{
+    more->end = TW_BLOCK_WAYPOINT;
+    more->target = instruction->target;
+    more->target_isa = instruction->target_isa & 15u;
+    more->it_remaining = instruction->it_remaining & 7u;
+    more->is_link = instruction->is_link;
+    more->is_return = instruction->is_return;
+    more->is_exception_return = instruction->is_exception_return;
+    more->is_indirect = instruction->kind == TW_FLOW_INDIRECT;
+}
+
+/* Walks from the block's start to its end.  `index` is what the block will be called. */
+static void build(struct walk *walk, struct tw_block *block, struct tw_block_more *more,
+                  uint32_t index)
+{
+    const struct tw_code_config *config = &walk->blocks->code->config;
+    const bool is_plain_a64 =
+        walk->isa == TW_ISA_A64 && !config->check_opcodes && !config->single_steps;
+    struct tw_instruction instruction = { .size = 0 };
+    uint32_t opcode;
+    uint8_t size;
+
+    for (;;) {
+        if (is_checkpoint(walk->address) && block->count && !walk->it_open) {
+            if (use_checkpoint(walk, block, more))
+                break;
+            if (is_checkpoint(walk->address))
+                add_checkpoint(walk, index, block->count);
+        }
+        if (block->count >= config->range_limit) {
+            more->end = TW_BLOCK_RUNAWAY;
+            break;
+        }
+        if (is_plain_a64 && walk->left) {
+            const uint32_t before = block->count;
+
+            skip_plain_a64(walk, block, config->range_limit);
+            if (block->count != before)
+                continue;
+        }
+        if (!fetch(walk, &opcode, &size)) {
+            more->end = TW_BLOCK_UNREADABLE;
+            break;
+        }
+        if (config->check_opcodes && walk->isa == TW_ISA_A64 && !(opcode >> 16)) {
+            more->end = TW_BLOCK_NO_CODE;
+            break;
+        }
+        classify(walk, &instruction, opcode);
+        if (config->has_transfers)
+            set_transfers(walk, more, opcode);
+        advance(walk, size);
+        walk->it_open = instruction.it_remaining;
+        block->count++;
+        set_last(block, &instruction);
+        if (instruction.is_waypoint || config->single_steps) {
+            set_end(more, &instruction);
+            if (is_rv(walk->isa))
+                find_rv_target(walk, more);
+            break;
+        }
+    }
+    block->length = (uint32_t)(walk->address - block->start);
+}
+
+/* What nearly all blocks of A64 are: a few instructions that lie together, then a waypoint, with no
+   checkpoint on the way.  False, and nothing is done: it is one of the others. */
+static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
+                            struct tw_block_more *more)
+{
+    const struct tw_code_config *config = &blocks->code->config;
+    const uint64_t to_checkpoint = CHECKPOINT_STEP - block->start % CHECKPOINT_STEP;
+    struct tw_instruction instruction;
+    const uint8_t *bytes;
+    size_t most;
+
+    if (config->check_opcodes || config->single_steps || !blocks->code->image ||
+        config->range_limit < CHECKPOINT_STEP)
+        return false;
+    most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
+    if (most > to_checkpoint)
+        most = (size_t)to_checkpoint;
+    for (size_t at = 0; at + 4 <= most; at += 4) {
+        const uint32_t opcode = tw_load_le32(bytes + at);
+
+        if ((opcode >> 26 & 7) != 5)
+            continue;
+        tw_a64_classify(&instruction, opcode, block->start + at, &config->isa);
+        if (!instruction.is_waypoint)
+            continue;
+        block->count = (uint32_t)(at / 4 + 1);
+        block->length = (uint32_t)(at + 4);
+        set_last(block, &instruction);
+        set_end(more, &instruction);
+        return true;
+    }
+    return false;
+}
+
+void tw_block_build(struct tw_blocks *blocks, uint32_t number)
+{
+    struct tw_block *block = &blocks->blocks[number];
+    struct tw_block_more *more = &blocks->more[number];
+    const unsigned it_open = more->it_open;
+    struct walk walk;
+
+    if (block->isa == TW_ISA_A64 && build_short_a64(blocks, block, more))
+        return;
+    begin_walk(&walk, blocks, block->start, block->isa);
+    walk.it_open = (uint8_t)it_open;
+    build(&walk, block, more, number);
+    more->it_open = it_open & 7u; /* the end may be copied from another block */
+}
+
+bool tw_code_opcode(struct tw_blocks *blocks, uint32_t *opcode, uint8_t *size, uint64_t address,
+                    uint8_t isa)
+{
+    struct walk walk;
+
+    begin_walk(&walk, blocks, address, isa);
+    return fetch(&walk, opcode, size);
+}
+
+bool tw_code_instruction(struct tw_blocks *blocks, struct tw_instruction *out, uint64_t address,
+                         uint8_t isa, uint8_t it_open)
+{
+    struct walk walk;
+    uint32_t opcode;
+    uint8_t size;
+
+    begin_walk(&walk, blocks, address, isa);
+    walk.it_open = it_open;
+    if (!fetch(&walk, &opcode, &size))
+        return false;
+    classify(&walk, out, opcode);
+    return true;
+}
