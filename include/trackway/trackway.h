@@ -10,12 +10,15 @@
 #include <trackway/etrace.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
+#include <trackway/itm.h>
 #include <trackway/log.h>
 #include <trackway/perfdata.h>
 #include <trackway/ptm.h>
+#include <trackway/push.h>
 #include <trackway/sequence.h>
 #include <trackway/sim.h>
 #include <trackway/status.h>
+#include <trackway/stm.h>
 #include <trackway/symbols.h>
 #include <trackway/trbe.h>
 #include <trackway/tree.h>

@@ -19,6 +19,7 @@ struct tw_tree_config {
     bool no_barrier;
     uint8_t assume_id;     /* frames: give bytes of unknown ID to this one; 0: drop them */
     bool packets_only;     /* no elements: tw_tree_next_packet instead of tw_tree_next */
+    bool with_packets;     /* both: tw_tree_next_packet beside tw_tree_next */
     bool unmerged;         /* several IDs: do not interleave, each feed gives ID after ID */
     bool counts_elements;  /* keep struct tw_source_stats of elements (costs some speed) */
     uint32_t range_limit;  /* instructions without a waypoint; 0: 1,048,576 */
@@ -82,7 +83,8 @@ TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
 TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
                                                       struct tw_packet_view *view);
-/* Forgets all decode state, keeps sources and images; the next byte fed is at offset `base`. */
+/* Forgets all decode state, keeps sources, images and statistics; the next byte fed is at offset
+   `base`.  The first NO_SYNC after it gives the reason TW_REASON_RESET. */
 TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
 
 /* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes

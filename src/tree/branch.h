@@ -10,7 +10,7 @@
 #include "protocol.h"
 
 enum {
-    TW_BRANCH_ELEMENTS = 4096,  /* of a batch */
+    TW_BRANCH_ELEMENTS = 2048,  /* of a batch */
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
     TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
 };
@@ -43,7 +43,9 @@ struct tw_branch {
 
     /* Packets. */
     void *reader;
-    void *packet; /* the protocol's struct: read, but not handed out */
+    size_t read_used;  /* bytes of the stream that became packets */
+    bool is_read_idle; /* no more packets come from what is held */
+    void *packet;      /* the protocol's struct: read, but not handed out */
     bool has_packet;
     const uint8_t *packet_bytes;
     uint64_t packet_end;  /* capture offset behind it */
@@ -63,6 +65,8 @@ struct tw_tree {
     size_t branch_count, branch_room;
     struct tw_branch *last; /* that something was taken from */
     bool is_started, is_finished;
+    tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
+    void *on_run_context;
     bool is_merged; /* several branches have bytes: their elements are brought in order */
     enum tw_status broken; /* sticky */
 
@@ -75,5 +79,7 @@ struct tw_tree {
 
 /* Brings the branch's view of its stream up to date; drops what is done. */
 void tw_branch_refresh(struct tw_branch *branch);
+/* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */
+void tw_tree_rebase(struct tw_tree *tree, uint64_t base);
 
 #endif

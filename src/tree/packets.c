@@ -31,7 +31,7 @@ static bool read_packet(struct tw_branch *branch)
     struct tw_packet *packet = packet_of(branch);
 
     for (;;) {
-        const uint64_t from = stream->offset + branch->used;
+        const uint64_t from = stream->offset + branch->read_used;
         const uint64_t first = branch->handled_gap > from ? branch->handled_gap : from;
         const uint64_t gap =
             branch->has_gaps ? tw_position_discontinuity(stream->places, stream->place_count,
@@ -40,25 +40,27 @@ static bool read_packet(struct tw_branch *branch)
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
         /* An ID that has had no bytes yet has no place for them either. */
-        const uint8_t *at = branch->used ? stream->bytes + branch->used : stream->bytes;
+        const uint8_t *at =
+            branch->read_used ? stream->bytes + branch->read_used : stream->bytes;
         enum tw_status status = TW_MORE;
 
-        if (branch->used < end)
-            status =
-                branch->protocol->read(branch->reader, packet, at, end - branch->used, is_last);
+        if (branch->read_used < end)
+            status = branch->protocol->read(branch->reader, packet, at, end - branch->read_used,
+                                            is_last);
         if (status == TW_OK) {
             packet->offset = from;
             packet->index = tw_position_at(&branch->position, from);
             packet->id = branch->id;
             branch->packet_bytes = at;
             branch->packet_end = end_of(branch, from, packet->size);
-            branch->used += taken_by(packet);
-            branch->stats.bytes += taken_by(packet);
+            branch->read_used += taken_by(packet);
+            if (!branch->decoder) /* which counts them otherwise */
+                branch->stats.bytes += taken_by(packet);
             return true;
         }
         if (gap == UINT64_MAX)
             return false;
-        branch->used = end; /* a packet that the gap cut is no packet */
+        branch->read_used = end; /* a packet that the gap cut is no packet */
         branch->protocol->reader_lost(branch->reader);
         branch->handled_gap = gap + 1;
     }
@@ -85,16 +87,17 @@ static bool extend_run(struct tw_branch *branch)
     branch->run_size += packet->size;
     branch->run.size = (uint32_t)branch->run_size;
     branch->run_end = branch->packet_end;
-    branch->stats.unsynced_bytes += packet->size;
+    if (!branch->decoder)
+        branch->stats.unsynced_bytes += packet->size;
     return true;
 }
 
 /* Sees to it that the branch has something to hand out, if what is held gives it. */
 static void look_ahead(struct tw_branch *branch)
 {
-    while (!branch->has_packet && !branch->is_idle) {
+    while (!branch->has_packet && !branch->is_read_idle) {
         if (!read_packet(branch)) {
-            branch->is_idle = true;
+            branch->is_read_idle = true;
             break;
         }
         branch->has_packet =
@@ -140,7 +143,7 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
 {
     struct tw_branch *earliest = NULL;
 
-    if (!tree->config.packets_only)
+    if (!tree->config.packets_only && !tree->config.with_packets)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];

@@ -167,9 +167,9 @@ static enum tw_status set_up_branch(struct tw_branch *branch,
     if (branch_of(tree, branch->id))
         return tw_fail(&tree->fault, TW_E_CONFIG, "two sources have trace ID 0x%02x",
                        (unsigned)branch->id);
-    if (tree->config.packets_only)
-        return set_up_reader(branch);
-    return set_up_decoder(branch, source);
+    if (tree->config.packets_only || tree->config.with_packets)
+        TW_TRY(set_up_reader(branch));
+    return tree->config.packets_only ? TW_OK : set_up_decoder(branch, source);
 }
 
 static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
@@ -231,6 +231,9 @@ static enum tw_status start(struct tw_tree *tree)
                                          .no_barrier = tree->config.no_barrier,
                                          .assume_id = tree->config.assume_id,
                                          .base = tree->config.base,
+                                         .sync_events = tree->on_run != NULL,
+                                         .on_run = tree->on_run,
+                                         .on_run_context = tree->on_run_context,
                                          .allocator = tree->config.allocator };
 
     tree->is_started = true;
@@ -244,18 +247,32 @@ static enum tw_status start(struct tw_tree *tree)
     return tw_unframer_new(&tree->unframer, &config);
 }
 
+/* Bytes that neither the decoder nor the reader of packets needs any more. */
+static size_t done_with(const struct tw_branch *branch)
+{
+    if (!branch->reader)
+        return branch->used;
+    if (!branch->decoder || branch->read_used < branch->used)
+        return branch->read_used;
+    return branch->used;
+}
+
 static void drop_used(struct tw_branch *branch)
 {
     struct tw_tree *tree = branch->tree;
+    const size_t done = done_with(branch);
 
     if (tree->unframer) {
-        tw_unframer_consume(tree->unframer, branch->id, branch->used);
-    } else if (branch->used) {
-        memmove(tree->bytes, tree->bytes + branch->used, tree->size - branch->used);
-        tree->size -= branch->used;
-        tree->offset += branch->used;
+        tw_unframer_consume(tree->unframer, branch->id, done);
+    } else if (done) {
+        memmove(tree->bytes, tree->bytes + done, tree->size - done);
+        tree->size -= done;
+        tree->offset += done;
     }
-    branch->used = 0;
+    if (branch->decoder)
+        branch->used -= done;
+    if (branch->reader)
+        branch->read_used -= done;
 }
 
 void tw_branch_refresh(struct tw_branch *branch)
@@ -283,7 +300,7 @@ void tw_branch_refresh(struct tw_branch *branch)
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
-    branch->is_idle = false;
+    branch->is_idle = branch->is_read_idle = false;
 }
 
 static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size_t size)
@@ -295,6 +312,10 @@ static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size
         memcpy(tree->bytes + tree->size, data, size);
     tree->size += size;
     memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
+    if (tree->on_run && size)
+        tree->on_run(tree->on_run_context, tree->branches[0]->id,
+                     tree->place.capture + tree->offset + tree->size - size,
+                     tree->offset + tree->size - size, data, size);
     return TW_OK;
 }
 
@@ -322,9 +343,11 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         status = start(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
         drop_used(tree->branches[i]);
-    if (status == TW_OK && tree->unframer)
+    if (status == TW_OK && tree->unframer) {
+        tw_unframer_clear_events(tree->unframer);
         status = tw_unframer_feed(tree->unframer, data, size);
-    else if (status == TW_OK && tree->branch_count)
+    }
+    if (status == TW_OK && !tree->unframer && tree->branch_count)
         status = hold_bytes(tree, data, size);
     refresh_all(tree);
     tree->broken = status;
@@ -343,8 +366,10 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
         status = start(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
         drop_used(tree->branches[i]);
-    if (status == TW_OK && tree->unframer)
+    if (status == TW_OK && tree->unframer) {
+        tw_unframer_clear_events(tree->unframer);
         status = tw_unframer_finish(tree->unframer);
+    }
     tree->is_finished = true;
     refresh_all(tree);
     tree->broken = status;
@@ -353,33 +378,39 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
 
 static void reset_branch(struct tw_branch *branch)
 {
-    struct tw_tree *tree = branch->tree;
-
-    branch->used = branch->count = branch->given = 0;
+    branch->used = branch->read_used = branch->count = branch->given = 0;
     branch->mark_count = branch->next_mark = 0;
     branch->stream.size = 0;
-    branch->is_idle = branch->is_ended = false;
+    branch->is_idle = branch->is_read_idle = branch->is_ended = false;
     branch->has_packet = branch->has_run = false;
     branch->handled_gap = 0;
-    if (tree->config.packets_only) {
+    if (branch->reader)
         branch->protocol->reader_init(branch->reader, branch->config);
+    if (!branch->decoder)
         return;
-    }
     branch->protocol->decoder_reset(branch->decoder);
-    if (branch->code)
+    if (branch->code) {
+        branch->code->out_of_memory = false;
         tw_follow_reset(&branch->follow);
+    }
+}
+
+void tw_tree_rebase(struct tw_tree *tree, uint64_t base)
+{
+    tree->config.base = base;
+    tree->place = (struct tw_place){ .capture = base };
+    if (tree->unframer)
+        tw_unframer_reset(tree->unframer, base);
 }
 
 void tw_tree_reset(struct tw_tree *tree, uint64_t base)
 {
-    tree->config.base = base;
-    tree->place = (struct tw_place){ .capture = base };
+    tw_tree_rebase(tree, base);
     tree->size = 0;
     tree->offset = 0;
     tree->is_finished = false;
+    tree->broken = TW_OK;
     tree->last = NULL;
-    if (tree->unframer)
-        tw_unframer_reset(tree->unframer, base);
     for (size_t i = 0; i < tree->branch_count; i++)
         reset_branch(tree->branches[i]);
 }
