@@ -72,7 +72,8 @@ static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
         return 0;
     reader->address = address.address;
     decoder->unknown_is_said = false;
-    known = tw_blocks_known(follow->blocks, address.address, address.isa);
+    known =
+        follow->blocks ? tw_blocks_known(follow->blocks, address.address, address.isa, 0) : 0;
     if (TW_LIKELY(known != 0)) {
         follow->at = known;
         follow->pop_is_pending = follow->code_is_missing = false;

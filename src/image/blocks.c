@@ -132,14 +132,9 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
 uint32_t tw_blocks_find(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
                         uint8_t it_open)
 {
-    size_t at = (size_t)(tw_blocks_hash(address, isa, it_open) >> blocks->slot_shift);
+    const uint32_t known = tw_blocks_known(blocks, address, isa, it_open);
 
-    while (blocks->slots[at]) {
-        if (tw_blocks_match(blocks, blocks->slots[at], address, isa, it_open))
-            return blocks->slots[at] & ~TW_SLOT_TAG;
-        at = (at + 1) & (blocks->slot_room - 1);
-    }
-    return new_block(blocks, address, isa, it_open);
+    return TW_LIKELY(known) ? known : new_block(blocks, address, isa, it_open);
 }
 
 uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block)

@@ -167,16 +167,18 @@ TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, uint32_t slot, ui
            (isa != TW_ISA_T32 || blocks->more[number].it_open == it_open);
 }
 
-/* The block that starts at this address if it is where it is looked for first, else 0. */
+/* The block that starts at this address if there is one, else 0. */
 TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t address,
-                                   uint8_t isa)
+                                   uint8_t isa, uint8_t it_open)
 {
-    uint32_t slot;
+    size_t at = (size_t)(tw_blocks_hash(address, isa, it_open) >> blocks->slot_shift);
 
-    if (TW_UNLIKELY(!blocks))
-        return 0;
-    slot = blocks->slots[tw_blocks_hash(address, isa, 0) >> blocks->slot_shift];
-    return slot && tw_blocks_match(blocks, slot, address, isa, 0) ? slot & ~TW_SLOT_TAG : 0;
+    while (blocks->slots[at]) {
+        if (TW_LIKELY(tw_blocks_match(blocks, blocks->slots[at], address, isa, it_open)))
+            return blocks->slots[at] & ~TW_SLOT_TAG;
+        at = (at + 1) & (blocks->slot_room - 1);
+    }
+    return 0;
 }
 
 /* The block that starts at this address, built if it is not there yet: its index, with

@@ -185,11 +185,10 @@ struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_el
     return out + 1;
 }
 
-/* A block without a waypoint: what can be said of it, then silence until an address comes. */
-static struct tw_element *emit_broken(struct tw_follow *follow, struct tw_element *out,
-                                      uint64_t index)
+struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element *out,
+                                    uint32_t block_at, uint64_t index)
 {
-    const uint32_t number = follow->at & ~TW_BLOCK_BROKEN;
+    const uint32_t number = block_at & ~TW_BLOCK_BROKEN;
     const struct tw_block *block = &follow->blocks->blocks[number];
     const uint8_t end = follow->blocks->more[number].end;
 
@@ -254,7 +253,7 @@ struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *o
     at = block_here(follow);
     if (!tw_block_is_plain(at)) {
         if (at & TW_BLOCK_BROKEN)
-            return emit_broken(follow, out, index);
+            return tw_follow_broken(follow, out, at, index);
         tw_follow_lose(follow); /* no memory: code->out_of_memory tells */
         return out;
     }
@@ -273,7 +272,7 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
             break;
         }
         if (follow->at & TW_BLOCK_BROKEN)
-            out = emit_broken(follow, out, index);
+            out = tw_follow_broken(follow, out, follow->at, index);
         else
             out = tw_follow_slow(follow, out, bits & 1, index);
         if (follow->error) {
@@ -297,7 +296,7 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
             return out;
         at = block_here(follow);
         if (at & TW_BLOCK_BROKEN)
-            return emit_broken(follow, out, index);
+            return tw_follow_broken(follow, out, at, index);
         if (!tw_block_is_plain(at)) {
             tw_follow_lose(follow);
             return out;

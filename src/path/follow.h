@@ -98,6 +98,10 @@ struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *o
 struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,
                                    uint32_t block, bool taken, uint64_t index);
 
+/* A block without a waypoint: what can be said of it; then an address is needed. */
+struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element *out,
+                                    uint32_t block, uint64_t index);
+
 /* The most elements that one atom can make. */
 enum { TW_FOLLOW_MOST = 3 };
 
@@ -159,6 +163,11 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
         if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
             unsigned left = count;
 
+            if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
+                out = tw_follow_broken(follow, out, track->at, index);
+                track->at = TW_NEXT_NEEDED;
+                return out;
+            }
             tw_track_end(follow, track);
             out = tw_follow_slowly(follow, out, bits, &left, index);
             *track = tw_track_begin(follow);
@@ -202,7 +211,8 @@ TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw
 TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_track *track, uint64_t address,
                              uint8_t isa)
 {
-    const uint32_t known = tw_blocks_known(follow->blocks, address, isa);
+    const uint32_t known =
+        TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
 
     if (TW_LIKELY(known && !follow->check_continuity)) {
         track->at = known;
