@@ -10,6 +10,7 @@
 
 struct tw_code_config;
 struct tw_follow;
+struct tw_state;
 
 /* What describes a source: the register values that a debugger reads from the hardware (or the
    keys of a configuration file), and what core it belongs to. */
@@ -52,6 +53,15 @@ struct tw_marks {
 struct tw_output {
     struct tw_batch *batch;
     struct tw_marks marks;
+};
+
+/* A place to cut a stream for parallel decode: a decoder that knows nothing begins at `start` and
+   will most likely be in the same state at `until` as one that comes from before. */
+struct tw_split {
+    size_t at;       /* in: a packet begins here, as far as is known; moves on */
+    size_t least;    /* in: `start` is not before this */
+    bool wants_time; /* in: a timestamp is part of what must be known */
+    size_t start, until;
 };
 
 enum {
@@ -110,6 +120,14 @@ struct tw_protocol {
     enum tw_status (*end)(void *decoder, struct tw_follow *follow, struct tw_output *out);
     /* Everything forgotten, as after decoder_init. */
     void (*decoder_reset)(void *decoder);
+
+    /* Optional, both or none: parallel decode (tree/parallel.h).  state saves or loads all that has
+       an effect on what comes later, and nothing else: two decoders whose saved bytes are equal go
+       on alike.  split finds a place where the stream may be cut, false when there is none;
+       `decoder` is any of the same configuration. */
+    void (*state)(void *decoder, struct tw_follow *follow, struct tw_state *state);
+    bool (*split)(struct tw_split *split, const void *decoder, const uint8_t *data,
+                  size_t size);
 };
 
 /* Every protocol of the library, NULL at the end; and by name (NULL: there is none). */

@@ -27,6 +27,11 @@ struct tw_tree_config {
     bool check_opcodes, check_atoms, check_continuity;
     uint64_t base; /* capture offset of the first byte */
     const struct tw_allocator *allocator;
+    /* Decode on so many threads besides the caller's; 0 and 1: on the caller's.  What comes out is
+       the same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of
+       them, images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
+    uint32_t threads;
+    size_t segment_size; /* bytes of a stream that one thread decodes at a time; 0: chosen */
 };
 
 /* A trace source of the capture. */
@@ -42,6 +47,9 @@ struct tw_tree_source {
     struct tw_image *image; /* borrowed; may be NULL */
     tw_view_fn *view;       /* NULL: the image has no address spaces (context 0, time 0) */
     void *view_context;
+    /* Several threads: the bytes at view_context that are all `view` reads and writes.  Each thread
+       gets a copy.  0: they are not known, and the source is decoded on the caller's thread. */
+    size_t view_size;
 };
 
 /* Per trace ID. */
@@ -83,6 +91,8 @@ TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
 TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
                                                       struct tw_packet_view *view);
+/* From any thread: work stops soon, and tw_tree_next gives TW_E_CANCELLED until tw_tree_reset. */
+TW_API void tw_tree_cancel(struct tw_tree *tree);
 /* Forgets all decode state, keeps sources, images and statistics; the next byte fed is at offset
    `base`.  The first NO_SYNC after it gives the reason TW_REASON_RESET. */
 TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);

@@ -37,6 +37,8 @@ const char *tw_status_name(enum tw_status status)
         return "TW_E_FILE";
     case TW_E_UNSUPPORTED:
         return "TW_E_UNSUPPORTED";
+    case TW_E_CANCELLED:
+        return "TW_E_CANCELLED";
     }
     return "unknown status";
 }

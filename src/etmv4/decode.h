@@ -149,6 +149,10 @@ void tw_etmv4_decoder_reset(void *decoder);
 enum tw_status tw_etmv4_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                                struct tw_input *in);
 enum tw_status tw_etmv4_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* split.c: members of struct tw_protocol. */
+void tw_etmv4_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+bool tw_etmv4_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                    size_t size);
 /* data.c: the data trace stream beside the instructions, and whether the unit sends it. */
 extern const struct tw_protocol tw_etmv4d;
 bool tw_etmv4_has_data_stream(const void *config);

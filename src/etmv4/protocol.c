@@ -276,4 +276,6 @@ const struct tw_protocol tw_etmv4 = {
     .decode = tw_etmv4_decode,
     .end = tw_etmv4_end,
     .decoder_reset = tw_etmv4_decoder_reset,
+    .state = tw_etmv4_state,
+    .split = tw_etmv4_split,
 };

@@ -3,6 +3,8 @@
 #ifndef TREE_BRANCH_H
 #define TREE_BRANCH_H
 
+#include <stdatomic.h>
+
 #include <trackway/tree.h>
 
 #include "base/position.h"
@@ -38,8 +40,10 @@ struct tw_branch {
     size_t count, given; /* in `elements`: there, and handed out already */
     struct tw_mark *marks;
     size_t mark_count, next_mark;
-    bool is_idle;  /* nothing more comes from what is held */
-    bool is_ended; /* its end of trace is out */
+    size_t view_size;
+    struct tw_strand *strand; /* NULL: there are no other threads */
+    bool is_idle;             /* nothing more comes from what is held */
+    bool is_ended;            /* its end of trace is out */
 
     /* Packets. */
     void *reader;
@@ -69,6 +73,9 @@ struct tw_tree {
     void *on_run_context;
     bool is_merged; /* several branches have bytes: their elements are brought in order */
     enum tw_status broken; /* sticky */
+    struct tw_pool *pool;  /* parallel.h; NULL: no other threads (yet) */
+    atomic_bool is_cancelled;
+    bool guesses; /* for tests: segments begin knowing nothing, also where they could */
 
     /* Unframed: what is held of the only stream. */
     uint8_t *bytes;

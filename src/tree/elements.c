@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of all branches, in the order in which the packets that release them are complete. */
 #include "base/memory.h"
-#include "tree/branch.h"
+#include "tree/parallel.h"
 
-static void count_elements(struct tw_branch *branch, const struct tw_element *elements,
-                           size_t count)
+void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
+                       size_t count)
 {
-    struct tw_source_stats *stats = &branch->stats;
     uint64_t ranges = 0, instructions = 0;
 
-    if (!branch->tree->config.counts_elements)
-        return;
     for (size_t i = 0; i < count; i++) {
         const struct tw_element *element = &elements[i];
 
@@ -32,6 +29,26 @@ static void count_elements(struct tw_branch *branch, const struct tw_element *el
     }
     stats->elements[TW_ELEMENT_INSTR_RANGE] += ranges;
     stats->instructions += instructions;
+}
+
+void tw_stats_add(struct tw_source_stats *to, const struct tw_source_stats *from)
+{
+    for (size_t i = 0; i < TW_ELEMENT_TYPES; i++)
+        to->elements[i] += from->elements[i];
+    for (size_t i = 0; i < TW_ERROR_CODES; i++)
+        to->errors[i] += from->errors[i];
+    to->unsynced_bytes += from->unsynced_bytes;
+    to->instructions += from->instructions;
+    to->overflows += from->overflows;
+    to->discards += from->discards;
+    to->missing_code += from->missing_code;
+}
+
+static void count_elements(struct tw_branch *branch, const struct tw_element *elements,
+                           size_t count)
+{
+    if (branch->tree->config.counts_elements)
+        tw_count_elements(&branch->stats, elements, count);
 }
 
 /* Most captures name sources that send nothing: room for elements is taken when some come. */
@@ -69,6 +86,8 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     }
     if (!has_room(branch, is_merged))
         return TW_E_MEMORY;
+    if (tw_parallel_fill(branch, &status, is_merged))
+        return status;
     batch.elements = branch->elements;
     if (is_merged) {
         output.marks.marks = branch->marks;
@@ -133,6 +152,8 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
         if (!has_room(branch, false))
             return TW_E_MEMORY;
         made.elements = branch->elements;
+        if (tw_parallel_fill(branch, &status, false))
+            return status;
         status = branch->protocol->end(branch->decoder, &branch->follow, &output);
         if (status < 0)
             return status;
@@ -156,6 +177,8 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 
     if (tree->broken != TW_OK)
         return tree->broken;
+    if (atomic_load_explicit(&tree->is_cancelled, memory_order_relaxed))
+        return TW_E_CANCELLED;
     if (tree->config.packets_only)
         return TW_E_ARGUMENT;
     for (size_t i = 0; i < tree->branch_count; i++) {

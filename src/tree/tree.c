@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "tree/branch.h"
+#include "tree/parallel.h"
 
 static void free_branch(struct tw_branch *branch)
 {
@@ -31,6 +31,7 @@ void tw_tree_free(struct tw_tree *tree)
     if (!tree)
         return;
     allocator = tree->config.allocator;
+    tw_parallel_free(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
         free_branch(tree->branches[i]);
     tw_unframer_free(tree->unframer);
@@ -107,6 +108,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     branch->follow.splits_sources = tree->config.source_address_n;
     branch->follow.look = source->view;
     branch->follow.look_context = source->view_context;
+    branch->view_size = source->view ? source->view_size : 0;
     if (source->view)
         tw_follow_reset(&branch->follow);
     return TW_OK;
@@ -339,6 +341,8 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
     for (size_t i = 0; i < tree->branch_count; i++)
         if (tree->branches[i]->has_packet)
             return tw_fail(&tree->fault, TW_E_ARGUMENT, "packets are waiting to be taken");
+    if (tw_parallel_is_busy(tree))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "elements are waiting to be taken");
     if (status == TW_OK && !tree->is_started)
         status = start(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
@@ -350,6 +354,8 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
     if (status == TW_OK && !tree->unframer && tree->branch_count)
         status = hold_bytes(tree, data, size);
     refresh_all(tree);
+    if (status == TW_OK)
+        status = tw_parallel_plan(tree);
     tree->broken = status;
     if (status != TW_OK)
         return tw_fail(&tree->fault, status, "no memory for the capture's bytes");
@@ -362,6 +368,8 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
 
     if (tree->is_finished)
         return status;
+    if (tw_parallel_is_busy(tree))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "elements are waiting to be taken");
     if (status == TW_OK && !tree->is_started)
         status = start(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
@@ -372,6 +380,8 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
     }
     tree->is_finished = true;
     refresh_all(tree);
+    if (status == TW_OK)
+        status = tw_parallel_plan(tree);
     tree->broken = status;
     return status;
 }
@@ -403,8 +413,15 @@ void tw_tree_rebase(struct tw_tree *tree, uint64_t base)
         tw_unframer_reset(tree->unframer, base);
 }
 
+void tw_tree_cancel(struct tw_tree *tree)
+{
+    atomic_store_explicit(&tree->is_cancelled, true, memory_order_relaxed);
+}
+
 void tw_tree_reset(struct tw_tree *tree, uint64_t base)
 {
+    tw_parallel_reset(tree);
+    atomic_store_explicit(&tree->is_cancelled, false, memory_order_relaxed);
     tw_tree_rebase(tree, base);
     tree->size = 0;
     tree->offset = 0;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE: what parallel decode asks for.  A stream is cut at an A-sync; what follows it up
+   to an atom that both address and context precede makes a new decoder know as much as an old one. */
+#include "base/memory.h"
+#include "etmv4/decode.h"
+#include "path/state.h"
+
+enum {
+    ASYNC_SIZE = 12,
+    LOOK_MAX = 4096,          /* bytes behind an A-sync in which all must have been said */
+    SPECULATION_BYTES = 1024, /* ... and, roughly, elements of before it committed */
+};
+
+static void context_state(struct tw_etmv4_context *context, struct tw_state *state)
+{
+    TW_STATE(state, context->cid);
+    TW_STATE(state, context->vmid);
+    TW_STATE(state, context->el);
+    TW_STATE(state, context->sf);
+    TW_STATE(state, context->ns);
+    TW_STATE(state, context->nse);
+    TW_STATE(state, context->has_cid);
+    TW_STATE(state, context->has_vmid);
+}
+
+static void item_state(struct tw_etmv4_item *item, struct tw_state *state)
+{
+    TW_STATE(state, item->index);
+    TW_STATE(state, item->value);
+    TW_STATE(state, item->number);
+    TW_STATE(state, item->kind);
+    TW_STATE(state, item->sub_isa);
+    TW_STATE(state, item->is_taken);
+    TW_STATE(state, item->was_taken);
+    TW_STATE(state, item->has_context);
+    TW_STATE(state, item->has_address);
+    TW_STATE(state, item->has_count);
+    TW_STATE(state, item->is_target);
+    context_state(&item->context, state);
+}
+
+static void open_item_state(bool *is_open, struct tw_etmv4_item *item, struct tw_state *state)
+{
+    TW_STATE(state, *is_open);
+    if (*is_open)
+        item_state(item, state);
+}
+
+static void reader_state(struct tw_etmv4_reader *reader, struct tw_state *state)
+{
+    for (unsigned i = 0; i < TW_ETMV4_HISTORY; i++) {
+        TW_STATE(state, reader->history[i].address);
+        TW_STATE(state, reader->history[i].sub_isa);
+        TW_STATE(state, reader->history[i].bits);
+        TW_STATE(state, reader->history[i].width);
+    }
+    TW_STATE(state, reader->offset);
+    TW_STATE(state, reader->timestamp);
+    TW_STATE(state, reader->threshold);
+    TW_STATE(state, reader->is_synced);
+    TW_STATE(state, reader->has_trace_info);
+    TW_STATE(state, reader->has_timestamp);
+    TW_STATE(state, reader->sf);
+}
+
+/* Stage 1. */
+static void packets_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
+{
+    const struct tw_etmv4_setup *setup = &decoder->reader.setup;
+
+    TW_STATE(state, decoder->sync);
+    TW_STATE(state, decoder->lost_is_pending);
+    if (decoder->sync != TW_SYNC_DONE || decoder->lost_is_pending)
+        TW_STATE(state, decoder->lost_reason);
+    TW_STATE(state, decoder->is_after_overflow);
+    TW_STATE(state, decoder->in_transaction);
+    if (setup->version >= 0x51 && setup->tsmark)
+        TW_STATE(state, decoder->has_marker);
+    TW_STATE(state, decoder->has_atom);
+    open_item_state(&decoder->exception_is_open, &decoder->exception, state);
+    context_state(&decoder->context, state);
+    TW_STATE(state, decoder->error);
+    if (decoder->error) {
+        TW_STATE(state, decoder->error_index);
+        TW_STATE(state, decoder->error_at);
+        TW_STATE(state, decoder->error_detail);
+    }
+    tw_state_gap(state, &decoder->handled_gap);
+    TW_STATE(state, decoder->last_index);
+    TW_STATE(state, decoder->last_offset);
+    TW_STATE(state, decoder->is_in_run);
+}
+
+/* Stage 2. */
+static void queue_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
+{
+    const size_t count = (size_t)tw_state_number(state, decoder->count);
+
+    if (state->loads) {
+        decoder->first = decoder->count = 0;
+        if (!TW_GROW(decoder->allocator, &decoder->items, &decoder->room, count)) {
+            state->failed = true;
+            return;
+        }
+        decoder->count = count;
+    }
+    for (size_t i = 0; i < count && !state->failed; i++)
+        item_state(&decoder->items[decoder->first + i], state);
+    TW_STATE(state, decoder->depth);
+    TW_STATE(state, decoder->unseen);
+    TW_STATE(state, decoder->commit_left);
+    TW_STATE(state, decoder->drains);
+}
+
+/* Stage 3. */
+static void analysis_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
+{
+    TW_STATE(state, decoder->has_context);
+    TW_STATE(state, decoder->has_address);
+    TW_STATE(state, decoder->push_needs_address);
+    TW_STATE(state, decoder->push_needs_context);
+    if (decoder->has_address && !decoder->has_context) /* else it has gone to the follower */
+        TW_STATE(state, decoder->address);
+    TW_STATE(state, decoder->sub_isa);
+    TW_STATE(state, decoder->sf);
+    open_item_state(&decoder->q_is_open, &decoder->q, state);
+    open_item_state(&decoder->atom_is_held, &decoder->atom, state);
+    open_item_state(&decoder->source_is_open, &decoder->source, state);
+}
+
+void tw_etmv4_state(void *any, struct tw_follow *follow, struct tw_state *state)
+{
+    struct tw_etmv4_decoder *decoder = any;
+
+    decoder->allocator = follow->code->config.allocator;
+    reader_state(&decoder->reader, state);
+    packets_state(decoder, state);
+    queue_state(decoder, state);
+    analysis_state(decoder, state);
+    tw_follow_state(follow, state, false);
+}
+
+/* The next A-sync at or after `at`; `size`: there is none. */
+static size_t find_async(const uint8_t *data, size_t size, size_t at)
+{
+    while (size >= ASYNC_SIZE && at <= size - ASYNC_SIZE) {
+        const uint8_t last = data[at + ASYNC_SIZE - 1];
+        unsigned zeros = 0;
+
+        if (last != 0x80) {
+            at += last ? ASYNC_SIZE : 1; /* no A-sync holds any other byte */
+            continue;
+        }
+        while (zeros < ASYNC_SIZE - 1 && data[at + ASYNC_SIZE - 2 - zeros] == 0)
+            zeros++;
+        if (zeros == ASYNC_SIZE - 1)
+            return at;
+        at += ASYNC_SIZE;
+    }
+    return size;
+}
+
+/* What has been said since the A-sync. */
+struct seen {
+    bool info, address, context, time, marker, atom;
+};
+
+static void see(struct seen *seen, const struct tw_etmv4_packet *packet)
+{
+    const uint8_t type = packet->base.type;
+
+    seen->info |= type == TW_ETMV4_TRACE_INFO;
+    if (!seen->info)
+        return;
+    if (type >= TW_ETMV4_ADDR_CTXT_L_32IS0 && type <= TW_ETMV4_ADDR_CTXT_L_64IS1)
+        seen->address = seen->context = true;
+    else if (type >= TW_ETMV4_ADDR_MATCH && type <= TW_ETMV4_ADDR_L_64IS1)
+        seen->address = true;
+    else if (type == TW_ETMV4_CTXT)
+        seen->context |= packet->has_context;
+    else if (type == TW_ETMV4_TIMESTAMP)
+        seen->time = true;
+    else if (type == TW_ETMV4_TS_MARKER)
+        seen->marker = true;
+    else if (type >= TW_ETMV4_ATOM_F1 && type <= TW_ETMV4_ATOM_F6)
+        seen->atom = seen->address && seen->context;
+}
+
+/* Where a decoder that begins at the A-sync at `start` knows all; 0: not within reach. */
+static size_t find_until(const struct tw_split *split, struct tw_etmv4_reader *reader,
+                         const uint8_t *data, size_t size, size_t start)
+{
+    const struct tw_etmv4_setup *setup = &reader->setup;
+    const bool wants_marker = setup->version >= 0x51 && setup->tsmark && setup->timestamps;
+    const size_t more = setup->max_spec ? SPECULATION_BYTES : 0;
+    size_t at = start, until = 0;
+    struct seen seen = { .info = false };
+
+    tw_etmv4_reader_lost(reader);
+    while (at - start < LOOK_MAX) {
+        struct tw_etmv4_packet packet;
+
+        if (tw_etmv4_read(reader, &packet, data + at, size - at, false) != TW_OK ||
+            tw_etmv4_type_is_bad(packet.base.type) || packet.base.type == TW_ETMV4_NOT_SYNC)
+            return 0;
+        at += packet.base.size;
+        see(&seen, &packet);
+        if (!until && seen.atom && (seen.time || !split->wants_time) &&
+            (seen.marker || !wants_marker))
+            until = at;
+        else if (!until)
+            seen.atom = false; /* one behind all the others is wanted */
+        if (until && at - until >= more)
+            return at;
+    }
+    return 0;
+}
+
+bool tw_etmv4_split(struct tw_split *split, const void *any, const uint8_t *data, size_t size)
+{
+    const struct tw_etmv4_decoder *decoder = any;
+    struct tw_etmv4_reader reader = decoder->reader;
+    size_t at = split->at > split->least ? split->at : split->least;
+
+    while ((at = find_async(data, size, at)) < size) {
+        const size_t until = find_until(split, &reader, data, size, at);
+
+        if (until) {
+            split->start = at;
+            split->at = split->until = until;
+            return true;
+        }
+        at += ASYNC_SIZE;
+    }
+    split->at = size;
+    return false;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of a follower as bytes: by address, as block numbers mean something in one cache only. */
+#ifndef PATH_STATE_H
+#define PATH_STATE_H
+
+#include "base/state.h"
+#include "path/follow.h"
+#include "path/stage.h"
+
+/* `keeps_isa`: the decoder asks for the instruction set also where no place is known. */
+void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keeps_isa);
+
+/* Damage that is not reported yet. */
+void tw_trouble_state(struct tw_trouble *trouble, struct tw_state *state);
+
+#endif

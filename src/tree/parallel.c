@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parallel decode: how streams are cut, and how what comes of it is put together again. */
+#include "tree/parallel.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+
+/* Makes the pool, once all branches are there. */
+static enum tw_status make_pool(struct tw_tree *tree)
+{
+    const struct tw_allocator *allocator = tree->config.allocator;
+    struct tw_pool *pool = tw_take(allocator, sizeof *pool);
+
+    if (!pool)
+        return TW_E_MEMORY;
+    pool->tree = tree;
+    pool->strands = tw_take(allocator, tree->branch_count * sizeof *pool->strands);
+    if (!pool->strands || pthread_mutex_init(&pool->lock, NULL) != 0) {
+        tw_give(allocator, pool->strands);
+        tw_give(allocator, pool);
+        return TW_E_MEMORY;
+    }
+    (void)pthread_cond_init(&pool->work, NULL);
+    (void)pthread_cond_init(&pool->ready, NULL);
+    pool->strand_count = tree->branch_count;
+    tree->pool = pool;
+    for (size_t i = 0; i < pool->strand_count; i++) {
+        struct tw_strand *strand = &pool->strands[i];
+        const struct tw_branch *branch = tree->branches[i];
+
+        strand->branch = tree->branches[i];
+        strand->number = i;
+        strand->state.allocator = allocator;
+        strand->is_able = branch->protocol->state && branch->protocol->split &&
+                          (!branch->follow.look || branch->view_size);
+        tree->branches[i]->strand = strand;
+    }
+    return tw_pool_start(pool, tree->config.threads);
+}
+
+static size_t held(const struct tw_strand *strand)
+{
+    return strand->branch->stream.size - strand->branch->used;
+}
+
+/* A new segment behind the others; NULL: no memory. */
+static struct tw_segment *add_segment(struct tw_strand *strand, uint64_t start, uint64_t until)
+{
+    const struct tw_allocator *allocator = strand->state.allocator;
+    const size_t before = strand->room;
+    struct tw_segment *segment;
+    struct tw_state begin, state;
+
+    if (!TW_GROW(allocator, &strand->segments, &strand->room, strand->count + 1))
+        return NULL;
+    if (strand->room > before)
+        memset(strand->segments + before, 0,
+               (strand->room - before) * sizeof *strand->segments);
+    segment = &strand->segments[strand->count++];
+    begin = segment->begin; /* their memory is used again */
+    state = segment->state;
+    begin.allocator = state.allocator = allocator;
+    *segment = (struct tw_segment){
+        .start = start, .until = until, .from = UINT64_MAX, .begin = begin, .state = state
+    };
+    return segment;
+}
+
+/* Cuts what is held of a stream. */
+static enum tw_status cut(struct tw_strand *strand, size_t size)
+{
+    const struct tw_branch *branch = strand->branch;
+    const struct tw_stream *stream = &branch->stream;
+    const uint64_t offset = stream->offset;
+    struct tw_split split = { .at = branch->used, .wants_time = branch->view_size != 0 };
+    struct tw_segment *segment;
+
+    strand->count = strand->current = 0;
+    strand->misses = strand->misses ? strand->misses - 1 : 0; /* it may be better now */
+    segment = add_segment(strand, offset + branch->used, offset + branch->used);
+    if (!segment || !tw_state_copy(&segment->state, &strand->state))
+        return TW_E_MEMORY;
+    segment->has_state = segment->is_trusted = true;
+    split.least = branch->used + size;
+    while (split.least + size / 2 < stream->size &&
+           branch->protocol->split(&split, branch->decoder, stream->bytes, stream->size)) {
+        segment->end = offset + split.until;
+        segment = add_segment(strand, offset + split.start, offset + split.until);
+        if (!segment)
+            return TW_E_MEMORY;
+        split.least = split.start + size > split.until ? split.start + size : split.until;
+    }
+    segment->end = offset + stream->size;
+    segment->is_last = true;
+    return TW_OK;
+}
+
+/* The true state leaves the branch's own decoder. */
+static enum tw_status send_away(struct tw_strand *strand)
+{
+    struct tw_branch *branch = strand->branch;
+
+    if (strand->is_away)
+        return TW_OK;
+    tw_state_save(&strand->state, branch->stream.offset + branch->used);
+    tw_strand_visit(strand, branch->decoder, &branch->follow, &strand->state);
+    strand->is_away = !strand->state.failed;
+    return strand->is_away ? TW_OK : TW_E_MEMORY;
+}
+
+static enum tw_status bring_home(struct tw_strand *strand)
+{
+    struct tw_branch *branch = strand->branch;
+    struct tw_state *state = &strand->state;
+
+    if (!strand->is_away)
+        return TW_OK;
+    strand->is_away = false;
+    branch->protocol->decoder_reset(branch->decoder);
+    if (branch->code)
+        tw_follow_reset(&branch->follow);
+    tw_state_load(state);
+    tw_strand_visit(strand, branch->decoder, &branch->follow, state);
+    return state->failed ? TW_E_MEMORY : TW_OK;
+}
+
+static void set_limits(struct tw_pool *pool, size_t active)
+{
+    const size_t ahead = 2 * pool->worker_count;
+
+    pool->in_flight_most = active + ahead;
+    pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead);
+    if (pool->quota < 2)
+        pool->quota = 2;
+}
+
+enum tw_status tw_parallel_plan(struct tw_tree *tree)
+{
+    const size_t size = tree->config.segment_size ? tree->config.segment_size : TW_SEGMENT_SIZE;
+    enum tw_status status = TW_OK;
+    struct tw_pool *pool;
+    size_t total = 0, active = 0;
+
+    if (tree->config.threads < 2 || tree->config.packets_only || !tree->branch_count)
+        return TW_OK;
+    if (!tree->pool)
+        TW_TRY(make_pool(tree));
+    pool = tree->pool;
+    for (size_t i = 0; i < pool->strand_count; i++)
+        if (pool->strands[i].is_able)
+            total += held(&pool->strands[i]);
+    if (total < 2 * size) /* not worth it */
+        return TW_OK;
+    (void)pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->strand_count && status == TW_OK; i++) {
+        struct tw_strand *strand = &pool->strands[i];
+
+        if (!strand->is_able || !held(strand))
+            continue;
+        status = send_away(strand);
+        if (status == TW_OK)
+            status = cut(strand, size);
+        strand->is_active = status == TW_OK;
+        active++;
+    }
+    set_limits(pool, active);
+    (void)pthread_cond_broadcast(&pool->work);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+bool tw_parallel_is_busy(const struct tw_tree *tree)
+{
+    for (size_t i = 0; tree->pool && i < tree->pool->strand_count; i++)
+        if (tree->pool->strands[i].is_active)
+            return true;
+    return false;
+}
+
+/* All elements of a segment are taken. */
+static void pass_segment(struct tw_pool *pool, struct tw_strand *strand,
+                         struct tw_segment *segment)
+{
+    struct tw_source_stats *stats = &strand->branch->stats;
+
+    tw_stats_add(stats, &segment->stats);
+    stats->bytes += segment->state.offset - segment->from;
+    pool->in_flight--;
+    strand->current++;
+    (void)pthread_cond_broadcast(&pool->work);
+}
+
+/* With the lock: the segment's next chunk becomes the branch's batch; what that held is used
+   again. */
+static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
+                       struct tw_segment *segment, bool is_merged)
+{
+    struct tw_chunk *chunk = segment->first;
+    struct tw_element *elements = branch->elements;
+    struct tw_mark *marks = branch->marks;
+
+    segment->first = chunk->next;
+    if (!segment->first)
+        segment->last = NULL;
+    segment->chunk_count--;
+    branch->elements = chunk->elements;
+    chunk->elements = elements;
+    if (is_merged) {
+        branch->marks = chunk->marks;
+        chunk->marks = marks;
+    }
+    branch->count = chunk->count;
+    branch->given = 0;
+    branch->mark_count = chunk->mark_count;
+    branch->next_mark = 0;
+    tw_pool_recycle(pool, chunk);
+    if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)
+        (void)pthread_cond_signal(&pool->work);
+}
+
+/* All that is held is decoded. */
+static enum tw_status end_strand(struct tw_strand *strand)
+{
+    struct tw_branch *branch = strand->branch;
+    const struct tw_segment *last = &strand->segments[strand->count - 1];
+
+    branch->used = (size_t)(last->state.offset - branch->stream.offset);
+    branch->is_idle = true;
+    strand->is_active = false;
+    return tw_state_copy(&strand->state, &last->state) ? TW_OK : TW_E_MEMORY;
+}
+
+static enum tw_status next_chunk(struct tw_pool *pool, struct tw_strand *strand, bool is_merged)
+{
+    while (strand->current < strand->count) {
+        struct tw_segment *segment = &strand->segments[strand->current];
+
+        if (segment->is_trusted && segment->first) {
+            take_chunk(pool, strand->branch, segment, is_merged);
+            return TW_OK;
+        }
+        if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
+            if (segment->status != TW_OK)
+                return segment->status;
+            pass_segment(pool, strand, segment);
+        } else if (atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed)) {
+            return TW_E_CANCELLED;
+        } else {
+            (void)pthread_cond_wait(&pool->ready, &pool->lock);
+        }
+    }
+    return end_strand(strand);
+}
+
+bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_merged)
+{
+    struct tw_strand *strand = branch->strand;
+    struct tw_pool *pool = branch->tree->pool;
+
+    *status = TW_OK;
+    if (!strand)
+        return false;
+    if (!strand->is_active) {
+        *status = bring_home(strand);
+        return *status != TW_OK;
+    }
+    (void)pthread_mutex_lock(&pool->lock);
+    *status = next_chunk(pool, strand, is_merged);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return true;
+}
+
+void tw_parallel_reset(struct tw_tree *tree)
+{
+    struct tw_pool *pool = tree->pool;
+
+    if (!pool)
+        return;
+    (void)pthread_mutex_lock(&pool->lock);
+    tw_pool_abort(pool);
+    for (size_t i = 0; i < pool->strand_count; i++)
+        pool->strands[i].is_away = false;
+    (void)pthread_mutex_unlock(&pool->lock);
+}
+
+void tw_parallel_free(struct tw_tree *tree)
+{
+    const struct tw_allocator *allocator = tree->config.allocator;
+    struct tw_pool *pool = tree->pool;
+
+    if (!pool)
+        return;
+    tw_pool_stop(pool);
+    for (size_t i = 0; i < pool->strand_count; i++) {
+        struct tw_strand *strand = &pool->strands[i];
+
+        for (size_t n = 0; n < strand->room; n++) {
+            tw_state_free(&strand->segments[n].begin);
+            tw_state_free(&strand->segments[n].state);
+        }
+        tw_give(allocator, strand->segments);
+        tw_state_free(&strand->state);
+    }
+    (void)pthread_cond_destroy(&pool->work);
+    (void)pthread_cond_destroy(&pool->ready);
+    (void)pthread_mutex_destroy(&pool->lock);
+    tw_give(allocator, pool->strands);
+    tw_give(allocator, pool);
+    tree->pool = NULL;
+}

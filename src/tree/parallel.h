@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parallel decode inside a tree.  What is held of a stream is cut into segments at places where a
+   decoder can begin.  Each is decoded by a worker that knows nothing of what was before; it says
+   nothing until the place where it most likely knows all that matters, and there its state is kept.
+   The decoder of the segment before goes on to the same place: if its state there is the same, what
+   the worker makes is what one thread would have made; if not, the segment is decoded again from
+   the true state.  So the outcome never depends on how well a place was chosen, or on time. */
+#ifndef TREE_PARALLEL_H
+#define TREE_PARALLEL_H
+
+#include <pthread.h>
+
+#include "base/state.h"
+#include "tree/branch.h"
+
+enum {
+    TW_SEGMENT_SIZE = 32 * 1024, /* bytes of a stream, unless told */
+    TW_SEGMENT_CHUNKS = 48       /* that a segment may fill before someone takes them */
+};
+
+/* A batch of elements on its way from a worker to who takes it. */
+struct tw_chunk {
+    struct tw_chunk *next;
+    struct tw_element *elements; /* TW_BRANCH_ELEMENTS */
+    struct tw_mark *marks;       /* as many, or NULL */
+    size_t count, mark_count;
+};
+
+enum tw_segment_phase {
+    TW_SEGMENT_WAITING, /* for a worker */
+    TW_SEGMENT_RUNNING,
+    TW_SEGMENT_PAUSED, /* it has made enough for now */
+    TW_SEGMENT_DONE
+};
+
+struct tw_segment {
+    uint64_t start;  /* of what is read, by stream offset ... */
+    uint64_t until;  /* ... which is silent up to here, ... */
+    uint64_t end;    /* ... and ends where the next one speaks up */
+    uint64_t from;   /* where what it made really begins */
+    bool is_last;    /* of what is held now */
+    uint8_t phase;   /* enum tw_segment_phase */
+    bool is_trusted; /* what it makes is what one thread would make */
+    bool has_state;  /* `state` is where to go on; else it begins knowing nothing */
+    bool has_begun;  /* `begin` is there */
+    bool is_void;    /* running, but in vain */
+    enum tw_status status;
+    struct tw_state begin; /* at `until` */
+    struct tw_state state; /* at the end, or where it paused; true if is_trusted */
+    struct tw_chunk *first, *last;
+    size_t chunk_count;
+    struct tw_source_stats stats;
+};
+
+/* A branch's part in it. */
+struct tw_strand {
+    struct tw_branch *branch;
+    size_t number;   /* of the branch in the tree */
+    bool is_able;    /* its protocol can */
+    bool is_active;  /* what is held now is decoded in parallel */
+    bool is_away;    /* the true state is `state`, not that of the branch's own decoder */
+    unsigned misses; /* segments decoded in vain, in a row */
+    struct tw_state state;
+    struct tw_segment *segments;
+    size_t count, room;
+    size_t current; /* the segment whose elements are taken */
+};
+
+/* What a worker decodes a branch with. */
+struct tw_engine {
+    void *decoder;
+    struct tw_follow follow;
+    struct tw_code *code;
+    struct tw_image *image; /* an alias, or NULL */
+    bool owns_code;
+    void *view_context;
+};
+
+struct tw_worker {
+    struct tw_pool *pool;
+    pthread_t thread;
+    struct tw_engine *engines; /* by number of the branch */
+};
+
+struct tw_pool {
+    struct tw_tree *tree;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t work;  /* there may be something to do */
+    pthread_cond_t ready; /* there may be something to take */
+    struct tw_worker *workers;
+    size_t worker_count; /* that run */
+    struct tw_strand *strands;
+    size_t strand_count;
+    struct tw_chunk *free;
+    size_t in_flight; /* segments begun whose elements are not all taken */
+    size_t in_flight_most, quota;
+    size_t running;
+    bool is_ending, is_aborting;
+    uint64_t matched, redone,
+        given; /* segments: guessed right, wrong, begun from a known state */
+};
+
+/* engine.c */
+
+/* What the worker decodes the branch with, made when first needed.  NULL: no memory. */
+struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand *strand);
+void tw_engine_free(struct tw_engine *engine, const struct tw_branch *branch);
+/* Nothing that it did before has an effect on what it does next. */
+void tw_engine_clear(struct tw_engine *engine, const struct tw_branch *branch);
+
+/* pool.c: what workers do. */
+
+/* Starts the workers; there is a strand for each branch. */
+enum tw_status tw_pool_start(struct tw_pool *pool, size_t threads);
+/* Ends them and frees what they used. */
+void tw_pool_stop(struct tw_pool *pool);
+/* Stops all work at once; returns when nobody works.  With the lock. */
+void tw_pool_abort(struct tw_pool *pool);
+void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk);
+/* Saves or loads a decoder with all that belongs to it. */
+void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
+                     struct tw_state *state);
+
+/* parallel.c: what the tree does. */
+
+/* After the branches know what is held: plans, and sets workers to it. */
+enum tw_status tw_parallel_plan(struct tw_tree *tree);
+/* True while elements wait that come from workers. */
+bool tw_parallel_is_busy(const struct tw_tree *tree);
+/* The branch's next elements.  False: it is not decoded in parallel now, and its own decoder is
+   where it should be (or *status says why not). */
+bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_merged);
+void tw_parallel_reset(struct tw_tree *tree);
+void tw_parallel_free(struct tw_tree *tree);
+/* elements.c: adds up elements, and what others have. */
+void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
+                       size_t count);
+void tw_stats_add(struct tw_source_stats *to, const struct tw_source_stats *from);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tests of parallel decode: what comes out is what one thread makes, for every capture of the
+   corpus, whole and damaged; state that is saved and loaded goes on alike; cancelling. */
+#include "check.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/trackway.h>
+
+#include "tree/parallel.h"
+
+enum { SOURCES_MAX = 128 };
+
+/* How a capture is decoded. */
+struct way {
+    uint32_t threads;
+    size_t segment, window;
+    uint64_t damage; /* a random seed: bytes are changed; 0: none */
+    unsigned every;  /* ... one in so many */
+    bool unmerged;
+};
+
+/* All elements, in few numbers. */
+struct outcome {
+    uint64_t elements, hash, bytes, instructions, errors;
+    uint64_t matched, redone, given;
+};
+
+static void take(struct outcome *outcome, const struct tw_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        uint64_t words[4];
+
+        memcpy(words, &batch->elements[i], sizeof words);
+        for (unsigned n = 0; n < 4; n++)
+            outcome->hash = (outcome->hash ^ words[n]) * 0x9e3779b97f4a7c15u;
+        outcome->hash =
+            ((outcome->hash ^ batch->id) * 0x9e3779b97f4a7c15u) ^ (outcome->hash >> 29);
+    }
+    outcome->elements += batch->count;
+}
+
+static void drain(struct tw_tree *tree, struct outcome *outcome, enum tw_status until)
+{
+    struct tw_batch batch;
+    enum tw_status status;
+
+    while ((status = tw_tree_next(tree, &batch)) == TW_OK)
+        take(outcome, &batch);
+    CHECK_EQ(status, until);
+}
+
+static void add_sources(struct tw_tree *tree, const struct tw_capture *capture, uint32_t buffer,
+                        struct tw_perf_lane *lanes)
+{
+    const struct tw_perf *perf = tw_capture_perf(capture);
+    size_t added = 0;
+
+    for (uint32_t i = 0; i < tw_capture_source_count(capture) && i < SOURCES_MAX; i++) {
+        const struct tw_source *source = tw_capture_source(capture, i);
+        const struct tw_tree_source add = {
+            .size = sizeof add,
+            .protocol = source->protocol,
+            .registers = source->registers,
+            .register_count = source->register_count,
+            .type = source->type,
+            .core_type = source->core_type,
+            .text = source->text,
+            .id = source->id,
+            .image = source->image == TW_NONE ? NULL : tw_capture_image(capture, source->image),
+            .view = perf ? tw_perf_look : NULL,
+            .view_context = &lanes[i],
+            .view_size = sizeof lanes[i],
+        };
+
+        if (!source->protocol || !tw_capture_source_is_in(capture, i, 0, buffer) ||
+            (added && tw_capture_buffer(capture, buffer)->framing == TW_FRAMING_NONE))
+            continue;
+        memset(&lanes[i], 0, sizeof lanes[i]);
+        lanes[i].perf = perf;
+        lanes[i].source = i;
+        lanes[i].buffer = buffer;
+        if (tw_tree_add_source(tree, NULL, &add) == TW_OK)
+            added++;
+    }
+}
+
+static void feed_all(struct tw_tree *tree, struct outcome *outcome,
+                     const struct tw_capture *capture, uint32_t buffer, const struct way *way)
+{
+    struct check_random random = { way->damage };
+    uint64_t fed = 0;
+    const uint8_t *bytes;
+    size_t size;
+
+    while (tw_capture_read(capture, buffer, fed, &bytes, &size) == TW_OK) {
+        uint8_t *copy;
+
+        if (size > way->window)
+            size = way->window;
+        copy = malloc(size);
+        CHECK(copy != NULL);
+        memcpy(copy, bytes, size);
+        for (size_t i = 0; way->damage && i < size / way->every + 1; i++)
+            copy[check_random_below(&random, size)] = (uint8_t)check_random_below(&random, 256);
+        CHECK_EQ(tw_tree_feed(tree, copy, size), TW_OK);
+        memset(copy, 0xa5, size);
+        free(copy);
+        drain(tree, outcome, TW_MORE);
+        fed += size;
+    }
+    CHECK_EQ(tw_tree_finish(tree), TW_OK);
+    drain(tree, outcome, TW_END);
+}
+
+static void count_up(struct outcome *outcome, const struct tw_tree *tree)
+{
+    for (unsigned id = 0; id < 128; id++) {
+        const struct tw_source_stats *stats = tw_tree_source_stats(tree, (uint8_t)id);
+
+        if (!stats)
+            continue;
+        outcome->bytes += stats->bytes;
+        outcome->instructions += stats->instructions;
+        outcome->errors += stats->elements[TW_ELEMENT_ERROR];
+    }
+    if (tree->pool) {
+        outcome->matched += tree->pool->matched;
+        outcome->redone += tree->pool->redone;
+        outcome->given += tree->pool->given;
+    }
+}
+
+static struct outcome decode(const struct tw_capture *capture, const struct way *way)
+{
+    static struct tw_perf_lane lanes[SOURCES_MAX];
+    struct outcome outcome = { .hash = 1 };
+
+    for (uint32_t i = 0; i < tw_capture_buffer_count(capture); i++) {
+        const struct tw_buffer *about = tw_capture_buffer(capture, i);
+        const struct tw_tree_config config = {
+            .size = sizeof config,
+            .framing = about->framing,
+            .base = about->offset,
+            .no_barrier = tw_capture_no_barrier(capture),
+            .counts_elements = true,
+            .unmerged = way->unmerged,
+            .threads = way->threads,
+            .segment_size = way->segment,
+        };
+        struct tw_tree *tree;
+
+        CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+        tree->guesses = true;
+        add_sources(tree, capture, i, lanes);
+        feed_all(tree, &outcome, capture, i, way);
+        count_up(&outcome, tree);
+        tw_tree_free(tree);
+    }
+    return outcome;
+}
+
+static void check_same(const struct outcome *got, const struct outcome *want)
+{
+    CHECK_EQ(got->elements, want->elements);
+    CHECK_EQ(got->bytes, want->bytes);
+    CHECK_EQ(got->instructions, want->instructions);
+    CHECK_EQ(got->errors, want->errors);
+    CHECK(got->hash == want->hash);
+}
+
+/* One capture in every way. */
+static struct outcome try_capture(const struct tw_capture *capture, const char *name)
+{
+    static const uint32_t threads[] = { 2, 3, 8 };
+    static const struct way ways[] = {
+        { .segment = 4096, .window = 1 << 22 },
+        { .segment = 300, .window = 20000 },
+        { .segment = 1000, .window = 1 << 22, .damage = 7, .every = 500 },
+        { .segment = 2000, .window = 70000, .damage = 9, .every = 4000, .unmerged = true },
+    };
+    const size_t count = check_scale(10) == 10 ? LENGTH(ways) * LENGTH(threads) : LENGTH(ways);
+    struct outcome total = { .hash = 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        struct way way = ways[i % LENGTH(ways)];
+        struct outcome one, many;
+        char text[200];
+
+        way.threads = 1;
+        one = decode(capture, &way);
+        way.threads = threads[count > LENGTH(ways) ? i / LENGTH(ways) : i % LENGTH(threads)];
+        (void)snprintf(text, sizeof text, "%s: %u threads, segments of %zu", name, way.threads,
+                       way.segment);
+        CHECK_CASE(text);
+        many = decode(capture, &way);
+        check_same(&many, &one);
+        total.matched += many.matched;
+        total.redone += many.redone;
+        total.given += many.given;
+    }
+    return total;
+}
+
+static void add_up(struct outcome *to, const struct outcome *from)
+{
+    to->matched += from->matched;
+    to->redone += from->redone;
+    to->given += from->given;
+}
+
+static void print_counts(const char *what, const struct outcome *counts)
+{
+    print_message("%s: %llu segments right, %llu again, %llu known\n", what,
+                  (unsigned long long)counts->matched, (unsigned long long)counts->redone,
+                  (unsigned long long)counts->given);
+}
+
+/* Every capture in a folder whose name ends so. */
+static unsigned try_folder(struct outcome *total, const char *relative, const char *ending,
+                           const struct tw_capture_options *options)
+{
+    char folder[400], path[800];
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *all;
+
+    check_corpus(folder, sizeof folder, relative);
+    all = opendir(folder);
+    CHECK(all);
+    while ((entry = readdir(all))) {
+        const size_t length = strlen(entry->d_name);
+        struct tw_capture *capture;
+        struct outcome found;
+
+        if (entry->d_name[0] == '.' || length < strlen(ending) ||
+            strcmp(entry->d_name + length - strlen(ending), ending) != 0)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (tw_capture_open(&capture, path, options, NULL) != TW_OK)
+            continue;
+        found = try_capture(capture, entry->d_name);
+        print_counts(entry->d_name, &found);
+        add_up(total, &found);
+        tw_capture_free(capture);
+        count++;
+    }
+    (void)closedir(all);
+    return count;
+}
+
+static void snapshots_of_the_corpus(void **state)
+{
+    struct outcome total = { .hash = 0 };
+
+    (void)state;
+    CHECK_EQ(try_folder(&total, "coresight/snapshots", "", NULL), 39);
+    print_counts("all", &total);
+    CHECK(total.matched > 0);
+}
+
+static void recordings_of_the_corpus(void **state)
+{
+    struct outcome total = { .hash = 0 };
+    struct tw_capture_options options = { .size = sizeof options };
+    char root[400];
+
+    (void)state;
+    check_corpus(root, sizeof root, "perf/root");
+    options.sysroot = root;
+    CHECK(try_folder(&total, "perf", ".perf.data", &options) >= 15);
+    print_counts("all", &total);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(snapshots_of_the_corpus),
+        cmocka_unit_test(recordings_of_the_corpus),
+    };
+
+    return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);
+}
