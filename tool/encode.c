@@ -137,7 +137,7 @@ static bool frame(struct encoding *encoding, struct tw_framer *framer,
     return true;
 }
 
-static bool write_snapshot(struct encoding *encoding)
+bool encode_write(struct encoding *encoding, const char *folder)
 {
     static const char *const buffers[] = { "trace" };
     const struct tw_framer_config framing = { .size = sizeof framing,
@@ -175,8 +175,8 @@ static bool write_snapshot(struct encoding *encoding)
     if (is_good && is_framed) {
         is_good = tw_framer_new(&framer, &framing) == TW_OK && frame(encoding, framer, &buffer);
     }
-    if (is_good && tw_snapshot_write(encoding->options->output, &snapshot, &fault) != TW_OK) {
-        say("encode: %s", fault.text);
+    if (is_good && tw_snapshot_write(folder, &snapshot, &fault) != TW_OK) {
+        say("%s: %s", encoding->options->command->name, fault.text);
         is_good = false;
     }
     tw_framer_free(framer);
@@ -198,7 +198,8 @@ static int encode(struct encoding *encoding)
         is_good = false;
     }
     is_good = is_good && encoding->encoder->begin(encoding) && read_log(encoding, log) &&
-              encoding->encoder->end(encoding) && write_snapshot(encoding);
+              encoding->encoder->end(encoding) &&
+              encode_write(encoding, encoding->options->output);
     if (is_good && encoding->options->verbose)
         say("encode: %" PRIu64 " instructions in %zu bytes of trace", encoding->instructions,
             encoding->size);

@@ -52,6 +52,12 @@ extern const struct encoder encoder_ete, encoder_etmv4;
 bool encode_settings(struct encoding *encoding, const char *text,
                      bool (*set)(struct encoding *encoding, const char *name, uint64_t value));
 
+/* The snapshot of what the encoding holds. */
+bool encode_write(struct encoding *encoding, const char *folder);
+
+/* encode_arm.c: the names of an ETE or ETMv4 in a snapshot. */
+void encode_describe_arm(struct encoding *encoding, bool is_ete);
+
 /* encode_memory.c: the program's memory for the snapshot. */
 bool encode_open_image(struct encoding *encoding);
 bool encode_note_code(struct encoding *encoding, const struct tw_step *step);

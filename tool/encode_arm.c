@@ -28,27 +28,13 @@ static bool told(const struct arm *arm, enum tw_status status)
 static bool set_choice(struct encoding *encoding, const char *name, uint64_t value)
 {
     struct arm *arm = encoding->unit;
-    struct tw_unit_config *config = &arm->choices.config;
 
-    if (strcmp(name, "cycles") == 0 && value <= 4096)
+    if (strcmp(name, "cycles") == 0 && value <= 4096) {
         arm->choices.cycles = value;
-    else if (strcmp(name, "return-stack") == 0 && value <= 15)
-        config->return_stack_depth = (uint8_t)value;
-    else if (strcmp(name, "source-addresses") == 0 && value <= 255)
-        config->source_addresses = (uint8_t)value;
-    else if (strcmp(name, "q") == 0 && value <= UINT32_MAX)
-        config->q_instructions = (uint32_t)value;
-    else if (strcmp(name, "q-uncounted") == 0 && value <= 1)
-        config->q_without_count = value;
-    else if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
-        config->fifo_size = (uint32_t)value;
-    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
-        config->cycles_per_byte = (uint32_t)value;
-    else if (strcmp(name, "self-hosted") == 0 && value <= 1)
-        config->is_self_hosted = value;
-    else {
+    } else if (tw_unit_config_set(&arm->choices.config, name, value) != TW_OK) {
         say("encode: --unit: %s is none of cycles, return-stack, source-addresses, q, "
-            "q-uncounted, fifo, cycles-per-byte, self-hosted, or its value is too large",
+            "q-uncounted, fifo, cycles-per-byte, self-hosted, at-once, or its value is too "
+            "large",
             name);
         return false;
     }
@@ -77,6 +63,13 @@ static bool program(struct arm *arm, const struct options *options)
     return options->preset || told(arm, tw_unit_write_register(arm->unit, "TRCVICTLR", 0x201));
 }
 
+void encode_describe_arm(struct encoding *encoding, bool is_ete)
+{
+    encoding->device = is_ete ? "ETE_0" : "ETM_0";
+    encoding->device_type = is_ete ? "ETE" : "ETM4.5";
+    encoding->core_type = is_ete ? "ARM-AA64" : "Cortex-A57";
+}
+
 static bool begin(struct encoding *encoding, bool is_ete)
 {
     struct arm *arm = pieces_room(&encoding->pieces, sizeof *arm);
@@ -98,9 +91,7 @@ static bool begin(struct encoding *encoding, bool is_ete)
         !encode_settings(encoding, encoding->options->config, set_register) ||
         !told(arm, tw_unit_clock(arm->unit, (uint32_t)arm->choices.cycles)))
         return false;
-    encoding->device = is_ete ? "ETE_0" : "ETM_0";
-    encoding->device_type = is_ete ? "ETE" : "ETM4.5";
-    encoding->core_type = is_ete ? "ARM-AA64" : "Cortex-A57";
+    encode_describe_arm(encoding, is_ete);
     while (tw_unit_register(arm->unit, encoding->register_count,
                             &encoding->registers[encoding->register_count]) == TW_OK)
         encoding->register_count++;

@@ -13,7 +13,7 @@ bool encode_open_image(struct encoding *encoding)
     const struct list *files = &encoding->options->elfs;
 
     if (tw_image_new(&encoding->image, NULL) != TW_OK) {
-        say("encode: no memory");
+        say("%s: no memory", encoding->options->command->name);
         return false;
     }
     for (size_t i = 0; i < files->count; i++) {
@@ -26,7 +26,7 @@ bool encode_open_image(struct encoding *encoding)
         if (bias && parse_number(&region.address, bias + 1))
             *bias = 0;
         if (tw_image_add_elf(encoding->image, &region, path) != TW_OK) {
-            say("encode: %s", tw_image_fault(encoding->image));
+            say("%s: %s", encoding->options->command->name, tw_image_fault(encoding->image));
             return false;
         }
     }
@@ -80,7 +80,7 @@ bool encode_note_code(struct encoding *encoding, const struct tw_step *step)
                 find_page(encoding, address & ~(uint64_t)(PAGE - 1), address);
 
             if (!page) {
-                say("encode: no memory");
+                say("%s: no memory", encoding->options->command->name);
                 return false;
             }
             if (!page->bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway sim trbe: runs a script on the model of the Trace Buffer Unit. */
+/* trackway sim trbe: runs a script on the models of the Trace Buffer Unit and the trace unit. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <trackway/sim.h>
 
 #include "commands.h"
+#include "encode.h"
 #include "whole.h"
 
 enum { FILES = 32 };
@@ -17,8 +18,10 @@ struct run {
     const char *script; /* its path: files are named relative to its folder */
     uint8_t *loaded[FILES];
     size_t loaded_count;
-    uint8_t *trace; /* the source, and how far it was taken */
+    uint8_t *trace; /* the source, and how far it was taken; or the log */
     size_t trace_size, trace_at;
+    struct tw_log *log;
+    struct encoding encoding; /* the program's memory, for captures */
 };
 
 static void put_line(void *context, const char *text, size_t size)
@@ -74,6 +77,36 @@ static bool save(void *context, const char *name, const uint8_t *bytes, size_t s
     return is_good;
 }
 
+static bool executes(void *context, const struct tw_step *step)
+{
+    struct run *run = context;
+
+    return encode_note_code(&run->encoding, step);
+}
+
+static bool capture(void *context, const struct tw_sim_capture *capture)
+{
+    struct run *run = context;
+    struct encoding *encoding = &run->encoding;
+    char *path = beside(run, capture->name);
+    bool is_good;
+    uint64_t id = 0;
+
+    encode_describe_arm(encoding, capture->is_ete);
+    encoding->register_count = 0;
+    while (encoding->register_count < ENCODE_REGISTERS &&
+           tw_unit_register(capture->unit, encoding->register_count,
+                            &encoding->registers[encoding->register_count]) == TW_OK)
+        encoding->register_count++;
+    if (tw_unit_read_register(capture->unit, "TRCTRACEIDR", &id) == TW_OK)
+        encoding->id = (uint8_t)(id & 0x7f);
+    encoding->bytes = capture->bytes;
+    encoding->size = capture->size;
+    is_good = path && encode_write(encoding, path);
+    free(path);
+    return is_good;
+}
+
 static size_t take(void *context, uint8_t *bytes, size_t room, bool *is_trigger)
 {
     struct run *run = context;
@@ -91,10 +124,14 @@ static int run_script(struct run *run, const struct options *options)
     struct tw_sim_config config = {
         .size = sizeof config,
         .is_json = options_format_is(options, "jsonl"),
+        .log = run->log,
+        .image = run->encoding.image,
         .context = run,
         .line = put_line,
         .load = load,
         .save = save,
+        .capture = capture,
+        .executes = executes,
     };
     struct tw_sim_result result;
     struct tw_fault fault = { .status = TW_OK };
@@ -104,7 +141,7 @@ static int run_script(struct run *run, const struct options *options)
 
     if (!script)
         return NOT_DONE;
-    if (run->trace)
+    if (run->trace && !run->log)
         config.source = (struct tw_sim_source){ run, take, NULL };
     status = tw_sim_run(&result, &fault, (const char *)script, size, &config);
     free(script);
@@ -121,42 +158,79 @@ static int run_script(struct run *run, const struct options *options)
     return result.failed || result.misuses ? DONE_WITH_LOSS : DONE;
 }
 
+static bool is_log(const uint8_t *bytes, size_t size)
+{
+    static const char *const heads[] = { "exlog ", "trackway-log", "\x1f\x8b" };
+
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (size >= strlen(heads[i]) && memcmp(bytes, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The third argument: an execution log by its first bytes, else trace. */
+static bool open_input(struct run *run, const char *path)
+{
+    const struct tw_log_options options = { .size = sizeof options,
+                                            .image = run->encoding.image };
+    struct tw_fault fault = { TW_OK, "" };
+
+    run->trace = whole_load(&run->trace_size, path);
+    if (!run->trace)
+        return false;
+    if (!is_log(run->trace, run->trace_size))
+        return true;
+    if (tw_log_open_memory(&run->log, run->trace, run->trace_size, &options, &fault) == TW_OK)
+        return true;
+    say("sim: %s: %s", path, fault.text);
+    return false;
+}
+
 static int run(const struct options *options)
 {
     struct output out;
-    struct run state = { .out = &out };
-    int status;
+    struct run state = { .out = &out, .encoding = { .options = options } };
+    int status = NOT_DONE;
 
     if (strcmp(options->arguments.items[0], "trbe") != 0) {
         say("sim: there is no model \"%s\"; there is trbe", options->arguments.items[0]);
         return BAD_USAGE;
     }
     state.script = options->arguments.items[1];
-    if (options->arguments.count > 2) {
-        state.trace = whole_load(&state.trace_size, options->arguments.items[2]);
-        if (!state.trace)
-            return NOT_DONE;
-    }
-    status = output_open(&out, options->output, options->color) ? DONE : NOT_DONE;
-    if (status == DONE) {
+    if (encode_open_image(&state.encoding) &&
+        (options->arguments.count < 3 || open_input(&state, options->arguments.items[2])) &&
+        output_open(&out, options->output, options->color)) {
         status = run_script(&state, options);
         if (!output_close(&out, status <= DONE_WITH_LOSS))
             status = NOT_DONE;
     }
+    tw_log_free(state.log);
     free(state.trace);
+    encode_free_memory(&state.encoding);
+    pieces_free(&state.encoding.pieces);
     return status;
 }
 
-static const uint8_t takes[] = { O_OUTPUT, O_COLOR, O_QUIET, O_END };
+static const uint8_t takes[] = {
+    O_ELF, O_FORCE, O_OUTPUT, O_COLOR, O_QUIET, O_END,
+};
 
 const struct command command_sim = {
     .name = "sim",
-    .arguments = "trbe SCRIPT [TRACE] [OPTION...]",
-    .summary = "a script on the model of the Trace Buffer Unit",
+    .arguments = "trbe SCRIPT [LOG|TRACE] [OPTION...]",
+    .summary = "a script on the models of a trace unit and the Trace Buffer Unit",
     .details =
-        "SCRIPT writes registers, executes barriers, gives trace and states what it expects;\n"
-        "TRACE is a file of trace bytes for its \"source\" command. Registers, states and\n"
-        "events are printed. Exit status 1: an expectation failed, or the unit was misused.",
+        "SCRIPT writes registers, executes barriers, runs LOG (an execution log) through a\n"
+        "trace unit into the buffer, or gives it the bytes of TRACE, and states what it\n"
+        "expects. Registers, states and events are printed. For example:\n"
+        "  memory 0x10000 0x2000\n"
+        "  preset minimal                        # the trace unit, for one process at EL0\n"
+        "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
+        "  TRCPRGCTLR = 1\n"
+        "  run until irq\n"
+        "  capture snap 0x11a00                  # trackway decode snap\n"
+        "The commands are in docs/formats.md and trackway-sim(1). Exit status 1: an\n"
+        "expectation failed, or the unit was misused.",
     .formats = "text|jsonl",
     .options = takes,
     .least = 2,

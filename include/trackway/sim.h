@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a script of register writes, barriers and trace on a model of the Trace Buffer Unit. */
+/* Runs a script of register writes, barriers, trace and execution on models of the Trace Buffer Unit
+   and of the trace unit that feeds it. */
 #ifndef TRACKWAY_SIM_H
 #define TRACKWAY_SIM_H
 
@@ -8,13 +9,16 @@
 #include <stdint.h>
 
 #include <trackway/export.h>
+#include <trackway/log.h>
 #include <trackway/status.h>
+#include <trackway/unit.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Where trace comes from: a file, or a model of a trace unit. */
+/* Where the trace of the script's "source" command comes from: a file, or a model of the caller's.
+   The trace unit of its "run" command needs none. */
 struct tw_sim_source {
     void *context;
     /* The next bytes, room at most, 0 at the end.  *is_trigger: a Detected Trigger follows them. */
@@ -23,17 +27,31 @@ struct tw_sim_source {
     size_t (*flush)(void *context, uint8_t *bytes, size_t room);
 };
 
+/* Trace out of the buffer, for the script's "capture" command. */
+struct tw_sim_capture {
+    const char *name;
+    const uint8_t *bytes;
+    size_t size;
+    const struct tw_unit *unit; /* that made it: tw_unit_register has what a decoder needs */
+    bool is_ete;
+};
+
 struct tw_sim_config {
     size_t size;    /* sizeof(struct tw_sim_config) */
     bool is_json;   /* lines are JSON objects */
     uint64_t limit; /* bytes of trace, and of memory, that a script may ask for; 0: 256 MiB */
     struct tw_sim_source source;
+    struct tw_log *log;     /* for "run", unless the script names one; may be NULL */
+    struct tw_image *image; /* for logs that the script names; may be NULL */
     void *context;
     /* Each line of output, without its end. */
     void (*line)(void *context, const char *text, size_t size);
     /* Files that the script names.  What `load` gives must last until the run is over. */
     bool (*load)(void *context, const char *name, const uint8_t **bytes, size_t *size);
     bool (*save)(void *context, const char *name, const uint8_t *bytes, size_t size);
+    bool (*capture)(void *context, const struct tw_sim_capture *capture);
+    /* Instructions that "run" executes, before it does; false ends the run. */
+    bool (*executes)(void *context, const struct tw_step *step);
     const struct tw_allocator *allocator;
 };
 

@@ -75,6 +75,12 @@ struct tw_unit_config {
     const struct tw_allocator *allocator;
 };
 
+/* One of the choices above by its name: "return-stack", "source-addresses", "q", "q-uncounted",
+   "fifo", "cycles-per-byte", "self-hosted", "at-once" (no_gathering).  TW_E_ARGUMENT: there is none
+   of this name, or the value is too large. */
+TW_API TW_MUST_USE enum tw_status tw_unit_config_set(struct tw_unit_config *config,
+                                                     const char *name, uint64_t value);
+
 struct tw_unit;
 
 /* A unit with everything that the architecture allows: its identification registers say so and

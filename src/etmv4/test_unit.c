@@ -371,6 +371,30 @@ static void refuses_what_cannot_be(void **state)
     tw_unit_free(unit);
 }
 
+static void choices_by_name(void **state)
+{
+    struct tw_unit_config config = { .size = sizeof config };
+
+    (void)state;
+    CHECK_EQ(tw_unit_config_set(&config, "return-stack", 15), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "return-stack", 16), TW_E_ARGUMENT);
+    CHECK_EQ(tw_unit_config_set(&config, "source-addresses", 2), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "q", 70000), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "q-uncounted", 1), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "fifo", 64), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "cycles-per-byte", 3), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "self-hosted", 1), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "self-hosted", 2), TW_E_ARGUMENT);
+    CHECK_EQ(tw_unit_config_set(&config, "at-once", 1), TW_OK);
+    CHECK_EQ(tw_unit_config_set(&config, "speed", 1), TW_E_ARGUMENT);
+    CHECK_EQ(config.return_stack_depth, 15);
+    CHECK_EQ(config.source_addresses, 2);
+    CHECK_EQ(config.q_instructions, 70000);
+    CHECK_EQ(config.fifo_size, 64);
+    CHECK_EQ(config.cycles_per_byte, 3);
+    CHECK(config.q_without_count && config.is_self_hosted && config.no_gathering);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +402,7 @@ int main(void)
         cmocka_unit_test(packs_atoms_in_the_fewest_bytes),
         cmocka_unit_test(presets_program_the_registers),
         cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(choices_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

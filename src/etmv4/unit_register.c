@@ -172,6 +172,40 @@ enum tw_status tw_unit_preset(struct tw_unit *unit, enum tw_unit_preset preset, 
     return TW_OK;
 }
 
+enum tw_status tw_unit_config_set(struct tw_unit_config *config, const char *name,
+                                  uint64_t value)
+{
+    const struct {
+        const char *name;
+        uint64_t most;
+        bool *flag; /* or */
+        uint8_t *byte;
+        uint32_t *word;
+    } choices[] = {
+        { "return-stack", TW_UNIT_RETURNS, .byte = &config->return_stack_depth },
+        { "source-addresses", UINT8_MAX, .byte = &config->source_addresses },
+        { "q", UINT32_MAX, .word = &config->q_instructions },
+        { "q-uncounted", 1, .flag = &config->q_without_count },
+        { "fifo", UINT32_MAX, .word = &config->fifo_size },
+        { "cycles-per-byte", UINT32_MAX, .word = &config->cycles_per_byte },
+        { "self-hosted", 1, .flag = &config->is_self_hosted },
+        { "at-once", 1, .flag = &config->no_gathering },
+    };
+
+    for (size_t i = 0; i < TW_LENGTH(choices); i++) {
+        if (strcmp(choices[i].name, name) != 0 || value > choices[i].most)
+            continue;
+        if (choices[i].flag)
+            *choices[i].flag = value;
+        else if (choices[i].byte)
+            *choices[i].byte = (uint8_t)value;
+        else
+            *choices[i].word = (uint32_t)value;
+        return TW_OK;
+    }
+    return TW_E_ARGUMENT;
+}
+
 /* ---- enabling ---- */
 
 static uint32_t field(uint32_t value, unsigned high, unsigned low)

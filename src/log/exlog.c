@@ -159,9 +159,7 @@ static void give_run(struct tw_log *log, struct tw_step *step)
 
 static uint8_t last_isa(const struct tw_log *log)
 {
-    const struct tw_log_run *run = &log->runs[log->run];
-
-    return log->run_count ? log->pool[run->first].isa : (uint8_t)TW_ISA_A64;
+    return log->run_count ? log->pool[log->runs[log->run].first].isa : (uint8_t)TW_ISA_A64;
 }
 
 /* The trace's exception type of an emulator's exception number and syndrome. */

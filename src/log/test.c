@@ -309,6 +309,39 @@ static void opcodes_may_come_from_the_image(void **state)
     tw_image_free(options.image);
 }
 
+/* The first instruction set says whose log it is; it stays so. */
+static void a_log_is_of_one_processor(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_riscv;
+        const char *fault;
+    } logs[] = {
+        { "trackway-log 1\nisa rv64\ni 0 00000013\nisa rv32\n", true, "" },
+        { "trackway-log 1\ncontext el=0\nisa t32\nisa a64\n", false, "" },
+        { "trackway-log 1\ni 0 14000001\nisa rv64\n", false,
+          "log, line 3: \"rv64\" is of another processor than the log" },
+        { "trackway-log 1\nisa rv32\n\nisa a32\n", true,
+          "log, line 4: \"a32\" is of another processor than the log" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(logs); i++) {
+        struct tw_log *log;
+        struct tw_step step;
+
+        CHECK_CASE(logs[i].text);
+        CHECK_EQ(tw_log_open_memory(&log, (const uint8_t *)logs[i].text, strlen(logs[i].text),
+                                    NULL, NULL),
+                 TW_OK);
+        CHECK_EQ(tw_log_is_riscv(log), logs[i].is_riscv);
+        while (tw_log_next(log, &step) == TW_OK)
+            ;
+        CHECK_TEXT(tw_log_fault(log), logs[i].fault);
+        tw_log_free(log);
+    }
+}
+
 static void bad_text_is_named_with_its_line(void **state)
 {
     static const struct {
@@ -387,6 +420,7 @@ int main(void)
         cmocka_unit_test(reads_each_statement),
         cmocka_unit_test(reads_instructions_and_contexts),
         cmocka_unit_test(opcodes_may_come_from_the_image),
+        cmocka_unit_test(a_log_is_of_one_processor),
         cmocka_unit_test(bad_text_is_named_with_its_line),
         cmocka_unit_test(what_is_no_log_is_refused),
     };

@@ -143,6 +143,8 @@ static enum tw_status take_isa(struct tw_log *log, struct tw_step *step,
 
     if (found < 0)
         return wrong(log, &line->words[0], "wants one of a64, a32, t32, rv32, rv64");
+    if ((isas[found] >= TW_ISA_RV32) != log->is_riscv)
+        return wrong(log, &line->words[1], "is of another processor than the log");
     log->isa = isas[found];
     log->it_open = 0;
     is_64bit = log->isa == TW_ISA_A64 || log->isa == TW_ISA_RV64;
@@ -465,6 +467,18 @@ static enum tw_status next_first(struct tw_log *log, struct tw_step *step)
     return TW_OK;
 }
 
+/* The first instruction set that is named says whose log it is. */
+static bool is_riscv(const struct tw_log *log)
+{
+    struct tw_log ahead = { .in = log->in };
+    struct line line;
+
+    while (take_line(&ahead, &line) && !is_word(&line.words[0], "i"))
+        if (is_word(&line.words[0], "isa") && line.count == 2)
+            return line.words[1].size > 2 && memcmp(line.words[1].at, "rv", 2) == 0;
+    return false;
+}
+
 enum tw_status tw_textlog_begin(struct tw_log *log, bool *is_mine)
 {
     const struct tw_bytes start = log->in;
@@ -476,7 +490,8 @@ enum tw_status tw_textlog_begin(struct tw_log *log, bool *is_mine)
         log->in = start;
         return TW_OK;
     }
-    log->isa = TW_ISA_A64;
+    log->is_riscv = is_riscv(log);
+    log->isa = log->is_riscv ? TW_ISA_RV64 : TW_ISA_A64;
     log->context.is_64bit = true;
     log->context.security = TW_NONSECURE;
     log->next = next_first;

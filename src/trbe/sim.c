@@ -132,6 +132,12 @@ static size_t flush(void *context, uint8_t *bytes, size_t room)
     struct sim *sim = context;
     const size_t size = sim->held_size < room ? sim->held_size : room;
 
+    if (size == 0 && sim->tracer) {
+        const size_t given = tw_sim_flush_tracer(sim, bytes, room);
+
+        if (given)
+            return given;
+    }
     if (size == 0 && sim->config->source.flush)
         return sim->config->source.flush(sim->config->source.context, bytes, room);
     memcpy(bytes, sim->held, size);
@@ -203,7 +209,10 @@ static enum tw_status run_line(struct sim *sim, const char *raw, size_t size)
         if (!line[i])
             line[i] = ' ';
     TW_TRY(split(sim, line, room));
-    return sim->count ? tw_sim_command(sim) : TW_OK;
+    if (!sim->count)
+        return TW_OK;
+    TW_TRY(tw_sim_command(sim));
+    return sim->tracer ? tw_sim_look_again(sim) : TW_OK;
 }
 
 static void end(struct sim *sim)
@@ -213,6 +222,8 @@ static void end(struct sim *sim)
     if (sim->unit)
         sim->result->misuses = tw_trbe_get_counts(sim->unit)->misuses;
     tw_trbe_free(sim->unit);
+    tw_unit_free(sim->tracer);
+    tw_log_free(sim->own_log);
     tw_text_free(&sim->text);
     tw_give(sim->config->allocator, sim);
 }
@@ -231,6 +242,7 @@ enum tw_status tw_sim_run(struct tw_sim_result *result, struct tw_fault *fault,
         return tw_fail(fault, TW_E_MEMORY, "out of memory");
     sim->config = config;
     sim->result = result;
+    sim->log = config->log;
     sim->fault = fault;
     sim->text.allocator = config->allocator;
     for (size_t at = 0; at < size && status == TW_OK;) {

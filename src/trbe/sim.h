@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A script at work: the unit, its memory and translation, what waits in the trace unit. */
+/* A script at work: the buffer unit, its memory and translation, the trace unit and its log. */
 #ifndef TRBE_SIM_H
 #define TRBE_SIM_H
 
+#include <trackway/log.h>
 #include <trackway/sim.h>
 #include <trackway/trbe.h>
+#include <trackway/unit.h>
 
 #include "base/text.h"
 
@@ -35,7 +37,24 @@ struct sim {
     uint8_t held[SIM_HELD]; /* in the trace unit */
     size_t held_size;
     uint64_t spent; /* of the limit */
-    size_t number;  /* of the line */
+
+    /* The trace unit, and what it is to execute. */
+    struct tw_unit_config tracer_config;
+    struct tw_unit *tracer;
+    struct tw_log *log, *own_log;
+    struct tw_step step; /* the instructions at work, and how far */
+    size_t step_at;
+    size_t sent;                    /* of the tracer's output */
+    bool is_full;                   /* it has overflowed */
+    bool is_allowed;                /* trace, as the tracer was told */
+    uint64_t hcr_el2;               /* likewise */
+    uint64_t executed;              /* instructions */
+    uint64_t next;                  /* address behind the last of them ... */
+    uint8_t next_isa;               /* ... and its instruction set */
+    struct tw_step_context context; /* of the processor */
+    uint64_t trace_bytes;           /* that the tracer made */
+
+    size_t number; /* of the line */
     struct tw_text text;
     enum tw_status status;
 
@@ -48,6 +67,8 @@ void tw_sim_begin(struct sim *sim, const char *type);
 void tw_sim_end(struct sim *sim);
 void tw_sim_event(void *context, const struct tw_trbe_event *event);
 void tw_sim_show(struct sim *sim);
+void tw_sim_tracer_register(struct sim *sim, const char *name, uint64_t value);
+void tw_sim_ran(struct sim *sim, uint64_t instructions, uint64_t bytes, bool is_end);
 void tw_sim_register(struct sim *sim, enum tw_trbe_register name, uint64_t value);
 void tw_sim_expected(struct sim *sim, const char *what, uint64_t got, uint64_t want);
 void tw_sim_drained(struct sim *sim, const uint8_t *bytes, size_t size, const char *name);
@@ -62,6 +83,25 @@ enum tw_status tw_sim_memory(struct sim *sim);
 enum tw_status tw_sim_map(struct sim *sim);
 enum tw_status tw_sim_fault(struct sim *sim);
 enum tw_status tw_sim_busy(struct sim *sim);
+
+/* sim_unit.c: the trace unit and its log. */
+enum tw_status tw_sim_tracer(struct sim *sim); /* "unit ..." */
+enum tw_status tw_sim_need_tracer(struct sim *sim);
+enum tw_status tw_sim_preset(struct sim *sim);
+enum tw_status tw_sim_log(struct sim *sim);
+enum tw_status tw_sim_run_log(struct sim *sim);
+/* The script's processor takes an interrupt, or returns from one. */
+enum tw_status tw_sim_level(struct sim *sim, bool is_exception, unsigned el);
+/* What the buffer unit tells reaches the tracer. */
+void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event);
+/* The processor's registers may have changed. */
+enum tw_status tw_sim_look_again(struct sim *sim);
+size_t tw_sim_flush_tracer(struct sim *sim, uint8_t *bytes, size_t room);
+/* TW_END: the tracer has no register of this name. */
+enum tw_status tw_sim_tracer_write(struct sim *sim, const char *name, uint64_t value);
+bool tw_sim_tracer_read(struct sim *sim, const char *name, uint64_t *value);
+/* All trace that is made goes to the buffer unit, and its triggers. */
+enum tw_status tw_sim_offer(struct sim *sim);
 
 /* sim_command.c: one line, already cut into words. */
 enum tw_status tw_sim_command(struct sim *sim);

@@ -131,42 +131,81 @@ static enum tw_status do_source(struct sim *sim)
     return TW_OK;
 }
 
-/* drain START [align N] [to NAME] */
+/* What a drain is asked for. */
+struct drain {
+    const char *name; /* NULL: to be shown */
+    uint64_t start, align;
+    bool is_capture;
+};
+
+/* drain START [align N] [to NAME], capture NAME START [align N] */
+static enum tw_status read_drain(struct sim *sim, struct drain *drain)
+{
+    size_t at = 1;
+
+    *drain = (struct drain){ .is_capture = tw_sim_is_word(sim->word[0], "capture") };
+    if (drain->is_capture && sim->count < 3)
+        return tw_sim_wrong(sim, "capture wants a name and where the trace starts");
+    if (drain->is_capture && !sim->tracer)
+        return tw_sim_wrong(sim, "no trace unit made this trace: use drain");
+    if (drain->is_capture)
+        drain->name = sim->word[at++];
+    TW_TRY(tw_sim_number_at(sim, at++, &drain->start));
+    for (; at < sim->count; at += 2) {
+        if (tw_sim_is_word(sim->word[at], "align"))
+            TW_TRY(tw_sim_number_at(sim, at + 1, &drain->align));
+        else if (tw_sim_is_word(sim->word[at], "to") && !drain->name && at + 1 < sim->count)
+            drain->name = sim->word[at + 1];
+        else
+            return tw_sim_wrong(sim, "%s has no \"%s\"", sim->word[0], sim->word[at]);
+    }
+    if (drain->align > PIECE)
+        return tw_sim_wrong(sim, "align is at most %u", PIECE);
+    return TW_OK;
+}
+
+static bool save_drained(struct sim *sim, const struct drain *drain, const uint8_t *bytes,
+                         size_t size)
+{
+    const struct tw_sim_config *config = sim->config;
+    const struct tw_sim_capture capture = {
+        .name = drain->name,
+        .bytes = bytes,
+        .size = size,
+        .unit = sim->tracer,
+        .is_ete = sim->tracer_config.is_ete,
+    };
+
+    if (drain->is_capture)
+        return config->capture && config->capture(config->context, &capture);
+    return !drain->name ||
+           (config->save && config->save(config->context, drain->name, bytes, size));
+}
+
 static enum tw_status do_drain(struct sim *sim)
 {
     const struct tw_trbe_memory memory = { sim, tw_sim_read_memory };
-    const char *name = NULL;
-    uint64_t start, align = 0;
+    struct drain drain;
     size_t size = 0;
     uint8_t *bytes;
     enum tw_status status;
 
-    TW_TRY(tw_sim_number_at(sim, 1, &start));
-    for (size_t i = 2; i + 1 < sim->count; i += 2) {
-        if (tw_sim_is_word(sim->word[i], "align"))
-            TW_TRY(tw_sim_number_at(sim, i + 1, &align));
-        else if (tw_sim_is_word(sim->word[i], "to"))
-            name = sim->word[i + 1];
-        else
-            return tw_sim_wrong(sim, "drain has no \"%s\"", sim->word[i]);
-    }
-    if (align > PIECE)
-        return tw_sim_wrong(sim, "align is at most %u", PIECE);
-    status = tw_trbe_drain(sim->unit, NULL, &size, &memory, start, (size_t)align);
+    TW_TRY(read_drain(sim, &drain));
+    status = tw_trbe_drain(sim->unit, NULL, &size, &memory, drain.start, (size_t)drain.align);
     if (size > (size_t)256 << 20 || !tw_sim_spend(sim, size))
         return tw_sim_wrong(sim, "the buffer is too large to drain");
     bytes = tw_take(sim->config->allocator, size + 1);
     if (!bytes)
         return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
     if (status == TW_MORE)
-        status = tw_trbe_drain(sim->unit, bytes, &size, &memory, start, (size_t)align);
+        status =
+            tw_trbe_drain(sim->unit, bytes, &size, &memory, drain.start, (size_t)drain.align);
     if (status != TW_OK)
         status = tw_sim_wrong(sim, "the buffer lies where there is no memory");
-    else if (name && (!sim->config->save ||
-                      !sim->config->save(sim->config->context, name, bytes, size)))
-        status = tw_sim_wrong(sim, "\"%s\" cannot be written", name);
+    else if (!save_drained(sim, &drain, bytes, size))
+        status = tw_sim_wrong(sim, "\"%s\" cannot be written", drain.name);
     else
-        tw_sim_drained(sim, bytes, size, name);
+        tw_sim_drained(sim, bytes, size, drain.name);
     tw_give(sim->config->allocator, bytes);
     return status;
 }
@@ -236,6 +275,9 @@ static enum tw_status do_write(struct sim *sim, const struct place *place)
         }
         tw_sim_end(sim);
     }
+    /* The last trace of a trace unit that is disabled comes out before. */
+    if (place->name == TW_TRBE_TRCPRGCTLR && sim->tracer)
+        TW_TRY(tw_sim_tracer_write(sim, "TRCPRGCTLR", value));
     tw_trbe_write(sim->unit, place->name, value);
     return TW_OK;
 }
@@ -243,7 +285,12 @@ static enum tw_status do_write(struct sim *sim, const struct place *place)
 static enum tw_status do_read(struct sim *sim)
 {
     struct place place;
+    uint64_t value;
 
+    if (sim->count >= 2 && tw_sim_tracer_read(sim, sim->word[1], &value)) {
+        tw_sim_tracer_register(sim, sim->word[1], value);
+        return TW_OK;
+    }
     if (sim->count < 2 || !find_place(&place, sim->word[1]))
         return tw_sim_wrong(sim, "read wants a register");
     tw_sim_register(sim, place.name, tw_trbe_read(sim->unit, place.name));
@@ -281,6 +328,8 @@ static bool find_number(const struct sim *sim, const char *word, uint64_t *value
             { "trigger_events", c->trigger_events },
             { "ignored_writes", c->ignored_writes },
             { "misuses", c->misuses },
+            { "instructions", sim->executed },
+            { "trace", sim->trace_bytes },
         };
 
         for (size_t i = 0; i < TW_LENGTH(numbers); i++) {
@@ -302,7 +351,9 @@ static enum tw_status do_expect(struct sim *sim)
     if (sim->count < 3)
         return tw_sim_wrong(sim, "expect wants a name and a value");
     TW_TRY(tw_sim_number_at(sim, sim->count - 1, &want));
-    if (find_place(&place, sim->word[1]))
+    if (tw_sim_tracer_read(sim, sim->word[1], &got))
+        ;
+    else if (find_place(&place, sim->word[1]))
         got = tw_trbe_read(sim->unit, place.name) >> place.field.lowest &
               field_mask(&place.field);
     else if (!find_number(sim, sim->word[1], &got))
@@ -366,6 +417,8 @@ static enum tw_status do_level(struct sim *sim)
         word += 2;
     if (!tw_sim_number(&el, word) || el > 3)
         return tw_sim_wrong(sim, "%s wants an Exception level, EL0 to EL3", sim->word[0]);
+    if (sim->tracer)
+        return tw_sim_level(sim, tw_sim_is_word(sim->word[0], "exception"), (unsigned)el);
     tw_trbe_enter(sim->unit, (unsigned)el);
     return TW_OK;
 }
@@ -429,6 +482,11 @@ static const struct command {
     { "file", do_file },
     { "source", do_source },
     { "drain", do_drain },
+    { "capture", do_drain },
+    { "unit", tw_sim_tracer },
+    { "preset", tw_sim_preset },
+    { "log", tw_sim_log },
+    { "run", tw_sim_run_log },
     { "read", do_read },
     { "expect", do_expect },
     { "watermark", do_watermark },
@@ -453,6 +511,7 @@ static const struct command {
 enum tw_status tw_sim_command(struct sim *sim)
 {
     struct place place;
+    uint64_t value;
 
     if (tw_sim_is_word(sim->word[0], "config"))
         return tw_sim_config(sim);
@@ -462,5 +521,13 @@ enum tw_status tw_sim_command(struct sim *sim)
             return commands[i].run(sim);
     if (sim->count >= 3 && strcmp(sim->word[1], "=") == 0 && find_place(&place, sim->word[0]))
         return do_write(sim, &place);
+    if (sim->count >= 3 && strcmp(sim->word[1], "=") == 0) {
+        enum tw_status status;
+
+        TW_TRY(tw_sim_number_at(sim, 2, &value));
+        status = tw_sim_tracer_write(sim, sim->word[0], value);
+        if (status != TW_END)
+            return status;
+    }
     return tw_sim_wrong(sim, "\"%s\" is no command and no register", sim->word[0]);
 }

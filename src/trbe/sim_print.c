@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trbe/sim.h"
 
 /* "line 12: TYPE ..." or {"line":12,"t":"TYPE",...}. */
@@ -86,6 +87,8 @@ void tw_sim_event(void *context, const struct tw_trbe_event *event)
             tw_text_format(text, ": %s", event->text);
     }
     tw_sim_end(sim);
+    if (sim->tracer)
+        tw_sim_heed(sim, event);
 }
 
 void tw_sim_register(struct sim *sim, enum tw_trbe_register name, uint64_t value)
@@ -173,6 +176,47 @@ static void show_counts(struct sim *sim)
     tw_sim_end(sim);
 }
 
+void tw_sim_tracer_register(struct sim *sim, const char *name, uint64_t value)
+{
+    tw_sim_begin(sim, "REGISTER");
+    if (sim->config->is_json) {
+        tw_json_text(&sim->text, "name", name);
+        tw_json_hex(&sim->text, "value", value);
+    } else {
+        tw_text_format(&sim->text, "%s 0x%" PRIx64, name, value);
+    }
+    tw_sim_end(sim);
+}
+
+/* The tracer's programming and state, so far as it is not 0. */
+static void show_tracer(struct sim *sim)
+{
+    static const char *const names[] = {
+        "TRCPRGCTLR", "TRCSTATR",  "TRCCONFIGR", "TRCSYNCPR", "TRCVICTLR", "TRCVIIECTLR",
+        "TRCACVR0",   "TRCACVR1",  "TRCRSR",     "TRCSEQSTR", "TRCCNTVR0", "TRCCNTVR1",
+        "TRCCNTVR2",  "TRCCNTVR3", "TRCSSCSR0",  "TRCSSCSR1", "TRCSSCSR2", "TRCSSCSR3",
+    };
+    uint64_t value;
+
+    for (size_t i = 0; i < TW_LENGTH(names); i++)
+        if (tw_unit_read_register(sim->tracer, names[i], &value) == TW_OK && value)
+            tw_sim_tracer_register(sim, names[i], value);
+}
+
+void tw_sim_ran(struct sim *sim, uint64_t instructions, uint64_t bytes, bool is_end)
+{
+    tw_sim_begin(sim, "RAN");
+    if (sim->config->is_json) {
+        tw_json_u64(&sim->text, "n", instructions);
+        tw_json_u64(&sim->text, "bytes", bytes);
+        tw_json_u64(&sim->text, "end", is_end);
+    } else {
+        tw_text_format(&sim->text, "ran %" PRIu64 " instructions, %" PRIu64 " bytes of trace%s",
+                       instructions, bytes, is_end ? ", to the end of the log" : "");
+    }
+    tw_sim_end(sim);
+}
+
 void tw_sim_show(struct sim *sim)
 {
     static const enum tw_trbe_register names[] = { TW_TRBE_BASER, TW_TRBE_LIMITR, TW_TRBE_PTR,
@@ -184,6 +228,8 @@ void tw_sim_show(struct sim *sim)
         tw_sim_register(sim, TW_TRBE_SR_EL2, tw_trbe_read(sim->unit, TW_TRBE_SR_EL2));
         tw_sim_register(sim, TW_TRBE_SR_EL3, tw_trbe_read(sim->unit, TW_TRBE_SR_EL3));
     }
+    if (sim->tracer)
+        show_tracer(sim);
     show_state(sim);
     show_counts(sim);
 }

@@ -8,6 +8,33 @@
 
 #include <trackway/sim.h>
 
+/* Execution logs that scripts name. */
+static const struct {
+    const char *name, *text;
+} logs[] = {
+    /* Four branches, an interrupt between them. */
+    { "run.log", "trackway-log 1\ncontext el=0\ni 0x1000 14000001\ni 0x1004 14000001\n"
+                 "exception irq return=0x1008\ncontext el=1\ni 0x3000 d69f03e0 taken 0x1008\n"
+                 "context el=0\ni 0x1008 14000001\ni 0x100c 14000001\n" },
+    /* Indirect branches: an address for each. */
+    { "long.log", "trackway-log 1\ncontext el=0\n"
+                  "i 0x1000 d61f0020 taken 0x90000\ni 0x90000 d61f0020 taken 0x1000\n"
+                  "i 0x1000 d61f0020 taken 0x2000\ni 0x2000 d61f0020 taken 0xa0000\n"
+                  "i 0xa0000 d61f0020 taken 0x3000\ni 0x3000 d61f0020 taken 0xb0000\n"
+                  "i 0xb0000 d61f0020 taken 0x4000\ni 0x4000 d61f0020 taken 0xc0000\n"
+                  "i 0xc0000 14000001\ni 0xc0004 14000001\n" },
+    /* Software that stops trace by itself. */
+    { "stop.log", "trackway-log 1\ncontext el=1\ni 0x1000 14000001\nregister TRFCR_EL1=0\n"
+                  "i 0x1004 d5033fdf\ni 0x1008 d503225f\ni 0x100c d5033f9f\n"
+                  "i 0x1010 d503201f\nregister TRCPRGCTLR=0\n" },
+    { "high.log", "trackway-log 1\ncontext el=2\ni 0 14000001\n" },
+    { "secure.log", "trackway-log 1\ncontext el=1 security=secure\ni 0 14000001\n" },
+    { "bad.log", "trackway-log 1\ni 0x1000 14000001\nfrob\n" },
+    { "odd.log", "trackway-log 1\nregister TRCFOO=1\n" },
+    { "no.log", "hello\n" },
+    { "rv.log", "trackway-log 1\nisa rv64\ni 0 00000013\n" },
+};
+
 struct bench {
     char out[8192];
     size_t size;
@@ -34,7 +61,15 @@ static bool load(void *context, const char *name, const uint8_t **bytes, size_t 
     (void)context;
     *bytes = file;
     *size = sizeof file;
-    return strcmp(name, "trace.bin") == 0;
+    if (strcmp(name, "trace.bin") == 0)
+        return true;
+    for (size_t i = 0; i < LENGTH(logs); i++)
+        if (strcmp(name, logs[i].name) == 0) {
+            *bytes = (const uint8_t *)logs[i].text;
+            *size = strlen(logs[i].text);
+            return true;
+        }
+    return false;
 }
 
 static bool save(void *context, const char *name, const uint8_t *bytes, size_t size)
@@ -46,6 +81,13 @@ static bool save(void *context, const char *name, const uint8_t *bytes, size_t s
     memcpy(bench->saved, bytes, size);
     bench->saved_size = size;
     return true;
+}
+
+static bool capture(void *context, const struct tw_sim_capture *capture)
+{
+    CHECK(capture->is_ete);
+    CHECK(capture->unit != NULL);
+    return save(context, capture->name, capture->bytes, capture->size);
 }
 
 static size_t take(void *context, uint8_t *bytes, size_t room, bool *is_trigger)
@@ -73,6 +115,7 @@ static enum tw_status run(struct bench *bench, struct tw_sim_result *result,
         .line = put_line,
         .load = load,
         .save = save,
+        .capture = capture,
     };
     char *tight = (char *)check_copy(script, strlen(script));
     enum tw_status status;
@@ -118,6 +161,34 @@ static const struct {
     { "no memory is an abort", "TRBBASER = 0\nTRBPTR = 0\nisb\n" ENABLE("0x1001") "bytes 01\nexpect TRBSR.EA 1\n",
       "6: event STOP 0x90460010 after 0 bytes, TRBPTR_EL1 0x0\n6: event TRBIRQ 0x1 after 0 bytes, TRBPTR_EL1 0x0\n" },
     { "a register that traps", "config features=el2\nMDCR_EL2 = 0\nisb\nTRBTRG = 1\n", "2: MDCR_EL2 is UNDEFINED here\n4: TRBTRG_EL1 traps to EL2\n" },
+#define UNIT "unit ete at-once=1\nTRCVICTLR = 0x201\nTRCCONFIGR = 1\n"
+    { "a log through the trace unit", START ENABLE("0x12001") UNIT "log run.log\nTRCPRGCTLR = 1\nrun 1\nexpect instructions 1\nexpect trace 21\nexpect accepted 21\nrun all\nexpect instructions 5\ndrain 0x10000\n",
+      "12: ran 1 instructions, 21 bytes of trace\n16: ran 4 instructions, 16 bytes of trace, to the end of the log\n"
+      "18: drained 37 bytes: 0000000000000000000000800100048130958008f7f7061d95028131958018f7813091f7f7\n" },
+    { "only EL0 may be traced", START ENABLE("0x12001") UNIT "TRFCR_EL1 = 1\nisb\nlog run.log\nTRCPRGCTLR = 1\nrun\ncapture out.bin 0x10000\n",
+      "14: ran 5 instructions, 30 bytes of trace, to the end of the log\n15: drained 30 bytes to out.bin\n" },
+    { "nothing may", START ENABLE("0x12001") UNIT "TRFCR_EL1 = 0\nisb\nlog run.log\nTRCPRGCTLR = 1\nrun\nexpect trace 0\nexpect allowed 0\n",
+      "14: ran 5 instructions, 0 bytes of trace, to the end of the log\n" },
+    { "the unit is not enabled", START ENABLE("0x12001") UNIT "log run.log\nrun\nexpect TRCSTATR 3\nexpect trace 0\n",
+      "11: ran 5 instructions, 0 bytes of trace, to the end of the log\n" },
+    { "a preset", "preset include 0x1000 0x1004\nread TRCCONFIGR\nexpect TRCVIIECTLR 1\nexpect TRCACVR1 0x1004\nexpect trcvictlr 0x6f0201\n",
+      "2: TRCCONFIGR 0x18c1\n" },
+    { "a wrap is an event of the trace unit", START "TRBPTR = 0x11fe0\nisb\n" ENABLE("0x1201b") UNIT "TRCEXTINSELR0 = 0x400c\nTRCRSCTLR2 = 1\nTRCEVENTCTL0R = 2\nTRCEVENTCTL1R = 0x2001\nlog long.log\nTRCPRGCTLR = 1\nrun\n",
+      "18: event TRB_WRAP 0x400c after 32 bytes, TRBPTR_EL1 0x10000\n18: event TRBIRQ 0x1 after 32 bytes, TRBPTR_EL1 0x10000\n"
+      "18: event TRCEXTOUT0 0x4010 after 40 bytes, TRBPTR_EL1 0x10008\n18: event DETECTED_TRIGGER after 40 bytes, TRBPTR_EL1 0x10008\n"
+      "18: event TRB_TRIG 0x400e after 40 bytes, TRBPTR_EL1 0x10008\n18: ran 10 instructions, 65 bytes of trace, to the end of the log\n" },
+    { "a trigger from the trace unit stops the buffer", START ENABLE("0x12001") UNIT "TRCACVR0 = 0xa0000\nTRCRSCTLR2 = 0x40001\nTRCEVENTCTL0R = 2\nlog long.log\nTRCPRGCTLR = 1\nrun until stopped\nexpect instructions 5\nexpect TRBSR.BSC 2\nexpect discarded 0\nrun all\nexpect accepted 39\n",
+      "15: event DETECTED_TRIGGER after 39 bytes, TRBPTR_EL1 0x10027\n15: event TRB_TRIG 0x400e after 39 bytes, TRBPTR_EL1 0x10027\n"
+      "15: event FLUSH after 39 bytes, TRBPTR_EL1 0x10027\n15: event STOP 0x620002 after 39 bytes, TRBPTR_EL1 0x10027\n15: event TRBIRQ 0x1 after 39 bytes, TRBPTR_EL1 0x10027\n"
+      "15: ran 5 instructions, 39 bytes of trace\n19: ran 5 instructions, 25 bytes of trace, to the end of the log\n" },
+    { "a flush in the middle of what is offered", START "TRBTRG = 23\nTRBSR.TRG = 1\nisb\n" ENABLE("0x1200f") "unit ete\nTRCVICTLR = 0x201\nTRCCONFIGR = 1\nlog run.log\nTRCPRGCTLR = 1\nrun\nTRCPRGCTLR = 0\ndrain 0x10000\n",
+      "15: event TRB_TRIG 0x400e after 23 bytes, TRBPTR_EL1 0x10017\n15: event FLUSH after 23 bytes, TRBPTR_EL1 0x10017\n15: event TRBIRQ 0x1 after 25 bytes, TRBPTR_EL1 0x10019\n"
+      "15: ran 5 instructions, 34 bytes of trace, to the end of the log\n16: TRCPRGCTLR is UNDEFINED here\n17: drained 35 bytes: 0000000000000000000000800100048130958008db061d95028131958018f7813091db\n" },
+    { "barriers of the log", "config timing=late\n" START ENABLE("0x12001") UNIT "log stop.log\nTRCPRGCTLR = 1\nrun\nexpect finished 1\nexpect complete 1\nexpect TRBPTR 0x10000\nisb\nexpect TRBPTR 0x10016\nexpect written 22\n",
+      "13: event FLUSH after 22 bytes, TRBPTR_EL1 0x10016\n13: ran 5 instructions, 22 bytes of trace, to the end of the log\n" },
+    { "an interrupt of the script", START ENABLE("0x12001") UNIT "TRFCR_EL1 = 1\nisb\nlog long.log\nTRCPRGCTLR = 1\nrun 2\nexception EL1\nTRFCR_EL1 = 0\nisb\ntsb\nexpect finished 1\nTRFCR_EL1 = 1\nisb\neret EL0\nrun 1\ndrain 0x10000\n",
+      "14: ran 2 instructions, 27 bytes of trace\n18: event FLUSH after 30 bytes, TRBPTR_EL1 0x1001e\n23: ran 1 instructions, 3 bytes of trace\n"
+      "24: drained 33 bytes: 0000000000000000000000800100048130958008f79a00000900f7065c910490f7\n" },
     { "what does not hold", "expect TRBTRG 5\n", "1: failed: TRBTRG is 0x0, expected 0x5\n" },
 };
 
@@ -142,6 +213,25 @@ static const struct { const char *script, *said; } bad[] = {
     { "expect luck 1\n", "no \"luck\" to expect" },
     { "fill 99999999999\n", "asks for more than" },
     { "fill 18446744073709551616\n", "is no number" },
+    { "run\n", "there is no log to run" },
+    { "log gone.log\n", "cannot be read" },
+    { "log no.log\n", "no.log: no execution log" },
+    { "log rv.log\nrun\n", "RISC-V" },
+    { "log bad.log\nrun all\n", "line 2: log, line 3: \"frob\" is no statement" },
+    { "log odd.log\nrun\n", "the log writes TRCFOO, which is no register" },
+    { "log high.log\nrun\n", "goes to EL2" },
+    { "log secure.log\nrun\n", "a Security state that the unit does not have" },
+    { "log run.log\nrun until dawn\n", "irq or stopped" },
+    { "unit tmc\n", "unit wants ete or etmv4" },
+    { "unit ete speed=3\n", "no choice speed=3" },
+    { "unit ete\nunit ete\n", "a trace unit already" },
+    { "preset most\n", "minimal, exclude or include" },
+    { "preset include\n", "wants more than that" },
+    { "TRCSYNCPR = 3\nTRCPRGCTLR = 1\n", "trace unit: TRCSYNCPR is 3" },
+    { "TRCPRGCTLR = 1\nTRCCONFIGR = 1\n", "may be written only while the unit is disabled" },
+    { "TRCFOO = 1\n", "no command and no register" },
+    { "capture out.bin 0\n", "no trace unit made this trace" },
+    { "drain 0 like this\n", "drain has no \"like\"" },
 };
 /* clang-format on */
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """check-sequence and sim, run as a user does."""
 import json
+import shutil
 
 from harness import ROOT, case, equal
 
@@ -88,6 +89,122 @@ def trace_from_a_file_and_drained_to_one(tool):
     out = tool.run("sim", "trbe", "s.txt", "trace.bin").out
     assert "drained 4096 bytes to out.bin" in out, out
     equal((tool.folder / "out.bin").read_bytes(), trace[-4096:])
+
+
+LOGS = ROOT / "tests" / "captures" / "logs"
+BUFFER = """memory 0x10000 0x{size:x}
+preset minimal
+TRCSYNCPR = 8
+TRFCR_EL1 = 0
+isb
+TRBBASER = 0x10000
+TRBPTR = 0x10000
+TRBSR = 0
+TRBLIMITR.LIMIT = 0x{limit:x}
+TRBLIMITR.FM = {mode}
+TRBLIMITR.TM = ignore
+TRBLIMITR.E = 1
+isb
+TRCPRGCTLR = 1
+TRFCR_EL1 = 1
+eret EL0
+run {run}
+exception EL1
+TRFCR_EL1 = 0
+isb
+tsb
+isb
+dsb
+TRCPRGCTLR = 0
+isb
+TRBLIMITR.E = 0
+isb
+capture snap 0x10000 align 16
+"""
+
+
+def pcs(tool, folder):
+    lines = tool.run("decode", folder, "--format", "pcs").out.split()
+    return [int(line, 16) for line in lines if not line.startswith("#")]
+
+
+@case
+def both_watermark_recipes_trace_a_program(tool):
+    log = LOGS / "a64-coro.exlog.gz"
+    tool.run("encode", log, "--protocol", "ete", "--preset", "minimal", "-o", "whole")
+    whole = pcs(tool, "whole")
+    for name, ran in [("wrap", 26234), ("trigger", 85610)]:
+        shutil.copy(ROOT / "examples" / f"watermark-{name}.sim", tool.folder)
+        done = tool.run("sim", "trbe", f"watermark-{name}.sim", log, "--format", "jsonl")
+        lines = [json.loads(line) for line in done.out.splitlines()]
+        equal(sum(line["n"] for line in lines if line["t"] == "RAN"), ran)
+        got = pcs(tool, f"watermark-{name}.snap")
+        assert ran - 32 < len(got) <= ran, (name, len(got))
+        equal(got, whole[:len(got)], name)
+
+
+@case
+def a_program_through_the_buffer_in_each_mode(tool):
+    log = LOGS / "a64-coro.exlog.gz"
+    tool.run("encode", log, "--protocol", "ete", "--preset", "minimal", "-o", "whole")
+    whole = pcs(tool, "whole")
+    for mode in ["fill", "wrap", "circular"]:
+        for pages in [1, 2, 8]:
+            tool.write("s.txt", BUFFER.format(size=pages << 12, limit=16 + pages, mode=mode, run="all"))
+            tool.run("sim", "trbe", "s.txt", log, "--force")
+            trace = (tool.folder / "snap" / "trace.bin").read_bytes()
+            equal(len(trace) % 16, 0)
+            got = pcs(tool, "snap")
+            if pages == 8:  # all of it fits
+                equal(got, whole, mode)
+            elif mode == "fill":
+                assert len(got) > 1000
+                equal(got, whole[:len(got)], mode)
+            else:
+                assert len(got) > 1000
+                equal(got, whole[-len(got):], mode)
+
+
+def instructions_by_level(tool, folder):
+    """How many instructions a capture shows at each Exception level."""
+    level, counts = None, {}
+    for line in tool.run("decode", folder, "--format", "jsonl").out.splitlines():
+        line = json.loads(line)
+        if line["t"] == "PE_CONTEXT":
+            level = line["el"]
+        if line["t"] == "INSTR_RANGE":
+            counts[level] = counts.get(level, 0) + line["n"]
+    return counts
+
+
+@case
+def exception_levels_of_a_log(tool):
+    script = ("config features=el2,el3,secure\nmemory 0x10000 0x40000\nunit ete\nTRCVICTLR = 0x201\n"
+              "TRCCONFIGR = 0xc1\nTRFCR_EL1 = {el1}\nTRFCR_EL2 = {el2}\nMDCR_EL2.E2TB = {owner}\nisb\nTRBBASER = 0x10000\n"
+              "TRBPTR = 0x10000\nTRBLIMITR = 0x5001f\nisb\nTRCPRGCTLR = 1\nrun\n"
+              "TRCPRGCTLR = 0\nexpect discarded 0\ncapture snap 0x10000\n")
+    tool.run("encode", LOGS / "sys-el.exlog.gz", "--protocol", "ete", "-o", "whole")
+    whole = instructions_by_level(tool, "whole")
+    equal(set(whole), {0, 1, 2, 3})
+    # The last two: EL2 owns the buffer (MDCR_EL2.E2TB 0); else EL1, and EL2 is prohibited.
+    for el1, el2, owner, levels in [(1, 0, 3, [0]), (2, 0, 3, [1]), (3, 2, 3, [0, 1]),
+                                    (0, 2, 0, [2]), (3, 2, 0, [0, 1, 2])]:
+        tool.write("s.txt", script.format(el1=el1, el2=el2, owner=owner))
+        tool.run("sim", "trbe", "s.txt", LOGS / "sys-el.exlog.gz", "--force")
+        equal(instructions_by_level(tool, "snap"), {el: whole[el] for el in levels})
+
+
+@case
+def captures_are_not_written_over(tool):
+    tool.write("run.log", "trackway-log 1\ni 0x1000 14000001\n")
+    tool.write("s.txt", "preset minimal\nTRCPRGCTLR = 1\nlog run.log\nrun\ncapture snap 0\n")
+    tool.run("sim", "trbe", "s.txt")
+    done = tool.run("sim", "trbe", "s.txt", status=3)
+    assert "snap" in done.err and "exists" in done.err, done.err
+    tool.run("sim", "trbe", "s.txt", "--force")
+    done = tool.run("sim", "trbe", "s.txt", "s.txt", status=3)
+    tool.write("bad.log", "trackway-log 2\n")
+    assert "bad.log: no execution log" in tool.run("sim", "trbe", "s.txt", "bad.log", status=3).err
 
 
 @case

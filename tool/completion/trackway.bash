@@ -22,7 +22,7 @@ _trackway()
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
     encode) options='--protocol --elf --config --preset --range --unit --framing --description --force -o --output -v --verbose -h --help' ;;
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
-    sim) options='--format -o --output --color -q --quiet -h --help' ;;
+    sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)
         COMPREPLY=($(compgen -W 'info frames packets decode branches stats channels pack snapshot encode check-sequence sim' -- "$current"))
         return
