@@ -236,6 +236,7 @@ static bool spool(struct session *session)
 int session_open(struct session *session, const struct options *options)
 {
     const char *path = options->arguments.items[0];
+    const struct tw_errors_config log = { .size = sizeof log, .file = stderr };
     struct tw_capture_options to;
     struct tw_fault fault = { TW_OK, "" };
     enum tw_status opened;
@@ -243,6 +244,10 @@ int session_open(struct session *session, const struct options *options)
     *session = (struct session){ .options = options };
     if (!fill_options(session, &to))
         return BAD_USAGE;
+    if (tw_errors_new(&session->errors, &log) != TW_OK) {
+        say("out of memory");
+        return NOT_DONE;
+    }
     if (strcmp(path, "-") == 0 && !spool(session))
         return NOT_DONE;
     opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
@@ -277,6 +282,7 @@ void session_close(struct session *session)
 {
     tw_tree_free(session->tree);
     tw_capture_free(session->capture);
+    tw_errors_free(session->errors);
     free(session->lanes);
     free(session->missing);
     free(session->seen);

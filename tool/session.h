@@ -4,6 +4,7 @@
 #define SESSION_H
 
 #include <trackway/capture.h>
+#include <trackway/errors.h>
 #include <trackway/perfdata.h>
 #include <trackway/tree.h>
 
@@ -30,6 +31,7 @@ struct session {
     char *build_ids;
     char *spooled; /* path of what came from standard input */
     struct loss loss;
+    struct tw_errors *errors; /* writes to standard error */
 
     /* The buffer at work. */
     struct tw_tree *tree;

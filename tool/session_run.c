@@ -314,36 +314,14 @@ void session_stop(struct session *session)
     session->tree = NULL;
 }
 
-/* The words that the JSON line has for it, so that both forms always say the same. */
-static void error_text(char *text, size_t room, const struct tw_element *error, uint8_t id)
-{
-    static const char key[] = "\"msg\":\"";
-    char line[512];
-    const char *words;
-
-    (void)tw_element_json(line, sizeof line, error, id);
-    words = strstr(line, key);
-    if (words) {
-        words += sizeof key - 1;
-        (void)snprintf(text, room, "%.*s", (int)strcspn(words, "\""), words);
-    } else {
-        (void)snprintf(text, room, "%s", tw_error_code_name(error->error));
-    }
-}
-
 void session_say_error(const struct session *session, const struct tw_element *error,
                        uint8_t id)
 {
-    char text[400], skipped[80] = "";
+    struct tw_error entry;
 
-    if (session->options->quiet)
-        return;
-    error_text(text, sizeof text, error, id);
-    if (error->skipped)
-        (void)snprintf(skipped, sizeof skipped, "; skipped %" PRIu64 " byte%s to the next sync",
-                       error->skipped, error->skipped == 1 ? "" : "s");
-    fprintf(stderr, "%s+0x%" PRIx64 " id 0x%02x: %s%s\n",
-            session_file(session, session->buffer), error->index, id, text, skipped);
+    if (!session->options->quiet && tw_error_from_element(&entry, error, id) &&
+        tw_errors_set_name(session->errors, session_file(session, session->buffer)))
+        tw_errors_add(session->errors, &entry);
 }
 
 static void add_count(char *text, size_t room, uint64_t count, const char *one,

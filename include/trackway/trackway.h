@@ -5,6 +5,7 @@
 
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
+#include <trackway/errors.h>
 #include <trackway/etmv3.h>
 #include <trackway/etmv4.h>
 #include <trackway/etrace.h>

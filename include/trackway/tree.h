@@ -3,6 +3,7 @@
 #ifndef TRACKWAY_TREE_H
 #define TRACKWAY_TREE_H
 
+#include <trackway/errors.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/types.h>
@@ -27,6 +28,8 @@ struct tw_tree_config {
     bool check_opcodes, check_atoms, check_continuity;
     uint64_t base; /* capture offset of the first byte */
     const struct tw_allocator *allocator;
+    struct tw_errors *errors; /* borrowed: gets what is amiss, in order; NULL: none */
+    uint8_t verbosity; /* enum tw_severity: up to which it does; 0: errors and warnings */
     /* Decode on so many threads besides the caller's; 0 and 1: on the caller's.  What comes out is
        the same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of
        them, images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
@@ -59,9 +62,14 @@ struct tw_source_stats {
     uint64_t elements[TW_ELEMENT_TYPES];
     uint64_t errors[TW_ERROR_CODES];
     uint64_t instructions;
-    uint64_t packets; /* packets_only */
     uint64_t overflows, discards;
+    uint64_t losses;       /* times that synchronization was lost, or reset */
     uint64_t missing_code; /* ADDR_NACC elements */
+
+    /* Of packets_only and with_packets. */
+    uint64_t packets, bad_packets;
+    uint64_t syncs;             /* packets that allow to begin there */
+    uint64_t packet_types[256]; /* by the protocol's numbers, see tw_packet_type_name */
 };
 
 /* One packet, its bytes, and whose it is; valid until the next call. */

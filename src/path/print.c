@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements as lines: JSON for programs, text for people. */
-#include <trackway/types.h>
-
-#include "base/text.h"
+#include "path/print.h"
 
 static const char *word(const char *const *words, size_t count, unsigned value)
 {
@@ -163,7 +161,7 @@ static void json_data(struct tw_text *out, const struct tw_element *e)
         tw_json_u64(out, "be", 1);
 }
 
-static void error_message(struct tw_text *out, const struct tw_element *e)
+void tw_element_message(struct tw_text *out, const struct tw_element *e)
 {
     switch (e->error) {
     case TW_ERROR_RESERVED_HEADER:
@@ -216,7 +214,7 @@ static void json_error(struct tw_text *out, const struct tw_element *e)
     char message[160];
     struct tw_text text = tw_text_in(message, sizeof message);
 
-    error_message(&text, e);
+    tw_element_message(&text, e);
     tw_json_text(out, "code", tw_error_code_name(e->error));
     tw_json_text(out, "msg", message);
     tw_json_u64(out, "skipped", e->skipped);
@@ -385,7 +383,7 @@ static void text_body(struct tw_text *out, const struct tw_element *e)
         tw_text_format(out, " (%s) is not in the image", tw_space_name(e->space));
         break;
     case TW_ELEMENT_ERROR:
-        error_message(out, e);
+        tw_element_message(out, e);
         tw_text_format(out, "; skipped %llu bytes", (unsigned long long)e->skipped);
         break;
     default:

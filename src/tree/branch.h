@@ -59,6 +59,8 @@ struct tw_branch {
     size_t run_size, run_room;
     uint64_t run_end;
     uint64_t handled_gap;
+    bool is_understood;     /* the last packet handed out was */
+    bool is_sync_type[256]; /* types of packets that are synchronization */
 };
 
 struct tw_tree {

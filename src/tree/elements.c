@@ -2,6 +2,7 @@
 /* Elements of all branches, in the order in which the packets that release them are complete. */
 #include "base/memory.h"
 #include "tree/parallel.h"
+#include "tree/report.h"
 
 void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
                        size_t count)
@@ -23,6 +24,7 @@ void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *e
         } else if (element->type == TW_ELEMENT_NO_SYNC) {
             stats->overflows += element->reason == TW_REASON_OVERFLOW;
             stats->discards += element->reason == TW_REASON_DISCARD;
+            stats->losses += element->reason != TW_REASON_INIT;
         } else if (element->type == TW_ELEMENT_ADDR_NACC) {
             stats->missing_code++;
         }
@@ -41,6 +43,7 @@ void tw_stats_add(struct tw_source_stats *to, const struct tw_source_stats *from
     to->instructions += from->instructions;
     to->overflows += from->overflows;
     to->discards += from->discards;
+    to->losses += from->losses;
     to->missing_code += from->missing_code;
 }
 
@@ -111,6 +114,7 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     batch->count = batch->room = until - branch->given;
     batch->id = branch->id;
     branch->given = until;
+    tw_report_elements(branch, batch);
 }
 
 /* Where the branch's next element was released. */

@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "tree/branch.h"
+#include "tree/report.h"
 
 enum { LINE_ROOM = 1024 }; /* of a line, beside the packet's bytes */
 
@@ -136,7 +136,9 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
         view->is_bad = protocol->is_bad(packet_of(branch)->type);
         view->is_not_sync = protocol->is_not_sync(packet_of(branch)->type);
     }
-    branch->stats.packets++;
+    tw_count_packet(branch, view);
+    if (!branch->decoder) /* else its elements tell */
+        tw_report_packet(branch, view);
 }
 
 enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)

@@ -8,8 +8,8 @@
 
 #include <trackway/trackway.h>
 
-#include "failing.h"
 #include "all_runs.h"
+#include "failing.h"
 
 /* A consumer at all three heights that waits at random. */
 struct consumer {

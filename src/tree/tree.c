@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "tree/parallel.h"
+#include "tree/report.h"
 
 static void free_branch(struct tw_branch *branch)
 {
@@ -357,8 +358,10 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
     tree->broken = status;
+    tw_report_frames(tree);
     if (status != TW_OK)
-        return tw_fail(&tree->fault, status, "no memory for the capture's bytes");
+        return tw_report_fault(
+            tree, tw_fail(&tree->fault, status, "no memory for the capture's bytes"));
     return TW_OK;
 }
 
@@ -383,7 +386,9 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
     tree->broken = status;
-    return status;
+    tw_report_frames(tree);
+    tw_report_others(tree);
+    return tw_report_fault(tree, status);
 }
 
 static void reset_branch(struct tw_branch *branch)
