@@ -75,6 +75,7 @@ static uint64_t look(const struct tw_perf *perf)
         tw_perf_view(perf, &view, thread, mapping->time);
         sum += view.time + (thread ? strlen(thread->comm) : 0) + (map ? map->length : 0);
         sum += tw_perf_link_address(perf, mapping->file, mapping->offset);
+        sum += tw_perf_link_base(perf, mapping->file);
     }
     for (size_t i = 0; i < tw_perf_file_count(perf); i++)
         sum += strlen(tw_perf_file(perf, i)->name);

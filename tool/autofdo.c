@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "branches.h"
-#include "synth.h"
+#include "merge.h"
 
 /* A range (first to last instruction) or a branch, by file offsets. */
 struct pair {
@@ -25,6 +25,7 @@ struct autofdo {
     const struct session *session;
     struct table table;
     bool is_out;
+    bool is_simpleperf; /* text as simpleperf makes it of its own recordings */
     /* The map that held the last address: code does not often leave it. */
     const struct tw_perf_map *map;
     uint32_t space;
@@ -76,6 +77,7 @@ static void count_pair(struct autofdo *autofdo, const struct pair *pair)
     slot = slot_of(table, pair);
     if (!table->pairs[slot].count) {
         table->pairs[slot] = *pair;
+        table->pairs[slot].count = 0;
         table->count++;
     }
     table->pairs[slot].count++;
@@ -99,33 +101,122 @@ static bool place_of(struct autofdo *autofdo, const struct merge_lane *lane, uin
     return true;
 }
 
-static void take_range(void *context, struct merge_lane *lane, const struct tw_element *range)
-{
-    struct autofdo *autofdo = context;
-    struct pair pair = { .is_branch = false };
+/* What is under way in a lane: a run of code without a taken branch, and the branch that ended the
+   one before it. */
+struct course {
+    struct pair run, branch; /* count 1: there is one */
+    uint64_t next;           /* address at which the run goes on */
+    bool is_indirect;        /* the branch */
+};
 
-    if (!place_of(autofdo, lane, range->start, &pair.file, &pair.from))
-        return;
-    pair.to = pair.from + range->length - (uint64_t)range->last_size * 2;
-    count_pair(autofdo, &pair);
+static void end_run(struct autofdo *autofdo, struct course *course)
+{
+    if (course->run.count)
+        count_pair(autofdo, &course->run);
+    course->run.count = 0;
 }
 
-static void take_branch(void *context, const struct sample *sample)
+/* The branch led there; 0: out of what is known. */
+static void end_branch(struct autofdo *autofdo, struct course *course,
+                       const struct merge_lane *lane, uint64_t to)
 {
-    struct autofdo *autofdo = context;
-    struct pair pair = { .is_branch = true };
+    struct pair *branch = &course->branch;
     uint32_t file;
 
-    if (!sample->ip || !place_of(autofdo, sample->lane, sample->ip, &pair.file, &pair.from))
+    if (!branch->count)
         return;
-    /* A branch that leaves the program, or is followed by nothing, leads to 0. */
-    if (!sample->to || !place_of(autofdo, sample->lane, sample->to, &file, &pair.to) ||
-        file != pair.file)
-        pair.to = UINT64_MAX;
-    /* An exception is no branch of the program. */
-    if (sample->flags & (IP_INTERRUPT | IP_ASYNC | IP_SYSCALLRET))
+    /* simpleperf tells only targets that stand in the instruction. */
+    if (!to || (autofdo->is_simpleperf && course->is_indirect) ||
+        !place_of(autofdo, lane, to, &file, &branch->to) || file != branch->file)
+        branch->to = UINT64_MAX;
+    count_pair(autofdo, branch);
+    branch->count = 0;
+}
+
+static void take_range(struct autofdo *autofdo, struct merge_lane *lane,
+                       const struct tw_element *range)
+{
+    struct course *course = lane->state;
+    const bool is_branch = range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR;
+    const uint64_t to_last = range->length - (uint64_t)range->last_size * 2;
+    struct pair pair = { .count = 1 };
+
+    end_branch(autofdo, course, lane, range->start);
+    if (!place_of(autofdo, lane, range->start, &pair.file, &pair.from)) {
+        end_run(autofdo, course);
         return;
-    count_pair(autofdo, &pair);
+    }
+    /* perf's ranges go from where a branch led to the next that is taken; simpleperf's end at
+       each branch. */
+    if (course->run.count && course->next == range->start && course->run.file == pair.file &&
+        !autofdo->is_simpleperf) {
+        course->run.to = pair.from + to_last;
+    } else {
+        end_run(autofdo, course);
+        course->run = pair;
+        course->run.to = pair.from + to_last;
+    }
+    course->next = tw_element_end(range);
+    if (!is_branch || !(range->flags & TW_RANGE_EXECUTED))
+        return;
+    course->branch = course->run;
+    course->branch.from = course->run.to;
+    course->branch.is_branch = true;
+    course->is_indirect = range->last_kind == TW_LAST_IBR;
+    end_run(autofdo, course);
+}
+
+static void take_other(struct autofdo *autofdo, struct merge_lane *lane,
+                       const struct tw_element *element)
+{
+    struct course *course = lane->state;
+
+    switch (element->type) {
+    case TW_ELEMENT_EXCEPTION:
+        end_branch(autofdo, course, lane,
+                   element->flags & TW_EXCEPTION_HAS_RETURN ? element->return_address : 0);
+        end_run(autofdo, course);
+        break;
+    case TW_ELEMENT_EXCEPTION_RET: /* no branch of the program */
+        course->branch.count = 0;
+        end_run(autofdo, course);
+        break;
+    case TW_ELEMENT_NO_SYNC:
+    case TW_ELEMENT_TRACE_ON:
+    case TW_ELEMENT_EO_TRACE:
+    case TW_ELEMENT_ADDR_NACC:
+    case TW_ELEMENT_I_RANGE_NOPATH:
+        end_branch(autofdo, course, lane, 0);
+        end_run(autofdo, course);
+        break;
+    case TW_ELEMENT_ERROR:
+        session_say_error(autofdo->session, element, lane->id);
+        break;
+    default:
+        merge_look(lane, element);
+        break;
+    }
+}
+
+static void take(void *context, struct merge_lane *lane, const struct tw_element *elements,
+                 size_t count)
+{
+    struct autofdo *autofdo = context;
+
+    for (size_t i = 0; i < count; i++) {
+        if (elements[i].type == TW_ELEMENT_INSTR_RANGE)
+            take_range(autofdo, lane, &elements[i]);
+        else
+            take_other(autofdo, lane, &elements[i]);
+    }
+}
+
+static void end_block(void *context, struct merge_lane *lane)
+{
+    struct autofdo *autofdo = context;
+
+    end_branch(autofdo, lane->state, lane, 0);
+    end_run(autofdo, lane->state);
 }
 
 static bool is_named(const char *path, const char *name)
@@ -182,6 +273,8 @@ static void print(const struct autofdo *autofdo, struct pair *pairs, size_t coun
     struct output *out = autofdo->session->out;
     const struct tw_perf *perf = autofdo->session->perf;
     const struct tw_perf_file *file = tw_perf_file(perf, autofdo->chosen);
+    /* create_llvm_prof adds the address of the first segment to all that it reads. */
+    const uint64_t base = tw_perf_link_base(perf, autofdo->chosen);
     size_t ranges = 0;
 
     qsort(pairs, count, sizeof *pairs, compare);
@@ -189,10 +282,11 @@ static void print(const struct autofdo *autofdo, struct pair *pairs, size_t coun
         ranges++;
     output_format(out, "%zu\n", ranges);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t from = tw_perf_link_address(perf, autofdo->chosen, pairs[i].from);
-        const uint64_t to = pairs[i].to == UINT64_MAX
-                                ? 0
-                                : tw_perf_link_address(perf, autofdo->chosen, pairs[i].to);
+        const uint64_t from = tw_perf_link_address(perf, autofdo->chosen, pairs[i].from) - base;
+        const uint64_t to =
+            pairs[i].to == UINT64_MAX
+                ? 0
+                : tw_perf_link_address(perf, autofdo->chosen, pairs[i].to) - base;
 
         if (i == ranges)
             output_format(out, "0\n%zu\n", count - ranges);
@@ -206,16 +300,18 @@ static void print(const struct autofdo *autofdo, struct pair *pairs, size_t coun
         output_hex(out, file->build_id, file->build_id_size);
         output_text(out, "\n");
     }
-    output_format(out, "// %s\n", file->name);
+    output_format(out, autofdo->is_simpleperf ? "// %s\n\n" : "// %s\n", file->name);
 }
 
 int autofdo_print(struct session *session)
 {
-    struct autofdo autofdo = { .session = session };
-    const struct synth synth = { .report = take_branch,
-                                 .range = take_range,
-                                 .context = &autofdo };
-    int status = synth_run(session, &synth);
+    struct autofdo autofdo = { .session = session,
+                               .is_simpleperf = tw_perf_feature(session->perf, "meta") };
+    const struct merge_sink sink = { .state_size = sizeof(struct course),
+                                     .take = take,
+                                     .end_block = end_block,
+                                     .context = &autofdo };
+    int status = merge_run(session, &sink);
     size_t count = 0;
 
     if (status == DONE || status == DONE_WITH_LOSS) {

@@ -4,33 +4,29 @@
 
 #include "info.h"
 
-static const char *const feature_names[] = { "hostname", "osrelease", "version", "arch",
-                                             "cpudesc",  "cpuid",     "cmdline", "topology" };
-
-enum { FEATURES = sizeof feature_names / sizeof feature_names[0], RECORD_TYPES = 256 };
+enum { RECORD_TYPES = 256 };
 
 static const char *const states[] = { "unused", "found", "missing", "wrong" };
 
 void info_perf_text(struct output *out, const struct tw_perf *perf)
 {
-    const char *between = "    ";
+    const char *between = "    ", *name;
     uint64_t first, last;
 
     output_text(out, "recording\n");
-    for (size_t i = 0; i < FEATURES; i++) {
-        const char *text = tw_perf_feature(perf, feature_names[i]);
+    for (size_t i = 0; (name = tw_perf_feature_name(i)) != NULL; i++) {
+        const char *text = tw_perf_feature(perf, name);
 
         if (text && *text)
-            output_format(out, "  %s: %s\n", feature_names[i], text);
+            output_format(out, "  %s: %s\n", name, text);
     }
     if (tw_perf_time_span(perf, &first, &last))
         output_format(out, "  time: %" PRIu64 " to %" PRIu64 " ns\n", first, last);
     output_text(out, "  records:\n");
     for (unsigned type = 0; type < RECORD_TYPES; type++) {
-        const char *name = tw_perf_record_name(type);
-
         if (!tw_perf_record_count(perf, type))
             continue;
+        name = tw_perf_record_name(type);
         output_format(out, "%s%s %" PRIu64, between, name ? name : "other",
                       tw_perf_record_count(perf, type));
         between = ", ";
@@ -58,21 +54,21 @@ static void member(struct output *out, const char *key, const char *text)
 
 void info_perf_json(struct output *out, const struct tw_perf *perf)
 {
+    const char *name;
     uint64_t first, last;
 
     output_text(out, "{\"t\":\"RECORDING\"");
-    for (size_t i = 0; i < FEATURES; i++) {
-        const char *text = tw_perf_feature(perf, feature_names[i]);
+    for (size_t i = 0; (name = tw_perf_feature_name(i)) != NULL; i++) {
+        const char *text = tw_perf_feature(perf, name);
 
         if (text && *text)
-            member(out, feature_names[i], text);
+            member(out, name, text);
     }
     if (tw_perf_time_span(perf, &first, &last))
         output_format(out, ",\"first\":%" PRIu64 ",\"last\":%" PRIu64, first, last);
     output_text(out, "}\n");
     for (unsigned type = 0; type < RECORD_TYPES; type++) {
-        const char *name = tw_perf_record_name(type);
-
+        name = tw_perf_record_name(type);
         if (tw_perf_record_count(perf, type))
             output_format(out,
                           "{\"t\":\"RECORDS\",\"type\":%u,\"name\":\"%s\",\"n\":%" PRIu64 "}\n",

@@ -344,8 +344,6 @@ static void take(void *context, struct merge_lane *lane, const struct tw_element
             take_other(synth, lane, &elements[i]);
             continue;
         }
-        if (synth->range)
-            synth->range(synth->context, lane, &elements[i]);
         take_range(synth, lane, &elements[i]);
     }
 }

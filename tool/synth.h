@@ -41,8 +41,6 @@ struct synth {
     uint64_t period; /* a sample after so many instructions; 0: branches */
     size_t stack_room;
     void (*report)(void *context, const struct sample *sample);
-    void (*range)(void *context, struct merge_lane *lane,
-                  const struct tw_element *range); /* or NULL */
     void *context;
     const struct session *session;
 };

@@ -135,12 +135,18 @@ TW_API const struct tw_perf_mapping *tw_perf_mapping(const struct tw_perf *perf,
 /* The address that an offset in a file has in its ELF headers; the offset itself in other files. */
 TW_API uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file,
                                      uint64_t offset);
+/* The address that its first loaded segment was linked at; 0 in other files. */
+TW_API uint64_t tw_perf_link_base(const struct tw_perf *perf, uint32_t file);
 
 /* A trace timestamp as time of the records.  False: the two clocks have nothing in common. */
 TW_API bool tw_perf_time(const struct tw_perf *perf, uint64_t *ns, uint64_t timestamp);
 
-/* "hostname", "osrelease", "version", "arch", "cpudesc", "cpuid", "cmdline"; NULL: not said. */
+/* What a feature section says, as text; NULL: not there, or no such name. */
 TW_API const char *tw_perf_feature(const struct tw_perf *perf, const char *name);
+/* The names: "hostname", "osrelease", "version", "arch", "cpus", "cpudesc", "cpuid", "memory",
+   "cmdline", "events", "topology", "pmus", "sample_time", "clock_resolution", "compressed", "clock",
+   and "meta" of simpleperf; NULL at the end. */
+TW_API const char *tw_perf_feature_name(size_t number);
 /* How many records of a type there are; types from 0 to 255. */
 TW_API uint64_t tw_perf_record_count(const struct tw_perf *perf, unsigned type);
 /* "MMAP2", "AUX" ...; NULL: a type without a name. */

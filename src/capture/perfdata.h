@@ -32,6 +32,8 @@ enum {
     PERF_SIMPLEPERF_FIRST = 32768
 };
 
+enum { PERF_FEATURES = 17 }; /* feature sections that are kept as text */
+
 /* Bits of sample_type that the trailing id is made of, in its order. */
 enum {
     PERF_HAS_TID = 1 << 1,
@@ -154,7 +156,7 @@ struct tw_perf {
     bool layouts_differ;
 
     uint64_t counts[256];
-    const char *features[16]; /* see feature_names */
+    const char *features[PERF_FEATURES]; /* as perfdata_features.c lists them */
     bool has_times;
     uint64_t first_time, last_time;
     uint64_t compressed, decompressed;
@@ -227,6 +229,10 @@ enum tw_status tw_perf_read_header(struct tw_perf *perf, uint64_t *data, uint64_
 enum tw_status tw_perf_read_feature(struct tw_perf *perf, unsigned number,
                                     const struct perf_view *section);
 enum tw_status tw_perf_read_build_id(struct tw_perf *perf, const struct perf_view *record);
+
+/* perfdata_features.c: keeps what a section tells, if it is one of use. */
+enum tw_status tw_perf_keep_feature(struct tw_perf *perf, unsigned number,
+                                    const struct perf_view *section);
 
 /* perfdata_records.c: a record from bytes; TW_END: there is no whole one.  perfdata_take.c: what
    it means. */

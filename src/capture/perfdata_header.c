@@ -5,7 +5,6 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "capture/perfdata.h"
 
 enum {
@@ -15,20 +14,9 @@ enum {
     ATTR_MIN = 64,
     FEATURE_BITS = 256,
     FEATURE_BUILD_ID = 2,
-    FEATURE_CMDLINE = 11,
-    FEATURE_TOPOLOGY = 13,
-    FEATURE_SAMPLE_TIME = 21,
     FEATURE_COMPRESSED = 27,
     COMPRESSED_ZSTD = 1,
     BUILD_ID_SIZE = 20
-};
-
-static const struct {
-    const char *name;
-    uint8_t number;
-} feature_names[] = {
-    { "hostname", 3 }, { "osrelease", 4 }, { "version", 5 },  { "arch", 6 },
-    { "cpudesc", 8 },  { "cpuid", 9 },     { "cmdline", 11 }, { "topology", 13 },
 };
 
 static const uint64_t magic_value = 0x32454c4946524550; /* PERFILE2 */
@@ -38,14 +26,6 @@ bool tw_perf_is(const uint8_t *bytes, size_t size)
     return size >= 8 &&
            (memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "2ELIFREP", 8) == 0 ||
             memcmp(bytes, "PERFFILE", 8) == 0);
-}
-
-const char *tw_perf_feature(const struct tw_perf *perf, const char *name)
-{
-    for (size_t i = 0; i < TW_LENGTH(feature_names); i++)
-        if (strcmp(feature_names[i].name, name) == 0)
-            return perf->features[i];
-    return NULL;
 }
 
 /* The part of a view from `at` on, at most `size` bytes. */
@@ -125,43 +105,6 @@ static enum tw_status read_attrs(struct tw_perf *perf)
     return TW_OK;
 }
 
-/* "u32 length, bytes": moves on; NULL when it does not fit. */
-static const char *take_string(const struct perf_view *view, size_t *at)
-{
-    const uint32_t size = perf_u32(view, *at);
-    const char *text = (const char *)view->bytes + *at + 4;
-
-    if (*at + 4 > view->size || size > view->size - *at - 4 || !size || !memchr(text, 0, size))
-        return NULL;
-    *at += 4 + (size_t)size;
-    return text;
-}
-
-static enum tw_status keep_feature(struct tw_perf *perf, unsigned number,
-                                   const struct perf_view *section)
-{
-    const bool is_list = number == FEATURE_CMDLINE || number == FEATURE_TOPOLOGY;
-    uint32_t count = is_list ? perf_u32(section, 0) : 1;
-    size_t at = is_list ? 4 : 0, slot = 0;
-    struct tw_text text = { .allocator = perf->capture->allocator };
-    const char *word;
-
-    while (slot < TW_LENGTH(feature_names) && feature_names[slot].number != number)
-        slot++;
-    if (slot == TW_LENGTH(feature_names))
-        return TW_OK;
-    for (; count && (word = take_string(section, &at)) != NULL; count--) {
-        if (text.size)
-            tw_text_char(&text, ' ');
-        tw_text_add(&text, word);
-    }
-    perf->features[slot] = text.size && !text.failed
-                               ? tw_capture_keep_text(perf->capture, text.chars, text.size)
-                               : "";
-    tw_text_free(&text);
-    return perf->features[slot] ? TW_OK : TW_E_MEMORY;
-}
-
 enum tw_status tw_perf_read_build_id(struct tw_perf *perf, const struct perf_view *record)
 {
     const uint16_t misc = perf_u16(record, 4);
@@ -205,7 +148,7 @@ enum tw_status tw_perf_read_feature(struct tw_perf *perf, unsigned number,
                                "%s: records are compressed by method %" PRIu32
                                ", which is not known",
                                perf->capture->path, perf_u32(section, 4));
-    return keep_feature(perf, number, section);
+    return tw_perf_keep_feature(perf, number, section);
 }
 
 static enum tw_status read_features(struct tw_perf *perf, uint64_t table)

@@ -330,3 +330,17 @@ uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file, uint64_
             return offset - segment.offset + segment.address;
     return offset;
 }
+
+uint64_t tw_perf_link_base(const struct tw_perf *perf, uint32_t file)
+{
+    struct perf_segment segment;
+    struct perf_elf elf;
+
+    if (file >= perf->file_count || !perf->found[file])
+        return 0;
+    tw_perf_elf_open(&elf, perf->found[file]->bytes, perf->found[file]->size);
+    for (uint32_t i = 0; tw_perf_elf_segment(&elf, &segment, i); i++)
+        if (segment.type == SEGMENT_LOAD)
+            return segment.address;
+    return 0;
+}
