@@ -10,6 +10,7 @@
 
 struct tw_code_config;
 struct tw_follow;
+struct tw_index_note;
 struct tw_state;
 
 /* What describes a source: the register values that a debugger reads from the hardware (or the
@@ -66,7 +67,11 @@ struct tw_split {
 
 enum {
     TW_PROTOCOL_FOLLOWS = 1, /* needs the program's image: decode gets a follower */
-    TW_PROTOCOL_BITS = 2     /* offsets inside packets are not byte aligned (STM nibbles) */
+    TW_PROTOCOL_BITS = 2,    /* offsets inside packets are not byte aligned (STM nibbles) */
+    /* Packets can be told only from the beginning of the stream on; and times and the like can,
+       which add up from there. */
+    TW_PROTOCOL_UNMARKED = 4,
+    TW_PROTOCOL_SUMS = 8
 };
 
 struct tw_protocol {
@@ -128,7 +133,35 @@ struct tw_protocol {
     void (*state)(void *decoder, struct tw_follow *follow, struct tw_state *state);
     bool (*split)(struct tw_split *split, const void *decoder, const uint8_t *data,
                   size_t size);
+
+    /* Index; all optional.  notes says what of a packet, which `reader` has just read, belongs
+       into an index: at most TW_INDEX_NOTES of them; returns how many.  `state` is the stream's
+       own, TW_INDEX_WORDS of zeros at the start and after a loss (the last one not zero: what
+       came before is not known).  pass takes whole packets that give no notes from the front of a
+       stream in sync, as far as that is quick, and returns how many bytes; what it leaves undone
+       in the reader changes no later note.  restore gives a decoder that is about to meet a
+       synchronization point the words that notes kept of it (TW_INDEX_STATE): what the point
+       itself does not bring back. */
+    unsigned (*notes)(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                      const void *packet);
+    size_t (*pass)(void *reader, const uint8_t *data, size_t size);
+    void (*restore)(void *decoder, const uint64_t *words);
 };
+
+enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };
+
+/* An entry of an index, before its place is known; kind is one of enum tw_index_kind. */
+struct tw_index_note {
+    uint8_t kind;
+    uint64_t value;
+};
+
+static inline unsigned tw_note(struct tw_index_note *note, unsigned kind, uint64_t value)
+{
+    note->kind = (uint8_t)kind;
+    note->value = value;
+    return 1;
+}
 
 /* Every protocol of the library, NULL at the end; and by name (NULL: there is none). */
 extern const struct tw_protocol *const tw_protocols[];

@@ -11,6 +11,7 @@
 #include <trackway/etrace.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
+#include <trackway/index.h>
 #include <trackway/itm.h>
 #include <trackway/log.h>
 #include <trackway/perfdata.h>

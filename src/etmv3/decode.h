@@ -114,4 +114,9 @@ enum tw_status tw_etmv3_decode(void *decoder, struct tw_follow *follow, struct t
                                struct tw_input *in);
 enum tw_status tw_etmv3_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
 
+/* index.c */
+unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                        const void *packet);
+void tw_etmv3_restore(void *decoder, const uint64_t *words);
+
 #endif

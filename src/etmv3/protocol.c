@@ -154,4 +154,6 @@ const struct tw_protocol tw_etmv3 = {
     .decode = tw_etmv3_decode,
     .end = tw_etmv3_end,
     .decoder_reset = tw_etmv3_decoder_reset,
+    .notes = tw_etmv3_notes,
+    .restore = tw_etmv3_restore,
 };

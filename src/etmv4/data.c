@@ -106,4 +106,5 @@ const struct tw_protocol tw_etmv4d = {
     .decode = decode,
     .end = end,
     .decoder_reset = reset,
+    .notes = tw_etmv4_notes,
 };

@@ -177,6 +177,11 @@ void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup);
 void tw_etmv4_print(struct tw_text *out, const struct tw_etmv4_packet *packet);
 void tw_etmv4_json(struct tw_text *out, const struct tw_etmv4_packet *packet);
 
+/* index.c: shared with ETE too. */
+unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                        const void *packet);
+size_t tw_etmv4_pass(void *reader, const uint8_t *data, size_t size);
+
 /* protocol.c: shared with ETE. */
 enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
                                   const struct tw_source_info *source, bool is_ete,

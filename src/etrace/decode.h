@@ -171,4 +171,10 @@ void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail);
 /* Says what the last loss cost. */
 void tw_etrace_report_error(struct tw_etrace_run *run, uint64_t resumed);
 
+/* index.c */
+
+unsigned tw_etrace_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                         const void *packet);
+void tw_etrace_restore(void *decoder, const uint64_t *words);
+
 #endif

@@ -97,7 +97,8 @@ static void json(struct tw_text *out, const void *packet)
 }
 
 #define MEMBERS                                                                                \
-    .flags = TW_PROTOCOL_FOLLOWS, .config_size = sizeof(struct tw_etrace_config),              \
+    .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED,                                       \
+    .config_size = sizeof(struct tw_etrace_config),                                            \
     .reader_size = sizeof(struct tw_etrace_codec),                                             \
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
@@ -106,7 +107,8 @@ static void json(struct tw_text *out, const void *packet)
     .header_size = header_size, .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,  \
     .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
     .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
-    .decoder_reset = tw_etrace_decoder_reset
+    .decoder_reset = tw_etrace_decoder_reset, .notes = tw_etrace_notes,                        \
+    .restore = tw_etrace_restore
 
 extern const struct tw_protocol tw_etrace, tw_etraced;
 

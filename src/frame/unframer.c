@@ -83,6 +83,15 @@ void tw_unframer_reset(struct tw_unframer *unframer, uint64_t base)
     memset(&unframer->stats, 0, sizeof unframer->stats);
 }
 
+void tw_unframer_resume(struct tw_unframer *unframer, uint64_t base, uint8_t id)
+{
+    tw_unframer_reset(unframer, base);
+    unframer->id = id;
+    /* DSTREAM's blocks hide where a frame begins: there an FSYNC has to tell. */
+    unframer->is_synced = unframer->config.framing == TW_FRAMING_TPIU ||
+                          unframer->config.framing == TW_FRAMING_TPIU_HSYNC;
+}
+
 static void feed_memory(struct tw_unframer *unframer, const uint8_t *data, size_t size)
 {
     uint64_t capture = unframer->capture;

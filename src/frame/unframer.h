@@ -79,6 +79,10 @@ struct tw_unframer {
     uint8_t empty[FRAME_TAIL]; /* what a stream without memory shows */
 };
 
+/* Reset in the middle of a capture: a frame begins at `base`, and bytes before its first ID byte
+   are of this ID (TW_ID_UNKNOWN: of no known one). */
+void tw_unframer_resume(struct tw_unframer *unframer, uint64_t base, uint8_t id);
+
 /* stream.c */
 
 void tw_unframer_fail(struct tw_unframer *unframer);

@@ -13,9 +13,7 @@ static void clear(struct tw_itm_decoder *d)
     tw_itm_reader_clear(&d->reader, config);
     d->local = d->global = 0;
     d->page = 0;
-    d->scale = 0;
-    if (!config->scale_as_swo || config->tcr & TW_ITM_TCR_SWO)
-        d->scale = (uint8_t)(2 * (config->tcr >> 8 & 3));
+    d->scale = d->reader.scale;
     d->overflow = 0;
     d->has_low = d->has_high = d->has_begun = d->has_ended = false;
     d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };

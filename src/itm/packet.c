@@ -150,6 +150,9 @@ void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_confi
 {
     reader->assumes = config->assume_sync;
     reader->resumes = config->on_error == TW_ITM_RESUME;
+    reader->scale = 0;
+    if (!config->scale_as_swo || config->tcr & TW_ITM_TCR_SWO)
+        reader->scale = (uint8_t)(2 * (config->tcr >> 8 & 3));
     tw_itm_reader_lost(reader);
 }
 

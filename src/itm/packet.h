@@ -34,6 +34,7 @@ struct tw_itm_reader {
     bool is_start;    /* ... but has yet to find the first packet there */
     bool resumes;     /* after damage, at the next byte */
     bool is_in_zeros; /* unsynced, but any byte other than zero ends that */
+    uint8_t scale;    /* log2 of clocks per count of a local timestamp */
 };
 
 extern const struct tw_protocol tw_itm;
@@ -83,5 +84,10 @@ void tw_itm_decoder_reset(void *decoder);
 enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                              struct tw_input *in);
 enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+
+/* index.c */
+unsigned tw_itm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                      const void *packet);
+void tw_itm_restore(void *decoder, const uint64_t *words);
 
 #endif

@@ -67,6 +67,7 @@ static bool is_not_sync(unsigned type)
 const struct tw_protocol tw_itm = {
     .name = "itm",
     .title = "Instrumentation Trace Macrocell and Data Watchpoint and Trace",
+    .flags = TW_PROTOCOL_SUMS,
     .config_size = sizeof(struct tw_itm_config),
     .reader_size = sizeof(struct tw_itm_reader),
     .decoder_size = sizeof(struct tw_itm_decoder),
@@ -87,4 +88,6 @@ const struct tw_protocol tw_itm = {
     .decode = tw_itm_decode,
     .end = tw_itm_end,
     .decoder_reset = tw_itm_decoder_reset,
+    .notes = tw_itm_notes,
+    .restore = tw_itm_restore,
 };

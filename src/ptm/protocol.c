@@ -117,4 +117,6 @@ const struct tw_protocol tw_ptm = {
     .decode = tw_ptm_decode,
     .end = tw_ptm_end,
     .decoder_reset = tw_ptm_decoder_reset,
+    .notes = tw_ptm_notes,
+    .restore = tw_ptm_restore,
 };

@@ -178,4 +178,9 @@ enum tw_status tw_stm_decode(void *decoder, struct tw_follow *follow, struct tw_
                              struct tw_input *in);
 enum tw_status tw_stm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
 
+/* index.c */
+unsigned tw_stm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                      const void *packet);
+void tw_stm_restore(void *decoder, const uint64_t *words);
+
 #endif

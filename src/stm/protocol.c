@@ -44,7 +44,7 @@ static bool is_not_sync(unsigned type)
 const struct tw_protocol tw_stm = {
     .name = "stm",
     .title = "System Trace Macrocell (STPv2)",
-    .flags = TW_PROTOCOL_BITS,
+    .flags = TW_PROTOCOL_BITS | TW_PROTOCOL_SUMS,
     .config_size = sizeof(struct tw_stm_config),
     .reader_size = sizeof(struct tw_stm_reader),
     .decoder_size = sizeof(struct tw_stm_decoder),
@@ -65,4 +65,6 @@ const struct tw_protocol tw_stm = {
     .decode = tw_stm_decode,
     .end = tw_stm_end,
     .decoder_reset = tw_stm_decoder_reset,
+    .notes = tw_stm_notes,
+    .restore = tw_stm_restore,
 };

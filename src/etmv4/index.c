@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ETMv4 and ETE: what an index notes of packets, and how to pass over the rest quickly. */
+#include <trackway/index.h>
+
+#include "etmv4/packet.h"
+
+unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                        const void *packet)
+{
+    const struct tw_etmv4_packet *from = packet;
+
+    (void)state;
+    (void)reader;
+    switch (from->base.type) {
+    case TW_ETMV4_ASYNC:
+        return tw_note(notes, TW_INDEX_SYNC, 1);
+    case TW_ETMV4_TRACE_INFO:
+        return tw_note(notes, TW_INDEX_INFO, from->info);
+    case TW_ETMV4_TIMESTAMP:
+        return tw_note(notes, TW_INDEX_TIME, from->timestamp);
+    case TW_ETMV4_EVENT:
+        return tw_note(notes, TW_INDEX_EVENT, from->number);
+    case TW_ETMV4_TRACE_ON:
+        return tw_note(notes, TW_INDEX_TRACE_ON, TW_TRACE_ON_NORMAL);
+    case TW_ETMV4_OVERFLOW:
+        return tw_note(notes, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
+    case TW_ETMV4_DISCARD:
+        return tw_note(notes, TW_INDEX_LOSS, TW_REASON_DISCARD);
+    case TW_ETMV4_CTXT:
+        return from->has_context && from->has_cid ? tw_note(notes, TW_INDEX_CONTEXT, from->cid)
+                                                  : 0;
+    case TW_ETMV4_ADDR_CTXT_L_32IS0:
+    case TW_ETMV4_ADDR_CTXT_L_32IS1:
+    case TW_ETMV4_ADDR_CTXT_L_64IS0:
+    case TW_ETMV4_ADDR_CTXT_L_64IS1:
+        return from->has_cid ? tw_note(notes, TW_INDEX_CONTEXT, from->cid) : 0;
+    default:
+        return 0;
+    }
+}
+
+enum { MARGIN = 16 }; /* longer than any packet that is passed over */
+
+/* How long the packets are that most of a trace is; 0: not one of them.  They are the same under
+   every configuration, and none can be bad. */
+/* clang-format off */
+static const uint8_t lengths[256] = {
+    [0x0c] = 2, 2,
+    [0x10] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    [0x30] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    [0x90] = 1, 1, 1,
+    [0x95] = 2, 2, /* and one more when the second byte says so */
+    [0x9a] = 5, 5, [0x9d] = 9, 9,
+    [0xc0] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+             1, 1, 1, 1,
+    [0xe0] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+             1, 1, 1, 1,
+};
+/* clang-format on */
+
+/* Addresses are left out of the reader's history: no note has one. */
+size_t tw_etmv4_pass(void *reader, const uint8_t *data, size_t size)
+{
+    struct tw_etmv4_reader *state = reader;
+    const uint8_t *at = data;
+    const uint8_t *end;
+
+    if (!state->is_synced || state->setup.is_data_stream || size <= MARGIN)
+        return 0;
+    end = data + size - MARGIN;
+    while (at < end) {
+        unsigned length = lengths[*at];
+
+        if (length == 0)
+            break;
+        if (length == 2 && *at >= 0x95)
+            length += at[1] >> 7;
+        at += length;
+    }
+    state->offset += (uint64_t)(at - data);
+    return (size_t)(at - data);
+}
