@@ -16,6 +16,7 @@ enum {
 struct wishes {
     bool is_64bit, has_exceptions, has_context, has_transactions, has_gaps;
     bool has_time, has_externals, has_instrumentation, has_losses, has_requests;
+    bool has_inputs; /* PE comparator inputs, and an event that is latched where trace is not */
     uint32_t max_spec; /* 0: nothing is speculative */
     unsigned length;   /* instructions */
 };
@@ -401,6 +402,10 @@ static inline void side_events(struct program *program)
         add_value(program, TW_STEP_EXTERNAL, 0x20 + any_below(program, 4), 0, BOTH);
         add_value(program, TW_STEP_CYCLES, 1, 0, BOTH);
     }
+    if (wishes->has_inputs && one_in(program, 12))
+        add_value(program, TW_STEP_INPUTS, check_random_next(program->random) & 0xff, 0, BOTH);
+    if (wishes->has_inputs && one_in(program, 40))
+        add_value(program, TW_STEP_EXTERNAL, 0x400d, 0, BOTH);
     if (wishes->has_instrumentation && one_in(program, 50))
         add_value(program, TW_STEP_INSTRUMENTATION, check_random_next(program->random), 0,
                   BOTH);

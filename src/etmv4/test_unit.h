@@ -132,6 +132,7 @@ struct oracle {
     struct tw_step step; /* the instructions at work */
     size_t at;
     wants_fn *wants; /* NULL: everything */
+    void (*on_step)(void *context, const struct tw_step *step); /* or NULL; before it is taken */
     void *wants_context;
     bool *started, was_started; /* ViewInst start/stop, which a failed transaction takes back */
     uint32_t p0_kinds;
@@ -250,8 +251,11 @@ static inline const struct expected *oracle_next(struct oracle *oracle)
             return NULL;
         }
         oracle->at = 0;
-        if (oracle->step.kind != TW_STEP_INSTRUCTIONS)
-            oracle_step(oracle, &oracle->step);
+        if (oracle->step.kind == TW_STEP_INSTRUCTIONS)
+            continue;
+        if (oracle->on_step)
+            oracle->on_step(oracle->wants_context, &oracle->step);
+        oracle_step(oracle, &oracle->step);
     }
     return &oracle->waiting[oracle->first++];
 }

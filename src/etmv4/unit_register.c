@@ -4,6 +4,8 @@
 
 #include "etmv4/unit.h"
 
+enum { SSSTATUS = 1 << 9 }; /* of TRCVICTLR */
+
 /* Names, with a number behind them when there are several of the kind. */
 static const struct name {
     const char *name;
@@ -71,6 +73,10 @@ static void disable(struct tw_unit *unit)
         tw_unit_pack_atoms(unit, 0);
     }
     tw_unit_forget_records(unit);
+    if (unit->flow.is_started)
+        unit->registers[TW_TRCVICTLR] |= SSSTATUS;
+    else
+        unit->registers[TW_TRCVICTLR] &= ~(uint64_t)SSSTATUS;
     tw_unit_stop_tracing(unit);
     unit->atom_count = 0;
     unit->atoms = 0;
@@ -117,7 +123,7 @@ enum tw_status tw_unit_read_register(const struct tw_unit *unit, const char *nam
         return TW_E_ARGUMENT;
     *value = unit->registers[slot];
     if (slot == TW_TRCVICTLR && unit->is_enabled)
-        *value = (*value & ~(uint64_t)0x200) | (unit->flow.is_started ? 0x200u : 0);
+        *value = (*value & ~(uint64_t)SSSTATUS) | (unit->flow.is_started ? SSSTATUS : 0u);
     if (slot == TW_TRCRSR)
         *value |= unit->flow.was_traced ? 0x1000u : 0;
     return TW_OK;

@@ -64,7 +64,8 @@ bool tw_unit_event_is_active(const struct tw_unit *unit, uint32_t event)
     return (selector(unit, 2 * pair) && selector(unit, 2 * pair + 1)) != inverts;
 }
 
-static void step_counters(struct tw_unit *unit)
+/* The counters that are at zero. */
+static uint8_t step_counters(struct tw_unit *unit)
 {
     bool lower_reloads = false;
     uint8_t at_zero = 0;
@@ -86,7 +87,7 @@ static void step_counters(struct tw_unit *unit)
             unit->registers[TW_TRCCNTVR + i] = value - 1u;
         lower_reloads = reloads;
     }
-    unit->counters_at_zero = at_zero;
+    return at_zero;
 }
 
 /* Forward beats backward; several steps in one cycle; states passed through count too. */
@@ -94,7 +95,7 @@ static void step_sequencer(struct tw_unit *unit)
 {
     unsigned state = tw_unit_value(unit, TW_TRCSEQSTR) & 3;
     bool forward[3], backward[3];
-    uint8_t hits;
+    uint8_t hits = 0;
 
     for (unsigned i = 0; i < 3; i++) {
         const uint32_t control = tw_unit_value(unit, TW_TRCSEQEVR + i);
@@ -107,7 +108,6 @@ static void step_sequencer(struct tw_unit *unit)
         unit->sequencer = 1;
         return;
     }
-    hits = (uint8_t)(1u << state);
     if (state < 3 && forward[state]) {
         while (state < 3 && forward[state])
             hits |= (uint8_t)(1u << ++state);
@@ -116,7 +116,7 @@ static void step_sequencer(struct tw_unit *unit)
             hits |= (uint8_t)(1u << --state);
     }
     unit->registers[TW_TRCSEQSTR] = state;
-    unit->sequencer = hits;
+    unit->sequencer = hits ? hits : (uint8_t)(1u << state);
 }
 
 static void step_events(struct tw_unit *unit)
@@ -140,14 +140,17 @@ static void step_events(struct tw_unit *unit)
 
 void tw_unit_step_resources(struct tw_unit *unit)
 {
+    uint8_t at_zero;
+
     if (unit->is_paused)
         return;
     step_events(unit);
     if (unit->setup.timestamps &&
         tw_unit_event_is_active(unit, tw_unit_value(unit, TW_TRCTSCTLR) & 0x9f))
         unit->timestamp_is_due = true;
-    step_counters(unit);
+    at_zero = step_counters(unit);
     step_sequencer(unit);
+    unit->counters_at_zero = at_zero; /* seen from the next cycle on, as the states are */
     unit->sac_hits = 0;
     unit->arc_hits = 0;
     unit->external = 0;
