@@ -132,7 +132,8 @@ struct oracle {
     struct tw_step step; /* the instructions at work */
     size_t at;
     wants_fn *wants; /* NULL: everything */
-    void (*on_step)(void *context, const struct tw_step *step); /* or NULL; before it is taken */
+    void (*on_step)(void *context,
+                    const struct tw_step *step); /* or NULL; before it is taken */
     void *wants_context;
     bool *started, was_started; /* ViewInst start/stop, which a failed transaction takes back */
     uint32_t p0_kinds;
