@@ -9,7 +9,9 @@
 #include <trackway/etmv3.h>
 #include <trackway/etmv4.h>
 #include <trackway/etrace.h>
+#include <trackway/etrace_unit.h>
 #include <trackway/frame.h>
+#include <trackway/hart.h>
 #include <trackway/image.h>
 #include <trackway/index.h>
 #include <trackway/itm.h>

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the E-Trace encoder share: unit.c takes blocks, unit_filter.c qualifies them,
+   unit_flow.c decides what to report, unit_emit.c makes packets, unit_sink.c sends them. */
+#ifndef ETRACE_UNIT_H
+#define ETRACE_UNIT_H
+
+#include <trackway/etrace_unit.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "etrace/packet.h"
+
+enum {
+    TW_ETRACE_FILTERS = 16,
+    TW_ETRACE_COMPARATORS = 8,
+    TW_ETRACE_SINK = 1 << 16,
+    TW_ETRACE_BRANCHES = 31
+};
+
+/* An instruction in the pipeline, or a trap that none retired with. */
+enum {
+    TW_SLOT_RETIRES = 0x0001,
+    TW_SLOT_TRAPS = 0x0002,
+    TW_SLOT_INTERRUPT = 0x0004,
+    TW_SLOT_BRANCH = 0x0008,
+    TW_SLOT_TAKEN = 0x0010,
+    TW_SLOT_UNINFERABLE = 0x0020,
+    TW_SLOT_CALL = 0x0040,
+    TW_SLOT_RETURN = 0x0080,
+    TW_SLOT_SIJUMP = 0x0100,
+    TW_SLOT_NOTIFY = 0x0200,
+    TW_SLOT_QUALIFIED = 0x0400,
+    TW_SLOT_CHANGED = 0x0800,   /* privilege or, precisely, context is another than before */
+    TW_SLOT_SWITCHED = 0x1000,  /* ctype 3 */
+    TW_SLOT_IMPRECISE = 0x2000, /* ctype 1 */
+    TW_SLOT_ENDS = 0x4000       /* a block ends here wherever blocks are cut */
+};
+
+struct tw_etrace_slot {
+    uint32_t flags;
+    uint32_t cause;
+    uint64_t address, context, time, tval;
+    uint8_t priv;
+    uint8_t size;        /* in bytes */
+    uint32_t half_words; /* of all that retired since the slot before */
+};
+
+/* A frame of the calls that implicit return follows. */
+struct tw_etrace_call {
+    uint64_t link;         /* where it returns to */
+    uint64_t repeated_at;  /* the call, if another one of its stretch led to this depth ... */
+    uint64_t repeated_in;  /* ... and that stretch; 0: none did */
+    uint32_t depth_before; /* the call */
+};
+
+struct tw_etrace_comparator {
+    uint8_t input[2], function[2], mode; /* primary, secondary */
+    bool notify[2];
+    bool is_latched;
+    uint64_t match[2];
+};
+
+struct tw_etrace_filter {
+    bool is_enabled;
+    bool match_comparator[3], match_privilege, match_ecause, match_interrupt, match_impdef;
+    bool match_dtype, match_dsize;
+    uint8_t comparator[3], privileges, interrupt, sizes;
+    uint16_t types;
+    uint32_t ecauses, impdef_value, impdef_mask;
+    uint32_t depth;  /* traps nested since the first one that matched; 0: none matches */
+    bool was_inside; /* of one, before the block at hand */
+};
+
+/* What accesses are compressed against. */
+struct tw_etrace_data_state {
+    uint8_t has_full; /* bit n: an access of size n was sent in full since the last sync */
+    struct tw_etraced_history history;
+};
+
+struct tw_etrace_unit {
+    struct tw_etrace_config config;
+    struct tw_etrace_unit_config user;
+    struct tw_etrace_shape shape;
+    struct tw_etraced_shape data_shape;
+    struct tw_etrace_transport transport;
+    struct tw_fault fault;
+    bool is_v2;
+    bool is_single; /* retires_p is 1 */
+    bool one_stream;
+
+    /* Table 2.1 and 2.2. */
+    bool is_active, is_enabled, data_enabled, trigger_enabled, data_trigger_enabled;
+    bool stall_enabled;
+    uint8_t resync_mode, resync_max;
+    uint64_t resync_limit;
+    uint32_t options;
+    uint8_t data_compress;
+    uint16_t filters_used, data_filters_used;
+    struct tw_etrace_filter filters[TW_ETRACE_FILTERS];
+    struct tw_etrace_comparator comparators[TW_ETRACE_COMPARATORS];
+    uint32_t comparators_used; /* by enabled filters, or because they notify */
+    uint32_t outputs;          /* of those that instructions work, for the block at hand */
+
+    bool is_halted, is_reset;
+    bool is_running; /* enabled, and none of the two */
+    uint8_t last_priv;
+    uint64_t last_context, last_tval;
+
+    /* The pipeline. */
+    struct tw_etrace_slot slot; /* current; its flags are 0 when there is none */
+    uint32_t previous;          /* flags of the one before */
+    bool is_after_updiscon; /* what it was for the trace: an uninferable discontinuity ... */
+    bool is_after_return;   /* ... or a return that was inferred ... */
+    bool is_mispredicted;   /* ... or should have been */
+    bool must_sync;         /* the next instruction is as if it were the first */
+    bool sync_is_next;      /* resynchronization: next instruction */
+    bool trap_is_reported;
+    bool context_is_due;
+    bool has_sent;        /* a packet, for the current instruction */
+    bool is_reported_now; /* its trap is */
+    bool is_end_inferred; /* should trace end here: the packet would have come in any case */
+    bool is_busy;         /* something is to be said whatever the instruction */
+    struct tw_etrace_slot trap; /* the last one, until its handler */
+
+    /* What is not reported yet. */
+    uint32_t map; /* the first of them */
+    uint64_t branches;
+    bool is_wrong; /* one of them was not as predicted: the last one alone, if more than 31 */
+    uint64_t address; /* reported last */
+    uint64_t resync_count;
+
+    uint32_t depth, depth_max;
+    uint32_t calls_max; /* a power of two: frames in `calls` */
+    uint32_t call_top;
+    uint64_t stretch; /* counts packets and branches: what the decoder surely knows */
+    bool has_returned, has_called; /* inferred, in this stretch; a call since then */
+    bool is_repeated;              /* a call of this stretch repeats another's depth */
+
+    struct tw_etrace_data_state data;
+    bool is_atomic[TW_ETRACED_REQUESTS]; /* split requests, by transfer number */
+    uint64_t cycle;
+
+    struct tw_etrace_unit_counts counts;
+    /* The sink. */
+    uint64_t fifo, fifo_drained; /* bytes in it, and the cycle of that */
+    uint64_t stalled;
+    bool is_lost, data_is_lost;
+    uint32_t esp32_number;
+    size_t used[2];
+    uint64_t written[2];
+    uint8_t bytes[2][TW_ETRACE_SINK];
+
+    struct tw_etrace_call *calls;
+    uint64_t
+        *returned;   /* by depth: the last stretch in which a return from there was inferred */
+    uint64_t *cache; /* jump targets plus one; 0: none */
+    uint8_t *predictor;
+};
+
+/* What the decoder surely knows reaches up to here. */
+static inline void tw_etrace_begin_stretch(struct tw_etrace_unit *unit)
+{
+    unit->stretch++;
+    unit->has_returned = unit->has_called = unit->is_repeated = false;
+}
+
+/* unit_flow.c */
+/* The next instruction: the one before it is done with. */
+void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next);
+/* Nothing more is qualified: ends what is traced. */
+void tw_etrace_unit_end(struct tw_etrace_unit *unit);
+
+/* unit_register.c: iEnable and dEnable. */
+void tw_etrace_unit_enable(struct tw_etrace_unit *unit, bool is_enabled);
+void tw_etrace_unit_enable_data(struct tw_etrace_unit *unit, bool is_enabled);
+
+/* unit_emit.c */
+void tw_etrace_emit_support(struct tw_etrace_unit *unit, unsigned status);
+void tw_etrace_emit_sync(struct tw_etrace_unit *unit);
+void tw_etrace_emit_trap(struct tw_etrace_unit *unit, const struct tw_etrace_slot *trap,
+                         bool thaddr);
+void tw_etrace_emit_context(struct tw_etrace_unit *unit);
+/* The flags of a packet that reports an address. */
+struct tw_etrace_report {
+    bool is_target; /* of an uninferable discontinuity */
+    bool notify, updiscon, irreport;
+    uint32_t irdepth;
+};
+void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
+                            const struct tw_etrace_report *report);
+void tw_etrace_emit_branches(struct tw_etrace_unit *unit);
+void tw_etrace_add_branch(struct tw_etrace_unit *unit);
+void tw_etrace_forget_prediction(struct tw_etrace_unit *unit);
+
+/* unit_filter.c */
+struct tw_etrace_stretch {
+    uint64_t first, last; /* addresses of a block's instructions */
+};
+bool tw_etrace_qualify(struct tw_etrace_unit *unit, const struct tw_etrace_block *block,
+                       const struct tw_etrace_stretch *stretch, bool *notify);
+bool tw_etrace_qualify_data(struct tw_etrace_unit *unit, const struct tw_etrace_access *access,
+                            const struct tw_etrace_block *block, uint64_t iaddr);
+
+/* unit_data.c */
+enum tw_status tw_etrace_take_access(struct tw_etrace_unit *unit,
+                                     const struct tw_etrace_access *access);
+
+/* unit_sink.c */
+/* False: the packet is lost. */
+bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet);
+bool tw_etrace_has_room(struct tw_etrace_unit *unit);
+void tw_etrace_sink_flush(struct tw_etrace_unit *unit);
+
+#endif

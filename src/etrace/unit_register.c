@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The encoder's control fields: tables 2.1 to 2.6, and what writing them does. */
+#include "etrace/unit.h"
+
+#include <inttypes.h>
+
+enum group { BASIC, FILTER, COMPARATOR };
+enum kind { PLAIN, READ_ONLY, MODE, I_ENABLE, D_ENABLE, EMPTY, RESYNC, ACTIVE, COMPARED };
+
+/* A field: how wide, where it is kept (offset and bytes), what it means to write it. */
+struct field {
+    const char *name;
+    uint8_t group, kind, width, bytes;
+    uint32_t at; /* offset; MODE: the option */
+};
+
+#define U(member)                                                                              \
+    sizeof((struct tw_etrace_unit *)0)->member, offsetof(struct tw_etrace_unit, member)
+#define F(member)                                                                              \
+    sizeof((struct tw_etrace_filter *)0)->member, offsetof(struct tw_etrace_filter, member)
+#define C(member)                                                                              \
+    sizeof((struct tw_etrace_comparator *)0)->member,                                          \
+        offsetof(struct tw_etrace_comparator, member)
+
+/* clang-format off */
+static const struct field fields[] = {
+    /* Table 2.1 */
+    { "Active",             BASIC, ACTIVE,    1, U(is_active) },
+    { "iEnable",            BASIC, I_ENABLE,  1, U(is_enabled) },
+    { "dEnable",            BASIC, D_ENABLE,  1, U(data_enabled) },
+    { "iTrigEnable",        BASIC, PLAIN,     1, U(trigger_enabled) },
+    { "dTrigEnable",        BASIC, PLAIN,     1, U(data_trigger_enabled) },
+    { "stallEnable",        BASIC, PLAIN,     1, U(stall_enabled) },
+    { "Empty",              BASIC, EMPTY,     1, 0, 0 },
+    { "ResyncMode",         BASIC, RESYNC,    2, U(resync_mode) },
+    { "ResyncMax",          BASIC, RESYNC,    4, U(resync_max) },
+    /* Table 2.2 */
+    { "FullAddress",        BASIC, MODE,      1, 0, TW_ETRACE_FULL_ADDRESS },
+    { "ImplicitExcept",     BASIC, MODE,      1, 0, TW_ETRACE_IMPLICIT_EXCEPTION },
+    { "siJump",             BASIC, MODE,      1, 0, TW_ETRACE_SIJUMP },
+    { "ImplicitReturn",     BASIC, MODE,      1, 0, TW_ETRACE_IMPLICIT_RETURN },
+    { "BranchPrediction",   BASIC, MODE,      1, 0, TW_ETRACE_BRANCH_PREDICTION },
+    { "JumpTargetCache",    BASIC, MODE,      1, 0, TW_ETRACE_JUMP_TARGET_CACHE },
+    { "noData",             BASIC, MODE,      1, 0, TW_ETRACE_NO_DATA },
+    { "noAddress",          BASIC, MODE,      1, 0, TW_ETRACE_NO_ADDRESS },
+    { "DataCompress",       BASIC, PLAIN,     2, U(data_compress) },
+    /* Table 2.3 */
+    { "iFilters",           BASIC, COMPARED, 16, U(filters_used) },
+    { "dFilters",           BASIC, COMPARED, 16, U(data_filters_used) },
+    /* Table 2.4; it prints the third comparator's names like the second's. */
+    { "filterEnable",       FILTER, COMPARED, 1, F(is_enabled) },
+    { "matchComp1",         FILTER, COMPARED, 1, F(match_comparator[0]) },
+    { "comp1",              FILTER, COMPARED, 3, F(comparator[0]) },
+    { "matchComp2",         FILTER, COMPARED, 1, F(match_comparator[1]) },
+    { "comp2",              FILTER, COMPARED, 3, F(comparator[1]) },
+    { "matchComp3",         FILTER, COMPARED, 1, F(match_comparator[2]) },
+    { "comp3",              FILTER, COMPARED, 3, F(comparator[2]) },
+    { "matchPrivilege",     FILTER, PLAIN,    1, F(match_privilege) },
+    { "matchEcause",        FILTER, PLAIN,    1, F(match_ecause) },
+    { "matchInterrupt",     FILTER, PLAIN,    1, F(match_interrupt) },
+    { "matchImpdef",        FILTER, PLAIN,    1, F(match_impdef) },
+    { "matchDtype",         FILTER, PLAIN,    1, F(match_dtype) },
+    { "matchDsize",         FILTER, PLAIN,    1, F(match_dsize) },
+    /* Table 2.5 */
+    { "matchChoicePrivilege", FILTER, PLAIN,  8, F(privileges) },
+    { "matchValueInterrupt", FILTER, PLAIN,   1, F(interrupt) },
+    { "matchChoiceEcause",  FILTER, PLAIN,   32, F(ecauses) },
+    { "matchMaskImpdef",    FILTER, PLAIN,   32, F(impdef_mask) },
+    { "matchValueImpdef",   FILTER, PLAIN,   32, F(impdef_value) },
+    { "matchChoiceDtype",   FILTER, PLAIN,   16, F(types) },
+    { "matchChoiceDsize",   FILTER, PLAIN,    8, F(sizes) },
+    /* Table 2.6 */
+    { "pInput",             COMPARATOR, PLAIN,    2, C(input[0]) },
+    { "sInput",             COMPARATOR, PLAIN,    2, C(input[1]) },
+    { "pFunction",          COMPARATOR, PLAIN,    3, C(function[0]) },
+    { "sFunction",          COMPARATOR, PLAIN,    3, C(function[1]) },
+    { "matchMode",          COMPARATOR, PLAIN,    2, C(mode) },
+    { "pMatch",             COMPARATOR, PLAIN,   64, C(match[0]) },
+    { "sMatch",             COMPARATOR, PLAIN,   64, C(match[1]) },
+    { "pNotify",            COMPARATOR, COMPARED, 1, C(notify[0]) },
+    { "sNotify",            COMPARATOR, COMPARED, 1, C(notify[1]) },
+};
+/* clang-format on */
+
+static bool is_same(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++) {
+        const char x = *a >= 'A' && *a <= 'Z' ? (char)(*a + 32) : *a;
+        const char y = *b >= 'A' && *b <= 'Z' ? (char)(*b + 32) : *b;
+
+        if (x != y)
+            return false;
+    }
+    return *a == *b;
+}
+
+/* "filter12." or "comparator3.": which one; the rest of the name. */
+static const char *take_prefix(const char *name, const char *prefix, unsigned *number)
+{
+    const size_t size = strlen(prefix);
+    char head[16];
+
+    if (strlen(name) < size)
+        return NULL;
+    memcpy(head, name, size);
+    head[size] = 0;
+    if (!is_same(head, prefix) || name[size] < '0' || name[size] > '9')
+        return NULL;
+    *number = 0;
+    for (name += size; *name >= '0' && *name <= '9'; name++)
+        *number = *number < 100 ? *number * 10 + (unsigned)(*name - '0') : *number;
+    return *name == '.' ? name + 1 : NULL;
+}
+
+/* A field by its name; *at: where its value is kept. */
+static const struct field *find(const struct tw_etrace_unit *unit, const char *name, size_t *at)
+{
+    unsigned number = 0;
+    enum group group = BASIC;
+    size_t base = 0;
+    const char *rest = take_prefix(name, "filter", &number);
+
+    if (rest) {
+        group = FILTER;
+        if (number >= unit->config.filters)
+            return NULL;
+        base = offsetof(struct tw_etrace_unit, filters) + number * sizeof unit->filters[0];
+    } else if ((rest = take_prefix(name, "comparator", &number)) != NULL) {
+        group = COMPARATOR;
+        if (number >= unit->config.comparators)
+            return NULL;
+        base =
+            offsetof(struct tw_etrace_unit, comparators) + number * sizeof unit->comparators[0];
+    } else {
+        rest = name;
+    }
+    for (size_t i = 0; i < TW_LENGTH(fields); i++)
+        if (fields[i].group == group && is_same(fields[i].name, rest)) {
+            *at = base + (fields[i].kind == MODE ? 0 : fields[i].at);
+            return &fields[i];
+        }
+    return NULL;
+}
+
+static void store(struct tw_etrace_unit *unit, const struct field *field, size_t at,
+                  uint64_t value)
+{
+    uint8_t *to = (uint8_t *)unit + at;
+    const bool flag = value != 0;
+    const uint8_t byte = (uint8_t)value;
+    const uint16_t half = (uint16_t)value;
+    const uint32_t word = (uint32_t)value;
+
+    if (field->width == 1 && field->bytes == sizeof flag)
+        memcpy(to, &flag, sizeof flag);
+    else if (field->bytes == 1)
+        memcpy(to, &byte, sizeof byte);
+    else if (field->bytes == 2)
+        memcpy(to, &half, sizeof half);
+    else if (field->bytes == 4)
+        memcpy(to, &word, sizeof word);
+    else
+        memcpy(to, &value, sizeof value);
+}
+
+static uint64_t load(const struct tw_etrace_unit *unit, const struct field *field, size_t at)
+{
+    const uint8_t *from = (const uint8_t *)unit + at;
+    uint16_t half;
+    uint32_t word;
+    uint64_t value;
+
+    switch (field->bytes) {
+    case 1:
+        return *from;
+    case 2:
+        memcpy(&half, from, sizeof half);
+        return half;
+    case 4:
+        memcpy(&word, from, sizeof word);
+        return word;
+    default:
+        memcpy(&value, from, sizeof value);
+        return value;
+    }
+}
+
+/* Which comparators have to look at each block at all. */
+static void note_comparators(struct tw_etrace_unit *unit)
+{
+    const uint32_t used = unit->filters_used | (uint32_t)unit->data_filters_used;
+
+    unit->comparators_used = 0;
+    for (unsigned i = 0; i < TW_ETRACE_COMPARATORS; i++)
+        if (unit->comparators[i].notify[0] || unit->comparators[i].notify[1])
+            unit->comparators_used |= 1u << i;
+    for (unsigned i = 0; i < TW_ETRACE_FILTERS; i++)
+        for (unsigned k = 0; k < 3; k++)
+            if (used >> i & 1 && unit->filters[i].is_enabled &&
+                unit->filters[i].match_comparator[k])
+                unit->comparators_used |= 1u << unit->filters[i].comparator[k];
+}
+
+void tw_etrace_unit_enable(struct tw_etrace_unit *unit, bool is_enabled)
+{
+    if (unit->is_enabled == is_enabled)
+        return;
+    unit->is_enabled = is_enabled;
+    unit->is_running = is_enabled && !unit->is_halted && !unit->is_reset;
+    if (is_enabled) {
+        unit->must_sync = true;
+        unit->resync_count = 0;
+        tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
+        return;
+    }
+    if (unit->slot.flags & TW_SLOT_QUALIFIED)
+        tw_etrace_unit_end(unit);
+    else if (!unit->is_lost)
+        tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
+    if (unit->is_lost) { /* the sink gets the time it needs */
+        unit->cycle += (uint64_t)unit->fifo * unit->user.cycles_per_byte;
+        if (tw_etrace_has_room(unit))
+            tw_etrace_emit_support(unit, TW_ETRACE_TRACE_LOST);
+    }
+    tw_etrace_sink_flush(unit);
+}
+
+void tw_etrace_unit_enable_data(struct tw_etrace_unit *unit, bool is_enabled)
+{
+    if (unit->data_enabled == is_enabled)
+        return;
+    unit->data_enabled = is_enabled;
+    unit->data.has_full = 0;
+    if (unit->is_v2 && !unit->is_lost)
+        tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
+    if (!is_enabled)
+        tw_etrace_sink_flush(unit);
+}
+
+/* The operating mode: what was traced under the old one ends first (6.5). */
+static enum tw_status set_mode(struct tw_etrace_unit *unit, uint32_t option, bool is_set)
+{
+    const uint32_t f0 = TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_JUMP_TARGET_CACHE;
+    const uint32_t options = is_set ? unit->options | option : unit->options & ~option;
+    const struct tw_etrace_config *config = &unit->config;
+
+    if ((options & TW_ETRACE_BRANCH_PREDICTION && !config->bpred_size) ||
+        (options & TW_ETRACE_JUMP_TARGET_CACHE && !config->cache_size) ||
+        ((options & f0) == f0 && !config->f0s_width) ||
+        (options & TW_ETRACE_IMPLICIT_RETURN && (!unit->depth_max || config->itype_width == 3)))
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "the encoder does not have this mode");
+    if (options == unit->options)
+        return TW_OK;
+    if (unit->slot.flags & TW_SLOT_QUALIFIED)
+        tw_etrace_unit_end(unit);
+    unit->options = options;
+    unit->must_sync = true;
+    unit->depth = 0;
+    tw_etrace_forget_prediction(unit);
+    memset(unit->cache, 0, sizeof unit->cache[0] << unit->shape.index);
+    if (unit->is_enabled || unit->data_enabled)
+        tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
+    return TW_OK;
+}
+
+static enum tw_status write_field(struct tw_etrace_unit *unit, const struct field *field,
+                                  size_t at, uint64_t value)
+{
+    switch (field->kind) {
+    case I_ENABLE:
+        tw_etrace_unit_enable(unit, value && unit->is_active);
+        return TW_OK;
+    case D_ENABLE:
+        tw_etrace_unit_enable_data(unit, value && unit->is_active);
+        return TW_OK;
+    case ACTIVE:
+        if (!value) {
+            tw_etrace_unit_enable(unit, false);
+            tw_etrace_unit_enable_data(unit, false);
+        }
+        unit->is_active = value;
+        return TW_OK;
+    case MODE:
+        return set_mode(unit, field->at, value);
+    case EMPTY:
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "Empty can only be read");
+    default:
+        store(unit, field, at, value);
+    }
+    if (field->kind == RESYNC)
+        unit->resync_limit = (uint64_t)16 << unit->resync_max;
+    if (field->kind == COMPARED)
+        note_comparators(unit);
+    return TW_OK;
+}
+
+enum tw_status tw_etrace_unit_write_field(struct tw_etrace_unit *unit, const char *name,
+                                          uint64_t value)
+{
+    size_t at = 0;
+    const struct field *field = find(unit, name, &at);
+
+    if (!field)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no field %.60s", name);
+    if (field->width < 64 && value >> field->width)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "%.60s has %u bits; %" PRIu64 " has more",
+                       name, field->width, value);
+    if (field->group == FILTER && !strncmp(field->name, "comp", 4) &&
+        value >= unit->config.comparators)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no comparator %" PRIu64, value);
+    return write_field(unit, field, at, value);
+}
+
+enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit, const char *name,
+                                         uint64_t *value)
+{
+    size_t at = 0;
+    const struct field *field = find(unit, name, &at);
+
+    *value = 0;
+    if (!field)
+        return TW_E_ARGUMENT;
+    if (field->kind == MODE)
+        *value = (unit->options & field->at) != 0;
+    else if (field->kind == EMPTY)
+        *value = unit->used[0] + unit->used[1] == 0 && unit->fifo == 0 &&
+                 !(unit->slot.flags & TW_SLOT_QUALIFIED);
+    else
+        *value = load(unit, field, at);
+    return TW_OK;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where packets go: their bytes, a buffer that the sink empties at its own pace, blocks of memory. */
+#include "etrace/unit.h"
+
+enum { PACKET_ROOM = 64 };
+
+static bool is_data_packet(unsigned type)
+{
+    return type >= TW_ETRACE_LOAD && type <= TW_ETRACE_CSR;
+}
+
+/* What the sink has taken since the last look. */
+static void drain(struct tw_etrace_unit *unit)
+{
+    const uint64_t bytes = (unit->cycle - unit->fifo_drained) / unit->user.cycles_per_byte;
+
+    if (bytes == 0)
+        return;
+    unit->fifo -= bytes < unit->fifo ? bytes : unit->fifo;
+    unit->fifo_drained += bytes * unit->user.cycles_per_byte;
+}
+
+/* Room for so many bytes; the hart waits for it if it may be stalled. */
+static bool makes_room(struct tw_etrace_unit *unit, size_t size)
+{
+    uint64_t excess;
+
+    if (!unit->user.fifo_size)
+        return true;
+    drain(unit);
+    if (unit->fifo == 0)
+        unit->fifo_drained = unit->cycle;
+    if (unit->fifo + size > unit->user.fifo_size) {
+        if (!unit->stall_enabled)
+            return false;
+        excess = (unit->fifo + size - unit->user.fifo_size) * unit->user.cycles_per_byte;
+        unit->cycle += excess;
+        unit->stalled += excess;
+        drain(unit);
+    }
+    unit->fifo += size;
+    return true;
+}
+
+bool tw_etrace_has_room(struct tw_etrace_unit *unit)
+{
+    if (!unit->user.fifo_size)
+        return true;
+    drain(unit);
+    return unit->fifo == 0;
+}
+
+static void give(struct tw_etrace_unit *unit, unsigned stream)
+{
+    if (unit->used[stream] && unit->user.write)
+        unit->user.write(unit->user.write_context, stream, unit->bytes[stream],
+                         unit->used[stream]);
+    unit->written[stream] += unit->used[stream];
+    unit->used[stream] = 0;
+}
+
+/* No packet crosses the end of a block of memory. */
+static void pad(struct tw_etrace_unit *unit, unsigned stream, size_t size)
+{
+    const size_t block = unit->config.block_size;
+    size_t left;
+
+    if (block == 0)
+        return;
+    left = block - (size_t)((unit->written[stream] + unit->used[stream]) % block);
+    if (left == block || size <= left)
+        return;
+    if (unit->used[stream] + left > TW_ETRACE_SINK)
+        give(unit, stream);
+    memset(unit->bytes[stream] + unit->used[stream], 0, left);
+    unit->used[stream] += left;
+}
+
+static void put(struct tw_etrace_unit *unit, unsigned stream, const uint8_t *bytes, size_t size)
+{
+    pad(unit, stream, size);
+    if (unit->used[stream] + size > TW_ETRACE_SINK)
+        give(unit, stream);
+    memcpy(unit->bytes[stream] + unit->used[stream], bytes, size);
+    unit->used[stream] += size;
+}
+
+bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet)
+{
+    const bool is_data = is_data_packet(packet->packet.type);
+    const unsigned stream = is_data && !unit->one_stream;
+    const struct tw_etrace_frame frame = {
+        .kind = is_data ? TW_ETRACE_FRAME_DATA : TW_ETRACE_FRAME_INST,
+        .source = unit->config.encapsulation == TW_ETRACE_ENCAP_ESP32
+                      ? (uint16_t)unit->esp32_number
+                      : unit->config.srcid,
+    };
+    struct tw_payload payload;
+    uint8_t bytes[PACKET_ROOM];
+    size_t size = sizeof bytes;
+
+    if (is_data ? unit->data_is_lost : unit->is_lost) {
+        unit->counts.lost++;
+        return false;
+    }
+    if (!(is_data ? tw_etraced_build(&unit->data_shape, unit->options, &payload, packet)
+                  : tw_etrace_build(&unit->shape, unit->options, &payload, packet)))
+        return false;
+    packet->payload_size = (uint8_t)tw_payload_finish(&payload);
+    if (tw_etrace_frame_write(&unit->transport, bytes, &size, &frame, &payload) != TW_OK)
+        return false;
+    if (!makes_room(unit, size)) {
+        if (is_data)
+            unit->data_is_lost = true;
+        else
+            unit->is_lost = true;
+        unit->counts.lost++;
+        return false;
+    }
+    put(unit, stream, bytes, size);
+    unit->esp32_number++;
+    packet->packet.offset = unit->written[stream] + unit->used[stream] - size;
+    packet->packet.size = (uint32_t)size;
+    packet->header_size = (uint8_t)(size - packet->payload_size);
+    *(is_data ? &unit->counts.data_packets : &unit->counts.packets) += 1;
+    *(is_data ? &unit->counts.data_bytes : &unit->counts.bytes) += packet->payload_size;
+    if (unit->user.on_packet)
+        unit->user.on_packet(unit->user.packet_context, packet);
+    return true;
+}
+
+void tw_etrace_sink_flush(struct tw_etrace_unit *unit)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (unit->config.block_size)
+            pad(unit, i, unit->config.block_size);
+        give(unit, i);
+    }
+}

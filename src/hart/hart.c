@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Logs of harts: opening, lines, and giving cycle after cycle. */
+#include "hart/hart.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "log/log.h"
+
+enum tw_status tw_hart_wrong(struct tw_hart *hart, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (hart->line)
+        return tw_fail(&hart->fault, TW_E_CONFIG, "line %u: %s", hart->line, text);
+    return tw_fail(&hart->fault, TW_E_CONFIG, "%s", text);
+}
+
+bool tw_hart_line(struct tw_hart *hart, const char **line, size_t *size)
+{
+    const char *stop;
+
+    if (hart->at == hart->end)
+        return false;
+    stop = memchr(hart->at, '\n', (size_t)(hart->end - hart->at));
+    *line = hart->at;
+    *size = (size_t)((stop ? stop : hart->end) - hart->at);
+    hart->at = stop ? stop + 1 : hart->end;
+    hart->line++;
+    while (*size && ((*line)[*size - 1] == '\r' || (*line)[*size - 1] == ' '))
+        --*size;
+    return true;
+}
+
+bool tw_hart_number(uint64_t *value, const char *text, size_t size, unsigned base)
+{
+    *value = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char c = text[i];
+        const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                               : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                               : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+                                                      : 99;
+
+        if (digit >= base || *value > (UINT64_MAX - digit) / base)
+            return false;
+        *value = *value * base + digit;
+    }
+    return size != 0;
+}
+
+void tw_hart_queue(struct tw_hart *hart, const struct tw_etrace_block *block)
+{
+    if (hart->count < TW_HART_QUEUE)
+        hart->blocks[hart->count++] = *block;
+}
+
+static enum tw_status begin(struct tw_hart *hart, const uint8_t *bytes, size_t size)
+{
+    bool is_mine;
+
+    if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+        const enum tw_status status =
+            tw_gunzip(&hart->inflated, &size, bytes, size, hart->options.allocator);
+
+        if (status != TW_OK)
+            return tw_fail(&hart->fault, status,
+                           status == TW_E_MEMORY ? "no memory"
+                                                 : "the gzip data is damaged, or too large");
+        bytes = hart->inflated;
+    }
+    if (size >= 6 && (!memcmp(bytes, "exlog ", 6) || !memcmp(bytes, "trackw", 6)))
+        return tw_hart_log_begin(hart, bytes, size);
+    hart->at = (const char *)bytes;
+    hart->end = hart->at + size;
+    TW_TRY(tw_hart_csv_begin(hart, &is_mine));
+    if (!is_mine)
+        TW_TRY(tw_hart_runs_begin(hart, &is_mine));
+    if (!is_mine)
+        return tw_fail(&hart->fault, TW_E_CONFIG,
+                       "no log of a hart: neither CSV with names of signals in its first line, "
+                       "nor runs, nor addresses, nor an execution log");
+    return TW_OK;
+}
+
+static struct tw_hart *make(const struct tw_hart_options *options)
+{
+    const struct tw_etrace_config *trace = options->trace;
+    struct tw_hart *hart = tw_take(options->allocator, sizeof *hart);
+    unsigned xlen;
+
+    if (!hart)
+        return NULL;
+    hart->options = *options;
+    hart->trace = *trace;
+    xlen = trace->xlen ? trace->xlen : trace->iaddress_width <= 32 ? 32u : 64u;
+    hart->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
+    hart->rv.has_zcmp = hart->rv.has_zcmt = trace->has_zcmp_zcmt;
+    hart->rv.x1_links_only = trace->x1_links_only;
+    hart->rv.jvt_base = trace->jvt;
+    hart->priv = trace->privilege_width >= 2 ? 3 : 0;
+    hart->is_free = true;
+    return hart;
+}
+
+static enum tw_status made(struct tw_hart **out, struct tw_hart *hart, enum tw_status status,
+                           struct tw_fault *fault)
+{
+    if (status == TW_OK) {
+        *out = hart;
+        return TW_OK;
+    }
+    if (fault)
+        *fault = hart->fault;
+    tw_hart_free(hart);
+    return status;
+}
+
+enum tw_status tw_hart_open_memory(struct tw_hart **hart, const uint8_t *bytes, size_t size,
+                                   const struct tw_hart_options *options,
+                                   struct tw_fault *fault)
+{
+    struct tw_hart *opened;
+
+    *hart = NULL;
+    if (options->size != sizeof *options || !options->trace)
+        return tw_fail(fault, TW_E_ARGUMENT, "options of another size, or without a trace");
+    opened = make(options);
+    if (!opened)
+        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    return made(hart, opened, begin(opened, bytes, size), fault);
+}
+
+enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
+                            const struct tw_hart_options *options, struct tw_fault *fault)
+{
+    struct tw_hart *opened;
+    enum tw_status status;
+
+    *hart = NULL;
+    if (options->size != sizeof *options || !options->trace)
+        return tw_fail(fault, TW_E_ARGUMENT, "options of another size, or without a trace");
+    opened = make(options);
+    if (!opened)
+        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    status = tw_file_map(&opened->file, path, &opened->fault);
+    if (status == TW_OK)
+        status = begin(opened, opened->file.bytes, opened->file.size);
+    return made(hart, opened, status, fault);
+}
+
+void tw_hart_free(struct tw_hart *hart)
+{
+    if (!hart)
+        return;
+    tw_log_free(hart->log);
+    tw_file_unmap(&hart->file);
+    tw_give(hart->options.allocator, hart->inflated);
+    tw_give(hart->options.allocator, hart);
+}
+
+/* Something is ready. */
+static bool is_ready(const struct tw_hart *hart)
+{
+    return hart->given < hart->count || hart->has_access || hart->is_response ||
+           hart->has_signals;
+}
+
+enum tw_status tw_hart_next(struct tw_hart *hart, struct tw_hart_event *event)
+{
+    *event = (struct tw_hart_event){ .has_response = false };
+    if (hart->given == hart->count) {
+        hart->given = hart->count = 0;
+        hart->halts = 0;
+    }
+    if (hart->is_row)
+        hart->has_access = hart->is_response = hart->has_signals = hart->is_row = false;
+    while (!is_ready(hart)) {
+        enum tw_status status;
+
+        if (hart->is_ended)
+            return hart->fault.status == TW_OK ? TW_END : hart->fault.status;
+        status = hart->next(hart);
+        if (status != TW_OK)
+            hart->is_ended = true;
+        if (status != TW_OK && status != TW_END)
+            return status;
+    }
+    if (hart->halts >> hart->given & 1) {
+        hart->halts &= (uint16_t) ~(1u << hart->given);
+        event->is_halted = true;
+        return TW_OK;
+    }
+    event->is_halted = hart->signals & 1;
+    event->is_reset = hart->signals >> 1 & 1;
+    if (hart->given < hart->count) {
+        event->cycle.blocks = &hart->blocks[hart->given];
+        event->cycle.block_count = hart->is_row ? hart->count - hart->given : 1;
+        hart->given += event->cycle.block_count;
+    }
+    if (hart->has_access) {
+        event->cycle.accesses = &hart->access;
+        event->cycle.access_count = 1;
+    }
+    event->has_response = hart->is_response;
+    event->response = hart->response;
+    return TW_OK;
+}
+
+static enum tw_status give(struct tw_hart *hart, struct tw_etrace_unit *unit,
+                           const struct tw_hart_event *event)
+{
+    const struct tw_hart_response *response = &event->response;
+
+    if (event->is_halted != hart->was_halted)
+        tw_etrace_unit_halted(unit, event->is_halted);
+    if (event->is_reset != hart->was_reset)
+        tw_etrace_unit_reset(unit, event->is_reset);
+    hart->was_halted = event->is_halted;
+    hart->was_reset = event->is_reset;
+    if (event->cycle.block_count || event->cycle.access_count)
+        TW_TRY(tw_etrace_unit_cycle(unit, &event->cycle));
+    if (event->has_response)
+        TW_TRY(tw_etrace_unit_response(unit, response->lrid, response->data,
+                                       response->data_high, response->is_error));
+    return TW_OK;
+}
+
+enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
+                           struct tw_fault *fault)
+{
+    struct tw_hart_event event;
+    enum tw_status status;
+
+    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
+        status = give(hart, unit, &event);
+        if (status == TW_OK)
+            continue;
+        (void)tw_hart_wrong(hart, "%.380s", tw_etrace_unit_fault(unit));
+        hart->fault.status = status;
+        break;
+    }
+    if (status == TW_END)
+        return TW_OK;
+    if (fault)
+        *fault = hart->fault;
+    return status;
+}
+
+const char *tw_hart_fault(const struct tw_hart *hart)
+{
+    return hart->fault.text;
+}
+
+uint64_t tw_hart_instructions(const struct tw_hart *hart)
+{
+    return hart->instructions;
+}
