@@ -127,31 +127,84 @@ static inline void see_peer_element(struct held_against *seen,
     }
 }
 
-/* Decodes the bytes and holds them against the oracle. */
-static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
-                              struct held_against *seen, const uint8_t *bytes, size_t size)
+/* What it has found so far goes to the oracle. */
+static inline void peer_see(struct peer_list *list, struct held_against *seen)
 {
+    for (size_t i = 0; i < list->count; i++)
+        see_peer_element(seen, &list->items[i]);
+    list->count = 0;
+}
+
+/* Decodes the bytes; elements are held against the oracle in between, so that they need not all be
+   kept.  With `kept` they are, and not looked at. */
+static inline void peer_decode(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
+                               struct held_against *seen, struct peer_list *kept,
+                               const uint8_t *bytes, size_t size)
+{
+    enum { PIECE_BYTES = 1 << 16 };
     struct peer_list list = { .image = image };
     const dcd_tree_handle_t tree = peer_tree(unit, is_ete, &list);
-    uint32_t used = 0, done = 0;
     ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
+    uint32_t used = 0;
+    size_t done = 0;
 
     while (done < size) {
-        answer = ocsd_dt_process_data(tree, OCSD_OP_DATA, done, (uint32_t)size - done,
+        const size_t left = size - done;
+
+        answer = ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)done,
+                                      (uint32_t)(left < PIECE_BYTES ? left : PIECE_BYTES),
                                       bytes + done, &used);
         done += used;
+        if (!kept)
+            peer_see(&list, seen);
         if (OCSD_DATA_RESP_IS_FATAL(answer) || !used)
             break;
     }
     if (!OCSD_DATA_RESP_IS_FATAL(answer))
         (void)ocsd_dt_process_data(tree, OCSD_OP_EOT, 0, 0, NULL, &used);
     ocsd_destroy_dcd_tree(tree);
-    seen->who = "OpenCSD";
-    for (size_t i = 0; i < list.count; i++)
-        see_peer_element(seen, &list.items[i]);
-    free(list.items);
     CHECK(!OCSD_DATA_RESP_IS_FATAL(answer));
+    if (kept) {
+        *kept = list;
+        return;
+    }
+    peer_see(&list, seen);
+    free(list.items);
+}
+
+static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
+                              struct held_against *seen, const uint8_t *bytes, size_t size)
+{
+    seen->who = "OpenCSD";
+    peer_decode(unit, is_ete, image, seen, NULL, bytes, size);
     CHECK(oracle_next(seen->oracle) == NULL);
+}
+
+/* The same for a part of a trace: its end, if not its beginning, of the `total` things. */
+static inline uint64_t peer_check_part(const struct tw_unit *unit, bool is_ete,
+                                       struct tw_image *image, struct held_against *seen,
+                                       bool is_end, uint64_t total, const uint8_t *bytes,
+                                       size_t size)
+{
+    struct peer_list list;
+    uint64_t things = 0;
+
+    seen->who = "OpenCSD";
+    peer_decode(unit, is_ete, image, seen, &list, bytes, size);
+    for (size_t i = 0; i < list.count; i++) {
+        const ocsd_generic_trace_elem *element = &list.items[i];
+
+        if (element->elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE ||
+            element->elem_type == OCSD_GEN_TRC_ELEM_I_RANGE_NOPATH)
+            things += element->num_instr_range;
+        things += element->elem_type == OCSD_GEN_TRC_ELEM_EXCEPTION;
+    }
+    CHECK(things <= total);
+    if (is_end)
+        oracle_skip(seen->oracle, total - things);
+    peer_see(&list, seen);
+    free(list.items);
+    return things;
 }
 
 enum { HAS_PEER = 1 };
@@ -167,6 +220,16 @@ static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw
     (void)seen;
     (void)bytes;
     (void)size;
+}
+
+static inline uint64_t peer_check_part(const struct tw_unit *unit, bool is_ete,
+                                       struct tw_image *image, struct held_against *seen,
+                                       bool is_end, uint64_t total, const uint8_t *bytes,
+                                       size_t size)
+{
+    (void)is_end;
+    peer_check(unit, is_ete, image, seen, bytes, size);
+    return total;
 }
 
 enum { HAS_PEER = 0 };

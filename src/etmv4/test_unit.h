@@ -261,6 +261,13 @@ static inline const struct expected *oracle_next(struct oracle *oracle)
     return &oracle->waiting[oracle->first++];
 }
 
+/* Passes over the first things, instructions and exceptions. */
+static inline void oracle_skip(struct oracle *oracle, uint64_t count)
+{
+    for (; count; count--)
+        CHECK(oracle_next(oracle) != NULL);
+}
+
 static inline const struct expected *oracle_instruction_next(struct oracle *oracle)
 {
     const struct expected *item = oracle_next(oracle);

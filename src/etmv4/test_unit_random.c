@@ -2,134 +2,7 @@
 /* The trace unit on random programs, in each way to program it and in random mixtures: our decoder
    and OpenCSD find the path that was executed. */
 #include "etmv4/test_peer.h"
-#include "etmv4/test_program.h"
-
-enum { BB = 0x8, CCI = 0x10, CID = 0x40, VMID = 0x80, TS = 0x800, RS = 0x1000, QE = 0x2000 };
-
-/* How the unit is programmed. */
-struct setting {
-    bool is_ete;
-    uint32_t configr, syncpr, threshold, max_spec;
-    bool commopt, commtrans, marks;
-    uint8_t source_addresses, return_depth;
-    uint32_t q_instructions;
-    uint32_t excluded_levels; /* TRCVICTLR bits 22:16 */
-    enum { NO_RANGE, INCLUDE, EXCLUDE } range;
-    uint64_t first, last; /* of the range */
-    bool has_points;      /* start and stop */
-    uint64_t start, stop;
-    uint32_t bb_control, q_control;
-    bool is_framed, is_self_hosted, no_gathering;
-    uint32_t trfcr_el1, trfcr_el2, mdcr_el3;
-};
-
-/* ---- what is to be traced, as the registers say ---- */
-
-struct filter {
-    const struct setting *setting;
-    bool is_started;
-};
-
-static bool wants(void *context, const struct tw_retired *instruction,
-                  const struct tw_step_context *where)
-{
-    struct filter *filter = context;
-    const struct setting *setting = filter->setting;
-    const unsigned level = where->security == TW_SECURE ? where->el : 4u + where->el;
-    bool is_wanted = !(setting->excluded_levels >> level & 1);
-    bool is_in;
-
-    if (setting->is_self_hosted &&
-        (where->el == 3 || (where->el == 2 && !(setting->trfcr_el2 & 2)) ||
-         (where->el == 1 && !(setting->trfcr_el1 & 2)) ||
-         (where->el == 0 && !(setting->trfcr_el1 & 1))))
-        return false; /* comparators do not see it either */
-    if (!instruction)
-        return true;
-    is_in = instruction->address >= setting->first && instruction->address <= setting->last;
-    if (setting->has_points && instruction->address == setting->start)
-        filter->is_started = true;
-    is_wanted = is_wanted && (filter->is_started || !setting->has_points);
-    if (setting->has_points && instruction->address == setting->stop)
-        filter->is_started = false;
-    if (setting->range == INCLUDE)
-        return is_wanted && is_in;
-    return is_wanted && !(setting->range == EXCLUDE && is_in);
-}
-
-static struct tw_unit *make_unit(const struct setting *setting, struct sums *sums)
-{
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = setting->is_ete,
-                                           .is_self_hosted = setting->is_self_hosted,
-                                           .no_gathering = setting->no_gathering,
-                                           .return_stack_depth = setting->return_depth,
-                                           .source_addresses = setting->source_addresses,
-                                           .q_instructions = setting->q_instructions,
-                                           .on_element = sum_up,
-                                           .element_context = sums };
-    struct tw_unit *unit;
-    uint64_t idr0;
-
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-    CHECK_EQ(tw_unit_read_register(unit, "TRCIDR0", &idr0), TW_OK);
-    idr0 &= ~((uint64_t)1 << 29 | 1u << 23);
-    idr0 |= (uint64_t)setting->commopt << 29 | (uint64_t)setting->commtrans << 30 |
-            (uint64_t)setting->marks << 23;
-    set_register(unit, "TRCIDR0", idr0);
-    set_register(unit, "TRCIDR8", setting->max_spec);
-    set_register(unit, "TRCTRACEIDR", 0x10);
-    set_register(unit, "TRCCONFIGR", setting->configr | 1);
-    set_register(unit, "TRCSYNCPR", setting->syncpr);
-    set_register(unit, "TRCCCCTLR", setting->threshold);
-    set_register(unit, "TRCBBCTLR", setting->bb_control);
-    set_register(unit, "TRCQCTLR", setting->q_control);
-    set_register(unit, "TRCVICTLR",
-                 1 | (setting->has_points ? 0 : 0x200u) | setting->excluded_levels << 16);
-    set_register(unit, "TRCACVR0", setting->first);
-    set_register(unit, "TRCACVR1", setting->last);
-    set_register(unit, "TRCACVR2", setting->start);
-    set_register(unit, "TRCACVR3", setting->stop);
-    set_register(unit, "TRCVIIECTLR",
-                 setting->range == INCLUDE   ? 1
-                 : setting->range == EXCLUDE ? 0x10000
-                                             : 0);
-    set_register(unit, "TRCVISSCTLR", setting->has_points ? 0x00080004 : 0);
-    set_register(unit, "TRFCR_EL1", setting->trfcr_el1);
-    set_register(unit, "TRFCR_EL2", setting->trfcr_el2);
-    set_register(unit, "MDCR_EL3", setting->mdcr_el3);
-    set_register(unit, "TRCITEEDCR", 0x7f);
-    set_register(unit, "TRCITECR_EL1", 3);
-    set_register(unit, "TRCITECR_EL2", 3);
-    set_register(unit, "TRCEVENTCTL0R", 0x03020302);
-    set_register(unit, "TRCEVENTCTL1R", 0xf);
-    set_register(unit, "TRCRSCTLR2", 0x1);
-    set_register(unit, "TRCRSCTLR3", 0x2);
-    set_register(unit, "TRCEXTINSELR0", setting->is_ete ? 0x20 : 0x2120);
-    set_register(unit, "TRCEXTINSELR1", setting->is_ete ? 0x21 : 0);
-    return unit;
-}
-
-static struct oracle make_oracle(const struct program *program, struct filter *filter,
-                                 const struct setting *setting)
-{
-    *filter = (struct filter){ .setting = setting };
-    return (struct oracle){ .steps = { .list = program->truth, .count = program->truth_count },
-                            .wants = wants,
-                            .wants_context = filter,
-                            .started = &filter->is_started,
-                            .p0_kinds = p0_kinds(setting->is_ete) };
-}
-
-/* Names the case, so that a failure says how the unit was programmed. */
-static void name_case(const char *what, size_t number, const struct setting *s)
-{
-    check_case("%s %zu: %s TRCCONFIGR 0x%x TRCSYNCPR %u threshold %u MAXSPEC %u COMMOPT %d "
-               "source %u q %u levels 0x%x range %d points %d self-hosted %d",
-               what, number, s->is_ete ? "ETE" : "ETMv4", s->configr, s->syncpr, s->threshold,
-               s->max_spec, s->commopt, s->source_addresses, s->q_instructions,
-               s->excluded_levels, (int)s->range, s->has_points, s->is_self_hosted);
-}
+#include "etmv4/test_setting.h"
 
 static void try_setting(const struct program *program, struct tw_image *image,
                         const struct setting *setting, bool asks_peer)
@@ -175,21 +48,6 @@ static void try_setting(const struct program *program, struct tw_image *image,
     tw_unit_free(unit);
 }
 
-/* What OpenCSD does not get right.  Up to 1.7: it does not count a source address among what is to
-   be committed.  Debian's 1.3: it empties its return stack at a Trace Info at once, although atoms
-   before it are not committed yet, does not see the commit in a cycle count packet, and now and then
-   loses count when part of an atom packet is committed or commits are implied. */
-static bool peer_can(const struct setting *setting, const struct wishes *wishes)
-{
-    if (setting->max_spec &&
-        (setting->source_addresses || (setting->configr & CCI && !setting->commopt)))
-        return false;
-    if (!setting->max_spec)
-        return true;
-    return setting->no_gathering && setting->max_spec >= 16 &&
-           (!(setting->configr & RS) || (!setting->syncpr && !wishes->has_requests));
-}
-
 static void try_program(struct check_random *random, const struct wishes *wishes,
                         struct setting *setting, bool asks_peer)
 {
@@ -210,18 +68,6 @@ static void try_program(struct check_random *random, const struct wishes *wishes
 }
 
 /* ---- settings ---- */
-
-static struct wishes all_wishes(bool is_64bit)
-{
-    return (struct wishes){ .is_64bit = is_64bit,
-                            .has_exceptions = true,
-                            .has_context = true,
-                            .has_gaps = true,
-                            .has_time = true,
-                            .has_externals = true,
-                            .has_requests = true,
-                            .length = 600 };
-}
 
 static const struct {
     const char *name;
@@ -270,30 +116,6 @@ static void each_setting_alone(void **state)
             try_program(&random, &wishes, &setting, true);
         }
     }
-}
-
-static struct setting any_setting(struct check_random *random)
-{
-    const uint64_t bits = check_random_next(random);
-    struct setting setting = { .is_ete = bits & 1, .is_framed = bits >> 1 & 1 };
-
-    setting.configr = (bits >> 2 & 1 ? BB : 0) | (bits >> 3 & 1 ? CCI : 0) |
-                      (bits >> 4 & 1 ? CID : 0) | (bits >> 5 & 1 ? VMID : 0) |
-                      (bits >> 6 & 1 ? TS : 0) | (bits >> 7 & 1 ? RS : 0);
-    setting.syncpr = bits >> 8 & 1 ? 8 + (bits >> 9 & 1) : 0;
-    setting.threshold = 4 + (bits >> 10 & 31);
-    setting.commopt = bits >> 15 & 1;
-    setting.marks = setting.is_ete && bits >> 16 & 1;
-    setting.return_depth = bits >> 17 & 15;
-    setting.excluded_levels = bits >> 21 & 1 ? bits >> 22 & 0x7f : 0;
-    setting.range = (bits >> 29 & 3) % 3;
-    setting.has_points = bits >> 31 & 1 && bits >> 32 & 1;
-    setting.bb_control = bits >> 33 & 1 ? 0x100 * (uint32_t)(bits >> 34 & 1) + 1 : 0;
-    setting.no_gathering = (bits >> 35 & 7) == 0;
-    setting.is_self_hosted = (bits >> 38 & 3) == 0;
-    setting.trfcr_el1 = (uint32_t)(bits >> 40 & 3);
-    setting.trfcr_el2 = (uint32_t)(bits >> 42 & 3);
-    return setting;
 }
 
 static void settings_mixed(void **state)
