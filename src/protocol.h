@@ -4,26 +4,16 @@
 #define PROTOCOL_H
 
 #include <trackway/frame.h>
+#include <trackway/protocol.h>
 #include <trackway/types.h>
 
 #include "base/text.h"
 
 struct tw_code_config;
+struct tw_custom;
 struct tw_follow;
 struct tw_index_note;
 struct tw_state;
-
-/* What describes a source: the register values that a debugger reads from the hardware (or the
-   keys of a configuration file), and what core it belongs to. */
-struct tw_source_info {
-    const struct tw_register *registers; /* names are compared without regard to case */
-    size_t register_count;
-    const char *type; /* as a snapshot says it: "ETM4.0", "ETE", "PTM1.1", "STM" ...; or NULL */
-    const char *core_type; /* "Cortex-A57", "ARM-AA64" ...; NULL: none */
-    const char *text; /* configuration that is no list of numbers (E-Trace files); or NULL */
-    uint8_t id;       /* trace ID where the registers do not say */
-    bool is_framed;   /* its bytes come out of formatter frames */
-};
 
 /* The bytes that a decoder is to work on.  `used` bytes of them are done.  When the decoder stops
    because a packet is cut, the rest (at most packet_max bytes) is given again at the front of the
@@ -126,6 +116,8 @@ struct tw_protocol {
     /* Everything forgotten, as after decoder_init. */
     void (*decoder_reset)(void *decoder);
 
+    const struct tw_custom *custom; /* of the caller: tree/custom.h; NULL: the library's own */
+
     /* Optional, both or none: parallel decode (tree/parallel.h).  state saves or loads all that has
        an effect on what comes later, and nothing else: two decoders whose saved bytes are equal go
        on alike.  split finds a place where the stream may be cut, false when there is none;
@@ -167,9 +159,7 @@ static inline unsigned tw_note(struct tw_index_note *note, unsigned kind, uint64
 extern const struct tw_protocol *const tw_protocols[];
 const struct tw_protocol *tw_protocol_by_name(const char *name);
 
-/* A register's value, names compared without regard to case.  False: it is not there. */
-bool tw_source_register(const struct tw_source_info *source, const char *name, uint64_t *value);
-/* The same, but its absence is a fault that names it. */
+/* A register's value (see tw_source_register); its absence is a fault that names it. */
 enum tw_status tw_source_need(const struct tw_source_info *source, const char *name,
                               uint64_t *value, struct tw_fault *fault);
 

@@ -14,9 +14,11 @@
 #include <trackway/hart.h>
 #include <trackway/image.h>
 #include <trackway/index.h>
+#include <trackway/instruction.h>
 #include <trackway/itm.h>
 #include <trackway/log.h>
 #include <trackway/perfdata.h>
+#include <trackway/protocol.h>
 #include <trackway/ptm.h>
 #include <trackway/push.h>
 #include <trackway/sequence.h>

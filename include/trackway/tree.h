@@ -6,6 +6,7 @@
 #include <trackway/errors.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
+#include <trackway/instruction.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -13,6 +14,7 @@ extern "C" {
 #endif
 
 struct tw_tree;
+struct tw_protocol;
 
 struct tw_tree_config {
     size_t size; /* sizeof(struct tw_tree_config) */
@@ -53,6 +55,12 @@ struct tw_tree_source {
     /* Several threads: the bytes at view_context that are all `view` reads and writes.  Each thread
        gets a copy.  0: they are not known, and the source is decoded on the caller's thread. */
     size_t view_size;
+    tw_classify_fn *classify; /* tells of the instructions of TW_ISA_CUSTOM; may be NULL */
+    void *classify_context;
+    /* Without an image: asks for the program's bytes, and keeps the answers; NULL: there are none.
+       Each source may have its own.  For memory that changes, use an image (tw_image_set_callback). */
+    tw_memory_fn *memory;
+    void *memory_context;
 };
 
 /* Per trace ID. */
@@ -79,6 +87,7 @@ struct tw_packet_view {
     const char *protocol;
     bool is_bad;
     bool is_not_sync;
+    const struct tw_protocol *about; /* for the functions below */
 };
 
 TW_API TW_MUST_USE enum tw_status

@@ -256,11 +256,11 @@ struct tw_element {
             uint32_t itm_value;
             uint32_t itm_pad;
         };
-        struct { /* INSTRUMENTATION, SYNC_MARKER, EVENT (count = number) */
+        struct { /* INSTRUMENTATION, SYNC_MARKER, CUSTOM, EVENT (count = number) */
             uint64_t value;
             uint64_t value_pad;
         };
-        struct { /* DATA_ADDR, DATA_VALUE */
+        struct { /* DATA_ADDR, DATA_VALUE, BUS_TRANSFER */
             uint64_t data_address;
             uint64_t data_value;
         };
@@ -271,7 +271,7 @@ struct tw_element {
     };
     union {
         uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask */
-        uint32_t number; /* EXCEPTION: type or cause */
+        uint32_t number; /* EXCEPTION: type or cause; CUSTOM: what the protocol likes */
         struct {
             uint16_t master, channel; /* SWTRACE */
         };
@@ -283,7 +283,7 @@ struct tw_element {
     union {
         uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
         uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
-        uint8_t kind;   /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR: the enums above */
+        uint8_t kind;   /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR, BUS_TRANSFER: enums above */
         uint8_t error;  /* ERROR: enum tw_error_code */
         uint8_t width;  /* SWTRACE: payload bits */
         uint8_t instrumentation_el;
@@ -298,7 +298,7 @@ struct tw_element {
             uint8_t el : 4;       /* PE_CONTEXT: Exception level or privilege */
             uint8_t security : 4; /* enum tw_security */
         };
-        uint8_t size;    /* ITMTRACE, DATA_*: bytes */
+        uint8_t size;    /* ITMTRACE, DATA_*, BUS_TRANSFER: bytes */
         uint8_t packets; /* SWTRACE: how many packets made it */
         uint8_t last;    /* all of the last_* at once */
     };

@@ -5,6 +5,7 @@
 #define IMAGE_BLOCKS_H
 
 #include <trackway/image.h>
+#include <trackway/instruction.h>
 
 #include "base/compiler.h"
 #include "base/map.h"
@@ -92,9 +93,11 @@ struct tw_code_config {
     bool links_are_special;             /* a return stack is kept */
     bool exception_returns_are_special; /* they make an element of their own */
     bool check_atoms;                   /* not taking an unconditional branch is an error */
-    bool ignores_it;    /* T32: only what an encoding says itself makes it conditional */
-    bool single_steps;  /* each instruction is a block of its own ... */
-    bool has_transfers; /* ... and its loads and stores are wanted */
+    bool ignores_it;          /* T32: only what an encoding says itself makes it conditional */
+    bool single_steps;        /* each instruction is a block of its own ... */
+    bool has_transfers;       /* ... and its loads and stores are wanted */
+    tw_classify_fn *classify; /* TW_ISA_CUSTOM; NULL: nothing is known of it */
+    void *classify_context;
     const struct tw_allocator *allocator;
 };
 
@@ -140,10 +143,12 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
 /* Throws all blocks away if the image has changed since. */
 void tw_code_refresh(struct tw_code *code);
 
-/* Addresses wrap at 32 bits in all instruction sets but two. */
+/* Addresses wrap at 32 bits in all instruction sets but a few. */
 TW_INLINE uint64_t tw_code_wrap(uint64_t address, uint8_t isa)
 {
-    return isa == TW_ISA_A64 || isa == TW_ISA_RV64 ? address : address & UINT32_MAX;
+    return isa == TW_ISA_A64 || isa == TW_ISA_RV64 || isa == TW_ISA_CUSTOM
+               ? address
+               : address & UINT32_MAX;
 }
 
 TW_INLINE uint64_t tw_blocks_hash(uint64_t address, uint8_t isa, uint8_t it_open)

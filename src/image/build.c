@@ -33,6 +33,8 @@ struct walk {
     uint8_t isa;
     uint8_t it_open;
     struct tw_rv_instruction rv, rv_previous; /* RISC-V: the last two instructions */
+    struct tw_instruction custom;             /* TW_ISA_CUSTOM: the last one ... */
+    bool is_unknown;                          /* ... which the caller does not know */
 };
 
 static bool is_rv(uint8_t isa)
@@ -50,10 +52,45 @@ static void begin_walk(struct walk *walk, struct tw_blocks *blocks, uint64_t add
     walk->address = address;
     walk->isa = isa;
     walk->it_open = 0;
+    walk->is_unknown = false;
     if (is_rv(isa)) {
         memset(&walk->rv, 0, sizeof walk->rv);
         memset(&walk->rv_previous, 0, sizeof walk->rv_previous);
     }
+}
+
+/* TW_ISA_CUSTOM: the caller tells; false: not accessible, or walk->is_unknown. */
+static bool fetch_custom(struct walk *walk, uint8_t *size)
+{
+    const struct tw_code *code = walk->blocks->code;
+    struct tw_instruction_info info = { .size = 0 };
+    uint8_t bytes[TW_INSTRUCTION_MAX];
+    size_t have = 0;
+
+    if (code->image)
+        have =
+            tw_image_read(code->image, bytes, &walk->blocks->view, walk->address, sizeof bytes);
+    if (!have)
+        return false;
+    walk->is_unknown = true;
+    if (!code->config.classify ||
+        !code->config.classify(code->config.classify_context, &info, walk->address, bytes,
+                               have) ||
+        info.size > have || info.size < 2 || info.size % 2)
+        return false;
+    walk->is_unknown = false;
+    walk->custom = (struct tw_instruction){ .target = info.target,
+                                            .size = info.size,
+                                            .kind = info.kind & 7u,
+                                            .sub = info.sub & 7u,
+                                            .target_isa = TW_ISA_CUSTOM,
+                                            .is_waypoint = info.is_waypoint,
+                                            .is_conditional = info.is_conditional,
+                                            .is_link = info.is_link,
+                                            .is_return = info.is_return,
+                                            .is_exception_return = info.is_exception_return };
+    *size = info.size;
+    return true;
 }
 
 /* The opcode at the walk's place as the classifiers take it; false: not accessible. */
@@ -67,6 +104,10 @@ static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
     const uint8_t *at;
     size_t have = walk->left;
 
+    if (walk->isa == TW_ISA_CUSTOM) {
+        *opcode = 0;
+        return fetch_custom(walk, size);
+    }
     if (have < 4) {
         if (have == 0 && blocks->code->image)
             have =
@@ -114,6 +155,9 @@ static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opc
         tw_rv_classify(&walk->rv, opcode, walk->address, walk->isa,
                        &walk->blocks->code->config.rv);
         *out = walk->rv.flow;
+        break;
+    case TW_ISA_CUSTOM:
+        *out = walk->custom;
         break;
     default:
         tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
@@ -304,7 +348,7 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
                 continue;
         }
         if (!fetch(walk, &opcode, &size)) {
-            more->end = TW_BLOCK_UNREADABLE;
+            more->end = walk->is_unknown ? TW_BLOCK_NO_CODE : TW_BLOCK_UNREADABLE;
             break;
         }
         if (config->check_opcodes && walk->isa == TW_ISA_A64 && !(opcode >> 16)) {

@@ -258,6 +258,18 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_MEMTRANS:
         tw_json_text(out, "kind", transaction_word(e->kind));
         break;
+    case TW_ELEMENT_BUS_TRANSFER:
+        tw_json_text(out, "dir", data_word(e->kind));
+        tw_json_u64(out, "size", e->size);
+        if (e->flags & TW_DATA_HAS_ADDRESS)
+            tw_json_hex(out, "addr", e->data_address);
+        if (e->flags & TW_DATA_HAS_VALUE)
+            tw_json_hex(out, "value", e->data_value);
+        break;
+    case TW_ELEMENT_CUSTOM:
+        tw_json_u64(out, "num", e->number);
+        tw_json_hex(out, "value", e->value);
+        break;
     case TW_ELEMENT_INSTRUMENTATION:
         tw_json_u64(out, "el", e->instrumentation_el);
         tw_json_hex(out, "value", e->value);
@@ -428,6 +440,19 @@ static void text_itm(struct tw_text *out, const struct tw_element *e)
         tw_text_add(out, " after-overflow");
 }
 
+static void text_transfer(struct tw_text *out, const struct tw_element *e)
+{
+    tw_text_format(out, "%s %u bytes", data_word(e->kind), (unsigned)e->size);
+    if (e->flags & TW_DATA_HAS_ADDRESS) {
+        tw_text_add(out, " at ");
+        tw_text_hex(out, e->data_address);
+    }
+    if (e->flags & TW_DATA_HAS_VALUE) {
+        tw_text_add(out, " value ");
+        tw_text_hex(out, e->data_value);
+    }
+}
+
 static void text_rest(struct tw_text *out, const struct tw_element *e)
 {
     switch (e->type) {
@@ -465,6 +490,13 @@ static void text_rest(struct tw_text *out, const struct tw_element *e)
         tw_text_hex(out, e->data_value);
         if (e->flags & TW_DATA_OPERAND)
             tw_text_add(out, " (operand)");
+        break;
+    case TW_ELEMENT_BUS_TRANSFER:
+        text_transfer(out, e);
+        break;
+    case TW_ELEMENT_CUSTOM:
+        tw_text_format(out, "%u ", (unsigned)e->number);
+        tw_text_hex(out, e->value);
         break;
     default:
         text_body(out, e);

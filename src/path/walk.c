@@ -4,7 +4,7 @@
 
 static bool is_halfword_isa(uint8_t isa)
 {
-    return isa == TW_ISA_T32 || isa == TW_ISA_TEE;
+    return isa == TW_ISA_T32 || isa == TW_ISA_TEE || isa == TW_ISA_CUSTOM;
 }
 
 /* The range being made: element fields, and the place behind it. */

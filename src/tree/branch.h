@@ -24,6 +24,7 @@ struct tw_branch {
     void *config;
     struct tw_code *code; /* may be shared with other branches */
     bool owns_code;
+    struct tw_image *image;            /* made for the source's own callback; or NULL */
     struct tw_code_config code_config; /* as asked for, to know who may share */
     struct tw_source_stats stats;
 
@@ -74,8 +75,9 @@ struct tw_tree {
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
     bool is_merged; /* several branches have bytes: their elements are brought in order */
-    enum tw_status broken; /* sticky */
-    struct tw_pool *pool;  /* parallel.h; NULL: no other threads (yet) */
+    enum tw_status broken;     /* sticky */
+    struct tw_custom *customs; /* protocols of the caller */
+    struct tw_pool *pool;      /* parallel.h; NULL: no other threads (yet) */
     atomic_bool is_cancelled;
     bool guesses; /* for tests: segments begin knowing nothing, also where they could */
 

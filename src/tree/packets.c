@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "tree/custom.h"
 #include "tree/report.h"
 
 enum { LINE_ROOM = 1024 }; /* of a line, beside the packet's bytes */
@@ -122,7 +123,7 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = branch->protocol;
 
-    *view = (struct tw_packet_view){ .protocol = protocol->name };
+    *view = (struct tw_packet_view){ .protocol = protocol->name, .about = protocol };
     if (branch->has_run) {
         branch->has_run = false;
         branch->run_size = 0;
@@ -166,7 +167,7 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
 
 const char *tw_packet_type_name(const struct tw_packet_view *view)
 {
-    return tw_protocol_by_name(view->protocol)->type_name(view->packet->type);
+    return view->about->type_name(view->packet->type);
 }
 
 static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
@@ -185,7 +186,7 @@ static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
 
 size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 {
-    const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
+    const struct tw_protocol *protocol = view->about;
     const struct tw_packet *packet = view->packet;
     const size_t header = protocol->header_size && !view->is_not_sync && !view->is_bad
                               ? protocol->header_size(packet)
@@ -204,7 +205,9 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
     tw_json_bytes(&text, "b", view->bytes + header, packet->size - header);
     if (protocol->flags & TW_PROTOCOL_BITS)
         json_nibbles(&text, view);
-    if (!view->is_not_sync)
+    if (!view->is_not_sync && protocol->custom)
+        tw_custom_json(&text, protocol, packet);
+    else if (!view->is_not_sync)
         protocol->json(&text, packet);
     tw_text_char(&text, '}');
     return text.size;
@@ -213,7 +216,7 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
 size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
 {
     static const char blanks[] = "                                ";
-    const struct tw_protocol *protocol = tw_protocol_by_name(view->protocol);
+    const struct tw_protocol *protocol = view->about;
     const struct tw_packet *packet = view->packet;
     const size_t shown = packet->size < 12 ? packet->size : 12;
     struct tw_text text = tw_text_in(out, room);
@@ -228,6 +231,8 @@ size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
     tw_text_add_size(&text, blanks, text.size < 40 ? 40 - text.size : 1);
     if (view->is_not_sync)
         tw_text_add(&text, protocol->type_name(packet->type));
+    else if (protocol->custom)
+        tw_custom_print(&text, protocol, packet);
     else
         protocol->print(&text, packet);
     return text.size;

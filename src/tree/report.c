@@ -8,6 +8,7 @@
 #include <trackway/errors.h>
 
 #include "base/text.h"
+#include "tree/custom.h"
 
 static bool is_wanted(const struct tw_tree *tree, unsigned severity)
 {
@@ -47,7 +48,10 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
 
     if (!tree->config.errors || !view->is_bad)
         return;
-    branch->protocol->print(&text, view->packet);
+    if (branch->protocol->custom)
+        tw_custom_print(&text, branch->protocol, view->packet);
+    else
+        branch->protocol->print(&text, view->packet);
     if (!text.size)
         tw_text_add(&text, branch->protocol->type_name(view->packet->type));
     add(tree, &error);

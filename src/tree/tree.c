@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "tree/custom.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
 
@@ -15,6 +16,7 @@ static void free_branch(struct tw_branch *branch)
         branch->protocol->decoder_free(branch->decoder);
     if (branch->owns_code)
         tw_code_free(branch->code);
+    tw_image_free(branch->image);
     tw_give(allocator, branch->config);
     tw_give(allocator, branch->decoder);
     tw_give(allocator, branch->elements);
@@ -36,6 +38,7 @@ void tw_tree_free(struct tw_tree *tree)
     for (size_t i = 0; i < tree->branch_count; i++)
         free_branch(tree->branches[i]);
     tw_unframer_free(tree->unframer);
+    tw_custom_free(tree->customs, allocator);
     tw_give(allocator, tree->branches);
     tw_give(allocator, tree->bytes);
     tw_give(allocator, tree);
@@ -91,11 +94,19 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     struct tw_tree *tree = branch->tree;
     struct tw_code_config *config = &branch->code_config;
 
+    if (!image && source->memory) {
+        if (tw_image_new(&branch->image, tree->config.allocator) != TW_OK)
+            return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for an image");
+        image = branch->image;
+        TW_TRY(tw_image_set_callback(image, source->memory, source->memory_context));
+    }
     memset(config, 0, sizeof *config);
     branch->protocol->code_config(config, branch->config);
     config->range_limit = tree->config.range_limit;
     config->check_opcodes = tree->config.check_opcodes;
     config->check_atoms = tree->config.check_atoms;
+    config->classify = source->classify;
+    config->classify_context = source->classify_context;
     config->allocator = tree->config.allocator;
     branch->code = shared_code(tree, image, config);
     if (!branch->code) {
@@ -163,6 +174,8 @@ static enum tw_status set_up_branch(struct tw_branch *branch,
     branch->config = tw_take(tree->config.allocator, branch->protocol->config_size);
     if (!branch->config)
         return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
+    if (branch->protocol->custom)
+        tw_custom_prepare(branch->config, branch->protocol);
     TW_TRY(branch->protocol->configure(branch->config, &info, &tree->fault));
     branch->id = branch->protocol->trace_id(branch->config);
     if (!branch->id)
@@ -206,12 +219,15 @@ static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
 enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
                                   const struct tw_tree_source *source)
 {
-    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
     const bool is_framed = tree->config.framing != TW_FRAMING_NONE;
+    const struct tw_protocol *protocol;
     struct tw_branch *branch, *companion;
 
     if (source->size != sizeof *source || tree->is_started)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "sources are added before the first byte");
+    protocol = tw_protocol_by_name(source->protocol);
+    if (!protocol)
+        protocol = tw_custom_by_name(tree->customs, source->protocol);
     if (!protocol)
         return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
                        source->protocol);

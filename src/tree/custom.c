@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Protocols of the caller: what makes of their functions a protocol like those of the library. */
+#include "tree/custom.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/held.h"
+#include "base/memory.h"
+#include "base/position.h"
+#include "path/follow.h"
+#include "tree/branch.h"
+
+enum { WORDS_ROOM = 300, EMIT_ROOM = TW_EMIT_MAX + TW_HELD_MAX };
+
+/* The caller's config, reader, decoder and packet lie behind these, suitably aligned. */
+struct config {
+    const struct tw_custom *custom;
+};
+
+struct reader {
+    const struct tw_custom *custom;
+};
+
+struct tw_emitter {
+    struct tw_follow *follow; /* NULL: not of this protocol */
+    uint64_t index;
+    struct tw_element elements[EMIT_ROOM]; /* the last ones are for the library */
+    unsigned count, given;
+    bool is_over;
+    struct tw_element spare; /* what is too many goes here */
+};
+
+struct decoder {
+    const struct tw_custom *custom;
+    const void *config;
+    void *reader, *packet, *state;
+    struct tw_emitter emitter;
+    struct tw_damage damage;
+    bool is_synced, has_begun, has_ended, was_reset;
+    uint64_t gap, released, last_index;
+};
+
+static size_t aligned(size_t size)
+{
+    return (size + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+}
+
+static const void *config_of(const void *config)
+{
+    return (const char *)config + aligned(sizeof(struct config));
+}
+
+static const struct tw_custom *custom_of(const struct tw_protocol *protocol)
+{
+    return protocol->custom;
+}
+
+/* ---- Configuration and packets */
+
+void tw_custom_prepare(void *config, const struct tw_protocol *protocol)
+{
+    struct config *to = config;
+
+    to->custom = protocol->custom;
+}
+
+static enum tw_status configure(void *config, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    const struct tw_custom_protocol *about = &((struct config *)config)->custom->about;
+
+    if (!about->configure)
+        return TW_OK;
+    return about->configure((char *)config + aligned(sizeof(struct config)), source, fault);
+}
+
+static uint8_t trace_id(const void *config)
+{
+    const struct tw_custom_protocol *about = &((const struct config *)config)->custom->about;
+
+    return about->trace_id ? about->trace_id(config_of(config)) & 0x7f : 0;
+}
+
+static void *reader_of(void *reader)
+{
+    return (char *)reader + aligned(sizeof(struct reader));
+}
+
+static void reader_init(void *reader, const void *config)
+{
+    struct reader *to = reader;
+    const struct tw_custom_protocol *about;
+
+    to->custom = ((const struct config *)config)->custom;
+    about = &to->custom->about;
+    if (about->reader_size)
+        memset(reader_of(reader), 0, about->reader_size);
+    if (about->reader_init)
+        about->reader_init(reader_of(reader), config_of(config));
+}
+
+static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
+                                  bool is_last)
+{
+    const struct tw_custom_protocol *about = &((struct reader *)reader)->custom->about;
+    struct tw_packet *head = packet;
+
+    if (!size)
+        return TW_MORE;
+    memset(packet, 0, about->packet_size);
+    if (about->read(reader_of(reader), packet, data, size, is_last) != TW_OK) {
+        if (!is_last && size < about->packet_max)
+            return TW_MORE;
+        /* It may not ask for more now: the rest goes as it is. */
+    } else if (head->size >= 1 && head->size <= size) {
+        head->skip_bits = head->spare_bits = 0;
+        return TW_OK;
+    }
+    if (!is_last && size < about->packet_max)
+        return TW_MORE;
+    head->size = (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX);
+    head->skip_bits = head->spare_bits = 0;
+    return TW_OK;
+}
+
+static void reader_lost(void *reader)
+{
+    ((struct reader *)reader)->custom->about.reader_lost(reader_of(reader));
+}
+
+static bool is_never(unsigned type)
+{
+    (void)type;
+    return false;
+}
+
+static void words_of(char *words, const struct tw_custom *custom,
+                     const struct tw_packet *packet)
+{
+    words[0] = 0;
+    if (custom->about.text)
+        custom->about.text(words, WORDS_ROOM, packet);
+    words[WORDS_ROOM - 1] = 0;
+}
+
+void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
+                     const struct tw_packet *packet)
+{
+    char words[WORDS_ROOM];
+
+    words_of(words, custom_of(protocol), packet);
+    tw_text_add(out, protocol->type_name(packet->type));
+    if (words[0])
+        tw_text_char(out, ' ');
+    tw_text_add(out, words);
+}
+
+void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
+                    const struct tw_packet *packet)
+{
+    char words[WORDS_ROOM];
+
+    words_of(words, custom_of(protocol), packet);
+    if (words[0])
+        tw_json_text(out, "text", words);
+}
+
+/* ---- Elements */
+
+static struct tw_element *add(struct tw_emitter *out, uint8_t type, uint64_t index)
+{
+    struct tw_element *element =
+        out->count < EMIT_ROOM ? &out->elements[out->count++] : &out->spare;
+
+    *element = (struct tw_element){ .type = type, .index = index };
+    return element;
+}
+
+struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type)
+{
+    if (out->count < TW_EMIT_MAX)
+        return add(out, (uint8_t)type, out->index);
+    out->is_over = true;
+    out->spare = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
+    return &out->spare;
+}
+
+/* What the path ran into. */
+static void emit_error(struct tw_emitter *out)
+{
+    struct tw_element *element;
+
+    if (!out->follow->error)
+        return;
+    element = tw_emit(out, TW_ELEMENT_ERROR);
+    element->error = out->follow->error;
+    element->error_detail = out->follow->error_detail;
+    out->follow->error = TW_ERROR_NONE;
+    tw_follow_lose(out->follow);
+}
+
+void tw_flow_go(struct tw_emitter *out, uint64_t address, enum tw_isa isa)
+{
+    if (!out->follow)
+        return;
+    tw_follow_jump(out->follow, address, (uint8_t)isa);
+    emit_error(out);
+}
+
+void tw_flow_atoms(struct tw_emitter *out, uint32_t taken, unsigned count)
+{
+    if (!out->follow || !count)
+        return;
+    if (count > 32 || TW_EMIT_MAX - out->count < TW_FOLLOW_MOST * count) {
+        out->is_over = true;
+        return;
+    }
+    out->count = (unsigned)(tw_follow_atoms(out->follow, &out->elements[out->count], taken,
+                                            count, out->index) -
+                            out->elements);
+    emit_error(out);
+}
+
+void tw_flow_to(struct tw_emitter *out, uint64_t address)
+{
+    if (!out->follow)
+        return;
+    if (TW_EMIT_MAX - out->count < TW_FOLLOW_MOST) {
+        out->is_over = true;
+        return;
+    }
+    out->count = (unsigned)(tw_follow_to_exception(out->follow, &out->elements[out->count],
+                                                   address, out->index) -
+                            out->elements);
+    emit_error(out);
+}
+
+void tw_flow_context(struct tw_emitter *out, const struct tw_element *context)
+{
+    struct tw_element *element = tw_emit(out, TW_ELEMENT_PE_CONTEXT);
+    const uint64_t index = element->index;
+
+    *element = *context;
+    element->type = TW_ELEMENT_PE_CONTEXT;
+    element->index = index;
+    if (out->follow)
+        tw_follow_context(out->follow, tw_element_view(element).space, element);
+}
+
+void tw_flow_lose(struct tw_emitter *out)
+{
+    if (out->follow)
+        tw_follow_lose(out->follow);
+}
+
+/* False: the batch is full. */
+static bool flush(struct decoder *d, struct tw_output *out)
+{
+    struct tw_emitter *emitter = &d->emitter;
+    struct tw_batch *batch = out->batch;
+    struct tw_marks *marks = &out->marks;
+
+    while (emitter->given < emitter->count) {
+        if (batch->count >= batch->room || (marks->marks && marks->count >= marks->room))
+            return false;
+        if (marks->marks)
+            marks->marks[marks->count++] =
+                (struct tw_mark){ .released = d->released, .first = batch->count };
+        batch->elements[batch->count++] = emitter->elements[emitter->given++];
+    }
+    emitter->count = emitter->given = 0;
+    return true;
+}
+
+static void settle(struct decoder *d)
+{
+    struct tw_held held = { .count = 0 };
+
+    tw_damage_settle(&d->damage, &held);
+    for (unsigned i = 0; i < held.count; i++)
+        *add(&d->emitter, 0, 0) = held.elements[i];
+}
+
+static void forget(struct decoder *d)
+{
+    const struct tw_custom_protocol *about = &d->custom->about;
+
+    d->is_synced = false;
+    if (about->decoder_lost)
+        about->decoder_lost(d->state);
+    tw_flow_lose(&d->emitter);
+}
+
+static void take(struct decoder *d, const struct tw_packet *packet, const uint8_t *bytes,
+                 bool is_cut)
+{
+    const struct tw_protocol *table = &d->custom->table;
+
+    if (table->is_not_sync(packet->type)) {
+        d->damage.skipped += packet->size;
+        if (d->damage.code != TW_ERROR_NONE)
+            d->damage.reason = TW_REASON_BAD_PACKET;
+        return;
+    }
+    d->last_index = packet->index;
+    if (table->is_bad(packet->type)) {
+        settle(d);
+        d->damage =
+            (struct tw_damage){ .code = is_cut ? TW_ERROR_TRUNCATED : TW_ERROR_BAD_SEQUENCE,
+                                .reason = TW_REASON_UNDEFINED,
+                                .index = packet->index,
+                                .skipped = packet->size,
+                                .detail = bytes[0] };
+        forget(d);
+        return;
+    }
+    settle(d);
+    d->is_synced = true;
+    d->emitter.index = packet->index;
+    d->custom->about.decode(d->state, &d->emitter, packet);
+    if (d->emitter.is_over)
+        add(&d->emitter, TW_ELEMENT_ERROR, packet->index)->error = TW_ERROR_UNSUPPORTED;
+    d->emitter.is_over = false;
+}
+
+/* Up to `limit`, where there may be a gap.  TW_OK: the batch is full. */
+static enum tw_status decode_stretch(struct decoder *d, struct tw_output *out,
+                                     struct tw_input *in, struct tw_position *position,
+                                     size_t limit)
+{
+    const bool has_gap = limit < in->size;
+    struct tw_packet *packet = d->packet;
+
+    for (;;) {
+        const uint8_t *at = in->data + in->used;
+        const size_t size = limit - in->used;
+
+        if (!flush(d, out))
+            return TW_OK;
+        if (read_packet(d->reader, packet, at, size, in->is_last || has_gap) != TW_OK)
+            return TW_MORE;
+        packet->offset = in->offset + in->used;
+        packet->index = tw_position_at(position, packet->offset);
+        packet->id = out->batch->id;
+        in->used += packet->size;
+        d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
+        if (has_gap && packet->size == size && d->custom->table.is_bad(packet->type))
+            continue; /* a packet that the gap cut is no packet */
+        take(d, packet, at, packet->size == size && in->is_last);
+    }
+}
+
+static void lose(struct decoder *d, uint64_t index)
+{
+    const bool was_synced = d->is_synced;
+
+    reader_lost(d->reader);
+    forget(d);
+    if (!was_synced)
+        return;
+    settle(d);
+    d->damage = (struct tw_damage){ .code = TW_ERROR_DISCONTINUITY,
+                                    .reason = TW_REASON_RESET,
+                                    .index = index };
+}
+
+static enum tw_status run(struct decoder *d, struct tw_output *out, struct tw_input *in)
+{
+    struct tw_position position;
+
+    tw_position_init(&position, in->places, in->place_count);
+    for (;;) {
+        const uint64_t from = in->offset + in->used;
+        const uint64_t gap = in->has_gaps
+                                 ? tw_position_discontinuity(in->places, in->place_count,
+                                                             d->gap == from ? from + 1 : from,
+                                                             in->offset + in->size)
+                                 : UINT64_MAX;
+        const size_t limit = gap == UINT64_MAX ? in->size : (size_t)(gap - in->offset);
+
+        if (!d->has_begun && limit > in->used) {
+            d->has_begun = true;
+            add(&d->emitter, TW_ELEMENT_NO_SYNC, tw_position_at(&position, from))->reason =
+                d->was_reset ? TW_REASON_RESET : TW_REASON_INIT;
+        }
+        if (decode_stretch(d, out, in, &position, limit) == TW_OK)
+            return TW_OK;
+        if (gap == UINT64_MAX)
+            return TW_MORE;
+        in->used = limit;
+        d->gap = gap;
+        lose(d, tw_position_at(&position, gap));
+    }
+}
+
+static enum tw_status decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+                             struct tw_input *in)
+{
+    struct decoder *d = decoder;
+    enum tw_status status;
+
+    if (!d->custom->about.follows)
+        return run(d, out, in);
+    d->emitter.follow = follow;
+    tw_follow_enter(follow);
+    status = run(d, out, in);
+    tw_follow_leave(follow);
+    return follow->code->out_of_memory ? TW_E_MEMORY : status;
+}
+
+static enum tw_status end(void *decoder, struct tw_follow *follow, struct tw_output *out)
+{
+    struct decoder *d = decoder;
+    const struct tw_custom_protocol *about = &d->custom->about;
+
+    if (!d->has_ended) {
+        d->has_ended = true;
+        settle(d);
+        d->emitter.index = d->last_index;
+        if (about->follows)
+            tw_follow_enter(follow);
+        if (about->end)
+            about->end(d->state, &d->emitter);
+        if (about->follows)
+            tw_follow_leave(follow);
+        add(&d->emitter, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
+    }
+    return flush(d, out) ? TW_END : TW_OK;
+}
+
+/* As new; `was_reset` is what the first element will tell. */
+static void begin(struct decoder *d, bool was_reset)
+{
+    const struct tw_custom_protocol *about = &d->custom->about;
+
+    if (about->decoder_size)
+        memset(d->state, 0, about->decoder_size);
+    reader_init(d->reader, d->config);
+    if (about->decoder_init)
+        about->decoder_init(d->state, config_of(d->config));
+    d->emitter.count = d->emitter.given = 0;
+    d->emitter.is_over = false;
+    d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
+    d->is_synced = d->has_begun = d->has_ended = false;
+    d->was_reset = was_reset;
+    d->gap = UINT64_MAX;
+    d->released = d->last_index = 0;
+}
+
+static void decoder_init(void *decoder, const void *config)
+{
+    struct decoder *d = decoder;
+    char *behind = (char *)decoder + aligned(sizeof *d);
+
+    d->config = config;
+    d->custom = ((const struct config *)config)->custom;
+    d->reader = behind;
+    behind += aligned(sizeof(struct reader)) + aligned(d->custom->about.reader_size);
+    d->packet = behind;
+    d->state = behind + aligned(d->custom->about.packet_size);
+    begin(d, false);
+}
+
+static void decoder_reset(void *decoder)
+{
+    begin(decoder, true);
+}
+
+static void code_config(struct tw_code_config *code, const void *config)
+{
+    (void)code; /* the tree knows the rest */
+    (void)config;
+}
+
+/* ---- Registration */
+
+const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const char *name)
+{
+    for (; list; list = list->next)
+        if (strcmp(list->about.name, name) == 0)
+            return &list->table;
+    return NULL;
+}
+
+void tw_custom_free(struct tw_custom *list, const struct tw_allocator *allocator)
+{
+    while (list) {
+        struct tw_custom *next = list->next;
+
+        tw_give(allocator, list);
+        list = next;
+    }
+}
+
+static void fill_table(struct tw_custom *custom)
+{
+    const struct tw_custom_protocol *about = &custom->about;
+    const size_t reader = aligned(sizeof(struct reader)) + aligned(about->reader_size);
+
+    custom->table = (struct tw_protocol){
+        .name = about->name,
+        .title = about->title ? about->title : about->name,
+        .flags = about->follows ? TW_PROTOCOL_FOLLOWS : 0,
+        .config_size = aligned(sizeof(struct config)) + about->config_size,
+        .reader_size = reader,
+        .decoder_size = aligned(sizeof(struct decoder)) + reader + aligned(about->packet_size) +
+                        about->decoder_size,
+        .packet_size = about->packet_size,
+        .packet_max = about->packet_max,
+        .configure = configure,
+        .trace_id = trace_id,
+        .reader_init = reader_init,
+        .read = read_packet,
+        .reader_lost = reader_lost,
+        .type_name = about->type_name,
+        .is_bad = about->is_bad ? about->is_bad : is_never,
+        .is_not_sync = about->is_not_sync ? about->is_not_sync : is_never,
+        .code_config = code_config,
+        .decoder_init = decoder_init,
+        .decode = about->decode ? decode : NULL,
+        .end = end,
+        .decoder_reset = decoder_reset,
+        .custom = custom,
+    };
+}
+
+enum tw_status tw_tree_add_protocol(struct tw_tree *tree,
+                                    const struct tw_custom_protocol *protocol)
+{
+    struct tw_custom *custom;
+
+    if (protocol->size != sizeof *protocol || !protocol->name || !protocol->read ||
+        !protocol->reader_lost || !protocol->type_name || !protocol->packet_max ||
+        protocol->packet_size < sizeof(struct tw_packet))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_custom_protocol is not complete");
+    if (tw_protocol_by_name(protocol->name) || tw_custom_by_name(tree->customs, protocol->name))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there is a protocol '%s' already",
+                       protocol->name);
+    custom = tw_take(tree->config.allocator, sizeof *custom);
+    if (!custom)
+        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a protocol");
+    custom->about = *protocol;
+    fill_table(custom);
+    custom->next = tree->customs;
+    tree->customs = custom;
+    return TW_OK;
+}

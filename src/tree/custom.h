@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Protocols of the caller, as the rest of the tree sees them. */
+#ifndef TREE_CUSTOM_H
+#define TREE_CUSTOM_H
+
+#include <trackway/protocol.h>
+
+#include "protocol.h"
+
+/* One protocol of a tree. */
+struct tw_custom {
+    struct tw_protocol table;
+    struct tw_custom_protocol about;
+    struct tw_custom *next;
+};
+
+/* NULL: there is none of this name. */
+const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const char *name);
+/* Tells a fresh config whose it is; before configure. */
+void tw_custom_prepare(void *config, const struct tw_protocol *protocol);
+void tw_custom_free(struct tw_custom *list, const struct tw_allocator *allocator);
+
+/* The words of a packet. */
+void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
+                     const struct tw_packet *packet);
+void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
+                    const struct tw_packet *packet);
+
+#endif
