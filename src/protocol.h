@@ -138,6 +138,10 @@ struct tw_protocol {
                       const void *packet);
     size_t (*pass)(void *reader, const uint8_t *data, size_t size);
     void (*restore)(void *decoder, const uint64_t *words);
+
+    /* Optional: a decoder whose state was true earlier in the stream is to begin at a split.
+       Forgets its place, keeps what synchronization does not tell and may well still be so. */
+    void (*resume)(void *decoder, struct tw_follow *follow);
 };
 
 enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };

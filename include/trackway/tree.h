@@ -32,9 +32,9 @@ struct tw_tree_config {
     const struct tw_allocator *allocator;
     struct tw_errors *errors; /* borrowed: gets what is amiss, in order; NULL: none */
     uint8_t verbosity; /* enum tw_severity: up to which it does; 0: errors and warnings */
-    /* Decode on so many threads besides the caller's; 0 and 1: on the caller's.  What comes out is
-       the same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of
-       them, images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
+    /* Decode on so many threads, the caller's among them; 0: on that alone.  What comes out is the
+       same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of them,
+       images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
     uint32_t threads;
     size_t segment_size; /* bytes of a stream that one thread decodes at a time; 0: chosen */
 };

@@ -15,6 +15,28 @@ enum {
     TW_ARMV7_ASYNC_LONGEST = 64
 };
 
+/* The next A-sync at or after `at` (its last five zeros and the 80); `size`: there is none. */
+static inline size_t tw_armv7_next_async(const uint8_t *data, size_t size, size_t at)
+{
+    enum { LENGTH = TW_ARMV7_ASYNC_ZEROS + 1 };
+
+    while (size >= LENGTH && at <= size - LENGTH) {
+        const uint8_t last = data[at + LENGTH - 1];
+        unsigned zeros = 0;
+
+        if (last != 0x80) {
+            at += last ? LENGTH : 1; /* no A-sync holds any other byte */
+            continue;
+        }
+        while (zeros < TW_ARMV7_ASYNC_ZEROS && data[at + LENGTH - 2 - zeros] == 0)
+            zeros++;
+        if (zeros == TW_ARMV7_ASYNC_ZEROS)
+            return at;
+        at += LENGTH;
+    }
+    return size;
+}
+
 /* An instruction address as bytes carry it. */
 struct tw_armv7_address {
     uint32_t address; /* whole: what was not sent comes from the base */

@@ -7,6 +7,7 @@
 #include <trackway/types.h>
 
 #include "base/compiler.h"
+#include "base/state.h"
 
 enum { TW_HELD_MAX = 8 }; /* a packet adds three, the end of the trace four */
 
@@ -45,6 +46,22 @@ static inline void tw_damage_settle(struct tw_damage *damage, struct tw_held *he
     if (damage->reason != TW_REASON_UNDEFINED)
         tw_held_add(held, TW_ELEMENT_NO_SYNC, damage->index)->reason = damage->reason;
     damage->code = TW_ERROR_NONE;
+}
+
+/* Both, as parts of a decoder's state. */
+static inline void tw_held_state(struct tw_held *held, struct tw_damage *damage,
+                                 struct tw_state *state)
+{
+    TW_STATE(state, held->count);
+    for (unsigned i = 0; i < held->count && i < TW_HELD_MAX; i++)
+        TW_STATE(state, held->elements[i]);
+    TW_STATE(state, damage->code);
+    if (damage->code == TW_ERROR_NONE)
+        return;
+    TW_STATE(state, damage->reason);
+    TW_STATE(state, damage->index);
+    TW_STATE(state, damage->skipped);
+    TW_STATE(state, damage->detail);
 }
 
 #endif

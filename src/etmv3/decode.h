@@ -113,6 +113,10 @@ void tw_etmv3_decoder_reset(void *decoder);
 enum tw_status tw_etmv3_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                                struct tw_input *in);
 enum tw_status tw_etmv3_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* split.c */
+void tw_etmv3_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+bool tw_etmv3_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                    size_t size);
 
 /* index.c */
 unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,

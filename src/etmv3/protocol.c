@@ -156,4 +156,6 @@ const struct tw_protocol tw_etmv3 = {
     .decoder_reset = tw_etmv3_decoder_reset,
     .notes = tw_etmv3_notes,
     .restore = tw_etmv3_restore,
+    .state = tw_etmv3_state,
+    .split = tw_etmv3_split,
 };

@@ -202,18 +202,18 @@ static size_t find_until(const struct tw_split *split, struct tw_etmv4_reader *r
 
         if (tw_etmv4_read(reader, &packet, data + at, size - at, false) != TW_OK ||
             tw_etmv4_type_is_bad(packet.base.type) || packet.base.type == TW_ETMV4_NOT_SYNC)
-            return 0;
+            break;
         at += packet.base.size;
+        seen.atom = false; /* one behind all the others is wanted */
         see(&seen, &packet);
-        if (!until && seen.atom && (seen.time || !split->wants_time) &&
+        if (!seen.atom)
+            continue;
+        until = until ? until : at;
+        if (at - until >= more && (seen.time || !split->wants_time) &&
             (seen.marker || !wants_marker))
-            until = at;
-        else if (!until)
-            seen.atom = false; /* one behind all the others is wanted */
-        if (until && at - until >= more)
             return at;
     }
-    return 0;
+    return more ? 0 : until;
 }
 
 bool tw_etmv4_split(struct tw_split *split, const void *any, const uint8_t *data, size_t size)

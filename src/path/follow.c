@@ -193,6 +193,7 @@ struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element 
     const uint8_t end = follow->blocks->more[number].end;
 
     tw_follow_lose(follow);
+    follow->last_block = 0; /* where else this atom could have led is not known */
     follow->isa = block->isa;
     if (end == TW_BLOCK_RUNAWAY || end == TW_BLOCK_NO_CODE) {
         follow->error = end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT : TW_ERROR_BAD_OPCODE;

@@ -39,6 +39,10 @@ void tw_ptm_decoder_reset(void *decoder);
 enum tw_status tw_ptm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                              struct tw_input *in);
 enum tw_status tw_ptm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* split.c */
+void tw_ptm_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+bool tw_ptm_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                  size_t size);
 
 /* index.c */
 unsigned tw_ptm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,

@@ -119,4 +119,6 @@ const struct tw_protocol tw_ptm = {
     .decoder_reset = tw_ptm_decoder_reset,
     .notes = tw_ptm_notes,
     .restore = tw_ptm_restore,
+    .state = tw_ptm_state,
+    .split = tw_ptm_split,
 };

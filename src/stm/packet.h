@@ -177,6 +177,11 @@ void tw_stm_decoder_reset(void *decoder);
 enum tw_status tw_stm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                              struct tw_input *in);
 enum tw_status tw_stm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* split.c */
+void tw_stm_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+void tw_stm_resume(void *decoder, struct tw_follow *follow);
+bool tw_stm_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                  size_t size);
 
 /* index.c */
 unsigned tw_stm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,

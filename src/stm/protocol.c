@@ -67,4 +67,7 @@ const struct tw_protocol tw_stm = {
     .decoder_reset = tw_stm_decoder_reset,
     .notes = tw_stm_notes,
     .restore = tw_stm_restore,
+    .state = tw_stm_state,
+    .split = tw_stm_split,
+    .resume = tw_stm_resume,
 };

@@ -30,16 +30,16 @@ static bool set_up_code(struct tw_worker *worker, const struct tw_strand *strand
         if (tw_code_new(&engine->code, engine->image, &branch->code_config) != TW_OK)
             return false;
     }
-    engine->follow = branch->follow;
-    engine->follow.code = engine->code;
+    engine->own = branch->follow;
+    engine->own.code = engine->code;
     if (branch->view_size) {
         engine->view_context = tw_take(allocator, branch->view_size);
         if (!engine->view_context)
             return false;
-        memcpy(engine->view_context, branch->follow.look_context, branch->view_size);
-        engine->follow.look_context = engine->view_context;
+        memcpy(engine->view_context, strand->view_context, branch->view_size);
+        engine->own.look_context = engine->view_context;
     }
-    tw_follow_reset(&engine->follow);
+    tw_follow_reset(&engine->own);
     return true;
 }
 
@@ -68,6 +68,7 @@ struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand 
             tw_take(branch->tree->config.allocator, branch->protocol->decoder_size);
         if (!engine->decoder)
             return NULL;
+        engine->follow = &engine->own;
         branch->protocol->decoder_init(engine->decoder, branch->config);
         if (branch->code && !set_up_code(worker, strand)) {
             tw_engine_free(engine, branch);
@@ -81,11 +82,113 @@ struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand 
     return engine;
 }
 
-void tw_engine_clear(struct tw_engine *engine, const struct tw_branch *branch)
+void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
+                     struct tw_state *state)
 {
-    branch->protocol->decoder_reset(engine->decoder);
+    const struct tw_branch *branch = strand->branch;
+
+    branch->protocol->state(decoder, follow, state);
     if (branch->view_size)
-        memcpy(engine->view_context, branch->follow.look_context, branch->view_size);
-    if (engine->code)
-        tw_follow_reset(&engine->follow);
+        tw_state_bytes(state, follow->look_context, branch->view_size);
+}
+
+/* Nothing that the engine did before has an effect on what it does next. */
+static void clear(struct tw_job *job, uint64_t from)
+{
+    const struct tw_branch *branch = job->strand->branch;
+    struct tw_engine *engine = job->engine;
+
+    branch->protocol->decoder_reset(engine->decoder);
+    if (engine->view_context)
+        memcpy(engine->view_context, job->strand->view_context, branch->view_size);
+    if (branch->code)
+        tw_follow_reset(engine->follow);
+    job->in = (struct tw_input){ .data = branch->stream.bytes,
+                                 .used = (size_t)(from - branch->stream.offset),
+                                 .offset = branch->stream.offset,
+                                 .places = branch->stream.places,
+                                 .has_gaps = branch->has_gaps };
+}
+
+bool tw_job_load(struct tw_job *job)
+{
+    struct tw_state *state = &job->segment->state;
+
+    clear(job, state->offset);
+    tw_state_load(state);
+    tw_strand_visit(job->strand, job->engine->decoder, job->engine->follow, state);
+    return !state->failed;
+}
+
+bool tw_job_guess(struct tw_job *job)
+{
+    const struct tw_branch *branch = job->strand->branch;
+    struct tw_segment *segment = job->segment;
+
+    if (!branch->protocol->resume) {
+        clear(job, segment->start);
+        return true;
+    }
+    if (!tw_job_load(job))
+        return false;
+    branch->protocol->resume(job->engine->decoder, job->engine->follow);
+    job->in.used = (size_t)(segment->start - job->in.offset);
+    return true;
+}
+
+uint64_t tw_job_place(const struct tw_job *job)
+{
+    return job->in.offset + job->in.used;
+}
+
+void tw_job_save(struct tw_job *job, struct tw_state *state)
+{
+    tw_state_save(state, tw_job_place(job));
+    tw_strand_visit(job->strand, job->engine->decoder, job->engine->follow, state);
+}
+
+/* The places before this stream offset: a gap right there is not met yet. */
+static size_t places_before(const struct tw_stream *stream, uint64_t offset)
+{
+    size_t low = 0, high = stream->place_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (stream->places[middle].stream < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low : stream->place_count;
+}
+
+void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last)
+{
+    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_stream *stream = &branch->stream;
+
+    job->in.size = (size_t)(end - stream->offset);
+    job->in.place_count = is_last ? stream->place_count : places_before(stream, end);
+    job->in.is_last = is_last && branch->tree->is_finished;
+}
+
+enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is_merged)
+{
+    struct tw_branch *branch = job->strand->branch;
+    struct tw_batch batch = { .elements = chunk->elements,
+                              .room = TW_BRANCH_ELEMENTS,
+                              .id = branch->id };
+    struct tw_output output = { .batch = &batch };
+    enum tw_status status;
+
+    if (is_merged) {
+        output.marks.marks = chunk->marks;
+        output.marks.room = TW_BRANCH_ELEMENTS;
+    }
+    status =
+        branch->protocol->decode(job->engine->decoder, job->engine->follow, &output, &job->in);
+    chunk->count = batch.count;
+    chunk->mark_count = output.marks.count;
+    return status;
 }

@@ -36,8 +36,14 @@ static enum tw_status make_pool(struct tw_tree *tree)
         strand->is_able = branch->protocol->state && branch->protocol->split &&
                           (!branch->follow.look || branch->view_size);
         tree->branches[i]->strand = strand;
+        strand->home = tw_take(allocator, sizeof *strand->home);
+        strand->view_context = tw_take(allocator, branch->view_size);
+        if (!strand->home || !strand->view_context)
+            return TW_E_MEMORY;
+        strand->home->decoder = branch->decoder;
+        strand->home->follow = &tree->branches[i]->follow;
     }
-    return tw_pool_start(pool, tree->config.threads);
+    return tw_pool_start(pool, tree->config.threads - 1);
 }
 
 static size_t held(const struct tw_strand *strand)
@@ -110,6 +116,15 @@ static enum tw_status send_away(struct tw_strand *strand)
     return strand->is_away ? TW_OK : TW_E_MEMORY;
 }
 
+/* Workers begin with the view as it is now; their own changes stay theirs. */
+static void copy_view(struct tw_strand *strand)
+{
+    const struct tw_branch *branch = strand->branch;
+
+    if (branch->view_size)
+        memcpy(strand->view_context, branch->follow.look_context, branch->view_size);
+}
+
 static enum tw_status bring_home(struct tw_strand *strand)
 {
     struct tw_branch *branch = strand->branch;
@@ -128,8 +143,9 @@ static enum tw_status bring_home(struct tw_strand *strand)
 
 static void set_limits(struct tw_pool *pool, size_t active)
 {
-    const size_t ahead = 2 * pool->worker_count;
+    const size_t ahead = 1 + 3 * pool->worker_count;
 
+    pool->leaves_one = active == 1;
     pool->in_flight_most = active + ahead;
     pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead);
     if (pool->quota < 2)
@@ -159,6 +175,7 @@ enum tw_status tw_parallel_plan(struct tw_tree *tree)
 
         if (!strand->is_able || !held(strand))
             continue;
+        copy_view(strand);
         status = send_away(strand);
         if (status == TW_OK)
             status = cut(strand, size);
@@ -232,16 +249,80 @@ static enum tw_status end_strand(struct tw_strand *strand)
     return tw_state_copy(&strand->state, &last->state) ? TW_OK : TW_E_MEMORY;
 }
 
+/* With the lock: the branch's own decoder takes the segment over. */
+static enum tw_status begin_direct(struct tw_pool *pool, struct tw_strand *strand,
+                                   struct tw_segment *segment)
+{
+    struct tw_job *job = &strand->direct;
+    enum tw_status status = TW_OK;
+
+    pool->in_flight += segment->phase == TW_SEGMENT_WAITING;
+    segment->phase = TW_SEGMENT_RUNNING;
+    segment->is_direct = true;
+    (void)pthread_mutex_unlock(&pool->lock);
+    *job = (struct tw_job){
+        .strand = strand, .number = strand->current, .segment = segment, .engine = strand->home
+    };
+    if (!tw_job_load(job))
+        status = TW_E_MEMORY;
+    tw_job_limit(job, segment->end, segment->is_last);
+    if (segment->from == UINT64_MAX)
+        segment->from = tw_job_place(job);
+    (void)pthread_mutex_lock(&pool->lock);
+    return status;
+}
+
+/* With the lock: the next batch of a segment that the branch's own decoder is at. */
+static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *strand,
+                                      bool is_merged)
+{
+    struct tw_branch *branch = strand->branch;
+    struct tw_job *job = &strand->direct;
+    struct tw_chunk chunk = { .elements = branch->elements, .marks = branch->marks };
+    enum tw_status status;
+
+    (void)pthread_mutex_unlock(&pool->lock);
+    status = tw_job_decode(job, &chunk, is_merged);
+    if (status == TW_MORE) {
+        tw_job_save(job, &job->segment->state);
+        if (job->segment->state.failed)
+            status = TW_E_MEMORY;
+    }
+    branch->count = chunk.count;
+    branch->given = 0;
+    branch->mark_count = chunk.mark_count;
+    branch->next_mark = 0;
+    if (pool->tree->config.counts_elements)
+        tw_count_elements(&branch->stats, chunk.elements, chunk.count);
+    (void)pthread_mutex_lock(&pool->lock);
+    if (status != TW_OK) {
+        job->segment->is_direct = false;
+        tw_pool_leave(pool, job, status == TW_MORE ? TW_OK : status);
+    }
+    return status < 0 ? status : TW_OK;
+}
+
+static bool is_for_direct(const struct tw_segment *segment)
+{
+    return segment->is_trusted && segment->has_state && !segment->first &&
+           (segment->phase == TW_SEGMENT_WAITING || segment->phase == TW_SEGMENT_PAUSED);
+}
+
 static enum tw_status next_chunk(struct tw_pool *pool, struct tw_strand *strand, bool is_merged)
 {
     while (strand->current < strand->count) {
         struct tw_segment *segment = &strand->segments[strand->current];
 
-        if (segment->is_trusted && segment->first) {
+        if (is_for_direct(segment))
+            TW_TRY(begin_direct(pool, strand, segment));
+        if (segment->is_direct) {
+            TW_TRY(decode_directly(pool, strand, is_merged));
+            if (strand->branch->count)
+                return TW_OK;
+        } else if (segment->is_trusted && segment->first) {
             take_chunk(pool, strand->branch, segment, is_merged);
             return TW_OK;
-        }
-        if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
+        } else if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
             if (segment->status != TW_OK)
                 return segment->status;
             pass_segment(pool, strand, segment);
@@ -301,6 +382,8 @@ void tw_parallel_free(struct tw_tree *tree)
             tw_state_free(&strand->segments[n].state);
         }
         tw_give(allocator, strand->segments);
+        tw_give(allocator, strand->home);
+        tw_give(allocator, strand->view_context);
         tw_state_free(&strand->state);
     }
     (void)pthread_cond_destroy(&pool->work);

@@ -44,12 +44,25 @@ struct tw_segment {
     bool has_state;  /* `state` is where to go on; else it begins knowing nothing */
     bool has_begun;  /* `begin` is there */
     bool is_void;    /* running, but in vain */
+    bool is_direct;  /* running on the caller's thread, straight into the branch's batch */
     enum tw_status status;
     struct tw_state begin; /* at `until` */
     struct tw_state state; /* at the end, or where it paused; true if is_trusted */
     struct tw_chunk *first, *last;
     size_t chunk_count;
     struct tw_source_stats stats;
+};
+
+struct tw_strand;
+struct tw_engine;
+
+/* A segment being worked on. */
+struct tw_job {
+    struct tw_strand *strand;
+    size_t number;
+    struct tw_segment *segment;
+    struct tw_engine *engine;
+    struct tw_input in;
 };
 
 /* A branch's part in it. */
@@ -63,13 +76,17 @@ struct tw_strand {
     struct tw_state state;
     struct tw_segment *segments;
     size_t count, room;
-    size_t current; /* the segment whose elements are taken */
+    size_t current;         /* the segment whose elements are taken */
+    struct tw_engine *home; /* the branch's own decoder ... */
+    struct tw_job direct;   /* ... and what it is at */
+    void *view_context;     /* what workers begin with; view_size bytes */
 };
 
-/* What a worker decodes a branch with. */
+/* What a thread decodes a branch with. */
 struct tw_engine {
     void *decoder;
-    struct tw_follow follow;
+    struct tw_follow *follow; /* `own`, or that of the branch */
+    struct tw_follow own;
     struct tw_code *code;
     struct tw_image *image; /* an alias, or NULL */
     bool owns_code;
@@ -94,6 +111,7 @@ struct tw_pool {
     struct tw_chunk *free;
     size_t in_flight; /* segments begun whose elements are not all taken */
     size_t in_flight_most, quota;
+    bool leaves_one; /* see find_work in pool.c */
     size_t running;
     bool is_ending, is_aborting;
     uint64_t matched, redone,
@@ -105,8 +123,19 @@ struct tw_pool {
 /* What the worker decodes the branch with, made when first needed.  NULL: no memory. */
 struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand *strand);
 void tw_engine_free(struct tw_engine *engine, const struct tw_branch *branch);
-/* Nothing that it did before has an effect on what it does next. */
-void tw_engine_clear(struct tw_engine *engine, const struct tw_branch *branch);
+/* The decoder goes on where the segment's state says.  False: no memory. */
+bool tw_job_load(struct tw_job *job);
+/* It knows nothing, or what seems sure, and is at the segment's start. */
+bool tw_job_guess(struct tw_job *job);
+/* Lets it see the stream up to here. */
+void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last);
+enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is_merged);
+void tw_job_save(struct tw_job *job, struct tw_state *state);
+/* The stream offset that was reached. */
+uint64_t tw_job_place(const struct tw_job *job);
+/* Saves or loads a decoder with all that belongs to it. */
+void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
+                     struct tw_state *state);
 
 /* pool.c: what workers do. */
 
@@ -117,9 +146,8 @@ void tw_pool_stop(struct tw_pool *pool);
 /* Stops all work at once; returns when nobody works.  With the lock. */
 void tw_pool_abort(struct tw_pool *pool);
 void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk);
-/* Saves or loads a decoder with all that belongs to it. */
-void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
-                     struct tw_state *state);
+/* With the lock: the job's segment is done with. */
+void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status status);
 
 /* parallel.c: what the tree does. */
 

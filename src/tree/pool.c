@@ -9,16 +9,6 @@ enum {
     MISSES_MAX = 4 /* then only those segments are begun whose true state is known */
 };
 
-void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
-                     struct tw_state *state)
-{
-    const struct tw_branch *branch = strand->branch;
-
-    branch->protocol->state(decoder, follow, state);
-    if (branch->view_size)
-        tw_state_bytes(state, follow->look_context, branch->view_size);
-}
-
 static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
 {
     const struct tw_allocator *allocator = pool->tree->config.allocator;
@@ -128,137 +118,30 @@ static void verify(struct tw_pool *pool, struct tw_strand *strand, size_t number
     }
 }
 
-/* What a worker has under way. */
-struct job {
-    struct tw_worker *worker;
-    struct tw_strand *strand;
-    struct tw_segment *segment;
-    size_t number;
-    struct tw_engine *engine;
-    struct tw_input in;
-};
-
-/* The places before this stream offset: a gap right there is not met yet. */
-static size_t places_before(const struct tw_stream *stream, uint64_t offset)
-{
-    size_t low = 0, high = stream->place_count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (stream->places[middle].stream < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low : stream->place_count;
-}
-
-/* Lets the decoder see the stream up to here. */
-static void limit_input(struct job *job, uint64_t end, bool is_last)
-{
-    const struct tw_branch *branch = job->strand->branch;
-    const struct tw_stream *stream = &branch->stream;
-
-    job->in.size = (size_t)(end - stream->offset);
-    job->in.place_count = is_last ? stream->place_count : places_before(stream, end);
-    job->in.is_last = is_last && branch->tree->is_finished;
-}
-
-static void begin_input(struct job *job, uint64_t from)
-{
-    const struct tw_branch *branch = job->strand->branch;
-
-    job->in = (struct tw_input){ .data = branch->stream.bytes,
-                                 .used = (size_t)(from - branch->stream.offset),
-                                 .offset = branch->stream.offset,
-                                 .places = branch->stream.places,
-                                 .has_gaps = branch->has_gaps };
-}
-
-static uint64_t here(const struct job *job)
-{
-    return job->in.offset + job->in.used;
-}
-
-static void save(struct job *job, struct tw_state *state)
-{
-    tw_state_save(state, here(job));
-    tw_strand_visit(job->strand, job->engine->decoder, &job->engine->follow, state);
-}
-
-/* Goes on where the segment's state says.  False: no memory. */
-static bool load(struct job *job)
-{
-    struct tw_state *state = &job->segment->state;
-
-    tw_engine_clear(job->engine, job->strand->branch);
-    tw_state_load(state);
-    tw_strand_visit(job->strand, job->engine->decoder, &job->engine->follow, state);
-    begin_input(job, state->offset);
-    return !state->failed;
-}
-
 /* Begins knowing nothing, and decodes without a word up to where the segment speaks up. */
-static enum tw_status begin_silently(struct job *job)
+static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
 {
-    const struct tw_branch *branch = job->strand->branch;
-    struct tw_engine *engine = job->engine;
-    struct tw_chunk *chunk = take_chunk(job->worker->pool, false);
+    struct tw_chunk *chunk = take_chunk(pool, false);
     enum tw_status status = TW_OK;
 
     if (!chunk)
         return TW_E_MEMORY;
-    tw_engine_clear(job->engine, job->strand->branch);
-    begin_input(job, job->segment->start);
-    limit_input(job, job->segment->until, false);
-    while (status == TW_OK) {
-        struct tw_batch batch = { .elements = chunk->elements,
-                                  .room = TW_BRANCH_ELEMENTS,
-                                  .id = branch->id };
-        struct tw_output output = { .batch = &batch };
-
-        status = branch->protocol->decode(engine->decoder, &engine->follow, &output, &job->in);
-    }
-    (void)pthread_mutex_lock(&job->worker->pool->lock);
-    tw_pool_recycle(job->worker->pool, chunk);
-    (void)pthread_mutex_unlock(&job->worker->pool->lock);
+    if (!tw_job_guess(job))
+        status = TW_E_MEMORY;
+    tw_job_limit(job, job->segment->until, false);
+    while (status == TW_OK)
+        status = tw_job_decode(job, chunk, false);
+    (void)pthread_mutex_lock(&pool->lock);
+    tw_pool_recycle(pool, chunk);
+    (void)pthread_mutex_unlock(&pool->lock);
     if (status < 0)
         return status;
-    save(job, &job->segment->begin);
+    tw_job_save(job, &job->segment->begin);
     return job->segment->begin.failed ? TW_E_MEMORY : TW_OK;
 }
 
-/* One chunk of elements.  TW_OK: there is more to come; TW_MORE: that was all. */
-static enum tw_status decode_chunk(struct job *job, struct tw_chunk *chunk,
-                                   struct tw_source_stats *stats)
+void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status status)
 {
-    struct tw_branch *branch = job->strand->branch;
-    const struct tw_tree *tree = branch->tree;
-    struct tw_batch batch = { .elements = chunk->elements,
-                              .room = TW_BRANCH_ELEMENTS,
-                              .id = branch->id };
-    struct tw_output output = { .batch = &batch };
-    enum tw_status status;
-
-    if (tree->is_merged) {
-        output.marks.marks = chunk->marks;
-        output.marks.room = TW_BRANCH_ELEMENTS;
-    }
-    status =
-        branch->protocol->decode(job->engine->decoder, &job->engine->follow, &output, &job->in);
-    chunk->count = batch.count;
-    chunk->mark_count = output.marks.count;
-    memset(stats, 0, sizeof *stats);
-    if (tree->config.counts_elements)
-        tw_count_elements(stats, chunk->elements, chunk->count);
-    return status;
-}
-
-/* With the lock: the segment is not worked on any more. */
-static void leave(struct job *job, enum tw_status status)
-{
-    struct tw_pool *pool = job->worker->pool;
     struct tw_segment *segment = job->segment;
 
     segment->status = status;
@@ -268,22 +151,21 @@ static void leave(struct job *job, enum tw_status status)
 }
 
 /* With the lock: it could not even be begun. */
-static void give_up(struct job *job, enum tw_status status)
+static void give_up(struct tw_pool *pool, struct tw_job *job, enum tw_status status)
 {
     struct tw_segment *segment = job->segment;
 
-    leave(job, status);
+    tw_pool_leave(pool, job, status);
     if (segment->is_trusted)
         return;
     segment->begin.failed = segment->has_begun = true; /* like no other: it is tried again */
     segment->is_void = false;
-    verify(job->worker->pool, job->strand, job->number);
+    verify(pool, job->strand, job->number);
 }
 
 /* With the lock: whether what was done so far was in vain; then the segment is begun again. */
-static bool is_in_vain(struct job *job)
+static bool is_in_vain(struct tw_pool *pool, struct tw_job *job)
 {
-    struct tw_pool *pool = job->worker->pool;
     struct tw_segment *segment = job->segment;
 
     if (!segment->is_void)
@@ -299,36 +181,35 @@ static bool is_in_vain(struct job *job)
 }
 
 /* Begins or goes on, up to where elements come.  True: they do. */
-static bool begin(struct job *job)
+static bool begin(struct tw_pool *pool, struct tw_job *job)
 {
-    struct tw_pool *pool = job->worker->pool;
     struct tw_segment *segment = job->segment;
     enum tw_status status;
     bool goes_on;
 
     if (segment->has_state)
-        status = load(job) ? TW_OK : TW_E_MEMORY;
+        status = tw_job_load(job) ? TW_OK : TW_E_MEMORY;
     else
-        status = begin_silently(job);
+        status = begin_silently(pool, job);
     (void)pthread_mutex_lock(&pool->lock);
     if (segment->from == UINT64_MAX)
-        segment->from = here(job);
+        segment->from = tw_job_place(job);
     if (status != TW_OK) {
-        give_up(job, status);
+        give_up(pool, job, status);
     } else if (!segment->has_state) {
         segment->has_begun = true;
         verify(pool, job->strand, job->number);
     }
-    goes_on = status == TW_OK && !is_in_vain(job);
+    goes_on = status == TW_OK && !is_in_vain(pool, job);
     (void)pthread_mutex_unlock(&pool->lock);
     return goes_on;
 }
 
 /* Adds a chunk to what the segment made.  True: go on; else *status says how it stands, TW_END
    when the segment was begun again. */
-static bool deliver(struct job *job, struct tw_chunk *chunk, enum tw_status *status)
+static bool deliver(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk,
+                    enum tw_status *status)
 {
-    struct tw_pool *pool = job->worker->pool;
     struct tw_segment *segment = job->segment;
     bool goes_on;
 
@@ -336,7 +217,7 @@ static bool deliver(struct job *job, struct tw_chunk *chunk, enum tw_status *sta
         add_chunk(segment, chunk);
     else
         tw_pool_recycle(pool, chunk);
-    if (is_in_vain(job)) {
+    if (is_in_vain(pool, job)) {
         *status = TW_END;
         return false;
     }
@@ -347,16 +228,15 @@ static bool deliver(struct job *job, struct tw_chunk *chunk, enum tw_status *sta
     return goes_on;
 }
 
-static void run(struct job *job)
+static void run(struct tw_pool *pool, struct tw_job *job)
 {
-    struct tw_pool *pool = job->worker->pool;
     struct tw_segment *segment = job->segment;
     enum tw_status status = TW_OK;
     bool goes_on = true;
 
-    if (!begin(job))
+    if (!begin(pool, job))
         return;
-    limit_input(job, segment->end, segment->is_last);
+    tw_job_limit(job, segment->end, segment->is_last);
     while (goes_on) {
         struct tw_chunk *chunk = take_chunk(pool, pool->tree->is_merged);
         struct tw_source_stats stats;
@@ -365,50 +245,86 @@ static void run(struct job *job)
             status = TW_E_MEMORY;
             break;
         }
-        status = decode_chunk(job, chunk, &stats);
+        status = tw_job_decode(job, chunk, pool->tree->is_merged);
+        memset(&stats, 0, sizeof stats);
+        if (pool->tree->config.counts_elements)
+            tw_count_elements(&stats, chunk->elements, chunk->count);
         (void)pthread_mutex_lock(&pool->lock);
         tw_stats_add(&segment->stats, &stats);
-        goes_on = deliver(job, chunk, &status);
+        goes_on = deliver(pool, job, chunk, &status);
         (void)pthread_mutex_unlock(&pool->lock);
     }
     if (status == TW_END)
         return;
-    save(job, &segment->state);
+    tw_job_save(job, &segment->state);
     if (segment->state.failed && status >= 0)
         status = TW_E_MEMORY;
     (void)pthread_mutex_lock(&pool->lock);
-    if (!is_in_vain(job)) {
+    if (!is_in_vain(pool, job)) {
         segment->has_state = true;
         if (status == TW_OK)
             segment->phase = TW_SEGMENT_PAUSED;
         else
-            leave(job, status == TW_MORE ? TW_OK : status);
+            tw_pool_leave(pool, job, status == TW_MORE ? TW_OK : status);
         (void)pthread_cond_signal(&pool->ready);
     }
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
-/* The segment of this strand to work on next, if there is one. */
+/* The segment of this strand to work on next, if there is one.  Where only one strand is active,
+   the first that nobody has begun is left to the caller's thread, which needs it next and decodes it
+   straight into its batch; unless workers are far ahead. */
 static bool find_work(const struct tw_pool *pool, const struct tw_strand *strand,
                       size_t *number)
 {
+    const bool guesses = pool->tree->guesses;
+    bool leaves_one = pool->leaves_one && !guesses;
+    size_t ahead = 0;
+
     for (size_t i = strand->current; strand->is_active && i < strand->count; i++) {
         const struct tw_segment *segment = &strand->segments[i];
+        const bool is_current = i == strand->current;
 
         *number = i;
-        if (segment->phase == TW_SEGMENT_PAUSED && segment->is_trusted &&
-            i == strand->current && segment->chunk_count <= pool->quota / 2)
+        if (segment->phase != TW_SEGMENT_WAITING) {
+            if (is_current && segment->phase == TW_SEGMENT_PAUSED && segment->is_trusted &&
+                segment->chunk_count && segment->chunk_count <= pool->quota / 2)
+                return true;
+            ahead++;
+            continue;
+        }
+        if (is_current && !(leaves_one && segment->has_state))
             return true;
-        if (segment->phase == TW_SEGMENT_WAITING)
-            return i == strand->current ||
-                   (pool->in_flight < pool->in_flight_most &&
-                    (segment->has_state || strand->misses < MISSES_MAX || pool->tree->guesses));
+        if (pool->in_flight >= pool->in_flight_most ||
+            (!segment->has_state && strand->misses >= MISSES_MAX && !guesses))
+            return false;
+        if (!leaves_one ||
+            (!is_current && (ahead > 2 * pool->worker_count || i + 1 == strand->count)))
+            return true;
+        leaves_one = false;
     }
     return false;
 }
 
+/* The last state before the segment that is known to be true, for a guess. */
+static void find_hint(const struct tw_strand *strand, struct tw_job *job)
+{
+    const struct tw_state *hint = &strand->state;
+
+    for (size_t i = job->number; i-- > 0;) {
+        const struct tw_segment *before = &strand->segments[i];
+
+        if (before->is_trusted && before->phase == TW_SEGMENT_DONE && before->status == TW_OK) {
+            hint = &before->state;
+            break;
+        }
+    }
+    if (!tw_state_copy(&job->segment->state, hint))
+        job->segment->state.size = 0; /* loading fails */
+}
+
 /* Of all strands what comes first in the capture, as it is taken first. */
-static bool pick(struct tw_pool *pool, struct job *job)
+static bool pick(struct tw_pool *pool, struct tw_job *job)
 {
     uint64_t earliest = UINT64_MAX;
 
@@ -436,6 +352,8 @@ static bool pick(struct tw_pool *pool, struct job *job)
     if (!job->strand)
         return false;
     job->segment = &job->strand->segments[job->number];
+    if (!job->segment->has_state && job->strand->branch->protocol->resume)
+        find_hint(job->strand, job);
     pool->in_flight += job->segment->phase == TW_SEGMENT_WAITING;
     job->segment->phase = TW_SEGMENT_RUNNING;
     return true;
@@ -448,7 +366,7 @@ static void *work(void *context)
 
     (void)pthread_mutex_lock(&pool->lock);
     while (!pool->is_ending) {
-        struct job job = { .worker = worker };
+        struct tw_job job = { .strand = NULL };
 
         if (!pick(pool, &job)) {
             (void)pthread_cond_wait(&pool->work, &pool->lock);
@@ -458,10 +376,10 @@ static void *work(void *context)
         (void)pthread_mutex_unlock(&pool->lock);
         job.engine = tw_engine_of(worker, job.strand);
         if (job.engine)
-            run(&job);
+            run(pool, &job);
         (void)pthread_mutex_lock(&pool->lock);
         if (!job.engine)
-            give_up(&job, TW_E_MEMORY);
+            give_up(pool, &job, TW_E_MEMORY);
         pool->running--;
         if (pool->is_aborting)
             (void)pthread_cond_signal(&pool->ready);
