@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "accesses.h"
+#include "at.h"
 #include "attribution.h"
 #include "branches.h"
 #include "commands.h"
@@ -189,6 +190,8 @@ static int run(const struct options *options)
         else if (options_format_is(options, "perf"))
             status = branches_print(&session,
                                     options->instructions ? EACH_INSTRUCTION : EACH_BRANCH);
+        else if (options->at || options->count.is_given)
+            status = at_run(&session, decode_buffer, &decode);
         else
             status = session_run(&session, false, decode_buffer, &decode);
     }
@@ -208,8 +211,8 @@ static const uint8_t takes[] = {
     O_ARCH,        O_IMAGE,   O_NO_BARRIER,   O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR,
     O_ASSUME_SYNC, O_OPT,     O_CHECK,        O_ALLOW_OUTSIDE, O_SYSROOT,    O_SYMFS,
     O_KERNEL,      O_VDSO,    O_BUILD_IDS,    O_PERF_STYLE,    O_COLUMNS,    O_CLOCK,
-    O_ERRORS,      O_STATS,   O_OUTPUT,       O_COLOR,         O_QUIET,      O_VERBOSE,
-    O_END,
+    O_AT,          O_COUNT,   O_INDEX,        O_ERRORS,        O_STATS,      O_OUTPUT,
+    O_COLOR,       O_QUIET,   O_VERBOSE,      O_END,
 };
 
 const struct command command_decode = {

@@ -44,6 +44,11 @@ enum option_key {
     /* how to decode */
     O_OPT,
     O_CHECK,
+    O_AT,
+    O_COUNT,
+    O_INDEX,
+    O_DETAIL,
+    O_BLOCK,
     O_ON_ERROR,
     O_ASSUME_SYNC,
     /* channels */
@@ -132,6 +137,9 @@ struct options {
 
     struct number range_limit;
     const char *on_error; /* NULL: as is usual for the protocol */
+
+    const char *at, *index, *detail;
+    struct number count, block;
 
     const char *split;
 

@@ -33,6 +33,8 @@ struct session {
     struct loss loss;
     struct tw_errors *errors; /* writes to standard error */
 
+    struct at *at; /* decoding begins in the middle, or ends early; NULL: it does not */
+
     /* The buffer at work. */
     struct tw_tree *tree;
     uint32_t buffer;

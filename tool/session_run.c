@@ -2,12 +2,13 @@
 /* Running a buffer through its decode tree, and what to say of bad trace. */
 #include "session.h"
 
+#include "at.h"
 #include "attribution.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 1 << 20 };
+enum { WINDOW = 1 << 20, SMALL_WINDOW = 1 << 16 }; /* small where little is wanted */
 
 static bool is_wanted(const struct session *session, size_t number, uint32_t buffer)
 {
@@ -199,8 +200,8 @@ static enum tw_status feed(struct session *session)
     }
     if (status != TW_OK)
         return status;
-    if (size > WINDOW)
-        size = WINDOW;
+    if (size > (session->at ? SMALL_WINDOW : WINDOW))
+        size = session->at ? SMALL_WINDOW : WINDOW;
     session->fed += size;
     return tw_tree_feed(session->tree, bytes, size);
 }
@@ -220,9 +221,14 @@ enum tw_status session_next(struct session *session, struct tw_batch *batch)
         if (status == TW_MORE)
             status = feed(session);
         else if (status == TW_OK && batch->count) {
-            if (session->perf)
+            if (session->at)
+                status = at_trim(session, batch);
+            if (status == TW_OK && session->perf)
                 missing_take(session, session->seen, batch);
-            return TW_OK;
+            if (status == TW_OK || status == TW_END)
+                return status;
+            if (status == TW_MORE)
+                continue;
         }
         if (status != TW_OK)
             return say_fault(session, status);

@@ -7,24 +7,25 @@ _trackway()
     local command=${COMP_WORDS[1]} options='' formats='text jsonl'
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode branches stats channels pack snapshot encode check-sequence sim help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches stats channels pack index snapshot encode check-sequence sim help --help --version' -- "$current"))
         return
     fi
     case $command in
     info) options='--buffer --source --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --format -o --output --color -q --quiet -v --verbose -h --help' ;;
     frames) options='--buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --allow-outside --all --split --format -o --output --color -q --quiet -h --help' ;;
     packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
-    decode) options='--buffer --id --source --from --to --range --function --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --perf-style --opt --check --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
+    decode) options='--buffer --id --source --from --to --range --function --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --perf-style --opt --check --at --count --index --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
     branches) options='--buffer --id --source --image --sysroot --symfs --kernel --vdso --build-ids --perf-style --brstack --period --binary --opt --format -o --output --color -q --quiet -v --verbose -h --help' ;;
     stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     channels) options='--port --raw --follow --buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
+    index) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     snapshot) options='--trace --device --reg --dump --cluster --description --force -o --output -h --help' ;;
     encode) options='--protocol --elf --config --preset --range --unit --framing --description --force -o --output -v --verbose -h --help' ;;
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
     sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode branches stats channels pack snapshot encode check-sequence sim' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches stats channels pack index snapshot encode check-sequence sim' -- "$current"))
         return
         ;;
     esac
@@ -39,6 +40,7 @@ _trackway()
     --perf-style) COMPREPLY=($(compgen -W '6.1 7.2' -- "$current")) ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;
     --preset) COMPREPLY=($(compgen -W 'minimal exclude include' -- "$current")) ;;
+    --detail) COMPREPLY=($(compgen -W 'full sparse source' -- "$current")) ;;
     --on-error) COMPREPLY=($(compgen -W 'resume wait' -- "$current")) ;;
     --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
     --protocol)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Indexes: built, shown, searched, found out when they are of no use; decoding from the middle."""
+import json
+
+from harness import ROOT, case, equal
+
+LOG = ROOT / "tests" / "captures" / "logs" / "a64-coro.exlog.gz"
+REGISTERS = "TRCSYNCPR=8,TRCCONFIGR=0x801,TRCTSCTLR=0"
+
+
+def make(tool, framing="none", protocol="etmv4"):
+    tool.run("encode", LOG, "--protocol", protocol, "--config", REGISTERS, "--framing", framing,
+             "-o", "snap", "--force")
+    return tool.folder / "snap"
+
+
+def rows(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def elements(tool, *words):
+    return rows(tool.run("decode", "snap", "--format", "jsonl", "--errors", *words, status=None))
+
+
+def packets(tool):
+    return rows(tool.run("packets", "snap", "--format", "jsonl"))
+
+
+@case
+def an_index_holds_what_the_listing_holds(tool):
+    for framing in ["none", "memory"]:
+        make(tool, framing)
+        tool.run("index", "build", "snap", "--block", "512")
+        shown = rows(tool.run("index", "show", "snap", "--format", "jsonl", "--all"))
+        listed = packets(tool)
+        for kind, name, key in [("SYNC", "I_ASYNC", None), ("TIME", "I_TIMESTAMP", "ts"),
+                                ("TRACE_ON", "I_TRACE_ON", None)]:
+            got = [(row["i"], row["value"] if key else 0) for row in shown
+                   if row["t"] == kind and "value" in row]
+            want = [(row["i"], row[key] if key else 0) for row in listed if row["t"] == name]
+            equal(got, want, (framing, kind))
+            assert want, kind
+        head = shown[0]
+        equal((head["t"], head["detail"], head["block"]), ("INDEX", "full", 512))
+        equal(head["indexed"], head["bytes"])
+        text = tool.run("index", "show", "snap").out
+        assert "id 0x10 etmv4: " in text and "full index" in text, text
+
+
+@case
+def decoding_from_the_middle_gives_the_same(tool):
+    for framing in ["none", "memory"]:
+        make(tool, framing)
+        whole = elements(tool)
+        size = (tool.folder / "snap" / "trace.bin").stat().st_size
+        times = [row for row in packets(tool) if row["t"] == "I_TIMESTAMP"]
+        for detail in ["full", "sparse", "source", None]:
+            if detail:
+                tool.run("index", "build", "snap", "--detail", detail, "--block", "1024")
+            else:
+                (tool.folder / "snap.twx").unlink()
+            for at in range(1, size, size // 7):
+                want = [row for row in whole if row["i"] >= at]
+                equal(elements(tool, "--at", f"+{at}"), want, (framing, detail, at))
+                equal(elements(tool, "--at", f"offset:{at}", "--count", "9"), want[:9])
+            for row in times[3:120:40]:
+                now = int(row["ts"], 16)
+                want = [other for other in whole if other["i"] >= row["i"]][:5]
+                for place in [now, now + 1, f"time:{now:#x}"]:
+                    equal(elements(tool, "--at", place, "--count", "5"), want, (detail, place))
+    equal(elements(tool, "--count", "3"), whole[:3])
+
+
+@case
+def places_are_found(tool):
+    make(tool)
+    listed = packets(tool)
+    times = [row for row in listed if row["t"] == "I_TIMESTAMP"]
+    syncs = [row for row in listed if row["t"] == "I_ASYNC"]
+
+    def find(*words):
+        return rows(tool.run("index", "find", "snap", "--format", "jsonl", *words))
+
+    for indexed in [False, True]:
+        if indexed:
+            tool.run("index", "build", "snap")
+        got = find("--at", int(times[5]["ts"], 16) + 1)
+        equal([(row["i"], row["value"]) for row in got], [(times[5]["i"], times[5]["ts"])])
+        equal(find("--at", "0")[0]["i"], times[0]["i"])
+        equal(find("--at", "0xffffffffffffffff")[0]["i"], times[-1]["i"])
+        equal([row["i"] for row in find("--at", "sync:4", "--count", "3")],
+              [row["i"] for row in syncs[3:6]])
+        equal(find("--at", f"+{syncs[2]['i']}")[0]["i"], syncs[2]["i"])
+        equal(find("--at", "1.5s", "--clock", int(times[9]["ts"], 16) * 2 // 3 + 1)[0]["i"],
+              times[9]["i"])
+    assert not find("--at", "sync:100000")
+    assert "no trigger:1" in tool.run("decode", "snap", "--at", "trigger:1", status=3).err
+
+
+@case
+def triggers_of_frames_are_places(tool):
+    tool.write("stream", bytes(4000))
+    tool.run("pack", "--framing", "memory", "--stream", "0x10:stream", "--trigger", "1000:7",
+             "--trigger", "3000:8", "--flush", "2000:9", "-o", "raw.bin")
+    words = ["raw.bin", "--framing", "memory", "--source", "0x10:stm", "--format", "jsonl"]
+    marks = [row["i"] for row in rows(tool.run("frames", *words[:3], "--all", "--format", "jsonl"))
+             if row.get("t") == "TRIGGER"]
+    found = rows(tool.run("index", "find", *words, "--at", "trigger:1", "--count", "5"))
+    equal([row["i"] for row in found], marks)
+    equal([row["value"] for row in found], ["0x7", "0x8"])
+    tool.run("index", "build", *words)
+    shown = rows(tool.run("index", "show", *words))
+    equal([row["value"] for row in shown if row["t"] in ("TRIGGER", "FLUSH")], [7, 9, 8])
+
+
+@case
+def a_part_is_said_to_be_one(tool):
+    make(tool)
+    tool.run("index", "build", "snap", "--block", "4096", "--from", "5000", "--to", "20000")
+    shown = rows(tool.run("index", "show", "snap", "--format", "jsonl"))
+    part = [row for row in shown if row["t"] == "PART"]
+    equal([(row["from"], row["to"]) for row in part], [(4096, 20000)])
+    equal(shown[0]["indexed"], 20000 - 4096)
+    whole = elements(tool)
+    equal(elements(tool, "--at", "+15000", "--count", "20"),
+          [row for row in whole if row["i"] >= 15000][:20])
+
+
+@case
+def bad_indexes_are_noticed_and_replaced(tool):
+    snap = make(tool)
+    tool.run("index", "build", "snap")
+    path = tool.folder / "snap.twx"
+    good = path.read_bytes()
+    trace = (snap / "trace.bin").read_bytes()
+    whole = elements(tool)
+    want = [row for row in whole if row["i"] >= 12345][:7]
+
+    def check(said):
+        done = tool.run("decode", "snap", "--at", "+12345", "--count", "7", "--format", "jsonl",
+                        status=None)
+        equal(rows(done), want, said)
+        assert said in done.err, (said, done.err)
+        kept = path.read_bytes()
+        shown = tool.run("index", "show", "snap")
+        assert said in shown.err, (said, shown.err)
+        assert path.read_bytes() != kept
+        equal(tool.run("index", "show", "snap").err, "")
+        equal(path.read_bytes(), good if trace == (snap / "trace.bin").read_bytes()
+              else path.read_bytes())
+        path.write_bytes(good)
+
+    for at, said in [(0, "no index"), (8, "version"), (20, "damaged"), (4096, "damaged")]:
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x10]) + good[at + 1:])
+        check(said)
+    for size in [0, 10, 4096, len(good) - 1]:
+        path.write_bytes(good[:size])
+        check("is not used")
+    # Every page is seen to, when all is looked at.
+    for at in range(4096, len(good), 1000):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+        assert "damaged" in tool.run("index", "show", "snap").err
+    path.write_bytes(good)
+    # Of another capture, or of this one before it was changed.
+    tool.run("encode", LOG, "--protocol", "ete", "-o", "other")
+    done = tool.run("decode", "other", "--index", "snap.twx", "--at", "+500", "--count", "2")
+    assert "not used" in done.err
+    (snap / "trace.bin").write_bytes(trace[:9000] + bytes([trace[9000] ^ 1]) + trace[9001:])
+    done = tool.run("decode", "snap", "--at", "+12345", "--count", "2", status=None)
+    assert "was changed" in done.err, done.err
+    assert "was changed" in tool.run("index", "show", "snap").err
+    equal(tool.run("index", "show", "snap").err, "")
+    # Registers that are others now.
+    (snap / "trace.bin").write_bytes(trace)
+    path.write_bytes(good)
+    ini = snap / "device_1.ini"
+    ini.write_text(ini.read_text().replace("TRCIDR8=0x00000000", "TRCIDR8=0x00000001"))
+    done = tool.run("decode", "snap", "--at", "+12345", "--count", "2", status=None)
+    assert "another source" in done.err, done.err
+
+
+@case
+def wrong_words_of_index_are_told(tool):
+    make(tool)
+    for words, status, said in [
+            (["index", "frob", "snap"], 2, "there are build, show and find"),
+            (["index", "find", "snap"], 2, "find wants --at"),
+            (["index", "find", "snap", "--at", "frob"], 2, "is no place"),
+            (["index", "find", "snap", "--at", "sync:0"], 2, "is no place"),
+            (["index", "find", "snap", "--at", "1.5s"], 2, "want --clock"),
+            (["index", "build", "snap", "--block", "1000"], 2, "power of two"),
+            (["index", "show", "snap"], 3, "is not there"),
+            (["decode", "snap", "--at", "+99999999"], 3, "there is no +99999999")]:
+        assert said in tool.run(*words, status=status).err, said
