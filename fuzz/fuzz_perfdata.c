@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The perf.data reader: the input is the file; what follows a line "@@FILE" in it is every program
-   that the file names. */
+   that the file names, what follows "@@DATA" the records of another thread of the recorder. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,41 +10,47 @@
 
 #include "capture/capture.h"
 
+enum { PERF, PROGRAM, MORE, KINDS };
+
 struct bundle {
-    const uint8_t *perf, *program;
-    size_t perf_size, program_size;
+    const uint8_t *bytes[KINDS];
+    size_t sizes[KINDS];
 };
 
-static const char marker[] = "\n@@FILE\n";
+static const char *const markers[KINDS] = { NULL, "\n@@FILE\n", "\n@@DATA\n" };
 
 static void split(struct bundle *bundle, const uint8_t *data, size_t size)
 {
-    const size_t length = sizeof marker - 1;
+    const size_t length = strlen(markers[PROGRAM]);
+    unsigned kind = PERF;
 
-    *bundle = (struct bundle){ .perf = data, .perf_size = size };
-    for (size_t i = 0; i + length <= size; i++) {
-        if (memcmp(data + i, marker, length) != 0)
-            continue;
-        bundle->perf_size = i;
-        bundle->program = data + i + length;
-        bundle->program_size = size - i - length;
-        return;
-    }
+    *bundle = (struct bundle){ .bytes = { data }, .sizes = { size } };
+    for (const uint8_t *at = data; (size_t)(data + size - at) >= length; at++)
+        for (unsigned next = PROGRAM; next < KINDS; next++) {
+            if (bundle->bytes[next] || at < bundle->bytes[kind] ||
+                memcmp(at, markers[next], length) != 0)
+                continue;
+            bundle->sizes[kind] = (size_t)(at - bundle->bytes[kind]);
+            bundle->bytes[next] = at + length;
+            bundle->sizes[next] = (size_t)(data + size - at) - length;
+            kind = next;
+        }
 }
 
 static enum tw_status load(void *context, const uint8_t **bytes, size_t *size, const char *path,
                            struct tw_fault *fault)
 {
     const struct bundle *bundle = context;
-    const bool is_perf = strcmp(path, "in/data") == 0;
-    const uint8_t *from = is_perf ? bundle->perf : bundle->program;
+    const bool is_more = strncmp(path, "in/data.", 8) == 0;
+    const unsigned kind = strcmp(path, "in/data") == 0 ? PERF : is_more ? MORE : PROGRAM;
+    const uint8_t *from = bundle->bytes[kind];
     uint8_t *copy;
 
     (void)memcpy(fault->text, "not there", sizeof "not there");
-    if (!from || strcmp(path, "in/data.0") == 0)
+    if (!from || (is_more && strcmp(path, "in/data.0") != 0))
         return TW_E_FILE;
     /* A block of exactly that size: ASan sees a read of one byte too far. */
-    *size = is_perf ? bundle->perf_size : bundle->program_size;
+    *size = bundle->sizes[kind];
     copy = malloc(*size ? *size : 1);
     if (!copy)
         return TW_E_FILE;

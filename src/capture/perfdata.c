@@ -2,11 +2,14 @@
 /* Opens a perf.data file, and answers what can be asked of one. */
 #include "capture/perfdata.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "base/memory.h"
+
+enum { PARTS_MAX = 4096 };
 
 void tw_perf_free(struct tw_perf *perf)
 {
@@ -23,6 +26,7 @@ void tw_perf_free(struct tw_perf *perf)
     tw_give(allocator, perf->spaces);
     tw_give(allocator, perf->past);
     tw_give(allocator, perf->threads);
+    tw_give(allocator, perf->parts);
     tw_give(allocator, perf->attrs);
     tw_give(allocator, perf->events);
     tw_give(allocator, perf->mappings);
@@ -39,23 +43,47 @@ void tw_perf_free(struct tw_perf *perf)
     tw_give(allocator, perf);
 }
 
-/* With --threads each thread of the recorder wrote a file of its own: data.0, data.1 ...  Their
-   trace bytes cannot be told apart from those of the first by offset, so they are refused. */
-static enum tw_status check_directory(struct tw_perf *perf)
+static enum tw_status add_part(struct tw_perf *perf, const struct capture_file *file)
 {
-    const struct capture_file *file;
-    const char *path;
+    const struct perf_part *last;
 
-    if (!perf->directory)
-        return TW_OK;
-    path = tw_capture_format(perf->capture, "%sdata.0", perf->directory);
-    if (!path)
-        return TW_E_MEMORY;
-    TW_TRY(tw_capture_load(perf->capture, &file, path));
-    if (file->bytes)
-        return tw_fail(perf->capture->fault, TW_E_UNSUPPORTED,
-                       "%s: recorded with --threads; trace in several files is not supported",
-                       perf->capture->path);
+    if (!TW_GROW(perf->capture->allocator, &perf->parts, &perf->part_room,
+                 perf->part_count + 1))
+        return tw_capture_no_memory(perf->capture);
+    last = perf->part_count ? &perf->parts[perf->part_count - 1] : NULL;
+    perf->parts[perf->part_count++] =
+        (struct perf_part){ .view = { file->bytes, file->size, perf->file.is_big },
+                            .base = last ? last->base + last->view.size : 0,
+                            .path = file->path };
+    return TW_OK;
+}
+
+/* With --threads each thread of the recorder wrote records into a file of its own: data.0, data.1
+   and so on. */
+static enum tw_status find_parts(struct tw_perf *perf)
+{
+    for (unsigned i = 0; perf->directory && i < PARTS_MAX; i++) {
+        const char *path = tw_capture_format(perf->capture, "%sdata.%u", perf->directory, i);
+        const struct capture_file *file;
+
+        if (!path)
+            return TW_E_MEMORY;
+        TW_TRY(tw_capture_load(perf->capture, &file, path));
+        if (!file->bytes)
+            break;
+        TW_TRY(add_part(perf, file));
+    }
+    return TW_OK;
+}
+
+static enum tw_status read_parts(struct tw_perf *perf)
+{
+    for (size_t i = 1; i < perf->part_count; i++) {
+        perf->part = &perf->parts[i];
+        TW_TRY(tw_perf_read_records(perf, 0, perf->part->view.size));
+        tw_perf_inflate_free(perf); /* each file is compressed by itself */
+    }
+    perf->part = &perf->parts[0];
     return TW_OK;
 }
 
@@ -64,8 +92,17 @@ static enum tw_status read_all(struct tw_perf *perf)
     uint64_t data, end;
 
     TW_TRY(tw_perf_read_header(perf, &data, &end));
+    perf->parts[0].view.is_big = perf->file.is_big;
+    TW_TRY(find_parts(perf));
+    perf->part = &perf->parts[0];
     TW_TRY(tw_perf_read_records(perf, data, end));
     tw_perf_inflate_free(perf);
+    TW_TRY(read_parts(perf));
+    if (perf->lost_records)
+        TW_TRY(tw_capture_warn(perf->capture,
+                               "%s: the kernel dropped %" PRIu64
+                               " records; threads or mappings may be missing",
+                               perf->capture->path, perf->lost_records));
     TW_TRY(tw_perf_make_sources(perf));
     TW_TRY(tw_perf_make_blocks(perf));
     TW_TRY(tw_perf_find_files(perf));
@@ -89,7 +126,8 @@ enum tw_status tw_perf_read(struct tw_capture *capture, const struct capture_fil
     perf->directory = directory;
     perf->attr_by_id.allocator = perf->file_by_name.allocator = capture->allocator;
     perf->thread_by_tid.allocator = perf->space_by_pid.allocator = capture->allocator;
-    TW_TRY(check_directory(perf));
+    TW_TRY(add_part(perf, file));
+    perf->part = &perf->parts[0];
     return read_all(perf);
 }
 
@@ -143,17 +181,21 @@ const struct tw_perf_mapping *tw_perf_mapping(const struct tw_perf *perf, size_t
     return number < perf->mapping_count ? &perf->mappings[number] : NULL;
 }
 
-bool tw_perf_time(const struct tw_perf *perf, uint64_t *ns, uint64_t timestamp)
+uint64_t tw_perf_convert(const struct tw_perf *perf, uint64_t count)
 {
     const uint64_t shift = perf->shift;
-    uint64_t count = timestamp;
 
-    if (!perf->has_conversion || !perf->clock_is_kernels || !timestamp)
-        return false;
     if (perf->has_short)
         count = perf->cycles + ((count - perf->cycles) & perf->mask);
-    *ns = perf->zero + (count >> shift) * perf->mult +
-          (((count & (((uint64_t)1 << shift) - 1)) * perf->mult) >> shift);
+    return perf->zero + (count >> shift) * perf->mult +
+           (((count & (((uint64_t)1 << shift) - 1)) * perf->mult) >> shift);
+}
+
+bool tw_perf_time(const struct tw_perf *perf, uint64_t *ns, uint64_t timestamp)
+{
+    if (!perf->has_conversion || !perf->clock_is_kernels || !timestamp)
+        return false;
+    *ns = tw_perf_convert(perf, timestamp);
     return true;
 }
 

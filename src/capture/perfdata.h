@@ -10,12 +10,14 @@
 /* Record types that are read. */
 enum {
     PERF_MMAP = 1,
+    PERF_LOST = 2,
     PERF_COMM = 3,
     PERF_EXIT = 4,
     PERF_FORK = 7,
     PERF_SAMPLE = 9,
     PERF_MMAP2 = 10,
     PERF_AUX = 11,
+    PERF_KSYMBOL = 17,
     PERF_TEXT_POKE = 20,
     PERF_HW_ID = 21,
     PERF_USER_FIRST = 64,
@@ -77,10 +79,17 @@ static inline uint16_t perf_u16(const struct perf_view *view, size_t at)
     return (uint16_t)perf_load(view, at, 2);
 }
 
+/* A file of records.  Offsets in the capture count through all of them, one after the other. */
+struct perf_part {
+    struct perf_view view;
+    uint64_t base; /* offset in the capture of its first byte */
+    const char *path;
+};
+
 /* One record.  `view` is all of it but the trailing id. */
 struct perf_record {
     struct perf_view view;
-    uint64_t offset; /* in the file; of what came out of a COMPRESSED record: of that */
+    uint64_t offset; /* in its file; of what came out of a COMPRESSED record: of that */
     uint32_t type;
     uint16_t misc;
     bool has_time, has_cpu, has_tid;
@@ -145,7 +154,10 @@ struct perf_space {
 
 struct tw_perf {
     struct tw_capture *capture;
-    struct perf_view file;
+    struct perf_view file; /* the one with the header */
+    struct perf_part *parts;
+    size_t part_count, part_room;
+    const struct perf_part *part; /* that is being read */
     bool is_pipe;
     const char *directory; /* of the directory form, with a slash; or NULL */
     unsigned complaints;   /* warnings of records; a broken file has no end of them */
@@ -176,6 +188,7 @@ struct tw_perf {
     size_t hw_id_count, hw_id_room;
     struct perf_view info; /* the AUXTRACE_INFO record */
     uint64_t info_offset;
+    uint64_t lost_records;
     bool has_conversion, has_short;
     uint64_t shift, mult, zero, cycles, mask;
     bool clock_is_kernels; /* TS_SOURCE says that timestamps are the kernel's counter */
@@ -184,6 +197,8 @@ struct tw_perf {
     size_t file_count, file_room;
     struct tw_map file_by_name;
     const struct capture_file **found; /* by file number, once they were looked for */
+    const struct capture_file
+        *kcore; /* memory of the running kernel, modules and all; or NULL */
 
     struct tw_perf_block *blocks;
     size_t block_count, block_room;
@@ -217,6 +232,8 @@ void tw_perf_free(struct tw_perf *perf);
 
 /* The file of this name, entered if it is new; TW_NONE: no memory. */
 uint32_t tw_perf_file_named(struct tw_perf *perf, const char *name);
+/* A counter value as time of the records; the caller knows that they have to do with each other. */
+uint64_t tw_perf_convert(const struct tw_perf *perf, uint64_t count);
 /* Whether one warning more is of use to anyone. */
 bool tw_perf_may_warn(struct tw_perf *perf);
 /* Text in a record that must end inside it; NULL when it does not. */
@@ -236,7 +253,8 @@ enum tw_status tw_perf_keep_feature(struct tw_perf *perf, unsigned number,
 
 /* perfdata_records.c: a record from bytes; TW_END: there is no whole one.  perfdata_take.c: what
    it means. */
-enum tw_status tw_perf_read_records(struct tw_perf *perf, uint64_t from, uint64_t end);
+enum tw_status tw_perf_read_records(struct tw_perf *perf, uint64_t from,
+                                    uint64_t end); /* of perf->part */
 enum tw_status tw_perf_take(struct tw_perf *perf, struct perf_record *record);
 void tw_perf_inflate_free(struct tw_perf *perf);
 

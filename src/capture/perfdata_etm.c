@@ -298,13 +298,29 @@ static int compare_blocks(const void *a, const void *b)
     return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-static enum tw_status make_buffer(struct tw_perf *perf, const struct tw_perf_block *block,
-                                  const char *const *files)
+/* The file that holds the trace at an offset in the capture. */
+static const struct perf_part *part_at(const struct tw_perf *perf, uint64_t offset)
+{
+    size_t low = 0, high = perf->part_count;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (perf->parts[middle].base <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &perf->parts[low];
+}
+
+static enum tw_status make_buffer(struct tw_perf *perf, const struct tw_perf_block *block)
 {
     struct tw_capture *capture = perf->capture;
     struct capture_buffer *buffer = &capture->buffers[capture->buffer_count];
     const bool is_cpu = block->cpu != TW_NONE;
     const bool is_raw = (block->flags & FORMAT_MASK) == TW_PERF_RAW;
+    const struct perf_part *part = part_at(perf, block->offset);
 
     *buffer = (struct capture_buffer){ .part_count = 1, .total = block->size };
     buffer->about.name =
@@ -314,13 +330,14 @@ static enum tw_status make_buffer(struct tw_perf *perf, const struct tw_perf_blo
     buffer->about.framing = is_raw ? TW_FRAMING_NONE : TW_FRAMING_MEMORY;
     buffer->about.size = block->size;
     buffer->about.offset = block->offset;
-    buffer->about.files = files;
+    buffer->about.files = &part->path;
     buffer->about.file_count = 1;
     buffer->parts = tw_capture_keep(capture, 1, sizeof *buffer->parts);
     if (!buffer->parts || !buffer->about.name)
         return TW_E_MEMORY;
-    buffer->parts[0] = (struct capture_part){ .bytes = perf->file.bytes + block->offset,
-                                              .size = (size_t)block->size };
+    buffer->parts[0] =
+        (struct capture_part){ .bytes = part->view.bytes + (block->offset - part->base),
+                               .size = (size_t)block->size };
     capture->buffer_count++;
     return TW_OK;
 }
@@ -329,13 +346,11 @@ static enum tw_status make_buffer(struct tw_perf *perf, const struct tw_perf_blo
 static enum tw_status finish_blocks(struct tw_perf *perf)
 {
     struct tw_capture *capture = perf->capture;
-    const char **files = tw_capture_keep(capture, 1, sizeof *files);
     uint32_t stream = 0, before = 0;
 
-    if (!files || !TW_GROW(capture->allocator, &capture->buffers, &capture->buffer_room,
-                           perf->block_count + 1))
+    if (!TW_GROW(capture->allocator, &capture->buffers, &capture->buffer_room,
+                 perf->block_count + 1))
         return tw_capture_no_memory(capture);
-    files[0] = capture->path;
     if (perf->block_count)
         qsort(perf->blocks, perf->block_count, sizeof *perf->blocks, compare_blocks);
     for (size_t i = 0; i < perf->block_count; i++) {
@@ -347,7 +362,7 @@ static enum tw_status finish_blocks(struct tw_perf *perf)
             stream++;
         before = index;
         block->stream = stream;
-        TW_TRY(make_buffer(perf, block, files));
+        TW_TRY(make_buffer(perf, block));
     }
     perf->stream_count = perf->block_count ? (size_t)stream + 1 : 0;
     return TW_OK;

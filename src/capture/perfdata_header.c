@@ -14,6 +14,7 @@ enum {
     ATTR_MIN = 64,
     FEATURE_BITS = 256,
     FEATURE_BUILD_ID = 2,
+    FEATURE_DIRECTORY = 24,
     FEATURE_COMPRESSED = 27,
     COMPRESSED_ZSTD = 1,
     BUILD_ID_SIZE = 20
@@ -143,6 +144,10 @@ enum tw_status tw_perf_read_feature(struct tw_perf *perf, unsigned number,
 {
     if (number == FEATURE_BUILD_ID)
         return read_build_ids(perf, section);
+    if (number == FEATURE_DIRECTORY && perf_u64(section, 0) > 1)
+        return tw_capture_warn(perf->capture,
+                               "%s: a folder of form %" PRIu64 "; 0 and 1 are known",
+                               perf->capture->path, perf_u64(section, 0));
     if (number == FEATURE_COMPRESSED && perf_u32(section, 4) != COMPRESSED_ZSTD)
         return tw_capture_warn(perf->capture,
                                "%s: records are compressed by method %" PRIu32

@@ -8,7 +8,13 @@
 #include "base/memory.h"
 #include "capture/perfdata.h"
 
-enum { MACHINE_ARM = 40, MACHINE_AARCH64 = 183, TYPE_RELOCATABLE = 1, SEGMENT_LOAD = 1 };
+enum {
+    MACHINE_ARM = 40,
+    MACHINE_AARCH64 = 183,
+    TYPE_RELOCATABLE = 1,
+    TYPE_CORE = 4,
+    SEGMENT_LOAD = 1
+};
 
 static const char kernel_name[] = "[kernel.kallsyms]";
 
@@ -59,6 +65,8 @@ static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
     file->state = TW_PERF_FILE_FOUND;
     file->path = loaded->path;
     perf->found[file - perf->files] = loaded;
+    if (elf.is_elf && elf.type == TYPE_CORE && is_kernel(file->name))
+        perf->kcore = loaded;
     return TW_OK;
 }
 
@@ -122,6 +130,78 @@ static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file
     return file->state == TW_PERF_FILE_FOUND ? TW_OK : try_build_id(perf, file);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text), length = strlen(end);
+
+    return size >= length && strcmp(text + size - length, end) == 0;
+}
+
+/* "/lib/modules/.../name.ko.xz": the loader unpacks it, we do not; an unpacked one may lie beside
+   it. */
+static enum tw_status try_unpacked(struct tw_perf *perf, struct tw_perf_file *file,
+                                   const char *path)
+{
+    static const char *const ends[] = { ".xz", ".gz", ".zst" };
+
+    if (!path)
+        return TW_E_MEMORY;
+    for (size_t i = 0; i < TW_LENGTH(ends); i++)
+        if (ends_with(path, ends[i]))
+            return try_path(perf, file,
+                            tw_capture_format(perf->capture, "%.*s",
+                                              (int)(strlen(path) - strlen(ends[i])), path));
+    return try_path(perf, file, path);
+}
+
+static bool names_module(const char *path, size_t size, const char *name, size_t length)
+{
+    size_t at = size;
+
+    while (at && path[at - 1] != '/')
+        at--;
+    if (size - at < length + 3 || memcmp(path + at + length, ".ko", 3) != 0)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const char is = path[at + i] == '-' ? '_' : path[at + i];
+
+        if (is != (name[i] == '-' ? '_' : name[i]))
+            return false;
+    }
+    return true;
+}
+
+/* "[name]": a module without its path, which the list of modules tells. */
+static enum tw_status try_module(struct tw_perf *perf, struct tw_perf_file *file)
+{
+    const char *root = perf->capture->options.sysroot;
+    const char *release = tw_perf_feature(perf, "osrelease");
+    const size_t length = strlen(file->name);
+    const struct capture_file *list;
+    const char *folder, *path;
+
+    if (!root || !release || !*release || length < 3 || file->name[0] != '[')
+        return TW_OK;
+    folder = tw_capture_format(perf->capture, "%s/lib/modules/%s/", root, release);
+    path = folder ? tw_capture_format(perf->capture, "%smodules.dep", folder) : NULL;
+    if (!path)
+        return TW_E_MEMORY;
+    TW_TRY(tw_capture_load(perf->capture, &list, path));
+    for (size_t at = 0; list->bytes && at < list->size;) {
+        const char *line = (const char *)list->bytes + at;
+        const char *end = memchr(line, '\n', list->size - at);
+        const size_t size = end ? (size_t)(end - line) : list->size - at;
+        const char *colon = memchr(line, ':', size);
+
+        if (colon && names_module(line, (size_t)(colon - line), file->name + 1, length - 2))
+            return try_unpacked(
+                perf, file,
+                tw_capture_format(perf->capture, "%s%.*s", folder, (int)(colon - line), line));
+        at += size + 1;
+    }
+    return TW_OK;
+}
+
 static enum tw_status try_file(struct tw_perf *perf, struct tw_perf_file *file)
 {
     struct tw_capture *capture = perf->capture;
@@ -133,14 +213,16 @@ static enum tw_status try_file(struct tw_perf *perf, struct tw_perf_file *file)
     if (strcmp(file->name, "[vdso]") == 0 && capture->options.vdso)
         return try_path(perf, file, capture->options.vdso);
     if (root)
-        TW_TRY(try_path(perf, file,
-                        tw_capture_format(capture, "%s%s%s", root, slash_before, file->name)));
+        TW_TRY(try_unpacked(
+            perf, file, tw_capture_format(capture, "%s%s%s", root, slash_before, file->name)));
+    if (file->state != TW_PERF_FILE_FOUND)
+        TW_TRY(try_module(perf, file));
     if (root && slash && slash != file->name && file->state != TW_PERF_FILE_FOUND)
-        TW_TRY(try_path(perf, file, tw_capture_format(capture, "%s%s", root, slash)));
+        TW_TRY(try_unpacked(perf, file, tw_capture_format(capture, "%s%s", root, slash)));
     if (file->state != TW_PERF_FILE_FOUND)
         TW_TRY(try_build_id(perf, file));
     if (!root && file->name[0] == '/' && file->state != TW_PERF_FILE_FOUND)
-        TW_TRY(try_path(perf, file, file->name));
+        TW_TRY(try_unpacked(perf, file, file->name));
     return TW_OK;
 }
 
@@ -225,10 +307,9 @@ static uint64_t kernel_slide(const struct tw_perf *perf, const struct perf_elf *
     return 0;
 }
 
-static enum tw_status add_kernel(struct tw_perf *perf, const struct tw_perf_map *map,
-                                 const struct perf_elf *elf)
+static enum tw_status add_segments(struct tw_perf *perf, const struct tw_perf_map *map,
+                                   const struct perf_elf *elf, uint64_t slide)
 {
-    const uint64_t slide = elf->type == 4 ? 0 : kernel_slide(perf, elf); /* 4: kcore */
     struct perf_segment segment;
 
     for (uint32_t i = 0; tw_perf_elf_segment(elf, &segment, i); i++)
@@ -238,9 +319,26 @@ static enum tw_status add_kernel(struct tw_perf *perf, const struct tw_perf_map 
     return TW_OK;
 }
 
+/* Whether the memory of the running kernel is there at this place. */
+static bool is_in_kcore(const struct tw_perf *perf, struct perf_elf *elf,
+                        const struct tw_perf_map *map)
+{
+    struct perf_segment segment;
+
+    if (!perf->kcore || map->space)
+        return false;
+    tw_perf_elf_open(elf, perf->kcore->bytes, perf->kcore->size);
+    for (uint32_t i = 0; tw_perf_elf_segment(elf, &segment, i); i++)
+        if (segment.type == SEGMENT_LOAD &&
+            (map->address - segment.address < segment.file_size ||
+             segment.address - map->address < map->length))
+            return true;
+    return false;
+}
+
 static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *map)
 {
-    const struct tw_perf_file *file;
+    struct tw_perf_file *file;
     const struct capture_file *loaded;
     struct perf_elf elf;
     uint64_t offset = 0, size, place = 0;
@@ -248,13 +346,18 @@ static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *ma
     if (!map->is_executable)
         return TW_OK;
     file = &perf->files[map->file];
+    if (is_in_kcore(perf, &elf, map)) {
+        file->state = TW_PERF_FILE_FOUND;
+        file->path = perf->kcore->path;
+        return add_segments(perf, map, &elf, 0);
+    }
     loaded = perf->found[map->file];
     if (!loaded)
         return TW_OK;
     size = loaded->size;
     tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
     if (elf.is_elf && is_kernel(file->name))
-        return add_kernel(perf, map, &elf);
+        return add_segments(perf, map, &elf, kernel_slide(perf, &elf));
     if (elf.is_elf && elf.type == TYPE_RELOCATABLE && !map->space &&
         tw_perf_elf_module_text(&elf, &offset, &size, &place))
         return add_region(perf, map, map->address + place, loaded->bytes + offset, size);

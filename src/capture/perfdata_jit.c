@@ -11,6 +11,7 @@ enum {
     JIT_LOAD = 0,
     JIT_MOVE = 1,
     HEAD_SIZE = 40,
+    FLAG_COUNTER = 1, /* times are values of the machine's counter */
     RECORD_HEAD = 16,
     LOAD_FIXED = RECORD_HEAD + 40,
     MOVE_SIZE = RECORD_HEAD + 48
@@ -43,12 +44,14 @@ static uint64_t *code_place(struct tw_map *codes, uint64_t index)
 }
 
 static enum tw_status take_record(struct tw_perf *perf, const struct perf_view *record,
-                                  uint64_t offset, uint32_t file, struct tw_map *codes)
+                                  uint64_t offset, uint32_t file, struct tw_map *codes,
+                                  bool is_counter)
 {
     const uint32_t id = perf_u32(record, 0);
     const bool is_load = id == JIT_LOAD;
     const uint64_t size = perf_u64(record, is_load ? 40 : 48);
-    struct perf_event event = { .time = perf_u64(record, 8),
+    const uint64_t time = perf_u64(record, 8);
+    struct perf_event event = { .time = is_counter ? tw_perf_convert(perf, time) : time,
                                 .order = (uint32_t)perf->event_count,
                                 .type = PERF_MMAP,
                                 .pid = perf_u32(record, 16),
@@ -92,12 +95,14 @@ static enum tw_status read_dump(struct tw_perf *perf, uint32_t file)
     struct tw_map codes = { .allocator = perf->capture->allocator };
     struct perf_view view;
     enum tw_status status = TW_OK;
+    bool is_counter;
     uint64_t at;
 
     view = (struct perf_view){ loaded->bytes, loaded->size, false };
     if (perf_u32(&view, 0) != MAGIC)
         view.is_big = true;
     at = perf_u32(&view, 8);
+    is_counter = perf->has_conversion && (perf_u64(&view, 32) & FLAG_COUNTER);
     if (perf_u32(&view, 0) != MAGIC || at < HEAD_SIZE)
         return TW_OK;
     while (status == TW_OK && at <= view.size && view.size - at >= RECORD_HEAD) {
@@ -108,7 +113,7 @@ static enum tw_status read_dump(struct tw_perf *perf, uint32_t file)
         if (size < RECORD_HEAD || size > view.size - at)
             break;
         if (id == JIT_LOAD || id == JIT_MOVE)
-            status = take_record(perf, &record, at, file, &codes);
+            status = take_record(perf, &record, at, file, &codes, is_counter);
         at += size;
     }
     tw_map_free(&codes);

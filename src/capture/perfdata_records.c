@@ -149,7 +149,7 @@ static enum tw_status take_inflated(struct tw_perf *perf, uint64_t offset)
             return tw_fail(perf->capture->fault, TW_E_CONFIG,
                            "%s: compressed record at offset 0x%" PRIx64
                            ": a record inside it has %u bytes",
-                           perf->capture->path, offset, (unsigned)size);
+                           perf->part->path, offset, (unsigned)size);
         if (size > all.size)
             break;
         /* Nothing that has bytes behind it, and no compression inside, is ever compressed. */
@@ -198,14 +198,14 @@ static enum tw_status take_compressed(struct tw_perf *perf, const uint8_t *bytes
         if (ZSTD_isError(result))
             return tw_fail(perf->capture->fault, TW_E_CONFIG,
                            "%s: compressed record at offset 0x%" PRIx64 ": %s",
-                           perf->capture->path, offset, ZSTD_getErrorName(result));
+                           perf->part->path, offset, ZSTD_getErrorName(result));
         is_full = out.pos == out.size;
         perf->decompressed += out.pos;
         if (perf->decompressed > GROWTH_FREE + perf->compressed * GROWTH_MAX)
             return tw_fail(perf->capture->fault, TW_E_CONFIG,
                            "%s: compressed record at offset 0x%" PRIx64
                            " grows beyond all measure",
-                           perf->capture->path, offset);
+                           perf->part->path, offset);
         inflate->size += out.pos;
         if (!out.pos && in.pos == in.size)
             break;
@@ -229,7 +229,7 @@ static enum tw_status take_compressed(struct tw_perf *perf, const uint8_t *bytes
     return tw_fail(perf->capture->fault, TW_E_UNSUPPORTED,
                    "%s: record at offset 0x%" PRIx64
                    " is compressed, and this build has no zstd (Debian: libzstd-dev)",
-                   perf->capture->path, offset);
+                   perf->part->path, offset);
 }
 
 #endif
@@ -284,7 +284,7 @@ enum tw_status tw_perf_read_records(struct tw_perf *perf, uint64_t from, uint64_
     uint64_t at = from;
 
     while (end - at >= RECORD_HEAD) {
-        struct perf_view view = { perf->file.bytes + at, (size_t)(end - at),
+        struct perf_view view = { perf->part->view.bytes + at, (size_t)(end - at),
                                   perf->file.is_big };
         const uint64_t size = size_of(&view);
         uint64_t behind;
@@ -292,12 +292,12 @@ enum tw_status tw_perf_read_records(struct tw_perf *perf, uint64_t from, uint64_
         if (size < RECORD_HEAD)
             return tw_fail(perf->capture->fault, TW_E_CONFIG,
                            "%s: record at offset 0x%" PRIx64 " has %" PRIu64 " bytes",
-                           perf->capture->path, at, size);
+                           perf->part->path, at, size);
         if (size > end - at)
             return tw_capture_warn(perf->capture,
                                    "%s: record at offset 0x%" PRIx64
                                    " runs past the end; it is left out",
-                                   perf->capture->path, at);
+                                   perf->part->path, at);
         view.size = (size_t)size;
         behind = bytes_behind(perf, &view);
         TW_TRY(take_at(perf, &view, at));
@@ -306,7 +306,7 @@ enum tw_status tw_perf_read_records(struct tw_perf *perf, uint64_t from, uint64_
             return tw_capture_warn(perf->capture,
                                    "%s: record at offset 0x%" PRIx64 " has %" PRIu64
                                    " bytes behind it, but the file ends after %" PRIu64,
-                                   perf->capture->path, at - size, behind, end - at);
+                                   perf->part->path, at - size, behind, end - at);
         at += behind;
     }
     return TW_OK;

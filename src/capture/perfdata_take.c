@@ -111,7 +111,7 @@ static struct perf_event *add_event(struct tw_perf *perf, const struct perf_reco
                                   .order = (uint32_t)perf->event_count,
                                   .type = type,
                                   .file = TW_NONE,
-                                  .record = record->offset };
+                                  .record = perf->part->base + record->offset };
     perf->event_count++;
     return event;
 }
@@ -121,7 +121,7 @@ bool tw_perf_may_warn(struct tw_perf *perf)
     enum { MOST = 100 };
 
     if (perf->complaints == MOST)
-        (void)tw_capture_warn(perf->capture, "%s: there is more like it", perf->capture->path);
+        (void)tw_capture_warn(perf->capture, "%s: there is more like it", perf->part->path);
     return perf->complaints++ < MOST;
 }
 
@@ -133,7 +133,7 @@ static enum tw_status warn_record(struct tw_perf *perf, const struct perf_record
     if (!tw_perf_may_warn(perf))
         return TW_OK;
     return tw_capture_warn(perf->capture, "%s: %s record at offset 0x%" PRIx64 " %s",
-                           perf->capture->path, name ? name : "unknown", record->offset, what);
+                           perf->part->path, name ? name : "unknown", record->offset, what);
 }
 
 static enum tw_status note_mapping(struct tw_perf *perf, const struct perf_event *event,
@@ -265,6 +265,30 @@ static enum tw_status take_poke(struct tw_perf *perf, const struct perf_record *
                                               : TW_OK;
 }
 
+/* Code that the kernel made while it ran: programs of its own (BPF), trampolines. */
+static enum tw_status take_ksymbol(struct tw_perf *perf, const struct perf_record *record)
+{
+    enum { UNREGISTER = 1 };
+    const struct perf_view *view = &record->view;
+    const char *name = tw_perf_text(view, 24);
+    const uint64_t address = perf_u64(view, 8), length = perf_u32(view, 16);
+    struct perf_event *event;
+
+    if (!name)
+        return warn_record(perf, record, "has no name; it is left out");
+    if (!length || address > UINT64_MAX - length || (perf_u16(view, 22) & UNREGISTER))
+        return TW_OK;
+    event = add_event(perf, record, PERF_MMAP);
+    if (!event)
+        return TW_E_MEMORY;
+    event->pid = event->tid = TW_NONE;
+    event->address = address;
+    event->length = length;
+    event->is_exec = true;
+    event->file = tw_perf_file_named(perf, name);
+    return event->file == TW_NONE ? TW_E_MEMORY : TW_OK;
+}
+
 static enum tw_status take_aux(struct tw_perf *perf, const struct perf_record *record)
 {
     struct perf_aux *aux;
@@ -273,12 +297,15 @@ static enum tw_status take_aux(struct tw_perf *perf, const struct perf_record *r
         return warn_record(perf, record, "is too short; it is left out");
     if (!TW_GROW(perf->capture->allocator, &perf->auxes, &perf->aux_room, perf->aux_count + 1))
         return tw_capture_no_memory(perf->capture);
+    if (perf_u64(&record->view, 24) & 0xfe00)
+        TW_TRY(
+            warn_record(perf, record, "has trace of an unknown form; it is taken as frames"));
     aux = &perf->auxes[perf->aux_count++];
     *aux = (struct perf_aux){ .offset = perf_u64(&record->view, 8),
                               .size = perf_u64(&record->view, 16),
                               .flags = (uint32_t)perf_u64(&record->view, 24),
                               .time = record->time,
-                              .record = record->offset,
+                              .record = perf->part->base + record->offset,
                               .cpu = record->cpu,
                               .tid = record->tid };
     return TW_OK;
@@ -296,14 +323,14 @@ static enum tw_status take_auxtrace(struct tw_perf *perf, const struct perf_reco
                  perf->piece_count + 1))
         return tw_capture_no_memory(perf->capture);
     piece = &perf->pieces[perf->piece_count++];
-    *piece = (struct perf_piece){ .position = record->offset + view->size,
+    *piece = (struct perf_piece){ .position = perf->part->base + record->offset + view->size,
                                   .size = perf_u64(view, 8),
                                   .offset = perf_u64(view, 16),
-                                  .record = record->offset,
+                                  .record = perf->part->base + record->offset,
                                   .index = perf_u32(view, 32),
                                   .tid = perf_u32(view, 36),
                                   .cpu = perf_u32(view, 40) };
-    left = perf->file.size - piece->position;
+    left = perf->part->view.size - (record->offset + view->size);
     if (piece->size > left)
         piece->size = left;
     if (piece->size > UINT64_MAX - piece->offset)
@@ -321,7 +348,7 @@ static enum tw_status take_info(struct tw_perf *perf, const struct perf_record *
         return tw_capture_warn(perf->capture,
                                "%s: AUXTRACE_INFO record at offset 0x%" PRIx64
                                " is of type %" PRIu32 ", not CoreSight trace",
-                               perf->capture->path, record->offset, perf_u32(&record->view, 8));
+                               perf->part->path, record->offset, perf_u32(&record->view, 8));
     if (perf->info.size)
         return TW_OK;
     copy = tw_capture_keep_text(perf->capture, (const char *)record->view.bytes,
@@ -344,7 +371,7 @@ static enum tw_status take_hw_id(struct tw_perf *perf, const struct perf_record 
         return tw_fail(perf->capture->fault, TW_E_UNSUPPORTED,
                        "%s: AUX_OUTPUT_HW_ID record at offset 0x%" PRIx64
                        " is of version %u.%u; 0.x is known",
-                       perf->capture->path, record->offset, major, minor);
+                       perf->part->path, record->offset, major, minor);
     if (!record->has_cpu)
         return warn_record(perf, record, "names no CPU; it is left out");
     for (size_t i = 0; i < perf->hw_id_count; i++)
@@ -415,7 +442,7 @@ static enum tw_status take_error(struct tw_perf *perf, const struct perf_record 
     return tw_capture_warn(perf->capture,
                            "%s: the recorder met an error at 0x%" PRIx64 " on CPU %" PRIu32
                            ": %s (record at offset 0x%" PRIx64 ")",
-                           perf->capture->path, perf_u64(view, 32), perf_u32(view, 16),
+                           perf->part->path, perf_u64(view, 32), perf_u32(view, 16),
                            text ? text : "no text", record->offset);
 }
 
@@ -431,6 +458,11 @@ enum tw_status tw_perf_take(struct tw_perf *perf, struct perf_record *record)
         return take_fork(perf, record);
     case PERF_AUX:
         return take_aux(perf, record);
+    case PERF_LOST:
+        perf->lost_records += perf_u64(&record->view, 16);
+        return TW_OK;
+    case PERF_KSYMBOL:
+        return take_ksymbol(perf, record);
     case PERF_TEXT_POKE:
         return take_poke(perf, record);
     case PERF_HW_ID:

@@ -202,8 +202,28 @@ static enum tw_status add_map(struct tw_perf *perf, uint32_t number, struct tw_p
     return TW_OK;
 }
 
+/* The other threads of a process go with it to its new space. */
+static enum tw_status move_threads(struct tw_perf *perf, uint32_t pid, uint32_t from,
+                                   uint64_t time)
+{
+    const size_t count = perf->thread_count;
+
+    if (perf->moves > MOVES_MAX)
+        return TW_OK;
+    perf->moves += count;
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_perf_thread thread = perf->threads[i].about;
+
+        if (thread.pid == pid && thread.space == from &&
+            newest(perf, thread.tid) == &perf->threads[i])
+            TW_TRY(set_thread(perf, pid, thread.tid, thread.comm, time));
+    }
+    return TW_OK;
+}
+
 /* A space of its own for a process that shares one, with the same maps or none. */
-static enum tw_status part_ways(struct tw_perf *perf, uint32_t pid, bool with_maps)
+static enum tw_status part_ways(struct tw_perf *perf, uint32_t pid, bool with_maps,
+                                uint64_t time)
 {
     const uint32_t from = space_of(perf, pid);
     uint64_t *place = tw_map_find(&perf->space_by_pid, pid);
@@ -215,10 +235,11 @@ static enum tw_status part_ways(struct tw_perf *perf, uint32_t pid, bool with_ma
     made = new_space(perf);
     if (made == TW_NONE)
         return TW_E_MEMORY;
+    perf->spaces[from].users--;
+    *place = (uint64_t)made + 1;
+    TW_TRY(move_threads(perf, pid, from, time));
     old = &perf->spaces[from];
     new = &perf->spaces[made];
-    old->users--;
-    *place = (uint64_t)made + 1;
     if (!with_maps || !old->count || perf->map_total + old->count > 4096 + perf->file.size / 8)
         return TW_OK;
     if (!TW_GROW(perf->capture->allocator, &new->maps, &new->room, old->count))
@@ -251,7 +272,7 @@ static enum tw_status apply_map(struct tw_perf *perf, const struct perf_event *e
     uint32_t number;
 
     if (event->pid != TW_NONE) {
-        TW_TRY(part_ways(perf, event->pid, true));
+        TW_TRY(part_ways(perf, event->pid, true, event->time));
         TW_TRY(refresh_thread(perf, event->pid, event->pid, event->time));
         if (event->tid != event->pid && event->tid != TW_NONE)
             TW_TRY(refresh_thread(perf, event->pid, event->tid, event->time));
@@ -277,7 +298,7 @@ static enum tw_status apply_comm(struct tw_perf *perf, const struct perf_event *
     /* After exec nothing of the old program runs; where the process has a space to itself its old
        maps stay until others take their place, which serves trace from before the exec. */
     if (event->is_exec)
-        TW_TRY(part_ways(perf, event->pid, false));
+        TW_TRY(part_ways(perf, event->pid, false, event->time));
     return set_thread(perf, event->pid, event->tid, event->name, event->time);
 }
 

@@ -8,52 +8,10 @@
 #include <zstd.h>
 #endif
 
-enum { TID_A = 100, TID_B = 200, CONFIG_CID = 0x41, CONFIG_VMID = 0x81 };
-
-/* At an address: nop; cbz to the last word; nop; b to the first. */
-static const uint32_t code_a[] = { 0xd503201f, 0xb4000040, 0xd503201f, 0x17fffffd };
-/* b to the third word; nop; nop; b to the first. */
-static const uint32_t code_b[] = { 0x14000002, 0xd503201f, 0xd503201f, 0x17fffffe };
-
 static const struct program programs[] = {
     { "root/bin/a", code_a, sizeof code_a },
     { "root/bin/b", code_b, sizeof code_b },
 };
-
-/* Synchronization, then trace on. */
-static const uint8_t sync_bytes[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 4 };
-
-struct trace {
-    uint8_t bytes[256];
-    size_t size;
-};
-
-static void add(struct trace *trace, const void *bytes, size_t size)
-{
-    memcpy(trace->bytes + trace->size, bytes, size);
-    trace->size += size;
-}
-
-/* The thread `id` at 0x4000, two taken branches. */
-static void add_visit(struct trace *trace, uint32_t id, bool is_vmid)
-{
-    /* A VMID has one byte, a context ID four. */
-    const uint8_t context[] = { 0x81, is_vmid ? 0x70 : 0xb0, (uint8_t)id, (uint8_t)(id >> 8), 0,
-                                0 };
-    const uint8_t rest[] = { 0x9d, 0, 0x20, 0, 0, 0, 0, 0, 0, 0xf7, 0xf7 };
-
-    add(trace, context, is_vmid ? 3 : sizeof context);
-    add(trace, rest, sizeof rest);
-}
-
-static struct trace visit(uint32_t id)
-{
-    struct trace trace = { .size = 0 };
-
-    add(&trace, sync_bytes, sizeof sync_bytes);
-    add_visit(&trace, id, false);
-    return trace;
-}
 
 static struct disk disk_of(const struct writer *writer)
 {

@@ -212,6 +212,67 @@ static inline void put_trace(struct writer *writer, const uint8_t *trace, size_t
         put(writer, 0, 1);
 }
 
+enum { TID_A = 100, TID_B = 200, CONFIG_CID = 0x41, CONFIG_VMID = 0x81 };
+
+/* At an address: nop; cbz to the last word; nop; b to the first. */
+static const uint32_t code_a[] = { 0xd503201f, 0xb4000040, 0xd503201f, 0x17fffffd };
+/* b to the third word; nop; nop; b to the first. */
+static const uint32_t code_b[] = { 0x14000002, 0xd503201f, 0xd503201f, 0x17fffffe };
+
+/* Synchronization, then trace on. */
+static const uint8_t sync_bytes[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 4 };
+
+struct trace {
+    uint8_t bytes[256];
+    size_t size;
+};
+
+static inline void add(struct trace *trace, const void *bytes, size_t size)
+{
+    memcpy(trace->bytes + trace->size, bytes, size);
+    trace->size += size;
+}
+
+/* A long address, two taken branches. */
+static inline void add_branches(struct trace *trace, uint64_t address)
+{
+    uint8_t bytes[] = { 0x9d,
+                        (uint8_t)(address >> 2 & 0x7f),
+                        (uint8_t)(address >> 9 & 0x7f),
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0xf7,
+                        0xf7 };
+
+    for (unsigned i = 0; i < 6; i++)
+        bytes[3 + i] = (uint8_t)(address >> (16 + 8 * i));
+    add(trace, bytes, sizeof bytes);
+}
+
+/* The thread `id` at 0x4000, two taken branches. */
+static inline void add_visit(struct trace *trace, uint32_t id, bool is_vmid)
+{
+    /* A VMID has one byte, a context ID four. */
+    const uint8_t context[] = { 0x81, is_vmid ? 0x70 : 0xb0, (uint8_t)id, (uint8_t)(id >> 8), 0,
+                                0 };
+
+    add(trace, context, is_vmid ? 3 : sizeof context);
+    add_branches(trace, 0x4000);
+}
+
+static inline struct trace visit(uint32_t id)
+{
+    struct trace trace = { .size = 0 };
+
+    add(&trace, sync_bytes, sizeof sync_bytes);
+    add_visit(&trace, id, false);
+    return trace;
+}
+
 /* Files by name. */
 struct program {
     const char *path;
@@ -253,16 +314,24 @@ static inline void drop(void *context, const uint8_t *bytes, size_t size)
     free((void *)(uintptr_t)bytes);
 }
 
+static inline enum tw_status open_with(struct tw_capture **capture, const struct disk *disk,
+                                       const struct tw_capture_options *options,
+                                       struct tw_fault *fault)
+{
+    const struct tw_files files = { serve, drop, (void *)(uintptr_t)disk };
+
+    return tw_capture_open_files(capture, "in", options, &files, fault);
+}
+
 static inline enum tw_status open_disk(struct tw_capture **capture, const struct disk *disk,
                                        const struct tw_allocator *allocator,
                                        struct tw_fault *fault)
 {
-    const struct tw_files files = { serve, drop, (void *)(uintptr_t)disk };
     const struct tw_capture_options options = { .size = sizeof options,
                                                 .sysroot = "root",
                                                 .allocator = allocator };
 
-    return tw_capture_open_files(capture, "in", &options, &files, fault);
+    return open_with(capture, disk, &options, fault);
 }
 
 /* What ran: addresses of ranges' first instructions, one buffer after the other. */
