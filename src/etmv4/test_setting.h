@@ -58,7 +58,7 @@ static inline bool wants(void *context, const struct tw_retired *instruction,
     return is_wanted && !(setting->range == EXCLUDE && is_in);
 }
 
-static inline struct tw_unit *make_unit(const struct setting *setting, struct sums *sums)
+static inline struct tw_unit *make_unit(const struct setting *setting, struct moments *moments)
 {
     const struct tw_unit_config config = { .size = sizeof config,
                                            .is_ete = setting->is_ete,
@@ -67,8 +67,8 @@ static inline struct tw_unit *make_unit(const struct setting *setting, struct su
                                            .return_stack_depth = setting->return_depth,
                                            .source_addresses = setting->source_addresses,
                                            .q_instructions = setting->q_instructions,
-                                           .on_element = sum_up,
-                                           .element_context = sums };
+                                           .on_element = unit_moment,
+                                           .element_context = moments };
     struct tw_unit *unit;
     uint64_t idr0;
 

@@ -17,6 +17,8 @@
 #include <trackway/tree.h>
 #include <trackway/unit.h>
 
+#include "etmv4/test_moments.h"
+
 /* ---- memory of the program, page by page, from the instructions that ran ---- */
 
 enum { PAGE = 4096 };
@@ -278,57 +280,6 @@ static inline const struct expected *oracle_instruction_next(struct oracle *orac
     return item;
 }
 
-/* What is no path: as many, and the same values, must come out of a decoder as the unit made. */
-struct sums {
-    uint64_t events, timestamps, times, cycle_counts, unknown_counts, cycles, transactions;
-    uint64_t instrumentations, values;
-};
-
-static inline void sum_up(void *context, const struct tw_unit_element *element)
-{
-    struct sums *sums = context;
-
-    switch (element->type) {
-    case TW_UNIT_EVENT:
-        sums->events++;
-        break;
-    case TW_UNIT_TIMESTAMP:
-        sums->timestamps++;
-        sums->times += element->value;
-        break;
-    case TW_UNIT_CYCLE_COUNT:
-        sums->cycle_counts++;
-        sums->cycles += element->count;
-        sums->unknown_counts += !element->is_known;
-        break;
-    case TW_UNIT_TRANSACTION_START:
-    case TW_UNIT_TRANSACTION_COMMIT:
-    case TW_UNIT_TRANSACTION_FAILURE:
-        sums->transactions++;
-        break;
-    case TW_UNIT_INSTRUMENTATION:
-        sums->instrumentations++;
-        sums->values += element->value;
-        break;
-    default:
-        break;
-    }
-}
-
-static inline void check_sums(const struct sums *got, const struct sums *want)
-{
-    CHECK_EQ(got->events, want->events);
-    CHECK_EQ(got->timestamps, want->timestamps);
-    CHECK_EQ(got->times, want->times);
-    CHECK_EQ(got->cycle_counts, want->cycle_counts);
-    CHECK_EQ(got->unknown_counts, want->unknown_counts);
-    CHECK_EQ(got->cycles, want->cycles);
-    /* The last one may stand behind a Trace On that no P0 element follows. */
-    CHECK(want->transactions - got->transactions <= 1);
-    CHECK_EQ(got->instrumentations, want->instrumentations);
-    CHECK_EQ(got->values, want->values);
-}
-
 /* ---- what a decoder says, held against it ---- */
 
 struct held_against {
@@ -339,7 +290,7 @@ struct held_against {
     bool checks_cid, checks_vmid;
     const char *who;
     uint64_t ranges, returns;
-    struct sums sums;
+    struct moments moments; /* to be freed */
 };
 
 /* Instructions whose path is not told: `count` of them, or up to the address. */
@@ -402,6 +353,7 @@ static inline void see_exception(struct held_against *seen, uint32_t number, boo
 
 static inline void see_element(struct held_against *seen, const struct tw_element *element)
 {
+    decoder_moment(&seen->moments, element);
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
         see_range(seen, element->start, tw_element_end(element), element->count);
@@ -424,26 +376,6 @@ static inline void see_element(struct held_against *seen, const struct tw_elemen
     case TW_ELEMENT_NO_SYNC:
         CHECK(element->reason != TW_REASON_BAD_PACKET &&
               element->reason != TW_REASON_BAD_IMAGE);
-        break;
-    case TW_ELEMENT_EVENT:
-        for (uint32_t mask = element->count; mask; mask &= mask - 1)
-            seen->sums.events++;
-        break;
-    case TW_ELEMENT_TIMESTAMP:
-        seen->sums.timestamps++;
-        seen->sums.times += element->timestamp;
-        break;
-    case TW_ELEMENT_CYCLE_COUNT:
-        seen->sums.cycle_counts++;
-        seen->sums.cycles += element->cycles;
-        seen->sums.unknown_counts += element->flags & TW_CYCLES_UNKNOWN ? 1 : 0;
-        break;
-    case TW_ELEMENT_MEMTRANS:
-        seen->sums.transactions++;
-        break;
-    case TW_ELEMENT_INSTRUMENTATION:
-        seen->sums.instrumentations++;
-        seen->sums.values += element->value;
         break;
     case TW_ELEMENT_EXCEPTION_RET:
         seen->returns++;

@@ -105,6 +105,7 @@ static uint64_t check_part(const struct tw_unit *unit, const struct program *pro
     if (is_end || (way != FILL_ONCE))
         CHECK(oracle_next(&oracle) == NULL);
     free(list.items);
+    free(seen.moments.items);
     free(oracle.waiting);
     if (HAS_PEER) {
         oracle = make_oracle(program, &filter, setting);
@@ -143,7 +144,7 @@ static void programs_through_the_buffer(void **state)
         struct setting setting = any_setting(&random);
         struct program *program = malloc(sizeof *program);
         struct buffer *buffer = malloc(sizeof *buffer);
-        struct sums sums = { 0 };
+        struct moments moments = { 0 };
         struct tw_unit *unit;
         struct tw_image *image;
         const uint8_t *bytes;
@@ -161,7 +162,7 @@ static void programs_through_the_buffer(void **state)
         setting.first = program->base;
         setting.last = program->base + 4 * check_random_below(&random, SLOTS);
         image = memory_image(&program->memory);
-        unit = make_unit(&setting, &sums);
+        unit = make_unit(&setting, &moments);
         set_register(unit, "TRCPRGCTLR", 1);
         for (size_t j = 0; j < program->step_count; j++)
             CHECK_EQ(tw_unit_step(unit, &program->steps[j]), TW_OK);
@@ -175,6 +176,7 @@ static void programs_through_the_buffer(void **state)
         came_back[way] += check_part(unit, program, &setting, image, buffer, way);
         bytes_in[way] += size;
         buffer_free(buffer);
+        free(moments.items);
         tw_unit_free(unit);
         tw_image_free(image);
         program_free(program);

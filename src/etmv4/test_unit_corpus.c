@@ -214,6 +214,7 @@ static void round_trip(const char *name, struct tw_image *image, struct choice *
     tw_unit_free(unit);
     tw_log_free(steps.log);
     tw_log_free(oracle.steps.log);
+    free(seen.moments.items);
     free(oracle.waiting);
 }
 

@@ -114,6 +114,7 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
     decoding_end(&decoding, &seen);
     check_state(unit, &model);
     came_back = oracle.instructions;
+    free(seen.moments.items);
     free(oracle.waiting);
     if (size && HAS_PEER) {
         struct oracle peers = { .steps = { .list = program->truth,
