@@ -379,6 +379,28 @@ TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct 
     return true;
 }
 
+/* A frame with one ID byte, which names another ID: what comes before it, and after it. */
+TW_INLINE bool split_once(struct tw_unframer *unframer, struct cursor *cursor,
+                          const uint8_t *in, unsigned slot, uint64_t capture)
+{
+    const struct halves data = complete(load(in));
+    unsigned at = 2 * slot;
+    const uint8_t next = in[at] >> 1;
+
+    if (at && !give(unframer, cursor, data, 0, at, capture))
+        return false;
+    at++;
+    if (in[FRAME_AUX] >> slot & 1 && slot < 7) { /* one byte later */
+        if (!give(unframer, cursor, data, at, 1, capture))
+            return false;
+        at++;
+    }
+    if (!change(unframer, cursor, next))
+        return false;
+    cursor->has_gap = slot == 7;
+    return slot == 7 || give(unframer, cursor, data, at, FRAME_AUX - at, capture);
+}
+
 /* A frame with any number of ID bytes; none of them 7F. */
 static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor *cursor,
                                     const uint8_t *in, uint64_t capture)
@@ -387,8 +409,11 @@ static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor 
     const unsigned ids = slots_of(find_ids(load(in)));
     struct cut cuts[CUTS_MAX];
     uint8_t id = cursor->id;
-    const unsigned count = cut_frame(cuts, &id, in, ids, true);
+    unsigned count;
 
+    if (ids && !(ids & (ids - 1)) && in[2 * tw_lowest_bit(ids)] >> 1 != id)
+        return split_once(unframer, cursor, in, tw_lowest_bit(ids), capture);
+    count = cut_frame(cuts, &id, in, ids, true);
     for (unsigned i = 0; i < count; i++) {
         if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id))
             return false;

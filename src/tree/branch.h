@@ -64,6 +64,12 @@ struct tw_branch {
     bool is_sync_type[256]; /* types of packets that are synchronization */
 };
 
+/* A branch that has elements, and where the next of them was released. */
+struct tw_live {
+    uint64_t released;
+    struct tw_branch *branch;
+};
+
 struct tw_tree {
     struct tw_tree_config config;
     struct tw_fault fault;
@@ -74,6 +80,10 @@ struct tw_tree {
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
+    bool is_merged;       /* several branches have bytes: their elements are brought in order */
+    struct tw_live *live; /* merging: ascending by ID; none: not known yet */
+    size_t live_count, live_room;
+    size_t live_last;      /* that was handed out from last */
     bool is_merged; /* several branches have bytes: their elements are brought in order */
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */

@@ -153,6 +153,10 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 
         if (branch->is_ended)
             continue;
+        if (!branch->elements && i > 0) { /* what the one before made is handed out: its room */
+            branch->elements = tree->branches[i - 1]->elements;
+            tree->branches[i - 1]->elements = NULL;
+        }
         if (!has_room(branch, false))
             return TW_E_MEMORY;
         made.elements = branch->elements;
@@ -174,10 +178,100 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
     return TW_END;
 }
 
+/* Elements for the branch, if there are any in what is held. */
+static enum tw_status fill_up(struct tw_branch *branch)
+{
+    while (!has_elements(branch) && !branch->is_idle) {
+        const enum tw_status status = fill(branch, branch->tree->is_merged);
+
+        if (status != TW_OK) {
+            branch->tree->broken = status;
+            return status;
+        }
+    }
+    return TW_OK;
+}
+
+static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
+{
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+        const enum tw_status status = fill_up(branch);
+
+        if (status != TW_OK)
+            return status;
+        if (has_elements(branch)) {
+            hand_out(branch, batch, branch->count);
+            return TW_OK;
+        }
+    }
+    return TW_MORE;
+}
+
+/* Which branches have elements, and where the next of each was released. */
+static enum tw_status find_live(struct tw_tree *tree)
+{
+    tree->live_count = 0;
+    if (!TW_GROW(tree->config.allocator, &tree->live, &tree->live_room, tree->branch_count))
+        return tree->broken = TW_E_MEMORY;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+        const enum tw_status status = fill_up(branch);
+
+        if (status != TW_OK)
+            return status;
+        if (has_elements(branch))
+            tree->live[tree->live_count++] = (struct tw_live){ released(branch), branch };
+    }
+    return TW_OK;
+}
+
+/* The branch that was handed out from last may be used up: only now may its batch be filled. */
+static enum tw_status renew_live(struct tw_tree *tree)
+{
+    struct tw_live *live = &tree->live[tree->live_last];
+    const enum tw_status status = fill_up(live->branch);
+
+    if (status != TW_OK)
+        return status;
+    if (has_elements(live->branch)) {
+        live->released = released(live->branch);
+        return TW_OK;
+    }
+    tree->live_count--;
+    for (; live < tree->live + tree->live_count; live++)
+        live[0] = live[1];
+    return TW_OK;
+}
+
+static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
+{
+    const enum tw_status status = tree->live_count ? renew_live(tree) : find_live(tree);
+    uint64_t first = UINT64_MAX, limit = UINT64_MAX;
+
+    if (status != TW_OK)
+        return status;
+    if (!tree->live_count)
+        return TW_MORE;
+    tree->live_last = 0;
+    for (size_t i = 0; i < tree->live_count; i++) {
+        const uint64_t at = tree->live[i].released;
+
+        if (at < first) {
+            limit = first;
+            first = at;
+            tree->live_last = i;
+        } else if (at < limit) {
+            limit = at;
+        }
+    }
+    hand_out_until(tree->live[tree->live_last].branch, batch, limit);
+    return TW_OK;
+}
+
 enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 {
-    struct tw_branch *earliest = NULL;
-    uint64_t limit = UINT64_MAX;
+    enum tw_status status;
 
     if (tree->broken != TW_OK)
         return tree->broken;
@@ -185,33 +279,6 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
         return TW_E_CANCELLED;
     if (tree->config.packets_only)
         return TW_E_ARGUMENT;
-    for (size_t i = 0; i < tree->branch_count; i++) {
-        struct tw_branch *branch = tree->branches[i];
-
-        while (!has_elements(branch) && !branch->is_idle) {
-            const enum tw_status status = fill(branch, tree->is_merged);
-
-            if (status != TW_OK) {
-                tree->broken = status;
-                return status;
-            }
-        }
-        if (!has_elements(branch))
-            continue;
-        if (!tree->is_merged) {
-            hand_out(branch, batch, branch->count);
-            return TW_OK;
-        }
-        if (!earliest || released(branch) < released(earliest)) {
-            limit = earliest ? released(earliest) : limit;
-            earliest = branch;
-        } else if (released(branch) < limit) {
-            limit = released(branch);
-        }
-    }
-    if (earliest) {
-        hand_out_until(earliest, batch, limit);
-        return TW_OK;
-    }
-    return tree->is_finished ? next_of_end(tree, batch) : TW_MORE;
+    status = tree->is_merged ? next_merged(tree, batch) : next_in_turn(tree, batch);
+    return status == TW_MORE && tree->is_finished ? next_of_end(tree, batch) : status;
 }

@@ -40,6 +40,7 @@ void tw_tree_free(struct tw_tree *tree)
     tw_unframer_free(tree->unframer);
     tw_custom_free(tree->customs, allocator);
     tw_give(allocator, tree->branches);
+    tw_give(allocator, tree->live);
     tw_give(allocator, tree->bytes);
     tw_give(allocator, tree);
 }
@@ -347,6 +348,7 @@ static void refresh_all(struct tw_tree *tree)
         live += tree->branches[i]->stream.size > 0;
     }
     tree->is_merged = live > 1 && !tree->config.unmerged;
+    tree->live_count = 0;
 }
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
