@@ -83,8 +83,7 @@ struct tw_tree {
     bool is_merged;       /* several branches have bytes: their elements are brought in order */
     struct tw_live *live; /* merging: ascending by ID; none: not known yet */
     size_t live_count, live_room;
-    size_t live_last;      /* that was handed out from last */
-    bool is_merged; /* several branches have bytes: their elements are brought in order */
+    size_t live_last;          /* that was handed out from last */
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
     struct tw_pool *pool;      /* parallel.h; NULL: no other threads (yet) */
