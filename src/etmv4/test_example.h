@@ -9,6 +9,12 @@
 
 enum { TEXT_MOST = 1 << 16 };
 
+#define EL0    "context(el0 N 64-bit cid=0x0 vmid=0x0)"
+#define EL0_32 "context(el0 N 32-bit cid=0x0 vmid=0x0)"
+#define EL1(x) "context(el1 N 64-bit cid=" x " vmid=0x0)"
+#define BEGIN  "trace_info trace_on " EL0 " address(0x1000) "
+#define SPEC   "TRCIDR8=16 TRCIDR0=0x08c1cea1 "
+
 /* A text log; "nops FIRST LAST" stands for so many. */
 static inline void expand(char *out, const char *text)
 {
@@ -113,6 +119,39 @@ static inline enum tw_status run_example(struct tw_unit_config config, const cha
     tw_unit_free(unit);
     tw_log_free(log);
     return status;
+}
+
+/* The bytes of "01 00 04". */
+static inline size_t parse_bytes(uint8_t *out, const char *text)
+{
+    size_t count = 0;
+    unsigned value;
+    int used;
+
+    while (sscanf(text, " %x%n", &value, &used) == 1) {
+        out[count++] = (uint8_t)value;
+        text += used;
+    }
+    return count;
+}
+
+/* The elements and, behind an A-Sync, the bytes that an example makes.  Returns them all, to be
+   freed. */
+static inline uint8_t *check_example(struct tw_unit_config config, const char *registers,
+                                     const char *log, const char *elements, const char *bytes,
+                                     size_t *size)
+{
+    static const uint8_t async[TW_ETMV4_ASYNC_SIZE] = { [TW_ETMV4_ASYNC_SIZE - 1] = 0x80 };
+    struct shown shown = { 0 };
+    uint8_t want[128];
+    uint8_t *made;
+
+    CHECK_EQ(run_example(config, registers, log, &shown, &made, size), TW_OK);
+    CHECK_TEXT(shown.text, elements);
+    CHECK(*size >= sizeof async);
+    CHECK_BYTES(made, sizeof async, async, sizeof async);
+    CHECK_BYTES(made + sizeof async, *size - sizeof async, want, parse_bytes(want, bytes));
+    return made;
 }
 
 #endif
