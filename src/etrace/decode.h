@@ -44,7 +44,7 @@ struct tw_etrace_goal {
     bool to_branch;   /* no address: stop at the last outcome's branch */
     bool report_only; /* coming by the address is not enough */
     bool is_sync;     /* F3: with an equal privilege only */
-    bool is_notify;   /* whatever the depth of the return stack */
+    bool is_notify;   /* not the target of a jump that is not inferable */
     bool has_irdepth; /* irreport: */
     uint32_t irdepth;
 };

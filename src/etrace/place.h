@@ -33,12 +33,35 @@ TW_INLINE bool tw_etrace_is_conditional(const struct tw_block *block)
     return block->flags & TW_RANGE_CONDITIONAL;
 }
 
-TW_INLINE bool tw_etrace_is_implicit_return(const struct tw_etrace_decoder *decoder,
+/* The goal's address can only be this return's target: no outcome is left but that of a branch
+   there.  On the way to a second visit the outcomes are those of the next packet. */
+static inline bool tw_etrace_is_last_return(struct tw_etrace_run *run)
+{
+    const struct tw_etrace_decoder *decoder = run->decoder;
+    const uint64_t left = tw_etrace_outcomes(decoder);
+
+    return decoder->phase == TW_ETRACE_SECOND_VISIT || left == 0 ||
+           (left == 1 && tw_etrace_is_branch(run, decoder->goal.address));
+}
+
+/* The depth that a packet gives is the current one; a full counter does not fit its field. */
+TW_INLINE bool tw_etrace_is_at_depth(const struct tw_etrace_decoder *decoder)
+{
+    const uint32_t mask = ((uint32_t)1 << decoder->codec.shape.irdepth) - 1;
+
+    return decoder->goal.irdepth == (decoder->return_depth & mask);
+}
+
+TW_INLINE bool tw_etrace_is_implicit_return(struct tw_etrace_run *run,
                                             const struct tw_block_more *more)
 {
-    return more->is_return && (decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) &&
-           decoder->return_depth > 0 &&
-           !(decoder->goal.has_irdepth && decoder->goal.irdepth == decoder->return_depth);
+    const struct tw_etrace_decoder *decoder = run->decoder;
+
+    if (!more->is_return || !(decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) ||
+        decoder->return_depth == 0)
+        return false;
+    return !(decoder->goal.has_irdepth && !decoder->goal.is_notify &&
+             tw_etrace_is_at_depth(decoder) && tw_etrace_is_last_return(run));
 }
 
 TW_INLINE bool tw_etrace_is_sequential(const struct tw_etrace_decoder *decoder,

@@ -225,11 +225,11 @@ static void push_block(struct tw_etrace_unit *unit, const struct tw_etrace_block
     uint32_t flags = flags_of[block->itype] | (common & TW_SLOT_QUALIFIED);
 
     slot.priv = block->priv;
-    slot.address = block->iaddr;
+    slot.address = slot.from = block->iaddr;
     slot.context = block->context;
     slot.time = block->time;
     slot.size = (uint8_t)(2u << block->ilastsize);
-    slot.half_words = slot.cause = 0;
+    slot.half_words_before = slot.half_words = slot.cause = 0;
     slot.tval = 0;
     if (half_words == 0)
         flags &= ~(uint32_t)TW_SLOT_RETIRES;
@@ -239,10 +239,12 @@ static void push_block(struct tw_etrace_unit *unit, const struct tw_etrace_block
         slot.flags = (common & ~(uint32_t)TW_SLOT_NOTIFY) | TW_SLOT_RETIRES;
         tw_etrace_unit_push(unit, &slot);
         common &= TW_SLOT_NOTIFY;
+        slot.from = block->iaddr + 2;
+        slot.half_words_before = half_words - (1u << block->ilastsize);
     }
     slot.flags = flags | common;
     slot.address = stretch->last;
-    slot.half_words = half_words;
+    slot.half_words = half_words - slot.half_words_before;
     slot.tval = block->tval;
     slot.cause = block->cause;
     if (block->sijump && slot.flags & TW_SLOT_UNINFERABLE)

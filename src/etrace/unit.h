@@ -40,9 +40,12 @@ struct tw_etrace_slot {
     uint32_t flags;
     uint32_t cause;
     uint64_t address, context, time, tval;
+    uint64_t from; /* the first address that is not the slot before's: of a block's end */
     uint8_t priv;
-    uint8_t size;        /* in bytes */
-    uint32_t half_words; /* of all that retired since the slot before */
+    uint8_t size; /* in bytes */
+    /* Half-words between the slot before and this one, and of this one: a block's first
+       instruction has a size that is not known, and counts with those behind it. */
+    uint32_t half_words_before, half_words;
 };
 
 /* A frame of the calls that implicit return follows. */
@@ -128,6 +131,12 @@ struct tw_etrace_unit {
     bool is_wrong; /* one of them was not as predicted: the last one alone, if more than 31 */
     uint64_t address; /* reported last */
     uint64_t resync_count;
+    bool is_located;    /* a packet told of the current instruction */
+    uint64_t low, high; /* code that ran since the last packet: no address outside of these */
+    bool is_indexed;    /* the last packet gave an index of the jump target cache */
+    bool
+        is_target_open; /* a jump's target was reported that may have been passed before: unless
+                            the next packet is of format 0 to 2, the decoder takes that visit */
 
     uint32_t depth, depth_max;
     uint32_t calls_max; /* a power of two: frames in `calls` */

@@ -22,7 +22,14 @@ static uint64_t field_of(const struct tw_etrace_unit *unit, uint64_t address)
 static void send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet)
 {
     if (tw_etrace_send(unit, packet)) {
+        const unsigned type = packet->packet.type;
+
         unit->has_sent = true;
+        if (type != TW_ETRACE_F3S2 && type != TW_ETRACE_F3S3) {
+            unit->is_target_open = false;
+            unit->is_located = true;
+        }
+        unit->is_indexed = type == TW_ETRACE_F0S1;
         if (unit->resync_mode == 1)
             unit->resync_count++;
     }

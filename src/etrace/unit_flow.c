@@ -25,10 +25,12 @@ static bool waits(const struct tw_etrace_unit *unit)
     return unit->resync_mode == 1 && unit->is_single;
 }
 
-/* The decoder would not find its way to a synchronization packet without an address before it. */
-static bool is_open(const struct tw_etrace_unit *unit)
+/* The decoder would not find its way to a synchronization packet for the next instruction without
+   an address before it. */
+static bool is_open(const struct tw_etrace_unit *unit, uint64_t next)
 {
-    if (unit->branches)
+    if (unit->branches || unit->is_target_open || (unit->low <= next && next <= unit->high) ||
+        (unit->slot.from <= next && next <= unit->slot.address))
         return true;
     return !unit->user.literal_returns && (unit->has_returned || unit->is_repeated);
 }
@@ -119,11 +121,14 @@ static void report_target(struct tw_etrace_unit *unit, uint32_t next)
                                              .updiscon = is_before_sync(unit, next),
                                              .irreport = unit->is_mispredicted,
                                              .irdepth = unit->depth };
+    const uint64_t address = unit->slot.address;
+    const bool was_passed = unit->low <= address && address <= unit->high;
 
     if (unit->is_mispredicted)
         report_calls(unit);
-    tw_etrace_emit_address(unit, unit->slot.address, &report);
+    tw_etrace_emit_address(unit, address, &report);
     unit->is_end_inferred = !report.updiscon;
+    unit->is_target_open = was_passed && !report.updiscon && !unit->is_indexed;
 }
 
 /* It does not, but must be reported. */
@@ -172,7 +177,11 @@ static void synchronize(struct tw_etrace_unit *unit, bool is_first)
 {
     const uint32_t flags = unit->slot.flags;
 
-    if (!unit->is_v2 && flags & TW_SLOT_SWITCHED && !is_first && flags & TW_SLOT_RETIRES)
+    /* Nobody could infer the address of a switch that came without a trap. */
+    const bool has_address = !(unit->options & TW_ETRACE_IMPLICIT_EXCEPTION);
+
+    if (!unit->is_v2 && flags & TW_SLOT_SWITCHED && !is_first && flags & TW_SLOT_RETIRES &&
+        has_address)
         after_switch(unit);
     else if (flags & TW_SLOT_RETIRES)
         tw_etrace_emit_sync(unit);
@@ -182,19 +191,20 @@ static void synchronize(struct tw_etrace_unit *unit, bool is_first)
         tw_etrace_emit_sync(unit); /* as if it had retired */
 }
 
-static bool must_report(const struct tw_etrace_unit *unit, uint32_t next)
+static bool must_report(const struct tw_etrace_unit *unit, const struct tw_etrace_slot *after)
 {
-    const uint32_t flags = unit->slot.flags;
+    const uint32_t flags = unit->slot.flags, next = after->flags;
 
     if (flags & (TW_SLOT_TRAPS | TW_SLOT_NOTIFY) || !(next & TW_SLOT_QUALIFIED) ||
         is_trap_only(next))
         return true;
-    if (is_due(unit) && may_resync(unit) && (waits(unit) ? unit->branches != 0 : is_open(unit)))
+    if (is_due(unit) && may_resync(unit) &&
+        (waits(unit) ? unit->branches != 0 : is_open(unit, after->address)))
         return true;
-    return next & TW_SLOT_CHANGED && (next & TW_SLOT_SWITCHED || is_open(unit));
+    return next & TW_SLOT_CHANGED && (next & TW_SLOT_SWITCHED || is_open(unit, after->address));
 }
 
-static void decide(struct tw_etrace_unit *unit, uint32_t next)
+static void decide(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
 {
     const uint32_t flags = unit->slot.flags, previous = unit->previous;
     const bool is_first = unit->must_sync || !(previous & TW_SLOT_QUALIFIED);
@@ -209,7 +219,7 @@ static void decide(struct tw_etrace_unit *unit, uint32_t next)
     else if (unit->is_after_updiscon && is_trap_only(flags) && unit->is_v2)
         report_trap_only(unit);
     else if (unit->is_after_updiscon)
-        report_target(unit, next);
+        report_target(unit, next->flags);
     else if (flags & TW_SLOT_RETIRES && must_report(unit, next))
         report_here(unit);
     else if (flags & TW_SLOT_BRANCH)
@@ -272,7 +282,7 @@ static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
     unit->has_sent = false;
     if (flags & TW_SLOT_IMPRECISE)
         unit->context_is_due = true;
-    decide(unit, next->flags);
+    decide(unit, next);
     unit->sync_is_next = was_due && (!waits(unit) || unit->has_sent) && is_due(unit);
     leave(unit, next, is_first);
     if (!(next->flags & TW_SLOT_QUALIFIED))
@@ -290,10 +300,24 @@ static bool is_plain(const struct tw_etrace_unit *unit, uint32_t next)
            (next & (TW_SLOT_RETIRES | TW_SLOT_QUALIFIED | TW_SLOT_CHANGED)) == plain;
 }
 
+static void note_passed(struct tw_etrace_unit *unit)
+{
+    if (unit->is_located) {
+        unit->is_located = false;
+        unit->low = UINT64_MAX;
+        unit->high = 0;
+        return;
+    }
+    if (unit->slot.from < unit->low)
+        unit->low = unit->slot.from;
+    if (unit->slot.address > unit->high)
+        unit->high = unit->slot.address;
+}
+
 void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
 {
     if (unit->resync_mode == 3)
-        unit->resync_count += unit->slot.half_words;
+        unit->resync_count += unit->slot.half_words_before;
     if (unit->slot.flags & TW_SLOT_QUALIFIED) {
         unit->is_busy = unit->is_after_updiscon || unit->sync_is_next || unit->must_sync ||
                         unit->context_is_due || unit->is_lost || is_due(unit);
@@ -302,7 +326,10 @@ void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slo
         } else {
             step(unit, next);
         }
+        note_passed(unit);
     }
+    if (unit->resync_mode == 3)
+        unit->resync_count += unit->slot.half_words;
     unit->previous = unit->slot.flags;
     unit->slot = *next;
 }

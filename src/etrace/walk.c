@@ -23,7 +23,7 @@ static bool stops_here(struct tw_etrace_run *run)
 
     if (tw_etrace_outcomes(decoder) != (is_branch ? 1 : 0) || goal->report_only)
         return false;
-    if (goal->has_irdepth && !goal->is_notify && goal->irdepth != decoder->return_depth)
+    if (goal->has_irdepth && !tw_etrace_is_at_depth(decoder))
         return false;
     if (goal->is_sync && decoder->packet.privilege != decoder->privilege)
         return false; /* only a trap return leads there, and that reports its target */
@@ -105,7 +105,7 @@ static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
             next = tw_blocks_target(run->follow->blocks, from);
     } else if (tw_etrace_is_sequential(decoder, more)) {
         next = tw_blocks_target(run->follow->blocks, from);
-    } else if (tw_etrace_is_implicit_return(decoder, more)) {
+    } else if (tw_etrace_is_implicit_return(run, more)) {
         next = tw_etrace_find(run, tw_etrace_pop_return(decoder));
     } else {
         *is_reported = true;
@@ -144,7 +144,7 @@ static enum tw_etrace_walk leave(struct tw_etrace_run *run)
     } else {
         if (decoder->goal.to_branch && tw_etrace_more(run)->is_indirect &&
             !tw_etrace_is_sequential(decoder, tw_etrace_more(run)) &&
-            !tw_etrace_is_implicit_return(decoder, tw_etrace_more(run)))
+            !tw_etrace_is_implicit_return(run, tw_etrace_more(run)))
             return wrong(run, TW_ERROR_IMAGE_MISMATCH);
         next = jump_target(run, &is_reported);
     }

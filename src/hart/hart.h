@@ -48,7 +48,7 @@ struct tw_hart {
     /* addresses to blocks */
     uint8_t isa;
     struct tw_rv_options rv;
-    uint8_t priv;
+    uint8_t priv, last_priv; /* in force, and of the last instruction */
     bool has_last, has_before;
     bool is_free; /* where the program goes on is not known: a trap, a gap */
     uint64_t last_pc;
@@ -56,6 +56,7 @@ struct tw_hart {
     struct tw_rv_instruction before, current;
     struct tw_etrace_block open;
     uint32_t open_count;
+    bool keeps_open; /* the last instruction: a trap belongs to its block */
     uint64_t instructions;
 
     /* runs of the path form */

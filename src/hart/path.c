@@ -78,7 +78,7 @@ static void add_last(struct tw_hart *hart, uint8_t itype, bool is_sequential)
     const bool is_single = hart->trace.retires <= 1;
 
     if (hart->open_count == 0) {
-        hart->open = (struct tw_etrace_block){ .iaddr = hart->last_pc, .priv = hart->priv };
+        hart->open = (struct tw_etrace_block){ .iaddr = hart->last_pc, .priv = hart->last_priv };
         hart->open.time = hart->instructions;
     }
     hart->open.iretire += is_single ? 1u : what->flow.size / 2u;
@@ -87,7 +87,8 @@ static void add_last(struct tw_hart *hart, uint8_t itype, bool is_sequential)
     hart->open.sijump = is_sequential;
     hart->open_count++;
     hart->instructions++;
-    if (itype || what->flow.is_waypoint || hart->open_count >= hart->trace.retires)
+    if (!hart->keeps_open &&
+        (itype || what->flow.is_waypoint || hart->open_count >= hart->trace.retires))
         close_block(hart);
     hart->before = *what;
     hart->has_before = true;
@@ -139,6 +140,7 @@ enum tw_status tw_hart_step(struct tw_hart *hart, uint64_t pc)
         TW_TRY(leave(hart, pc));
     if (hart->open_count && hart->open.priv != hart->priv)
         close_block(hart);
+    hart->last_priv = hart->priv;
     hart->last = look(hart, pc);
     if (!hart->last)
         return tw_hart_wrong(hart, "0x%" PRIx64 " is not in the program", pc);
@@ -159,13 +161,9 @@ enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *tra
 
     if (hart->has_last && hart->last->is_trapping && trap->epc == hart->last_pc &&
         !trap->is_interrupt) {
-        const uint8_t old = hart->trace.retires;
-
-        hart->trace.retires = UINT8_MAX; /* close it only with the trap */
+        hart->keeps_open = true;
         add_last(hart, TW_ETRACE_ITYPE_NONE, false);
-        hart->trace.retires = old;
-        if (hart->open_count == 0)
-            return tw_hart_wrong(hart, "too many instructions in a block");
+        hart->keeps_open = false;
         hart->open.itype = itype;
         hart->open.cause = trap->cause;
         hart->open.tval = trap->tval;
