@@ -115,8 +115,9 @@ struct tw_etrace_unit {
     bool is_after_updiscon; /* what it was for the trace: an uninferable discontinuity ... */
     bool is_after_return;   /* ... or a return that was inferred ... */
     bool is_mispredicted;   /* ... or should have been */
-    bool must_sync;         /* the next instruction is as if it were the first */
-    bool sync_is_next;      /* resynchronization: next instruction */
+    bool is_wild;      /* the current instruction is such a return, and its target is another */
+    bool must_sync;    /* the next instruction is as if it were the first */
+    bool sync_is_next; /* resynchronization: next instruction */
     bool trap_is_reported;
     bool context_is_due;
     bool has_sent;        /* a packet, for the current instruction */

@@ -15,6 +15,8 @@ static bool is_due(const struct tw_etrace_unit *unit)
 /* Resynchronization may follow this instruction: the next one begins a block in any case. */
 static bool may_resync(const struct tw_etrace_unit *unit)
 {
+    if (unit->is_wild)
+        return false; /* its target's packet must tell the depth */
     return unit->is_single || unit->user.resync_anywhere || (unit->slot.flags & TW_SLOT_ENDS);
 }
 
@@ -81,6 +83,12 @@ static bool is_inferred_return(const struct tw_etrace_unit *unit,
         return false;
     return !unit->config.return_stack_size ||
            frame_at(unit, unit->depth)->link == next->address;
+}
+
+/* A return that the decoder may infer. */
+static bool is_implicit(const struct tw_etrace_unit *unit)
+{
+    return unit->slot.flags & TW_SLOT_RETURN && unit->options & TW_ETRACE_IMPLICIT_RETURN;
 }
 
 /* irdepth cannot tell returns from one depth apart (nor places that calls lead to again).  Where
@@ -201,7 +209,8 @@ static bool must_report(const struct tw_etrace_unit *unit, const struct tw_etrac
     if (is_due(unit) && may_resync(unit) &&
         (waits(unit) ? unit->branches != 0 : is_open(unit, after->address)))
         return true;
-    return next & TW_SLOT_CHANGED && (next & TW_SLOT_SWITCHED || is_open(unit, after->address));
+    return next & TW_SLOT_CHANGED &&
+           (next & TW_SLOT_SWITCHED || unit->is_wild || is_open(unit, after->address));
 }
 
 static void decide(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
@@ -274,8 +283,10 @@ static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
 {
     const uint32_t flags = unit->slot.flags;
     const bool is_first = unit->must_sync || !(unit->previous & TW_SLOT_QUALIFIED);
-    const bool was_due = is_due(unit) && may_resync(unit);
+    bool was_due;
 
+    unit->is_wild = is_implicit(unit) && unit->depth && !is_inferred_return(unit, next);
+    was_due = is_due(unit) && may_resync(unit);
     unit->has_sent = unit->is_end_inferred = unit->is_reported_now = false;
     if (unit->is_lost && !recovers(unit))
         return;
@@ -284,6 +295,10 @@ static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
         unit->context_is_due = true;
     decide(unit, next);
     unit->sync_is_next = was_due && (!waits(unit) || unit->has_sent) && is_due(unit);
+    if (unit->is_wild && next->flags & TW_SLOT_CHANGED && next->flags & TW_SLOT_RETIRES) {
+        tw_etrace_emit_support(unit, TW_ETRACE_ENDED_REP); /* F3 cannot tell the depth */
+        unit->must_sync = true;
+    }
     leave(unit, next, is_first);
     if (!(next->flags & TW_SLOT_QUALIFIED))
         tw_etrace_emit_support(unit, unit->is_end_inferred ? TW_ETRACE_ENDED_UPD
