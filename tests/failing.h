@@ -3,12 +3,14 @@
 #ifndef TRACKWAY_TESTS_FAILING_H
 #define TRACKWAY_TESTS_FAILING_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <trackway/status.h>
 
 struct failing {
     size_t left;  /* requests that succeed; SIZE_MAX: all */
+    bool is_once; /* only the next one fails, then all succeed again */
     size_t live;  /* blocks that are out */
     size_t asked; /* requests so far */
 };
@@ -24,8 +26,11 @@ static inline void *failing_resize(void *context, void *memory, size_t size)
         return NULL;
     }
     failing->asked++;
-    if (failing->left == 0)
+    if (failing->left == 0) {
+        if (failing->is_once)
+            failing->left = SIZE_MAX;
         return NULL;
+    }
     if (failing->left != SIZE_MAX)
         failing->left--;
     moved = realloc(memory, size);

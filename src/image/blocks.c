@@ -63,14 +63,15 @@ static bool grow_room(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
     const size_t room = blocks->room ? blocks->room * GROWTH : FIRST_SLOTS / 2;
-    struct tw_block *larger =
-        tw_take_more(allocator, blocks->blocks, room * sizeof *blocks->blocks);
-    struct tw_block_more *larger_more;
+    const struct tw_code *code = blocks->code;
+    struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
+    struct tw_block_more *larger_more = blocks->more == code->no_more ? NULL : blocks->more;
 
+    larger = tw_take_more(allocator, larger, room * sizeof *larger);
     if (!larger)
         return false;
     blocks->blocks = larger;
-    larger_more = tw_take_more(allocator, blocks->more, room * sizeof *blocks->more);
+    larger_more = tw_take_more(allocator, larger_more, room * sizeof *larger_more);
     if (!larger_more)
         return false;
     blocks->more = larger_more;
@@ -112,6 +113,8 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
     struct tw_code *code = blocks->code;
     uint32_t number;
 
+    if (code->out_of_memory)
+        return 0;
     if (blocks->count >= TW_BLOCKS_MAX)
         drop_all(code);
     number = blocks->count;
@@ -170,6 +173,21 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
     return found;
 }
 
+/* A space without blocks. */
+static void init_space(struct tw_blocks *blocks, struct tw_code *code,
+                       const struct tw_view *view)
+{
+    blocks->view = *view;
+    blocks->code = code;
+    blocks->checkpoints.allocator = code->config.allocator;
+    blocks->blocks = code->no_blocks;
+    blocks->more = code->no_more;
+    blocks->count = TW_BLOCK_FIRST;
+    blocks->slots = blocks->no_slots;
+    blocks->slot_room = 2;
+    blocks->slot_shift = 63;
+}
+
 enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
                            const struct tw_code_config *config)
 {
@@ -198,8 +216,10 @@ void tw_code_free(struct tw_code *code)
     for (size_t i = 0; i < code->space_count; i++) {
         struct tw_blocks *blocks = code->spaces[i];
 
-        tw_give(allocator, blocks->blocks);
-        tw_give(allocator, blocks->more);
+        if (blocks->blocks != code->no_blocks)
+            tw_give(allocator, blocks->blocks);
+        if (blocks->more != code->no_more)
+            tw_give(allocator, blocks->more);
         if (blocks->slots != blocks->no_slots)
             tw_give(allocator, blocks->slots);
         tw_map_free(&blocks->checkpoints);
@@ -224,15 +244,10 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
                  code->space_count + 1) ||
         !(blocks = tw_take(code->config.allocator, sizeof *blocks))) {
         code->out_of_memory = true;
-        return NULL;
+        init_space(&code->spare, code, view);
+        return &code->spare;
     }
-    blocks->view = *view;
-    blocks->code = code;
-    blocks->checkpoints.allocator = code->config.allocator;
-    blocks->count = TW_BLOCK_FIRST;
-    blocks->slots = blocks->no_slots;
-    blocks->slot_room = 2;
-    blocks->slot_shift = 63;
+    init_space(blocks, code, view);
     code->spaces[code->space_count++] = blocks;
     return blocks;
 }

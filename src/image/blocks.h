@@ -128,16 +128,20 @@ struct tw_code {
     struct tw_code_config config;
     struct tw_blocks **spaces;
     size_t space_count, space_room;
-    uint64_t generation; /* of the image */
-    uint64_t epoch;      /* moves on when blocks are thrown away: indices are void then */
-    bool out_of_memory;  /* sticky: following stops */
+    uint64_t generation;    /* of the image */
+    uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
+    bool out_of_memory;     /* sticky: following stops */
+    struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
+    /* What spaces without blocks show for the indices that are none. */
+    struct tw_block no_blocks[TW_BLOCK_FIRST];
+    struct tw_block_more no_more[TW_BLOCK_FIRST];
 };
 
 enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
                            const struct tw_code_config *config);
 void tw_code_free(struct tw_code *code);
 
-/* The blocks of an address space; NULL when memory is out. */
+/* The blocks of an address space; code->spare, where none is ever found, when memory is out. */
 struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view);
 
 /* Throws all blocks away if the image has changed since. */
