@@ -11,7 +11,8 @@
 #include "commands.h"
 
 /* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4 };
+static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4,
+                                                  &encoder_etrace };
 
 enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
 
@@ -128,6 +129,9 @@ static bool frame(struct encoding *encoding, struct tw_framer *framer,
                   struct tw_snapshot_buffer *buffer)
 {
     if (tw_framer_write(framer, encoding->id, encoding->bytes, encoding->size) != TW_OK ||
+        (encoding->data_size &&
+         tw_framer_write(framer, (uint8_t)(encoding->id + 1), encoding->data_bytes,
+                         encoding->data_size) != TW_OK) ||
         tw_framer_finish(framer) != TW_OK) {
         say("encode: the frames could not be made");
         return false;
@@ -139,15 +143,20 @@ static bool frame(struct encoding *encoding, struct tw_framer *framer,
 
 bool encode_write(struct encoding *encoding, const char *folder)
 {
-    static const char *const buffers[] = { "trace" };
+    static const char *const names[] = { "trace", "data" };
+    const struct tw_register data_id = { "TRACEID", encoding->id + 1u };
     const struct tw_framer_config framing = { .size = sizeof framing,
                                               .framing = TW_FRAMING_MEMORY };
-    struct tw_snapshot_buffer buffer = { .name = "trace",
-                                         .format = "source_data",
-                                         .bytes = encoding->bytes,
-                                         .size = encoding->size };
+    struct tw_snapshot_buffer buffers[2] = { { .name = "trace",
+                                               .format = "source_data",
+                                               .bytes = encoding->bytes,
+                                               .size = encoding->size },
+                                             { .name = "data",
+                                               .format = "source_data",
+                                               .bytes = encoding->data_bytes,
+                                               .size = encoding->data_size } };
     struct tw_snapshot_dump *dumps = NULL;
-    struct tw_snapshot_device devices[2] = {
+    struct tw_snapshot_device devices[3] = {
         { .name = "cpu_0", .class_name = "core", .type = encoding->core_type },
         { .name = encoding->device,
           .class_name = "trace_source",
@@ -155,25 +164,37 @@ bool encode_write(struct encoding *encoding, const char *folder)
           .registers = encoding->registers,
           .register_count = encoding->register_count,
           .core = "cpu_0",
-          .buffers = buffers,
-          .buffer_count = 1 },
+          .buffers = names,
+          .buffer_count = 1,
+          .text = encoding->text },
+        { .name = "ETRACED_0",
+          .class_name = "trace_source",
+          .type = encoding->data_device_type,
+          .registers = &data_id,
+          .register_count = 1,
+          .core = "cpu_0",
+          .buffers = names + 1,
+          .buffer_count = 1,
+          .text = encoding->data_text },
     };
+    const bool is_framed =
+        encoding->options->framing && strcmp(encoding->options->framing, "memory") == 0;
+    const size_t streams = encoding->data_size ? 2 : 1;
     const struct tw_snapshot snapshot = { .size = sizeof snapshot,
                                           .description = encoding->options->description,
                                           .devices = devices,
-                                          .device_count = 2,
-                                          .buffers = &buffer,
-                                          .buffer_count = 1,
+                                          .device_count = 1 + streams,
+                                          .buffers = buffers,
+                                          .buffer_count = is_framed ? 1 : streams,
                                           .overwrite = encoding->options->force };
-    const bool is_framed =
-        encoding->options->framing && strcmp(encoding->options->framing, "memory") == 0;
     struct tw_fault fault = { TW_OK, "" };
     struct tw_framer *framer = NULL;
     bool is_good = encode_dumps(encoding, &dumps, &devices[0].dump_count);
 
     devices[0].dumps = dumps;
     if (is_good && is_framed) {
-        is_good = tw_framer_new(&framer, &framing) == TW_OK && frame(encoding, framer, &buffer);
+        is_good = tw_framer_new(&framer, &framing) == TW_OK && frame(encoding, framer, buffers);
+        devices[2].buffers = names; /* all in one */
     }
     if (is_good && tw_snapshot_write(folder, &snapshot, &fault) != TW_OK) {
         say("%s: %s", encoding->options->command->name, fault.text);
@@ -192,17 +213,19 @@ static int encode(struct encoding *encoding)
     bool is_good = encode_open_image(encoding);
 
     options.image = encoding->image;
-    if (is_good && tw_log_open(&log, path, &options, &fault) != TW_OK) {
+    if (is_good && !encoding->encoder->run &&
+        tw_log_open(&log, path, &options, &fault) != TW_OK) {
         say("encode: %s%s%s", strncmp(fault.text, path, strlen(path)) ? path : "",
             strncmp(fault.text, path, strlen(path)) ? ": " : "", fault.text);
         is_good = false;
     }
-    is_good = is_good && encoding->encoder->begin(encoding) && read_log(encoding, log) &&
-              encoding->encoder->end(encoding) &&
-              encode_write(encoding, encoding->options->output);
+    is_good =
+        is_good && encoding->encoder->begin(encoding) &&
+        (encoding->encoder->run ? encoding->encoder->run(encoding) : read_log(encoding, log)) &&
+        encoding->encoder->end(encoding) && encode_write(encoding, encoding->options->output);
     if (is_good && encoding->options->verbose)
         say("encode: %" PRIu64 " instructions in %zu bytes of trace", encoding->instructions,
-            encoding->size);
+            encoding->size + encoding->data_size);
     encoding->encoder->free(encoding);
     tw_log_free(log);
     encode_free_memory(encoding);
@@ -249,7 +272,10 @@ const struct command command_encode = {
         "  trackway encode --protocol ete run.exlog.gz --elf run.elf -o snap\n"
         "  trackway decode snap\n"
         "Registers are those of the trace unit (TRCCONFIGR, TRCVICTLR ...) and TRFCR_ELx;\n"
-        "without --preset everything is traced, with return stack, time and identifiers.",
+        "without --preset everything is traced, with return stack, time and identifiers.\n"
+        "For etrace, LOG may also be what a hart reports, as CSV, or addresses; --config has\n"
+        "the encoder's parameters, --unit its control fields (iFilters, filter0.comp1 ...):\n"
+        "  trackway encode --protocol etrace run.csv --elf run.elf --config core.scf -o snap",
     .options = takes,
     .least = 1,
     .most = 1,

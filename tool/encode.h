@@ -33,6 +33,10 @@ struct encoding {
     size_t register_count;
     const uint8_t *bytes; /* the trace, valid until free */
     size_t size;
+    const uint8_t *data_bytes; /* RISC-V: data trace that is a stream of its own */
+    size_t data_size;
+    const char *data_device_type;
+    const char *text, *data_text; /* RISC-V: the configuration of each; or NULL */
     uint8_t id;
 };
 
@@ -42,11 +46,12 @@ struct encoder {
     bool takes_riscv;
     bool (*begin)(struct encoding *encoding);
     bool (*step)(struct encoding *encoding, const struct tw_step *step);
+    bool (*run)(struct encoding *encoding); /* reads the log itself; or NULL: step does */
     bool (*end)(struct encoding *encoding);
     void (*free)(struct encoding *encoding);
 };
 
-extern const struct encoder encoder_ete, encoder_etmv4;
+extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace;
 
 /* Calls `set` for each of "K=V,K=V" or each line "K=V" of a file. */
 bool encode_settings(struct encoding *encoding, const char *text,

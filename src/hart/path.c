@@ -78,7 +78,8 @@ static void add_last(struct tw_hart *hart, uint8_t itype, bool is_sequential)
     const bool is_single = hart->trace.retires <= 1;
 
     if (hart->open_count == 0) {
-        hart->open = (struct tw_etrace_block){ .iaddr = hart->last_pc, .priv = hart->last_priv };
+        hart->open =
+            (struct tw_etrace_block){ .iaddr = hart->last_pc, .priv = hart->last_priv };
         hart->open.time = hart->instructions;
     }
     hart->open.iretire += is_single ? 1u : what->flow.size / 2u;

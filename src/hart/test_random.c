@@ -10,8 +10,7 @@
 #include <trackway/image.h>
 #include <trackway/tree.h>
 
-#include "etrace/packet.h"
-#include "etrace/test_unit_program.h"
+#include "hart/test_program.h"
 
 enum { FULL, EXCEPT, SIJUMP, COUNTER, RETURNS, PREDICTION, CACHE, MODES };
 

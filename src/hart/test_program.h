@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random RISC-V programs and random runs through them, for tests of the encoder. */
-#ifndef ETRACE_TEST_UNIT_PROGRAM_H
-#define ETRACE_TEST_UNIT_PROGRAM_H
+#ifndef HART_TEST_PROGRAM_H
+#define HART_TEST_PROGRAM_H
 
 #include <string.h>
 
