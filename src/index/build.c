@@ -420,6 +420,29 @@ enum tw_status tw_index_build_part(struct tw_index **index,
                                          : "the capture could not be read whole");
 }
 
+enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_capture *capture,
+                               uint64_t from, uint64_t to)
+{
+    const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
+    const uint64_t end = capture->base + capture->bytes;
+    struct tw_index_capture part = *capture;
+    enum tw_status status;
+
+    to = to < end ? to : end;
+    from = from < to ? from : to;
+    part.base = from - (from - capture->base) % TW_INDEX_BLOCK_DEFAULT;
+    part.bytes = to - part.base;
+    TW_TRY(tw_index_new(index, &part, &config, NULL));
+    if (part.base != capture->base)
+        begin_part(*index, part.base);
+    status = feed_from(*index, &part, to);
+    if (status != TW_OK) {
+        tw_index_free(*index);
+        *index = NULL;
+    }
+    return status;
+}
+
 enum tw_status tw_index_build(struct tw_index **index, const struct tw_index_capture *capture,
                               const struct tw_index_config *config, struct tw_fault *fault)
 {

@@ -130,5 +130,9 @@ enum tw_status tw_index_line_block_of_time(const struct tw_index_line *line, uin
 
 /* build.c */
 uint64_t tw_index_block_of(const struct tw_index *index, uint64_t offset);
+/* A full index of a part alone: its base is where the part begins, at a multiple of the block size
+   from the capture's. */
+enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_capture *capture,
+                               uint64_t from, uint64_t to);
 
 #endif

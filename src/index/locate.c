@@ -7,7 +7,10 @@
 #include "base/memory.h"
 #include "index/index.h"
 
-enum { SAMPLES = 16 }; /* blocks that are compared without is_thorough */
+enum {
+    SAMPLES = 16,        /* blocks that are compared without is_thorough */
+    FIRST_LOOK = 1 << 15 /* bytes in which a time is looked for first */
+};
 
 static bool is_wanted(const uint64_t *ids, uint8_t id)
 {
@@ -41,11 +44,10 @@ static enum tw_status locate_part(const struct tw_index_capture *capture, uint64
                                   const uint64_t *ids, uint64_t time, uint64_t from,
                                   uint64_t to)
 {
-    const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
     struct tw_index *part;
     enum tw_status status;
 
-    TW_TRY(tw_index_build_part(&part, capture, &config, from, to, NULL));
+    TW_TRY(tw_index_window(&part, capture, from, to));
     status = locate_in(part, offset, ids, time);
     tw_index_free(part);
     return status;
@@ -112,75 +114,93 @@ static enum tw_status locate_sparse(const struct tw_index_capture *capture,
 
 /* ---- with none: by halves ---- */
 
-/* The first time of any wanted stream from a block on, and the block behind what was looked at.
-   TW_END: there is none before `until`. */
-static enum tw_status first_time(const struct tw_index_capture *capture, uint64_t *time,
-                                 const uint64_t *ids, uint64_t from, uint64_t until)
-{
-    const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
+/* What a search by halves works on: one stream, since times need not be of one clock. */
+struct halves {
+    const struct tw_index_capture *capture;
+    const uint64_t *ids;
+    uint64_t time;
+    uint64_t low,
+        high; /* blocks: times before `low` are earlier, from `high` on they are not */
+};
 
-    for (uint64_t look = TW_INDEX_BLOCK_DEFAULT;; look *= 2) {
+/* The first time of the stream from a block on; TW_END: there is none before `high`. */
+static enum tw_status first_time(const struct halves *halves, uint64_t *time, uint64_t block)
+{
+    const uint64_t base = halves->capture->base;
+    const uint64_t from = block * TW_INDEX_BLOCK_DEFAULT;
+    uint64_t until = halves->high * TW_INDEX_BLOCK_DEFAULT;
+
+    if (until > halves->capture->bytes)
+        until = halves->capture->bytes;
+    for (uint64_t look = FIRST_LOOK;; look *= 2) {
         const uint64_t to = look < until - from ? from + look : until;
         struct tw_index *part;
-        uint64_t first = UINT64_MAX;
+        bool is_found = false;
 
-        TW_TRY(tw_index_build_part(&part, capture, &config, from, to, NULL));
+        TW_TRY(tw_index_window(&part, halves->capture, base + from, base + to));
         for (size_t i = 0; i < part->line_count; i++) {
             const struct tw_index_line *line = &part->lines[i];
 
-            if (is_wanted(ids, line->id) && line->counts[TW_INDEX_TIME] &&
-                line->first_time < first) {
-                first = line->first_time;
-                *time = first;
-            }
+            if (!is_wanted(halves->ids, line->id) || !line->counts[TW_INDEX_TIME])
+                continue;
+            *time = line->first_time;
+            is_found = true;
         }
         tw_index_free(part);
-        if (first != UINT64_MAX)
+        if (is_found)
             return TW_OK;
         if (to == until)
             return TW_END;
     }
 }
 
-/* One wanted stream at a time is searched for: their times need not be of one clock. */
-static enum tw_status halve(const struct tw_index_capture *capture, uint64_t *offset,
-                            const uint64_t *ids, uint64_t time)
+static enum tw_status halve_at(struct halves *halves, uint64_t middle)
 {
+    uint64_t found = 0;
+    enum tw_status status;
+
+    if (middle <= halves->low || middle >= halves->high)
+        return TW_OK;
+    status = first_time(halves, &found, middle);
+    if (status < 0)
+        return status;
+    if (status == TW_OK && found < halves->time)
+        halves->low = middle;
+    else
+        halves->high = middle;
+    return TW_OK;
+}
+
+/* `guess` is where another stream has the time: mostly it is there in this one too. */
+static enum tw_status halve(struct halves *halves, uint64_t *offset, uint64_t *guess)
+{
+    const struct tw_index_capture *capture = halves->capture;
     const uint64_t block = TW_INDEX_BLOCK_DEFAULT;
-    uint64_t low = 0, high = (capture->bytes + block - 1) / block, slack = 2;
 
-    while (high - low >
-           1) { /* times before block `low` are earlier; from `high` on they are not */
-        const uint64_t middle = low + (high - low) / 2;
-        uint64_t found = 0;
-        const enum tw_status status =
-            first_time(capture, &found, ids, capture->base + middle * block,
-                       high * block < capture->bytes ? capture->base + high * block
-                                                     : capture->base + capture->bytes);
-
-        if (status < 0)
-            return status;
-        if (status == TW_OK && found < time)
-            low = middle;
-        else
-            high = middle;
+    if (*guess != TW_INDEX_NOWHERE) {
+        TW_TRY(halve_at(halves, *guess + 2));
+        TW_TRY(halve_at(halves, *guess > 2 ? *guess - 2 : 0));
     }
-    for (;; slack *= 4) { /* until the time before it is among them, or there is none */
-        const uint64_t from = low > slack ? low - slack : 0;
-        const uint64_t to = high + slack;
-        struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
+    while (halves->high - halves->low > 1)
+        TW_TRY(halve_at(halves, halves->low + (halves->high - halves->low) / 2));
+    *guess = halves->low;
+    for (uint64_t slack = 1;; slack *= 4) { /* until the time before is among them too */
+        const uint64_t from = halves->low > slack ? halves->low - slack : 0;
+        const uint64_t to = halves->high + slack;
         struct tw_index *part;
         bool is_sure = from == 0 && to * block >= capture->bytes;
         enum tw_status status;
 
-        TW_TRY(tw_index_build_part(&part, capture, &config, capture->base + from * block,
-                                   capture->base + to * block, NULL));
-        for (size_t i = 0; i < part->line_count && !is_sure; i++)
-            is_sure = is_wanted(ids, part->lines[i].id) &&
-                      part->lines[i].counts[TW_INDEX_TIME] &&
-                      (part->lines[i].first_time <= time || from == 0) &&
-                      (part->lines[i].most_time >= time || to * block >= capture->bytes);
-        status = locate_in(part, offset, ids, time);
+        TW_TRY(tw_index_window(&part, capture, capture->base + from * block,
+                               capture->base + to * block));
+        for (size_t i = 0; i < part->line_count && !is_sure; i++) {
+            const struct tw_index_line *line = &part->lines[i];
+
+            is_sure = is_wanted(halves->ids, line->id) && line->counts[TW_INDEX_TIME] &&
+                      (line->first_time <= halves->time || from == 0) &&
+                      (line->most_time >= halves->time || to * block >= capture->bytes);
+        }
+        status = locate_in(part, offset, halves->ids, halves->time);
         tw_index_free(part);
         if (is_sure || status < 0)
             return status;
@@ -193,6 +213,7 @@ static enum tw_status locate_halves(const struct tw_index_capture *capture, uint
     const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
     enum tw_status status = TW_OK;
     struct tw_index *list; /* knows which IDs there are */
+    uint64_t guess = TW_INDEX_NOWHERE;
     bool is_found = false;
 
     TW_TRY(tw_index_new(&list, capture, &config, NULL));
@@ -200,11 +221,16 @@ static enum tw_status locate_halves(const struct tw_index_capture *capture, uint
         const uint8_t id = list->lines[i].id;
         const uint64_t one[2] = { id < 64 ? (uint64_t)1 << id : 0,
                                   id < 64 ? 0 : (uint64_t)1 << (id - 64) };
+        struct halves halves = { .capture = capture,
+                                 .ids = one,
+                                 .time = time,
+                                 .high = (capture->bytes + TW_INDEX_BLOCK_DEFAULT - 1) /
+                                         TW_INDEX_BLOCK_DEFAULT };
         uint64_t found = 0;
 
         if (!is_wanted(ids, id))
             continue;
-        status = halve(capture, &found, one, time);
+        status = halve(&halves, &found, &guess);
         if (status == TW_OK && (!is_found || found < *offset)) {
             *offset = found;
             is_found = true;

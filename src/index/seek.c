@@ -10,15 +10,6 @@ enum {
     SILENT_AFTER = 1 << 24, /* without an index: an ID not seen in so many has not begun */
 };
 
-/* A part of the capture indexed in full, whatever the index has. */
-static enum tw_status index_part(struct tw_index **part, const struct tw_index_capture *capture,
-                                 uint64_t from, uint64_t to)
-{
-    const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
-
-    return tw_index_build_part(part, capture, &config, from, to, NULL);
-}
-
 /* ---- the beginning ---- */
 
 /* Whether a stream has bytes in the blocks from one to before another. */
@@ -177,15 +168,16 @@ static enum tw_status frame_before(const struct tw_index *index, uint64_t *from,
     return TW_OK;
 }
 
+/* `base`: of the whole capture. */
 static enum tw_status seek_in(const struct tw_index *index, struct tw_tree *tree,
-                              uint64_t *from, uint64_t start)
+                              uint64_t *from, uint64_t start, uint64_t base)
 {
     uint8_t id;
 
     TW_TRY(frame_before(index, from, &id, start));
-    if (*from <= index->about.base) {
-        *from = index->about.base;
-        tw_tree_begin(tree, index->about.base);
+    if (*from <= base) {
+        *from = base;
+        tw_tree_begin(tree, base);
         return TW_OK;
     }
     TW_TRY(tw_tree_resume(tree, *from, id));
@@ -222,8 +214,6 @@ static enum tw_status sparse_start(const struct tw_index *index, uint64_t *start
 static enum tw_status is_enough(const struct tw_index *part, bool *answer, uint64_t first,
                                 uint64_t offset, unsigned back)
 {
-    const uint64_t block = tw_index_block_of(part, first);
-
     *answer = true;
     for (size_t i = 0; i < part->line_count; i++) {
         uint64_t start;
@@ -231,8 +221,7 @@ static enum tw_status is_enough(const struct tw_index *part, bool *answer, uint6
         bool is_there = true;
 
         if (status == TW_END && offset - first >= SILENT_AFTER)
-            TW_TRY(has_bytes(part, &part->lines[i], &is_there, block,
-                             tw_index_block_of(part, offset) + 1));
+            TW_TRY(has_bytes(part, &part->lines[i], &is_there, 0, part->blocks.count));
         else if (status != TW_END)
             TW_TRY(status);
         *answer &= status == TW_OK || !is_there;
@@ -273,12 +262,12 @@ static enum tw_status seek_back(const struct tw_index_capture *capture,
         bool is_done = first == capture->base;
         enum tw_status status;
 
-        TW_TRY(index_part(&part, capture, first, offset));
+        TW_TRY(tw_index_window(&part, capture, first, offset));
         status = is_done ? TW_OK : is_enough(part, &is_done, first, offset, back);
         if (status == TW_OK && is_done) {
             status = all_start(part, &start, offset, back);
             if (status == TW_OK)
-                status = seek_in(part, tree, from, start);
+                status = seek_in(part, tree, from, start, capture->base);
         }
         tw_index_free(part);
         if (status != TW_OK || is_done)
@@ -312,5 +301,5 @@ enum tw_status tw_index_seek(const struct tw_index_capture *capture,
     if (!index || index->about.detail != TW_INDEX_FULL || !reaches(index, offset))
         return seek_back(capture, index, tree, from, offset, back);
     TW_TRY(all_start(index, &start, offset, back));
-    return seek_in(index, tree, from, start);
+    return seek_in(index, tree, from, start, capture->base);
 }
