@@ -23,7 +23,8 @@ static struct tw_etraced_value fit(struct tw_etraced_value value, unsigned size)
 }
 
 /* What is sent of a value after `last`, sign-extended from its size. */
-static struct tw_etraced_value compressed(struct tw_etraced_value value,
+static struct tw_etraced_value compressed(const struct tw_etrace_unit *unit,
+                                          struct tw_etraced_value value,
                                           struct tw_etraced_value last, unsigned method,
                                           unsigned size)
 {
@@ -36,7 +37,7 @@ static struct tw_etraced_value compressed(struct tw_etraced_value value,
         out.low -= last.low;
         out.high -= last.high + (value.low < last.low);
     }
-    return fit(out, size);
+    return unit->data_shape.is_quirky ? out : fit(out, size);
 }
 
 /* Bytes, less one, from which sign extension restores the value. */
@@ -111,15 +112,15 @@ static struct tw_etrace_packet say(struct tw_etrace_unit *unit, const struct dra
         }
     }
     if (draft->has_operand && draft->operand_is_first) {
-        put_operand(unit, &packet, compressed(draft->operand, last, method, size));
+        put_operand(unit, &packet, compressed(unit, draft->operand, last, method, size));
         last = draft->operand;
     }
     if (draft->has_data) {
-        put_data(unit, &packet, compressed(draft->data, last, method, size));
+        put_data(unit, &packet, compressed(unit, draft->data, last, method, size));
         last = draft->data;
     }
     if (draft->has_operand && !draft->operand_is_first)
-        put_operand(unit, &packet, compressed(draft->operand, last, method, size));
+        put_operand(unit, &packet, compressed(unit, draft->operand, last, method, size));
     return packet;
 }
 
@@ -156,12 +157,10 @@ static unsigned methods(const struct tw_etrace_unit *unit, const struct draft *d
     return found & (draft->allowed | 1u << FULL);
 }
 
-static void set_code(const struct tw_etrace_unit *unit, struct tw_etrace_packet *packet,
-                     unsigned method, unsigned bits)
+static void set_code(struct tw_etrace_packet *packet, unsigned method, unsigned bits)
 {
     const unsigned type = packet->packet.type;
 
-    (void)unit;
     if (type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA)
         packet->resp = method == XOR ? 1 : method == DIFFERENCE ? 3 : 2;
     else if (bits == 1)
@@ -184,7 +183,7 @@ static void send(struct tw_etrace_unit *unit, struct draft *draft, unsigned diff
         if (!(allowed >> method & 1))
             continue;
         packet = say(unit, draft, method);
-        set_code(unit, &packet, method, diff_bits);
+        set_code(&packet, method, diff_bits);
         size = size_of(unit, &packet);
         if (best_size == 0 || size < best_size) {
             best = packet;

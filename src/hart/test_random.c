@@ -10,22 +10,7 @@
 #include <trackway/image.h>
 #include <trackway/tree.h>
 
-#include "hart/test_program.h"
-
-enum { FULL, EXCEPT, SIJUMP, COUNTER, RETURNS, PREDICTION, CACHE, MODES };
-
-static const char *const mode_names[MODES] = { "full",  "except",     "sijump", "counter",
-                                               "stack", "prediction", "cache" };
-
-/* A configuration under test. */
-struct setup {
-    char name[120];
-    struct tw_etrace_config config;
-    struct tw_etrace_unit_config unit;
-    struct run_options run;
-    uint8_t resync_mode, resync_max;
-    bool has_filters;
-};
+#include "hart/test_setup.h"
 
 /* What came back. */
 struct result {
@@ -36,94 +21,6 @@ struct result {
     uint64_t errors;
     const struct program *program;
 };
-
-struct bytes {
-    uint8_t *bytes;
-    size_t size, room;
-};
-
-static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t size)
-{
-    struct bytes *out = context;
-
-    CHECK_EQ(stream, 0);
-    if (out->size + size > out->room) {
-        out->room = 2 * (out->size + size);
-        out->bytes = realloc(out->bytes, out->room);
-        CHECK(out->bytes != NULL);
-    }
-    memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-}
-
-static void set_mode(struct setup *setup, unsigned mode)
-{
-    struct tw_etrace_config *config = &setup->config;
-    static const uint32_t options[MODES] = {
-        TW_ETRACE_FULL_ADDRESS,     TW_ETRACE_IMPLICIT_EXCEPTION, TW_ETRACE_SIJUMP,
-        TW_ETRACE_IMPLICIT_RETURN,  TW_ETRACE_IMPLICIT_RETURN,    TW_ETRACE_BRANCH_PREDICTION,
-        TW_ETRACE_JUMP_TARGET_CACHE
-    };
-
-    config->options |= options[mode];
-    if (mode == EXCEPT) {
-        config->tvec_mask = 1 << 3;
-        config->tvec[3] = HANDLER;
-    }
-    if (mode == COUNTER)
-        config->call_counter_size = 3;
-    if (mode == RETURNS) {
-        config->return_stack_size = 2;
-        setup->run.has_wild_returns = true;
-    }
-    if (mode == PREDICTION) {
-        config->bpred_size = 4;
-        config->bpred_reset_on_sync = true;
-    }
-    if (mode == CACHE)
-        config->cache_size = 3;
-    (void)snprintf(setup->name + strlen(setup->name), sizeof setup->name - strlen(setup->name),
-                   " %s", mode_names[mode]);
-}
-
-/* Everything that is not a mode varies with `turn`. */
-static struct setup make_setup(bool is_seed, const unsigned *modes, size_t count, unsigned turn)
-{
-    struct setup setup = { .name = "" };
-    struct tw_etrace_config *config = &setup.config;
-
-    tw_etrace_config_init(config, is_seed ? TW_ETRACE_LAYOUT_SEED : TW_ETRACE_LAYOUT_V2);
-    (void)snprintf(setup.name, sizeof setup.name, "%s", is_seed ? "seed" : "v2");
-    setup.run = (struct run_options){ .is_rv32 = turn % 3 == 0,
-                                      .ecall_retires = turn % 2,
-                                      .is_seed = is_seed,
-                                      .has_contexts = turn % 4 == 1,
-                                      .has_sijumps = true,
-                                      .may_trap = turn % 5 != 4 };
-    config->iaddress_width = setup.run.is_rv32 ? 32 : turn % 7 == 1 ? 48 : 64;
-    config->xlen = setup.run.is_rv32 ? 32 : 64;
-    config->privilege_width = 2 + turn % 2;
-    config->itype_width = 4;
-    config->ctype_width = 2;
-    config->ecause_width = 5;
-    config->nocontext = !setup.run.has_contexts;
-    config->context_width = 16;
-    config->notime = is_seed || turn % 6 != 2;
-    config->time_width = 16;
-    config->ecall_retires = setup.run.ecall_retires;
-    config->retires = turn % 2 ? 200 : 1;
-    config->f0s_width = 1;
-    setup.resync_mode = (uint8_t)(turn % 4);
-    setup.resync_max = turn % 3 == 2 ? 2 : 0;
-    config->encapsulation = turn % 5 == 3   ? TW_ETRACE_ENCAP_RISCV
-                            : turn % 5 == 2 ? TW_ETRACE_ENCAP_ATB
-                                            : TW_ETRACE_ENCAP_LEN5_TYPE2;
-    for (size_t i = 0; i < count; i++)
-        set_mode(&setup, modes[i]);
-    (void)snprintf(setup.name + strlen(setup.name), sizeof setup.name - strlen(setup.name),
-                   " turn %u", turn);
-    return setup;
-}
 
 /* Blocks of as many instructions as may be, or one each. */
 static void feed(struct tw_etrace_unit *unit, const struct setup *setup,
@@ -153,27 +50,11 @@ static void feed(struct tw_etrace_unit *unit, const struct setup *setup,
     }
 }
 
-static void write_field(struct tw_etrace_unit *unit, const char *name, uint64_t value)
-{
-    CHECK_EQ(tw_etrace_unit_write_field(unit, name, value), TW_OK);
-}
-
 static void encode(struct bytes *out, const struct setup *setup, const struct history *history,
                    bool is_grouped)
 {
-    struct tw_etrace_unit_config config = setup->unit;
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_etrace_unit *unit;
+    struct tw_etrace_unit *unit = make_unit(setup, out);
 
-    out->size = 0;
-    config.size = sizeof config;
-    config.trace = &setup->config;
-    config.write = keep;
-    config.write_context = out;
-    if (tw_etrace_unit_new(&unit, &config, &fault) != TW_OK)
-        check_true(false, fault.text, __FILE__, __LINE__);
-    write_field(unit, "ResyncMode", setup->resync_mode);
-    write_field(unit, "ResyncMax", setup->resync_max);
     write_field(unit, "iEnable", 1);
     feed(unit, setup, history, is_grouped);
     write_field(unit, "iEnable", 0);
@@ -195,8 +76,10 @@ static void take_range(struct result *result, const struct tw_element *range)
     CHECK_EQ(pc, tw_element_end(range));
 }
 
-static void take(struct result *result, const struct tw_batch *batch)
+static void take(void *context, const struct tw_batch *batch)
 {
+    struct result *result = context;
+
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
@@ -209,35 +92,6 @@ static void take(struct result *result, const struct tw_batch *batch)
         result->errors +=
             element->type == TW_ELEMENT_ERROR || element->type == TW_ELEMENT_ADDR_NACC;
     }
-}
-
-static void decode(struct result *result, const struct setup *setup, struct tw_image *image,
-                   const struct bytes *trace)
-{
-    static char text[16384];
-    const struct tw_tree_config config = { .size = sizeof config };
-    struct tw_tree_source source = {
-        .size = sizeof source, .protocol = "etrace", .text = text, .image = image
-    };
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_tree *tree;
-    struct tw_batch batch;
-    enum tw_status status;
-
-    result->count = result->cause_count = 0;
-    result->errors = 0;
-    CHECK(tw_etrace_config_text(text, sizeof text, &setup->config) < sizeof text);
-    CHECK_EQ(tw_tree_new(&tree, &config, &fault), TW_OK);
-    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
-    CHECK_EQ(tw_tree_feed(tree, trace->bytes, trace->size), TW_OK);
-    while ((status = tw_tree_next(tree, &batch)) == TW_OK)
-        take(result, &batch);
-    CHECK_EQ(status, TW_MORE);
-    CHECK_EQ(tw_tree_finish(tree), TW_OK);
-    while ((status = tw_tree_next(tree, &batch)) == TW_OK)
-        take(result, &batch);
-    CHECK_EQ(status, TW_END);
-    tw_tree_free(tree);
 }
 
 static void compare(const struct result *result, const struct setup *setup,
@@ -272,12 +126,17 @@ struct bench {
     struct result result;
     struct bytes trace, other;
     uint64_t pcs[STEPS_MOST + 8];
+    struct tw_image *image;
+    struct check_random random;
+    size_t number;
 };
 
-static void try_setup(struct bench *bench, const struct setup *setup, struct tw_image *image,
-                      struct check_random *random)
+static void try_setup(void *context, struct setup *setup)
 {
-    run_program(&bench->history, &bench->program, &setup->run, random);
+    struct bench *bench = context;
+
+    check_case("program %zu, %s", bench->number, setup->name);
+    run_program(&bench->history, &bench->program, &setup->run, &bench->random);
     encode(&bench->trace, setup, &bench->history, setup->config.retires > 1);
     /* Cycles differ with the size of blocks; all else does not. */
     if (setup->config.retires > 1 && setup->resync_mode != 2) {
@@ -285,55 +144,35 @@ static void try_setup(struct bench *bench, const struct setup *setup, struct tw_
         CHECK_BYTES(bench->trace.bytes, bench->trace.size, bench->other.bytes,
                     bench->other.size);
     }
-    decode(&bench->result, setup, image, &bench->trace);
+    bench->result.count = bench->result.cause_count = 0;
+    bench->result.errors = 0;
+    decode_with(&setup->config, bench->image, &bench->trace, take, &bench->result);
     compare(&bench->result, setup, &bench->history);
-}
-
-static void all_setups(struct bench *bench, struct tw_image *image, size_t number,
-                       struct check_random *random, size_t *setups)
-{
-    unsigned turn = (unsigned)number;
-
-    *setups = 0;
-    for (unsigned is_seed = 0; is_seed < 2; is_seed++)
-        for (unsigned a = 0; a <= MODES; a++)
-            for (unsigned b = a; b <= MODES; b++) {
-                const unsigned modes[2] = { a, b };
-                const size_t count = a == MODES ? 0 : b == MODES || a == b ? 1 : 2;
-                struct setup setup;
-
-                if ((a == COUNTER && b == RETURNS) || (b == MODES && a != MODES))
-                    continue;
-                setup = make_setup(is_seed, modes, count, turn++);
-                check_case("program %zu, %s", number, setup.name);
-                try_setup(bench, &setup, image, random);
-                ++*setups;
-            }
 }
 
 static void test_round_trip(void **state)
 {
-    struct check_random random = check_random_start(20240607);
     struct bench *bench = calloc(1, sizeof *bench);
     const size_t programs = check_scale(2000);
     size_t setups = 0;
 
     (void)state;
     CHECK(bench != NULL);
+    bench->random = check_random_start(20240607);
     for (size_t i = 0; i < programs; i++) {
         const struct tw_region region = { .size = sizeof region,
                                           .address = BASE,
                                           .length = CODE };
-        struct tw_image *image;
 
-        make_program(&bench->program, &random);
+        bench->number = i;
+        make_program(&bench->program, &bench->random);
         bench->result = (struct result){ .pcs = bench->pcs,
                                          .room = LENGTH(bench->pcs),
                                          .program = &bench->program };
-        CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
-        CHECK_EQ(tw_image_add(image, &region, bench->program.code), TW_OK);
-        all_setups(bench, image, i, &random, &setups);
-        tw_image_free(image);
+        CHECK_EQ(tw_image_new(&bench->image, NULL), TW_OK);
+        CHECK_EQ(tw_image_add(bench->image, &region, bench->program.code), TW_OK);
+        setups = each_setup((unsigned)i, try_setup, bench);
+        tw_image_free(bench->image);
     }
     print_message("%zu programs in %zu configurations\n", programs, setups);
     CHECK(setups >= 40);
