@@ -27,12 +27,21 @@ static bool waits(const struct tw_etrace_unit *unit)
     return unit->resync_mode == 1 && unit->is_single;
 }
 
+/* A jump leads to code that ran since the last packet, as far as that is known.  Without branches
+   nothing else but returns does. */
+static bool leads_back(const struct tw_etrace_unit *unit, uint64_t next)
+{
+    if (!(unit->slot.flags & TW_SLOT_UNINFERABLE))
+        return false;
+    return (unit->low <= next && next <= unit->high) ||
+           (unit->slot.from <= next && next <= unit->slot.address);
+}
+
 /* The decoder would not find its way to a synchronization packet for the next instruction without
    an address before it. */
 static bool is_open(const struct tw_etrace_unit *unit, uint64_t next)
 {
-    if (unit->branches || unit->is_target_open || (unit->low <= next && next <= unit->high) ||
-        (unit->slot.from <= next && next <= unit->slot.address))
+    if (unit->branches || unit->is_target_open || leads_back(unit, next))
         return true;
     return !unit->user.literal_returns && (unit->has_returned || unit->is_repeated);
 }
