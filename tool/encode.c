@@ -112,6 +112,7 @@ static bool read_log(struct encoding *encoding, struct tw_log *log)
         return false;
     }
     while ((status = tw_log_next(log, &step)) == TW_OK) {
+        encoding->line = tw_log_line(log);
         if (step.kind == TW_STEP_INSTRUCTIONS) {
             encoding->instructions += step.count;
             if (!encode_note_code(encoding, &step))

@@ -25,6 +25,7 @@ struct encoding {
     struct encode_page *pages;
     size_t page_count, page_room, last_page;
     uint64_t instructions;
+    unsigned line; /* of a text log, that is at work; 0: of none */
 
     /* What the encoder's begin and end fill. */
     void *unit;

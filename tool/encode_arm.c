@@ -114,8 +114,13 @@ static bool begin_etmv4(struct encoding *encoding)
 static bool step(struct encoding *encoding, const struct tw_step *what)
 {
     struct arm *arm = encoding->unit;
+    const enum tw_status status = tw_unit_step(arm->unit, what);
 
-    return told(arm, tw_unit_step(arm->unit, what));
+    if (status == TW_OK || !encoding->line)
+        return told(arm, status);
+    say("encode: %s: line %u: %s", encoding->options->arguments.items[0], encoding->line,
+        *tw_unit_fault(arm->unit) ? tw_unit_fault(arm->unit) : tw_status_name(status));
+    return false;
 }
 
 static bool end(struct encoding *encoding)

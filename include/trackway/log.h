@@ -97,9 +97,10 @@ enum tw_step_kind {
     TW_STEP_OVERFLOW,        /* the trace unit loses what it makes from here on ... */
     TW_STEP_RECOVER,         /* ... to here */
     TW_STEP_FLUSH,
-    TW_STEP_SYNC,    /* whatever takes the trace wants a synchronization point */
-    TW_STEP_DEBUG,   /* value: in Debug state, or out of it */
-    TW_STEP_REGISTER /* a write to a register of the trace unit or one that governs it */
+    TW_STEP_SYNC,      /* whatever takes the trace wants a synchronization point */
+    TW_STEP_DEBUG,     /* value: in Debug state, or out of it */
+    TW_STEP_LOW_POWER, /* value: in a low-power state, or out of it */
+    TW_STEP_REGISTER   /* a write to a register of the trace unit or one that governs it */
 };
 
 /* One thing that happened.  Pointers stay valid until the next call for the log. */
@@ -152,6 +153,9 @@ TW_API bool tw_log_is_riscv(const struct tw_log *log);
    tw_log_fault. */
 TW_API TW_MUST_USE enum tw_status tw_log_next(struct tw_log *log, struct tw_step *step);
 TW_API const char *tw_log_fault(const struct tw_log *log);
+/* The line that the last step of a text log came from (the last line, where it is of several); 0 for
+   the other forms. */
+TW_API unsigned tw_log_line(const struct tw_log *log);
 
 #ifdef __cplusplus
 }

@@ -68,7 +68,8 @@ struct tw_unit_config {
                                  TRCCONFIGR.QE and TRCQCTLR let it; 0: never */
     bool q_without_count;     /* ... without their number, if TRCCONFIGR.QE lets it */
     uint32_t fifo_size;       /* bytes that wait for the sink; when they do not fit, the unit
-                                 overflows until all are out; 0: without bound */
+                                 overflows until all are out, or stalls the processor where
+                                 TRCSTALLCTLR says so; 0: without bound */
     uint32_t cycles_per_byte; /* how fast the sink takes them; 0: 1 */
     void (*on_element)(void *context, const struct tw_unit_element *element); /* or NULL */
     void *element_context;
@@ -137,6 +138,8 @@ TW_API TW_MUST_USE enum tw_status tw_unit_inputs(struct tw_unit *unit, uint8_t i
 TW_API TW_MUST_USE enum tw_status tw_unit_instrument(struct tw_unit *unit, uint64_t value);
 /* Debug state is entered (after its exception) or left. */
 TW_API TW_MUST_USE enum tw_status tw_unit_debug(struct tw_unit *unit, bool is_halted);
+/* A low-power state is entered (WFI) or left: resources wait, unless TRCEVENTCTL1R.LPOVERRIDE. */
+TW_API TW_MUST_USE enum tw_status tw_unit_low_power(struct tw_unit *unit, bool is_asleep);
 /* Trace is prohibited for a reason that is not in the unit's registers (the buffer's owner). */
 TW_API TW_MUST_USE enum tw_status tw_unit_prohibit(struct tw_unit *unit, bool is_prohibited);
 

@@ -8,7 +8,7 @@ const struct tw_unit_identity tw_ete_identity = {
     .registers = { { TW_TRCIDR + 0, 0x28c1cea1 },
                    { TW_TRCIDR + 1, 0x4100fff0 },
                    { TW_TRCIDR + 2, 0xd0001088 },
-                   { TW_TRCIDR + 3, 0x017f0004 },
+                   { TW_TRCIDR + 3, 0x8d7f0004 },
                    { TW_TRCIDR + 4, 0x888f8008 },
                    { TW_TRCIDR + 5, 0xc84709ff },
                    { TW_TRCIDR + 6, 0x00000007 },

@@ -12,6 +12,7 @@ struct setting {
     bool is_ete;
     uint32_t configr, syncpr, threshold, max_spec;
     bool commopt, commtrans, marks;
+    uint32_t lesser; /* a unit that can less: one bit for each of the ways in make_lesser */
     uint8_t source_addresses, return_depth;
     uint32_t q_instructions;
     uint32_t excluded_levels; /* TRCVICTLR bits 22:16 */
@@ -58,6 +59,55 @@ static inline bool wants(void *context, const struct tw_retired *instruction,
     return is_wanted && !(setting->range == EXCLUDE && is_in);
 }
 
+/* Identification registers of units that do not have everything. */
+static inline void make_lesser(struct tw_unit *unit, const struct setting *setting)
+{
+    static const struct {
+        uint8_t bit;
+        const char *name;
+        uint32_t mask, value;
+        bool is_etmv4; /* an ETE has it always, in full */
+    } ways[] = {
+        { 0, "TRCIDR2", 0x80000000, 0, false },         /* WFI and WFE are no P0 instructions */
+        { 1, "TRCIDR2", 0x1e000000, 0, false },         /* cycle counter of 12 bits */
+        { 2, "TRCIDR0", 0x00000c00, 0x400, false },     /* two events */
+        { 3, "TRCIDR0", 0x00000200, 0, false },         /* no return stack */
+        { 4, "TRCIDR0", 0x1f000000, 0x06000000, true }, /* timestamps of 48 bits */
+        { 5, "TRCIDR2", 0x00007c00, 0x0400, true },     /* VMID of 8 bits */
+        { 6, "TRCIDR2", 0x00007c00, 0x0800, true },     /* of 16 bits */
+        { 7, "TRCIDR2", 0x000003e0, 0, true },          /* no context identifiers */
+        { 8, "TRCIDR0", 0x00000020, 0, true },          /* no branch broadcast */
+        { 9, "TRCIDR0", 0x00000080, 0, true },          /* no cycle counts */
+        { 10, "TRCIDR1", 0x000000f0, 0x00, true },      /* ETMv4.0 ... */
+        { 10, "TRCIDR2", 0x00007c00, 0x0400, true },    /* ... knows no larger VMID */
+        { 11, "TRCIDR1", 0x000000f0, 0x20, true },      /* ETMv4.2 */
+        { 12, "TRCIDR1", 0x000000f0, 0x60, true },      /* ETMv4.6 */
+    };
+
+    for (size_t i = 0; i < LENGTH(ways); i++) {
+        uint64_t value;
+
+        if (!(setting->lesser >> ways[i].bit & 1) || (ways[i].is_etmv4 && setting->is_ete))
+            continue;
+        CHECK_EQ(tw_unit_read_register(unit, ways[i].name, &value), TW_OK);
+        set_register(unit, ways[i].name, (value & ~(uint64_t)ways[i].mask) | ways[i].value);
+    }
+}
+
+enum {
+    NO_WFX = 0x1,
+    NO_RETURN_STACK = 0x8,
+    NO_CID = 0x80,
+    NO_CYCLES = 0x200,
+    LESSER_WAYS = 13
+};
+
+/* Whether identifiers must come back. */
+static inline bool tells_cid(const struct setting *setting)
+{
+    return setting->configr & CID && (setting->is_ete || !(setting->lesser & NO_CID));
+}
+
 static inline struct tw_unit *make_unit(const struct setting *setting, struct moments *moments)
 {
     const struct tw_unit_config config = { .size = sizeof config,
@@ -78,6 +128,7 @@ static inline struct tw_unit *make_unit(const struct setting *setting, struct mo
     idr0 |= (uint64_t)setting->commopt << 29 | (uint64_t)setting->commtrans << 30 |
             (uint64_t)setting->marks << 23;
     set_register(unit, "TRCIDR0", idr0);
+    make_lesser(unit, setting);
     set_register(unit, "TRCIDR8", setting->max_spec);
     set_register(unit, "TRCTRACEIDR", 0x10);
     set_register(unit, "TRCCONFIGR", setting->configr | 1);
@@ -111,25 +162,39 @@ static inline struct tw_unit *make_unit(const struct setting *setting, struct mo
     return unit;
 }
 
+/* Before ETMv4.3 there were no Ignore packets, and WFI and WFE no P0 instructions. */
+static inline bool is_old(const struct setting *setting)
+{
+    return !setting->is_ete && setting->lesser & 0xc00 && !(setting->lesser & 0x1000);
+}
+
+static inline bool waits_are_p0(const struct setting *setting)
+{
+    return !(setting->lesser & NO_WFX) && !is_old(setting);
+}
+
 static inline struct oracle make_oracle(const struct program *program, struct filter *filter,
                                         const struct setting *setting)
 {
     *filter = (struct filter){ .setting = setting };
-    return (struct oracle){ .steps = { .list = program->truth, .count = program->truth_count },
-                            .wants = wants,
-                            .wants_context = filter,
-                            .started = &filter->is_started,
-                            .p0_kinds = p0_kinds(setting->is_ete) };
+    return (struct oracle){
+        .steps = { .list = program->truth, .count = program->truth_count },
+        .wants = wants,
+        .wants_context = filter,
+        .started = &filter->is_started,
+        .p0_kinds = p0_kinds(setting->is_ete) &
+                    ~(waits_are_p0(setting) ? 0 : 1u << TW_RETIRED_WFX | 1u << TW_RETIRED_WFXT)
+    };
 }
 
 /* Names the case, so that a failure says how the unit was programmed. */
 static inline void name_case(const char *what, size_t number, const struct setting *s)
 {
     check_case("%s %zu: %s TRCCONFIGR 0x%x TRCSYNCPR %u threshold %u MAXSPEC %u COMMOPT %d "
-               "source %u q %u levels 0x%x range %d points %d self-hosted %d",
+               "source %u q %u levels 0x%x range %d points %d self-hosted %d lesser 0x%x",
                what, number, s->is_ete ? "ETE" : "ETMv4", s->configr, s->syncpr, s->threshold,
                s->max_spec, s->commopt, s->source_addresses, s->q_instructions,
-               s->excluded_levels, (int)s->range, s->has_points, s->is_self_hosted);
+               s->excluded_levels, (int)s->range, s->has_points, s->is_self_hosted, s->lesser);
 }
 
 /* What OpenCSD does not get right.  Up to 1.7: it does not count a source address among what is to
@@ -180,6 +245,9 @@ static inline struct setting any_setting(struct check_random *random)
     setting.is_self_hosted = (bits >> 38 & 3) == 0;
     setting.trfcr_el1 = (uint32_t)(bits >> 40 & 3);
     setting.trfcr_el2 = (uint32_t)(bits >> 42 & 3);
+    if (bits >> 44 & 1)
+        setting.lesser = (uint32_t)(bits >> 45) & (uint32_t)check_random_next(random) &
+                         ((1u << LESSER_WAYS) - 1);
     return setting;
 }
 

@@ -33,7 +33,7 @@ static void try_setting(const struct program *program, struct tw_image *image,
     struct tw_unit *unit = make_unit(setting, &moments);
     struct held_against seen = { .oracle = &oracle,
                                  .who = "Trackway",
-                                 .checks_cid = setting->configr & CID,
+                                 .checks_cid = tells_cid(setting),
                                  .checks_vmid = setting->configr & VMID };
     struct decoding decoding;
     const uint8_t *bytes;
@@ -57,7 +57,7 @@ static void try_setting(const struct program *program, struct tw_image *image,
         oracle = make_oracle(program, &filter, setting);
         seen = (struct held_against){ .oracle = &oracle,
                                       .is_loose = setting->q_instructions,
-                                      .checks_cid = setting->configr & CID,
+                                      .checks_cid = tells_cid(setting),
                                       .checks_vmid = setting->configr & VMID };
         peer_check(unit, setting->is_ete, image, &seen, bytes, size);
         free(oracle.waiting);
@@ -113,6 +113,19 @@ static const struct {
     { "self-hosted, EL1", { .is_self_hosted = true, .trfcr_el1 = 2, .trfcr_el2 = 2 } },
     { "frames", { .is_framed = true } },
     { "each step by itself", { .no_gathering = true } },
+    { "waits are no P0 elements", { .lesser = NO_WFX } },
+    { "a cycle counter of 12 bits", { .lesser = 0x2, .configr = CCI, .threshold = 4 } },
+    { "two events", { .lesser = 0x4 } },
+    { "no return stack to turn on", { .lesser = NO_RETURN_STACK, .configr = RS } },
+    { "timestamps of 48 bits", { .lesser = 0x10, .configr = TS } },
+    { "VMID of 8 bits", { .lesser = 0x20, .configr = VMID | CID } },
+    { "VMID of 16 bits", { .lesser = 0x40, .configr = VMID | CID } },
+    { "no context identifiers to turn on", { .lesser = NO_CID, .configr = VMID | CID } },
+    { "no branch broadcast to turn on", { .lesser = 0x100, .configr = BB } },
+    { "no cycle counts to turn on", { .lesser = NO_CYCLES, .configr = CCI, .threshold = 4 } },
+    { "ETMv4.0", { .lesser = 0x400, .configr = TS | RS } },
+    { "ETMv4.2", { .lesser = 0x800, .configr = TS | RS } },
+    { "ETMv4.6", { .lesser = 0x1000, .configr = TS | RS } },
 };
 
 static void each_setting_alone(void **state)

@@ -9,7 +9,7 @@ const struct tw_unit_identity tw_etmv4_identity = {
     .registers = { { TW_TRCIDR + 0, 0x2801cea1 },
                    { TW_TRCIDR + 1, 0x4100f450 },
                    { TW_TRCIDR + 2, 0xd0001088 },
-                   { TW_TRCIDR + 3, 0x017b0004 },
+                   { TW_TRCIDR + 3, 0x8d7b0004 },
                    { TW_TRCIDR + 4, 0x888f8008 },
                    { TW_TRCIDR + 5, 0xc84708ff },
                    { TW_TRCDEVARCH, 0x47754a13 } },
@@ -107,6 +107,8 @@ enum tw_status tw_unit_retire(struct tw_unit *unit, const struct tw_retired *ins
 {
     size_t i = 0;
 
+    if (unit->is_asleep)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "the processor is in a low-power state");
     if (!unit->is_enabled) {
         unit->cycle += (uint64_t)count * unit->cycles_per_instruction;
         return TW_OK;
@@ -118,8 +120,10 @@ enum tw_status tw_unit_retire(struct tw_unit *unit, const struct tw_retired *ins
             break;
         }
         tw_unit_retire_slowly(unit, &instructions[i++]);
-        if (unit->config.fifo_size)
+        if (unit->config.fifo_size) {
+            tw_unit_stall(unit);
             TW_TRY(done(unit));
+        }
     }
     return done(unit);
 }
@@ -226,6 +230,19 @@ enum tw_status tw_unit_debug(struct tw_unit *unit, bool is_halted)
     return TW_OK;
 }
 
+enum tw_status tw_unit_low_power(struct tw_unit *unit, bool is_asleep)
+{
+    /* What was executed is told before. */
+    if (is_asleep && unit->is_enabled && !unit->is_overflowing) {
+        tw_unit_release_held(unit);
+        tw_unit_send_commits(unit);
+        tw_unit_pack_atoms(unit, 0);
+    }
+    unit->is_asleep = is_asleep;
+    tw_unit_look_again(unit);
+    return done(unit);
+}
+
 enum tw_status tw_unit_prohibit(struct tw_unit *unit, bool is_prohibited)
 {
     unit->is_barred = is_prohibited;
@@ -327,6 +344,8 @@ enum tw_status tw_unit_step(struct tw_unit *unit, const struct tw_step *step)
         return tw_unit_synchronize(unit);
     case TW_STEP_DEBUG:
         return tw_unit_debug(unit, step->value);
+    case TW_STEP_LOW_POWER:
+        return tw_unit_low_power(unit, step->value);
     case TW_STEP_REGISTER:
         return tw_unit_write_register(unit, step->reg.name, step->reg.value);
     default:

@@ -58,6 +58,7 @@ enum tw_unit_slot {
     TW_TRFCR_EL2,
     TW_MDCR_EL3,
     TW_HCR_EL2,
+    TW_OSLAR, /* the OS Lock: the unit's own, or the processor's */
     TW_UNIT_SLOTS
 };
 
@@ -156,7 +157,7 @@ struct tw_unit {
     uint8_t target_sub_isa; /* of the last Target Address packet */
     bool is_viewed;  /* Exception level and Security state are traced, and not prohibited */
     bool is_changed; /* the context may differ from what was told */
-    bool is_enabled, is_synced, is_overflowing, is_halted, is_barred;
+    bool is_enabled, is_synced, is_overflowing, is_halted, is_barred, is_asleep;
     bool sync_is_due, timestamp_is_due;
     bool popped; /* an address was left out since the last P0 */
 
@@ -250,6 +251,7 @@ void tw_unit_send_commits(struct tw_unit *unit);
 enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_cancel how);
 
 /* unit_element.c: elements to packets to bytes. */
+void tw_unit_stall(struct tw_unit *unit); /* the FIFO is too full: the processor waits */
 void tw_unit_show(struct tw_unit *unit, const struct tw_unit_element *element);
 void tw_unit_pack_atoms(struct tw_unit *unit, unsigned least);
 unsigned tw_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count);

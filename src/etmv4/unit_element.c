@@ -2,6 +2,13 @@
 /* The trace unit: elements of program flow, packed and compressed into bytes. */
 #include "etmv4/unit.h"
 
+/* Of TRCSTALLCTLR and TRCIDR3. */
+#define NOOVERFLOW      0x2000u
+#define ISTALL          0x100u
+#define LEVEL           0xfu
+#define IDR3_NOOVERFLOW 0x80000000u
+#define IDR3_STALLCTL   0x04000000u
+
 enum {
     ATOMS_MOST = 24, /* in a packet */
     QUEUE_MOST = 64,
@@ -24,11 +31,35 @@ static void drain_fifo(struct tw_unit *unit)
     unit->fifo_drained += bytes * unit->config.cycles_per_byte;
 }
 
+/* The processor waits until no more than so many bytes are in the FIFO. */
+static void wait_for(struct tw_unit *unit, uint64_t most)
+{
+    drain_fifo(unit);
+    if (unit->fifo <= most)
+        return;
+    unit->cycle =
+        unit->fifo_drained + (unit->fifo - most) * (uint64_t)unit->config.cycles_per_byte;
+    drain_fifo(unit);
+}
+
+/* TRCSTALLCTLR: where it may stall, at the level that it asks for. */
+void tw_unit_stall(struct tw_unit *unit)
+{
+    const uint32_t control = tw_unit_value(unit, TW_TRCSTALLCTLR);
+    const uint64_t room = unit->config.fifo_size;
+
+    if (control & ISTALL && tw_unit_value(unit, TW_TRCIDR + 3) & IDR3_STALLCTL)
+        wait_for(unit, room - room * (control & LEVEL) / (LEVEL + 1));
+}
+
 /* Whole packets only: when they do not fit, all is lost until the FIFO is empty. */
 static bool fits_fifo(struct tw_unit *unit, size_t size)
 {
     if (!unit->config.fifo_size)
         return true;
+    if (tw_unit_value(unit, TW_TRCSTALLCTLR) & NOOVERFLOW && size <= unit->config.fifo_size &&
+        tw_unit_value(unit, TW_TRCIDR + 3) & IDR3_NOOVERFLOW)
+        wait_for(unit, unit->config.fifo_size - size);
     drain_fifo(unit);
     if (unit->fifo + size > unit->config.fifo_size) {
         unit->fifo_overflowed = true;

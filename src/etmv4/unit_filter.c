@@ -2,6 +2,8 @@
 /* The trace unit: which instructions it traces.  ViewInst, comparators, prohibited regions. */
 #include "etmv4/unit.h"
 
+enum { LPOVERRIDE = 1 << 12 }; /* of TRCEVENTCTL1R */
+
 /* Fields that exclude Exception levels: four bits for Secure EL0 to EL3, three for Non-secure EL0
    to EL2, and after one more three for Realm, which turn the Non-secure ones round. */
 static bool is_excluded(uint32_t value, unsigned shift, const struct tw_step_context *context)
@@ -46,12 +48,15 @@ bool tw_unit_is_prohibited(const struct tw_unit *unit)
 void tw_unit_look_again(struct tw_unit *unit)
 {
     const bool is_prohibited = tw_unit_is_prohibited(unit);
+    const bool pauses =
+        is_prohibited ||
+        (unit->is_asleep && !(tw_unit_value(unit, TW_TRCEVENTCTL1R) & LPOVERRIDE));
 
     unit->is_viewed =
         !is_prohibited && !is_excluded(tw_unit_value(unit, TW_TRCVICTLR), 16, &unit->context);
     unit->is_changed = true;
-    if (is_prohibited != unit->is_paused)
-        tw_unit_pause(unit, is_prohibited);
+    if (pauses != unit->is_paused)
+        tw_unit_pause(unit, pauses);
     if (is_prohibited && unit->is_enabled && !unit->is_overflowing) {
         tw_unit_end_q(unit);
         tw_unit_release_held(unit);

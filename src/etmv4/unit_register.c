@@ -4,7 +4,10 @@
 
 #include "etmv4/unit.h"
 
-enum { SSSTATUS = 1 << 9 }; /* of TRCVICTLR */
+enum {
+    SSSTATUS = 1 << 9, /* of TRCVICTLR */
+    OSLK = 1 << 1      /* of TRCOSLSR */
+};
 
 /* Names, with a number behind them when there are several of the kind. */
 static const struct name {
@@ -35,7 +38,8 @@ static const struct name {
     { "TRCAUTHSTATUS",  TW_TRCAUTHSTATUS, 0 },  { "TRCITECR_EL1",   TW_TRCITECR_EL1,  0 },
     { "TRCITECR_EL2",   TW_TRCITECR_EL2,  0 },  { "TRFCR_EL1",      TW_TRFCR_EL1,     0 },
     { "TRFCR_EL2",      TW_TRFCR_EL2,     0 },  { "MDCR_EL3",       TW_MDCR_EL3,      0 },
-    { "HCR_EL2",        TW_HCR_EL2,       0 },
+    { "HCR_EL2",        TW_HCR_EL2,       0 },  { "TRCOSLAR",       TW_OSLAR,         0 },
+    { "OSLAR_EL1",      TW_OSLAR,         0 },
     /* clang-format on */
 };
 
@@ -88,6 +92,25 @@ static void disable(struct tw_unit *unit)
     unit->registers[TW_TRCSTATR] = 3; /* idle, and the programming is stable */
 }
 
+/* It runs when it is enabled and the OS Lock is open. */
+static enum tw_status start_or_stop(struct tw_unit *unit, bool runs)
+{
+    if (runs && !unit->is_enabled)
+        TW_TRY(tw_unit_enable(unit));
+    else if (!runs && unit->is_enabled)
+        disable(unit);
+    return unit->failed;
+}
+
+static enum tw_status write_lock(struct tw_unit *unit, bool is_locked)
+{
+    unit->registers[TW_OSLAR] = is_locked;
+    unit->registers[TW_TRCOSLSR] &= ~(uint64_t)OSLK;
+    if (is_locked)
+        unit->registers[TW_TRCOSLSR] |= OSLK;
+    return start_or_stop(unit, !is_locked && unit->registers[TW_TRCPRGCTLR]);
+}
+
 enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, uint64_t value)
 {
     const unsigned slot = find(name);
@@ -95,13 +118,12 @@ enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, ui
     if (slot == TW_UNIT_SLOTS)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no register %s", name);
     if (slot == TW_TRCPRGCTLR) {
-        if (value & 1 && !unit->is_enabled)
-            TW_TRY(tw_unit_enable(unit));
-        else if (!(value & 1) && unit->is_enabled)
-            disable(unit);
+        TW_TRY(start_or_stop(unit, value & 1 && !unit->registers[TW_OSLAR]));
         unit->registers[slot] = value & 1;
-        return unit->failed;
+        return TW_OK;
     }
+    if (slot == TW_OSLAR)
+        return write_lock(unit, value & 1);
     if (slot >= TW_TRCITECR_EL1) {
         unit->registers[slot] = value;
         tw_unit_look_again(unit);
@@ -114,6 +136,24 @@ enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, ui
     return TW_OK;
 }
 
+/* What TRCCONFIGR asks for that the unit does not have reads as 0, for decoders too. */
+static uint32_t configuration(const struct tw_unit *unit)
+{
+    const uint32_t idr0 = tw_unit_value(unit, TW_TRCIDR),
+                   idr2 = tw_unit_value(unit, TW_TRCIDR + 2);
+    const bool is_ete = unit->config.is_ete;
+    uint32_t has = 0x48001; /* ITO, VMIDOPT, RES1 */
+
+    has |= is_ete || idr0 & 0x20 ? 0x8u : 0;         /* BB */
+    has |= is_ete || idr0 & 0x80 ? 0x10u : 0;        /* CCI */
+    has |= idr2 & 0x3e0 ? 0x40u : 0;                 /* CID */
+    has |= idr2 & 0x7c00 ? 0x80u : 0;                /* VMID */
+    has |= is_ete || idr0 & 0x1f000000 ? 0x800u : 0; /* TS */
+    has |= idr0 & 0x200 ? 0x1000u : 0;               /* RS */
+    has |= idr0 & 0x18000 ? 0x6000u : 0;             /* QE */
+    return tw_unit_value(unit, TW_TRCCONFIGR) & has;
+}
+
 enum tw_status tw_unit_read_register(const struct tw_unit *unit, const char *name,
                                      uint64_t *value)
 {
@@ -121,7 +161,7 @@ enum tw_status tw_unit_read_register(const struct tw_unit *unit, const char *nam
 
     if (slot == TW_UNIT_SLOTS)
         return TW_E_ARGUMENT;
-    *value = unit->registers[slot];
+    *value = slot == TW_TRCCONFIGR ? configuration(unit) : unit->registers[slot];
     if (slot == TW_TRCVICTLR && unit->is_enabled)
         *value = (*value & ~(uint64_t)SSSTATUS) | (unit->flow.is_started ? SSSTATUS : 0u);
     if (slot == TW_TRCRSR)
@@ -148,6 +188,8 @@ enum tw_status tw_unit_register(const struct tw_unit *unit, size_t number,
     if (number >= TW_LENGTH(shown))
         return TW_END;
     *out = (struct tw_register){ shown[number].name, unit->registers[shown[number].slot] };
+    if (shown[number].slot == TW_TRCCONFIGR)
+        out->value = configuration(unit);
     return TW_OK;
 }
 
@@ -225,7 +267,7 @@ static void pack_setup(struct tw_unit *unit)
 
     for (unsigned i = 0; i < 14; i++)
         config.trcidr[i] = tw_unit_value(unit, TW_TRCIDR + i);
-    config.trcconfigr = tw_unit_value(unit, TW_TRCCONFIGR);
+    config.trcconfigr = configuration(unit);
     config.trctraceidr = tw_unit_value(unit, TW_TRCTRACEIDR);
     config.trcdevarch = tw_unit_value(unit, TW_TRCDEVARCH);
     config.is_ete = config.is_aa64_extended = unit->config.is_ete;
@@ -271,7 +313,7 @@ static void work_out(struct tw_unit *unit)
 {
     const struct tw_etmv4_setup *packing = &unit->packing.setup;
     const uint32_t idr0 = tw_unit_value(unit, TW_TRCIDR);
-    const uint32_t control = tw_unit_value(unit, TW_TRCCONFIGR);
+    const uint32_t control = configuration(unit);
     struct tw_unit_setup setup = { .is_ete = unit->config.is_ete };
 
     setup.max_spec = packing->max_spec;

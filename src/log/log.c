@@ -200,6 +200,11 @@ enum tw_status tw_log_next(struct tw_log *log, struct tw_step *step)
     return status;
 }
 
+unsigned tw_log_line(const struct tw_log *log)
+{
+    return log->line;
+}
+
 const char *tw_log_fault(const struct tw_log *log)
 {
     return log->fault.text;

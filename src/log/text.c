@@ -299,6 +299,7 @@ static enum tw_status take_plain(struct tw_log *log, struct tw_step *step,
         { "flush", TW_STEP_FLUSH, false, false, 0 },
         { "sync", TW_STEP_SYNC, false, false, 0 },
         { "debug", TW_STEP_DEBUG, true, true, 1 },
+        { "low-power", TW_STEP_LOW_POWER, true, true, 1 },
     };
 
     for (size_t i = 0; i < TW_LENGTH(plain); i++) {

@@ -45,6 +45,7 @@ struct sim {
     struct tw_step step; /* the instructions at work, and how far */
     size_t step_at;
     size_t sent;                    /* of the tracer's output */
+    bool is_running;                /* the log */
     bool is_full;                   /* it has overflowed */
     bool is_allowed;                /* trace, as the tracer was told */
     uint64_t hcr_el2;               /* likewise */

@@ -19,6 +19,9 @@ static enum tw_status told(struct sim *sim, enum tw_status status)
 
     if (status == TW_OK || status == TW_E_MEMORY)
         return status;
+    if (sim->is_running && tw_log_line(sim->log))
+        return tw_sim_wrong(sim, "log, line %u: %s", tw_log_line(sim->log),
+                            *why ? why : tw_status_name(status));
     return tw_sim_wrong(sim, "trace unit: %s", *why ? why : tw_status_name(status));
 }
 
@@ -436,9 +439,11 @@ enum tw_status tw_sim_run_log(struct sim *sim)
     TW_TRY(tw_sim_need_tracer(sim));
     first = sim->executed;
     bytes = sim->trace_bytes;
+    sim->is_running = true;
     while (status == TW_OK && sim->executed - first < count &&
            !(is_until && is_reached(sim, until)))
         status = advance(sim);
+    sim->is_running = false;
     if (status != TW_OK && status != TW_END)
         return status == TW_E_MEMORY ? tw_fail(sim->fault, status, "out of memory") : status;
     tw_sim_ran(sim, sim->executed - first, sim->trace_bytes - bytes, status == TW_END);

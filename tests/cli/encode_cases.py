@@ -70,6 +70,7 @@ def what_is_wrong_is_told(tool):
     tool.write("run.log", LOG)
     tool.write("bad.log", "trackway-log 1\ni 0x1000 14000400\nfrobnicate\n")
     tool.write("no.log", "hello\n")
+    tool.write("certain.log", "trackway-log 1\ni 0x1000 14000001\n\ncancel 1\n")
     for words, status, said in [
             (["run.log", "-o", "x"], 2, "which protocol? give --protocol"),
             (["run.log", "--protocol", "et", "-o", "x"], 2, 'did you mean "ete"?'),
@@ -88,6 +89,8 @@ def what_is_wrong_is_told(tool):
             (["bad.log", "--protocol", "ete", "-o", "x"], 3,
              'bad.log: log, line 3: "frobnicate" is no statement'),
             (["no.log", "--protocol", "ete", "-o", "x"], 3, "no.log: no execution log"),
+            (["certain.log", "--protocol", "ete", "-o", "x"], 3,
+             "certain.log: line 4: cancels instructions that are certain already"),
             (["run.log", "--protocol", "ete", "-o", "x", "--elf", "run.log"], 3, "run.log"),
     ]:
         done = tool.run("encode", *words, status=status)
