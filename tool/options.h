@@ -74,6 +74,7 @@ enum option_key {
     O_REG,
     O_DUMP,
     O_CLUSTER,
+    O_FROM_CAPTURE,
     O_DESCRIPTION,
     O_FORCE,
     /* encode */
@@ -151,6 +152,7 @@ struct options {
 
     struct list traces, devices, registers, dumps, clusters;
     const char *description;
+    const char *from_capture;
 
     struct list elfs;
     const char *preset, *unit;

@@ -259,6 +259,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_DUMP] = { "dump", "DEVICE:FILE@ADDRESS[,KEY=VALUE...]", NULL,
         "memory of a device; keys: space, length, offset, name; may\nbe repeated", .offset = AT(dumps), .kind = KIND_LIST },
     [O_CLUSTER] = { "cluster", "NAME=DEVICE[,DEVICE...]", NULL, "a cluster of cores; may be repeated", .offset = AT(clusters), .kind = KIND_LIST },
+    [O_FROM_CAPTURE] = { "from", "CAPTURE", NULL, "a perf.data or raw file that the snapshot is made of", .offset = AT(from_capture), .kind = KIND_TEXT },
     [O_DESCRIPTION] = { "description", "TEXT", NULL, "what the snapshot holds", .offset = AT(description), .kind = KIND_TEXT },
     [O_FORCE] = { "force", NULL, NULL, "replace a snapshot that is there", .offset = AT(force), .kind = KIND_FLAG },
 

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "pieces.h"
+#include "snapshot_from.h"
 
 /* What is being put together.  Texts are copies in `pieces`. */
 struct build {
@@ -370,8 +371,16 @@ static int run(const struct options *options)
         (void)options_wrong(options, "where to? give --output FOLDER");
         return BAD_USAGE;
     }
+    if (options->from_capture) {
+        if (options->traces.count || options->devices.count || options->registers.count ||
+            options->dumps.count || options->clusters.count) {
+            (void)options_wrong(options, "--from takes all parts from the capture");
+            return BAD_USAGE;
+        }
+        return snapshot_from(options);
+    }
     if (options->devices.count == 0) {
-        (void)options_wrong(options, "give at least one --device");
+        (void)options_wrong(options, "give at least one --device, or --from CAPTURE");
         return BAD_USAGE;
     }
     if (build_all(&build))
@@ -383,19 +392,26 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_TRACE, O_DEVICE, O_REG, O_DUMP, O_CLUSTER, O_DESCRIPTION, O_FORCE, O_OUTPUT, O_END,
+    O_TRACE,      O_DEVICE,   O_REG,    O_DUMP,   O_CLUSTER,    O_FROM_CAPTURE, O_SOURCE,
+    O_FRAMING,    O_PROTOCOL, O_CONFIG, O_ARCH,   O_NO_BARRIER, O_IMAGE,        O_WRAPPED_AT,
+    O_STRIP_STOP, O_SYSROOT,  O_SYMFS,  O_KERNEL, O_VDSO,       O_BUILD_IDS,    O_DESCRIPTION,
+    O_FORCE,      O_OUTPUT,   O_QUIET,  O_END,
 };
 
 const struct command command_snapshot = {
     .name = "snapshot",
     .arguments = "--output FOLDER [OPTION...]",
-    .summary = "a snapshot folder written from its parts",
+    .summary = "a snapshot folder written from its parts, or from another capture",
     .details =
         "For example:\n"
         "  trackway snapshot --output snap --trace ETB=etb.bin \\\n"
         "      --device cpu_0,class=core,type=Cortex-A57 --dump cpu_0:code.bin@0x80000000 \\\n"
         "      --device ETM_0,class=trace_source,type=ETM4.0,core=cpu_0,buffer=ETB \\\n"
-        "      --reg ETM_0:TRCTRACEIDR=0x10,TRCCONFIGR=0xc1,TRCIDR0=0x28000ea1",
+        "      --reg ETM_0:TRCTRACEIDR=0x10,TRCCONFIGR=0xc1,TRCIDR0=0x28000ea1\n"
+        "  trackway snapshot --output snap --from perf.data --sysroot root\n"
+        "With --from the sources, their registers, the buffers and the program memory are "
+        "those\n"
+        "of a perf.data or raw file, opened with the same options as for decode.",
     .options = takes,
     .least = 0,
     .most = 0,

@@ -313,7 +313,7 @@ static enum tw_status add_segments(struct tw_perf *perf, const struct tw_perf_ma
     struct perf_segment segment;
 
     for (uint32_t i = 0; tw_perf_elf_segment(elf, &segment, i); i++)
-        if (segment.type == SEGMENT_LOAD)
+        if (segment.type == SEGMENT_LOAD && segment.file_size)
             TW_TRY(add_region(perf, map, segment.address + slide,
                               elf->view.bytes + segment.offset, segment.file_size));
     return TW_OK;

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Snapshots: written, read again by ourselves and by the reference."""
 import json
+import re
 import shutil
 import subprocess
 
-from harness import Skip, case, equal
+import perf_file
+from harness import Skip, case, corpus, equal
+from perf_file import PerfFile
 
 # A-sync, trace info, trace on, an address and a few atoms.
 ETMV4 = bytes(11) + bytes.fromhex("80 01 00 04 9d 00 40 00 00 00 00 00 00 f7 f6 f7".replace(" ", ""))
@@ -137,3 +140,97 @@ def the_reference_lister_reads_our_snapshot(tool):
         assert part in text, text
     for part in ["Snapshot Parse Error", "Reader : Error", "No supported protocols"]:
         assert part not in text, text
+
+
+def elements(done):
+    """What was decoded, by buffer and source; without what only one kind of capture tells."""
+    found = {}
+    for row in records(done):
+        key = row.pop("buf", None), row["id"]
+        for name in ("i", "cpu", "pid", "tid", "comm", "time", "dso", "off"):
+            row.pop(name, None)
+        found.setdefault(key, []).append(row)
+    if len({buffer for buffer, _ in found}) == 1:
+        found = {(None, number): rows for (_, number), rows in found.items()}
+    return {key: rows for key, rows in found.items()
+            if any(row["t"] not in ("EO_TRACE",) for row in rows)}
+
+
+def check_from(tool, *words):
+    """The snapshot made of a capture decodes to the same."""
+    tool.run("snapshot", "--from", *words, "-o", "made", "--force", "-q")
+    want = elements(tool.run("decode", *words, "--format", "jsonl", "-q", status=None))
+    equal(elements(tool.run("decode", "made", "--format", "jsonl", "-q", status=None)), want)
+    return sum(map(len, want.values()))
+
+
+@case
+def snapshot_from_raw_files(tool):
+    make_parts(tool)
+    tool.write("etm.bin", ETMV4[:15] + bytes.fromhex("8130") + ETMV4[15:])
+    tool.write("code.bin", bytes.fromhex("1f2003d5") * 63 + bytes.fromhex("c1ffff17"))  # a loop
+    config = re.sub(r"\([^)]*\)", "", ETMV4_REGISTERS)
+    raw = ["etm.bin", "--protocol", "etmv4", "--config", config]
+    assert check_from(tool, *raw, "--image", "code.bin@0x8000") > 3
+    assert check_from(tool, *raw, "--image", "code.bin@0x8000,space=EL1N",
+                      "--image", "code.bin@0x8000,space=EL3") > 3
+    tool.run("pack", "--stream", "0x10:etm.bin", "--stream", "0x11:etm.bin", "-o", "two.bin")
+    framed = ["two.bin", "--framing", "memory", "--source", f"0x10:etmv4:{config}",
+              "--source", f"0x11:etmv4:{config.replace('TRCTRACEIDR=0x10', 'TRCTRACEIDR=0x11')}",
+              "--image", "code.bin@0x8000"]
+    assert check_from(tool, *framed) > 6
+    # A source whose trace ID is not among its registers.
+    without = config.replace("TRCTRACEIDR=0x10,", "")
+    assert check_from(tool, "two.bin", "--framing", "memory", "--source", f"0x11:etmv4:{without}",
+                      "--image", "code.bin@0x8000") > 3
+
+
+@case
+def snapshot_from_perf_data(tool):
+    """Two CPUs with a buffer each; the code of two processes at one address."""
+    trace = ETMV4[:15] + bytes.fromhex("81b064000000") + ETMV4[15:]
+    registers = {"TRCCONFIGR": 0x41, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403,
+                 "TRCIDR2": 0x488, "TRCAUTHSTATUS": 0xcc}
+    made = PerfFile()
+    made.info(perf_file.ETMV4, {cpu: dict(registers, TRCTRACEIDR=0x10 + cpu) for cpu in (0, 1)})
+    made.comm(100, "a", 5)
+    made.map(100, 0x8000, 256, 0, "/bin/a", 6)
+    for cpu in (0, 1):
+        tool.write("trace.bin", trace)
+        tool.run("pack", "--stream", f"{0x10 + cpu}:trace.bin", "-o", "framed.bin")
+        framed = (tool.folder / "framed.bin").read_bytes()
+        for offset in (0, len(framed)):
+            made.aux(offset, len(framed), 0, 100, 9, cpu)
+        made.trace(2 * framed, cpu=cpu, index=cpu)
+    tool.write("perf.data", made.bytes())
+    tool.write("root/bin/a", bytes.fromhex("1f2003d5") * 63 + bytes.fromhex("c1ffff17"))  # a loop
+    tool.write("root/bin/b", bytes(256))
+    assert check_from(tool, "perf.data", "--sysroot", "root") > 12
+    names = [row["name"] for row in records(tool.run("info", "made", "--format", "jsonl"))
+             if row["t"] == "SOURCE"]
+    size = hex(len(framed))
+    equal(names, ["etmv4-cpu0", f"etmv4-cpu0_cpu0+{size}", "etmv4-cpu1", f"etmv4-cpu1_cpu1+{size}"])
+    made.map(200, 0x8000, 256, 0, "/bin/b", 6)
+    tool.write("perf.data", made.bytes())
+    done = tool.run("snapshot", "--from", "perf.data", "--sysroot", "root", "-o", "both")
+    assert "256 bytes of memory are left out" in done.err, done.err
+
+
+@case
+def snapshot_from_the_corpus(tool):
+    folder = corpus() / "perf"
+    for name in ["p03", "p04", "p05", "p10", "p12", "p14", "p19"]:
+        path = next(folder.glob(f"{name}-*.perf.data"))
+        assert check_from(tool, path, "--sysroot", folder / "root") > 2000, name
+
+
+@case
+def snapshot_from_what_it_cannot_be_made_of(tool):
+    make_snapshot(tool)
+    assert "already" in tool.run("snapshot", "--from", "snap", "-o", "x", status=2).err
+    assert "TPIU" in tool.run("snapshot", "--from", "etb.bin", "--framing", "tpiu", "--source",
+                              "0x10:etmv4:TRCIDR0=1,TRCIDR1=0x4100f403,TRCIDR2=0,TRCCONFIGR=1",
+                              "-o", "x", status=3).err
+    assert "--from" in tool.run("snapshot", "--from", "etb.bin", "--device", "a", "-o", "x",
+                                status=2).err
+    assert "nowhere" in tool.run("snapshot", "--from", "nowhere", "-o", "x", status=3).err
