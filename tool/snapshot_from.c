@@ -76,6 +76,8 @@ static bool add_buffer(struct from *from, size_t number)
     *buffer = (struct tw_snapshot_buffer){ .name = about->name ? about->name : "trace",
                                            .format = formats[about->framing],
                                            .size = (size_t)about->size };
+    if (about->name && strchr(about->name, '.')) /* a file's own name */
+        buffer->file = about->name;
     while (at < about->size) {
         const uint8_t *bytes;
         size_t size;
@@ -257,12 +259,19 @@ static bool add_device(struct from *from, const struct tw_snapshot_device *devic
     return true;
 }
 
+static bool is_riscv(const struct tw_source *source)
+{
+    return strncmp(source->protocol, "etrace", 6) == 0;
+}
+
 static const char *core_of(struct from *from, const struct tw_source *source, const char *name)
 {
     struct tw_snapshot_device device = { .name = name,
                                          .class_name = "core",
-                                         .type = source->core_type ? source->core_type
-                                                                   : "ARM-AA64" };
+                                         .type = source->core_type };
+
+    if (!device.type && !is_riscv(source))
+        device.type = "ARM-AA64";
 
     for (size_t i = 0; i < from->device_count; i++)
         if (strcmp(from->devices[i].name, name) == 0)
@@ -341,6 +350,9 @@ static bool add_source(struct from *from, size_t number)
     }
     if (!device.type)
         device.type = kinds[kind].type;
+    /* The type gives the layout of its packets. */
+    if (is_riscv(source) && source->text && strstr(source->text, "layout=seed"))
+        device.type = "ETRACE1.1";
     if (!core && strcmp(kinds[kind].protocol, "stm") != 0 &&
         strcmp(kinds[kind].protocol, "itm") != 0)
         core = print(from, "cpu_%zu", number);

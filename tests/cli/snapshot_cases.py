@@ -222,6 +222,11 @@ def snapshot_from_the_corpus(tool):
     for name in ["p03", "p04", "p05", "p10", "p12", "p14", "p19"]:
         path = next(folder.glob(f"{name}-*.perf.data"))
         assert check_from(tool, path, "--sysroot", folder / "root") > 2000, name
+    folder = corpus() / "riscv"
+    for name in ["br_j_asm-m-all", "br_j_asm-m-ir-counter"]:
+        config = folder / "cases" / name / "case.txt"
+        assert check_from(tool, config.parent / "trace.bin", "--protocol", "etrace", "--config",
+                          config, "--image", folder / "programs" / "br_j_asm" / "image.txt") > 500
 
 
 @case
