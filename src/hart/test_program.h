@@ -7,6 +7,7 @@
 
 #include <trackway/etrace_unit.h>
 
+#include "base/compiler.h"
 #include "isa/isa.h"
 
 enum { CODE = 0x4000, FUNCTIONS = 6, BLOCKS = 6, STEPS_MOST = 1200, STACK = 64, TASKS = 2 };
@@ -143,7 +144,7 @@ static void put_body(struct program *program, struct check_random *random)
 }
 
 /* Two passes with the same random numbers: the first finds where the blocks are. */
-static void make_program(struct program *program, struct check_random *random)
+TW_UNUSED static void make_program(struct program *program, struct check_random *random)
 {
     const struct check_random start = *random;
 
@@ -351,8 +352,9 @@ static uint64_t run_one(struct machine *machine, uint64_t pc)
     return next;
 }
 
-static void run_program(struct history *history, const struct program *program,
-                        const struct run_options *options, struct check_random *random)
+TW_UNUSED static void run_program(struct history *history, const struct program *program,
+                                  const struct run_options *options,
+                                  struct check_random *random)
 {
     struct machine machine = {
         .program = program,
