@@ -95,7 +95,7 @@ static void step_sequencer(struct tw_unit *unit)
 {
     unsigned state = tw_unit_value(unit, TW_TRCSEQSTR) & 3;
     bool forward[3], backward[3];
-    uint8_t hits = 0;
+    unsigned hits = 0;
 
     for (unsigned i = 0; i < 3; i++) {
         const uint32_t control = tw_unit_value(unit, TW_TRCSEQEVR + i);
@@ -110,13 +110,13 @@ static void step_sequencer(struct tw_unit *unit)
     }
     if (state < 3 && forward[state]) {
         while (state < 3 && forward[state])
-            hits |= (uint8_t)(1u << ++state);
+            hits |= 1u << ++state;
     } else {
         while (state > 0 && backward[state - 1])
-            hits |= (uint8_t)(1u << --state);
+            hits |= 1u << --state;
     }
     unit->registers[TW_TRCSEQSTR] = state;
-    unit->sequencer = hits ? hits : (uint8_t)(1u << state);
+    unit->sequencer = (uint8_t)(hits ? hits : 1u << state);
 }
 
 static void step_events(struct tw_unit *unit)
