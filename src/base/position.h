@@ -92,6 +92,13 @@ TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
     return offset + position->delta;
 }
 
+/* Where the place ends that the last offset asked for lies in: up to there no other ID's bytes come
+   between in the capture. */
+TW_INLINE uint64_t tw_position_place_end(const struct tw_position *position)
+{
+    return position->place < position->last ? position->place[1].stream : UINT64_MAX;
+}
+
 /* For loops over a stream that keep the stretch at work in registers: where it begins, how far it
    reaches, and where its place ends.  From `stop` on to `end` the next stretches of 15 bytes lie
    one byte further each. */
@@ -103,13 +110,10 @@ struct tw_stretch {
 static inline struct tw_stretch tw_position_stretch(struct tw_position *position,
                                                     uint64_t offset)
 {
-    const struct tw_place *place;
-
     (void)tw_position_at(position, offset);
-    place = position->place;
     return (struct tw_stretch){ .delta = position->delta,
                                 .stop = position->until,
-                                .end = place == position->last ? UINT64_MAX : place[1].stream };
+                                .end = tw_position_place_end(position) };
 }
 
 /* The first discontinuity at or after stream offset `from` (and before or at `until`, where a

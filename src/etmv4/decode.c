@@ -14,18 +14,34 @@ static uint64_t index_at(struct tw_etmv4_stage *stage, const uint8_t *at)
     return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
 }
 
-/* Notes which packet released the elements written since the last mark. */
-static void mark(struct tw_etmv4_stage *stage, uint64_t released)
+/* Notes that the packet whose last byte is at this stream offset and index released the elements
+   written since the last mark.  One mark does for all packets whose last bytes lie in one place of
+   the capture: no other source's comes between.  `position` stands there. */
+TW_INLINE void mark_at(struct tw_etmv4_stage *stage, struct tw_element *out,
+                       const struct tw_position *position, uint64_t offset, uint64_t index)
 {
     struct tw_marks *marks = &stage->output->marks;
 
-    if (!marks->marks || stage->run.out == stage->marked || marks->count == marks->room)
+    if (out == stage->marked)
         return;
-    marks->marks[marks->count++] = (struct tw_mark){
-        .released = released,
-        .first = (size_t)(stage->marked - stage->output->batch->elements),
-    };
-    stage->marked = stage->run.out;
+    if (offset >= stage->marked_until && marks->count < marks->room) {
+        marks->marks[marks->count++] = (struct tw_mark){
+            .released = index + 1,
+            .first = (size_t)(stage->marked - stage->output->batch->elements),
+        };
+        stage->marked_until = tw_position_place_end(position);
+    }
+    stage->marked = out;
+}
+
+/* The same for the packet that ends here. */
+static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
+{
+    const uint8_t *last = packet_end - 1;
+
+    if (stage->output->marks.marks)
+        mark_at(stage, stage->run.out, &stage->position,
+                stage->offset + (uint64_t)(last - stage->base), index_at(stage, last));
 }
 
 static bool has_room(const struct tw_etmv4_stage *stage)
@@ -45,7 +61,7 @@ static void fail(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
 
     tw_etmv4_fail(stage, follow->error, packet, follow->error_detail);
     tw_etmv4_release(&stage->run);
-    mark(stage, index_at(stage, stage->at - 1) + 1);
+    mark(stage, stage->at);
 }
 
 /* Reads and takes one packet.  False: it is cut, or there is no room for what it may make. */
@@ -71,8 +87,7 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     if (stage->run.follow->error)
         fail(stage, &packet.base);
     else /* that sync is missing is known at once, however long the run becomes */
-        mark(stage,
-             decoder->is_in_run ? packet.base.index + 1 : index_at(stage, stage->at - 1) + 1);
+        mark(stage, decoder->is_in_run ? at + 1 : stage->at);
     return true;
 }
 
@@ -125,10 +140,8 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
                 failed = at - 1;
                 break;
             }
-            if (TW_UNLIKELY(is_marked) && out != stage->marked) {
-                stage->run.out = out;
-                mark(stage, index + 1);
-            }
+            if (TW_UNLIKELY(is_marked))
+                mark_at(stage, out, &position, base + (uint64_t)(uintptr_t)at - 1, index);
             continue;
         }
         if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */

@@ -15,6 +15,7 @@ struct tw_etmv4_stage {
     uint64_t offset;     /* its stream offset */
     const uint8_t *at, *end;
     struct tw_element *marked; /* elements before this one have a mark */
+    uint64_t marked_until;     /* stream offsets before this one need no other mark */
     bool is_last;
 };
 

@@ -69,8 +69,8 @@ TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *ind
 }
 
 /* Notes that the packet whose last byte is at this stream offset and index released the elements
-   before `until`.  One mark does for all packets whose last bytes lie together in the capture: no
-   other source's comes between. */
+   before `until`.  One mark does for all packets whose last bytes lie in one place of the capture:
+   no other source's comes between. */
 TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until,
                                 uint64_t offset, uint64_t index)
 {
@@ -83,7 +83,7 @@ TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until
             .released = index + 1,
             .first = (size_t)(stage->marked - stage->output->batch->elements),
         };
-        stage->marked_until = stage->position.until;
+        stage->marked_until = tw_position_place_end(&stage->position);
     }
     stage->marked = until;
 }
