@@ -142,6 +142,8 @@ struct tw_protocol {
     /* Optional: a decoder whose state was true earlier in the stream is to begin at a split.
        Forgets its place, keeps what synchronization does not tell and may well still be so. */
     void (*resume)(void *decoder, struct tw_follow *follow);
+    /* Where the state has a total: adds to what elements say of it, if that was a guess. */
+    void (*rebase)(const void *decoder, struct tw_element *elements, size_t count, uint64_t by);
 };
 
 enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };

@@ -16,6 +16,7 @@ void tw_state_save(struct tw_state *state, uint64_t offset)
     state->size = state->read = 0;
     state->loads = state->failed = false;
     state->offset = offset;
+    state->total = 0;
     TW_STATE(state, state->offset);
 }
 
@@ -40,6 +41,7 @@ bool tw_state_copy(struct tw_state *to, const struct tw_state *from)
     memcpy(to->bytes, from->bytes, from->size);
     to->size = from->size;
     to->offset = from->offset;
+    to->total = from->total;
     to->loads = to->failed = false;
     return true;
 }

@@ -18,6 +18,7 @@ struct tw_state {
     bool loads;      /* else it saves */
     bool failed;     /* memory is out, or what is loaded is too short */
     uint64_t offset; /* of the next byte of the stream */
+    uint64_t total;  /* of something counted through the whole trace: not compared */
     const struct tw_allocator *allocator;
 };
 
@@ -46,6 +47,23 @@ static inline bool tw_state_flag(struct tw_state *state, bool value)
 {
     TW_STATE(state, value);
     return value;
+}
+
+/* Where a total begins that is not known: no real one comes near.  What is counted from there on
+   can be told, and be put right once it is known. */
+#define TW_STATE_GUESS ((uint64_t)1 << 52)
+
+static inline bool tw_state_is_guess(uint64_t total)
+{
+    return total >= TW_STATE_GUESS / 2;
+}
+
+static inline void tw_state_total(struct tw_state *state, uint64_t *total)
+{
+    if (state->loads)
+        *total = state->total;
+    else
+        state->total = *total;
 }
 
 /* The place behind the last gap acted on: it matters only until the stream is past it. */

@@ -131,6 +131,11 @@ enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_ou
 void tw_etrace_decoder_init(void *state, const void *config);
 void tw_etrace_decoder_reset(void *state);
 void tw_etrace_code_config(struct tw_code_config *code, const void *config);
+/* split.c */
+void tw_etrace_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+void tw_etrace_resume(void *decoder, struct tw_follow *follow);
+bool tw_etrace_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                     size_t size);
 
 /* walk.c */
 

@@ -107,7 +107,8 @@ static void json(struct tw_text *out, const void *packet)
     .header_size = header_size, .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,  \
     .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
     .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
-    .decoder_reset = tw_etrace_decoder_reset, .notes = tw_etrace_notes,                        \
+    .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \
+    .split = tw_etrace_split, .resume = tw_etrace_resume, .notes = tw_etrace_notes,            \
     .restore = tw_etrace_restore
 
 extern const struct tw_protocol tw_etrace, tw_etraced;

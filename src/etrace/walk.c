@@ -165,6 +165,17 @@ static enum tw_etrace_walk leave(struct tw_etrace_run *run)
 
 enum { STRETCH = 256 }; /* blocks between two looks at whether outcomes are used at all */
 
+/* Blocks left since the last outcome, which these ranges may tell. */
+static uint32_t hops_after(uint32_t hops, const struct tw_element *first,
+                           const struct tw_element *end)
+{
+    const struct tw_element *at = end;
+
+    while (at > first && !(at[-1].flags & TW_RANGE_CONDITIONAL))
+        at--;
+    return (uint32_t)(end - at) + (at == first ? hops : 0);
+}
+
 /* Most of all steps: plain blocks, one outcome or none for each, nothing to compare with, for more
    than one outcome is left. */
 static void leave_plain(struct tw_etrace_run *run)
@@ -179,10 +190,11 @@ static void leave_plain(struct tw_etrace_run *run)
     uint32_t count = decoder->count, at = decoder->place.at;
     bool goes_on = true;
 
-    while (goes_on && count > 1 && out < end && decoder->hops <= decoder->hops_max) {
-        struct tw_element *const limit = end - out > STRETCH ? out + STRETCH : end;
+    while (goes_on && count > 1 && out < end && decoder->hops < decoder->hops_max) {
+        const uint32_t hops = decoder->hops_max - decoder->hops;
+        const ptrdiff_t most = hops < STRETCH ? (ptrdiff_t)hops : STRETCH;
+        struct tw_element *const limit = end - out > most ? out + most : end;
         const struct tw_element *const first = out;
-        const uint32_t before = count;
 
         while (count > 1 && out < limit) {
             const struct tw_block *block = &blocks[at];
@@ -200,7 +212,7 @@ static void leave_plain(struct tw_etrace_run *run)
             count -= branches;
             at = next;
         }
-        decoder->hops = count == before ? decoder->hops + (uint32_t)(out - first) : 0;
+        decoder->hops = hops_after(decoder->hops, first, out);
     }
     if (out == run->out)
         return;

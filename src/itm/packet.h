@@ -84,6 +84,12 @@ void tw_itm_decoder_reset(void *decoder);
 enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
                              struct tw_input *in);
 enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *out);
+/* split.c */
+void tw_itm_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+void tw_itm_resume(void *decoder, struct tw_follow *follow);
+void tw_itm_rebase(const void *decoder, struct tw_element *elements, size_t count, uint64_t by);
+bool tw_itm_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                  size_t size);
 
 /* index.c */
 unsigned tw_itm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,

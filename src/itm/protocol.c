@@ -88,6 +88,10 @@ const struct tw_protocol tw_itm = {
     .decode = tw_itm_decode,
     .end = tw_itm_end,
     .decoder_reset = tw_itm_decoder_reset,
+    .state = tw_itm_state,
+    .split = tw_itm_split,
+    .resume = tw_itm_resume,
+    .rebase = tw_itm_rebase,
     .notes = tw_itm_notes,
     .restore = tw_itm_restore,
 };

@@ -34,6 +34,7 @@ static enum tw_status make_pool(struct tw_tree *tree)
         strand->number = i;
         strand->state.allocator = allocator;
         strand->is_able = branch->protocol->state && branch->protocol->split &&
+                          !branch->code_config.classify &&
                           (!branch->follow.look || branch->view_size);
         tree->branches[i]->strand = strand;
         strand->home = tw_take(allocator, sizeof *strand->home);
@@ -232,6 +233,8 @@ static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
     branch->given = 0;
     branch->mark_count = chunk->mark_count;
     branch->next_mark = 0;
+    if (segment->by)
+        branch->protocol->rebase(branch->decoder, branch->elements, branch->count, segment->by);
     tw_pool_recycle(pool, chunk);
     if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)
         (void)pthread_cond_signal(&pool->work);
@@ -259,6 +262,8 @@ static enum tw_status begin_direct(struct tw_pool *pool, struct tw_strand *stran
     pool->in_flight += segment->phase == TW_SEGMENT_WAITING;
     segment->phase = TW_SEGMENT_RUNNING;
     segment->is_direct = true;
+    tw_segment_settle(segment); /* it paused on a worker */
+    segment->by = 0;
     (void)pthread_mutex_unlock(&pool->lock);
     *job = (struct tw_job){
         .strand = strand, .number = strand->current, .segment = segment, .engine = strand->home

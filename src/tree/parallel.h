@@ -46,6 +46,7 @@ struct tw_segment {
     bool is_void;    /* running, but in vain */
     bool is_direct;  /* running on the caller's thread, straight into the branch's batch */
     enum tw_status status;
+    uint64_t by;           /* what its total lacks: see tw_protocol.rebase */
     struct tw_state begin; /* at `until` */
     struct tw_state state; /* at the end, or where it paused; true if is_trusted */
     struct tw_chunk *first, *last;
@@ -146,6 +147,8 @@ void tw_pool_stop(struct tw_pool *pool);
 /* Stops all work at once; returns when nobody works.  With the lock. */
 void tw_pool_abort(struct tw_pool *pool);
 void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk);
+/* With the lock: the total that `state` has, if it was a guess, is made true. */
+void tw_segment_settle(struct tw_segment *segment);
 /* With the lock: the job's segment is done with. */
 void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status status);
 

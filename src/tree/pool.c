@@ -6,7 +6,8 @@
 #include "tree/parallel.h"
 
 enum {
-    MISSES_MAX = 4 /* then only those segments are begun whose true state is known */
+    MISSES_MAX = 4,    /* then only those segments are begun whose true state is known */
+    SILENT_CHUNKS = 64 /* that a guess may take: damaged trace can tell of very much */
 };
 
 static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
@@ -72,12 +73,33 @@ static void begin_truly(struct tw_segment *segment, const struct tw_segment *bef
     segment->is_trusted = segment->has_state = true;
     segment->is_void = segment->has_begun = false;
     segment->from = UINT64_MAX;
+    segment->by = 0;
     segment->phase = TW_SEGMENT_WAITING;
     segment->status = TW_OK;
     if (!tw_state_copy(&segment->state, &before->state)) {
         segment->status = TW_E_MEMORY;
         segment->phase = TW_SEGMENT_DONE;
     }
+}
+
+void tw_segment_settle(struct tw_segment *segment)
+{
+    if (segment->by && tw_state_is_guess(segment->state.total))
+        segment->state.total += segment->by;
+}
+
+/* Whether the guess came to where the decoder before did. */
+static bool is_right(struct tw_segment *segment, const struct tw_segment *before)
+{
+    const uint64_t by = before->state.total - segment->begin.total;
+
+    if (!tw_state_is_same(&before->state, &segment->begin) ||
+        (by && !tw_state_is_guess(segment->begin.total)))
+        return false;
+    segment->by = by;
+    if (segment->phase == TW_SEGMENT_DONE)
+        tw_segment_settle(segment);
+    return true;
 }
 
 /* Segment `number` or the one before has come further: is it true?  And those behind it? */
@@ -97,7 +119,7 @@ static void verify(struct tw_pool *pool, struct tw_strand *strand, size_t number
             pool->given++;
         } else if (!segment->has_begun) {
             return; /* it will ask itself */
-        } else if (tw_state_is_same(&before->state, &segment->begin)) {
+        } else if (is_right(segment, before)) {
             segment->is_trusted = true;
             strand->misses = 0;
             pool->matched++;
@@ -123,13 +145,14 @@ static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
 {
     struct tw_chunk *chunk = take_chunk(pool, false);
     enum tw_status status = TW_OK;
+    unsigned left = SILENT_CHUNKS;
 
     if (!chunk)
         return TW_E_MEMORY;
     if (!tw_job_guess(job))
         status = TW_E_MEMORY;
     tw_job_limit(job, job->segment->until, false);
-    while (status == TW_OK)
+    while (status == TW_OK && left--)
         status = tw_job_decode(job, chunk, false);
     (void)pthread_mutex_lock(&pool->lock);
     tw_pool_recycle(pool, chunk);
@@ -137,7 +160,10 @@ static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
     if (status < 0)
         return status;
     tw_job_save(job, &job->segment->begin);
-    return job->segment->begin.failed ? TW_E_MEMORY : TW_OK;
+    if (job->segment->begin.failed)
+        return TW_E_MEMORY;
+    job->segment->begin.failed = status == TW_OK; /* too much: then it is wrong */
+    return TW_OK;
 }
 
 void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status status)
@@ -146,6 +172,8 @@ void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status stat
 
     segment->status = status;
     segment->phase = TW_SEGMENT_DONE;
+    if (segment->is_trusted)
+        tw_segment_settle(segment);
     verify(pool, job->strand, job->number + 1);
     (void)pthread_cond_signal(&pool->ready);
 }

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* E-Trace: what parallel decode asks for.  A stream is cut at a synchronization packet (format 3,
+   subformat 0 or 1).  Options, which only a support packet tells, are taken to be as they were; so
+   are jump target cache and predictor, where there are any, which seldom proves right. */
+#include "etrace/decode.h"
+#include "path/state.h"
+
+enum {
+    PACKETS = 12,  /* behind the synchronization packet that make the place the same ... */
+    LOOK_MAX = 512 /* ... within so many bytes */
+};
+
+static void place_state(struct tw_etrace_place *place, const struct tw_etrace_decoder *decoder,
+                        struct tw_follow *follow, struct tw_state *state)
+{
+    const bool is_placed = tw_state_flag(state, place->at != 0);
+
+    TW_STATE(state, place->pc);
+    if (!is_placed) {
+        place->at = 0;
+        return;
+    }
+    TW_STATE(state, place->from_count);
+    TW_STATE(state, place->done_count);
+    TW_STATE(state, place->is_first);
+    TW_STATE(state, place->start);
+    TW_STATE(state, place->from);
+    TW_STATE(state, place->done);
+    if (state->loads && follow->blocks)
+        place->at = tw_blocks_find(follow->blocks, place->start, decoder->isa, 0);
+}
+
+static void goal_state(struct tw_etrace_goal *goal, struct tw_state *state)
+{
+    TW_STATE(state, goal->address);
+    TW_STATE(state, goal->to_branch);
+    TW_STATE(state, goal->report_only);
+    TW_STATE(state, goal->is_sync);
+    TW_STATE(state, goal->is_notify);
+    TW_STATE(state, goal->has_irdepth);
+    TW_STATE(state, goal->irdepth);
+}
+
+static void history_state(struct tw_etraced_history *history, struct tw_state *state)
+{
+    for (unsigned i = 0; i < TW_ETRACED_SIZES; i++) {
+        TW_STATE(state, history->address[i]);
+        TW_STATE(state, history->data[i]);
+    }
+    for (unsigned i = 0; i < TW_ETRACED_REQUESTS; i++) {
+        TW_STATE(state, history->requests[i].is_open);
+        if (!history->requests[i].is_open)
+            continue;
+        TW_STATE(state, history->requests[i].size);
+        TW_STATE(state, history->requests[i].subtype);
+        TW_STATE(state, history->requests[i].address);
+    }
+}
+
+static void codec_state(struct tw_etrace_codec *codec, struct tw_state *state)
+{
+    TW_STATE(state, codec->transport.is_synced);
+    TW_STATE(state, codec->transport.null_run);
+    if (codec->transport.block_size)
+        TW_STATE(state, codec->transport.offset);
+    TW_STATE(state, codec->options);
+    TW_STATE(state, codec->address);
+    history_state(&codec->history, state);
+    /* Without either there is still one entry, which damaged trace may come to. */
+    tw_state_bytes(state, codec->cache, sizeof codec->cache[0] << codec->shape.index);
+}
+
+static void returns_state(struct tw_etrace_decoder *decoder, struct tw_state *state)
+{
+    const uint32_t max = decoder->returns_max;
+
+    TW_STATE(state, decoder->return_depth);
+    if (!max || decoder->return_depth > max)
+        return;
+    if (state->loads)
+        decoder->return_top = max - 1;
+    for (uint32_t i = 0; i < decoder->return_depth; i++)
+        TW_STATE(state, decoder->returns[(decoder->return_top + max - i) % max]);
+}
+
+/* What is left of the packet at hand. */
+static void packet_state(struct tw_etrace_decoder *decoder, struct tw_follow *follow,
+                         struct tw_state *state)
+{
+    TW_STATE(state, decoder->packet_end);
+    TW_STATE(state, decoder->resume_index);
+    TW_STATE(state, decoder->end_index);
+    TW_STATE(state, decoder->phase);
+    if (decoder->phase == TW_ETRACE_IDLE)
+        return;
+    place_state(&decoder->sure, decoder, follow, state);
+    TW_STATE(state, decoder->packet);
+    TW_STATE(state, decoder->packet_offset);
+    TW_STATE(state, decoder->has_left);
+}
+
+static void trap_state(struct tw_etrace_decoder *decoder, struct tw_state *state)
+{
+    TW_STATE(state, decoder->has_trap);
+    if (decoder->has_trap) {
+        TW_STATE(state, decoder->trap_cause);
+        TW_STATE(state, decoder->trap_interrupt);
+        TW_STATE(state, decoder->trap_tval);
+    }
+    TW_STATE(state, decoder->has_next_epc);
+    if (decoder->has_next_epc)
+        TW_STATE(state, decoder->next_epc);
+}
+
+void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state)
+{
+    struct tw_etrace_decoder *decoder = any;
+
+    tw_follow_state(follow, state, false);
+    codec_state(&decoder->codec, state);
+    TW_STATE(state, decoder->state);
+    TW_STATE(state, decoder->has_begun);
+    TW_STATE(state, decoder->is_inferred);
+    TW_STATE(state, decoder->was_updiscon);
+    TW_STATE(state, decoder->is_after_loss);
+    TW_STATE(state, decoder->is_after_error);
+    TW_STATE(state, decoder->has_context);
+    TW_STATE(state, decoder->privilege);
+    TW_STATE(state, decoder->context);
+    TW_STATE(state, decoder->map);
+    TW_STATE(state, decoder->count);
+    TW_STATE(state, decoder->is_missed);
+    TW_STATE(state, decoder->predicted);
+    TW_STATE(state, decoder->hops);
+    TW_STATE(state, decoder->error);
+    if (decoder->error) {
+        TW_STATE(state, decoder->error_detail);
+        TW_STATE(state, decoder->error_index);
+        TW_STATE(state, decoder->error_offset);
+    }
+    tw_state_gap(state, &decoder->handled_gap);
+    trap_state(decoder, state);
+    place_state(&decoder->place, decoder, follow, state);
+    goal_state(&decoder->goal, state);
+    packet_state(decoder, follow, state);
+    returns_state(decoder, state);
+    if (decoder->codec.shape.bpred_size)
+        tw_state_bytes(state, decoder->predictor, (size_t)1 << decoder->codec.shape.bpred_size);
+    if (state->loads)
+        decoder->epoch = follow->code->epoch;
+}
+
+void tw_etrace_resume(void *any, struct tw_follow *follow)
+{
+    struct tw_etrace_decoder *decoder = any;
+
+    (void)follow;
+    tw_etrace_drop_outcomes(decoder);
+    decoder->codec.transport.is_synced = true;
+    decoder->codec.transport.null_run = 0;
+    decoder->state = TW_ETRACE_UNSYNCED;
+    decoder->phase = TW_ETRACE_IDLE;
+    decoder->is_inferred = decoder->is_after_error = decoder->is_after_loss = false;
+    decoder->has_trap = decoder->has_next_epc = false;
+    decoder->error = TW_ERROR_NONE;
+    decoder->place.at = 0;
+    decoder->return_depth = 0;
+    decoder->has_begun = true;
+}
+
+/* Format 3, subformat 0 or 1: both are the lowest bits of the payload. */
+static bool is_sync(const struct tw_etrace_frame *frame, const uint8_t *packet)
+{
+    unsigned bits = packet[frame->header_size];
+
+    if (frame->kind != TW_ETRACE_FRAME_INST || !frame->payload_size)
+        return false;
+    if (frame->payload_size > 1)
+        bits |= (unsigned)packet[frame->header_size + 1] << 8;
+    bits >>= frame->header_bits;
+    return (bits & 3) == 3 && (bits >> 2 & 3) <= 1;
+}
+
+bool tw_etrace_split(struct tw_split *split, const void *any, const uint8_t *data, size_t size)
+{
+    const struct tw_etrace_decoder *decoder = any;
+    struct tw_etrace_transport transport = decoder->codec.transport;
+    size_t at = split->at, start = size;
+    unsigned packets = 0;
+
+    transport.is_synced = true;
+    transport.null_run = 0;
+    while (at < size) {
+        struct tw_etrace_frame frame;
+
+        if (tw_etrace_transport_next(&transport, &frame, data + at, size - at, false) != TW_OK)
+            break;
+        tw_etrace_transport_pass(&transport, &frame);
+        if (start == size && at >= split->least && is_sync(&frame, data + at)) {
+            start = at;
+            packets = 0;
+        }
+        at += frame.size;
+        packets += frame.kind <= TW_ETRACE_FRAME_DATA;
+        if (start < size && (packets > PACKETS || at - start > LOOK_MAX)) {
+            split->start = start;
+            split->at = split->until = at;
+            return true;
+        }
+    }
+    split->at = size;
+    return false;
+}
