@@ -24,7 +24,12 @@ add_executable(use_shared use.c)
 target_link_libraries(use_shared PRIVATE trackway::trackway)
 add_executable(use_static use.c)
 target_link_libraries(use_static PRIVATE trackway::trackway_static)
+add_executable(push push.c)
+target_link_libraries(push PRIVATE trackway::trackway)
+add_executable(protocol protocol.c)
+target_link_libraries(protocol PRIVATE trackway::trackway_static)
 TEXT
+cp examples/push.c examples/protocol.c "$work"
 
 library=$(dirname "$(find "$prefix" -name libtrackway.so)")
 PKG_CONFIG_PATH=$library/pkgconfig
@@ -48,6 +53,13 @@ cmake -G Ninja -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREF
     cmake --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 check 'find_package, shared' "$work/build/use_shared"
 check 'find_package, static' "$work/build/use_static"
+
+# The examples, as a stranger builds them.
+sh examples/push.sh "$work/build/push" >/dev/null
+sh examples/protocol.sh "$work/build/protocol" >/dev/null
+$cc -o "$work/decode" examples/decode.c $(pkg-config --cflags --libs trackway)
+sh examples/decode.sh "$work/decode" >/dev/null
+echo 'examples: built against the installed library'
 
 # The shared library offers what the headers mark TW_API, all of it and nothing else.
 cat "$prefix"/include/trackway/*.h | awk '

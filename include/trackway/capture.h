@@ -5,6 +5,7 @@
 
 #include <trackway/frame.h>
 #include <trackway/image.h>
+#include <trackway/tree.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -194,6 +195,13 @@ TW_API bool tw_capture_source_is_in(const struct tw_capture *capture, size_t sou
 /* Cores that see the same memory share an image.  It belongs to the capture. */
 TW_API size_t tw_capture_image_count(const struct tw_capture *capture);
 TW_API struct tw_image *tw_capture_image(const struct tw_capture *capture, size_t number);
+
+/* A tree for a buffer, with every source that is in it and can be decoded; what is left out goes to
+   config->errors.  Of `config` (NULL: all zero) framing, base and no_barrier are the capture's.
+   Feed it what tw_capture_read gives; the capture must outlive it. */
+TW_API TW_MUST_USE enum tw_status
+tw_capture_tree(struct tw_tree **tree, const struct tw_capture *capture, size_t buffer,
+                const struct tw_tree_config *config, struct tw_fault *fault);
 
 /* What was amiss but did not hinder: one line each. */
 TW_API size_t tw_capture_warning_count(const struct tw_capture *capture);

@@ -70,6 +70,12 @@ struct tw_live {
     struct tw_branch *branch;
 };
 
+/* Memory that a tree keeps for others; theirs follows. */
+struct tw_kept {
+    struct tw_kept *next;
+    max_align_t first;
+};
+
 struct tw_tree {
     struct tw_tree_config config;
     struct tw_fault fault;
@@ -86,6 +92,7 @@ struct tw_tree {
     size_t live_last;          /* that was handed out from last */
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
+    struct tw_kept *kept;      /* see tw_tree_keep */
     struct tw_pool *pool;      /* parallel.h; NULL: no other threads (yet) */
     atomic_bool is_cancelled;
     bool guesses; /* for tests: segments begin knowing nothing, also where they could */
@@ -97,6 +104,8 @@ struct tw_tree {
     struct tw_place place;
 };
 
+/* Zeroed memory that lasts as long as the tree; NULL when it is out. */
+void *tw_tree_keep(struct tw_tree *tree, size_t size);
 /* Brings the branch's view of its stream up to date; drops what is done. */
 void tw_branch_refresh(struct tw_branch *branch);
 /* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */

@@ -39,6 +39,12 @@ void tw_tree_free(struct tw_tree *tree)
         free_branch(tree->branches[i]);
     tw_unframer_free(tree->unframer);
     tw_custom_free(tree->customs, allocator);
+    while (tree->kept) {
+        struct tw_kept *kept = tree->kept;
+
+        tree->kept = kept->next;
+        tw_give(allocator, kept);
+    }
     tw_give(allocator, tree->branches);
     tw_give(allocator, tree->live);
     tw_give(allocator, tree->bytes);
@@ -60,6 +66,18 @@ enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *c
     made->place.capture = config->base;
     *tree = made;
     return TW_OK;
+}
+
+void *tw_tree_keep(struct tw_tree *tree, size_t size)
+{
+    struct tw_kept *kept =
+        tw_take(tree->config.allocator, offsetof(struct tw_kept, first) + size);
+
+    if (!kept)
+        return NULL;
+    kept->next = tree->kept;
+    tree->kept = kept;
+    return &kept->first;
 }
 
 const char *tw_tree_fault(const struct tw_tree *tree)
