@@ -169,8 +169,8 @@ static struct tw_etrace_unit *make_unit(const struct setup *setup, struct bytes 
 }
 
 /* Calls `each` for every mode alone and every pair, in both versions; returns how many. */
-static size_t each_setup(unsigned turn, void (*each)(void *context, struct setup *setup),
-                         void *context)
+TW_UNUSED static size_t
+each_setup(unsigned turn, void (*each)(void *context, struct setup *setup), void *context)
 {
     size_t count = 0;
 
