@@ -97,6 +97,7 @@ void missing_take(struct session *session, struct attribution *attribution,
                   const struct tw_batch *batch)
 {
     const size_t files = tw_perf_file_count(session->perf);
+    uint32_t *last = &attribution->missing[batch->id & 0x7f];
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
@@ -106,10 +107,15 @@ void missing_take(struct session *session, struct attribution *attribution,
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             continue;
         lane = attribution_see(attribution, element, batch->id);
-        if (!lane || element->type != TW_ELEMENT_ADDR_NACC)
+        if (!lane)
+            continue;
+        if (element->type == TW_ELEMENT_ADDR_NACC || element->type == TW_ELEMENT_EO_TRACE)
+            session->missing[*last].branches += element->count;
+        if (element->type != TW_ELEMENT_ADDR_NACC)
             continue;
         map = map_of(lane, element->address);
-        session->missing[map && map->file != TW_NONE ? map->file : files]++;
+        *last = map && map->file != TW_NONE ? map->file : (uint32_t)files;
+        session->missing[*last].times++;
     }
 }
 
@@ -139,15 +145,17 @@ uint64_t missing_say(const struct session *session)
     if (session->options->quiet)
         return losses;
     for (size_t i = 0; i <= files; i++) {
-        if (!session->missing[i])
-            continue;
-        if (i < files)
-            say("missing code: %s (%s): the path was lost there %" PRIu64 " time%s",
-                tw_perf_file(perf, i)->name, why[tw_perf_file(perf, i)->state & 3],
-                session->missing[i], session->missing[i] == 1 ? "" : "s");
-        else
-            say("missing code: nothing is mapped where the path was lost %" PRIu64 " times",
-                session->missing[i]);
+        const struct missing *missing = &session->missing[i];
+        const struct tw_perf_file *file = tw_perf_file(perf, i);
+
+        /* Where the path was lost an instruction was executed, and so was each branch. */
+        if (missing->times)
+            say("missing code: %s (%s): the path was lost there %" PRIu64
+                " time%s, at least %" PRIu64 " instruction%s",
+                i < files ? file->name : "nothing is mapped",
+                i < files ? why[file->state & 3] : "no record of it", missing->times,
+                missing->times == 1 ? "" : "s", missing->times + missing->branches,
+                missing->times + missing->branches == 1 ? "" : "s");
     }
     for (size_t i = 0; i < losses && i < LOSSES_SHOWN; i++)
         say_loss(session, tw_perf_loss(perf, i));

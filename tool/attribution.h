@@ -10,6 +10,7 @@ struct attribution {
     struct tw_perf_lane lanes[128]; /* by trace ID */
     struct tw_view views[128];      /* from where each looks at memory */
     bool is_begun[128];
+    uint32_t missing[128]; /* number in session->missing of what was missing last */
     char text[700];
 };
 

@@ -20,6 +20,12 @@ struct loss {
     uint64_t missing;  /* addresses that no image holds; no error */
 };
 
+/* What was lost since a file is not there. */
+struct missing {
+    uint64_t times;    /* that the path led there */
+    uint64_t branches; /* that came then */
+};
+
 struct session {
     const struct options *options;
     struct output *out;
@@ -43,7 +49,7 @@ struct session {
     bool is_packets;
     unsigned source_count;
     uint32_t source_of[128];    /* trace ID to source number, TW_NONE: none */
-    uint64_t *missing;          /* perf.data: addresses without code, by file number */
+    struct missing *missing;    /* perf.data: code that is not there, by file number */
     struct attribution *seen;   /* perf.data: for that count */
     struct tw_perf_lane *lanes; /* perf.data: of the decoders, by source number */
     bool is_synced[128];        /* packets: something of this ID was understood */

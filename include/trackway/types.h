@@ -270,7 +270,9 @@ struct tw_element {
         };
     };
     union {
-        uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask */
+        uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask;
+                            ADDR_NACC, EO_TRACE: branches since the last ADDR_NACC of which
+                            nothing could be said, as code was missing */
         uint32_t number; /* EXCEPTION: type or cause; CUSTOM: what the protocol likes */
         struct {
             uint16_t master, channel; /* SWTRACE */

@@ -128,7 +128,8 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
         unsigned size;
 
         if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && atoms.count && !follow->pop_is_pending)) {
-            at++; /* until an address comes, nothing can be said */
+            tw_follow_skip(follow, atoms.count); /* until an address comes */
+            at++;
             continue;
         }
         if (TW_LIKELY(atoms.count)) {

@@ -10,6 +10,7 @@ void tw_follow_init(struct tw_follow *follow, struct tw_code *code)
 
 void tw_follow_reset(struct tw_follow *follow)
 {
+    follow->lost_atoms = 0;
     tw_follow_lose(follow);
     follow->return_count = 0;
     follow->push_is_blocked = false;
@@ -182,6 +183,8 @@ struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_el
     *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_ADDR_NACC };
     out->address = address;
     out->space = follow->view.space;
+    out->count = follow->lost_atoms;
+    follow->lost_atoms = 0;
     return out + 1;
 }
 
@@ -269,7 +272,8 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
 {
     while (*count && !tw_block_is_plain(follow->at)) {
         if (follow->at == TW_NEXT_NEEDED && !follow->pop_is_pending) {
-            *count = 0; /* nothing can be said of the rest */
+            tw_follow_skip(follow, *count); /* nothing can be said of the rest */
+            *count = 0;
             break;
         }
         if (follow->at & TW_BLOCK_BROKEN)

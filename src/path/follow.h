@@ -28,6 +28,7 @@ struct tw_follow {
     bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
     bool pops_at_once;    /* PTM: an atom never waits for the address of its branch */
     bool code_is_missing; /* at TW_NEXT_NEEDED: because `address` is not in the image */
+    uint32_t lost_atoms;  /* that came while code was missing, since the last ADDR_NACC */
     bool check_continuity;
     bool splits_sources;  /* a source address's range is split at each not-taken waypoint */
     uint8_t return_depth; /* entries that the protocol's analyzer keeps */
@@ -75,6 +76,13 @@ static inline void tw_follow_lose(struct tw_follow *follow)
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = false;
     follow->code_is_missing = false;
+}
+
+/* Atoms of which nothing can be said. */
+static inline void tw_follow_skip(struct tw_follow *follow, unsigned count)
+{
+    if (follow->code_is_missing)
+        follow->lost_atoms += count;
 }
 
 /* Call on entering and leaving a run over the input: the code may change in between. */
@@ -166,6 +174,7 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
             if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
                 out = tw_follow_broken(follow, out, track->at, index);
                 track->at = TW_NEXT_NEEDED;
+                tw_follow_skip(follow, count - 1);
                 return out;
             }
             tw_track_end(follow, track);

@@ -166,6 +166,8 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
         if (status < 0)
             return status;
         branch->is_ended = status == TW_END;
+        if (made.count && made.elements[made.count - 1].type == TW_ELEMENT_EO_TRACE)
+            made.elements[made.count - 1].count = branch->follow.lost_atoms;
         branch->count = made.count;
         branch->given = 0;
         branch->mark_count = 0;
