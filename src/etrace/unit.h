@@ -76,7 +76,8 @@ struct tw_etrace_filter {
 
 /* What accesses are compressed against. */
 struct tw_etrace_data_state {
-    uint8_t has_full; /* bit n: an access of size n was sent in full since the last sync */
+    uint8_t has_address,
+        has_value; /* bit n: of an access of size n, in full since the last sync */
     struct tw_etraced_history history;
 };
 

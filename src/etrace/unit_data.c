@@ -138,6 +138,8 @@ static unsigned size_of(const struct tw_etrace_unit *unit,
 static unsigned methods(const struct tw_etrace_unit *unit, const struct draft *draft)
 {
     const unsigned bit = 1u << draft->packet.data_size;
+    const bool needs_address = draft->has_address && draft->packet.packet.type != TW_ETRACE_CSR;
+    const bool needs_value = draft->has_data || draft->has_operand;
     const bool full_address =
         unit->options & TW_ETRACE_FULL_DADDRESS || unit->data_compress == 0;
     const bool full_data = unit->options & TW_ETRACE_FULL_DATA || unit->data_compress == 0;
@@ -147,7 +149,8 @@ static unsigned methods(const struct tw_etrace_unit *unit, const struct draft *d
         return full_address                   ? 1u << FULL
                : full_data && draft->has_data ? 1u << FULL_DATA
                                               : 1u << XOR;
-    if (!(unit->data.has_full & bit) || (draft->has_address && full_address))
+    if ((needs_address && (full_address || !(unit->data.has_address & bit))) ||
+        (needs_value && !(unit->data.has_value & bit)))
         return found;
     found |= 1u << FULL_DATA;
     if (!full_data && unit->data_compress & 1)
@@ -198,13 +201,16 @@ static void send(struct tw_etrace_unit *unit, struct draft *draft, unsigned diff
         if (unit->is_v2)
             tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
         unit->data_is_lost = false;
-        unit->data.has_full = 0;
+        unit->data.has_address = unit->data.has_value = 0;
         send(unit, draft, diff_bits);
         return;
     }
     if (!tw_etrace_send(unit, &best))
         return;
-    unit->data.has_full |= (uint8_t)(1u << best.data_size);
+    if (draft->has_address && best.packet.type != TW_ETRACE_CSR)
+        unit->data.has_address |= (uint8_t)(1u << best.data_size);
+    if (draft->has_data || draft->has_operand)
+        unit->data.has_value |= (uint8_t)(1u << best.data_size);
     tw_etraced_resolve(&unit->data_shape, &unit->data.history, &best);
 }
 

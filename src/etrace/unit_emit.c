@@ -193,7 +193,7 @@ static void forget(struct tw_etrace_unit *unit)
     unit->depth = 0;
     unit->resync_count = 0;
     unit->sync_is_next = unit->context_is_due = false;
-    unit->data.has_full = 0;
+    unit->data.has_address = unit->data.has_value = 0;
     tw_etrace_begin_stretch(unit);
     if (unit->options & TW_ETRACE_JUMP_TARGET_CACHE)
         memset(unit->cache, 0, sizeof unit->cache[0] << unit->shape.index);

@@ -230,7 +230,7 @@ void tw_etrace_unit_enable_data(struct tw_etrace_unit *unit, bool is_enabled)
     if (unit->data_enabled == is_enabled)
         return;
     unit->data_enabled = is_enabled;
-    unit->data.has_full = 0;
+    unit->data.has_address = unit->data.has_value = 0;
     if (unit->is_v2 && !unit->is_lost)
         tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
     if (!is_enabled)

@@ -174,8 +174,8 @@ enum tw_status tw_hart_next(struct tw_hart *hart, struct tw_hart_event *event)
 {
     *event = (struct tw_hart_event){ .has_response = false };
     if (hart->given == hart->count) {
+        hart->halts = (uint16_t)(hart->halts >> hart->count);
         hart->given = hart->count = 0;
-        hart->halts = 0;
     }
     if (hart->is_row)
         hart->has_access = hart->is_response = hart->has_signals = hart->is_row = false;

@@ -1,0 +1,794 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packets of small executions, data trace, control fields, memory, and the readers of logs. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/hart.h>
+
+/* ---- an encoder whose packets are kept ---- */
+
+struct kept {
+    struct tw_etrace_packet packets[4096];
+    size_t count;
+    uint8_t bytes[2][1 << 17];
+    size_t size[2];
+};
+
+static void add_packet(void *context, const struct tw_etrace_packet *packet)
+{
+    struct kept *kept = context;
+
+    CHECK(kept->count < LENGTH(kept->packets));
+    kept->packets[kept->count++] = *packet;
+}
+
+static void add_bytes(void *context, unsigned stream, const uint8_t *bytes, size_t size)
+{
+    struct kept *kept = context;
+
+    CHECK(stream < 2 && kept->size[stream] + size <= sizeof kept->bytes[0]);
+    memcpy(kept->bytes[stream] + kept->size[stream], bytes, size);
+    kept->size[stream] += size;
+}
+
+static struct kept *new_kept(void)
+{
+    struct kept *kept = calloc(1, sizeof *kept);
+
+    CHECK(kept != NULL);
+    return kept;
+}
+
+static struct tw_etrace_config make_config(enum tw_etrace_layout layout)
+{
+    struct tw_etrace_config config;
+
+    tw_etrace_config_init(&config, layout);
+    config.iaddress_width = 64;
+    config.itype_width = 4;
+    config.ctype_width = 2;
+    config.privilege_width = 2;
+    config.retires = 100;
+    config.context_width = 16;
+    config.nocontext = false;
+    return config;
+}
+
+static struct tw_etrace_unit *make_unit(struct kept *kept,
+                                        const struct tw_etrace_config *config)
+{
+    const struct tw_etrace_unit_config choices = { .size = sizeof choices,
+                                                   .trace = config,
+                                                   .write = add_bytes,
+                                                   .write_context = kept,
+                                                   .on_packet = add_packet,
+                                                   .packet_context = kept };
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_etrace_unit *unit;
+
+    if (tw_etrace_unit_new(&unit, &choices, &fault) != TW_OK)
+        check_true(false, fault.text, __FILE__, __LINE__);
+    return unit;
+}
+
+static void write_field(struct tw_etrace_unit *unit, const char *name, uint64_t value)
+{
+    CHECK_EQ(tw_etrace_unit_write_field(unit, name, value), TW_OK);
+}
+
+/* One line a packet: its type and what matters of it. */
+static void describe(char *out, size_t room, const struct kept *kept)
+{
+    size_t used = 0;
+
+    *out = 0;
+    for (size_t i = 0; i < kept->count && used < room; i++) {
+        const struct tw_etrace_packet *packet = &kept->packets[i];
+        const unsigned type = packet->packet.type;
+
+        used += (size_t)snprintf(out + used, room - used, "%s", tw_etrace_type_name(type));
+        if (type <= TW_ETRACE_F3S1 && packet->has & TW_ETRACE_HAS_ADDRESS && used < room)
+            used += (size_t)snprintf(out + used, room - used, " %" PRIx64, packet->address);
+        if (packet->branches && used < room)
+            used += (size_t)snprintf(out + used, room - used, " map %u:%" PRIx32,
+                                     packet->branches, packet->branch_map);
+        if (type == TW_ETRACE_F3S1 && used < room)
+            used +=
+                (size_t)snprintf(out + used, room - used, " cause %u%s thaddr %u",
+                                 packet->ecause, packet->interrupt ? "i" : "", packet->thaddr);
+        if (type == TW_ETRACE_F3S3 && used < room)
+            used += (size_t)snprintf(out + used, room - used, " %u/%u", packet->ienable,
+                                     packet->qual_status);
+        if (used < room)
+            used += (size_t)snprintf(
+                out + used, room - used, "%s%s%s\n", packet->notify ? " notify" : "",
+                packet->updiscon ? " updiscon" : "", packet->irreport ? " irreport" : "");
+    }
+}
+
+/* ---- small executions ---- */
+
+#define SEQUENCE(at, n)                                                                        \
+    {                                                                                          \
+        .iaddr = (at), .iretire = (n), .ilastsize = 1, .priv = 3                               \
+    }
+#define ENDING(at, n, how)                                                                     \
+    {                                                                                          \
+        .iaddr = (at), .iretire = (n), .ilastsize = 1, .priv = 3, .itype = (how)               \
+    }
+#define TRAP(at, why)                                                                          \
+    {                                                                                          \
+        .iaddr = (at), .itype = 1, .cause = (why), .priv = 3                                   \
+    }
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum tw_etrace_layout layout;
+    struct tw_etrace_block blocks[10];
+    const char *packets;
+} executions[] = {
+    { "a straight line", TW_ETRACE_LAYOUT_V2, { SEQUENCE(0x1000, 8), SEQUENCE(0x1010, 2) },
+      "f3s3 1/0\nf3s0 1000\nf2 1010\nf3s3 0/1\n" },
+    { "an indirect jump", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 8, 10), SEQUENCE(0x2000, 4), SEQUENCE(0x2008, 2) },
+      "f3s3 1/0\nf3s0 1000\nf2 2000\nf2 2008\nf3s3 0/1\n" },
+    { "trace ends at a target", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 8, 10), SEQUENCE(0x2000, 2) },
+      "f3s3 1/0\nf3s0 1000\nf2 2000\nf3s3 0/3\n" },
+    { "branches", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 4, 4), ENDING(0x1008, 4, 5), ENDING(0x1020, 2, 4), SEQUENCE(0x1024, 2) },
+      "f3s3 1/0\nf3s0 1000\nf1 1024 map 3:5\nf3s3 0/1\n" },
+    { "a trap", TW_ETRACE_LAYOUT_V2,
+      { SEQUENCE(0x1000, 4), TRAP(0x1008, 5), SEQUENCE(0x8000, 2) },
+      "f3s3 1/0\nf3s0 1000\nf2 1004\nf3s1 8000 cause 5 thaddr 1\nf3s3 0/1\n" },
+    { "a trap at a jump's target", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 4, 10), TRAP(0x2000, 12), SEQUENCE(0x8000, 4) },
+      "f3s3 1/0\nf3s0 1000\nf2 1004\nf3s1 2000 cause 12 thaddr 0\nf3s0 8000\nf2 8004\nf3s3 0/1\n" },
+    { "the same in the draft", TW_ETRACE_LAYOUT_SEED,
+      { ENDING(0x1000, 4, 10), TRAP(0x2000, 12), SEQUENCE(0x8000, 4) },
+      "f3s3 1/0\nf3s0 1000\nf2 1004\nf2 2000 updiscon\nf3s1 8000 cause 12 thaddr 1\nf2 8004\nf3s3 0/1\n" },
+    { "two traps in a row", TW_ETRACE_LAYOUT_V2,
+      { SEQUENCE(0x1000, 2), TRAP(0x1004, 5), TRAP(0x8000, 1), SEQUENCE(0x9000, 2) },
+      "f3s3 1/0\nf3s0 1000\nf3s1 8000 cause 5 thaddr 0\nf3s1 9000 cause 1 thaddr 1\nf3s3 0/1\n" },
+    { "the same in the draft", TW_ETRACE_LAYOUT_SEED,
+      { SEQUENCE(0x1000, 2), TRAP(0x1004, 5), TRAP(0x8000, 1), SEQUENCE(0x9000, 2) },
+      "f3s3 1/0\nf3s0 1000\nf3s1 9000 cause 1 thaddr 1\nf3s3 0/1\n" },
+    { "ecall retires and traps", TW_ETRACE_LAYOUT_V2,
+      { { .iaddr = 0x1000, .iretire = 4, .ilastsize = 1, .priv = 3, .itype = 1, .cause = 11 },
+        SEQUENCE(0x8000, 2) },
+      "f3s3 1/0\nf3s0 1000\nf2 1004\nf3s1 8000 cause 11 thaddr 1\nf3s3 0/1\n" },
+    { "notify", TW_ETRACE_LAYOUT_V2,
+      { { .iaddr = 0x1000, .iretire = 8, .ilastsize = 1, .priv = 3, .trigger = 4 },
+        SEQUENCE(0x1010, 4) },
+      "f3s3 1/0\nf3s0 1000\nf2 100c notify\nf2 1014\nf3s3 0/1\n" },
+    { "another privilege", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 8, 3), { .iaddr = 0x2000, .iretire = 4, .ilastsize = 1, .priv = 0 } },
+      "f3s3 1/0\nf3s0 1000\nf3s0 2000\nf2 2004\nf3s3 0/1\n" },
+    { "the same after a branch", TW_ETRACE_LAYOUT_V2,
+      { ENDING(0x1000, 4, 4), ENDING(0x1008, 8, 3),
+        { .iaddr = 0x2000, .iretire = 4, .ilastsize = 1, .priv = 0 } },
+      "f3s3 1/0\nf3s0 1000\nf1 1014 map 1:1\nf3s0 2000\nf2 2004\nf3s3 0/1\n" },
+    { "context, imprecise", TW_ETRACE_LAYOUT_V2,
+      { SEQUENCE(0x1000, 8),
+        { .iaddr = 0x1010, .iretire = 8, .ilastsize = 1, .priv = 3, .context = 5, .ctype = 1 },
+        { .iaddr = 0x1020, .iretire = 8, .ilastsize = 1, .priv = 3, .context = 5 } },
+      "f3s3 1/0\nf3s0 1000\nf3s2\nf2 102c\nf3s3 0/1\n" },
+    { "context, precise", TW_ETRACE_LAYOUT_V2,
+      { SEQUENCE(0x1000, 8),
+        { .iaddr = 0x1010, .iretire = 8, .ilastsize = 1, .priv = 3, .context = 5, .ctype = 2 } },
+      "f3s3 1/0\nf3s0 1000\nf3s0 1010\nf2 101c\nf3s3 0/1\n" },
+    { "another hart", TW_ETRACE_LAYOUT_V2,
+      { SEQUENCE(0x1000, 8),
+        { .iaddr = 0x5010, .iretire = 8, .ilastsize = 1, .priv = 3, .context = 5, .ctype = 3 } },
+      "f3s3 1/0\nf3s0 1000\nf2 100c\nf3s0 5010\nf2 501c\nf3s3 0/1\n" },
+    { "another hart in the draft", TW_ETRACE_LAYOUT_SEED,
+      { SEQUENCE(0x1000, 8),
+        { .iaddr = 0x5010, .iretire = 8, .ilastsize = 1, .priv = 3, .context = 5, .ctype = 3 } },
+      "f3s3 1/0\nf3s0 1000\nf2 100c\nf3s1 5010 cause 0i thaddr 1\nf2 501c\nf3s3 0/1\n" },
+    { "table 4.8", TW_ETRACE_LAYOUT_V2,
+      { { .iaddr = 0x1000, .iretire = 7, .ilastsize = 0, .priv = 3, .itype = 8 },
+        { .iaddr = 0x0940, .iretire = 3, .ilastsize = 0, .priv = 3, .itype = 4 },
+        { .iaddr = 0x0946, .iretire = 1, .ilastsize = 0, .priv = 3, .itype = 5 },
+        { .iaddr = 0x0988, .iretire = 4, .ilastsize = 1, .priv = 3 } },
+      "f3s3 1/0\nf3s0 1000\nf2 940\nf1 98c map 2:1\nf3s3 0/1\n" },
+};
+/* clang-format on */
+
+static void test_executions(void **state)
+{
+    struct kept *kept = new_kept();
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(executions); i++) {
+        const struct tw_etrace_config config = make_config(executions[i].layout);
+        struct tw_etrace_unit *unit = make_unit(kept, &config);
+        char text[2000];
+
+        check_case("%s", executions[i].name);
+        kept->count = 0;
+        write_field(unit, "iEnable", 1);
+        for (size_t k = 0; k < LENGTH(executions[i].blocks); k++)
+            CHECK_EQ(tw_etrace_unit_retire(unit, &executions[i].blocks[k], 1), TW_OK);
+        write_field(unit, "iEnable", 0);
+        describe(text, sizeof text, kept);
+        CHECK_TEXT(text, executions[i].packets);
+        tw_etrace_unit_free(unit);
+    }
+    free(kept);
+}
+
+/* ---- control fields ---- */
+
+static void test_fields(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t most;
+    } fields[] = {
+        { "iTrigEnable", 1 },
+        { "dTrigEnable", 1 },
+        { "stallEnable", 1 },
+        { "ResyncMode", 3 },
+        { "ResyncMax", 15 },
+        { "FullAddress", 1 },
+        { "ImplicitExcept", 1 },
+        { "siJump", 1 },
+        { "ImplicitReturn", 1 },
+        { "BranchPrediction", 1 },
+        { "JumpTargetCache", 1 },
+        { "noData", 1 },
+        { "noAddress", 1 },
+        { "DataCompress", 3 },
+        { "iFilters", 0xffff },
+        { "dFilters", 0xffff },
+        { "filter3.filterEnable", 1 },
+        { "filter3.matchComp1", 1 },
+        { "filter3.comp1", 3 },
+        { "filter3.matchComp2", 1 },
+        { "filter3.comp2", 3 },
+        { "filter3.matchComp3", 1 },
+        { "filter3.comp3", 3 },
+        { "filter0.matchPrivilege", 1 },
+        { "filter0.matchEcause", 1 },
+        { "filter0.matchInterrupt", 1 },
+        { "filter0.matchImpdef", 1 },
+        { "filter0.matchDtype", 1 },
+        { "filter0.matchDsize", 1 },
+        { "filter1.matchChoicePrivilege", 255 },
+        { "filter1.matchValueInterrupt", 1 },
+        { "filter1.matchChoiceEcause", UINT32_MAX },
+        { "filter1.matchMaskImpdef", UINT32_MAX },
+        { "filter1.matchValueImpdef", UINT32_MAX },
+        { "filter1.matchChoiceDtype", 0xffff },
+        { "filter1.matchChoiceDsize", 255 },
+        { "comparator2.pInput", 3 },
+        { "comparator2.sInput", 3 },
+        { "comparator2.pFunction", 7 },
+        { "comparator2.sFunction", 7 },
+        { "comparator2.matchMode", 3 },
+        { "comparator2.pMatch", UINT64_MAX },
+        { "comparator2.sMatch", UINT64_MAX },
+        { "comparator2.pNotify", 1 },
+        { "COMPARATOR2.SNOTIFY", 1 },
+    };
+    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+    struct kept *kept = new_kept();
+    struct tw_etrace_unit *unit;
+    uint64_t value;
+
+    (void)state;
+    config.filters = config.comparators = 4;
+    config.bpred_size = config.cache_size = config.return_stack_size = 3;
+    config.f0s_width = 1;
+    unit = make_unit(kept, &config);
+    for (size_t i = 0; i < LENGTH(fields); i++) {
+        check_case("%s", fields[i].name);
+        write_field(unit, fields[i].name, fields[i].most);
+        CHECK_EQ(tw_etrace_unit_read_field(unit, fields[i].name, &value), TW_OK);
+        CHECK_EQ(value, fields[i].most);
+        write_field(unit, fields[i].name, 0);
+        CHECK_EQ(tw_etrace_unit_read_field(unit, fields[i].name, &value), TW_OK);
+        CHECK_EQ(value, 0);
+        if (fields[i].most != UINT64_MAX)
+            CHECK_EQ(tw_etrace_unit_write_field(unit, fields[i].name, fields[i].most + 1),
+                     TW_E_ARGUMENT);
+    }
+    CHECK_EQ(tw_etrace_unit_read_field(unit, "Empty", &value), TW_OK);
+    CHECK_EQ(value, 1);
+    CHECK_EQ(tw_etrace_unit_write_field(unit, "Empty", 1), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etrace_unit_write_field(unit, "nonsense", 1), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etrace_unit_write_field(unit, "filter4.comp1", 0), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etrace_unit_write_field(unit, "filter0.", 0), TW_E_ARGUMENT);
+    write_field(unit, "iEnable", 1);
+    CHECK_EQ(tw_etrace_unit_read_field(unit, "Empty", &value), TW_OK);
+    CHECK_EQ(value, 0);
+    write_field(unit, "Active", 0);
+    CHECK_EQ(tw_etrace_unit_read_field(unit, "iEnable", &value), TW_OK);
+    CHECK_EQ(value, 0);
+    tw_etrace_unit_free(unit);
+    free(kept);
+}
+
+static void test_bad_configurations(void **state)
+{
+    static const struct {
+        const char *text, *fault;
+    } bad[] = {
+        { "itype_width_p=2", "itype_width_p is 2; it must be 3 or 4" },
+        { "branch_prediction=1", "branch_prediction wants a bpred_size_p" },
+        { "jump_target_cache=1", "jump_target_cache wants a cache_size_p" },
+        { "implicit_return=1",
+          "implicit_return wants either call_counter_size_p or return_stack_size_p" },
+        { "implicit_return=1,call_counter_size_p=3,itype_width_p=3",
+          "implicit_return wants an itype_width_p of 4" },
+        { "branch_prediction=1,bpred_size_p=3,jump_target_cache=1,cache_size_p=3",
+          "branch_prediction and jump_target_cache together want an f0s_width_p" },
+        { "nocontext_p=0,context_width_p=64,notime_p=0,time_width_p=64,iaddress_width_p=64",
+          "packets of up to 34 bytes do not fit in 31" },
+        { "iaddress_width_p=4", "iaddress_width_p is 4; it must be from 8 to 64" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        struct tw_etrace_config config;
+        const struct tw_etrace_unit_config choices = { .size = sizeof choices,
+                                                       .trace = &config };
+        struct tw_fault fault = { TW_OK, "" };
+        struct tw_etrace_unit *unit;
+
+        check_case("%s", bad[i].text);
+        tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_V2);
+        CHECK_EQ(tw_etrace_config_read(&config, bad[i].text, &fault), TW_OK);
+        CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_E_CONFIG);
+        CHECK_TEXT(fault.text, bad[i].fault);
+    }
+}
+
+/* ---- data ---- */
+
+static uint64_t random_value(struct check_random *random)
+{
+    const unsigned bits = (unsigned)check_random_below(random, 64);
+    const uint64_t value = check_random_next(random) >> bits;
+
+    return check_random_below(random, 4) ? value : ~value;
+}
+
+static struct tw_etrace_access random_access(struct check_random *random,
+                                             const struct tw_etrace_config *config)
+{
+    static const uint8_t types[] = { 0, 0, 1, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14 };
+    struct tw_etrace_access access = {
+        .dtype = types[check_random_below(random, config->format_bits == 2 ? 4 : 14)],
+        .daddr = 0x80000000 + check_random_below(random, 0x4000),
+        .data = random_value(random),
+        .operand = random_value(random),
+        .lrid = (uint32_t)check_random_below(random, 8),
+    };
+    unsigned sizes = 1;
+
+    while (8u << sizes <= config->data_width)
+        sizes++;
+    access.dsize = (uint8_t)check_random_below(random, sizes);
+    if (access.dtype >= 8) {
+        access.dsize =
+            (uint8_t)(config->data_width >= 64 ? 2 + check_random_below(random, 2) : 2);
+        access.daddr &= ~(((uint64_t)1 << access.dsize) - 1);
+    }
+    if (access.dtype >= 4 && access.dtype <= 6)
+        access.daddr = check_random_below(random, 0x1000);
+    if (access.dsize == 4) {
+        access.data_high = random_value(random);
+        access.operand_high = random_value(random);
+    }
+    return access;
+}
+
+static uint64_t cut(uint64_t value, unsigned size)
+{
+    return size >= 3 ? value : value & (((uint64_t)1 << (8u << size)) - 1);
+}
+
+/* The packet says what was done. */
+static void check_access(const struct tw_etrace_packet *packet,
+                         const struct tw_etrace_access *access,
+                         const struct tw_etrace_config *config)
+{
+    const bool is_csr = access->dtype >= 4 && access->dtype <= 6;
+    const bool is_split = config->lrid_width && !is_csr && access->dtype != 1;
+    const bool no_data = config->options & TW_ETRACE_NO_DATA;
+    const bool no_address = config->options & TW_ETRACE_NO_ADDRESS && !no_data && !is_csr &&
+                            !(is_split && access->dtype == 0);
+    const unsigned size = is_csr ? (config->data_width >= 64 ? 3u : 2u) : access->dsize;
+
+    if (!no_address)
+        CHECK_EQ(packet->address, access->daddr);
+    if (!no_data && !is_split) {
+        CHECK_EQ(packet->value, cut(access->data, size));
+        if (size == 4)
+            CHECK_EQ(packet->value_high, access->data_high);
+    }
+    if (!no_data && access->dtype >= 4 && !(is_csr && access->daddr >> 10 == 3))
+        CHECK_EQ(packet->operand_value, cut(access->operand, size));
+}
+
+struct data_run {
+    struct tw_etrace_config config;
+    struct tw_etrace_access accesses[300];
+    size_t count;
+};
+
+static void make_data(struct kept *kept, struct data_run *run, struct check_random *random)
+{
+    struct tw_etrace_unit *unit = make_unit(kept, &run->config);
+    uint64_t pc = 0x1000;
+
+    kept->count = kept->size[0] = kept->size[1] = 0;
+    write_field(unit, "ResyncMode", 1);
+    write_field(unit, "iEnable", 1);
+    write_field(unit, "dEnable", 1);
+    for (run->count = 0; run->count < LENGTH(run->accesses); run->count++) {
+        struct tw_etrace_access *access = &run->accesses[run->count];
+        const struct tw_etrace_block block = {
+            .iaddr = pc, .iretire = 2, .ilastsize = 1, .priv = 3, .itype = 10
+        };
+        const struct tw_etrace_cycle cycle = {
+            .blocks = &block, .block_count = 1, .accesses = access, .access_count = 1
+        };
+
+        *access = random_access(random, &run->config);
+        pc = 0x1000 + 2 * check_random_below(random, 500);
+        CHECK_EQ(tw_etrace_unit_cycle(unit, &cycle), TW_OK);
+        if (run->config.lrid_width && (access->dtype == 0 || access->dtype >= 8))
+            CHECK_EQ(tw_etrace_unit_response(unit, access->lrid, access->data,
+                                             access->data_high,
+                                             check_random_below(random, 9) == 0),
+                     TW_OK);
+    }
+    write_field(unit, "dEnable", 0);
+    write_field(unit, "iEnable", 0);
+    tw_etrace_unit_flush(unit);
+    tw_etrace_unit_free(unit);
+}
+
+static void check_data(const struct kept *kept, const struct data_run *run, unsigned stream)
+{
+    struct tw_etrace_codec *codec;
+    size_t access = 0;
+    bool is_open = false;
+
+    CHECK_EQ(tw_etrace_codec_new(&codec, &run->config, NULL), TW_OK);
+    for (size_t at = 0; at < kept->size[stream];) {
+        const struct tw_etrace_access *now = &run->accesses[access ? access - 1 : 0];
+        struct tw_etrace_packet packet;
+        unsigned type;
+
+        CHECK_EQ(tw_etrace_read(codec, &packet, kept->bytes[stream] + at,
+                                kept->size[stream] - at, true),
+                 TW_OK);
+        at += packet.packet.size;
+        type = packet.packet.type;
+        CHECK(type != TW_ETRACE_BAD && type != TW_ETRACE_INCOMPLETE);
+        if (type < TW_ETRACE_LOAD || type > TW_ETRACE_CSR)
+            continue;
+        if (type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA) {
+            CHECK(is_open);
+            if (packet.resp)
+                CHECK_EQ(packet.value, cut(now->data, now->dsize));
+            is_open = false;
+            continue;
+        }
+        CHECK(access < run->count);
+        check_access(&packet, &run->accesses[access++], &run->config);
+        is_open = type == TW_ETRACE_SPLIT_LOAD_ADDR || type == TW_ETRACE_SPLIT_ATOMIC_ADDR;
+    }
+    CHECK_EQ(access, run->count);
+    tw_etrace_codec_free(codec);
+}
+
+static void test_data(void **state)
+{
+    struct check_random random = check_random_start(5);
+    struct data_run *run = calloc(1, sizeof *run);
+    struct kept *kept = new_kept();
+    const size_t rounds = check_scale(3000);
+
+    (void)state;
+    CHECK(run != NULL);
+    for (size_t i = 0; i < rounds; i++) {
+        struct tw_etrace_config *config = &run->config;
+        static const uint32_t options[] = { 0, TW_ETRACE_NO_DATA, TW_ETRACE_NO_ADDRESS,
+                                            TW_ETRACE_FULL_DADDRESS, TW_ETRACE_FULL_DATA };
+
+        *config = make_config(i & 1 ? TW_ETRACE_LAYOUT_SEED : TW_ETRACE_LAYOUT_V2);
+        config->data_width = (uint8_t)(32u << check_random_below(&random, 3));
+        if (config->data_width == 128)
+            config->format_bits = 2;
+        config->daddress_width = check_random_below(&random, 2) ? 64 : 40;
+        config->data_compress = (uint8_t)check_random_below(&random, 4);
+        config->diff_bits = config->data_compress == 1 || config->data_compress == 2
+                                ? (uint8_t)(1 + check_random_below(&random, 2))
+                                : 2;
+        config->lrid_width =
+            config->format_bits == 3 && check_random_below(&random, 3) == 0 ? 3 : 0;
+        config->options = options[check_random_below(&random, LENGTH(options))];
+        if (check_random_below(&random, 3) == 0)
+            config->encapsulation = TW_ETRACE_ENCAP_ATB; /* a stream of its own */
+        check_case("round %zu: width %u, compression %u, diff %u, split %u, options %x", i,
+                   config->data_width, config->data_compress, config->diff_bits,
+                   config->lrid_width, (unsigned)config->options);
+        make_data(kept, run, &random);
+        config->is_data = config->encapsulation == TW_ETRACE_ENCAP_ATB;
+        check_data(kept, run, config->is_data);
+    }
+    free(kept);
+    free(run);
+}
+
+/* Of data accesses only those come that match: by address, type, size, and where the code is. */
+static void test_data_filters(void **state)
+{
+    struct check_random random = check_random_start(6);
+    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+    struct kept *kept = new_kept();
+    const size_t rounds = check_scale(200);
+
+    (void)state;
+    config.data_width = config.daddress_width = 64;
+    config.filters = config.comparators = 2;
+    config.iaddr_lsbs_width = 6;
+    config.taken_branches = 2;
+    config.dblock_width = 1;
+    for (size_t i = 0; i < rounds; i++) {
+        struct tw_etrace_unit *unit = make_unit(kept, &config);
+        uint64_t wanted[200];
+        size_t wanted_count = 0, next = 0;
+
+        check_case("round %zu", i);
+        kept->count = 0;
+        write_field(unit, "dFilters", 1);
+        write_field(unit, "filter0.filterEnable", 1);
+        write_field(unit, "filter0.matchComp1", 1);
+        write_field(unit, "comparator0.pInput", 3);
+        write_field(unit, "comparator0.pFunction", 2);
+        write_field(unit, "comparator0.pMatch", 0x80002000);
+        write_field(unit, "filter0.matchComp2", 1);
+        write_field(unit, "filter0.comp2", 1);
+        write_field(unit, "comparator1.pFunction", 0);
+        write_field(unit, "comparator1.pMatch", 0x1004);
+        write_field(unit, "filter0.matchDtype", 1);
+        write_field(unit, "filter0.matchChoiceDtype", 2);
+        write_field(unit, "filter0.matchDsize", 1);
+        write_field(unit, "filter0.matchChoiceDsize", 0xc);
+        write_field(unit, "dEnable", 1);
+        for (unsigned k = 0; k < 200; k++) {
+            const struct tw_etrace_block blocks[2] = {
+                { .iaddr = 0x0f00, .iretire = 4, .ilastsize = 1, .itype = 5, .priv = 3 },
+                { .iaddr = 0x1000, .iretire = 8, .ilastsize = 1, .priv = 3 }
+            };
+            struct tw_etrace_access access = {
+                .dtype = (uint8_t)check_random_below(&random, 2),
+                .dsize = (uint8_t)check_random_below(&random, 4),
+                .daddr = 0x80000000 + check_random_below(&random, 0x4000),
+                .dblock = 1,
+            };
+            const uint64_t iaddr = 0x1000 + 4 * check_random_below(&random, 4);
+            const struct tw_etrace_cycle cycle = {
+                .blocks = blocks, .block_count = 2, .accesses = &access, .access_count = 1
+            };
+
+            access.iaddr_lsbs = (uint32_t)(iaddr & 63);
+            if (access.dtype == 1 && access.dsize >= 2 && access.daddr < 0x80002000 &&
+                iaddr == 0x1004)
+                wanted[wanted_count++] = access.daddr;
+            CHECK_EQ(tw_etrace_unit_cycle(unit, &cycle), TW_OK);
+        }
+        tw_etrace_unit_flush(unit);
+        tw_etrace_unit_free(unit);
+        for (size_t k = 0; k < kept->count; k++)
+            if (kept->packets[k].packet.type == TW_ETRACE_STORE)
+                next++;
+            else
+                CHECK_EQ(kept->packets[k].packet.type, TW_ETRACE_F3S3);
+        CHECK_EQ(next, wanted_count);
+        CHECK(wanted_count == 0 || wanted[0] >= 0x80000000);
+    }
+    free(kept);
+}
+
+/* ---- memory ---- */
+
+struct counted {
+    size_t calls, limit;
+};
+
+static void *count_calls(void *context, void *memory, size_t size)
+{
+    struct counted *counted = context;
+
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    if (counted->calls++ == counted->limit)
+        return NULL;
+    return realloc(memory, size);
+}
+
+static void test_memory(void **state)
+{
+    const struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+    struct counted counted = { 0, SIZE_MAX };
+    const struct tw_allocator allocator = { count_calls, &counted };
+    const struct tw_etrace_unit_config choices = { .size = sizeof choices,
+                                                   .trace = &config,
+                                                   .allocator = &allocator };
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_etrace_unit *unit;
+    size_t calls;
+
+    (void)state;
+    CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_OK);
+    calls = counted.calls;
+    write_field(unit, "ResyncMode", 1);
+    write_field(unit, "iEnable", 1);
+    for (unsigned i = 0; i < 200000; i++) {
+        const struct tw_etrace_block block = { .iaddr = 0x1000 + 16 * (i * 7 % 1000),
+                                               .iretire = 8,
+                                               .ilastsize = 1,
+                                               .priv = 3,
+                                               .itype = i % 3 ? 5 : 10 };
+
+        CHECK_EQ(tw_etrace_unit_retire(unit, &block, 1), TW_OK);
+    }
+    write_field(unit, "iEnable", 0);
+    CHECK_EQ(counted.calls, calls); /* none while running */
+    tw_etrace_unit_free(unit);
+    for (counted.limit = 0; counted.limit < calls; counted.limit++) {
+        counted.calls = 0;
+        CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_E_MEMORY);
+        CHECK(unit == NULL);
+    }
+}
+
+/* ---- logs ---- */
+
+static const uint8_t code[] = {
+    0x13, 0x00, 0x00, 0x00, /* 1000: nop */
+    0x63, 0x04, 0x05, 0x00, /* 1004: beqz a0, 100c */
+    0x01, 0x00, 0x01, 0x00, /* 1008: c.nop, c.nop */
+    0x73, 0x00, 0x00, 0x00, /* 100c: ecall */
+    0x67, 0x80, 0x00, 0x00, /* 1010: ret */
+    0x73, 0x00, 0x20, 0x30, /* 1014: mret */
+};
+
+static struct tw_image *make_image(void)
+{
+    const struct tw_region region = { .size = sizeof region,
+                                      .address = 0x1000,
+                                      .length = sizeof code };
+    struct tw_image *image;
+
+    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_add(image, &region, code), TW_OK);
+    return image;
+}
+
+/* clang-format off */
+static const struct {
+    const char *name, *log;
+    uint8_t retires;
+    const char *blocks; /* iaddr:iretire:itype, or what is wrong */
+} logs[] = {
+    { "addresses", "1000\n1004\n1008\n100a\n100c\n", 1, "1000:1:0 1004:1:4 1008:1:0 100a:1:0 100c:1:0 " },
+    { "addresses in blocks", "0x1000\n0x1004\n\n# a comment\n100c\n1010\n", 50, "1000:4:5 100c:4:13 " },
+    { "runs", "P 0\nR 1000 1004 2\nR 100c 100c 1\nE 8 100c 0\nP 3\nR 1014 1014 1\n", 50,
+      "1000:4:5 100c:2:1 1014:2:3 " },
+    { "an interrupt", "R 1000 1004 2\nI 7 1008\nR 1014 1014 1\n", 50, "1000:4:4 1008:0:2 1014:2:3 " },
+    { "a gap", "1000\nG\n1010\n", 50, "1000:2:0 | 1010:2:13 " },
+    { "spike", "VALID,ADDRESS,INSN,PRIVILEGE,EXCEPTION,ECAUSE,TVAL,INTERRUPT\n"
+      "1,1000,13,3,0,0,0,0\n1,1004,50463,3,0,0,0,0\n1,100c,0,3,1,2,13,0\n1,1014,0,3,0,0,0,0\n", 50,
+      "1000:4:5 100c:0:1 1014:2:3 " },
+    { "encoder_input", "itype_0,cause,tval,priv,iaddr_0,context,ctype,iretire_0,ilastsize_0\n"
+      "0,0,0,3,1000,0,0,1,1\n5,0,0,3,1004,0,0,1,1\n1,11,1f,3,100c,0,0,0,0\n", 1,
+      "1000:1:0 1004:1:5 100c:0:1 " },
+    { "two blocks a cycle", "iaddr_0,iretire_0,ilastsize_0,itype_0,iaddr_1,iretire_1,ilastsize_1,itype_1,priv\n"
+      "1000,4,1,5,100c,4,1,13,3\n", 50, "1000:4:5 100c:4:13 " },
+    { "a skipped instruction", "1000\n1008\n", 1, "line 2: instructions are missing between 0x1000 and 0x1008" },
+    { "an impossible branch", "1004\n1014\n", 1, "line 2: the branch at 0x1004 does not lead to 0x1014" },
+    { "an address outside", "1000\n9000\n", 1, "line 2: instructions are missing between 0x1000 and 0x9000" },
+    { "a return to nowhere", "1010\n9000\n", 1, "line 2: 0x9000 is not in the program" },
+    { "a run that is wrong", "R 1000 1010 2\n", 1, "line 1: the run does not end at 0x1010" },
+    { "an impossible itype", "iaddr,iretire,itype\n1000,1,7\n", 1, "line 2: block at 0x1000: there is no such itype" },
+    { "another", "iaddr,iretire,itype\n1000,1,16\n", 1, "line 2: itype cannot be \"16\"" },
+    { "nothing retires", "iaddr,iretire,itype\n1000,0,5\n", 1, "line 2: itype is 5, but nothing retired" },
+    { "an unknown column", "iaddr,iretire,colour\n1000,1,red\n", 1, "line 1: column 3 has a name that is no signal's" },
+    { "a short row", "iaddr,iretire,itype\n1000,1\n", 1, "line 2: 2 values, but 3 names" },
+    { "no number", "iaddr,iretire\n10zz,1\n", 1, "line 2: iaddr cannot be \"10zz\"" },
+    { "a privilege", "P 9\n1000\n", 1, "line 1: privilege 9 does not fit privilege_width_p" },
+    { "no log", "hello world\n", 1, "no log of a hart: neither CSV with names of signals in its first line, nor runs, "
+      "nor addresses, nor an execution log" },
+    { "nothing", "", 1, "no log of a hart: neither CSV with names of signals in its first line, nor runs, "
+      "nor addresses, nor an execution log" },
+};
+/* clang-format on */
+
+static void read_log(char *out, size_t room, struct tw_hart *hart)
+{
+    struct tw_hart_event event;
+    size_t used = 0;
+    enum tw_status status;
+
+    *out = 0;
+    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
+        if (event.is_halted)
+            used += (size_t)snprintf(out + used, room - used, "| ");
+        for (size_t i = 0; i < event.cycle.block_count && used < room; i++)
+            used += (size_t)snprintf(out + used, room - used, "%" PRIx64 ":%" PRIu32 ":%u ",
+                                     event.cycle.blocks[i].iaddr, event.cycle.blocks[i].iretire,
+                                     event.cycle.blocks[i].itype);
+    }
+    if (status != TW_END)
+        (void)snprintf(out, room, "%s", tw_hart_fault(hart));
+}
+
+static void test_logs(void **state)
+{
+    struct tw_image *image = make_image();
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(logs); i++) {
+        struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+        const struct tw_hart_options options = { .size = sizeof options,
+                                                 .trace = &config,
+                                                 .image = image };
+        const size_t size = strlen(logs[i].log);
+        uint8_t *copy = check_copy(logs[i].log, size);
+        struct tw_fault fault = { TW_OK, "" };
+        struct kept *kept = new_kept();
+        struct tw_hart *hart;
+        char text[600];
+
+        check_case("%s", logs[i].name);
+        config.retires = logs[i].retires;
+        if (tw_hart_open_memory(&hart, copy, size, &options, &fault) == TW_OK) {
+            struct tw_etrace_unit *unit = make_unit(kept, &config);
+
+            read_log(text, sizeof text, hart);
+            tw_hart_free(hart);
+            /* and what the encoder says of it */
+            CHECK_EQ(tw_hart_open_memory(&hart, copy, size, &options, &fault), TW_OK);
+            write_field(unit, "iEnable", 1);
+            if (tw_hart_run(hart, unit, &fault) != TW_OK)
+                (void)snprintf(text, sizeof text, "%s", fault.text);
+            tw_etrace_unit_free(unit);
+        } else {
+            (void)snprintf(text, sizeof text, "%s", fault.text);
+        }
+        CHECK_TEXT(text, logs[i].blocks);
+        tw_hart_free(hart);
+        free(kept);
+        free(copy);
+    }
+    tw_image_free(image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_executions),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_data_filters),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_logs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
