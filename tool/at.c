@@ -90,13 +90,31 @@ uint64_t point_count(const struct tw_index *index, const struct session *session
     return count;
 }
 
+/* One stream alone is found at once. */
+static bool only_stream(const struct tw_index *index, const struct session *session,
+                        size_t *number)
+{
+    struct tw_index_stream stream;
+    unsigned count = 0;
+
+    for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
+        if (is_wanted(session, stream.id)) {
+            *number = i;
+            count++;
+        }
+    return count == 1;
+}
+
 enum tw_status point_nth(const struct tw_index *index, struct tw_index_entry *entry,
                          const struct session *session, enum tw_index_kind kind, uint64_t nth)
 {
     uint64_t taken[128] = { 0 };
+    size_t only;
 
     if (kind == TW_INDEX_TRIGGER && !session->options->has_ids)
         return tw_index_find_trigger(index, entry, nth);
+    if (only_stream(index, session, &only))
+        return tw_index_find_nth(index, entry, only, kind, nth);
     for (;; nth--) {
         struct tw_index_stream stream;
         struct tw_index_entry other;

@@ -3,6 +3,8 @@
 #ifndef INDEX_FILE_H
 #define INDEX_FILE_H
 
+#include <stdio.h>
+
 #include "image/file.h"
 #include "index/index.h"
 
@@ -70,5 +72,7 @@ bool tw_index_file_is_good(const struct tw_index_file *file, const uint8_t *at);
 enum tw_status tw_index_open_bytes(struct tw_index_file **file, const uint8_t *bytes,
                                    size_t size, const struct tw_allocator *allocator,
                                    struct tw_fault *fault);
+/* Writes finished indexes to a file that can be gone back in; false: that failed. */
+bool tw_index_put(FILE *file, const struct tw_index *const *indexes, size_t count);
 
 #endif

@@ -181,7 +181,9 @@ enum tw_status tw_index_find_time(const struct tw_index *index, struct tw_index_
                                   size_t stream, uint64_t time)
 {
     const struct tw_index_line *line;
-    uint64_t block, nth;
+    struct tw_index_entry before = { .offset = 0 };
+    uint64_t block, nth, number;
+    bool is_before = false;
     enum tw_status status;
 
     TW_TRY(line_of(index, &line, stream));
@@ -194,18 +196,26 @@ enum tw_status tw_index_find_time(const struct tw_index *index, struct tw_index_
     if (status != TW_OK)
         return status;
     TW_TRY(count_before(line, &nth, TW_INDEX_TIME, block));
-    for (;; nth++) {
-        status = tw_index_find_nth(index, entry, stream, TW_INDEX_TIME, nth);
+    TW_TRY(entries_before(line, &number, block));
+    for (;; number++) {
+        status = tw_index_entry(index, entry, stream, number);
         if (status == TW_END)
             return TW_E_FILE; /* the block promised one */
         if (status != TW_OK)
             return status;
+        if (entry->kind != TW_INDEX_TIME)
+            continue;
         if (entry->value >= time)
             break;
+        before = *entry;
+        is_before = true;
     }
-    if (entry->value == time || nth == 0)
+    if (entry->value == time || (!is_before && nth == 0))
         return TW_OK;
-    return tw_index_find_nth(index, entry, stream, TW_INDEX_TIME, nth - 1);
+    if (!is_before)
+        return tw_index_find_nth(index, entry, stream, TW_INDEX_TIME, nth - 1);
+    *entry = before;
+    return TW_OK;
 }
 
 /* The first trigger of the frames from event `number` on, which moves behind it. */

@@ -203,8 +203,8 @@ static void put_all(struct pages *pages, const struct tw_index *const *indexes, 
         put_header(pages, count);
 }
 
-static bool write_file(FILE *file, const struct tw_index *const *indexes, size_t count,
-                       uint8_t *heads)
+static bool write_pages(FILE *file, const struct tw_index *const *indexes, size_t count,
+                        uint8_t *heads)
 {
     struct pages *pages = tw_take(indexes[0]->allocator, sizeof *pages);
     bool is_done;
@@ -220,16 +220,31 @@ static bool write_file(FILE *file, const struct tw_index *const *indexes, size_t
     return is_done;
 }
 
-static enum tw_status write_beside(const char *path, char *beside,
+bool tw_index_put(FILE *file, const struct tw_index *const *indexes, size_t count)
+{
+    const struct tw_allocator *allocator = indexes[0]->allocator;
+    size_t streams = 1;
+    uint8_t *heads;
+    bool is_done;
+
+    for (size_t i = 0; i < count; i++)
+        streams += indexes[i]->line_count;
+    heads = tw_take(allocator, count * INDEX_BYTES + streams * STREAM_BYTES);
+    is_done = heads && write_pages(file, indexes, count, heads);
+    tw_give(allocator, heads);
+    return is_done;
+}
+
+static enum tw_status write_beside(const char *path, const char *beside,
                                    const struct tw_index *const *indexes, size_t count,
-                                   uint8_t *heads, struct tw_fault *fault)
+                                   struct tw_fault *fault)
 {
     FILE *file = fopen(beside, "wb");
     bool is_done;
 
     if (!file)
         return tw_fail(fault, TW_E_FILE, "%s: %s", beside, strerror(errno));
-    is_done = write_file(file, indexes, count, heads);
+    is_done = tw_index_put(file, indexes, count);
     is_done = fclose(file) == 0 && is_done;
     if (is_done && rename(beside, path) == 0)
         return TW_OK;
@@ -241,30 +256,20 @@ enum tw_status tw_index_write(const char *path, const struct tw_index *const *in
                               size_t count, struct tw_fault *fault)
 {
     static const char suffix[] = ".part";
-    const struct tw_allocator *allocator;
-    size_t streams = 0;
-    uint8_t *heads;
     char *beside;
     enum tw_status status;
 
     if (count == 0 || count > UINT32_MAX)
         return tw_fail(fault, TW_E_ARGUMENT, "there is no index to write");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (!indexes[i]->is_finished)
             return tw_fail(fault, TW_E_ARGUMENT, "the index is not finished");
-        streams += indexes[i]->line_count;
-    }
-    allocator = indexes[0]->allocator;
-    heads = tw_take(allocator, count * INDEX_BYTES + (streams + 1) * STREAM_BYTES);
-    beside = tw_take(allocator, strlen(path) + sizeof suffix);
-    if (heads && beside) {
-        memcpy(beside, path, strlen(path));
-        memcpy(beside + strlen(path), suffix, sizeof suffix);
-        status = write_beside(path, beside, indexes, count, heads, fault);
-    } else {
-        status = tw_fail(fault, TW_E_MEMORY, "no memory to write an index");
-    }
-    tw_give(allocator, heads);
-    tw_give(allocator, beside);
+    beside = tw_take(indexes[0]->allocator, strlen(path) + sizeof suffix);
+    if (!beside)
+        return tw_fail(fault, TW_E_MEMORY, "no memory to write an index");
+    memcpy(beside, path, strlen(path));
+    memcpy(beside + strlen(path), suffix, sizeof suffix);
+    status = write_beside(path, beside, indexes, count, fault);
+    tw_give(indexes[0]->allocator, beside);
     return status;
 }
