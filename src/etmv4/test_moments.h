@@ -24,6 +24,7 @@ struct moments {
     size_t count, room;
     uint64_t things;    /* instructions and exceptions so far, or ... */
     const size_t *told; /* ... where they are counted */
+    bool is_peer;
 };
 
 static inline void moments_add(struct moments *moments, uint8_t type, uint64_t value,
@@ -122,8 +123,26 @@ static inline void decoder_moment(struct moments *moments, const struct tw_eleme
     }
 }
 
+/* For OpenCSD, which shows a count of cycles that is not known as 0. */
+static inline void moments_forget_unknown(struct moments *moments)
+{
+    for (size_t i = 0; i < moments->count; i++)
+        if (moments->items[i].type == TW_UNIT_CYCLE_COUNT &&
+            moments->items[i].value == UINT64_MAX)
+            moments->items[i].value = 0;
+}
+
 static inline void moments_check(const struct moments *got, const struct moments *want)
 {
+    const size_t last = want->count ? want->count - 1 : 0;
+
+    /* OpenCSD keeps to itself what only a P0 element that never comes would let out. */
+    if (got->is_peer && got->count < want->count) {
+        for (size_t i = got->count; i < want->count; i++)
+            CHECK_EQ(want->items[i].at, want->items[last].at);
+    } else {
+        CHECK_EQ(got->count, want->count);
+    }
     for (size_t i = 0; i < got->count && i < want->count; i++) {
         const struct moment *a = &got->items[i], *b = &want->items[i];
 
@@ -136,7 +155,6 @@ static inline void moments_check(const struct moments *got, const struct moments
         CHECK_EQ(a->more, b->more);
         CHECK_EQ(a->at, b->at);
     }
-    CHECK_EQ(got->count, want->count);
 }
 
 #endif

@@ -94,9 +94,51 @@ static inline dcd_tree_handle_t peer_tree(const struct tw_unit *unit, bool is_et
     return tree;
 }
 
+/* As decoder_moment.  A cycle count that is not known it shows as 0. */
+static inline void peer_moment(struct moments *moments, const ocsd_generic_trace_elem *element)
+{
+    switch (element->elem_type) {
+    case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
+    case OCSD_GEN_TRC_ELEM_I_RANGE_NOPATH:
+        moments->things += element->num_instr_range;
+        break;
+    case OCSD_GEN_TRC_ELEM_EXCEPTION:
+        moments->things++;
+        break;
+    case OCSD_GEN_TRC_ELEM_EVENT:
+        for (uint8_t i = 0; i < 4; i++)
+            if (element->trace_event.ev_number >> i & 1)
+                moments_add(moments, TW_UNIT_EVENT, i, 0);
+        break;
+    case OCSD_GEN_TRC_ELEM_TIMESTAMP:
+        moments_add(moments, TW_UNIT_TIMESTAMP, element->timestamp,
+                    element->has_cc ? element->cycle_count : 0);
+        break;
+    case OCSD_GEN_TRC_ELEM_CYCLE_COUNT:
+        moments_add(moments, TW_UNIT_CYCLE_COUNT, element->cycle_count, 0);
+        break;
+    case OCSD_GEN_TRC_ELEM_SYNC_MARKER:
+        moments_add(moments, TW_UNIT_TIMESTAMP_MARKER, 0, 0);
+        break;
+    case OCSD_GEN_TRC_ELEM_MEMTRANS:
+        if (element->mem_trans != OCSD_MEM_TRANS_TRACE_INIT)
+            moments_add(moments,
+                        (uint8_t)(element->mem_trans == OCSD_MEM_TRANS_START
+                                      ? TW_UNIT_TRANSACTION_START
+                                  : element->mem_trans == OCSD_MEM_TRANS_COMMIT
+                                      ? TW_UNIT_TRANSACTION_COMMIT
+                                      : TW_UNIT_TRANSACTION_FAILURE),
+                        0, 0);
+        break;
+    default:
+        break;
+    }
+}
+
 static inline void see_peer_element(struct held_against *seen,
                                     const ocsd_generic_trace_elem *element)
 {
+    peer_moment(&seen->moments, element);
     switch (element->elem_type) {
     case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
         see_range(seen, element->st_addr, element->en_addr, element->num_instr_range);

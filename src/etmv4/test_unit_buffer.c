@@ -115,6 +115,7 @@ static uint64_t check_part(const struct tw_unit *unit, const struct program *pro
                                       .checks_vmid = setting->configr & VMID };
         (void)peer_check_part(unit, setting->is_ete, image, &seen, is_end, total,
                               buffer->drained, buffer->drained_size);
+        free(seen.moments.items);
         free(oracle.waiting);
     }
     return things;

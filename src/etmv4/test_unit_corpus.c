@@ -147,6 +147,7 @@ static void ask_peer(const char *name, const struct tw_unit *unit, struct tw_ima
 
     seen.is_loose = choice->how->q_instructions;
     peer_check(unit, choice->how->is_ete, image, &seen, trace->bytes, trace->size);
+    free(seen.moments.items);
     tw_log_free(oracle.steps.log);
     free(oracle.waiting);
 }

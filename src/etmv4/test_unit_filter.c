@@ -127,6 +127,7 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
         seen =
             (struct held_against){ .oracle = &peers, .checks_cid = true, .checks_vmid = true };
         peer_check(unit, p->is_ete, image, &seen, bytes, size);
+        free(seen.moments.items);
         free(peers.waiting);
     }
     tw_unit_free(unit);

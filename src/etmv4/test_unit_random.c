@@ -35,6 +35,9 @@ static void try_setting(const struct program *program, struct tw_image *image,
                                  .who = "Trackway",
                                  .checks_cid = tells_cid(setting),
                                  .checks_vmid = setting->configr & VMID };
+    /* Else some of it is cancelled, or an element stands for more than the last instructions. */
+    const bool has_moments =
+        !setting->max_spec && !setting->q_instructions && !setting->source_addresses;
     struct decoding decoding;
     const uint8_t *bytes;
     size_t size;
@@ -46,10 +49,8 @@ static void try_setting(const struct program *program, struct tw_image *image,
     bytes = tw_unit_output(unit, &size);
     decoding_feed(&decoding, &seen, bytes, size);
     decoding_end(&decoding, &seen);
-    /* Else some of it is cancelled, or an element stands for more than the last instructions. */
-    if (!setting->max_spec && !setting->q_instructions && !setting->source_addresses)
+    if (has_moments)
         moments_check(&seen.moments, &moments);
-    free(moments.items);
     free(seen.moments.items);
     free(beside.waiting);
     free(oracle.waiting);
@@ -60,8 +61,14 @@ static void try_setting(const struct program *program, struct tw_image *image,
                                       .checks_cid = tells_cid(setting),
                                       .checks_vmid = setting->configr & VMID };
         peer_check(unit, setting->is_ete, image, &seen, bytes, size);
+        moments_forget_unknown(&moments);
+        seen.moments.is_peer = true;
+        if (has_moments)
+            moments_check(&seen.moments, &moments);
+        free(seen.moments.items);
         free(oracle.waiting);
     }
+    free(moments.items);
     tw_unit_free(unit);
 }
 
