@@ -13,6 +13,7 @@ struct work {
     struct indexes indexes;
     struct output out;
     bool is_json;
+    const char *buffer; /* its name, when there are several */
     struct point point; /* find */
 };
 
@@ -191,12 +192,22 @@ static void show_blocks(struct work *work, const struct tw_index *index)
 
 static void show_entry(struct work *work, const struct tw_index_entry *entry)
 {
-    output_format(&work->out,
-                  work->is_json ? "{\"i\":%" PRIu64
-                                  ",\"id\":%u,\"t\":\"%s\",\"value\":\"0x%" PRIx64 "\"}\n"
-                                : "0x%" PRIx64 " id 0x%02x %s 0x%" PRIx64 "\n",
-                  entry->offset, (unsigned)entry->id, tw_index_kind_name(entry->kind),
-                  entry->value);
+    struct output *out = &work->out;
+
+    if (!work->is_json) {
+        if (work->buffer)
+            output_format(out, "%s: ", work->buffer);
+        output_format(out, "0x%" PRIx64 " id 0x%02x %s 0x%" PRIx64 "\n", entry->offset,
+                      (unsigned)entry->id, tw_index_kind_name(entry->kind), entry->value);
+        return;
+    }
+    output_format(out, "{\"i\":%" PRIu64 ",\"id\":%u,\"t\":\"%s\"", entry->offset,
+                  (unsigned)entry->id, tw_index_kind_name(entry->kind));
+    if (work->buffer) {
+        output_text(out, ",\"buf\":");
+        output_json_text(out, work->buffer);
+    }
+    output_format(out, ",\"value\":\"0x%" PRIx64 "\"}\n", entry->value);
 }
 
 static void show_stream_blocks(struct work *work, const struct tw_index *index, size_t stream,
@@ -329,6 +340,8 @@ static int each_buffer(struct work *work, verb_fn *verb)
             continue;
         if (!subject_open(&subject, &work->session, i))
             return NOT_DONE;
+        if (session_has_several(&work->session))
+            work->buffer = tw_capture_buffer(work->session.capture, i)->name;
         status = verb(work, &subject);
         subject_close(&subject);
     }
