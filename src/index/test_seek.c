@@ -368,10 +368,11 @@ static void complete(struct capture *capture, struct stream *streams, size_t cou
 
 /* ---- decoding ---- */
 
-static struct tw_tree *make_tree(const struct capture *capture)
+static struct tw_tree *make_tree(const struct capture *capture, uint32_t threads)
 {
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = capture->framing,
+                                           .threads = threads,
                                            .base = capture->about.base };
     struct tw_tree *tree;
 
@@ -442,7 +443,7 @@ static void seek_everywhere(struct capture *capture, const char *name,
 {
     static const char *const details[] = { "source", "sparse", "full", "none" };
     struct seen all = { 0 }, some = { 0 };
-    struct tw_tree *tree = make_tree(capture);
+    struct tw_tree *tree = make_tree(capture, 0);
 
     take(&all, tree, capture, capture->about.base, 0);
     tw_tree_free(tree);
@@ -460,7 +461,7 @@ static void seek_everywhere(struct capture *capture, const char *name,
             uint64_t from;
 
             check_case("%s, %s, from 0x%" PRIx64, name, details[detail], at);
-            tree = make_tree(capture);
+            tree = make_tree(capture, i % 5 ? 0 : 2);
             CHECK_EQ(tw_index_seek(&capture->about, index, tree, &from, at, 2), TW_OK);
             CHECK(from <= at);
             late += from > capture->about.base;
