@@ -354,8 +354,14 @@ int at_run(struct session *session, session_fn *each, void *context)
     at.is_begun = !options->at; /* --count alone */
     if (options->at && !point_parse(&point, options))
         return BAD_USAGE;
+    if (options->at && options->multi_session) {
+        (void)options_wrong(options, "--at does not go with --opt multi-session");
+        return BAD_USAGE;
+    }
     if (!indexes_open(&at.indexes, session))
         return NOT_DONE;
+    if (point.kind == POINT_NTH)
+        indexes_check(&at.indexes);
     session->at = &at;
     status = run_all(session, &point, each, context);
     session_stop(session);

@@ -170,6 +170,12 @@ static int run(const struct options *options)
             tw_capture_path(session.capture), options->format);
         status = BAD_USAGE;
     }
+    if (status == DONE && (options->at || options->count.is_given) &&
+        (options_format_is(options, "runs") || options_format_is(options, "perf"))) {
+        (void)options_wrong(options, "--at and --count do not go with --format %s",
+                            options->format);
+        status = BAD_USAGE;
+    }
     if (status == DONE)
         status = names_open(&decode.names, &session);
     if (status == DONE && options->instructions &&

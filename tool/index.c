@@ -367,6 +367,8 @@ static int run_verb(struct work *work, verb_fn *verb)
         status = NOT_DONE;
     if (status == DONE) {
         work->session.out = &work->out;
+        if (verb != build)
+            indexes_check(&work->indexes);
         status = each_buffer(work, verb);
     }
     if (status == DONE && (verb == build || was_made(work)) && !indexes_write(&work->indexes))
@@ -400,6 +402,11 @@ static int run(const struct options *options)
         }
         if (options->at && !point_parse(&work.point, options))
             return BAD_USAGE;
+        if (strcmp(options->arguments.items[1], "-") == 0 && !options->index) {
+            (void)options_wrong(options,
+                                "standard input has no place for an index: give --index FILE");
+            return BAD_USAGE;
+        }
         return run_verb(&work, verbs[i].verb);
     }
     (void)options_wrong(options, "there is no \"index %s\"; there are build, show and find",

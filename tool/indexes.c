@@ -195,6 +195,18 @@ void indexes_close(struct indexes *indexes)
     *indexes = (struct indexes){ .session = indexes->session };
 }
 
+void indexes_check(struct indexes *indexes)
+{
+    struct tw_fault fault = { TW_OK, "" };
+
+    if (!indexes->file || tw_index_file_check(indexes->file, &fault) == TW_OK)
+        return;
+    if (!indexes->session->options->quiet)
+        say("warning: %s: %s; it is not used", indexes->path, fault.text);
+    tw_index_close(indexes->file);
+    indexes->file = NULL;
+}
+
 /* By its place, else by its name. */
 static const struct tw_index *index_of(const struct indexes *indexes,
                                        const struct subject *subject)
@@ -222,7 +234,6 @@ const struct tw_index *indexes_find(struct indexes *indexes, const struct subjec
     const struct tw_index *index = indexes->all[subject->buffer];
     const bool is_quiet = indexes->session->options->quiet;
     struct tw_fault fault = { TW_OK, "" };
-    enum tw_status status = TW_OK;
 
     if (index || !indexes->file)
         return index;
@@ -233,11 +244,7 @@ const struct tw_index *indexes_find(struct indexes *indexes, const struct subjec
                 tw_capture_buffer(indexes->session->capture, subject->buffer)->name);
         return NULL;
     }
-    if (is_thorough)
-        status = tw_index_file_check(indexes->file, &fault);
-    if (status == TW_OK)
-        status = tw_index_matches(index, &subject->about, is_thorough, &fault);
-    if (status != TW_OK) {
+    if (tw_index_matches(index, &subject->about, is_thorough, &fault) != TW_OK) {
         if (!is_quiet)
             say("warning: %s: %s; it is not used", indexes->path, fault.text);
         return NULL;

@@ -31,6 +31,8 @@ struct indexes {
 /* Opens the file, if there is one; says why it is of no use, if it is not. */
 bool indexes_open(struct indexes *indexes, const struct session *session);
 void indexes_close(struct indexes *indexes);
+/* Looks at every page of the file now, not when it is needed; a damaged file is of no use. */
+void indexes_check(struct indexes *indexes);
 /* The file's index of the buffer, if it is of this capture; NULL: there is none (said why when one
    was expected).  is_thorough: compares all of the capture with it. */
 const struct tw_index *indexes_find(struct indexes *indexes, const struct subject *subject,

@@ -208,7 +208,7 @@ static enum tw_status feed(struct session *session)
 
 static enum tw_status say_fault(const struct session *session, enum tw_status status)
 {
-    if (status < 0)
+    if (status < 0 && session->tree) /* else it was said why there is none */
         say("%s: %s", tw_capture_path(session->capture), tw_tree_fault(session->tree));
     return status;
 }
@@ -387,12 +387,12 @@ int session_run(struct session *session, bool is_packets, session_fn *each, void
     bool is_any = false;
     int status;
 
-    session->is_packets = is_packets;
     for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++) {
         enum tw_status done;
 
         if (!session_wants(session, i) || (session->out && output_is_over(session->out)))
             continue;
+        session->is_packets = is_packets;
         done = run_buffer(session, i, each, context);
         if (done < 0)
             return NOT_DONE;

@@ -7,7 +7,7 @@
 
 enum {
     LOOK_BACK = 1 << 18,    /* bytes before the place that are looked at first */
-    SILENT_AFTER = 1 << 24, /* without an index: an ID not seen in so many has not begun */
+    SILENT_AFTER = 1 << 22, /* without an index: an ID not seen in so many has not begun */
 };
 
 /* ---- the beginning ---- */

@@ -190,5 +190,7 @@ def wrong_words_of_index_are_told(tool):
             (["index", "find", "snap", "--at", "1.5s"], 2, "want --clock"),
             (["index", "build", "snap", "--block", "1000"], 2, "power of two"),
             (["index", "show", "snap"], 3, "is not there"),
+            (["index", "build", "-"], 2, "give --index"),
+            (["decode", "snap", "--at", "+1", "--opt", "multi-session"], 2, "does not go with"),
             (["decode", "snap", "--at", "+99999999"], 3, "there is no +99999999")]:
         assert said in tool.run(*words, status=status).err, said
