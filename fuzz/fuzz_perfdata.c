@@ -82,6 +82,7 @@ static uint64_t look(const struct tw_perf *perf)
         sum += view.time + (thread ? strlen(thread->comm) : 0) + (map ? map->length : 0);
         sum += tw_perf_link_address(perf, mapping->file, mapping->offset);
         sum += tw_perf_link_base(perf, mapping->file);
+        sum += map && tw_perf_link(perf, &ns, map, mapping->address);
     }
     for (size_t i = 0; i < tw_perf_file_count(perf); i++)
         sum += strlen(tw_perf_file(perf, i)->name);

@@ -3,6 +3,7 @@
 #include "attribution.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { LOSSES_SHOWN = 20 };
@@ -60,36 +61,84 @@ static const struct tw_perf_map *map_of(const struct tw_perf_lane *lane, uint64_
     return tw_perf_map(lane->perf, lane->thread ? lane->thread->space : 0, address, lane->time);
 }
 
+/* Appends to the text, if there is room for all of it. */
+static void append(struct attribution *attribution, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void append(struct attribution *attribution, const char *format, ...)
+{
+    const size_t used = strlen(attribution->text), room = sizeof attribution->text - used;
+    va_list arguments;
+    int size;
+
+    va_start(arguments, format);
+    size = vsnprintf(attribution->text + used, room, format, arguments);
+    va_end(arguments);
+    if (size < 0 || (size_t)size >= room)
+        attribution->text[used] = 0;
+}
+
+const char *attribution_who(struct attribution *attribution, uint8_t id, bool is_json)
+{
+    const struct tw_perf_lane *lane = &attribution->lanes[id & 0x7f];
+    char comm[100] = "";
+
+    attribution->text[0] = 0;
+    if (!attribution->session || !attribution->is_begun[id & 0x7f])
+        return attribution->text;
+    copy_json(comm, sizeof comm, lane->thread ? lane->thread->comm : "");
+    append(attribution,
+           is_json ? ",\"cpu\":%" PRIu32 ",\"pid\":%" PRId32 ",\"tid\":%" PRId32
+                     ",\"comm\":\"%s\""
+                   : "  [%03" PRIu32 "] %" PRId32 "/%" PRId32 " %s",
+           tw_perf_source_cpu(lane->perf, lane->source),
+           lane->thread ? (int32_t)lane->thread->pid : (int32_t)lane->tid, (int32_t)lane->tid,
+           comm);
+    if (is_json && lane->has_time)
+        append(attribution, ",\"time\":%" PRIu64, lane->time);
+    return attribution->text;
+}
+
+const struct tw_perf_map *attribution_map(const struct attribution *attribution, uint8_t id,
+                                          uint64_t address)
+{
+    const struct tw_perf_map *map;
+
+    if (!attribution->session || !attribution->is_begun[id & 0x7f])
+        return NULL;
+    map = map_of(&attribution->lanes[id & 0x7f], address);
+    return map && map->file != TW_NONE ? map : NULL;
+}
+
+const char *attribution_where(struct attribution *attribution, uint8_t id, uint64_t address,
+                              bool is_json)
+{
+    const struct tw_perf_map *map = attribution_map(attribution, id, address);
+    char file[400] = "";
+
+    attribution->text[0] = 0;
+    if (!map)
+        return attribution->text;
+    copy_json(file, sizeof file, tw_perf_file(attribution->session->perf, map->file)->name);
+    append(attribution,
+           is_json ? ",\"dso\":\"%s\",\"off\":\"0x%" PRIx64 "\"" : " %s+0x%" PRIx64, file,
+           address - map->address + map->offset);
+    return attribution->text;
+}
+
 const char *attribution_of(struct attribution *attribution, const struct tw_element *element,
                            uint8_t id, bool is_json)
 {
-    struct tw_perf_lane *lane = attribution_see(attribution, element, id);
-    const struct tw_perf_map *map = NULL;
-    char comm[100] = "", file[400] = "";
-    int size;
+    char who[sizeof attribution->text];
 
-    attribution->text[0] = 0;
-    if (!lane)
+    (void)attribution_see(attribution, element, id);
+    (void)attribution_who(attribution, id, is_json);
+    if (element->type != TW_ELEMENT_INSTR_RANGE && element->type != TW_ELEMENT_ADDR_NACC)
         return attribution->text;
-    if (element->type == TW_ELEMENT_INSTR_RANGE || element->type == TW_ELEMENT_ADDR_NACC)
-        map = map_of(lane, element->start);
-    copy_json(comm, sizeof comm, lane->thread ? lane->thread->comm : "");
-    if (map && map->file != TW_NONE)
-        copy_json(file, sizeof file, tw_perf_file(lane->perf, map->file)->name);
-    size = snprintf(attribution->text, sizeof attribution->text,
-                    is_json ? ",\"cpu\":%" PRIu32 ",\"pid\":%" PRId32 ",\"tid\":%" PRId32
-                              ",\"comm\":\"%s\""
-                            : "  [%03" PRIu32 "] %" PRId32 "/%" PRId32 " %s",
-                    tw_perf_source_cpu(lane->perf, lane->source),
-                    lane->thread ? (int32_t)lane->thread->pid : (int32_t)lane->tid,
-                    (int32_t)lane->tid, comm);
-    if (is_json && lane->has_time && size > 0)
-        size += snprintf(attribution->text + size, sizeof attribution->text - (size_t)size,
-                         ",\"time\":%" PRIu64, lane->time);
-    if (*file && size > 0)
-        (void)snprintf(attribution->text + size, sizeof attribution->text - (size_t)size,
-                       is_json ? ",\"dso\":\"%s\",\"off\":\"0x%" PRIx64 "\"" : " %s+0x%" PRIx64,
-                       file, element->start - map->address + map->offset);
+    memcpy(who, attribution->text, sizeof who);
+    (void)attribution_where(attribution, id, element->start, is_json);
+    if (strlen(who) + strlen(attribution->text) < sizeof who)
+        strcat(who, attribution->text);
+    memcpy(attribution->text, who, sizeof who);
     return attribution->text;
 }
 

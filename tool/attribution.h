@@ -19,6 +19,14 @@ void attribution_start(struct attribution *attribution, const struct session *se
 /* Sees the next element of a trace ID; its lane, or NULL: not perf.data. */
 struct tw_perf_lane *attribution_see(struct attribution *attribution,
                                      const struct tw_element *element, uint8_t id);
+/* Parts of that text: CPU and thread, as of the elements seen; the file that an address is in.  The
+   next of these calls writes over it. */
+const char *attribution_who(struct attribution *attribution, uint8_t id, bool is_json);
+const char *attribution_where(struct attribution *attribution, uint8_t id, uint64_t address,
+                              bool is_json);
+/* The map with a file that holds an address; NULL: none. */
+const struct tw_perf_map *attribution_map(const struct attribution *attribution, uint8_t id,
+                                          uint64_t address);
 /* Sees every element; text to go with its line: members of a JSON object with a comma before each,
    or words.  "" where there is nothing to say. */
 const char *attribution_of(struct attribution *attribution, const struct tw_element *element,

@@ -24,7 +24,7 @@ const char csv_element_columns[] =
     "i,id,buf,t,st,en,n,isa,lt,ls,ex,sz,cond,cc,space,space_name,bits,sec,el,priv,vmid,cid,num,"
     "interrupt,has_ret,ret,ret_is_br_tgt,data_marker,m_tail,tval,reason,ts,seconds,freq_change,"
     "kind,value,id_valid,master,chan,npkt,data,marker,has_ts,trig,freq,merr,gerr,overflow,src,"
-    "size,delta,addr,dir,pc,key,code,msg,skipped,op,asm,sym";
+    "size,delta,addr,dir,pc,key,code,msg,skipped,op,asm,sym,cpu,pid,tid,comm,time,dso,off";
 
 static bool add_column(struct csv *csv, const char *name, size_t size)
 {

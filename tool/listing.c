@@ -10,7 +10,7 @@
 #include "rollback.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
-enum { TEXT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20 };
+enum { TEXT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, HEAD_ROOM = 1400 };
 
 /* The part of an instruction's line that is the same each time. */
 struct row {
@@ -25,7 +25,8 @@ struct row {
 struct block {
     uint64_t start;
     uint32_t length, count;
-    uint32_t source, space;
+    uint32_t source, space, context;
+    uint64_t time;
     uint8_t isa;
     size_t first, rows;
 };
@@ -143,25 +144,26 @@ static struct tw_disassembler *disassembler(struct listing *listing, uint8_t id)
 struct about {
     const struct walk *walk;
     char text[256];
-    char symbol[256]; /* "main+0x10" */
-    char source[512]; /* "main.c:12" */
+    char symbol[256];  /* "main+0x10" */
+    char source[512];  /* "main.c:12" */
+    const char *where; /* perf.data: the file, as attribution_where has it */
 };
 
-static void find_symbol(struct about *about, const struct tw_symbols *symbols)
+static void find_symbol(struct about *about, const struct tw_symbols *symbols, uint64_t pc)
 {
     struct tw_symbol symbol;
-    const uint64_t pc = about->walk->at.address;
 
     if (symbols && tw_symbols_find(symbols, &symbol, pc))
         (void)snprintf(about->symbol, sizeof about->symbol, "%.200s+0x%" PRIx64, symbol.name,
                        pc - symbol.address);
 }
 
-static void find_line(struct about *about, struct row *row, struct tw_symbols *symbols)
+static void find_line(struct about *about, struct row *row, struct tw_symbols *symbols,
+                      uint64_t pc)
 {
     struct tw_source_line line;
 
-    if (!symbols || !tw_symbols_line(symbols, &line, about->walk->at.address))
+    if (!symbols || !tw_symbols_line(symbols, &line, pc))
         return;
     row->file = line.file;
     row->line = line.line;
@@ -189,6 +191,7 @@ static void add_json(struct listing *listing, const struct about *about)
         add_format(listing, ",\"src\":");
         add_quoted(listing, about->source);
     }
+    add_text(listing, about->where, strlen(about->where));
     add_format(listing, "}");
 }
 
@@ -218,13 +221,21 @@ static void add_row(struct listing *listing, const struct walk *walk, uint8_t id
     struct tw_disassembler *with = walk->at.size ? disassembler(listing, id) : NULL;
     struct about about = { .walk = walk };
     struct row row = { .text = listing->text_size };
+    const struct tw_perf_map *map =
+        attribution_map(&listing->code.attribution, id, walk->at.address);
+    uint64_t pc = walk->at.address;
 
     if (with)
         (void)tw_disassemble(with, about.text, sizeof about.text, &walk->at);
     if (!names_keep(listing->names, id, walk->at.address, walk->at.address + walk->size))
         return;
-    find_symbol(&about, symbols);
-    find_line(&about, &row, symbols);
+    about.where = attribution_where(&listing->code.attribution, id, pc,
+                                    listing->lines->format != LINES_TEXT);
+    if ((!symbols || !tw_symbols_count(symbols)) && map &&
+        tw_perf_link(listing->session->perf, &pc, map, pc))
+        symbols = names_of_file(listing->names, map->file);
+    find_symbol(&about, symbols, pc);
+    find_line(&about, &row, symbols, pc);
     if (listing->lines->format == LINES_TEXT)
         row.padding = add_columns(listing, &about);
     else
@@ -256,7 +267,7 @@ static void forget(struct listing *listing)
 static size_t slot_of(const struct listing *listing, const struct block *key)
 {
     uint64_t hash = key->start ^ (uint64_t)key->length << 40 ^ (uint64_t)key->source << 56 ^
-                    (uint64_t)key->space << 48;
+                    (uint64_t)key->space << 48 ^ (uint64_t)key->context << 32 ^ key->time;
 
     hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
     return (size_t)(hash >> 32) & (listing->slot_count - 1);
@@ -265,7 +276,8 @@ static size_t slot_of(const struct listing *listing, const struct block *key)
 static bool is_same(const struct block *a, const struct block *b)
 {
     return a->start == b->start && a->length == b->length && a->count == b->count &&
-           a->source == b->source && a->space == b->space && a->isa == b->isa;
+           a->source == b->source && a->space == b->space && a->context == b->context &&
+           a->time == b->time && a->isa == b->isa;
 }
 
 /* At most half of the slots are used. */
@@ -297,6 +309,8 @@ static const struct block *find_block(struct listing *listing, const struct tw_e
                          .count = range->count,
                          .source = listing->session->source_of[id],
                          .space = listing->code.views[id].space,
+                         .context = listing->code.views[id].context,
+                         .time = listing->code.views[id].time,
                          .isa = range->isa };
     size_t slot;
 
@@ -328,28 +342,31 @@ static void put_source(struct listing *listing, const struct row *row, uint8_t i
 }
 
 /* What stands before the rows of a range, the same for all of them. */
-static size_t put_head(const struct listing *listing, char head[700],
+static size_t put_head(struct listing *listing, char head[HEAD_ROOM],
                        const struct tw_element *range, uint8_t id)
 {
     const struct lines *lines = listing->lines;
+    const char *who =
+        attribution_who(&listing->code.attribution, id, lines->format != LINES_TEXT);
     char index[24];
     int size;
 
     if (lines->format == LINES_TEXT) {
         (void)snprintf(index, sizeof index, "0x%" PRIx64, range->index);
-        size = snprintf(head, 700, "%s%-9s 0x%x INSTR          ", lines->prefix, index, id);
+        size = snprintf(head, HEAD_ROOM, "%s%-9s 0x%x INSTR        %s%s", lines->prefix, index,
+                        id, *who ? who : "  ", *who ? "  " : "");
     } else {
-        size = snprintf(head, 700, "{\"i\":%" PRIu64 ",\"id\":%u,\"t\":\"INSTR\"%s",
-                        range->index, id, lines->member);
+        size = snprintf(head, HEAD_ROOM, "{\"i\":%" PRIu64 ",\"id\":%u,\"t\":\"INSTR\"%s%s",
+                        range->index, id, lines->member, who);
     }
-    return size > 0 && size < 700 ? (size_t)size : 0;
+    return size > 0 && size < HEAD_ROOM ? (size_t)size : 0;
 }
 
 static void list_range(struct listing *listing, const struct tw_element *range, uint8_t id)
 {
     struct lines *lines = listing->lines;
     const struct block *block = find_block(listing, range, id);
-    char head[700];
+    char head[HEAD_ROOM];
     const size_t head_size = put_head(listing, head, range, id);
 
     for (size_t i = 0; i < block->rows; i++) {
@@ -380,8 +397,13 @@ static void take(void *context, const struct tw_element *element, uint8_t id)
     code_context(&listing->code, element, id);
     if (element->type == TW_ELEMENT_INSTR_RANGE)
         list_range(listing, element, id);
-    else if (!listing->names->is_filtered)
+    else if (!listing->names->is_filtered) {
+        listing->lines->tail = listing->session->perf
+                                   ? attribution_of(&listing->code.attribution, element, id,
+                                                    listing->lines->format != LINES_TEXT)
+                                   : NULL;
         lines_element(listing->lines, element, id);
+    }
 }
 
 struct listing *listing_new(struct lines *lines, const struct names *names)

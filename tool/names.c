@@ -173,6 +173,8 @@ int names_open(struct names *names, const struct session *session)
     names->is_filtered = options->range.is_given || options->functions.count;
     names->count = tw_capture_image_count(session->capture) + 1;
     names->images = calloc(names->count, sizeof *names->images);
+    if (session->perf && options->instructions)
+        names->files = calloc(tw_perf_file_count(session->perf) + 1, sizeof *names->files);
     if (!names->images) {
         say("out of memory");
         return NOT_DONE;
@@ -191,6 +193,9 @@ int names_open(struct names *names, const struct session *session)
 
 void names_close(struct names *names)
 {
+    for (size_t i = 0; names->files && i < tw_perf_file_count(names->session->perf); i++)
+        tw_symbols_free(names->files[i]);
+    free(names->files);
     for (size_t i = 0; names->images && i < names->count; i++) {
         tw_symbols_free(names->images[i].symbols);
         free(names->images[i].ranges);
@@ -209,6 +214,19 @@ static const struct image_names *image_of(const struct names *names, uint8_t id)
 struct tw_symbols *names_of(const struct names *names, uint8_t id)
 {
     return image_of(names, id)->symbols;
+}
+
+struct tw_symbols *names_of_file(const struct names *names, uint32_t file)
+{
+    const struct tw_perf_file *about = tw_perf_file(names->session->perf, file);
+
+    if (!names->files || !about)
+        return NULL;
+    if (!names->files[file] && tw_symbols_new(&names->files[file], NULL) == TW_OK &&
+        about->state == TW_PERF_FILE_FOUND && is_elf(about->path) &&
+        tw_symbols_add_elf(names->files[file], about->path, 0) != TW_OK)
+        warn(names, names->files[file]);
+    return names->files[file];
 }
 
 bool names_keep(const struct names *names, uint8_t id, uint64_t first, uint64_t end)

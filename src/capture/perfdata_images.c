@@ -434,6 +434,23 @@ uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file, uint64_
     return offset;
 }
 
+bool tw_perf_link(const struct tw_perf *perf, uint64_t *link, const struct tw_perf_map *map,
+                  uint64_t address)
+{
+    const struct capture_file *file = map->file == TW_NONE ? NULL : perf->found[map->file];
+    struct perf_elf elf;
+
+    if (!file)
+        return false;
+    tw_perf_elf_open(&elf, file->bytes, file->size);
+    if (!elf.is_elf || elf.type == TYPE_RELOCATABLE || elf.type == TYPE_CORE)
+        return false;
+    *link = is_kernel(perf->files[map->file].name)
+                ? address - kernel_slide(perf, &elf)
+                : tw_perf_link_address(perf, map->file, address - map->address + map->offset);
+    return true;
+}
+
 uint64_t tw_perf_link_base(const struct tw_perf *perf, uint32_t file)
 {
     struct perf_segment segment;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """perf.data files: the corpus decoded, printed as perf does, and files made here."""
 import collections
+import csv
 import hashlib
 import json
 import lzma
@@ -10,6 +11,7 @@ import struct
 import subprocess
 
 from harness import ROOT, Skip, add_case, case, corpus, equal
+from perf_file import ETMV4, RAW, PerfFile, record
 
 TRUTH = ["p10", "p11", "p12", "p13", "p14", "p15", "p16", "p17", "p18", "p19", "p20", "p21"]
 OLD = ["p01", "p02", "p03", "p05"]
@@ -178,11 +180,6 @@ def perf_profile_is_read_by_profgen(tool):
     assert int(ranges[0], 16 if ranges[0][:2] == "0x" else 10) > 5, ranges[:3]
 
 
-def record(kind, body, misc=0):
-    body += bytes(-len(body) % 8)
-    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
-
 def made_here():
     """A pipe stream: one CPU, one process, a raw block of ETMv4 trace."""
     trace = (bytes(11) + b"\x80\x01\x00\x04" + bytes.fromhex("81b064000000") +
@@ -234,6 +231,53 @@ def perf_file_made_here(tool):
     assert "perf.data file" in text and "/bin/made: found root/bin/made" in text, text
     assert "ADDR" in tool.run("packets", "perf.data").out
     tool.run("stats", *words)
+
+
+def two_processes():
+    """Two processes with other code at the same address, on one CPU."""
+    trace = bytes(11) + b"\x80\x01\x00\x04" + b"".join(
+        bytes.fromhex("81b0%02x000000" "9d0020000000000000" "f7f7" % pid) for pid in (100, 101, 100))
+    made = PerfFile()
+    made.info(ETMV4, {0: {"TRCCONFIGR": 0x41, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1,
+                          "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}})
+    for pid, name in ((100, "one"), (101, "two")):
+        made.comm(pid, name, 5)
+        made.map(pid, 0x4000, 16, 0, f"/bin/{name}", 6)
+    made.aux(0, len(trace), RAW, 100, 9)
+    made.trace(trace, cpu=0)
+    return made.bytes()
+
+
+@case
+def perf_instructions_are_those_of_their_process(tool):
+    tool.write("perf.data", two_processes())
+    tool.write("root/bin/one", CODE)
+    tool.write("root/bin/two", struct.pack("<4I", 0x14000002, 0xd503201f, 0xd503201f, 0x17fffffe))
+    words = ["decode", "perf.data", "--sysroot", "root", "--instructions"]
+    rows = [json.loads(line) for line in tool.run(*words, "--format", "jsonl").out.splitlines()]
+    got = [(r["comm"], r["tid"], r["pc"], r["op"], r["dso"], r["off"]) for r in rows
+           if r["t"] == "INSTR"]
+    one = [("one", 100, pc, op, "/bin/one", off) for pc, op, off in
+           (("0x4000", "0xd503201f", "0x0"), ("0x4004", "0xb4000040", "0x4"),
+            ("0x400c", "0x17fffffd", "0xc"))]
+    two = [("two", 101, pc, op, "/bin/two", off) for pc, op, off in
+           (("0x4000", "0x14000002", "0x0"), ("0x4008", "0xd503201f", "0x8"),
+            ("0x400c", "0x17fffffe", "0xc"))]
+    equal(got, one + two + one)
+    assert all("cpu" in row for row in rows), rows
+    assert "[000] 101/101 two  0x4008" in tool.run(*words).out
+    table = list(csv.DictReader(tool.run(*words[:4], "--format", "csv").out.splitlines()))
+    equal([(r["tid"], r["comm"], r["dso"], r["off"]) for r in table if r["t"] == "INSTR_RANGE"][2],
+          ("101", "two", "/bin/two", "0x0"))
+
+
+@case
+def perf_stats_of_several_buffers(tool):
+    path, root = perf("p13")
+    rows = [json.loads(line) for line in tool.run("stats", path, "--sysroot", root, "--format",
+                                                  "jsonl").out.splitlines()]
+    equal(sum(row["instructions"] for row in rows if row["t"] == "SOURCE"), 7903)
+    equal(sum(row["errors"] + row["bad"] for row in rows if row["t"] == "SOURCE"), 0)
 
 
 @case
