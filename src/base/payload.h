@@ -78,12 +78,21 @@ TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
     return true;
 }
 
-/* Adds a field to a payload that is being written; the struct starts zeroed. */
+/* Adds a field to a payload that is being written; the struct starts zeroed.  Bits of a field beyond
+   64 are 0, fields beyond TW_PAYLOAD_FULL are dropped. */
 static inline void tw_payload_put(struct tw_payload *out, uint64_t value, unsigned count)
 {
-    for (unsigned i = 0; i < count && out->at < 8 * TW_PAYLOAD_FULL; i++, out->at++)
-        if (i < 64 && value >> i & 1)
-            out->bytes[out->at >> 3] |= (uint8_t)(1u << (out->at & 7));
+    uint8_t *at = out->bytes + (out->at >> 3);
+    const unsigned shift = out->at & 7;
+
+    if (count > 8 * TW_PAYLOAD_FULL - out->at)
+        count = 8 * TW_PAYLOAD_FULL - out->at;
+    if (count < 64)
+        value &= ((uint64_t)1 << count) - 1;
+    tw_store_le64(at, tw_load_le64(at) | value << shift);
+    if (shift)
+        at[8] = (uint8_t)(value >> (64 - shift));
+    out->at += count;
 }
 
 /* The bit written last. */
@@ -99,8 +108,8 @@ static inline unsigned tw_payload_finish(struct tw_payload *out)
     const unsigned top = tw_payload_top(out);
     unsigned size = (out->at + 7) / 8;
 
-    while (out->at & 7)
-        tw_payload_put(out, top, 1);
+    if (out->at & 7)
+        tw_payload_put(out, top ? UINT64_MAX : 0, 8 - (out->at & 7));
     while (size > 1 && out->bytes[size - 1] == (top ? 0xff : 0) &&
            (out->bytes[size - 2] >> 7) == top)
         size--;

@@ -15,6 +15,7 @@ import corpus_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
+import encode_etrace_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
