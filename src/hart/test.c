@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets of small executions, data trace, control fields, memory, and the readers of logs. */
+/* Packets of small executions, control fields, memory, and the readers of logs. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -9,76 +9,7 @@
 
 #include <trackway/hart.h>
 
-/* ---- an encoder whose packets are kept ---- */
-
-struct kept {
-    struct tw_etrace_packet packets[4096];
-    size_t count;
-    uint8_t bytes[2][1 << 17];
-    size_t size[2];
-};
-
-static void add_packet(void *context, const struct tw_etrace_packet *packet)
-{
-    struct kept *kept = context;
-
-    CHECK(kept->count < LENGTH(kept->packets));
-    kept->packets[kept->count++] = *packet;
-}
-
-static void add_bytes(void *context, unsigned stream, const uint8_t *bytes, size_t size)
-{
-    struct kept *kept = context;
-
-    CHECK(stream < 2 && kept->size[stream] + size <= sizeof kept->bytes[0]);
-    memcpy(kept->bytes[stream] + kept->size[stream], bytes, size);
-    kept->size[stream] += size;
-}
-
-static struct kept *new_kept(void)
-{
-    struct kept *kept = calloc(1, sizeof *kept);
-
-    CHECK(kept != NULL);
-    return kept;
-}
-
-static struct tw_etrace_config make_config(enum tw_etrace_layout layout)
-{
-    struct tw_etrace_config config;
-
-    tw_etrace_config_init(&config, layout);
-    config.iaddress_width = 64;
-    config.itype_width = 4;
-    config.ctype_width = 2;
-    config.privilege_width = 2;
-    config.retires = 100;
-    config.context_width = 16;
-    config.nocontext = false;
-    return config;
-}
-
-static struct tw_etrace_unit *make_unit(struct kept *kept,
-                                        const struct tw_etrace_config *config)
-{
-    const struct tw_etrace_unit_config choices = { .size = sizeof choices,
-                                                   .trace = config,
-                                                   .write = add_bytes,
-                                                   .write_context = kept,
-                                                   .on_packet = add_packet,
-                                                   .packet_context = kept };
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_etrace_unit *unit;
-
-    if (tw_etrace_unit_new(&unit, &choices, &fault) != TW_OK)
-        check_true(false, fault.text, __FILE__, __LINE__);
-    return unit;
-}
-
-static void write_field(struct tw_etrace_unit *unit, const char *name, uint64_t value)
-{
-    CHECK_EQ(tw_etrace_unit_write_field(unit, name, value), TW_OK);
-}
+#include "hart/test_kept.h"
 
 /* One line a packet: its type and what matters of it. */
 static void describe(char *out, size_t room, const struct kept *kept)
@@ -224,58 +155,59 @@ static void test_executions(void **state)
 
 /* ---- control fields ---- */
 
+static const struct {
+    const char *name;
+    uint64_t most;
+} fields[] = {
+    { "iTrigEnable", 1 },
+    { "dTrigEnable", 1 },
+    { "stallEnable", 1 },
+    { "ResyncMode", 3 },
+    { "ResyncMax", 15 },
+    { "FullAddress", 1 },
+    { "ImplicitExcept", 1 },
+    { "siJump", 1 },
+    { "ImplicitReturn", 1 },
+    { "BranchPrediction", 1 },
+    { "JumpTargetCache", 1 },
+    { "noData", 1 },
+    { "noAddress", 1 },
+    { "DataCompress", 3 },
+    { "iFilters", 0xffff },
+    { "dFilters", 0xffff },
+    { "filter3.filterEnable", 1 },
+    { "filter3.matchComp1", 1 },
+    { "filter3.comp1", 3 },
+    { "filter3.matchComp2", 1 },
+    { "filter3.comp2", 3 },
+    { "filter3.matchComp3", 1 },
+    { "filter3.comp3", 3 },
+    { "filter0.matchPrivilege", 1 },
+    { "filter0.matchEcause", 1 },
+    { "filter0.matchInterrupt", 1 },
+    { "filter0.matchImpdef", 1 },
+    { "filter0.matchDtype", 1 },
+    { "filter0.matchDsize", 1 },
+    { "filter1.matchChoicePrivilege", 255 },
+    { "filter1.matchValueInterrupt", 1 },
+    { "filter1.matchChoiceEcause", UINT32_MAX },
+    { "filter1.matchMaskImpdef", UINT32_MAX },
+    { "filter1.matchValueImpdef", UINT32_MAX },
+    { "filter1.matchChoiceDtype", 0xffff },
+    { "filter1.matchChoiceDsize", 255 },
+    { "comparator2.pInput", 3 },
+    { "comparator2.sInput", 3 },
+    { "comparator2.pFunction", 7 },
+    { "comparator2.sFunction", 7 },
+    { "comparator2.matchMode", 3 },
+    { "comparator2.pMatch", UINT64_MAX },
+    { "comparator2.sMatch", UINT64_MAX },
+    { "comparator2.pNotify", 1 },
+    { "COMPARATOR2.SNOTIFY", 1 },
+};
+
 static void test_fields(void **state)
 {
-    static const struct {
-        const char *name;
-        uint64_t most;
-    } fields[] = {
-        { "iTrigEnable", 1 },
-        { "dTrigEnable", 1 },
-        { "stallEnable", 1 },
-        { "ResyncMode", 3 },
-        { "ResyncMax", 15 },
-        { "FullAddress", 1 },
-        { "ImplicitExcept", 1 },
-        { "siJump", 1 },
-        { "ImplicitReturn", 1 },
-        { "BranchPrediction", 1 },
-        { "JumpTargetCache", 1 },
-        { "noData", 1 },
-        { "noAddress", 1 },
-        { "DataCompress", 3 },
-        { "iFilters", 0xffff },
-        { "dFilters", 0xffff },
-        { "filter3.filterEnable", 1 },
-        { "filter3.matchComp1", 1 },
-        { "filter3.comp1", 3 },
-        { "filter3.matchComp2", 1 },
-        { "filter3.comp2", 3 },
-        { "filter3.matchComp3", 1 },
-        { "filter3.comp3", 3 },
-        { "filter0.matchPrivilege", 1 },
-        { "filter0.matchEcause", 1 },
-        { "filter0.matchInterrupt", 1 },
-        { "filter0.matchImpdef", 1 },
-        { "filter0.matchDtype", 1 },
-        { "filter0.matchDsize", 1 },
-        { "filter1.matchChoicePrivilege", 255 },
-        { "filter1.matchValueInterrupt", 1 },
-        { "filter1.matchChoiceEcause", UINT32_MAX },
-        { "filter1.matchMaskImpdef", UINT32_MAX },
-        { "filter1.matchValueImpdef", UINT32_MAX },
-        { "filter1.matchChoiceDtype", 0xffff },
-        { "filter1.matchChoiceDsize", 255 },
-        { "comparator2.pInput", 3 },
-        { "comparator2.sInput", 3 },
-        { "comparator2.pFunction", 7 },
-        { "comparator2.sFunction", 7 },
-        { "comparator2.matchMode", 3 },
-        { "comparator2.pMatch", UINT64_MAX },
-        { "comparator2.sMatch", UINT64_MAX },
-        { "comparator2.pNotify", 1 },
-        { "COMPARATOR2.SNOTIFY", 1 },
-    };
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
     struct kept *kept = new_kept();
     struct tw_etrace_unit *unit;
@@ -314,6 +246,76 @@ static void test_fields(void **state)
     free(kept);
 }
 
+/* A comparator that asks for a packet where an address is passed, inside of a block too. */
+static void test_watchpoint(void **state)
+{
+    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+    struct kept *kept = new_kept();
+    const struct tw_etrace_block blocks[] = { SEQUENCE(0x1000, 8), SEQUENCE(0x1010, 8),
+                                              SEQUENCE(0x1020, 8) };
+    struct tw_etrace_unit *unit = make_unit(kept, &config);
+    char text[400];
+
+    (void)state;
+    write_field(unit, "comparator0.pFunction", 0);
+    write_field(unit, "comparator0.pMatch", 0x1014);
+    write_field(unit, "comparator0.pNotify", 1);
+    write_field(unit, "iEnable", 1);
+    CHECK_EQ(tw_etrace_unit_retire(unit, blocks, LENGTH(blocks)), TW_OK);
+    write_field(unit, "iEnable", 0);
+    describe(text, sizeof text, kept);
+    CHECK_TEXT(text, "f3s3 1/0\nf3s0 1000\nf2 101c notify\nf2 102c\nf3s3 0/1\n");
+    tw_etrace_unit_free(unit);
+    free(kept);
+}
+
+static void run_one(struct kept *kept, const struct tw_etrace_config *config)
+{
+    struct tw_etrace_unit *unit = make_unit(kept, config);
+
+    kept->size[0] = kept->count = 0;
+    write_field(unit, "iEnable", 1);
+    for (uint64_t i = 0; i < 300; i++) {
+        const struct tw_etrace_block block = { .iaddr = 0x1000 + i * 37 % 50 * 8,
+                                               .iretire = 4,
+                                               .ilastsize = 1,
+                                               .itype = i % 3 ? 5 : 13 };
+
+        CHECK_EQ(tw_etrace_unit_retire(unit, &block, 1), TW_OK);
+    }
+    write_field(unit, "iEnable", 0);
+    tw_etrace_unit_flush(unit);
+    tw_etrace_unit_free(unit);
+}
+
+/* The same file sets up encoder and decoder, in either form. */
+static void test_one_file(void **state)
+{
+    static char text[65536];
+    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2), other;
+    struct kept *first = new_kept(), *second = new_kept();
+    struct tw_fault fault = { TW_OK, "" };
+
+    (void)state;
+    config.bpred_size = config.cache_size = config.return_stack_size = 2;
+    config.f0s_width = 1;
+    config.resync_packets = 32;
+    config.options =
+        TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_JUMP_TARGET_CACHE | TW_ETRACE_IMPLICIT_RETURN;
+    run_one(first, &config);
+    for (unsigned form = 0; form < 2; form++) {
+        CHECK((form ? tw_etrace_config_ipxact(text, sizeof text, &config)
+                    : tw_etrace_config_text(text, sizeof text, &config)) < sizeof text);
+        tw_etrace_config_init(&other, TW_ETRACE_LAYOUT_V2);
+        if (tw_etrace_config_read(&other, text, &fault) != TW_OK)
+            check_true(false, fault.text, __FILE__, __LINE__);
+        run_one(second, &other);
+        CHECK_BYTES(second->bytes[0], second->size[0], first->bytes[0], first->size[0]);
+    }
+    free(first);
+    free(second);
+}
+
 static void test_bad_configurations(void **state)
 {
     static const struct {
@@ -347,258 +349,6 @@ static void test_bad_configurations(void **state)
         CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_E_CONFIG);
         CHECK_TEXT(fault.text, bad[i].fault);
     }
-}
-
-/* ---- data ---- */
-
-static uint64_t random_value(struct check_random *random)
-{
-    const unsigned bits = (unsigned)check_random_below(random, 64);
-    const uint64_t value = check_random_next(random) >> bits;
-
-    return check_random_below(random, 4) ? value : ~value;
-}
-
-static struct tw_etrace_access random_access(struct check_random *random,
-                                             const struct tw_etrace_config *config)
-{
-    static const uint8_t types[] = { 0, 0, 1, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14 };
-    struct tw_etrace_access access = {
-        .dtype = types[check_random_below(random, config->format_bits == 2 ? 4 : 14)],
-        .daddr = 0x80000000 + check_random_below(random, 0x4000),
-        .data = random_value(random),
-        .operand = random_value(random),
-        .lrid = (uint32_t)check_random_below(random, 8),
-    };
-    unsigned sizes = 1;
-
-    while (8u << sizes <= config->data_width)
-        sizes++;
-    access.dsize = (uint8_t)check_random_below(random, sizes);
-    if (access.dtype >= 8) {
-        access.dsize =
-            (uint8_t)(config->data_width >= 64 ? 2 + check_random_below(random, 2) : 2);
-        access.daddr &= ~(((uint64_t)1 << access.dsize) - 1);
-    }
-    if (access.dtype >= 4 && access.dtype <= 6)
-        access.daddr = check_random_below(random, 0x1000);
-    if (access.dsize == 4) {
-        access.data_high = random_value(random);
-        access.operand_high = random_value(random);
-    }
-    return access;
-}
-
-static uint64_t cut(uint64_t value, unsigned size)
-{
-    return size >= 3 ? value : value & (((uint64_t)1 << (8u << size)) - 1);
-}
-
-/* The packet says what was done. */
-static void check_access(const struct tw_etrace_packet *packet,
-                         const struct tw_etrace_access *access,
-                         const struct tw_etrace_config *config)
-{
-    const bool is_csr = access->dtype >= 4 && access->dtype <= 6;
-    const bool is_split = config->lrid_width && !is_csr && access->dtype != 1;
-    const bool no_data = config->options & TW_ETRACE_NO_DATA;
-    const bool no_address = config->options & TW_ETRACE_NO_ADDRESS && !no_data && !is_csr &&
-                            !(is_split && access->dtype == 0);
-    const unsigned size = is_csr ? (config->data_width >= 64 ? 3u : 2u) : access->dsize;
-
-    if (!no_address)
-        CHECK_EQ(packet->address, access->daddr);
-    if (!no_data && !is_split) {
-        CHECK_EQ(packet->value, cut(access->data, size));
-        if (size == 4)
-            CHECK_EQ(packet->value_high, access->data_high);
-    }
-    if (!no_data && access->dtype >= 4 && !(is_csr && access->daddr >> 10 == 3))
-        CHECK_EQ(packet->operand_value, cut(access->operand, size));
-}
-
-struct data_run {
-    struct tw_etrace_config config;
-    struct tw_etrace_access accesses[300];
-    size_t count;
-};
-
-static void make_data(struct kept *kept, struct data_run *run, struct check_random *random)
-{
-    struct tw_etrace_unit *unit = make_unit(kept, &run->config);
-    uint64_t pc = 0x1000;
-
-    kept->count = kept->size[0] = kept->size[1] = 0;
-    write_field(unit, "ResyncMode", 1);
-    write_field(unit, "iEnable", 1);
-    write_field(unit, "dEnable", 1);
-    for (run->count = 0; run->count < LENGTH(run->accesses); run->count++) {
-        struct tw_etrace_access *access = &run->accesses[run->count];
-        const struct tw_etrace_block block = {
-            .iaddr = pc, .iretire = 2, .ilastsize = 1, .priv = 3, .itype = 10
-        };
-        const struct tw_etrace_cycle cycle = {
-            .blocks = &block, .block_count = 1, .accesses = access, .access_count = 1
-        };
-
-        *access = random_access(random, &run->config);
-        pc = 0x1000 + 2 * check_random_below(random, 500);
-        CHECK_EQ(tw_etrace_unit_cycle(unit, &cycle), TW_OK);
-        if (run->config.lrid_width && (access->dtype == 0 || access->dtype >= 8))
-            CHECK_EQ(tw_etrace_unit_response(unit, access->lrid, access->data,
-                                             access->data_high,
-                                             check_random_below(random, 9) == 0),
-                     TW_OK);
-    }
-    write_field(unit, "dEnable", 0);
-    write_field(unit, "iEnable", 0);
-    tw_etrace_unit_flush(unit);
-    tw_etrace_unit_free(unit);
-}
-
-static void check_data(const struct kept *kept, const struct data_run *run, unsigned stream)
-{
-    struct tw_etrace_codec *codec;
-    size_t access = 0;
-    bool is_open = false;
-
-    CHECK_EQ(tw_etrace_codec_new(&codec, &run->config, NULL), TW_OK);
-    for (size_t at = 0; at < kept->size[stream];) {
-        const struct tw_etrace_access *now = &run->accesses[access ? access - 1 : 0];
-        struct tw_etrace_packet packet;
-        unsigned type;
-
-        CHECK_EQ(tw_etrace_read(codec, &packet, kept->bytes[stream] + at,
-                                kept->size[stream] - at, true),
-                 TW_OK);
-        at += packet.packet.size;
-        type = packet.packet.type;
-        CHECK(type != TW_ETRACE_BAD && type != TW_ETRACE_INCOMPLETE);
-        if (type < TW_ETRACE_LOAD || type > TW_ETRACE_CSR)
-            continue;
-        if (type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA) {
-            CHECK(is_open);
-            if (packet.resp)
-                CHECK_EQ(packet.value, cut(now->data, now->dsize));
-            is_open = false;
-            continue;
-        }
-        CHECK(access < run->count);
-        check_access(&packet, &run->accesses[access++], &run->config);
-        is_open = type == TW_ETRACE_SPLIT_LOAD_ADDR || type == TW_ETRACE_SPLIT_ATOMIC_ADDR;
-    }
-    CHECK_EQ(access, run->count);
-    tw_etrace_codec_free(codec);
-}
-
-static void test_data(void **state)
-{
-    struct check_random random = check_random_start(5);
-    struct data_run *run = calloc(1, sizeof *run);
-    struct kept *kept = new_kept();
-    const size_t rounds = check_scale(3000);
-
-    (void)state;
-    CHECK(run != NULL);
-    for (size_t i = 0; i < rounds; i++) {
-        struct tw_etrace_config *config = &run->config;
-        static const uint32_t options[] = { 0, TW_ETRACE_NO_DATA, TW_ETRACE_NO_ADDRESS,
-                                            TW_ETRACE_FULL_DADDRESS, TW_ETRACE_FULL_DATA };
-
-        *config = make_config(i & 1 ? TW_ETRACE_LAYOUT_SEED : TW_ETRACE_LAYOUT_V2);
-        config->data_width = (uint8_t)(32u << check_random_below(&random, 3));
-        if (config->data_width == 128)
-            config->format_bits = 2;
-        config->daddress_width = check_random_below(&random, 2) ? 64 : 40;
-        config->data_compress = (uint8_t)check_random_below(&random, 4);
-        config->diff_bits = config->data_compress == 1 || config->data_compress == 2
-                                ? (uint8_t)(1 + check_random_below(&random, 2))
-                                : 2;
-        config->lrid_width =
-            config->format_bits == 3 && check_random_below(&random, 3) == 0 ? 3 : 0;
-        config->options = options[check_random_below(&random, LENGTH(options))];
-        if (check_random_below(&random, 3) == 0)
-            config->encapsulation = TW_ETRACE_ENCAP_ATB; /* a stream of its own */
-        check_case("round %zu: width %u, compression %u, diff %u, split %u, options %x", i,
-                   config->data_width, config->data_compress, config->diff_bits,
-                   config->lrid_width, (unsigned)config->options);
-        make_data(kept, run, &random);
-        config->is_data = config->encapsulation == TW_ETRACE_ENCAP_ATB;
-        check_data(kept, run, config->is_data);
-    }
-    free(kept);
-    free(run);
-}
-
-/* Of data accesses only those come that match: by address, type, size, and where the code is. */
-static void test_data_filters(void **state)
-{
-    struct check_random random = check_random_start(6);
-    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
-    struct kept *kept = new_kept();
-    const size_t rounds = check_scale(200);
-
-    (void)state;
-    config.data_width = config.daddress_width = 64;
-    config.filters = config.comparators = 2;
-    config.iaddr_lsbs_width = 6;
-    config.taken_branches = 2;
-    config.dblock_width = 1;
-    for (size_t i = 0; i < rounds; i++) {
-        struct tw_etrace_unit *unit = make_unit(kept, &config);
-        uint64_t wanted[200];
-        size_t wanted_count = 0, next = 0;
-
-        check_case("round %zu", i);
-        kept->count = 0;
-        write_field(unit, "dFilters", 1);
-        write_field(unit, "filter0.filterEnable", 1);
-        write_field(unit, "filter0.matchComp1", 1);
-        write_field(unit, "comparator0.pInput", 3);
-        write_field(unit, "comparator0.pFunction", 2);
-        write_field(unit, "comparator0.pMatch", 0x80002000);
-        write_field(unit, "filter0.matchComp2", 1);
-        write_field(unit, "filter0.comp2", 1);
-        write_field(unit, "comparator1.pFunction", 0);
-        write_field(unit, "comparator1.pMatch", 0x1004);
-        write_field(unit, "filter0.matchDtype", 1);
-        write_field(unit, "filter0.matchChoiceDtype", 2);
-        write_field(unit, "filter0.matchDsize", 1);
-        write_field(unit, "filter0.matchChoiceDsize", 0xc);
-        write_field(unit, "dEnable", 1);
-        for (unsigned k = 0; k < 200; k++) {
-            const struct tw_etrace_block blocks[2] = {
-                { .iaddr = 0x0f00, .iretire = 4, .ilastsize = 1, .itype = 5, .priv = 3 },
-                { .iaddr = 0x1000, .iretire = 8, .ilastsize = 1, .priv = 3 }
-            };
-            struct tw_etrace_access access = {
-                .dtype = (uint8_t)check_random_below(&random, 2),
-                .dsize = (uint8_t)check_random_below(&random, 4),
-                .daddr = 0x80000000 + check_random_below(&random, 0x4000),
-                .dblock = 1,
-            };
-            const uint64_t iaddr = 0x1000 + 4 * check_random_below(&random, 4);
-            const struct tw_etrace_cycle cycle = {
-                .blocks = blocks, .block_count = 2, .accesses = &access, .access_count = 1
-            };
-
-            access.iaddr_lsbs = (uint32_t)(iaddr & 63);
-            if (access.dtype == 1 && access.dsize >= 2 && access.daddr < 0x80002000 &&
-                iaddr == 0x1004)
-                wanted[wanted_count++] = access.daddr;
-            CHECK_EQ(tw_etrace_unit_cycle(unit, &cycle), TW_OK);
-        }
-        tw_etrace_unit_flush(unit);
-        tw_etrace_unit_free(unit);
-        for (size_t k = 0; k < kept->count; k++)
-            if (kept->packets[k].packet.type == TW_ETRACE_STORE)
-                next++;
-            else
-                CHECK_EQ(kept->packets[k].packet.type, TW_ETRACE_F3S3);
-        CHECK_EQ(next, wanted_count);
-        CHECK(wanted_count == 0 || wanted[0] >= 0x80000000);
-    }
-    free(kept);
 }
 
 /* ---- memory ---- */
@@ -784,8 +534,8 @@ int main(void)
         cmocka_unit_test(test_executions),
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_bad_configurations),
-        cmocka_unit_test(test_data),
-        cmocka_unit_test(test_data_filters),
+        cmocka_unit_test(test_watchpoint),
+        cmocka_unit_test(test_one_file),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_logs),
     };
