@@ -44,6 +44,7 @@ enum option_key {
     /* how to decode */
     O_OPT,
     O_CHECK,
+    O_THREADS,
     O_AT,
     O_COUNT,
     O_INDEX,
@@ -93,6 +94,7 @@ enum option_key {
     O_STATS,
     O_OUTPUT,
     O_COLOR,
+    O_PROGRESS,
     O_QUIET,
     O_VERBOSE,
     O_HELP,
@@ -137,6 +139,8 @@ struct options {
     struct number brstack, period;
 
     struct number range_limit;
+    struct number threads;
+    const char *progress; /* NULL: auto */
     const char *on_error; /* NULL: as is usual for the protocol */
 
     const char *at, *index, *detail;

@@ -216,6 +216,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "consistency checks: opcodes, atoms, continuity; alone: all", .kind = KIND_OTHER,
         .is_optional = true, .set = set_check },
 
+    [O_THREADS] = { "threads", "N", NULL,
+        "decode on N threads (default: all cores, where the capture is\nlarge); the result is the same", .offset = AT(threads), .kind = KIND_NUMBER },
     [O_AT] = { "at", "PLACE", NULL,
         "begin there: TIMESTAMP, SECONDSs (with --clock), +OFFSET,\ntrigger:N, event:N, sync:N or trace-on:N, counted from 1",
         .offset = AT(at), .kind = KIND_TEXT },
@@ -284,6 +286,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_STATS] = { "stats", NULL, NULL, "counts on standard error at the end", .offset = AT(stats), .kind = KIND_FLAG },
     [O_OUTPUT] = { "output", "FILE", NULL, "write there; it appears when it is complete", .offset = AT(output), .kind = KIND_TEXT, .letter = 'o' },
     [O_COLOR] = { "color", "WHEN", "auto|always|never", "colours: auto (default; on a terminal), always, never", .kind = KIND_OTHER, .set = set_color },
+    [O_PROGRESS] = { "progress", "HOW", "auto|json|never",
+        "on standard error: auto (default; a bar, on a terminal, for\nwhat takes longer than a second), json, never", .offset = AT(progress), .kind = KIND_CHOICE },
     [O_QUIET] = { "quiet", NULL, NULL, "no warnings and no summary", .offset = AT(quiet), .kind = KIND_FLAG, .letter = 'q' },
     [O_VERBOSE] = { "verbose", NULL, NULL, "say more on standard error", .offset = AT(verbose), .kind = KIND_COUNT, .letter = 'v' },
     [O_HELP] = { "help", NULL, NULL, "this text", .offset = AT(help), .kind = KIND_FLAG, .letter = 'h' },

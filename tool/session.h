@@ -9,6 +9,7 @@
 #include <trackway/tree.h>
 
 #include "options.h"
+#include "progress.h"
 
 /* What the trace lacked, over all buffers. */
 struct loss {
@@ -37,7 +38,8 @@ struct session {
     char *build_ids;
     char *spooled; /* path of what came from standard input */
     struct loss loss;
-    struct tw_errors *errors; /* writes to standard error */
+    struct progress *progress; /* of session_run; NULL: not shown */
+    struct tw_errors *errors;  /* writes to standard error */
 
     struct at *at; /* decoding begins in the middle, or ends early; NULL: it does not */
 

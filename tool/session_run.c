@@ -7,8 +7,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { WINDOW = 1 << 20, SMALL_WINDOW = 1 << 16 }; /* small where little is wanted */
+enum {
+    WINDOW = 1 << 20,
+    SMALL_WINDOW = 1 << 16, /* where little is wanted */
+    THREADS_MAX = 256,
+    LARGE_WINDOW = 4 << 20, /* for several threads ... */
+    LARGE_CAPTURE = 4 << 20 /* ... which pay from this size on */
+};
 
 static bool is_wanted(const struct session *session, size_t number, uint32_t buffer)
 {
@@ -88,6 +95,7 @@ static bool add_source(struct session *session, size_t number)
                                                         .buffer = session->buffer };
         about.view = tw_perf_look;
         about.view_context = &session->lanes[number];
+        about.view_size = sizeof session->lanes[number];
     }
     if (!source->protocol) {
         say_left_out(session, source,
@@ -108,6 +116,32 @@ static bool add_source(struct session *session, size_t number)
     return true;
 }
 
+/* How many threads are to decode the buffer at work. */
+static uint32_t threads_of(const struct session *session)
+{
+    const struct tw_buffer *buffer = tw_capture_buffer(session->capture, session->buffer);
+    const struct number *wish = &session->options->threads;
+    long cores;
+
+    if (!session->progress || session->is_packets) /* one of many, or nothing to share */
+        return 1;
+    if (wish->is_given)
+        return wish->value < THREADS_MAX ? (uint32_t)wish->value : THREADS_MAX;
+    if (session->at || buffer->size < LARGE_CAPTURE)
+        return 1;
+    cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 1 ? (cores < THREADS_MAX ? (uint32_t)cores : THREADS_MAX) : 1;
+}
+
+static size_t window_of(const struct session *session)
+{
+    const struct tw_buffer *buffer = tw_capture_buffer(session->capture, session->buffer);
+
+    if (session->at)
+        return SMALL_WINDOW;
+    return buffer->size < LARGE_CAPTURE ? WINDOW : LARGE_WINDOW;
+}
+
 static bool new_tree(struct session *session, enum tw_framing framing)
 {
     const struct options *options = session->options;
@@ -123,6 +157,7 @@ static bool new_tree(struct session *session, enum tw_framing framing)
         .check_opcodes = (options->checks & CHECK_OPCODES) != 0,
         .check_atoms = (options->checks & CHECK_ATOMS) != 0,
         .check_continuity = (options->checks & CHECK_CONTINUITY) != 0,
+        .threads = threads_of(session),
     };
     struct tw_fault fault = { TW_OK, "" };
 
@@ -200,10 +235,14 @@ static enum tw_status feed(struct session *session)
     }
     if (status != TW_OK)
         return status;
-    if (size > (session->at ? SMALL_WINDOW : WINDOW))
-        size = session->at ? SMALL_WINDOW : WINDOW;
+    if (size > window_of(session))
+        size = window_of(session);
+    status = tw_tree_feed(session->tree, bytes, size);
+    tw_capture_forget(session->capture, session->buffer, session->fed, size);
     session->fed += size;
-    return tw_tree_feed(session->tree, bytes, size);
+    if (session->progress)
+        progress_add(session->progress, size);
+    return status;
 }
 
 static enum tw_status say_fault(const struct session *session, enum tw_status status)
@@ -325,6 +364,8 @@ void session_say_error(const struct session *session, const struct tw_element *e
 {
     struct tw_error entry;
 
+    if (session->progress)
+        progress_hide(session->progress);
     if (!session->options->quiet && tw_error_from_element(&entry, error, id) &&
         tw_errors_set_name(session->errors, session_file(session, session->buffer)))
         tw_errors_add(session->errors, &entry);
@@ -382,22 +423,39 @@ static enum tw_status run_buffer(struct session *session, size_t buffer, session
     return TW_OK;
 }
 
+/* Of all buffers that the options want. */
+static uint64_t bytes_wanted(const struct session *session)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++)
+        if (session_wants(session, i))
+            bytes += tw_capture_buffer(session->capture, i)->size;
+    return bytes;
+}
+
 int session_run(struct session *session, bool is_packets, session_fn *each, void *context)
 {
-    bool is_any = false;
+    struct progress progress;
+    bool is_any = false, has_failed = false;
     int status;
 
-    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++) {
+    progress_start(&progress, session->options, bytes_wanted(session));
+    session->progress = &progress;
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture) && !has_failed; i++) {
         enum tw_status done;
 
         if (!session_wants(session, i) || (session->out && output_is_over(session->out)))
             continue;
         session->is_packets = is_packets;
         done = run_buffer(session, i, each, context);
-        if (done < 0)
-            return NOT_DONE;
         is_any |= done == TW_OK;
+        has_failed = done < 0;
     }
+    progress_end(&progress);
+    session->progress = NULL;
+    if (has_failed)
+        return NOT_DONE;
     session_stop(session);
     if (session->out && session->out->has_failed)
         return NOT_DONE;

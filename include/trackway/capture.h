@@ -181,6 +181,11 @@ TW_API TW_MUST_USE enum tw_status tw_capture_read(const struct tw_capture *captu
                                                   size_t buffer, uint64_t offset,
                                                   const uint8_t **bytes, size_t *size);
 
+/* These bytes of the buffer were read and are not needed soon: a mapped file gives their memory back,
+   so that the capture's length does not count.  They can be read again. */
+TW_API void tw_capture_forget(const struct tw_capture *capture, size_t buffer, uint64_t offset,
+                              uint64_t size);
+
 TW_API size_t tw_capture_source_count(const struct tw_capture *capture);
 TW_API const struct tw_source *tw_capture_source(const struct tw_capture *capture,
                                                  size_t number);

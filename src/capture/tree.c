@@ -51,6 +51,7 @@ static enum tw_status add_source(struct tw_tree *tree, const struct tw_capture *
         source.view = tw_perf_look;
         source.view_context = lane;
         source.view_size = sizeof *lane;
+        source.view_size = sizeof *lane;
     }
     return tw_tree_add_source(tree, NULL, &source);
 }

@@ -30,7 +30,7 @@ static bool set_up_code(struct tw_worker *worker, const struct tw_strand *strand
         if (tw_code_new(&engine->code, engine->image, &branch->code_config) != TW_OK)
             return false;
     }
-    engine->own = branch->follow;
+    engine->own = strand->follow;
     engine->own.code = engine->code;
     if (branch->view_size) {
         engine->view_context = tw_take(allocator, branch->view_size);

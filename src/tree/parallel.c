@@ -41,6 +41,7 @@ static enum tw_status make_pool(struct tw_tree *tree)
         strand->view_context = tw_take(allocator, branch->view_size);
         if (!strand->home || !strand->view_context)
             return TW_E_MEMORY;
+        strand->follow = branch->follow;
         strand->home->decoder = branch->decoder;
         strand->home->follow = &tree->branches[i]->follow;
     }

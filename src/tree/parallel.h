@@ -77,10 +77,11 @@ struct tw_strand {
     struct tw_state state;
     struct tw_segment *segments;
     size_t count, room;
-    size_t current;         /* the segment whose elements are taken */
-    struct tw_engine *home; /* the branch's own decoder ... */
-    struct tw_job direct;   /* ... and what it is at */
-    void *view_context;     /* what workers begin with; view_size bytes */
+    size_t current;          /* the segment whose elements are taken */
+    struct tw_engine *home;  /* the branch's own decoder ... */
+    struct tw_job direct;    /* ... and what it is at */
+    void *view_context;      /* what workers begin with; view_size bytes */
+    struct tw_follow follow; /* what theirs are made of */
 };
 
 /* What a thread decodes a branch with. */

@@ -22,6 +22,7 @@ import listing_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
+import threads_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 

@@ -13,11 +13,11 @@ _trackway()
     case $command in
     info) options='--buffer --source --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --format -o --output --color -q --quiet -v --verbose -h --help' ;;
     frames) options='--buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --allow-outside --all --split --format -o --output --color -q --quiet -h --help' ;;
-    packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color -q --quiet -v --verbose -h --help' ;;
-    decode) options='--buffer --id --source --from --to --range --function --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --perf-style --opt --check --at --count --index --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color -q --quiet -v --verbose -h --help' ;;
+    packets) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    decode) options='--buffer --id --source --from --to --range --function --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --perf-style --opt --check --threads --at --count --index --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     branches) options='--buffer --id --source --image --sysroot --symfs --kernel --vdso --build-ids --perf-style --brstack --period --binary --opt --format -o --output --color -q --quiet -v --verbose -h --help' ;;
-    stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
-    channels) options='--port --raw --follow --buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --on-error --assume-sync --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
+    stats) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    channels) options='--port --raw --follow --buffer --id --source --from --to --framing --protocol --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     index) options='--buffer --id --source --from --to --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     snapshot) options='--source --framing --protocol --config --arch --no-barrier --wrapped-at --strip-stop --image --sysroot --symfs --kernel --vdso --build-ids --trace --device --reg --dump --cluster --from --description --force -o --output -q --quiet -h --help' ;;
@@ -42,6 +42,7 @@ _trackway()
     --preset) COMPREPLY=($(compgen -W 'minimal exclude include' -- "$current")) ;;
     --detail) COMPREPLY=($(compgen -W 'full sparse source' -- "$current")) ;;
     --on-error) COMPREPLY=($(compgen -W 'resume wait' -- "$current")) ;;
+    --progress) COMPREPLY=($(compgen -W 'auto json never' -- "$current")) ;;
     --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
     --protocol)
         COMPREPLY=($(compgen -W "$(trackway --version 2>/dev/null | sed -n 's/^protocols: //p')" -- "$current"))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Several threads print what one prints; progress is for terminals and for programs."""
+import json
+import os
+import pty
+import subprocess
+
+from harness import case, equal
+
+A_SYNC = bytes(11) + b"\x80"
+START = A_SYNC + b"\x01\x00" + b"\x85" + b"\x00" * 8 + b"\x31"
+
+
+def large(tool, size):
+    """An ETMv4 stream without code: one place after the other, damage now and then."""
+    step = START + b"\xf7\x9a\x40\x08\x00\x00\xf6" * 40 + b"\x95\x04\xf7" * 100
+    bad = step[:300] + b"\x0f\x20" + step[300:]
+    stream = (step * 9 + bad) * (size // (10 * len(step)) + 1)
+    (tool.folder / "large.bin").write_bytes(stream[:size])
+
+
+OPTIONS = ["--protocol", "etmv4", "--config",
+           "TRCIDR0=0x28000ea1,TRCIDR1=0x4100f402,TRCIDR2=0x488,TRCCONFIGR=0xc1,TRCTRACEIDR=0x10"]
+
+
+@case
+def threads_change_nothing(tool):
+    large(tool, 3 << 20)
+    for how in [["decode"], ["decode", "--format", "jsonl", "--errors"], ["stats"]]:
+        one = tool.run(*how, "large.bin", *OPTIONS, "--threads", "1", status=1)
+        for threads in ["2", "3", "8"]:
+            many = tool.run(*how, "large.bin", *OPTIONS, "--threads", threads, status=1)
+            equal(many.out, one.out, how)
+            equal(many.err, one.err, how)
+
+
+@case
+def progress_for_programs(tool):
+    large(tool, 3 << 20)
+    run = tool.run("decode", "large.bin", *OPTIONS, "--progress", "json", "-q", "-o", "x",
+                   status=1)
+    lines = [json.loads(line) for line in run.err.splitlines()]
+    assert lines[-1]["end"] and lines[-1]["done"] == lines[-1]["total"] == 3 << 20, lines
+    run = tool.run("decode", "large.bin", *OPTIONS, "--progress=never", "-q", "-o", "x", status=1)
+    equal(run.err, "")
+
+
+@case
+def no_bar_where_no_terminal_is(tool):
+    large(tool, 1 << 20)
+    run = tool.run("decode", "large.bin", *OPTIONS, "-o", "x", status=1)
+    assert "\r" not in run.err and "\033" not in run.err, run.err
+
+
+@case
+def a_bar_on_a_terminal(tool):
+    large(tool, 48 << 20)
+    reader, writer = pty.openpty()
+    process = subprocess.Popen([tool.program, "packets", "large.bin", *OPTIONS, "-o", os.devnull],
+                               cwd=tool.folder, stderr=writer, stdout=subprocess.DEVNULL)
+    os.close(writer)
+    text = b""
+    while True:
+        try:
+            piece = os.read(reader, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    process.wait()
+    os.close(reader)
+    if b"%" in text:  # it took longer than a second
+        assert b"/s  " in text and b" left" in text, text[:200]
+        assert text.rstrip().startswith(b"\r["), text[:80]
