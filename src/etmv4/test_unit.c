@@ -98,6 +98,12 @@ static const struct {
       "i 0x1000 14000001\nexception reset\ncontext el=3 security=secure\ni 0x0 14000001",
       BEGIN "atom(E) exception(0) context(el3 S 64-bit cid=0x0 vmid=0x0) address(0x0) atom(E)",
       .bytes = "01 00 04 81 30 95 80 08 F7 06 01 70 81 13 90 F7" },
+    { "reset in a transaction", "TRCVICTLR=0x601",
+      "i 0x1000 d5233060\ntransaction start\ni 0x1004 14000001\nexception reset\n"
+      "context el=3 security=secure\ni 0x0 14000001",
+      BEGIN "atom(E) transaction_start atom(E) transaction_failure exception(0) "
+            "context(el3 S 64-bit cid=0x0 vmid=0x0) address(0x0) atom(E)",
+      .bytes = "01 00 04 81 30 95 80 08 F7 0A F7 06 31 70 06 01 70 81 13 90 F7" },
     { "a synchronization request", "",
       "i 0x1000 14000001\nsync\ni 0x1004 14000001",
       BEGIN "atom(E) trace_info " EL0 " address(0x1004) atom(E)",
@@ -170,6 +176,90 @@ static void packs_atoms_in_the_fewest_bytes(void **state)
             CHECK_EQ(packets, fewest(atoms, count));
         }
     }
+}
+
+/* The size of the smallest packet for an address, from what the last three were. */
+struct known {
+    uint64_t address;
+    bool is_t32;
+};
+
+static size_t smallest(const struct known history[3], uint64_t address, bool is_t32)
+{
+    const unsigned shift = is_t32 ? 1 : 2;
+    const uint64_t changed = address ^ history[0].address;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (history[i].address == address && history[i].is_t32 == is_t32)
+            return 1;
+    return changed >> (7 + shift) == 0    ? 2
+           : changed >> (15 + shift) == 0 ? 3
+           : changed >> 32 == 0           ? 5
+                                          : 9;
+}
+
+/* An address near the last one, or far away, or one of before. */
+static uint64_t wander(struct check_random *random, const struct known history[3])
+{
+    static const uint64_t masks[] = { 0x1fc, 0x1fffc, 0xfffffffc, ~(uint64_t)3 };
+
+    if (check_random_below(random, 4) == 0)
+        return history[check_random_below(random, 3)].address & ~(uint64_t)3;
+    return (history[0].address ^
+            (check_random_next(random) & masks[check_random_below(random, 4)])) &
+           ~(uint64_t)3;
+}
+
+static void branch_to(struct tw_unit *unit, uint64_t from, uint64_t to, bool is_t32)
+{
+    struct tw_retired at = { .address = from,
+                             .target = to,
+                             .isa = is_t32 ? TW_ISA_T32 : TW_ISA_A64,
+                             .size = is_t32 ? 2 : 4,
+                             .kind = TW_RETIRED_INDIRECT,
+                             .flags = TW_RETIRED_TAKEN };
+
+    CHECK_EQ(tw_unit_retire(unit, &at, 1), TW_OK);
+}
+
+static void addresses_take_the_fewest_bytes(void **state)
+{
+    struct check_random random = check_random_start(0x61646472);
+    const struct tw_unit_config config = { .size = sizeof config,
+                                           .is_ete = true,
+                                           .no_gathering = true };
+    const size_t times = check_scale(100000);
+    struct tw_unit *unit;
+    uint64_t sizes[10] = { 0 };
+
+    (void)state;
+    for (unsigned is_t32 = 0; is_t32 < 2; is_t32++) {
+        struct known history[3] = { 0 };
+        const struct tw_step_context context = { .security = TW_NONSECURE,
+                                                 .is_64bit = !is_t32 };
+        uint64_t at = 0x1000;
+
+        CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+        set_registers(unit, "TRCVICTLR=0x201 TRCCONFIGR=1 TRCPRGCTLR=1");
+        CHECK_EQ(tw_unit_context(unit, &context), TW_OK);
+        for (size_t i = 0; i < times; i++) {
+            const uint64_t next = wander(&random, history);
+            const size_t want = smallest(history, at, is_t32);
+            size_t made;
+
+            tw_unit_take(unit);
+            branch_to(unit, at, next, is_t32);
+            (void)tw_unit_output(unit, &made);
+            if (i)                        /* the first brings more: A-Sync, Trace Info ... */
+                CHECK_EQ(made, want + 1); /* and the atom */
+            sizes[want]++;
+            memmove(&history[1], &history[0], 2 * sizeof history[0]);
+            history[0] = (struct known){ at, is_t32 };
+            at = next;
+        }
+        tw_unit_free(unit);
+    }
+    CHECK(sizes[1] && sizes[2] && sizes[3] && sizes[5] && sizes[9]);
 }
 
 static void presets_program_the_registers(void **state)
@@ -288,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_the_elements_and_bytes_of_the_architecture),
         cmocka_unit_test(packs_atoms_in_the_fewest_bytes),
+        cmocka_unit_test(addresses_take_the_fewest_bytes),
         cmocka_unit_test(presets_program_the_registers),
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(choices_by_name),

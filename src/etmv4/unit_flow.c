@@ -384,6 +384,10 @@ void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t addre
     if (unit->held >= unit->config.source_addresses)
         unit->held = 0; /* the exception implies them */
     tw_unit_release_held(unit);
+    if (type == TW_EXCEPTION_PE_RESET && flow->told_transaction) {
+        tw_unit_emit_transaction(unit, TW_TRANS_FAIL);
+        flow->told_transaction = flow->in_transaction = false;
+    }
     if (!flow->is_active)
         begin_tracing(unit, address, isa);
     is_target = type != TW_EXCEPTION_PE_RESET && settle_exception(unit, address, isa);
