@@ -133,7 +133,7 @@ static bool make_cache(struct tw_image *image)
     struct page_cache *cache = &image->cache;
 
     if (!cache->pages)
-        cache->pages = tw_take(image->allocator, PAGES * sizeof *cache->pages);
+        cache->pages = tw_take_raw(image->allocator, PAGES * sizeof *cache->pages);
     if (!cache->index)
         cache->index = tw_take(image->allocator, SLOTS * sizeof *cache->index);
     return cache->pages && cache->index;

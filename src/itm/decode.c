@@ -383,9 +383,11 @@ enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_
         const size_t limit = has_gap ? (size_t)(gap - in->offset) : in->size;
 
         if (!d->has_begun && limit > in->used) {
+            const uint64_t index = tw_position_at(&position, from);
+
             d->has_begun = true;
-            tw_held_add(&d->held, TW_ELEMENT_NO_SYNC, tw_position_at(&position, from))->reason =
-                TW_REASON_INIT;
+            d->released = index + 1; /* its first byte, not the beginning of the capture */
+            tw_held_add(&d->held, TW_ELEMENT_NO_SYNC, index)->reason = TW_REASON_INIT;
         }
         if (decode_stretch(d, out, in, &position, limit, has_gap) == TW_OK)
             return TW_OK;

@@ -381,8 +381,11 @@ static enum tw_status run(struct decoder *d, struct tw_output *out, struct tw_in
         const size_t limit = gap == UINT64_MAX ? in->size : (size_t)(gap - in->offset);
 
         if (!d->has_begun && limit > in->used) {
+            const uint64_t index = tw_position_at(&position, from);
+
             d->has_begun = true;
-            add(&d->emitter, TW_ELEMENT_NO_SYNC, tw_position_at(&position, from))->reason =
+            d->released = index + 1;
+            add(&d->emitter, TW_ELEMENT_NO_SYNC, index)->reason =
                 d->was_reset ? TW_REASON_RESET : TW_REASON_INIT;
         }
         if (decode_stretch(d, out, in, &position, limit) == TW_OK)

@@ -84,8 +84,11 @@ static bool extend_run(struct tw_branch *branch)
         branch->run_size = 0;
         branch->has_run = true;
     }
+    if (branch->run_size && branch->run.spare_bits)
+        branch->run_size--; /* this one begins in the last byte of the one before */
     memcpy(branch->run_bytes + branch->run_size, branch->packet_bytes, packet->size);
     branch->run_size += packet->size;
+    branch->run.spare_bits = packet->spare_bits;
     branch->run.size = (uint32_t)branch->run_size;
     branch->run_end = branch->packet_end;
     if (!branch->decoder)

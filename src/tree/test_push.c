@@ -57,8 +57,8 @@ static enum tw_response see_raw(void *context, enum tw_operation operation,
     for (size_t i = 0; i < raw->size; i++) {
         const uint64_t item[2] = { raw->index + i, raw->offset + i };
 
-        consumer->raw_hash =
-            digest_mix(consumer->raw_hash ^ raw->id ^ raw->bytes[i] << 8, item, sizeof item);
+        consumer->raw_hash = digest_mix(
+            consumer->raw_hash ^ raw->id ^ (uint64_t)raw->bytes[i] << 8, item, sizeof item);
     }
     consumer->digest.raw_bytes += raw->size;
     return consent(consumer);
