@@ -452,12 +452,16 @@ static void an_index_says_what_the_listing_says(void **state)
 {
     struct check_random random = check_random_start(20);
     struct runs runs = runs_find();
+    const uint64_t few = check_scale(10) == 10 ? 1 : 10;
     unsigned late = 0;
 
     (void)state;
     for (size_t i = 0; i < runs.count; i++) {
         struct tw_capture *capture;
 
+        /* Of the many cases of one kind, some. */
+        if (strstr(runs.runs[i].path, "/riscv/") && check_random_below(&random, few))
+            continue;
         if (run_open(&capture, &runs.runs[i], NULL, NULL) != TW_OK)
             continue;
         for (size_t buffer = 0; buffer < tw_capture_buffer_count(capture); buffer++)
