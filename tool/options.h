@@ -37,6 +37,7 @@ enum option_key {
     O_KERNEL,
     O_VDSO,
     O_BUILD_IDS,
+    O_TRUST_TIME,
     O_PERF_STYLE,
     O_BRSTACK,
     O_PERIOD,
@@ -135,6 +136,7 @@ struct options {
     struct number wrapped_at;
     struct list images, symbols;
     const char *sysroot, *kernel, *vdso, *build_ids;
+    bool trust_time;
     const char *perf_style, *binary;
     struct number brstack, period;
 

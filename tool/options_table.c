@@ -198,6 +198,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_VDSO] = { "vdso", "FILE", NULL, "perf.data: the traced machine's [vdso]", .offset = AT(vdso), .kind = KIND_TEXT },
     [O_BUILD_IDS] = { "build-ids", "DIR", NULL,
         "perf.data: files by build ID (default ~/.debug)", .offset = AT(build_ids), .kind = KIND_TEXT },
+    [O_TRUST_TIME] = { "trust-time", NULL, NULL,
+        "perf.data: timestamps in the trace count the kernel's clock,\neven where the recording does not say so", .offset = AT(trust_time), .kind = KIND_FLAG },
     [O_PERF_STYLE] = { "perf-style", "VERSION", "6.1|7.2",
         "how perf of this version names begin and end of trace\n(default 7.2)", .offset = AT(perf_style), .kind = KIND_CHOICE },
     [O_BRSTACK] = { "brstack", "N", NULL,

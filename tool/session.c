@@ -168,6 +168,7 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
     to->kernel = options->kernel;
     to->vdso = options->vdso;
     to->build_ids = build_ids(session);
+    to->trust_time = session->options->trust_time;
     if (options->framing)
         to->has_framing = tw_framing_by_name(&to->framing, options->framing);
     return take_sources(session, to) && copy_texts(session, to);

@@ -60,6 +60,7 @@ struct tw_capture_options {
     const char *kernel;    /* its kernel: vmlinux with symbols, or kcore */
     const char *vdso;      /* its [vdso] */
     const char *build_ids; /* folder with a .build-id folder, as perf keeps in ~/.debug */
+    bool trust_time;       /* timestamps count the kernel's clock, though no one says so */
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };

@@ -151,6 +151,7 @@ enum tw_status tw_perf_make_sources(struct tw_perf *perf)
     if (!perf->sources || !TW_GROW(capture->allocator, &capture->sources, &capture->source_room,
                                    (size_t)cpus + 1))
         return tw_capture_no_memory(capture);
+    perf->clock_is_kernels = capture->options.trust_time;
     for (uint64_t i = 0; i < cpus; i++) {
         const struct unit *unit = unit_of(word(perf, at));
         const size_t head = version ? 3 : 2;

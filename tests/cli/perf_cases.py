@@ -137,6 +137,21 @@ def perf_p13_has_times(tool):
 
 
 @case
+def perf_time_on_trust(tool):
+    """p10 has the conversion, but does not say that it holds for the trace's timestamps."""
+    path, root = perf("p10")
+    words = ["decode", path, "--sysroot", root]
+    assert '"time"' not in tool.run(*words, "--format", "jsonl").out
+    rows = [json.loads(line) for line in
+            tool.run(*words, "--format", "jsonl", "--trust-time").out.splitlines()]
+    for row in rows:
+        if row["t"] == "TIMESTAMP":
+            equal(row["time"], 7000000000 + int(row["ts"], 16) * 40)
+    assert any("time" in row for row in rows if row["t"] == "INSTR_RANGE")
+    equal(tool.run(*words, "--format", "runs", "--trust-time").out, expected("p10", "truth.txt"))
+
+
+@case
 def perf_brstack_p01(tool):
     path, root = perf("p01")
     done = tool.run("branches", path, "--sysroot", root, "--perf-style", "6.1", "--brstack", "16",
