@@ -176,7 +176,7 @@ static inline uint32_t t32_aim(struct program *program, uint32_t opcode, size_t 
         if (opcode == 0xe000)
             return 0xe000 | (distance >> 1 & 0x7ff);
         if (opcode == 0xb100)
-            return 0xb100 | (distance >> 6 & 1) << 9 | (distance >> 1 & 0x1f) << 3;
+            return 0xb100 | (uint32_t)((distance >> 6 & 1) << 9 | (distance >> 1 & 0x1f) << 3);
         return 0xf000d000 | 0x2800 | (uint32_t)(distance >> 12 & 0x3ff) << 16 |
                (distance < 0 ? 0x04000000 : 0) | (uint32_t)(distance >> 1 & 0x7ff);
     }

@@ -203,7 +203,7 @@ static inline void mispredict(struct program *program, const struct tw_retired *
     add_instruction(program, right, TRUE);
     program->uncertain++;
     count = stray(program, wrong, (unsigned)any_below(program, (most < 12 ? most : 12) + 1u));
-    add_value(program, TW_STEP_CANCEL, count, how, SEEN);
+    add_value(program, TW_STEP_CANCEL, count, (uint8_t)how, SEEN);
 }
 
 /* The right path a little ahead, taken back, then again. */
