@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Execution logs through the models of trace units, and back."""
 import gzip
+import json
+import re
+import shutil
 import subprocess
 import sys
 
-from harness import case, corpus, equal
+from harness import ROOT, Skip, case, corpus, equal
 
 LOG = """trackway-log 1
 # A call, a loop, an interrupt.
@@ -116,3 +119,30 @@ def programs_of_the_corpus_come_back(tool):
         got = [int(word, 16) for word in got]
         assert len(want) - len(got) < 32, (name, len(want), len(got))
         equal(got, want[:len(got)], name)
+
+
+@case
+def a_peer_reads_the_snapshots(tool):
+    """OpenCSD's own program, where it is installed, finds the same ranges in them."""
+    lister = shutil.which("trc_pkt_lister")
+    if not lister:
+        raise Skip("no trc_pkt_lister")
+    logs = ROOT / "tests" / "captures" / "logs"
+    for name, protocol, more in [("a64-coro", "ete", ("--framing", "memory")),
+                                 ("a64-coro", "ete", ("--preset", "minimal")),
+                                 ("sys-el", "etmv4", ()),
+                                 ("mix-indirect", "etmv4", ("--framing", "memory"))]:
+        tool.run("encode", logs / f"{name}.exlog.gz", "--protocol", protocol, "-o", "snap", "--force",
+                 *more)
+        (tool.folder / "list.ppl").unlink(missing_ok=True)  # else it writes behind what is there
+        subprocess.run([lister, "-ss_dir", "snap", "-decode", "-logfilename", "list.ppl"],
+                       cwd=tool.folder, stdout=subprocess.DEVNULL, check=True)
+        peer = [(int(first, 16), int(end, 16)) for first, end in re.findall(
+            r"ELEM_INSTR_RANGE\(exec range=(0x[0-9a-f]+):\[(0x[0-9a-f]+)\]",
+            (tool.folder / "list.ppl").read_text())]
+        ours = [json.loads(line) for line in tool.run(
+            "decode", "snap", "--format", "jsonl").out.splitlines()]
+        ours = [(int(line["st"], 16), int(line["en"], 16)) for line in ours
+                if line["t"] == "INSTR_RANGE"]
+        assert len(ours) > 1000
+        equal(peer, ours, (name, protocol, more))
