@@ -34,19 +34,24 @@ static enum tw_status check(const struct tw_etrace_config *config, struct tw_fau
     return TW_OK;
 }
 
-/* Bits of the largest te_inst payload: the length field of most encapsulations has 5 bits. */
+/* The largest te_inst packet must fit what the encapsulation can say of its length. */
 static enum tw_status check_length(const struct tw_etrace_unit *unit, struct tw_fault *fault)
 {
     const struct tw_etrace_shape *shape = &unit->shape;
+    const struct tw_etrace_config *config = &unit->config;
+    const bool is_packed = config->encapsulation == TW_ETRACE_ENCAP_RISCV ||
+                           config->encapsulation == TW_ETRACE_ENCAP_SMI;
+    const unsigned head = is_packed ? config->srcid_bits % 8u + config->type_bits : 0;
+    const unsigned room = config->encapsulation == TW_ETRACE_ENCAP_ESP32 ? 28 : 31;
     const unsigned sync = 5u + shape->privilege + shape->time + shape->context;
     const unsigned trap =
         sync + shape->ecause + 2u + shape->address_bits + shape->address_width;
     const unsigned jump = 38u + shape->address_bits + 3u + shape->irdepth;
-    const unsigned most = (trap > jump ? trap : jump) + 7;
+    const unsigned most = ((trap > jump ? trap : jump) + head + 7) / 8;
 
-    if (most / 8 > 31)
-        return tw_fail(fault, TW_E_CONFIG, "packets of up to %u bytes do not fit in 31",
-                       most / 8);
+    if (most > room)
+        return tw_fail(fault, TW_E_CONFIG, "packets of up to %u bytes do not fit in %u", most,
+                       room);
     return TW_OK;
 }
 
@@ -318,6 +323,15 @@ enum tw_status tw_etrace_unit_retire(struct tw_etrace_unit *unit,
     return TW_OK;
 }
 
+/* A data packet that is too long for its encapsulation is not sent, but said. */
+static enum tw_status done(struct tw_etrace_unit *unit)
+{
+    if (!unit->is_too_long)
+        return TW_OK;
+    unit->is_too_long = false;
+    return tw_fail(&unit->fault, TW_E_ARGUMENT, "the access needs a packet that is too long");
+}
+
 static enum tw_status take_accesses(struct tw_etrace_unit *unit,
                                     const struct tw_etrace_cycle *cycle)
 {
@@ -342,7 +356,7 @@ static enum tw_status take_accesses(struct tw_etrace_unit *unit,
             continue;
         TW_TRY(tw_etrace_take_access(unit, access));
     }
-    return TW_OK;
+    return done(unit);
 }
 
 enum tw_status tw_etrace_unit_cycle(struct tw_etrace_unit *unit,

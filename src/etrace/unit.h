@@ -156,6 +156,7 @@ struct tw_etrace_unit {
     uint64_t fifo, fifo_drained; /* bytes in it, and the cycle of that */
     uint64_t stalled;
     bool is_lost, data_is_lost;
+    bool is_too_long; /* a packet was */
     uint32_t esp32_number;
     size_t used[2];
     uint64_t written[2];

@@ -107,8 +107,10 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
                   : tw_etrace_build(&unit->shape, unit->options, &payload, packet)))
         return false;
     packet->payload_size = (uint8_t)tw_payload_finish(&payload);
-    if (tw_etrace_frame_write(&unit->transport, bytes, &size, &frame, &payload) != TW_OK)
+    if (tw_etrace_frame_write(&unit->transport, bytes, &size, &frame, &payload) != TW_OK) {
+        unit->is_too_long = true;
         return false;
+    }
     if (!makes_room(unit, size)) {
         if (is_data)
             unit->data_is_lost = true;

@@ -254,10 +254,36 @@ static void test_data_filters(void **state)
     free(kept);
 }
 
+/* Two values of 16 bytes and an address do not fit in 31. */
+static void test_too_long(void **state)
+{
+    struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+    const struct tw_etrace_access access = { .dtype = TW_ETRACE_DTYPE_ADD,
+                                             .dsize = 4,
+                                             .daddr = 0x80000000,
+                                             .data = 1,
+                                             .data_high = UINT64_C(0x123456789abcdef0),
+                                             .operand_high = UINT64_C(0x123456789abcdef0) };
+    const struct tw_etrace_cycle cycle = { .accesses = &access, .access_count = 1 };
+    struct kept *kept = new_kept();
+    struct tw_etrace_unit *unit;
+
+    (void)state;
+    config.data_width = 128;
+    config.daddress_width = 64;
+    unit = make_unit(kept, &config);
+    write_field(unit, "dEnable", 1);
+    CHECK_EQ(tw_etrace_unit_cycle(unit, &cycle), TW_E_ARGUMENT);
+    CHECK_TEXT(tw_etrace_unit_fault(unit), "the access needs a packet that is too long");
+    tw_etrace_unit_free(unit);
+    free(kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_data),
-                                        cmocka_unit_test(test_data_filters) };
+                                        cmocka_unit_test(test_data_filters),
+                                        cmocka_unit_test(test_too_long) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

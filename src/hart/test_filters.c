@@ -160,6 +160,7 @@ static struct setup make_filter_setup(unsigned turn)
     setup = make_setup(false, modes,
                        modes[0] + modes[1] == COUNTER + RETURNS || modes[0] == modes[1] ? 1 : 2,
                        turn);
+    setup.config.itype_width = 4;
     setup.config.filters = 4;
     setup.config.comparators = 4;
     setup.config.filter_excint = 4;

@@ -166,6 +166,7 @@ static void try_setup(void *context, struct setup *setup)
     config->xlen = log->config.xlen;
     config->iaddress_width = log->config.iaddress_width;
     config->privilege_width = 3;
+    config->itype_width = 4; /* of the blocks */
     config->has_zcmp_zcmt = log->config.has_zcmp_zcmt;
     config->jvt = log->config.jvt;
     config->ecall_retires = true;

@@ -22,17 +22,31 @@ struct result {
     const struct program *program;
 };
 
+/* A block as a hart with this itype reports it. */
+static struct tw_etrace_block block_at(const struct setup *setup, const struct history *history,
+                                       size_t step)
+{
+    struct tw_etrace_block block = history->steps[step].block;
+    const bool is_inferable = block.itype == TW_ETRACE_ITYPE_INFERABLE_CALL ||
+                              block.itype == TW_ETRACE_ITYPE_INFERABLE_JUMP ||
+                              block.itype == TW_ETRACE_ITYPE_INFERABLE_OTHER;
+
+    if (setup->config.itype_width == 3 && block.itype > TW_ETRACE_ITYPE_UNINFERABLE)
+        block.itype = is_inferable ? TW_ETRACE_ITYPE_NONE : TW_ETRACE_ITYPE_UNINFERABLE;
+    return block;
+}
+
 /* Blocks of as many instructions as may be, or one each. */
 static void feed(struct tw_etrace_unit *unit, const struct setup *setup,
                  const struct history *history, bool is_grouped)
 {
     for (size_t i = 0; i < history->count;) {
-        struct tw_etrace_block block = history->steps[i++].block;
+        struct tw_etrace_block block = block_at(setup, history, i++);
 
         if (setup->config.retires <= 1 && block.iretire)
             block.iretire = 1;
         while (is_grouped && block.itype == 0 && block.iretire && i < history->count) {
-            const struct tw_etrace_block *next = &history->steps[i].block;
+            const struct tw_etrace_block after = block_at(setup, history, i), *next = &after;
 
             if (!next->iretire || next->iaddr != block.iaddr + 2 * (uint64_t)block.iretire ||
                 next->priv != block.priv || next->ctype)

@@ -108,8 +108,15 @@ static struct setup make_setup(bool is_seed, const unsigned *modes, size_t count
     config->encapsulation = turn % 5 == 3   ? TW_ETRACE_ENCAP_RISCV
                             : turn % 5 == 2 ? TW_ETRACE_ENCAP_ATB
                                             : TW_ETRACE_ENCAP_LEN5_TYPE2;
+    if (turn % 5 == 4)
+        config->encapsulation = turn % 2 ? TW_ETRACE_ENCAP_SMI : TW_ETRACE_ENCAP_ESP32;
+    config->srcid_bits = config->encapsulation == TW_ETRACE_ENCAP_SMI ? 6 : 0;
+    config->type_bits = config->encapsulation == TW_ETRACE_ENCAP_SMI ? 2 : 0;
+    config->iaddress_lsb = turn % 11 == 3 ? 0 : 1;
     for (size_t i = 0; i < count; i++)
         set_mode(&setup, modes[i]);
+    if (!(config->options & TW_ETRACE_IMPLICIT_RETURN) && turn % 6 == 1)
+        config->itype_width = 3;
     (void)snprintf(setup.name + strlen(setup.name), sizeof setup.name - strlen(setup.name),
                    " turn %u", turn);
     return setup;
