@@ -252,12 +252,146 @@ static void q_elements(void **state)
     }
 }
 
+/* ---- a FIFO that overflows ---- */
+
+/* Addresses of instructions; of an exception, the one to return to with bit 0 set. */
+struct addresses {
+    uint64_t *items;
+    size_t count, room;
+};
+
+static void addresses_add(struct addresses *list, uint64_t address)
+{
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 1024;
+        list->items = realloc(list->items, list->room * sizeof *list->items);
+        CHECK(list->items != NULL);
+    }
+    list->items[list->count++] = address;
+}
+
+/* Where the run comes next in what was executed; it must come whole. */
+static size_t find_run(const struct addresses *all, size_t from, const struct addresses *run)
+{
+    while (from + run->count <= all->count &&
+           memcmp(all->items + from, run->items, run->count * sizeof *run->items) != 0)
+        from++;
+    CHECK(from + run->count <= all->count);
+    return from + run->count;
+}
+
+/* What was decoded, cut at each Trace On: parts of what was executed, in its order. */
+static uint64_t check_runs(struct tw_tree *tree, const struct addresses *all, uint64_t *losses)
+{
+    struct addresses run = { 0 };
+    struct tw_batch batch;
+    uint64_t told = 0;
+    size_t at = 0;
+
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        for (size_t i = 0; i < batch.count; i++) {
+            const struct tw_element *element = &batch.elements[i];
+
+            CHECK(element->type != TW_ELEMENT_ERROR && element->type != TW_ELEMENT_ADDR_NACC);
+            if (element->type == TW_ELEMENT_TRACE_ON || element->type == TW_ELEMENT_EO_TRACE) {
+                *losses += element->reason == TW_TRACE_ON_OVERFLOW;
+                at = find_run(all, at, &run);
+                run.count = 0;
+            }
+            for (uint32_t j = 0; element->type == TW_ELEMENT_INSTR_RANGE && j < element->count;
+                 j++, told++)
+                addresses_add(&run, element->start + 4 * j);
+            if (element->type == TW_ELEMENT_EXCEPTION)
+                addresses_add(&run, element->return_address | 1);
+        }
+    CHECK_EQ(run.count, 0);
+    free(run.items);
+    return told;
+}
+
+static void list_executed(struct addresses *all, const struct program *program)
+{
+    const struct setting everything = { .is_ete = true };
+    struct filter filter;
+    struct oracle oracle = make_oracle(program, &filter, &everything);
+    const struct expected *item;
+
+    while ((item = oracle_next(&oracle)) != NULL)
+        addresses_add(all, item->instruction.address | item->is_exception);
+    free(oracle.waiting);
+}
+
+static uint64_t overflow_once(struct check_random *random, const struct program *program,
+                              uint64_t *losses)
+{
+    const struct tw_unit_config config = { .size = sizeof config,
+                                           .is_ete = true,
+                                           .fifo_size =
+                                               40 + (uint32_t)check_random_below(random, 100),
+                                           .cycles_per_byte =
+                                               1 + (uint32_t)check_random_below(random, 12) };
+    const uint32_t configr = (uint32_t)check_random_next(random) & (RS | TS | CID | BB);
+    struct addresses all = { 0 };
+    struct tw_image *image = memory_image(&program->memory);
+    struct decoding decoding;
+    struct tw_unit *unit;
+    const uint8_t *bytes;
+    uint64_t told;
+    size_t size;
+
+    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    set_register(unit, "TRCTRACEIDR", 0x10);
+    set_register(unit, "TRCVICTLR", 0x201);
+    set_register(unit, "TRCCONFIGR", 1 | configr);
+    decoding = decoding_new(unit, true, image, false);
+    set_register(unit, "TRCPRGCTLR", 1);
+    for (size_t i = 0; i < program->step_count; i++)
+        CHECK_EQ(tw_unit_step(unit, &program->steps[i]), TW_OK);
+    set_register(unit, "TRCPRGCTLR", 0);
+    bytes = tw_unit_output(unit, &size);
+    CHECK_EQ(tw_tree_feed(decoding.tree, bytes, size), TW_OK);
+    CHECK_EQ(tw_tree_finish(decoding.tree), TW_OK);
+    list_executed(&all, program);
+    told = check_runs(decoding.tree, &all, losses);
+    free(all.items);
+    tw_tree_free(decoding.tree);
+    tw_unit_free(unit);
+    tw_image_free(image);
+    return told;
+}
+
+static void a_fifo_that_overflows(void **state)
+{
+    struct check_random random = check_random_start(0x6669666f);
+    const size_t times = check_scale(500);
+    uint64_t told = 0, losses = 0;
+
+    (void)state;
+    for (size_t i = 0; i < times; i++) {
+        const struct wishes wishes = {
+            .is_64bit = true, .has_exceptions = i % 2, .has_context = i % 3 == 0, .length = 1000
+        };
+        struct program *program = malloc(sizeof *program);
+
+        CHECK(program != NULL);
+        check_case("FIFO %zu", i);
+        program_make(program, &random, &wishes);
+        told += overflow_once(&random, program, &losses);
+        program_free(program);
+        free(program);
+    }
+    printf("%" PRIu64 " of %zu instructions told, %" PRIu64 " losses\n", told, 1000 * times,
+           losses);
+    CHECK(losses > times && told > 100 * times);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_setting_alone), cmocka_unit_test(settings_mixed),
-        cmocka_unit_test(speculation),        cmocka_unit_test(transactions),
-        cmocka_unit_test(source_addresses),   cmocka_unit_test(q_elements),
+        cmocka_unit_test(each_setting_alone),    cmocka_unit_test(settings_mixed),
+        cmocka_unit_test(speculation),           cmocka_unit_test(transactions),
+        cmocka_unit_test(source_addresses),      cmocka_unit_test(q_elements),
+        cmocka_unit_test(a_fifo_that_overflows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,14 +77,26 @@ unsigned tw_unit_events(struct tw_unit *unit)
 
 /* ---- what the processor does ---- */
 
+/* From here on trace is lost, and with it what waits to be packed. */
+static void lose(struct tw_unit *unit)
+{
+    unit->q_is_open = false;
+    unit->held = 0;
+    unit->atoms = 0;
+    unit->atom_count = 0;
+    tw_unit_forget_records(unit);
+    tw_unit_stop_tracing(unit);
+    unit->flow.told_transaction = false;
+    unit->is_overflowing = true;
+    unit->lost_events = 0;
+}
+
 /* What each step ends with. */
 static enum tw_status done(struct tw_unit *unit)
 {
-    if (unit->fifo_overflowed && !unit->is_overflowing) {
-        unit->fifo_overflowed = false;
-        TW_TRY(tw_unit_overflow(unit));
-        unit->fifo_overflowed = true;
-    }
+    /* A packet did not fit: what came behind it must not either. */
+    if (unit->fifo_overflowed && !unit->is_overflowing)
+        lose(unit);
     if (unit->fifo_overflowed && unit->is_overflowing) {
         const uint64_t bytes =
             (unit->cycle - unit->fifo_drained) / unit->config.cycles_per_byte;
@@ -260,11 +272,7 @@ enum tw_status tw_unit_overflow(struct tw_unit *unit)
     tw_unit_release_held(unit);
     tw_unit_send_commits(unit);
     tw_unit_pack_atoms(unit, 0);
-    tw_unit_forget_records(unit);
-    tw_unit_stop_tracing(unit);
-    unit->flow.told_transaction = false;
-    unit->is_overflowing = true;
-    unit->lost_events = 0;
+    lose(unit);
     return unit->failed;
 }
 
