@@ -166,8 +166,11 @@ static void report(void *context, const struct sample *sample)
 /* The mappings, for those who turn addresses back into places of a program. */
 static void print_mappings(struct output *out, const struct tw_perf *perf)
 {
+    enum { SHARED = 1 };
+
     for (size_t i = 0; i < tw_perf_mapping_count(perf); i++) {
         const struct tw_perf_mapping *mapping = tw_perf_mapping(perf, i);
+        const struct tw_perf_file *file = tw_perf_file(perf, mapping->file);
         const unsigned bits = mapping->protection;
 
         if (!(bits & 4) || mapping->pid == TW_NONE)
@@ -176,11 +179,16 @@ static void print_mappings(struct output *out, const struct tw_perf *perf)
             out, "PERF_RECORD_MMAP2 %" PRId32 "/%" PRId32 ": [0x%" PRIx64 "(0x%" PRIx64 ") @ ",
             (int32_t)mapping->pid, (int32_t)mapping->tid, mapping->address, mapping->length);
         output_format(out, mapping->offset ? "0x%" PRIx64 : "%" PRIx64, mapping->offset);
-        output_format(out,
-                      " %02" PRIx32 ":%02" PRIx32 " %" PRIu64 " %" PRIu64 "]: %c%c%cp %s\n",
-                      mapping->major, mapping->minor, mapping->inode, mapping->generation,
-                      bits & 1 ? 'r' : '-', bits & 2 ? 'w' : '-', bits & 4 ? 'x' : '-',
-                      tw_perf_file(perf, mapping->file)->name);
+        if (mapping->has_build_id) {
+            output_text(out, " <");
+            output_hex(out, file->build_id, file->build_id_size);
+            output_text(out, ">");
+        } else {
+            output_format(out, " %02" PRIx32 ":%02" PRIx32 " %" PRIu64 " %" PRIu64,
+                          mapping->major, mapping->minor, mapping->inode, mapping->generation);
+        }
+        output_format(out, "]: %c%c%c%c %s\n", bits & 1 ? 'r' : '-', bits & 2 ? 'w' : '-',
+                      bits & 4 ? 'x' : '-', mapping->flags & SHARED ? 's' : 'p', file->name);
     }
 }
 

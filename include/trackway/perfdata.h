@@ -70,7 +70,7 @@ struct tw_perf_mapping {
     uint64_t address, length, offset, time;
     uint32_t major, minor;
     uint64_t inode, generation;
-    uint32_t protection;
+    uint32_t protection, flags; /* PROT_ and MAP_, as the kernel has them */
     uint32_t file;
     bool has_build_id, is_mmap2;
 };

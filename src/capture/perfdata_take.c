@@ -161,6 +161,7 @@ static enum tw_status note_mapping(struct tw_perf *perf, const struct perf_event
     if (!is_mmap2)
         return TW_OK;
     made->protection = perf_u32(view, 64);
+    made->flags = perf_u32(view, 68);
     if (!has_build_id) {
         made->major = perf_u32(view, 40);
         made->minor = perf_u32(view, 44);

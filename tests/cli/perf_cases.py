@@ -183,16 +183,17 @@ def perf_profile_is_read_by_profgen(tool):
     program = shutil.which("llvm-profgen-19")
     if not program:
         raise Skip("no llvm-profgen-19")
-    path, root = perf("p10")
-    done = tool.run("branches", path, "--sysroot", root, "--format", "profgen", "--period", "50",
-                    "--quiet", status=None)
-    tool.write("script", done.out)
-    made = subprocess.run([program, "--perfscript=script", f"--binary={root}/usr/bin/walk_a",
-                           "--output=profile", "--skip-symbolization"], cwd=tool.folder,
-                          stderr=subprocess.PIPE, check=False)
-    assert made.returncode == 0, made.stderr
-    ranges = (tool.folder / "profile").read_text().splitlines()
-    assert int(ranges[0], 16 if ranges[0][:2] == "0x" else 10) > 5, ranges[:3]
+    for name in ["p10", "p19"]:  # p19: mappings with build IDs
+        path, root = perf(name)
+        done = tool.run("branches", path, "--sysroot", root, "--format", "profgen", "--period",
+                        "50", "--quiet", status=None)
+        tool.write("script", done.out)
+        made = subprocess.run([program, "--perfscript=script", f"--binary={root}/usr/bin/walk_a",
+                               "--output=profile", "--skip-symbolization"], cwd=tool.folder,
+                              stderr=subprocess.PIPE, check=False)
+        assert made.returncode == 0, made.stderr
+        ranges = (tool.folder / "profile").read_text().splitlines()
+        assert int(ranges[0], 16 if ranges[0][:2] == "0x" else 10) > 5, ranges[:3]
 
 
 def made_here():
