@@ -276,7 +276,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
-        "cycles-per-byte, self-hosted, at-once", .offset = AT(unit), .kind = KIND_TEXT },
+        "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte",
+        .offset = AT(unit), .kind = KIND_TEXT },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
