@@ -112,6 +112,7 @@ struct perf_event {
     uint64_t address, length, offset;
     uint32_t file;        /* TW_NONE: `bytes` */
     const uint8_t *bytes; /* of a poke */
+    const uint8_t *old;   /* ... and what it wrote over; NULL: not told */
     const char *name;     /* comm */
     bool is_exec;         /* COMM by exec; MMAP: executable */
     uint64_t record;      /* offset in the file */

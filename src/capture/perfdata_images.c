@@ -369,6 +369,26 @@ static enum tw_status add_map(struct tw_perf *perf, const struct tw_perf_map *ma
                       loaded->size - map->offset);
 }
 
+/* What was there before the first poke at a place, which no file may know: the kernel has changed
+   itself since it was loaded. */
+static enum tw_status add_old_bytes(struct tw_perf *perf)
+{
+    for (size_t i = 0; i < perf->event_count; i++) {
+        const struct perf_event *event = &perf->events[i];
+        const struct tw_perf_map *map = NULL;
+        struct tw_perf_map before;
+
+        if (event->type == PERF_TEXT_POKE && event->old && event->time)
+            map = tw_perf_map(perf, 0, event->address, event->time - 1);
+        if (!map || map->file == TW_NONE || map->until != event->time)
+            continue;
+        before = *map;
+        before.file = TW_NONE;
+        TW_TRY(add_region(perf, &before, event->address, event->old, event->length));
+    }
+    return TW_OK;
+}
+
 /* Bytes that a record brought with it. */
 static enum tw_status add_pokes(struct tw_perf *perf)
 {
@@ -410,6 +430,7 @@ enum tw_status tw_perf_make_image(struct tw_perf *perf)
     /* In the order in which the image keeps them. */
     if (perf->past_count)
         qsort(perf->past, perf->past_count, sizeof *perf->past, compare_maps);
+    TW_TRY(add_old_bytes(perf));
     for (size_t i = 0; i < perf->past_count; i++)
         if (perf->past[i].file != TW_NONE)
             TW_TRY(add_map(perf, &perf->past[i]));

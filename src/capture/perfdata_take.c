@@ -254,13 +254,14 @@ static enum tw_status take_poke(struct tw_perf *perf, const struct perf_record *
     if (!size)
         return TW_OK;
     event = add_event(perf, record, PERF_TEXT_POKE);
-    copy = tw_capture_keep_text(perf->capture, (const char *)view->bytes + 20 + old, size);
+    copy = tw_capture_keep_text(perf->capture, (const char *)view->bytes + 20, old + size);
     if (!event || !copy)
         return TW_E_MEMORY;
     event->pid = TW_NONE;
     event->address = perf_u64(view, 8);
     event->length = size;
-    event->bytes = (const uint8_t *)copy;
+    event->bytes = (const uint8_t *)copy + old;
+    event->old = old == size ? (const uint8_t *)copy : NULL;
     event->is_exec = true;
     return event->address > UINT64_MAX - size ? warn_record(perf, record, "passes all memory")
                                               : TW_OK;

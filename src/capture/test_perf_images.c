@@ -142,14 +142,16 @@ static void put_kernel_map(struct writer *writer, uint64_t address, uint64_t siz
     end_with_id(writer, 0, 0, 0);
 }
 
+/* EL1, thread TID_A */
+static const uint8_t kernel_context[] = { 0x81, 0xb1, TID_A, 0, 0, 0 };
+
 /* Trace of CPU 0 at an address of the kernel. */
 static void put_kernel_trace(struct writer *writer, uint64_t address)
 {
-    static const uint8_t context[] = { 0x81, 0xb1, TID_A, 0, 0, 0 };
     struct trace trace = { .size = 0 };
 
     add(&trace, sync_bytes, sizeof sync_bytes);
-    add(&trace, context, sizeof context);
+    add(&trace, kernel_context, sizeof kernel_context);
     add_branches(&trace, address);
     put_aux(writer, 0, trace.size, RAW, 20, 0);
     put_trace(writer, trace.bytes, trace.size, 0, 0, TW_NONE);
@@ -205,6 +207,56 @@ static void code_of_the_kernel_and_its_modules_is_found(void **state)
             CHECK_TEXT(tw_perf_file(tw_capture_perf(capture), 1)->path, cases[i].found);
         tw_capture_free(capture);
     }
+}
+
+/* The file knows neither what a poke wrote nor what was there before it. */
+static void pokes_change_the_kernel_in_time(void **state)
+{
+    static const uint32_t linked[] = { 0, 0, 0xd503201f, 0x17fffffd };
+    static const uint32_t pokes[2][2] = { { 0xd503201f, 0xd503201f },
+                                          { 0xb4000040, 0xd503201f } };
+    static const uint64_t at = 0xffff800000080000;
+    static struct writer writer, vmlinux;
+    const struct program files[] = { { "some/vmlinux", vmlinux.bytes, ROOM } };
+    const struct tw_capture_options options = { .size = sizeof options,
+                                                .sysroot = "root",
+                                                .kernel = "some/vmlinux" };
+    struct disk disk = { &writer, 0, files, 1 };
+    struct path path = { .count = 0 };
+    struct trace trace = { .size = 0 };
+    struct tw_capture *capture;
+
+    (void)state;
+    put_elf(&vmlinux, 2, at, linked, sizeof linked, NULL);
+    add(&trace, sync_bytes, sizeof sync_bytes);
+    add(&trace, kernel_context, sizeof kernel_context);
+    add_branches(&trace, at);
+    start(&writer, false, false);
+    put_info(&writer, 1, 1, CONFIG_CID);
+    put_kernel_map(&writer, at, 0x1000, "[kernel.kallsyms]_text");
+    for (unsigned i = 0; i < 2; i++) {
+        begin(&writer, 20, 0);
+        put(&writer, at + 4 * (uint64_t)i, 8);
+        put(&writer, 4, 2);
+        put(&writer, 4, 2);
+        put(&writer, pokes[i][0], 4);
+        put(&writer, pokes[i][1], 4);
+        put(&writer, 0, 4); /* up to a multiple of 8 */
+        end_with_id(&writer, 0, 30, 0);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        put_aux(&writer, i * trace.size, trace.size, RAW, i ? 40 : 20, 0);
+    for (unsigned i = 0; i < 2; i++)
+        put_trace(&writer, trace.bytes, trace.size, i * trace.size, 0, TW_NONE);
+    finish(&writer);
+    disk.perf_size = writer.size;
+    capture = open_here(&disk, &options);
+    decode_buffer(&path, capture, 0);
+    decode_buffer(&path, capture, 1);
+    CHECK_EQ(path.count, 4);
+    CHECK_EQ(path.starts[1], at + 12); /* by the branch that is not there any more */
+    CHECK_EQ(path.starts[3], at);
+    tw_capture_free(capture);
 }
 
 static void code_that_the_kernel_made_has_a_name(void **state)
@@ -420,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_holds_several_files),
         cmocka_unit_test(code_of_the_kernel_and_its_modules_is_found),
+        cmocka_unit_test(pokes_change_the_kernel_in_time),
         cmocka_unit_test(code_that_the_kernel_made_has_a_name),
         cmocka_unit_test(the_build_id_decides),
         cmocka_unit_test(threads_stay_with_their_process),
