@@ -37,19 +37,20 @@ static const struct encoder *find_encoder(const struct options *options)
     return NULL;
 }
 
-static bool set_one(struct encoding *encoding, char *text,
+/* `where` is "" or "FILE, line 3: ". */
+static bool set_one(struct encoding *encoding, char *text, const char *where,
                     bool (*set)(struct encoding *encoding, const char *name, uint64_t value))
 {
     char *equals = strchr(text, '=');
     uint64_t value;
 
     if (!equals) {
-        say("encode: \"%s\" is not NAME=VALUE", text);
+        say("encode: %s\"%s\" is not NAME=VALUE", where, text);
         return false;
     }
     *equals = 0;
     if (!parse_number(&value, pieces_trim(equals + 1))) {
-        say("encode: %s has a value that is no number", text);
+        say("encode: %s%s has a value that is no number", where, text);
         return false;
     }
     return set(encoding, pieces_trim(text), value);
@@ -60,7 +61,8 @@ static bool settings_file(struct encoding *encoding, const char *path,
                                       uint64_t value))
 {
     FILE *file = fopen(path, "r");
-    char line[512];
+    char line[512], where[600];
+    unsigned number = 0;
     bool is_good = true;
 
     if (!file) {
@@ -70,8 +72,9 @@ static bool settings_file(struct encoding *encoding, const char *path,
     while (is_good && fgets(line, sizeof line, file)) {
         char *text = pieces_trim(line);
 
+        (void)snprintf(where, sizeof where, "%s, line %u: ", path, ++number);
         if (*text && !strchr("#;[", *text))
-            is_good = set_one(encoding, text, set);
+            is_good = set_one(encoding, text, where, set);
     }
     if (is_good && ferror(file)) {
         say("encode: cannot read %s: %s", path, strerror(errno));
@@ -94,7 +97,7 @@ bool encode_settings(struct encoding *encoding, const char *text,
     while (at) {
         char *next = pieces_comma(at);
 
-        if (!set_one(encoding, at, set))
+        if (!set_one(encoding, at, "", set))
             return false;
         at = next;
     }

@@ -379,6 +379,10 @@ static enum tw_status do_step(struct sim *sim)
         if (!tw_trbe_event_reaches(sim->unit, (unsigned)step->value))
             return TW_OK;
         break;
+    case TW_STEP_CYCLES: /* each of them is work */
+        if (!tw_sim_spend(sim, step->value))
+            return TW_E_ARGUMENT;
+        break;
     case TW_STEP_DEBUG:
         tw_trbe_set_debug(sim->unit, step->value);
         TW_TRY(tw_sim_look_again(sim));
