@@ -55,6 +55,11 @@ unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void
         state[VMID] = from->value;
         state[HAS_VMID] = 1;
         return 0;
+    case TW_ETMV3_BAD_SEQUENCE:
+    case TW_ETMV3_RESERVED:
+    case TW_ETMV3_BAD_TRACEMODE:
+        state[VMID] = state[HAS_VMID] = 0; /* as the decoder forgets it */
+        return 0;
     default:
         return 0;
     }

@@ -9,7 +9,7 @@
 
 #include <trackway/trackway.h>
 
-enum { CODE_MAX = 1 << 20, STREAMS = 3, REGISTERS = 64, FRAMINGS = 5 };
+enum { CODE_MAX = 1 << 20, STREAMS = 3, REGISTERS = 64, FRAMINGS = 5, DAMAGE = 30 };
 
 struct stream {
     const char *protocol;
@@ -501,6 +501,10 @@ static void try_mix(const char *name, enum tw_framing framing, make_fn *const *m
     late = 0;
     seek_everywhere(&capture, name, &random);
     CHECK(late > 0);
+    for (unsigned i = 0; i < DAMAGE; i++)
+        capture.data[check_random_below(&random, capture.size)] =
+            (uint8_t)check_random_below(&random, 256);
+    seek_everywhere(&capture, name, &random);
     tw_image_free(capture.image);
     free(capture.code);
     free(capture.data);

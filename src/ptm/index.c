@@ -54,6 +54,10 @@ unsigned tw_ptm_notes(uint64_t *state, struct tw_index_note *notes, const void *
         state[VMID] = from->value;
         state[HAS_VMID] = 1;
         return 0;
+    case TW_PTM_BAD_SEQUENCE:
+    case TW_PTM_RESERVED:
+        state[VMID] = state[HAS_VMID] = 0; /* as the decoder forgets it */
+        return 0;
     default:
         return 0;
     }
