@@ -208,13 +208,27 @@ static void synchronize(struct tw_etrace_unit *unit, bool is_first)
         tw_etrace_emit_sync(unit); /* as if it had retired */
 }
 
+/* Where the current instruction leads must be told. */
+static bool is_updiscon(const struct tw_etrace_unit *unit, const struct tw_etrace_slot *after)
+{
+    const uint32_t flags = unit->slot.flags;
+
+    if (!(flags & TW_SLOT_UNINFERABLE) ||
+        (flags & TW_SLOT_SIJUMP && unit->options & TW_ETRACE_SIJUMP))
+        return false;
+    return !is_implicit(unit) || !is_inferred_return(unit, after);
+}
+
 static bool must_report(const struct tw_etrace_unit *unit, const struct tw_etrace_slot *after)
 {
     const uint32_t flags = unit->slot.flags, next = after->flags;
 
-    if (flags & (TW_SLOT_TRAPS | TW_SLOT_NOTIFY) || !(next & TW_SLOT_QUALIFIED) ||
-        is_trap_only(next))
+    if (flags & (TW_SLOT_TRAPS | TW_SLOT_NOTIFY) || !(next & TW_SLOT_QUALIFIED))
         return true;
+    /* The draft reports the target although it trapped.  Two addresses in a row would say that the
+       first one is a jump's target. */
+    if (is_trap_only(next))
+        return unit->is_v2 || !is_updiscon(unit, after);
     if (is_due(unit) && may_resync(unit) &&
         (waits(unit) ? unit->branches != 0 : is_open(unit, after->address)))
         return true;

@@ -82,7 +82,7 @@ static const struct {
       "f3s3 1/0\nf3s0 1000\nf2 1004\nf3s1 2000 cause 12 thaddr 0\nf3s0 8000\nf2 8004\nf3s3 0/1\n" },
     { "the same in the draft", TW_ETRACE_LAYOUT_SEED,
       { ENDING(0x1000, 4, 10), TRAP(0x2000, 12), SEQUENCE(0x8000, 4) },
-      "f3s3 1/0\nf3s0 1000\nf2 1004\nf2 2000 updiscon\nf3s1 8000 cause 12 thaddr 1\nf2 8004\nf3s3 0/1\n" },
+      "f3s3 1/0\nf3s0 1000\nf2 2000 updiscon\nf3s1 8000 cause 12 thaddr 1\nf2 8004\nf3s3 0/1\n" },
     { "two traps in a row", TW_ETRACE_LAYOUT_V2,
       { SEQUENCE(0x1000, 2), TRAP(0x1004, 5), TRAP(0x8000, 1), SEQUENCE(0x9000, 2) },
       "f3s3 1/0\nf3s0 1000\nf3s1 8000 cause 5 thaddr 0\nf3s1 9000 cause 1 thaddr 1\nf3s3 0/1\n" },

@@ -20,20 +20,9 @@ struct log {
     struct tw_etrace_block *blocks[2];
     bool *halts[2]; /* the hart stood still before the block */
     size_t count[2], room[2];
-    uint64_t half_words, hash;
     bool is_well_behaved; /* returns lead to where the call was */
     bool has_handlers;    /* one for each privilege */
-    bool has_phantoms;    /* traps at targets of uninferable jumps: the draft reports them */
 };
-
-static const uint64_t basis = UINT64_C(0xcbf29ce484222325);
-
-static void hash_range(uint64_t *hash, uint64_t *count, uint64_t first, uint64_t half_words)
-{
-    for (uint64_t i = 0; i < half_words; i++)
-        *hash = (*hash ^ (first + 2 * i)) * UINT64_C(0x100000001b3);
-    *count += half_words;
-}
 
 static bool is_trap(const struct tw_etrace_block *block)
 {
@@ -88,13 +77,11 @@ static void look_through(struct log *log)
     unsigned depth = 0;
 
     log->is_well_behaved = log->has_handlers = true;
-    log->hash = basis;
     for (size_t i = 0; i < log->count[0]; i++) {
         const struct tw_etrace_block *block = &log->blocks[0][i];
         const struct tw_etrace_block *next = i + 1 < log->count[0] ? block + 1 : NULL;
         const uint64_t half_words = (uint64_t)block->iretire << block->ilastsize;
 
-        hash_range(&log->hash, &log->half_words, block->iaddr, half_words);
         if (!next)
             break;
         if (block->itype == TW_ETRACE_ITYPE_CALL ||
@@ -105,11 +92,6 @@ static void look_through(struct log *log)
             log->is_well_behaved = false;
         if (is_trap(block) || next->priv != block->priv)
             depth = 0;
-        if (is_trap(next) && !next->iretire &&
-            (is_trap(block) || block->itype == TW_ETRACE_ITYPE_TRAP_RETURN ||
-             (block->itype >= 8 && block->itype != 9 && block->itype != 11 &&
-              block->itype != 15)))
-            log->has_phantoms = true;
         if (is_trap(block) && next->iretire) {
             const unsigned bit = 1u << next->priv;
 
@@ -122,9 +104,53 @@ static void look_through(struct log *log)
     }
 }
 
+/* Where in the log the decoded path is. */
 struct path {
-    uint64_t half_words, hash, errors;
+    const struct log *log;
+    bool
+        may_have_phantoms; /* the draft reports a jump's target that trapped as if it had retired */
+    size_t at;             /* the block of one instruction */
+    uint64_t done;         /* half-words of it */
+    uint64_t phantom;      /* half-words to come of one that did not retire */
+    uint64_t errors;
 };
+
+static unsigned size_at(const struct log *log, uint64_t address)
+{
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+    uint8_t first = 3;
+
+    CHECK_EQ(tw_image_read(log->image, &first, &view, address, 1), 1);
+    return (first & 3) == 3 ? 2 : 1;
+}
+
+/* The path goes through a half-word. */
+static void match(struct path *path, uint64_t address)
+{
+    const struct log *log = path->log;
+    size_t next;
+
+    if (path->phantom) {
+        path->phantom--;
+        return;
+    }
+    next = path->at;
+    while (next < log->count[0] && !log->blocks[0][next].iretire)
+        next++;
+    for (; path->at < next; path->at++)
+        if (path->may_have_phantoms && log->blocks[0][path->at].iaddr == address &&
+            (next == log->count[0] || log->blocks[0][next].iaddr != address)) {
+            path->phantom = size_at(log, address) - 1u;
+            path->at++;
+            return;
+        }
+    CHECK(path->at < log->count[0]);
+    CHECK_EQ(address, log->blocks[0][path->at].iaddr + 2 * path->done);
+    if (++path->done == (uint64_t)1 << log->blocks[0][path->at].ilastsize) {
+        path->at++;
+        path->done = 0;
+    }
+}
 
 static void take(void *context, const struct tw_batch *batch)
 {
@@ -134,10 +160,22 @@ static void take(void *context, const struct tw_batch *batch)
         const struct tw_element *element = &batch->elements[i];
 
         if (element->type == TW_ELEMENT_INSTR_RANGE)
-            hash_range(&path->hash, &path->half_words, element->start, element->length / 2);
+            for (uint32_t k = 0; k < element->length; k += 2)
+                match(path, element->start + k);
         path->errors +=
             element->type == TW_ELEMENT_ERROR || element->type == TW_ELEMENT_ADDR_NACC;
     }
+}
+
+/* All of the log was met, but for traps at its end. */
+static void check_end(const struct path *path)
+{
+    size_t at = path->at;
+
+    while (at < path->log->count[0] && !path->log->blocks[0][at].iretire)
+        at++;
+    CHECK_EQ(at, path->log->count[0]);
+    CHECK_EQ(path->errors, 0);
 }
 
 struct trial {
@@ -153,14 +191,14 @@ static void try_setup(void *context, struct setup *setup)
     struct tw_etrace_config *config = &setup->config;
     const uint32_t options = config->options;
     const unsigned form = config->retires > 1;
-    struct path path = { .hash = basis };
+    struct path path = { .log = log,
+                         .may_have_phantoms = config->layout == TW_ETRACE_LAYOUT_SEED };
     struct tw_etrace_unit *unit;
 
     if (trial->number++ % trial->step)
         return;
     if ((config->call_counter_size && !log->is_well_behaved) ||
-        (options & TW_ETRACE_IMPLICIT_EXCEPTION && !log->has_handlers) ||
-        (config->layout == TW_ETRACE_LAYOUT_SEED && log->has_phantoms))
+        (options & TW_ETRACE_IMPLICIT_EXCEPTION && !log->has_handlers))
         return;
     check_case("%s, %s", log->name, setup->name);
     config->xlen = log->config.xlen;
@@ -186,9 +224,7 @@ static void try_setup(void *context, struct setup *setup)
     write_field(unit, "iEnable", 0);
     tw_etrace_unit_free(unit);
     decode_with(config, log->image, &trial->trace, take, &path);
-    CHECK_EQ(path.errors, 0);
-    CHECK_EQ(path.half_words, log->half_words);
-    CHECK_EQ(path.hash, log->hash);
+    check_end(&path);
     trial->tried++;
 }
 
