@@ -59,7 +59,8 @@ struct tw_branch {
     uint8_t *run_bytes;
     size_t run_size, run_room;
     uint64_t run_end;
-    uint64_t handled_gap;
+    uint64_t handled_gap, next_gap;
+    bool knows_gap;         /* next_gap is worked out */
     bool is_understood;     /* the last packet handed out was */
     bool is_sync_type[256]; /* types of packets that are synchronization */
 };

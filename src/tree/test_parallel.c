@@ -41,13 +41,12 @@ static bool is_enough(const struct outcome *outcome)
 static void take(struct outcome *outcome, const struct tw_batch *batch)
 {
     for (size_t i = 0; i < batch->count && !is_enough(outcome); i++) {
-        uint64_t words[4];
+        char line[600]; /* members that an element does not use hold anything */
+        size_t length = tw_element_json(line, sizeof line, &batch->elements[i], batch->id);
 
-        memcpy(words, &batch->elements[i], sizeof words);
-        for (unsigned n = 0; n < 4; n++)
-            outcome->hash = (outcome->hash ^ words[n]) * 0x9e3779b97f4a7c15u;
-        outcome->hash =
-            ((outcome->hash ^ batch->id) * 0x9e3779b97f4a7c15u) ^ (outcome->hash >> 29);
+        CHECK(length < sizeof line);
+        while (length--)
+            outcome->hash = (outcome->hash ^ (uint8_t)line[length]) * 0x100000001b3u;
         outcome->elements++;
     }
 }

@@ -338,6 +338,7 @@ void tw_branch_refresh(struct tw_branch *branch)
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
+    branch->knows_gap = false;
     branch->is_idle = branch->is_read_idle = false;
 }
 
