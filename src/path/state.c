@@ -100,6 +100,7 @@ void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keep
     if (follow->error)
         TW_STATE(state, follow->error_detail);
     TW_STATE(state, follow->walked);
+    TW_STATE(state, follow->lost_atoms);
     returns_state(follow, state);
     epoch = follow->code->epoch;
     last_state(follow, state);
