@@ -273,7 +273,7 @@ static void addresses_add(struct addresses *list, uint64_t address)
 /* Where the run comes next in what was executed; it must come whole. */
 static size_t find_run(const struct addresses *all, size_t from, const struct addresses *run)
 {
-    while (from + run->count <= all->count &&
+    while (run->count && from + run->count <= all->count &&
            memcmp(all->items + from, run->items, run->count * sizeof *run->items) != 0)
         from++;
     CHECK(from + run->count <= all->count);
