@@ -63,7 +63,7 @@ static struct tw_etrace_config make_config(unsigned xlen, const char *settings)
     config.retires = 200;
     config.resync_packets = 1024;
     if (tw_etrace_config_read(&config, settings, &fault) != TW_OK)
-        bench_stop(fault.text);
+        bench_stop("%s", fault.text);
     return config;
 }
 
@@ -78,7 +78,7 @@ static void read_run(struct run *run, const char *log, struct tw_image *image)
     struct tw_hart *hart;
 
     if (tw_hart_open(&hart, log, &options, &fault) != TW_OK)
-        bench_stop(fault.text);
+        bench_stop("%s", fault.text);
     run->count = 0;
     while (tw_hart_next(hart, &event) == TW_OK) {
         if (event.cycle.block_count == 0)
@@ -147,7 +147,7 @@ void encode_pass(struct tw_etrace_unit *unit, const struct run *run);
 void encode_pass(struct tw_etrace_unit *unit, const struct run *run)
 {
     if (tw_etrace_unit_retire(unit, run->blocks, run->count) != TW_OK)
-        bench_stop(tw_etrace_unit_fault(unit));
+        bench_stop("%s", tw_etrace_unit_fault(unit));
 }
 
 static struct tw_etrace_unit *make_unit(const struct tw_etrace_config *config)
@@ -158,7 +158,7 @@ static struct tw_etrace_unit *make_unit(const struct tw_etrace_config *config)
 
     if (tw_etrace_unit_new(&unit, &choices, &fault) != TW_OK ||
         tw_etrace_unit_write_field(unit, "iEnable", 1) != TW_OK)
-        bench_stop(fault.text);
+        bench_stop("%s", fault.text);
     return unit;
 }
 
@@ -270,13 +270,14 @@ int main(int argc, char **argv)
         for (unsigned k = 0; k < MODES; k++) {
             const double now = speed(&run, modes[k].settings);
 
-            printf("%-12s %-12s %8.1f M instructions/s\n", names[i], modes[k].name, now);
+            printf("# %-12s %-12s %8.1f M instructions/s\n", names[i], modes[k].name, now);
             if (now < least)
                 least = now;
         }
     }
     if (least < 1e9)
-        printf("ratio etrace-unit/of-50-million %.2f\n", least / 50);
+        bench_result("etrace-unit/of-50-million", least / 50,
+                     "  times 50 million instructions a second, in the slowest mode");
     free(run.blocks);
     return 0;
 }

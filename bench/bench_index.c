@@ -93,7 +93,7 @@ static void run_unit(struct subject *subject)
     need(tw_unit_write_register(unit, "TRCPRGCTLR", 1));
     for (unsigned round = 0; round < 8; round++) {
         if (tw_log_open(&log, log_path, NULL, &fault) != TW_OK)
-            bench_stop(fault.text);
+            bench_stop("%s", fault.text);
         while (tw_log_next(log, &step) == TW_OK) {
             keep_code(subject, &step);
             need(tw_unit_step(unit, &step));
@@ -263,7 +263,7 @@ static void write_snapshot(const struct subject *subject, const char *folder)
         devices[2 * core + 1].buffer_count = 1;
     }
     if (tw_snapshot_write(folder, &snapshot, &fault) != TW_OK)
-        bench_stop(fault.text);
+        bench_stop("%s", fault.text);
 }
 
 static enum tw_status read_data(void *context, uint64_t offset, const uint8_t **bytes,
@@ -389,7 +389,7 @@ static double best_of(struct subject *subject, const char *name,
         if (i == 0 || taken < best)
             best = taken;
     }
-    printf("index %-8s %10zu bytes %8.1f MB/s\n", name, subject->size,
+    printf("# index %-8s %10zu bytes %8.1f MB/s\n", name, subject->size,
            (double)subject->size * 1e3 / best);
     return best;
 }
@@ -443,7 +443,7 @@ static void from_the_middle(struct subject *subject, const char *path)
     if (path &&
         (tw_index_open(&file, path, NULL, &fault) != TW_OK ||
          tw_index_matches(tw_index_file_get(file, 0), &capture, false, &fault) != TW_OK))
-        bench_stop(fault.text);
+        bench_stop("%s", fault.text);
     need(tw_index_locate(&capture, file ? tw_index_file_get(file, 0) : NULL, &offset, NULL,
                          middle));
     need(tw_index_seek(&capture, file ? tw_index_file_get(file, 0) : NULL, tree, &from, offset,
@@ -457,9 +457,10 @@ static void from_the_middle(struct subject *subject, const char *path)
     tw_index_close(file);
     if (memcmp(late, early, sizeof late) != 0)
         bench_stop("from the middle other elements come");
-    printf("index at-%-5s offset 0x%" PRIx64 ", begun 0x%" PRIx64 " before: %.2f ms\n",
+    printf("# index at-%-5s offset 0x%" PRIx64 ", begun 0x%" PRIx64 " before: %.2f ms\n",
            path ? "file" : "none", offset, offset - from, (double)taken / 1e6);
-    printf("ratio index/at-%s-ms %.2f\n", path ? "file" : "none", (double)taken / 1e6);
+    bench_result(path ? "index/at-file-ms" : "index/at-none-ms", (double)taken / 1e6,
+                 "  ms of CPU until %u elements from the middle are there", ELEMENTS);
 }
 
 int main(int count, char **words)
@@ -480,9 +481,12 @@ int main(int count, char **words)
         write_snapshot(&subject, words[2]);
     unpacked = best_of(&subject, "unpack", unpack_pass);
     packets = best_of(&subject, "packets", packet_pass);
-    printf("ratio index/source %.2f\n", unpacked / best_of(&subject, "source", source_pass));
-    printf("ratio index/sparse %.2f\n", packets / best_of(&subject, "sparse", sparse_pass));
-    printf("ratio index/full %.2f\n", packets / best_of(&subject, "full", full_pass));
+    bench_result("index/source", unpacked / best_of(&subject, "source", source_pass),
+                 "  of the rate of unpacking frames");
+    bench_result("index/sparse", packets / best_of(&subject, "sparse", sparse_pass),
+                 "  of the rate of reading packets");
+    bench_result("index/full", packets / best_of(&subject, "full", full_pass),
+                 "  of the rate of reading packets");
     (void)snprintf(path, sizeof path, "%s/bench_index_%ld.twx", folder ? folder : "/tmp",
                    (long)getpid());
     index = build(&subject, TW_INDEX_FULL);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the benchmarks share: CPU time of this thread, best and median, a pinned core, host
-   instructions counted by callgrind. */
+/* What the benchmarks share: CPU time, best and median, a pinned core, programs run and timed. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 
-#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include <trackway/status.h>
 
 enum { BENCH_PASSES = 21 };
 
@@ -17,93 +18,58 @@ struct bench_times {
     uint64_t all[BENCH_PASSES];
 };
 
-static inline void bench_stop(const char *what)
-{
-    (void)fprintf(stderr, "bench: %s\n", what);
-    exit(1);
-}
+/* What a pass gave its consumer. */
+struct bench_counts {
+    uint64_t bytes, packets, elements, ranges, instructions;
+    uint64_t hash; /* over the elements, in order; of our side alone */
+};
 
-static inline uint64_t bench_now(void)
-{
-    struct timespec now;
+/* What is done with a capture. */
+enum bench_stage {
+    BENCH_UNFRAME_ONE, /* the bytes of its first source */
+    BENCH_UNFRAME_ALL,
+    BENCH_PACKETS, /* ... and packets as records */
+    BENCH_WARM,    /* full decode; what was learnt of the program's code stays */
+    BENCH_NEW,     /* full decode with everything made anew */
+    BENCH_STAGES
+};
 
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+/* "one-id", "all-ids", "packets", "warm", "new". */
+const char *bench_stage_name(enum bench_stage stage);
+enum bench_stage bench_stage_by_name(const char *name);
 
-static inline int bench_compare(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+_Noreturn void bench_stop(const char *format, ...);
+void bench_need(enum tw_status status, const char *what);
+void *bench_allocate(size_t size); /* zeros; never NULL */
 
-    return (left > right) - (left < right);
-}
+uint64_t bench_now(void);     /* CPU time of this thread, ns */
+uint64_t bench_wall(void);    /* ns */
+uint64_t bench_all_cpu(void); /* CPU time of all threads, ns */
+void bench_pin(void);         /* to the core that this thread is on */
+bool bench_is_quick(void);    /* BENCH_QUICK is set: fewer passes, to see that all runs */
+unsigned bench_passes(void);  /* at most BENCH_PASSES */
+void bench_sort(struct bench_times *times);
+double bench_best(const struct bench_times *times); /* after bench_sort, like the next */
+double bench_median(const struct bench_times *times);
 
-static inline void bench_sort(struct bench_times *times)
-{
-    qsort(times->all, BENCH_PASSES, sizeof times->all[0], bench_compare);
-}
+/* A line of results: what is measured, then numbers.  The first of them is what bench/promises
+   speaks of. */
+void bench_result(const char *name, double value, const char *format, ...);
 
-/* After bench_sort. */
-static inline double bench_best(const struct bench_times *times)
-{
-    return (double)times->all[0];
-}
-
-static inline double bench_median(const struct bench_times *times)
-{
-    return (double)times->all[BENCH_PASSES / 2];
-}
-
-static inline void bench_pin(void)
-{
-    cpu_set_t set;
-    const int cpu = sched_getcpu();
-
-    CPU_ZERO(&set);
-    CPU_SET(cpu < 0 ? 0 : (size_t)cpu, &set);
-    (void)sched_setaffinity(0, sizeof set, &set);
-}
-
-/* Host instructions that `function` takes when this program is run with `arguments`; 0: callgrind
-   is not there. */
-static inline double bench_instructions(const char *program, const char *function,
-                                        const char *arguments)
-{
-    char command[1024], line[256];
-    double count = 0;
-    FILE *pipe;
-
-    (void)snprintf(command, sizeof command,
-                   "valgrind --tool=callgrind --callgrind-out-file=/dev/null "
-                   "--toggle-collect=%s '%s' %s 2>&1",
-                   function, program, arguments);
-    pipe = popen(command, "r");
-    if (!pipe)
-        return 0;
-    while (fgets(line, sizeof line, pipe)) {
-        const char *at = strstr(line, "Collected : ");
-
-        if (at)
-            count = strtod(at + strlen("Collected : "), NULL);
-    }
-    (void)pclose(pipe);
-    return count;
-}
-
-/* Where the corpus's snapshots are, or NULL. */
-static inline const char *bench_snapshot(char *path, size_t room, const char *name)
-{
-    const char *corpus = getenv("TRACKWAY_CORPUS");
-    FILE *file;
-
-    (void)snprintf(path, room, "%s/coresight/snapshots/%s/snapshot.ini",
-                   corpus ? corpus : "../shared/corpus", name);
-    file = fopen(path, "r");
-    if (!file)
-        return NULL;
-    (void)fclose(file);
-    path[strlen(path) - strlen("/snapshot.ini")] = 0;
-    return path;
-}
+/* What running a program took. */
+struct bench_run {
+    uint64_t cpu;  /* ns */
+    uint64_t peak; /* bytes of memory */
+    bool is_there; /* it could be run, and ended with 0 or 1 */
+};
+/* Output goes to the file `out`; the best of so many runs. */
+struct bench_run bench_run(char *const words[], const char *out, unsigned runs);
+/* The trackway command is built one folder up from the benchmarks. */
+void bench_find_tool(char *path, size_t room, const char *program);
+/* A folder of our own for files, and its removal with all in it. */
+void bench_make_folder(char *path, size_t room);
+void bench_remove_folder(const char *path);
+/* PATH in the corpus; false: it is not there. */
+bool bench_corpus(char *out, size_t room, const char *format, ...);
 
 #endif

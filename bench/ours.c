@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Frames, packets and full decode through the library. */
+#include "ours.h"
+
+#include "protocol.h"
+
+/* What is fed at a time: to one thread, and to several. */
+enum { WINDOW = 1 << 17, WIDE_WINDOW = 4 << 20, RECORDS = 1024 };
+
+/* A source's packets. */
+struct lister {
+    const struct tw_protocol *protocol;
+    struct tw_etmv4_reader *batches; /* ETMv4 and ETE: records in batches; else NULL */
+    void *config, *reader;
+    uint8_t id;
+};
+
+struct ours {
+    const struct subject *subject;
+    enum bench_stage stage;
+    unsigned threads;
+    bool has_ranges; /* not what software writes */
+    struct tw_tree *tree;
+    struct tw_unframer *unframer;
+    struct lister listers[SUBJECT_SOURCES];
+    uint8_t *records;
+};
+
+/* ---- full decode ---- */
+
+static struct tw_tree *new_tree(const struct subject *subject, unsigned threads)
+{
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .framing = subject->framing,
+                                           .threads = threads };
+    struct tw_tree *tree;
+    struct tw_fault fault;
+
+    if (tw_tree_new(&tree, &config, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    for (size_t i = 0; i < subject->source_count; i++)
+        if (tw_tree_add_source(tree, NULL, &subject->sources[i]) != TW_OK)
+            bench_stop("%s", tw_tree_fault(tree));
+    return tree;
+}
+
+static void count_ranges(struct bench_counts *counts, const struct tw_batch *batch)
+{
+    uint64_t ranges = 0, instructions = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const uint64_t is_range = batch->elements[i].type == TW_ELEMENT_INSTR_RANGE;
+
+        ranges += is_range;
+        instructions += batch->elements[i].count & (0 - is_range);
+    }
+    counts->ranges += ranges;
+    counts->instructions += instructions;
+}
+
+static void hash_batch(struct bench_counts *counts, const struct tw_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct tw_element *element = &batch->elements[i];
+
+        counts->hash = counts->hash * 3 + element->index + element->type;
+        if (element->type == TW_ELEMENT_INSTR_RANGE)
+            counts->hash = counts->hash * 3 + element->start + element->count;
+    }
+}
+
+static void take(struct ours *ours, struct bench_counts *counts, bool is_hashed)
+{
+    struct tw_batch batch;
+
+    while (tw_tree_next(ours->tree, &batch) == TW_OK) {
+        counts->elements += batch.count;
+        if (ours->has_ranges)
+            count_ranges(counts, &batch);
+        if (is_hashed)
+            hash_batch(counts, &batch);
+    }
+}
+
+static void decode(struct ours *ours, struct bench_counts *counts, bool is_hashed)
+{
+    const struct subject *subject = ours->subject;
+    /* The order in which IDs are merged may depend on it, so what is compared is fed alike. */
+    const size_t window = ours->threads > 1 || is_hashed ? WIDE_WINDOW : WINDOW;
+
+    if (ours->stage == BENCH_NEW)
+        ours->tree = new_tree(subject, ours->threads);
+    else
+        tw_tree_reset(ours->tree, 0);
+    for (size_t at = 0; at < subject->size; at += window) {
+        const size_t left = subject->size - at;
+
+        if (tw_tree_feed(ours->tree, subject->data + at, left < window ? left : window) !=
+            TW_OK)
+            bench_stop("%s", tw_tree_fault(ours->tree));
+        take(ours, counts, is_hashed);
+    }
+    if (tw_tree_finish(ours->tree) != TW_OK)
+        bench_stop("%s", tw_tree_fault(ours->tree));
+    take(ours, counts, is_hashed);
+    counts->bytes = subject->size;
+    if (ours->stage == BENCH_NEW) {
+        tw_tree_free(ours->tree);
+        ours->tree = NULL;
+    }
+}
+
+/* ---- frames and packets ---- */
+
+static void add_lister(struct ours *ours, size_t number)
+{
+    const struct tw_tree_source *source = &ours->subject->sources[number];
+    const struct tw_source_info info = { .registers = source->registers,
+                                         .register_count = source->register_count,
+                                         .type = source->type,
+                                         .core_type = source->core_type,
+                                         .text = source->text,
+                                         .id = source->id,
+                                         .is_framed = ours->unframer != NULL };
+    struct lister *lister = &ours->listers[number];
+    struct tw_fault fault;
+
+    lister->protocol = tw_protocol_by_name(source->protocol);
+    lister->config = bench_allocate(lister->protocol->config_size);
+    if (lister->protocol->configure(lister->config, &info, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    lister->id = lister->protocol->trace_id(lister->config);
+    if (!lister->id)
+        lister->id = source->id;
+    if (strcmp(source->protocol, "etmv4") == 0 || strcmp(source->protocol, "ete") == 0) {
+        bench_need(tw_etmv4_reader_new(&lister->batches, lister->config, NULL), "reader");
+        return;
+    }
+    lister->reader = bench_allocate(lister->protocol->reader_size);
+    lister->protocol->reader_init(lister->reader, lister->config);
+}
+
+/* The packets of what is there of a stream; how many bytes are done. */
+static size_t list_packets(struct ours *ours, struct lister *lister,
+                           struct bench_counts *counts, const struct tw_stream *stream,
+                           bool is_last)
+{
+    const size_t packet_size = lister->protocol ? lister->protocol->packet_size : 0;
+    uint8_t *const end = ours->records + RECORDS * packet_size;
+    uint8_t *record = ours->records;
+    size_t done = 0, used, count;
+
+    if (lister->batches) {
+        do {
+            count = tw_etmv4_read_batch(lister->batches, (void *)ours->records, RECORDS,
+                                        stream->bytes + done, stream->size - done, &used);
+            done += used;
+            counts->packets += count;
+        } while (count == RECORDS);
+        return done;
+    }
+    while (done < stream->size &&
+           lister->protocol->read(lister->reader, record, stream->bytes + done,
+                                  stream->size - done, is_last) == TW_OK) {
+        const struct tw_packet *packet = (const void *)record;
+
+        done += packet->size - (packet->spare_bits != 0);
+        counts->packets++;
+        record += packet_size;
+        if (record == end)
+            record = ours->records;
+    }
+    return done;
+}
+
+static void reset_listers(struct ours *ours)
+{
+    for (size_t i = 0; i < ours->subject->source_count; i++)
+        if (ours->listers[i].batches)
+            tw_etmv4_reader_lost(ours->listers[i].batches);
+        else if (ours->listers[i].reader)
+            ours->listers[i].protocol->reader_lost(ours->listers[i].reader);
+}
+
+static void list_unframed(struct ours *ours, struct bench_counts *counts)
+{
+    const struct tw_stream stream = { .bytes = ours->subject->data,
+                                      .size = ours->subject->size };
+
+    counts->bytes = list_packets(ours, &ours->listers[0], counts, &stream, true);
+}
+
+/* What the frames of a window gave; packets of it where they are wanted. */
+static void consume(struct ours *ours, struct bench_counts *counts, bool is_last)
+{
+    const bool is_all = ours->stage == BENCH_UNFRAME_ALL;
+    const size_t count = is_all                             ? TW_ID_COUNT
+                         : ours->stage == BENCH_UNFRAME_ONE ? 1
+                                                            : ours->subject->source_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t id = is_all ? (uint8_t)i : ours->listers[i].id;
+        const struct tw_stream stream = tw_unframer_stream(ours->unframer, id);
+        size_t done = stream.size;
+
+        if (!stream.size)
+            continue;
+        if (ours->stage == BENCH_PACKETS)
+            done = list_packets(ours, &ours->listers[i], counts, &stream, is_last);
+        counts->bytes += done;
+        tw_unframer_consume(ours->unframer, id, done);
+    }
+    tw_unframer_clear_events(ours->unframer);
+}
+
+static void unframe(struct ours *ours, struct bench_counts *counts)
+{
+    const struct subject *subject = ours->subject;
+
+    if (ours->stage == BENCH_PACKETS)
+        reset_listers(ours);
+    if (!ours->unframer) {
+        list_unframed(ours, counts);
+        return;
+    }
+    tw_unframer_reset(ours->unframer, 0);
+    for (size_t at = 0; at < subject->size; at += WINDOW) {
+        const size_t left = subject->size - at;
+
+        bench_need(
+            tw_unframer_feed(ours->unframer, subject->data + at, left < WINDOW ? left : WINDOW),
+            "unframer");
+        consume(ours, counts, left <= WINDOW);
+    }
+}
+
+static void new_unframer(struct ours *ours)
+{
+    struct tw_unframer_config config = { .size = sizeof config,
+                                         .framing = ours->subject->framing };
+
+    for (size_t i = 0; i < ours->subject->source_count; i++) {
+        const uint8_t id = ours->listers[i].id;
+
+        if (ours->stage == BENCH_PACKETS || i == 0)
+            config.wanted[id / 64] |= (uint64_t)1 << id % 64;
+    }
+    if (ours->stage == BENCH_UNFRAME_ALL)
+        config.wanted[0] = config.wanted[1] = UINT64_MAX;
+    bench_need(tw_unframer_new(&ours->unframer, &config), "unframer");
+}
+
+/* ---- for all stages ---- */
+
+struct ours *ours_new(const struct subject *subject, enum bench_stage stage, unsigned threads)
+{
+    struct ours *ours = bench_allocate(sizeof *ours);
+    size_t packet_size = sizeof(struct tw_etmv4_packet);
+
+    ours->subject = subject;
+    ours->stage = stage;
+    ours->threads = threads;
+    ours->has_ranges =
+        strcmp(subject->protocol, "stm") != 0 && strcmp(subject->protocol, "itm") != 0;
+    if (stage == BENCH_WARM)
+        ours->tree = new_tree(subject, threads);
+    if (stage == BENCH_WARM || stage == BENCH_NEW)
+        return ours;
+    for (size_t i = 0; i < subject->source_count; i++) {
+        add_lister(ours, i);
+        if (ours->listers[i].protocol->packet_size > packet_size)
+            packet_size = ours->listers[i].protocol->packet_size;
+    }
+    ours->records = bench_allocate(RECORDS * packet_size);
+    if (subject->framing != TW_FRAMING_NONE)
+        new_unframer(ours);
+    return ours;
+}
+
+void ours_free(struct ours *ours)
+{
+    for (size_t i = 0; i < ours->subject->source_count; i++) {
+        tw_etmv4_reader_free(ours->listers[i].batches);
+        free(ours->listers[i].config);
+        free(ours->listers[i].reader);
+    }
+    tw_tree_free(ours->tree);
+    tw_unframer_free(ours->unframer);
+    free(ours->records);
+    free(ours);
+}
+
+static void pass(struct ours *ours, struct bench_counts *counts, bool is_hashed)
+{
+    *counts = (struct bench_counts){ 0 };
+    if (ours->stage == BENCH_WARM || ours->stage == BENCH_NEW)
+        decode(ours, counts, is_hashed);
+    else
+        unframe(ours, counts);
+}
+
+void ours_pass(struct ours *ours, struct bench_counts *counts)
+{
+    pass(ours, counts, false);
+}
+
+void ours_hashed_pass(struct ours *ours, struct bench_counts *counts)
+{
+    pass(ours, counts, true);
+}
