@@ -98,8 +98,10 @@ grow() {
 echo "# growth, in host instructions"
 grow growth/copies-16 bugfix-exact-match-part warm 16 '' '--mib 8'
 grow growth/copies-16-made made/etmv4,kib=64 warm 16 '' '--mib 2'
-grow growth/regions-4096 bugfix-exact-match-part new 1 '' '--regions 4096'
-grow growth/regions-4096-made made/etmv4,kib=128 new 1 '' '--regions 4096'
+grow growth/copies-16-ptm made/ptm,kib=32 warm 16 '' '--mib 1'
+grow growth/copies-16-etrace made/etrace,kib=32 warm 16 '' '--mib 1'
+grow growth/regions-4096 bugfix-exact-match-part new 1 '' '--split --regions 4096'
+grow growth/regions-4096-made made/etmv4,kib=128 new 1 '' '--split --regions 4096'
 grow growth/ids-64 bugfix-exact-match-part warm 1 '--ids 1' '--ids 64'
 grow growth/ids-64-made made/etmv4,kib=256,sync=1024 warm 1 '--ids 1' '--ids 64'
 

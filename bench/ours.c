@@ -28,7 +28,7 @@ struct ours {
 
 /* ---- full decode ---- */
 
-static struct tw_tree *new_tree(const struct subject *subject, unsigned threads)
+struct tw_tree *ours_tree(const struct subject *subject, unsigned threads)
 {
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = subject->framing,
@@ -89,7 +89,7 @@ static void decode(struct ours *ours, struct bench_counts *counts, bool is_hashe
     const size_t window = ours->threads > 1 || is_hashed ? WIDE_WINDOW : WINDOW;
 
     if (ours->stage == BENCH_NEW)
-        ours->tree = new_tree(subject, ours->threads);
+        ours->tree = ours_tree(subject, ours->threads);
     else
         tw_tree_reset(ours->tree, 0);
     for (size_t at = 0; at < subject->size; at += window) {
@@ -263,7 +263,7 @@ struct ours *ours_new(const struct subject *subject, enum bench_stage stage, uns
     ours->has_ranges =
         strcmp(subject->protocol, "stm") != 0 && strcmp(subject->protocol, "itm") != 0;
     if (stage == BENCH_WARM)
-        ours->tree = new_tree(subject, threads);
+        ours->tree = ours_tree(subject, threads);
     if (stage == BENCH_WARM || stage == BENCH_NEW)
         return ours;
     for (size_t i = 0; i < subject->source_count; i++) {

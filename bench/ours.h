@@ -7,6 +7,9 @@
 
 struct ours;
 
+/* A decode tree with the subject's sources. */
+struct tw_tree *ours_tree(const struct subject *subject, unsigned threads);
+
 /* `threads`: 0 or 1 is the caller's alone. */
 struct ours *ours_new(const struct subject *subject, enum bench_stage stage, unsigned threads);
 void ours_free(struct ours *ours);

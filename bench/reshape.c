@@ -2,7 +2,7 @@
 /* Subjects in other shapes: longer, under more trace IDs, with other regions, as a folder. */
 #include "subject.h"
 
-enum { PAGE = 4096, RUN = 14 };
+enum { PAGE = 4096, RUN = 14, BURST = 240 };
 
 void subject_repeat(struct subject *subject, size_t bytes)
 {
@@ -72,7 +72,7 @@ static void name_source(struct subject *subject, unsigned number, uint8_t id)
 {
     const struct tw_tree_source *first = &subject->sources[0];
     struct tw_register *registers =
-        bench_allocate(first->register_count * sizeof *registers); /* stays: there are few */
+        bench_allocate(first->register_count * sizeof *registers); /* never freed */
 
     memcpy(registers, first->registers, first->register_count * sizeof *registers);
     for (size_t i = 0; i < first->register_count; i++)
@@ -83,47 +83,75 @@ static void name_source(struct subject *subject, unsigned number, uint8_t id)
     subject->sources[number].id = id;
 }
 
-void subject_spread(struct subject *subject, unsigned ids)
+static struct tw_framer *begin_frames(const struct subject *subject, unsigned ids)
 {
     const struct tw_framer_config config = { .size = sizeof config,
                                              .framing = TW_FRAMING_MEMORY };
-    size_t size, from[SUBJECT_SOURCES + 1], left;
-    uint8_t *bytes = take_stream(subject, &size), *data;
     struct tw_framer *framer;
-    const uint8_t *out;
 
-    if (ids > SUBJECT_SOURCES || strncmp(subject->protocol, "et", 2) != 0)
-        bench_stop("%s cannot be spread over %u IDs", subject->protocol, ids);
-    for (unsigned i = 0; i < ids; i++)
-        from[i] = find_sync(bytes, size, size / ids * i);
-    from[ids] = size;
+    if (ids > SUBJECT_SOURCES || subject->framing == TW_FRAMING_NONE ||
+        (strcmp(subject->protocol, "etmv4") != 0 && strcmp(subject->protocol, "ete") != 0))
+        bench_stop("%s cannot come under %u IDs", subject->name, ids);
     bench_need(tw_framer_new(&framer, &config), "framer");
+    return framer;
+}
+
+/* The frames take the place of the trace, and IDs from 1 on that of its sources. */
+static void end_frames(struct subject *subject, struct tw_framer *framer, unsigned ids)
+{
+    const uint8_t *out;
+    uint8_t *data;
+
+    bench_need(tw_framer_finish(framer), "framer");
+    out = tw_framer_output(framer, &subject->size);
+    data = subject_own(subject, bench_allocate(subject->size));
+    memcpy(data, out, subject->size);
+    subject->data = data;
+    tw_framer_free(framer);
+    for (unsigned i = ids; i-- > 0;)
+        name_source(subject, i, (uint8_t)(1 + i));
+    subject->source_count = ids;
+}
+
+void subject_spread(struct subject *subject, unsigned ids)
+{
+    struct tw_framer *framer = begin_frames(subject, ids);
+    size_t size, from[SUBJECT_SOURCES], end[SUBJECT_SOURCES], left;
+    uint8_t *bytes = take_stream(subject, &size);
+
+    for (unsigned i = 0; i < ids; i++) {
+        from[i] = find_sync(bytes, size, size / ids * i);
+        end[i] = i + 1 < ids ? find_sync(bytes, size, size / ids * (i + 1)) : size;
+    }
     do {
         left = 0;
         for (unsigned i = 0; i < ids; i++) {
-            const size_t end =
-                i + 1 < ids ? find_sync(bytes, size, size / ids * (i + 1)) : size;
-            const size_t run = end - from[i] < RUN ? end - from[i] : RUN;
+            const size_t run = end[i] - from[i] < RUN ? end[i] - from[i] : RUN;
 
             bench_need(tw_framer_write(framer, (uint8_t)(1 + i), bytes + from[i], run),
                        "framer");
             from[i] += run;
-            left += end - from[i];
+            left += end[i] - from[i];
         }
     } while (left);
-    bench_need(tw_framer_finish(framer), "framer");
-    out = tw_framer_output(framer, &size);
-    data = subject_own(subject, bench_allocate(size));
-    memcpy(data, out, size);
-    tw_framer_free(framer);
     free(bytes);
-    subject->data = data;
-    subject->size = size;
-    subject->framing = TW_FRAMING_MEMORY;
-    for (unsigned i = 0; i < ids; i++)
-        name_source(subject, i, (uint8_t)(1 + i));
-    subject->source_count = ids;
-    subject->instructions = 0;
+    end_frames(subject, framer, ids);
+    subject->instructions = 0; /* some are lost at the cuts */
+}
+
+void subject_multiply(struct subject *subject, unsigned ids)
+{
+    struct tw_framer *framer = begin_frames(subject, ids);
+    size_t size;
+    uint8_t *bytes = take_stream(subject, &size);
+
+    for (size_t at = 0; at < size; at += BURST)
+        for (unsigned i = 0; i < ids; i++)
+            bench_need(tw_framer_write(framer, (uint8_t)(1 + i), bytes + at,
+                                       size - at < BURST ? size - at : BURST),
+                       "framer");
+    free(bytes);
+    end_frames(subject, framer, ids);
 }
 
 /* ---- regions ---- */

@@ -48,6 +48,8 @@ void subject_repeat(struct subject *subject, size_t bytes);
 /* The first source's trace cut at its synchronization points into so many pieces, each under a trace
    ID of its own; the ID changes with each frame. */
 void subject_spread(struct subject *subject, unsigned ids);
+/* The first source's trace so many times side by side, each under a trace ID of its own. */
+void subject_multiply(struct subject *subject, unsigned ids);
 /* Program memory cut into pieces of 4 KiB; and so many that the trace never comes to. */
 void subject_split_code(struct subject *subject);
 void subject_add_regions(struct subject *subject, unsigned count);
