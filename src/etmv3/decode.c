@@ -96,7 +96,7 @@ static TW_NOINLINE void find_place(struct tw_follow *follow)
 }
 
 enum {
-    STRETCH_MOST = 32, /* P-headers looked at in a row ... */
+    STRETCH_MOST = 16, /* P-headers looked at in a row ... */
     STRETCH_ROOM =
         16 * STRETCH_MOST + TW_ETMV3_PACKET_MOST /* ... and the elements they may make */
 };
