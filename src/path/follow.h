@@ -174,6 +174,7 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
             if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
                 out = tw_follow_broken(follow, out, track->at, index);
                 track->at = TW_NEXT_NEEDED;
+                track->last = 0; /* as tw_follow_broken says */
                 tw_follow_skip(follow, count - 1);
                 return out;
             }

@@ -84,6 +84,24 @@ static void last_state(struct tw_follow *follow, struct tw_state *state)
     }
 }
 
+/* The guess of 32 bits as one of the state's totals, and back. */
+static void lost_state(struct tw_follow *follow, struct tw_state *state)
+{
+    const uint32_t lost = follow->lost_atoms;
+    uint64_t total = lost < TW_LOST_GUESS ? lost : TW_STATE_GUESS + (lost - TW_LOST_GUESS);
+
+    tw_state_total(state, &total);
+    if (state->loads)
+        follow->lost_atoms = (uint32_t)total + (tw_state_is_guess(total) ? TW_LOST_GUESS : 0);
+}
+
+void tw_follow_rebase(struct tw_element *elements, size_t count, uint64_t by)
+{
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].type == TW_ELEMENT_ADDR_NACC && elements[i].count >= TW_LOST_GUESS)
+            elements[i].count += (uint32_t)by - TW_LOST_GUESS;
+}
+
 void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keeps_isa)
 {
     uint64_t epoch;
@@ -100,7 +118,7 @@ void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keep
     if (follow->error)
         TW_STATE(state, follow->error_detail);
     TW_STATE(state, follow->walked);
-    TW_STATE(state, follow->lost_atoms);
+    lost_state(follow, state);
     returns_state(follow, state);
     epoch = follow->code->epoch;
     last_state(follow, state);

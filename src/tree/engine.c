@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "image/image.h"
+#include "path/state.h"
 #include "tree/parallel.h"
 
 /* The worker's code for a branch: shared with another one where the branches share theirs. */
@@ -125,13 +126,14 @@ bool tw_job_guess(struct tw_job *job)
     const struct tw_branch *branch = job->strand->branch;
     struct tw_segment *segment = job->segment;
 
-    if (!branch->protocol->resume) {
+    if (!branch->protocol->resume)
         clear(job, segment->start);
-        return true;
-    }
-    if (!tw_job_load(job))
+    else if (!tw_job_load(job))
         return false;
-    branch->protocol->resume(job->engine->decoder, job->engine->follow);
+    else
+        branch->protocol->resume(job->engine->decoder, job->engine->follow);
+    if (branch->code)
+        job->engine->follow->lost_atoms = TW_LOST_GUESS;
     job->in.used = (size_t)(segment->start - job->in.offset);
     return true;
 }

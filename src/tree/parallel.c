@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "path/state.h"
 
 /* Makes the pool, once all branches are there. */
 static enum tw_status make_pool(struct tw_tree *tree)
@@ -234,7 +235,9 @@ static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
     branch->given = 0;
     branch->mark_count = chunk->mark_count;
     branch->next_mark = 0;
-    if (segment->by)
+    if (segment->by && !branch->protocol->rebase)
+        tw_follow_rebase(branch->elements, branch->count, segment->by);
+    else if (segment->by)
         branch->protocol->rebase(branch->decoder, branch->elements, branch->count, segment->by);
     tw_pool_recycle(pool, chunk);
     if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)

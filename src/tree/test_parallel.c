@@ -46,12 +46,14 @@ static void take(struct outcome *outcome, const struct tw_batch *batch)
         size_t length = sizeof *element;
 
         /* Members that an element does not use hold anything; ranges, which are most, use all. */
-        if (element->type == TW_ELEMENT_INSTR_RANGE)
+        if (element->type == TW_ELEMENT_INSTR_RANGE || element->type == TW_ELEMENT_ADDR_NACC)
             memcpy(line, element, sizeof *element);
         else
             length = tw_element_json(line, sizeof line, element, batch->id);
         CHECK(length < sizeof line);
         outcome->hash ^= batch->id;
+        if (element->type == TW_ELEMENT_EO_TRACE)
+            outcome->hash ^= (uint64_t)element->count << 8;
         for (size_t n = 0; n < length; n += sizeof(uint64_t)) {
             uint64_t word;
 
