@@ -107,11 +107,19 @@ grow growth/ids-64-made made/etmv4,kib=256,sync=1024 warm 1 '--ids 1' '--ids 64'
 
 case $mode in
 --write)
-    {
-        echo "# Host instructions of one pass, as bench/bench_ir.sh --write counted them: per byte of trace,"
-        echo "# and per traced instruction. $about"
-        grep '^ir/' "$results"
-    } >"$kept"
+    # What was not counted this time stays as it was.
+    touch "$kept"
+    awk -v about="$about" '
+        list { if (("ir/" $1) in line) out = out line["ir/" $1] "\n"; next }
+        $1 ~ /^ir\// { line[$1] = $0 }
+        END {
+            print "# Host instructions of one pass, as bench/bench_ir.sh --write counted them: per byte of trace,"
+            print "# and per traced instruction. " about
+            printf "%s", out
+        }' "$kept" "$results" list=1 - <<TEXT >"$kept.new"
+$cases
+TEXT
+    mv "$kept.new" "$kept"
     ;;
 --check)
     if [ ! -f "$kept" ] || ! grep -qF "$about" "$kept"; then

@@ -74,9 +74,10 @@ static void measure(const char *what, const char *result)
         (void)snprintf(name, sizeof name, "threads/%s/%s/%u", subject.protocol, subject.name,
                        threads[i]);
         bench_result(name, (double)best[0].wall / (double)best[i].wall,
-                     " %8.1f MB/s %9.1f ms %9.1f ms of CPU",
+                     " %8.1f MB/s %9.1f ms %9.1f ms of CPU: %.2f if no one else ran",
                      (double)subject.size * 1e3 / (double)best[i].wall,
-                     (double)best[i].wall / 1e6, (double)best[i].cpu / 1e6);
+                     (double)best[i].wall / 1e6, (double)best[i].cpu / 1e6,
+                     threads[i] * (double)best[0].cpu / (double)best[i].cpu);
         ours_free(ours[i]);
     }
     if (result)

@@ -140,37 +140,46 @@ static void add_lister(struct ours *ours, size_t number)
     lister->protocol->reader_init(lister->reader, lister->config);
 }
 
+static size_t list_batches(struct ours *ours, struct lister *lister,
+                           struct bench_counts *counts, const struct tw_stream *stream)
+{
+    size_t done = 0, used, count;
+
+    do {
+        count = tw_etmv4_read_batch(lister->batches, (void *)ours->records, RECORDS,
+                                    stream->bytes + done, stream->size - done, &used);
+        done += used;
+        counts->packets += count;
+    } while (count == RECORDS);
+    return done;
+}
+
 /* The packets of what is there of a stream; how many bytes are done. */
 static size_t list_packets(struct ours *ours, struct lister *lister,
                            struct bench_counts *counts, const struct tw_stream *stream,
                            bool is_last)
 {
-    const size_t packet_size = lister->protocol ? lister->protocol->packet_size : 0;
-    uint8_t *const end = ours->records + RECORDS * packet_size;
-    uint8_t *record = ours->records;
-    size_t done = 0, used, count;
+    enum tw_status (*const read)(void *, void *, const uint8_t *, size_t, bool) =
+        lister->protocol->read;
+    void *const reader = lister->reader;
+    const size_t packet_size = lister->protocol->packet_size;
+    uint8_t *record = ours->records, *const end = record + RECORDS * packet_size;
+    const uint8_t *at = stream->bytes, *const last = at + stream->size;
+    uint64_t count = 0;
 
-    if (lister->batches) {
-        do {
-            count = tw_etmv4_read_batch(lister->batches, (void *)ours->records, RECORDS,
-                                        stream->bytes + done, stream->size - done, &used);
-            done += used;
-            counts->packets += count;
-        } while (count == RECORDS);
-        return done;
-    }
-    while (done < stream->size &&
-           lister->protocol->read(lister->reader, record, stream->bytes + done,
-                                  stream->size - done, is_last) == TW_OK) {
+    if (lister->batches)
+        return list_batches(ours, lister, counts, stream);
+    while (at < last && read(reader, record, at, (size_t)(last - at), is_last) == TW_OK) {
         const struct tw_packet *packet = (const void *)record;
 
-        done += packet->size - (packet->spare_bits != 0);
-        counts->packets++;
+        at += packet->size - (packet->spare_bits != 0);
+        count++;
         record += packet_size;
         if (record == end)
             record = ours->records;
     }
-    return done;
+    counts->packets += count;
+    return (size_t)(at - stream->bytes);
 }
 
 static void reset_listers(struct ours *ours)
