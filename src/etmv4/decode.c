@@ -14,34 +14,35 @@ static uint64_t index_at(struct tw_etmv4_stage *stage, const uint8_t *at)
     return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
 }
 
-/* Notes that the packet whose last byte is at this stream offset and index released the elements
-   written since the last mark.  One mark does for all packets whose last bytes lie in one place of
-   the capture: no other source's comes between.  `position` stands there. */
-TW_INLINE void mark_at(struct tw_etmv4_stage *stage, struct tw_element *out,
-                       const struct tw_position *position, uint64_t offset, uint64_t index)
+/* Elements from `first` on were released by the packet whose last byte has this index, where
+   `position` stands.  One mark does for all packets whose last bytes lie in one place of the capture:
+   no other source's comes between. */
+static void add_mark(struct tw_etmv4_stage *stage, const struct tw_element *first,
+                     const struct tw_position *position, uint64_t index)
 {
     struct tw_marks *marks = &stage->output->marks;
 
-    if (out == stage->marked)
-        return;
-    if (offset >= stage->marked_until && marks->count < marks->room) {
+    if (marks->count < marks->room)
         marks->marks[marks->count++] = (struct tw_mark){
             .released = index + 1,
-            .first = (size_t)(stage->marked - stage->output->batch->elements),
+            .first = (size_t)(first - stage->output->batch->elements),
         };
-        stage->marked_until = tw_position_place_end(position);
-    }
-    stage->marked = out;
+    stage->marked_until = tw_position_place_end(position);
 }
 
-/* The same for the packet that ends here. */
+/* Notes that the packet that ends here released the elements written since the last mark. */
 static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
 {
     const uint8_t *last = packet_end - 1;
 
-    if (stage->output->marks.marks)
-        mark_at(stage, stage->run.out, &stage->position,
-                stage->offset + (uint64_t)(last - stage->base), index_at(stage, last));
+    if (!stage->output->marks.marks || stage->run.out == stage->marked)
+        return;
+    if (stage->offset + (uint64_t)(last - stage->base) >= stage->marked_until) {
+        const uint64_t index = index_at(stage, last);
+
+        add_mark(stage, stage->marked, &stage->position, index);
+    }
+    stage->marked = stage->run.out;
 }
 
 static bool has_room(const struct tw_etmv4_stage *stage)
@@ -117,6 +118,10 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
     struct tw_element *out = stage->run.out;
     struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
     const bool is_marked = stage->output->marks.marks != NULL;
+    struct tw_element *before = out; /* the last packet of atoms */
+    /* Written before, but not marked yet. */
+    struct tw_element *unmarked = is_marked && stage->marked != out ? stage->marked : NULL;
+    uint64_t marked_until = !is_marked ? UINT64_MAX : unmarked ? 0 : stage->marked_until;
     const uint8_t *failed = NULL;
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
@@ -135,14 +140,18 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
         if (TW_LIKELY(atoms.count)) {
             const uint64_t index = tw_position_at(&position, base + (uint64_t)(uintptr_t)at);
 
+            before = out;
             out = tw_track_atoms(follow, &track, out, atoms.bits, atoms.count, index);
             at++;
             if (TW_UNLIKELY(follow->error)) {
                 failed = at - 1;
                 break;
             }
-            if (TW_UNLIKELY(is_marked))
-                mark_at(stage, out, &position, base + (uint64_t)(uintptr_t)at - 1, index);
+            if (TW_UNLIKELY(base + (uint64_t)(uintptr_t)at > marked_until) && out != before) {
+                add_mark(stage, unmarked ? unmarked : before, &position, index);
+                marked_until = stage->marked_until;
+                unmarked = NULL;
+            }
             continue;
         }
         if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
@@ -181,6 +190,7 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
         at += size;
         if (TW_UNLIKELY(follow->error)) {
             failed = at - size;
+            before = out;
             break;
         }
     }
@@ -188,6 +198,8 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
     stage->position = position;
     stage->at = at;
     stage->run.out = out;
+    if (is_marked && !unmarked)
+        stage->marked = failed ? before : out;
     return failed;
 }
 

@@ -65,9 +65,11 @@ struct tw_branch {
     bool is_sync_type[256]; /* types of packets that are synchronization */
 };
 
-/* A branch that has elements, and where the next of them was released. */
+/* A branch that has elements.  The key is the capture offset at which the next of them was released,
+   and below it the branch's ID. */
+enum { TW_LIVE_ID_BITS = 8 };
 struct tw_live {
-    uint64_t released;
+    uint64_t key;
     struct tw_branch *branch;
 };
 
@@ -88,9 +90,8 @@ struct tw_tree {
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
     bool is_merged;       /* several branches have bytes: their elements are brought in order */
-    struct tw_live *live; /* merging: ascending by ID; none: not known yet */
+    struct tw_live *live; /* merging: a heap, see elements.c; none: not known yet */
     size_t live_count, live_room;
-    size_t live_last;          /* that was handed out from last */
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
     struct tw_kept *kept;      /* see tw_tree_keep */

@@ -114,7 +114,8 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     batch->count = batch->room = until - branch->given;
     batch->id = branch->id;
     branch->given = until;
-    tw_report_elements(branch, batch);
+    if (TW_UNLIKELY(branch->tree->config.errors))
+        tw_report_elements(branch, batch);
 }
 
 /* Where the branch's next element was released. */
@@ -181,7 +182,7 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 }
 
 /* Elements for the branch, if there are any in what is held. */
-static enum tw_status fill_up(struct tw_branch *branch)
+TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
 {
     while (!has_elements(branch) && !branch->is_idle) {
         const enum tw_status status = fill(branch, branch->tree->is_merged);
@@ -210,7 +211,28 @@ static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
     return TW_MORE;
 }
 
-/* Which branches have elements, and where the next of each was released. */
+/* Lets one of a heap, which may be too high, sink to its place. */
+static void sink(struct tw_live *live, size_t count, size_t at)
+{
+    const struct tw_live sinking = live[at];
+
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count)
+            child += live[child + 1].key < live[child].key;
+        if (sinking.key < live[child].key)
+            break;
+        live[at] = live[child];
+    }
+    live[at] = sinking;
+}
+
+/* Where the branch's next element was released; ties go by ID. */
+static uint64_t key_of(const struct tw_branch *branch)
+{
+    return released(branch) << TW_LIVE_ID_BITS | branch->id;
+}
+
+/* Which branches have elements, as a heap by where the next of each was released. */
 static enum tw_status find_live(struct tw_tree *tree)
 {
     tree->live_count = 0;
@@ -223,51 +245,45 @@ static enum tw_status find_live(struct tw_tree *tree)
         if (status != TW_OK)
             return status;
         if (has_elements(branch))
-            tree->live[tree->live_count++] = (struct tw_live){ released(branch), branch };
+            tree->live[tree->live_count++] = (struct tw_live){ key_of(branch), branch };
     }
+    for (size_t i = tree->live_count / 2; i-- > 0;)
+        sink(tree->live, tree->live_count, i);
     return TW_OK;
 }
 
 /* The branch that was handed out from last may be used up: only now may its batch be filled. */
-static enum tw_status renew_live(struct tw_tree *tree)
+static enum tw_status renew_first(struct tw_tree *tree)
 {
-    struct tw_live *live = &tree->live[tree->live_last];
-    const enum tw_status status = fill_up(live->branch);
+    struct tw_live *first = &tree->live[0];
+    const enum tw_status status = fill_up(first->branch);
 
     if (status != TW_OK)
         return status;
-    if (has_elements(live->branch)) {
-        live->released = released(live->branch);
-        return TW_OK;
-    }
-    tree->live_count--;
-    for (; live < tree->live + tree->live_count; live++)
-        live[0] = live[1];
+    if (has_elements(first->branch))
+        first->key = key_of(first->branch);
+    else
+        *first = tree->live[--tree->live_count];
+    if (tree->live_count)
+        sink(tree->live, tree->live_count, 0);
     return TW_OK;
 }
 
 static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
 {
-    const enum tw_status status = tree->live_count ? renew_live(tree) : find_live(tree);
-    uint64_t first = UINT64_MAX, limit = UINT64_MAX;
+    const enum tw_status status = tree->live_count ? renew_first(tree) : find_live(tree);
+    const struct tw_live *live = tree->live;
+    uint64_t limit = UINT64_MAX; /* up to where the next branch has something to say */
 
     if (status != TW_OK)
         return status;
     if (!tree->live_count)
         return TW_MORE;
-    tree->live_last = 0;
-    for (size_t i = 0; i < tree->live_count; i++) {
-        const uint64_t at = tree->live[i].released;
-
-        if (at < first) {
-            limit = first;
-            first = at;
-            tree->live_last = i;
-        } else if (at < limit) {
-            limit = at;
-        }
-    }
-    hand_out_until(tree->live[tree->live_last].branch, batch, limit);
+    if (tree->live_count > 1)
+        limit = live[1].key;
+    if (tree->live_count > 2 && live[2].key < limit)
+        limit = live[2].key;
+    hand_out_until(live[0].branch, batch, limit >> TW_LIVE_ID_BITS);
     return TW_OK;
 }
 
