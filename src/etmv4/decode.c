@@ -287,6 +287,8 @@ enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_
         stage.at = stage.end;
         tw_etmv4_take_gap(&stage, gap);
     }
+    /* At a gap, when the batch was full then: released no later than by the next byte. */
+    mark(&stage, stage.at < stage.end || stage.at == stage.base ? stage.at + 1 : stage.at);
     in->used = (size_t)(stage.at - in->data);
     output->batch->count = (size_t)(stage.run.out - output->batch->elements);
     tw_follow_leave(follow);

@@ -429,9 +429,12 @@ static size_t each_case(void (*each)(const char *name, const char *known), const
 
 static void test_public_encoders(void **state)
 {
-    char *known = load_known();
+    char path[PATH_ROOM];
+    char *known;
 
     (void)state;
+    check_corpus(path, sizeof path, "riscv/cases");
+    known = load_known();
     (void)each_case(try_example, known);
     free(known);
 }

@@ -328,9 +328,9 @@ static void test_execution_logs(void **state)
         char path[PATH_ROOM], relative[PATH_ROOM];
         struct log log;
 
-        init_log(&log, names[i], 64);
         (void)snprintf(relative, sizeof relative, "exec/logs/%s.elf", names[i]);
         check_corpus(path, sizeof path, relative);
+        init_log(&log, names[i], 64);
         CHECK_EQ(tw_image_add_elf(log.image, &region, path), TW_OK);
         (void)snprintf(relative, sizeof relative, "exec/logs/%s.exlog.gz", names[i]);
         check_corpus(path, sizeof path, relative);

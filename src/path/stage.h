@@ -46,12 +46,6 @@ static inline void tw_stage_begin(struct tw_stage *stage, void *decoder,
     tw_follow_enter(follow);
 }
 
-static inline void tw_stage_finish(struct tw_stage *stage)
-{
-    stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
-    tw_follow_leave(stage->follow);
-}
-
 TW_INLINE uint64_t tw_stage_index(struct tw_stage *stage, const uint8_t *at)
 {
     return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
@@ -92,9 +86,20 @@ TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until
 static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *until,
                                  const uint8_t *packet_end)
 {
-    if (stage->output->marks.marks)
+    if (stage->output->marks.marks && until != stage->marked)
         tw_stage_mark_at(stage, until, stage->offset + (uint64_t)(packet_end - 1 - stage->base),
                          tw_stage_index(stage, packet_end - 1));
+}
+
+/* What was written since the last mark (at a gap, when the batch was full then) was released no later
+   than by the next byte. */
+static inline void tw_stage_finish(struct tw_stage *stage)
+{
+    const bool has_next = stage->at < stage->end || stage->at == stage->base;
+
+    tw_stage_mark(stage, stage->out, has_next ? stage->at + 1 : stage->at);
+    stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
+    tw_follow_leave(stage->follow);
 }
 
 static inline struct tw_element *tw_stage_add(struct tw_stage *stage, uint8_t type,
