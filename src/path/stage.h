@@ -95,9 +95,11 @@ static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *unti
    than by the next byte. */
 static inline void tw_stage_finish(struct tw_stage *stage)
 {
-    const bool has_next = stage->at < stage->end || stage->at == stage->base;
+    if (stage->output->marks.marks) { /* then there was an input */
+        const bool has_next = stage->at < stage->end || stage->at == stage->base;
 
-    tw_stage_mark(stage, stage->out, has_next ? stage->at + 1 : stage->at);
+        tw_stage_mark(stage, stage->out, has_next ? stage->at + 1 : stage->at);
+    }
     stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
     tw_follow_leave(stage->follow);
 }
