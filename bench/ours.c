@@ -10,7 +10,6 @@ enum { WINDOW = 1 << 17, WIDE_WINDOW = 4 << 20, RECORDS = 1024 };
 /* A source's packets. */
 struct lister {
     const struct tw_protocol *protocol;
-    struct tw_etmv4_reader *batches; /* ETMv4 and ETE: records in batches; else NULL */
     void *config, *reader;
     uint8_t id;
 };
@@ -132,22 +131,21 @@ static void add_lister(struct ours *ours, size_t number)
     lister->id = lister->protocol->trace_id(lister->config);
     if (!lister->id)
         lister->id = source->id;
-    if (strcmp(source->protocol, "etmv4") == 0 || strcmp(source->protocol, "ete") == 0) {
-        bench_need(tw_etmv4_reader_new(&lister->batches, lister->config, NULL), "reader");
-        return;
-    }
     lister->reader = bench_allocate(lister->protocol->reader_size);
     lister->protocol->reader_init(lister->reader, lister->config);
 }
 
+/* Packets in batches, where the protocol has them; how many bytes are done. */
 static size_t list_batches(struct ours *ours, struct lister *lister,
                            struct bench_counts *counts, const struct tw_stream *stream)
 {
     size_t done = 0, used, count;
 
+    if (!lister->protocol->read_batch)
+        return 0;
     do {
-        count = tw_etmv4_read_batch(lister->batches, (void *)ours->records, RECORDS,
-                                    stream->bytes + done, stream->size - done, &used);
+        count = lister->protocol->read_batch(lister->reader, ours->records, RECORDS,
+                                             stream->bytes + done, stream->size - done, &used);
         done += used;
         counts->packets += count;
     } while (count == RECORDS);
@@ -159,22 +157,19 @@ static size_t list_packets(struct ours *ours, struct lister *lister,
                            struct bench_counts *counts, const struct tw_stream *stream,
                            bool is_last)
 {
-    enum tw_status (*const read)(void *, void *, const uint8_t *, size_t, bool) =
-        lister->protocol->read;
-    void *const reader = lister->reader;
-    const size_t packet_size = lister->protocol->packet_size;
-    uint8_t *record = ours->records, *const end = record + RECORDS * packet_size;
-    const uint8_t *at = stream->bytes, *const last = at + stream->size;
+    const struct tw_protocol *const protocol = lister->protocol;
+    uint8_t *record = ours->records, *const end = record + RECORDS * protocol->packet_size;
+    const uint8_t *at = stream->bytes + list_batches(ours, lister, counts, stream);
+    const uint8_t *const last = stream->bytes + stream->size;
     uint64_t count = 0;
 
-    if (lister->batches)
-        return list_batches(ours, lister, counts, stream);
-    while (at < last && read(reader, record, at, (size_t)(last - at), is_last) == TW_OK) {
+    while (at < last &&
+           protocol->read(lister->reader, record, at, (size_t)(last - at), is_last) == TW_OK) {
         const struct tw_packet *packet = (const void *)record;
 
         at += packet->size - (packet->spare_bits != 0);
         count++;
-        record += packet_size;
+        record += protocol->packet_size;
         if (record == end)
             record = ours->records;
     }
@@ -185,9 +180,7 @@ static size_t list_packets(struct ours *ours, struct lister *lister,
 static void reset_listers(struct ours *ours)
 {
     for (size_t i = 0; i < ours->subject->source_count; i++)
-        if (ours->listers[i].batches)
-            tw_etmv4_reader_lost(ours->listers[i].batches);
-        else if (ours->listers[i].reader)
+        if (ours->listers[i].reader)
             ours->listers[i].protocol->reader_lost(ours->listers[i].reader);
 }
 
@@ -264,7 +257,7 @@ static void new_unframer(struct ours *ours)
 struct ours *ours_new(const struct subject *subject, enum bench_stage stage, unsigned threads)
 {
     struct ours *ours = bench_allocate(sizeof *ours);
-    size_t packet_size = sizeof(struct tw_etmv4_packet);
+    size_t packet_size = 0;
 
     ours->subject = subject;
     ours->stage = stage;
@@ -289,7 +282,6 @@ struct ours *ours_new(const struct subject *subject, enum bench_stage stage, uns
 void ours_free(struct ours *ours)
 {
     for (size_t i = 0; i < ours->subject->source_count; i++) {
-        tw_etmv4_reader_free(ours->listers[i].batches);
         free(ours->listers[i].config);
         free(ours->listers[i].reader);
     }

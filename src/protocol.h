@@ -91,6 +91,10 @@ struct tw_protocol {
     void (*reader_init)(void *reader, const void *config);
     enum tw_status (*read)(void *reader, void *packet, const uint8_t *data, size_t size,
                            bool is_last);
+    /* Optional: up to `room` packets at once, as read gives them, in *used the bytes that they took.
+       Fewer than `room`: what is left is the beginning of a packet, or is for read to tell. */
+    size_t (*read_batch)(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used);
     /* Bytes are missing before the next one: forget what was, wait for synchronization. */
     void (*reader_lost)(void *reader);
     /* Packet to bytes; *size is room in, bytes written out. */

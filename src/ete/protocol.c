@@ -21,6 +21,7 @@ const struct tw_protocol tw_ete = {
     .trace_id = tw_etmv4_config_id,
     .reader_init = tw_etmv4_any_init,
     .read = tw_etmv4_any_read,
+    .read_batch = tw_etmv4_any_read_batch,
     .reader_lost = tw_etmv4_any_lost,
     .write = tw_etmv4_any_write,
     .print = tw_etmv4_any_print,

@@ -223,6 +223,12 @@ enum tw_status tw_etmv4_any_read(void *reader, void *packet, const uint8_t *data
     return tw_etmv4_read(reader, packet, data, size, is_last);
 }
 
+size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                               size_t size, size_t *used)
+{
+    return tw_etmv4_read_batch(reader, packets, room, data, size, used);
+}
+
 void tw_etmv4_any_lost(void *reader)
 {
     tw_etmv4_reader_lost(reader);
@@ -262,6 +268,7 @@ const struct tw_protocol tw_etmv4 = {
     .has_companion = tw_etmv4_has_data_stream,
     .reader_init = tw_etmv4_any_init,
     .read = tw_etmv4_any_read,
+    .read_batch = tw_etmv4_any_read_batch,
     .reader_lost = tw_etmv4_any_lost,
     .write = tw_etmv4_any_write,
     .print = tw_etmv4_any_print,
