@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as ETMV3 trace: read, printed, written again, decoded.  The first eight bytes are the
-   configuration and how the rest comes in pieces. */
+/* Any bytes as ETMV3 trace: read one by one and in batches, printed, written again,
+   decoded.  The first eight bytes are the configuration and how the rest comes in pieces. */
 #include "armv7.h"
 
 #include "etmv3/packet.h"
 
-enum { HEAD = 8 };
+enum { HEAD = 8, ROOM = 7 };
 
 static uint32_t word(const uint8_t *at)
 {
@@ -41,6 +41,50 @@ static void list(const struct tw_etmv3_config *config, const uint8_t *data, size
     }
 }
 
+/* All that a packet's type has is the same. */
+static void compare(const struct tw_etmv3_packet *packet, const struct tw_etmv3_packet *other)
+{
+    const size_t first = offsetof(struct tw_etmv3_packet, has_reserved) + 1;
+    const size_t at = offsetof(struct tw_etmv3_packet, address);
+    const size_t size = packet->base.type == TW_ETMV3_P_HDR
+                            ? offsetof(struct tw_etmv3_packet, header) + 1 - at
+                            : offsetof(struct tw_etmv3_packet, is_in_progress) + 1 - at;
+
+    if (memcmp(packet, other, first) != 0 ||
+        memcmp((const uint8_t *)packet + at, (const uint8_t *)other + at, size) != 0)
+        abort();
+}
+
+/* In batches the packets are the same, whatever the pieces. */
+static void list_batches(const struct tw_etmv3_config *config, const uint8_t *data, size_t size,
+                         size_t piece)
+{
+    struct tw_etmv3_reader many, one;
+    size_t at = 0, end = 0;
+
+    tw_etmv3_reader_init(&many, config);
+    one = many;
+    while (end < size) {
+        struct tw_etmv3_packet batch[ROOM], packet;
+        size_t count, used, next;
+
+        end = size - end < piece ? size : end + piece;
+        do {
+            count = tw_etmv3_read_batch(&many, batch, ROOM, data + at, end - at, &used);
+            next = at + used;
+            for (size_t i = 0; i < count; i++, at += packet.base.size) {
+                if (tw_etmv3_read(&one, &packet, data + at, end - at, false) != TW_OK)
+                    abort();
+                compare(&packet, &batch[i]);
+            }
+            if (at != next)
+                abort();
+        } while (count == ROOM);
+        if (tw_etmv3_read(&one, &packet, data + at, end - at, false) != TW_MORE)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tw_etmv3_config config = { .size = sizeof config };
@@ -57,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     registers[1].value = config.etmidr;
     registers[2].value = config.etmccer;
     list(&config, data + HEAD, size - HEAD);
+    list_batches(&config, data + HEAD, size - HEAD, data[7] * 4 + 1u);
     decode_all("etmv3", data[4] & 0x80 ? "Cortex-M3" : "Cortex-R5", registers, 3, data + HEAD,
                size - HEAD, data[7] + 1u);
     return 0;

@@ -146,6 +146,13 @@ TW_API TW_MUST_USE enum tw_status tw_etmv3_read(struct tw_etmv3_reader *reader,
                                                 struct tw_etmv3_packet *packet,
                                                 const uint8_t *data, size_t size, bool is_last);
 
+/* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer
+   than `room`: what is left of the data is the beginning of a packet.  Members that a packet's type
+   does not have may be left as they were. */
+TW_API size_t tw_etmv3_read_batch(struct tw_etmv3_reader *reader,
+                                  struct tw_etmv3_packet *packets, size_t room,
+                                  const uint8_t *data, size_t size, size_t *used);
+
 /* Bytes are missing before the next one: forgets compression, waits for A-sync. */
 TW_API void tw_etmv3_reader_lost(struct tw_etmv3_reader *reader);
 

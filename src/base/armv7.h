@@ -69,6 +69,13 @@ static inline uint32_t tw_armv7_fifth(struct tw_armv7_address *out, uint8_t byte
     return byte & 0x07;
 }
 
+/* The bits of an address in its first four bytes, whether or not they are there. */
+static inline uint32_t tw_armv7_payload(uint32_t bytes)
+{
+    return (bytes >> 1 & 0x3f) | (bytes >> 2 & 0x1fc0) | (bytes >> 3 & 0xfe000) |
+           (bytes >> 4 & 0x7f00000);
+}
+
 /* Reads 1 to 5 bytes.  `short_ends`: the last of 2 to 4 bytes carries six bits, its bit 6 tells
    whether more follows the address (PTM, and the alternative encoding of ETMv3); else seven. */
 static inline void tw_armv7_get_address(struct tw_bytes *in, struct tw_armv7_address *out,
@@ -194,24 +201,18 @@ static inline uint64_t tw_binary_to_gray(uint64_t value)
 static inline size_t tw_armv7_find_async(const uint8_t *data, size_t size, bool is_last,
                                          size_t *found)
 {
-    size_t zeros = 0;
+    const size_t at = tw_armv7_next_async(data, size, 0);
+    const size_t zeros = TW_ARMV7_ASYNC_LONGEST - 1 - (at < size ? TW_ARMV7_ASYNC_ZEROS : 0);
+    size_t first = at;
 
     *found = 0;
-    for (size_t at = 0; at < size; at++) {
-        if (data[at] == 0) {
-            zeros++;
-        } else if (data[at] == 0x80 && zeros >= TW_ARMV7_ASYNC_ZEROS) {
-            if (zeros >= TW_ARMV7_ASYNC_LONGEST)
-                zeros = TW_ARMV7_ASYNC_LONGEST - 1;
-            *found = zeros + 1;
-            return at - zeros;
-        } else {
-            zeros = 0;
-        }
-    }
-    if (is_last)
+    if (at == size && is_last)
         return size;
-    return size - (zeros < TW_ARMV7_ASYNC_LONGEST ? zeros : TW_ARMV7_ASYNC_LONGEST - 1);
+    while (first > 0 && data[first - 1] == 0 && at - first < zeros)
+        first--;
+    if (at < size)
+        *found = at - first + TW_ARMV7_ASYNC_ZEROS + 1;
+    return first;
 }
 
 /* "irq", "debug_halt" ... of exception numbers 0 to 15 on A and R profile. */

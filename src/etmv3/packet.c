@@ -3,6 +3,8 @@
    from the rows which the configuration allows. */
 #include "etmv3/payload.h"
 
+#include <string.h>
+
 #include "base/compiler.h"
 #include "base/memory.h"
 
@@ -147,6 +149,24 @@ void tw_etmv3_p_header(struct tw_etmv3_atoms *out, uint8_t head, bool cycle_accu
         (uint8_t)(out->cycles - (out->count ? out->count - 1 : 0) * out->other_cycles);
 }
 
+/* All that is said of P-headers, in the two forms that it is wanted in. */
+static void set_p_header(struct tw_etmv3_reader *reader, uint8_t head)
+{
+    struct tw_etmv3_atoms *atoms = &reader->atoms[head];
+    struct tw_etmv3_packet packet = { .header = head };
+
+    tw_etmv3_p_header(atoms, head, reader->setup.cycle_accurate);
+    if (!atoms->is_legal)
+        return;
+    packet.atoms = atoms->bits;
+    packet.atom_count = atoms->count;
+    packet.format = atoms->format;
+    packet.header_cycles = atoms->cycles;
+    memcpy(&reader->p_headers[head],
+           (const uint8_t *)&packet + offsetof(struct tw_etmv3_packet, atoms),
+           sizeof reader->p_headers[head]);
+}
+
 void tw_etmv3_reader_init(struct tw_etmv3_reader *reader, const struct tw_etmv3_config *config)
 {
     *reader = (struct tw_etmv3_reader){ .offset = 0 };
@@ -156,8 +176,7 @@ void tw_etmv3_reader_init(struct tw_etmv3_reader *reader, const struct tw_etmv3_
 
         reader->rule[head] = row_of(&claims, features(&reader->setup), head);
         if (rules[reader->rule[head]].type == TW_ETMV3_P_HDR)
-            tw_etmv3_p_header(&reader->atoms[head], (uint8_t)head,
-                              reader->setup.cycle_accurate);
+            set_p_header(reader, (uint8_t)head);
     }
     tw_etmv3_reader_lost(reader);
 }

@@ -114,6 +114,12 @@ static enum tw_status read(void *reader, void *packet, const uint8_t *data, size
     return tw_etmv3_read(reader, packet, data, size, is_last);
 }
 
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_etmv3_read_batch(reader, packets, room, data, size, used);
+}
+
 static void reader_lost(void *reader)
 {
     tw_etmv3_reader_lost(reader);
@@ -142,6 +148,7 @@ const struct tw_protocol tw_etmv3 = {
     .trace_id = trace_id,
     .reader_init = reader_init,
     .read = read,
+    .read_batch = read_batch,
     .reader_lost = reader_lost,
     .write = write,
     .print = tw_etmv3_print,

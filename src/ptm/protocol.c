@@ -77,6 +77,12 @@ static enum tw_status read(void *reader, void *packet, const uint8_t *data, size
     return tw_ptm_read(reader, packet, data, size, is_last);
 }
 
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_ptm_read_batch(reader, packets, room, data, size, used);
+}
+
 static void reader_lost(void *reader)
 {
     tw_ptm_reader_lost(reader);
@@ -105,6 +111,7 @@ const struct tw_protocol tw_ptm = {
     .trace_id = trace_id,
     .reader_init = reader_init,
     .read = read,
+    .read_batch = read_batch,
     .reader_lost = reader_lost,
     .write = write,
     .print = tw_ptm_print,
