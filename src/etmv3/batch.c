@@ -250,15 +250,16 @@ read_frequent(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packet,
         stops = ~(uint32_t)word & 0x80808080;
         begin(packet, &run, &branch);
         if (TW_LIKELY(stops)) {
-            const struct form *form = run.forms + tw_lowest_bit(stops) / 8;
+            const unsigned more = tw_lowest_bit(stops) / 8;
+            const struct form *form = run.forms + more;
 
             if (TW_UNLIKELY(word & form->info))
                 break;
             run.address = (run.address & ~form->low) |
                           (tw_armv7_payload((uint32_t)word) << run.shift & form->low);
             put_address(packet, &run, form);
-            packet->base.size = form->address_size;
-            run.at += form->address_size;
+            packet->base.size = more + 1;
+            run.at += more + 1;
         } else if (!take_long(packet, &run, reader, word)) {
             break;
         }

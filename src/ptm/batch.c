@@ -131,10 +131,16 @@ TW_INLINE const uint8_t *take_cycles(struct tw_ptm_packet *packet, const uint8_t
                                      uint8_t reserved)
 {
     const uint64_t word = tw_load_le64(at);
-    const uint64_t more = ~((~word & 0x8080808000) | (~word & 0x40) << 1);
-    const uint64_t stops = ~more | (uint64_t)1 << 39; /* the fifth byte is the last */
-    const uint64_t count = word & (stops ^ (stops - 1));
+    uint64_t more, stops, count;
 
+    if (!(word & 0x40)) {
+        packet->cycles = word >> 2 & 0xf;
+        packet->has_reserved = (word & reserved) != 0;
+        return at + 1;
+    }
+    more = ~(~word & 0x8080808000);
+    stops = ~more | (uint64_t)1 << 39; /* the fifth byte is the last */
+    count = word & (stops ^ (stops - 1));
     packet->cycles =
         (uint32_t)((count >> 2 & 0xf) | (count >> 4 & 0x7f0) | (count >> 5 & 0x3f800) |
                    (count >> 6 & 0x1fc0000) | (count >> 7 & 0xfe000000));
@@ -155,14 +161,15 @@ TW_INLINE const uint8_t *take_branch(struct tw_ptm_packet *packet, struct run *r
     bool is_changed;
 
     if (TW_LIKELY(stops)) {
-        const struct form *form = run->forms + tw_lowest_bit(stops) / 8;
+        const unsigned more = tw_lowest_bit(stops) / 8;
+        const struct form *form = run->forms + more;
 
         if (TW_UNLIKELY(word & form->info))
             return NULL;
         begin(packet, run, common);
         run->address = (run->address & ~form->low) | ((payload << run->shift) & form->low);
         put_address(packet, run, form);
-        return run->at + form->address_size;
+        return run->at + more + 1; /* known before the form is loaded */
     }
     high = tw_armv7_fifth(&fifth, (uint8_t)(word >> 32));
     if (TW_UNLIKELY(fifth.is_bad || word & (uint64_t)0xc0 << 32))
