@@ -3,6 +3,8 @@
 #ifndef BASE_COMPILER_H
 #define BASE_COMPILER_H
 
+#include <stddef.h>
+
 #if defined(__GNUC__)
 #define TW_LIKELY(x)           __builtin_expect(!!(x), 1)
 #define TW_UNLIKELY(x)         __builtin_expect(!!(x), 0)
@@ -27,6 +29,22 @@
 #endif
 
 #define TW_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Bytes that will be read soon, from the first on, are brought near; for readers so slow that the
+   host does not see by itself that they go on and on. */
+TW_INLINE void tw_prefetch(const void *data, size_t size)
+{
+#if defined(__GNUC__)
+    enum { LINE = 64, MOST = 2048 };
+    const char *at = data;
+
+    for (size_t i = 0; i < size && i < MOST; i += LINE)
+        __builtin_prefetch(at + i);
+#else
+    (void)data;
+    (void)size;
+#endif
+}
 
 /* Number of the lowest set bit; there must be one. */
 TW_INLINE unsigned tw_lowest_bit(unsigned long long bits)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of all branches, in the order in which the packets that release them are complete. */
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
@@ -91,6 +92,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         return TW_E_MEMORY;
     if (tw_parallel_fill(branch, &status, is_merged))
         return status;
+    tw_prefetch(in.data + in.used, in.size - in.used);
     batch.elements = branch->elements;
     if (is_merged) {
         output.marks.marks = branch->marks;

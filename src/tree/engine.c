@@ -175,6 +175,15 @@ void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last)
     job->in.is_last = is_last && branch->tree->is_finished;
 }
 
+/* Whether a total that was guessed may still be told of.  That of lost atoms is told of once. */
+static bool has_guess(const struct tw_job *job)
+{
+    const struct tw_branch *branch = job->strand->branch;
+
+    return branch->protocol->rebase ||
+           (branch->code && job->engine->follow->lost_atoms >= TW_LOST_GUESS);
+}
+
 enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is_merged)
 {
     struct tw_branch *branch = job->strand->branch;
@@ -182,8 +191,10 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
                               .room = TW_BRANCH_ELEMENTS,
                               .id = branch->id };
     struct tw_output output = { .batch = &batch };
+    const bool is_guess = has_guess(job);
     enum tw_status status;
 
+    tw_prefetch(job->in.data + job->in.used, job->in.size - job->in.used);
     if (is_merged) {
         output.marks.marks = chunk->marks;
         output.marks.room = TW_BRANCH_ELEMENTS;
@@ -192,5 +203,6 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
         branch->protocol->decode(job->engine->decoder, job->engine->follow, &output, &job->in);
     chunk->count = batch.count;
     chunk->mark_count = output.marks.count;
+    chunk->is_guess = is_guess && (branch->protocol->rebase || !has_guess(job));
     return status;
 }

@@ -235,9 +235,9 @@ static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
     branch->given = 0;
     branch->mark_count = chunk->mark_count;
     branch->next_mark = 0;
-    if (segment->by && !branch->protocol->rebase)
+    if (segment->by && chunk->is_guess && !branch->protocol->rebase)
         tw_follow_rebase(branch->elements, branch->count, segment->by);
-    else if (segment->by)
+    else if (segment->by && chunk->is_guess)
         branch->protocol->rebase(branch->decoder, branch->elements, branch->count, segment->by);
     tw_pool_recycle(pool, chunk);
     if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)
@@ -337,7 +337,7 @@ static enum tw_status next_chunk(struct tw_pool *pool, struct tw_strand *strand,
             pass_segment(pool, strand, segment);
         } else if (atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed)) {
             return TW_E_CANCELLED;
-        } else {
+        } else if (!tw_pool_help(pool)) {
             (void)pthread_cond_wait(&pool->ready, &pool->lock);
         }
     }

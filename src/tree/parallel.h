@@ -24,6 +24,7 @@ struct tw_chunk {
     struct tw_element *elements; /* TW_BRANCH_ELEMENTS */
     struct tw_mark *marks;       /* as many, or NULL */
     size_t count, mark_count;
+    bool is_guess; /* elements tell of a total that was a guess */
 };
 
 enum tw_segment_phase {
@@ -110,8 +111,8 @@ struct tw_pool {
     size_t worker_count; /* that run */
     struct tw_strand *strands;
     size_t strand_count;
-    struct tw_chunk *free;
-    size_t in_flight; /* segments begun whose elements are not all taken */
+    struct tw_chunk *free, *free_last; /* for use again */
+    size_t in_flight;                  /* segments begun whose elements are not all taken */
     size_t in_flight_most, quota;
     bool leaves_one; /* see find_work in pool.c */
     size_t running;
@@ -147,6 +148,8 @@ enum tw_status tw_pool_start(struct tw_pool *pool, size_t threads);
 void tw_pool_stop(struct tw_pool *pool);
 /* Stops all work at once; returns when nobody works.  With the lock. */
 void tw_pool_abort(struct tw_pool *pool);
+/* With the lock: does what a worker would do next, on this thread.  False: there is nothing. */
+bool tw_pool_help(struct tw_pool *pool);
 void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk);
 /* With the lock: the total that `state` has, if it was a guess, is made true. */
 void tw_segment_settle(struct tw_segment *segment);

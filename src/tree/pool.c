@@ -6,8 +6,9 @@
 #include "tree/parallel.h"
 
 enum {
-    MISSES_MAX = 4,    /* then only those segments are begun whose true state is known */
-    SILENT_CHUNKS = 64 /* that a guess may take: damaged trace can tell of very much */
+    MISSES_MAX = 4,     /* then only those segments are begun whose true state is known */
+    SILENT_CHUNKS = 64, /* that a guess may take: damaged trace can tell of very much */
+    WAKE_CHUNKS = 4 /* that make it worth to wake who waits for them; or the segment's end */
 };
 
 static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
@@ -17,8 +18,11 @@ static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
 
     (void)pthread_mutex_lock(&pool->lock);
     chunk = pool->free;
-    if (chunk)
+    if (chunk) {
         pool->free = chunk->next;
+        if (!pool->free)
+            pool->free_last = NULL;
+    }
     (void)pthread_mutex_unlock(&pool->lock);
     if (!chunk)
         chunk = tw_take(allocator, sizeof *chunk);
@@ -38,10 +42,15 @@ static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
     return NULL;
 }
 
+/* First in, first out: what one core has read just now is dear to write for another. */
 void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk)
 {
-    chunk->next = pool->free;
-    pool->free = chunk;
+    chunk->next = NULL;
+    if (pool->free_last)
+        pool->free_last->next = chunk;
+    else
+        pool->free = chunk;
+    pool->free_last = chunk;
 }
 
 static void drop_chunks(struct tw_pool *pool, struct tw_segment *segment)
@@ -251,7 +260,7 @@ static bool deliver(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *c
     }
     goes_on = *status == TW_OK && segment->chunk_count < pool->quota && !pool->is_aborting &&
               !atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed);
-    if (goes_on && segment->is_trusted)
+    if (goes_on && segment->is_trusted && segment->chunk_count >= WAKE_CHUNKS)
         (void)pthread_cond_signal(&pool->ready);
     return goes_on;
 }
@@ -301,14 +310,19 @@ static void run(struct tw_pool *pool, struct tw_job *job)
 
 /* The segment of this strand to work on next, if there is one.  Where only one strand is active,
    the first that nobody has begun is left to the caller's thread, which needs it next and decodes it
-   straight into its batch; unless workers are far ahead. */
+   straight into its batch; unless workers are far ahead.  The caller's thread itself works with the
+   branch's own decoder, if that is free. */
 static bool find_work(const struct tw_pool *pool, const struct tw_strand *strand,
-                      size_t *number)
+                      size_t *number, bool is_caller)
 {
     const bool guesses = pool->tree->guesses;
-    bool leaves_one = pool->leaves_one && !guesses;
+    bool leaves_one = pool->leaves_one && !guesses && !is_caller;
     size_t ahead = 0;
 
+    if (is_caller &&
+        (strand->branch->view_size || !strand->is_active || strand->current >= strand->count ||
+         strand->segments[strand->current].is_direct))
+        return false;
     for (size_t i = strand->current; strand->is_active && i < strand->count; i++) {
         const struct tw_segment *segment = &strand->segments[i];
         const bool is_current = i == strand->current;
@@ -352,7 +366,7 @@ static void find_hint(const struct tw_strand *strand, struct tw_job *job)
 }
 
 /* Of all strands what comes first in the capture, as it is taken first. */
-static bool pick(struct tw_pool *pool, struct tw_job *job)
+static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
 {
     uint64_t earliest = UINT64_MAX;
 
@@ -366,7 +380,7 @@ static bool pick(struct tw_pool *pool, struct tw_job *job)
         uint64_t at;
         size_t number;
 
-        if (!find_work(pool, strand, &number))
+        if (!find_work(pool, strand, &number, is_caller))
             continue;
         tw_position_init(&position, strand->branch->stream.places,
                          strand->branch->stream.place_count);
@@ -387,6 +401,21 @@ static bool pick(struct tw_pool *pool, struct tw_job *job)
     return true;
 }
 
+bool tw_pool_help(struct tw_pool *pool)
+{
+    struct tw_job job = { .strand = NULL };
+
+    if (!pick(pool, &job, true))
+        return false;
+    (void)pthread_mutex_unlock(&pool->lock);
+    job.engine = job.strand->home;
+    run(pool, &job);
+    if (job.strand->branch->code) /* the segment knows of it */
+        job.strand->branch->code->out_of_memory = false;
+    (void)pthread_mutex_lock(&pool->lock);
+    return true;
+}
+
 static void *work(void *context)
 {
     struct tw_worker *worker = context;
@@ -396,7 +425,7 @@ static void *work(void *context)
     while (!pool->is_ending) {
         struct tw_job job = { .strand = NULL };
 
-        if (!pick(pool, &job)) {
+        if (!pick(pool, &job, false)) {
             (void)pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
