@@ -16,11 +16,7 @@ struct form {
     uint32_t low, info;
 };
 
-/* What is the same in many packets, as it lies in them: size, type, ID and has_reserved; and the
-   state of the processor. */
-struct common {
-    uint64_t words[2];
-};
+/* The state of the processor, as it lies in a packet. */
 struct state {
     bool is_m_profile, cancels, ns, hyp, alt_isa, has_context_id, has_address, is_in_progress;
 };
@@ -31,11 +27,14 @@ enum {
     FORM_PART = offsetof(struct form, low),
     STATE_AT = offsetof(struct tw_etmv3_packet, is_m_profile),
     UNION_AT = offsetof(struct tw_etmv3_packet, address),
-    LONGEST = 24 /* of the packets that are read here, and what is loaded with them */
+    LONGEST = 16 /* of the packets that are read here, and what is loaded with them */
 };
 
-_Static_assert(offsetof(struct tw_etmv3_packet, atoms) - COMMON_AT == sizeof(struct common),
-               "size to has_reserved are two words");
+/* What is the same in many packets, as it lies in them: from the size to has_reserved. */
+struct common {
+    uint8_t bytes[UNION_AT - COMMON_AT];
+};
+
 _Static_assert(offsetof(struct tw_etmv3_packet, header) -
                        offsetof(struct tw_etmv3_packet, atoms) ==
                    sizeof(uint64_t) - 1,
@@ -68,6 +67,9 @@ static const struct form forms[2][TW_ISA_UNKNOWN + 1][4] = {
 #undef LONG
 #undef SHORT
 /* clang-format on */
+
+/* Of so many bytes. */
+static const uint32_t masks[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
 
 /* All that a run of packets works with. */
 struct run {
@@ -120,6 +122,21 @@ TW_INLINE void begin(struct tw_etmv3_packet *packet, const struct run *run,
     memcpy((uint8_t *)packet + COMMON_AT, common, sizeof *common);
 }
 
+TW_INLINE void end(struct tw_etmv3_packet *packet, struct run *run, const uint8_t *at)
+{
+    packet->base.size = (uint32_t)(at - run->at);
+    run->at = at;
+}
+
+/* Seven bits of each byte up to the one of the lowest stop bit. */
+TW_INLINE uint32_t number_of(uint32_t bytes, uint32_t stops)
+{
+    const uint32_t kept = bytes & (stops ^ (stops - 1));
+
+    return (kept & 0x7f) | (kept >> 1 & 0x3f80) | (kept >> 2 & 0x1fc000) |
+           (kept >> 3 & 0xfe00000);
+}
+
 TW_INLINE void put_address(struct tw_etmv3_packet *packet, const struct run *run,
                            const struct form *form)
 {
@@ -161,24 +178,20 @@ TW_INLINE bool is_isync(const struct tw_etmv3_reader *reader, uint8_t head)
 
 /* An I-sync; false: it is for tw_etmv3_read. */
 TW_INLINE bool take_isync(struct tw_etmv3_packet *packet, struct run *run,
-                          struct tw_etmv3_reader *reader)
+                          const struct common *common, struct tw_etmv3_reader *reader)
 {
-    static const uint32_t masks[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
-    const struct common common = common_of(
-        reader, *run->at == TW_ETMV3_HEAD_I_SYNC ? TW_ETMV3_I_SYNC : TW_ETMV3_I_SYNC_CYCLE);
     const unsigned context_bytes = reader->setup.context_bytes;
+    const bool is_plain = *run->at == TW_ETMV3_HEAD_I_SYNC;
     const uint8_t *at = run->at + 1;
     uint32_t count = 0, address;
     uint8_t count_size = 0, info, isa;
 
-    if (*run->at != TW_ETMV3_HEAD_I_SYNC) {
+    if (!is_plain) {
         const uint32_t bytes = tw_load_le32(at), stops = ~bytes & 0x80808080;
-        const uint32_t kept = bytes & (stops ^ (stops - 1));
 
         if (!stops)
             return false;
-        count = (kept & 0x7f) | (kept >> 1 & 0x3f80) | (kept >> 2 & 0x1fc000) |
-                (kept >> 3 & 0xfe00000);
+        count = number_of(bytes, stops);
         count_size = (uint8_t)(tw_lowest_bit(stops) / 8 + 1);
         at += count_size;
     }
@@ -186,7 +199,8 @@ TW_INLINE bool take_isync(struct tw_etmv3_packet *packet, struct run *run,
     if (info & 0x90) /* a load or store is in progress, or Jazelle */
         return false;
     address = tw_load_le32(at + context_bytes + 1);
-    begin(packet, run, &common);
+    begin(packet, run, common);
+    packet->base.type = is_plain ? TW_ETMV3_I_SYNC : TW_ETMV3_I_SYNC_CYCLE;
     memset((uint8_t *)packet + UNION_AT, 0, sizeof *packet - UNION_AT);
     packet->has_reserved = !(info & 1);
     packet->cycles = count;
@@ -208,13 +222,54 @@ TW_INLINE bool take_isync(struct tw_etmv3_packet *packet, struct run *run,
     /* Tracing (re)starts: the data address is compressed against nothing known any more. */
     if (packet->reason != TW_ETMV3_PERIODIC)
         reader->data_valid = 0;
-    at += context_bytes + 5;
-    packet->base.size = (uint32_t)(at - run->at);
-    run->at = at;
+    end(packet, run, at + context_bytes + 5);
     return true;
 }
 
-/* P-headers, I-syncs, and branches without exception information, for as long as they come, there is room,
+/* A data packet in order, with an address of at most four bytes; false: it is for tw_etmv3_read. */
+TW_INLINE bool take_data(struct tw_etmv3_packet *packet, struct run *run,
+                         const struct common *common, struct tw_etmv3_reader *reader)
+{
+    static const uint8_t sizes[4] = { 0, 1, 2, 4 };
+    const uint8_t head = *run->at, *at = run->at + 1;
+    const bool is_first = (head & 0x20) != 0, has_value = reader->setup.data_value,
+               has_address = is_first && reader->setup.data_address;
+    const uint8_t value_size = has_value ? sizes[head >> 2 & 3] : 0;
+    uint32_t address = 0;
+    uint8_t size = 0;
+
+    if (has_address) {
+        const uint32_t bytes = tw_load_le32(at), stops = ~bytes & 0x80808080;
+
+        if (!stops)
+            return false;
+        size = (uint8_t)(tw_lowest_bit(stops) / 8 + 1);
+        address =
+            (uint32_t)tw_replace_low(reader->data_address, number_of(bytes, stops), 7u * size);
+        reader->data_address = address;
+        if (reader->data_valid < 7 * size)
+            reader->data_valid = (uint8_t)(7 * size);
+        at += size;
+    }
+    begin(packet, run, common);
+    packet->base.type = TW_ETMV3_NORM_DATA;
+    packet->has_reserved = !has_value && (head & 0x0c); /* a size, but no values are traced */
+    packet->data_address = address;
+    packet->data_value = tw_load_le32(at) & masks[value_size];
+    packet->data_bits = (uint8_t)(7 * size);
+    packet->data_valid = reader->data_valid;
+    packet->data_size = size;
+    packet->value_size = value_size;
+    packet->tag = 0;
+    packet->is_first = is_first;
+    packet->has_data_address = has_address;
+    packet->has_value = has_value;
+    packet->is_big_endian = reader->is_big_endian;
+    end(packet, run, at + value_size);
+    return true;
+}
+
+/* P-headers, I-syncs, data in order, and branches without exception information, for as long as they come, there is room,
    and bytes before `limit`.  Returns where the next packet goes; *bytes and the reader move on.  A
    function of its own, so that all it works with stays in registers. */
 static TW_NOINLINE struct tw_etmv3_packet *
@@ -227,6 +282,7 @@ read_frequent(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packet,
                        .bias = reader->offset - (uintptr_t)*bytes,
                        .address = reader->address,
                        .state = state_of(reader) };
+    const bool has_data = tw_etmv3_has_data(&reader->setup);
 
     set_isa(&run, reader, reader->isa);
     for (; packet != last && run.at < limit; packet++) {
@@ -243,7 +299,9 @@ read_frequent(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packet,
         }
         word = tw_load_le64(run.at);
         if (!(word & 1)) {
-            if (is_isync(reader, (uint8_t)word) && take_isync(packet, &run, reader))
+            if ((word & 0xd3) == 0x02 && has_data && take_data(packet, &run, &branch, reader))
+                continue;
+            if (is_isync(reader, (uint8_t)word) && take_isync(packet, &run, &branch, reader))
                 continue;
             break;
         }
@@ -274,8 +332,8 @@ read_frequent(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packet,
 size_t tw_etmv3_read_batch(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packets,
                            size_t room, const uint8_t *data, size_t size, size_t *used)
 {
-    const uint8_t *at = data, *const end = data + size;
-    const uint8_t *const limit = size > LONGEST ? end - LONGEST : data;
+    const uint8_t *at = data, *const data_end = data + size;
+    const uint8_t *const limit = size > LONGEST ? data_end - LONGEST : data;
     struct tw_etmv3_packet *packet = packets, *const last = packets + room;
 
     for (;;) {
@@ -283,7 +341,7 @@ size_t tw_etmv3_read_batch(struct tw_etmv3_reader *reader, struct tw_etmv3_packe
                       !reader->setup.data_only))
             packet = read_frequent(reader, packet, last, &at, limit);
         if (packet == last ||
-            tw_etmv3_read(reader, packet, at, (size_t)(end - at), false) != TW_OK)
+            tw_etmv3_read(reader, packet, at, (size_t)(data_end - at), false) != TW_OK)
             break;
         at += packet->base.size;
         packet++;

@@ -14,11 +14,7 @@ struct form {
     uint32_t low, info;
 };
 
-/* What is the same in many packets, as it lies in them: size, type, ID and has_cycles; and the
-   state of the processor. */
-struct common {
-    uint64_t words[2];
-};
+/* The state of the processor, as it lies in a packet. */
 struct state {
     bool isa_changed, has_info, ns, hyp, alt_isa, has_context_id, none[2];
 };
@@ -28,12 +24,15 @@ enum {
     FORM_AT = offsetof(struct tw_ptm_packet, exception),
     FORM_PART = offsetof(struct form, low),
     STATE_AT = offsetof(struct tw_ptm_packet, isa_changed),
+    UNION_AT = offsetof(struct tw_ptm_packet, address),
     LONGEST = 16 /* of the packets that are read here, and what is loaded with them */
 };
 
-_Static_assert(offsetof(struct tw_ptm_packet, atoms) - COMMON_AT == sizeof(struct common) &&
-                   offsetof(struct tw_ptm_packet, address) == COMMON_AT + sizeof(struct common),
-               "size to has_reserved are two words");
+/* What is the same in many packets, as it lies in them: from the size to has_reserved. */
+struct common {
+    uint8_t bytes[UNION_AT - COMMON_AT];
+};
+
 _Static_assert(STATE_AT + sizeof(struct state) <= sizeof(struct tw_ptm_packet), "it fits");
 _Static_assert(offsetof(struct tw_ptm_packet, reason) - FORM_AT ==
                        offsetof(struct form, reason) &&
@@ -189,10 +188,10 @@ TW_INLINE const uint8_t *take_branch(struct tw_ptm_packet *packet, struct run *r
 
 /* An I-sync. */
 TW_INLINE void take_isync(struct tw_ptm_packet *packet, struct run *run,
-                          const struct tw_ptm_setup *setup, bool cycle_accurate)
+                          const struct common *common, const struct tw_ptm_setup *setup,
+                          bool cycle_accurate)
 {
     static const uint32_t masks[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
-    const struct common common = common_of(setup->id, TW_PTM_ISYNC, false);
     const uint64_t word = tw_load_le64(run->at);
     const uint32_t address = (uint32_t)(word >> 8);
     const uint8_t info = (uint8_t)(word >> 40);
@@ -200,11 +199,11 @@ TW_INLINE void take_isync(struct tw_ptm_packet *packet, struct run *run,
     const uint8_t isa = tw_ptm_isa(address & 1 ? TW_ISA_T32 : TW_ISA_A32, (info & 4) != 0);
     const bool isa_changed = isa != run->isa;
 
-    begin(packet, run, &common);
-    if (cycle_accurate && info & 0x60) {
+    begin(packet, run, common);
+    packet->base.type = TW_PTM_ISYNC;
+    packet->has_cycles = cycle_accurate && info & 0x60;
+    if (packet->has_cycles)
         at = take_cycles(packet, at, 0x83);
-        packet->has_cycles = true;
-    }
     packet->has_reserved |= (info & 0x91) != 0x01;
     set_isa(run, isa);
     set_flags(run, info >> 1 & FLAGS);
@@ -257,7 +256,7 @@ TW_INLINE struct tw_ptm_packet *read_frequent(struct tw_ptm_reader *reader,
                 break;
             end(packet, &run, cycle_accurate ? take_cycles(packet, at, 0x83) : at);
         } else if (head == TW_PTM_HEAD_ISYNC) {
-            take_isync(packet, &run, &reader->setup, cycle_accurate);
+            take_isync(packet, &run, &branch, &reader->setup, cycle_accurate);
         } else {
             break;
         }
