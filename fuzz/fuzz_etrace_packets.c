@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* E-Trace packets from any bytes under any configuration: every byte comes out once; a good packet
-   written again reads as the same packet; the way the bytes are cut does not matter. */
+   written again reads as the same packet; the way the bytes are cut does not matter; batches are what
+   single reads give. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "etrace/packet.h"
 #include "etrace_config.h"
+
+enum { ROOM_MOST = 16 };
 
 static void describe(char *line, size_t room, const struct tw_etrace_packet *packet)
 {
@@ -86,6 +89,39 @@ static uint64_t read_all(const struct tw_etrace_config *config, const uint8_t *d
     return hash ^ hunted;
 }
 
+/* Packets in batches of `room`, with `piece` more bytes each time, and beside them one by one. */
+static void compare_batches(const struct tw_etrace_config *config, const uint8_t *data,
+                            size_t size, size_t room, size_t piece)
+{
+    static struct tw_etrace_codec many, single, careful;
+    struct tw_etrace_packet batch[ROOM_MOST], one;
+    size_t at = 0;
+
+    tw_etrace_codec_init(&many, config);
+    tw_etrace_codec_init(&single, config);
+    tw_etrace_codec_init(&careful, config);
+    for (size_t fed = 0; fed < size;) {
+        size_t count, used;
+
+        fed = piece < size - fed ? fed + piece : size;
+        do {
+            count = tw_etrace_read_batch(&many, batch, room, data + at, fed - at, &used);
+            require(count <= room && used <= fed - at);
+            used += at;
+            for (size_t i = 0; i < count; i++) {
+                require(tw_etrace_read(&single, &one, data + at, fed - at, false) == TW_OK &&
+                        memcmp(&one, &batch[i], sizeof one) == 0);
+                require(tw_etrace_read_any(&careful, &one, data + at, fed - at, false) ==
+                            TW_OK &&
+                        memcmp(&one, &batch[i], sizeof one) == 0);
+                at += one.packet.size;
+            }
+            require(used == at);
+        } while (count == room);
+        require(tw_etrace_read_any(&careful, &one, data + at, fed - at, false) == TW_MORE);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tw_etrace_config config;
@@ -97,6 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data += ETRACE_CONFIG_BYTES;
     size -= ETRACE_CONFIG_BYTES;
     whole = read_all(&config, data, size, size + 1);
+    compare_batches(&config, data, size, 1 + size % ROOM_MOST, size);
+    compare_batches(&config, data, size, 1 + size % 5, 100);
     if (size < 512) {
         require(read_all(&config, data, size, 1) == whole);
         require(read_all(&config, data, size, 37) == whole);

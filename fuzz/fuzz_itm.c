@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ITM from any bytes: packets take each byte once, good ones give their bytes again; elements do not
-   depend on how the bytes are cut; what is encoded from packets decodes to the same elements. */
+   depend on how the bytes are cut; what is encoded from packets decodes to the same elements; batches of
+   packets are what single reads give. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "itm/packet.h"
 
-enum { ROOM = 3, SLACK = 64, SIZE_MOST = 4096 };
+enum { ROOM = 3, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
 
 static void require(bool is_true)
 {
@@ -111,6 +112,48 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
     return written;
 }
 
+static bool is_same(const struct tw_itm_packet *a, const struct tw_itm_packet *b)
+{
+    return a->head.index == b->head.index && a->head.offset == b->head.offset &&
+           a->head.size == b->head.size && a->head.type == b->head.type &&
+           a->head.id == b->head.id && a->head.skip_bits == b->head.skip_bits &&
+           a->head.spare_bits == b->head.spare_bits && a->value == b->value &&
+           a->size == b->size && a->source == b->source && a->bits == b->bits &&
+           a->freq_change == b->freq_change && a->wrap == b->wrap;
+}
+
+/* Packets in batches of `room`, with `piece` more bytes each time, and beside them one by one. */
+static void compare_batches(const struct tw_itm_config *config, const uint8_t *data,
+                            size_t size, size_t room, size_t piece)
+{
+    static struct tw_itm_reader many, single, careful;
+    struct tw_itm_packet batch[ROOM_MOST], one;
+    size_t at = 0;
+
+    tw_itm_reader_init(&many, config);
+    tw_itm_reader_init(&single, config);
+    tw_itm_reader_init(&careful, config);
+    for (size_t fed = 0; fed < size;) {
+        size_t count, used;
+
+        fed = piece < size - fed ? fed + piece : size;
+        do {
+            count = tw_itm_read_batch(&many, batch, room, data + at, fed - at, &used);
+            require(count <= room && used <= fed - at);
+            used += at;
+            for (size_t i = 0; i < count; i++) {
+                require(tw_itm_read(&single, &one, data + at, fed - at, false) == TW_OK &&
+                        is_same(&one, &batch[i]));
+                require(tw_itm_read_any(&careful, &one, data + at, fed - at, false) == TW_OK &&
+                        is_same(&one, &batch[i]));
+                at += one.head.size;
+            }
+            require(used == at);
+        } while (count == room);
+        require(tw_itm_read_any(&careful, &one, data + at, fed - at, false) == TW_MORE);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t choice = size ? data[0] : 0;
@@ -131,6 +174,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     whole = decode(&config, data, size, size);
     require(decode(&config, data, size, 1) == whole);
     require(decode(&config, data, size, 1 + choice % 13) == whole);
+    compare_batches(&config, data, size, 1 + choice % ROOM_MOST, size);
+    compare_batches(&config, data, size, 1 + choice % 5, 1 + choice % 41);
     written = recode(again, sizeof again, &config, data, size, &is_whole);
     if (is_whole)
         require(written == size && decode(&config, again, written, written) == whole);

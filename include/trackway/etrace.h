@@ -207,11 +207,18 @@ TW_API TW_MUST_USE enum tw_status tw_etrace_codec_new(struct tw_etrace_codec **c
                                                       struct tw_fault *fault);
 TW_API void tw_etrace_codec_free(struct tw_etrace_codec *codec);
 /* TW_MORE: the packet is cut and more bytes may come.  Bytes that are no packet come out as
-   TW_ETRACE_NOT_SYNC, TW_ETRACE_BAD or TW_ETRACE_INCOMPLETE. */
+   TW_ETRACE_NOT_SYNC, TW_ETRACE_BAD or TW_ETRACE_INCOMPLETE.  index and offset of packets count
+   the bytes done so far. */
 TW_API TW_MUST_USE enum tw_status tw_etrace_read(struct tw_etrace_codec *codec,
                                                  struct tw_etrace_packet *packet,
                                                  const uint8_t *data, size_t size,
                                                  bool is_last);
+/* Up to `room` packets at once, of instruction or data trace; returns how many, and in *used how
+   many bytes they took.  Fewer than `room`: what is left of the data is the beginning of a packet,
+   or too little to tell where one begins. */
+TW_API size_t tw_etrace_read_batch(struct tw_etrace_codec *codec,
+                                   struct tw_etrace_packet *packets, size_t room,
+                                   const uint8_t *data, size_t size, size_t *used);
 /* The bytes of a packet, header included.  Takes the transmitted values: `field`, `data`,
    `operand`.  *size is the room in, the bytes written out. */
 TW_API TW_MUST_USE enum tw_status tw_etrace_write(struct tw_etrace_codec *codec, uint8_t *out,

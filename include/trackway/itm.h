@@ -66,6 +66,30 @@ struct tw_itm_packet {
 /* Names as in listings: "ITM_SWIT" ... */
 TW_API const char *tw_itm_type_name(unsigned type);
 
+struct tw_itm_reader;
+
+TW_API TW_MUST_USE enum tw_status tw_itm_reader_new(struct tw_itm_reader **reader,
+                                                    const struct tw_itm_config *config,
+                                                    const struct tw_allocator *allocator);
+TW_API void tw_itm_reader_free(struct tw_itm_reader *reader);
+
+/* The next packet of a stream.  TW_OK: packet->head.size bytes are done (at least 1).  TW_MORE: it
+   is cut, nothing is done; give these bytes again with more behind them.  With is_last nothing
+   follows, and a cut packet comes out as TW_ITM_PACKET_INCOMPLETE.  size 0: TW_MORE.
+   index and offset of packets count the bytes done so far. */
+TW_API TW_MUST_USE enum tw_status tw_itm_read(struct tw_itm_reader *reader,
+                                              struct tw_itm_packet *packet, const uint8_t *data,
+                                              size_t size, bool is_last);
+
+/* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer
+   than `room`: what is left of the data is the beginning of a packet. */
+TW_API size_t tw_itm_read_batch(struct tw_itm_reader *reader, struct tw_itm_packet *packets,
+                                size_t room, const uint8_t *data, size_t size, size_t *used);
+
+/* Bytes are missing before the next one: waits for synchronization, or with assume_sync looks for
+   what seems to be the first packet. */
+TW_API void tw_itm_reader_lost(struct tw_itm_reader *reader);
+
 /* Packet to bytes.  *size is the room in and the bytes written out; TW_MORE: more room is needed.
    A synchronization packet has head.size bytes, at least 6. */
 TW_API TW_MUST_USE enum tw_status tw_itm_packet_write(uint8_t *out, size_t *size,

@@ -78,6 +78,31 @@ struct tw_stm_packet {
 
 TW_API const char *tw_stm_type_name(unsigned type);
 
+struct tw_stm_reader;
+
+TW_API TW_MUST_USE enum tw_status tw_stm_reader_new(struct tw_stm_reader **reader,
+                                                    const struct tw_stm_config *config,
+                                                    const struct tw_allocator *allocator);
+TW_API void tw_stm_reader_free(struct tw_stm_reader *reader);
+
+/* The next packet of a stream.  TW_OK: the packet is whole; where it ends inside a byte
+   (head.spare_bits) that byte is not done yet, head.size - 1 bytes are, which may be none, and the
+   reader keeps that the next packet begins with the byte's other half; else head.size bytes are
+   done.  TW_MORE: it is cut, nothing is done; give these bytes again with more behind them.  With
+   is_last nothing follows, and a cut packet comes out as TW_STM_INCOMPLETE.  size 0: TW_MORE.
+   index and offset of packets count the bytes done so far. */
+TW_API TW_MUST_USE enum tw_status tw_stm_read(struct tw_stm_reader *reader,
+                                              struct tw_stm_packet *packet, const uint8_t *data,
+                                              size_t size, bool is_last);
+
+/* Up to `room` packets at once; returns how many, and in *used how many bytes are done.  Fewer
+   than `room`: what is left of the data is the beginning of a packet. */
+TW_API size_t tw_stm_read_batch(struct tw_stm_reader *reader, struct tw_stm_packet *packets,
+                                size_t room, const uint8_t *data, size_t size, size_t *used);
+
+/* Bytes are missing before the next one: forgets all, waits for ASYNC. */
+TW_API void tw_stm_reader_lost(struct tw_stm_reader *reader);
+
 /* Packets to bytes.  Two packets may share a byte: a half byte waits in the writer for the next
    packet, or for tw_stm_writer_flush, which fills it with a NULL packet. */
 struct tw_stm_writer {

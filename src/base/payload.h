@@ -78,6 +78,45 @@ TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
     return true;
 }
 
+/* A short payload in registers: 128 bits of it, the last ones repeated. */
+enum { TW_PAYLOAD_WINDOW = 16 }; /* bytes of the longest one */
+
+struct tw_payload_window {
+    uint64_t low, high;
+    uint64_t fill; /* the last bit in all places */
+};
+
+/* `size` bytes, 1 to TW_PAYLOAD_WINDOW; reads that many in any case. */
+TW_INLINE struct tw_payload_window tw_payload_window(const uint8_t *bytes, unsigned size)
+{
+    uint64_t low = tw_load_le64(bytes), high = tw_load_le64(bytes + 8), fill;
+
+    if (size > 8) {
+        high = tw_sign_extend(high, 8 * (size - 8));
+        fill = -(high >> 63);
+    } else {
+        low = tw_sign_extend(low, 8 * size);
+        high = fill = -(low >> 63);
+    }
+    return (struct tw_payload_window){ .low = low, .high = high, .fill = fill };
+}
+
+/* 64 bits from bit `at` on, 1 to 127. */
+TW_INLINE uint64_t tw_payload_bits(struct tw_payload_window in, unsigned at)
+{
+    return at < 64 ? in.low >> at | in.high << (64 - at)
+                   : (in.high ^ in.fill) >> (at - 64) ^ in.fill;
+}
+
+/* tw_payload_is_used_up after the first `at` bits, 1 at least, of a payload of `size` bytes. */
+TW_INLINE bool tw_payload_is_done(struct tw_payload_window in, unsigned size, unsigned at)
+{
+    if (at >= 8 * size)
+        return true;
+    return at <= 64 ? (in.low ^ in.fill) >> (at - 1) == 0 && in.high == in.fill
+                    : (in.high ^ in.fill) >> (at - 65) == 0;
+}
+
 /* Adds a field to a payload that is being written; the struct starts zeroed.  Bits of a field beyond
    64 are 0, fields beyond TW_PAYLOAD_FULL are dropped. */
 static inline void tw_payload_put(struct tw_payload *out, uint64_t value, unsigned count)

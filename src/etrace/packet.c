@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* te_inst payloads to packets (E-Trace chapter 6), and packets out of a stream. */
+/* te_inst payloads to packets (E-Trace chapter 6), and what a stream teaches of later ones. */
 #include "etrace/packet.h"
 
 #include "base/fault.h"
@@ -266,14 +266,6 @@ void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_
     tw_etrace_codec_reset(codec);
 }
 
-static void track_jump(struct tw_etrace_codec *codec, uint64_t address)
-{
-    const uint64_t mask = ((uint64_t)1 << codec->shape.index) - 1;
-
-    codec->address = address;
-    codec->cache[address >> codec->shape.lsb & mask] = address;
-}
-
 void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet)
 {
     switch (packet->packet.type) {
@@ -284,7 +276,7 @@ void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *pac
             break;
         packet->address =
             tw_etrace_address(&codec->shape, codec->options, codec->address, packet->field);
-        track_jump(codec, packet->address);
+        tw_etrace_track_jump(codec, packet->address);
         break;
     case TW_ETRACE_F0S1:
         packet->address = codec->address = codec->cache[packet->index];
@@ -302,65 +294,6 @@ void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *pac
     default:
         break;
     }
-}
-
-static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
-                         const struct tw_etrace_frame *frame, const uint8_t *data)
-{
-    struct tw_payload payload;
-
-    tw_etrace_frame_payload(&payload, frame, data, frame->size);
-    if (frame->kind == TW_ETRACE_FRAME_DATA)
-        packet->error = (uint8_t)tw_etraced_parse(&codec->data_shape, codec->options,
-                                                  &codec->history, packet, &payload);
-    else
-        packet->error =
-            (uint8_t)tw_etrace_parse(&codec->shape, codec->options, packet, &payload);
-    if (frame->has_stamp)
-        packet->has |= TW_ETRACE_HAS_STAMP;
-    if (packet->error) {
-        packet->packet.type = TW_ETRACE_BAD;
-        tw_etrace_transport_lose(&codec->transport);
-    } else if (frame->kind == TW_ETRACE_FRAME_DATA) {
-        tw_etraced_resolve(&codec->data_shape, &codec->history, packet);
-    } else {
-        tw_etrace_track(codec, packet);
-    }
-}
-
-enum tw_status tw_etrace_read(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
-                              const uint8_t *data, size_t size, bool is_last)
-{
-    struct tw_etrace_frame frame;
-    const enum tw_status status =
-        tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
-
-    if (status != TW_OK && (!is_last || size == 0))
-        return TW_MORE;
-    *packet = (struct tw_etrace_packet){ .packet = { .type = TW_ETRACE_INCOMPLETE } };
-    if (status != TW_OK) { /* cut by the end of the trace */
-        frame = (struct tw_etrace_frame){ .kind = TW_ETRACE_FRAME_BAD, .size = (uint32_t)size };
-        packet->error = TW_ERROR_TRUNCATED;
-    } else if (frame.kind == TW_ETRACE_FRAME_HUNT) {
-        packet->packet.type = TW_ETRACE_NOT_SYNC;
-    } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
-        packet->packet.type = TW_ETRACE_BAD;
-        packet->error = TW_ERROR_RESERVED_HEADER;
-    } else if (frame.kind == TW_ETRACE_FRAME_NULL || frame.kind == TW_ETRACE_FRAME_OTHER) {
-        packet->packet.type =
-            frame.kind == TW_ETRACE_FRAME_NULL ? TW_ETRACE_NULL : TW_ETRACE_OTHER;
-    } else {
-        packet->flow = frame.flow;
-        packet->source = frame.source;
-        packet->stamp = frame.stamp;
-        packet->header_size = frame.header_size;
-        packet->payload_size = frame.payload_size;
-        read_payload(codec, packet, &frame, data);
-    }
-    packet->packet.offset = codec->transport.offset;
-    packet->packet.size = frame.size;
-    tw_etrace_transport_pass(&codec->transport, &frame);
-    return TW_OK;
 }
 
 enum tw_status tw_etrace_codec_new(struct tw_etrace_codec **codec,

@@ -89,7 +89,20 @@ struct tw_etrace_codec {
     uint64_t cache[TW_ETRACE_CACHE_MAX];
 };
 
+/* A jump to an address, which later packets may refer to. */
+TW_INLINE void tw_etrace_track_jump(struct tw_etrace_codec *codec, uint64_t address)
+{
+    const uint64_t mask = ((uint64_t)1 << codec->shape.index) - 1;
+
+    codec->address = address;
+    codec->cache[address >> codec->shape.lsb & mask] = address;
+}
+
 void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_config *config);
+/* What tw_etrace_read does, without trying whether the packet is a frequent one. */
+enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
+                                  struct tw_etrace_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last);
 /* Keeps up with what a te_inst packet says of later ones, and completes it from earlier ones. */
 void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet);
 /* Forgets what the stream has taught. */

@@ -71,6 +71,12 @@ static enum tw_status read_packet(void *reader, void *packet, const uint8_t *dat
     return tw_etrace_read(reader, packet, data, size, is_last);
 }
 
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_etrace_read_batch(reader, packets, room, data, size, used);
+}
+
 static void reader_lost(void *reader)
 {
     tw_etrace_transport_lose(&((struct tw_etrace_codec *)reader)->transport);
@@ -103,8 +109,9 @@ static void json(struct tw_text *out, const void *packet)
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
     .trace_id = trace_id, .reader_init = reader_init, .read = read_packet,                     \
-    .reader_lost = reader_lost, .write = write_packet, .print = print, .json = json,           \
-    .header_size = header_size, .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,  \
+    .read_batch = read_batch, .reader_lost = reader_lost, .write = write_packet,               \
+    .print = print, .json = json, .header_size = header_size,                                  \
+    .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,                              \
     .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
     .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
     .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \

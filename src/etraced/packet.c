@@ -265,6 +265,56 @@ enum tw_error_code tw_etraced_parse(const struct tw_etraced_shape *shape, uint32
     return TW_ERROR_BAD_SEQUENCE;
 }
 
+TW_INLINE uint64_t low_bits(uint64_t value, unsigned count)
+{
+    return count < 64 ? value & (((uint64_t)1 << count) - 1) : value;
+}
+
+bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t options,
+                             struct tw_etrace_packet *out, const uint8_t *bytes, unsigned size)
+{
+    const struct tw_payload_window in = tw_payload_window(bytes, size);
+    const unsigned format = (unsigned)low_bits(in.low, shape->format);
+    const unsigned data_size = (unsigned)low_bits(in.low >> shape->format, shape->size);
+    const bool has_data = !(options & TW_ETRACE_NO_DATA);
+    const bool has_address = !has_data || !(options & TW_ETRACE_NO_ADDRESS);
+    const unsigned diff_bits = !has_data ? 1 : has_address ? 2 : shape->diff;
+    unsigned at = shape->format + shape->size, data_at, data_bits = 0, length = 0;
+    unsigned diff;
+
+    if (format > STORE_UNALIGNED || (shape->is_split && format <= LOAD_UNALIGNED) ||
+        8u << data_size > shape->data_width || data_size > 3)
+        return false;
+    diff = (unsigned)low_bits(in.low >> at, diff_bits);
+    at += diff_bits;
+    if (has_data && has_address) {
+        length = (unsigned)low_bits(in.low >> at, data_size);
+        at += data_size;
+        data_bits = 8 * (length + 1);
+    } else if (has_data) {
+        data_bits = shape->data_width;
+    }
+    data_at = at;
+    at += data_bits;
+    if (data_bits > 64 ||
+        !tw_payload_is_done(in, size, has_address ? at + shape->address_width : at))
+        return false;
+    out->packet.type = format <= LOAD_UNALIGNED ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
+    out->format = (uint8_t)format;
+    out->data_size = (uint8_t)data_size;
+    out->diff = (uint8_t)diff;
+    out->data_len = (uint8_t)length;
+    if (has_data) {
+        out->data = low_bits(tw_payload_bits(in, data_at), data_bits);
+        out->has |= TW_ETRACE_HAS_DATA;
+    }
+    if (has_address) {
+        out->field = low_bits(tw_payload_bits(in, at), shape->address_width);
+        out->has |= TW_ETRACE_HAS_ADDRESS;
+    }
+    return true;
+}
+
 /* Values. */
 
 static struct tw_etraced_value cut(struct tw_etraced_value value, unsigned size)

@@ -50,6 +50,10 @@ void tw_etraced_shape_init(struct tw_etraced_shape *shape,
 enum tw_error_code tw_etraced_parse(const struct tw_etraced_shape *shape, uint32_t options,
                                     const struct tw_etraced_history *history,
                                     struct tw_etrace_packet *out, struct tw_payload *in);
+/* The same for unified loads and stores in up to TW_PAYLOAD_WINDOW bytes; members that such a packet
+   does not have stay as they are.  False: it is none of these, or has errors; nothing is done. */
+bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t options,
+                             struct tw_etrace_packet *out, const uint8_t *bytes, unsigned size);
 /* The inverse; false: there is no such payload under this configuration. */
 bool tw_etraced_build(const struct tw_etraced_shape *shape, uint32_t options,
                       struct tw_payload *out, const struct tw_etrace_packet *packet);

@@ -29,7 +29,7 @@ void tw_itm_decoder_init(void *decoder, const void *config)
     *d = (struct tw_itm_decoder){ .config = *(const struct tw_itm_config *)config };
     if (d->config.on_error == TW_ITM_ON_ERROR_USUAL)
         d->config.on_error = d->config.is_framed ? TW_ITM_WAIT : TW_ITM_RESUME;
-    (void)tw_itm_index(d->reader.index);
+    tw_itm_tables(&d->reader);
     for (unsigned head = 0; head < 256; head++) {
         const struct tw_itm_rule *rule = &tw_itm_rules[d->reader.index[head]];
         const bool is_swit = rule->type == TW_ITM_PACKET_SWIT;
@@ -208,26 +208,6 @@ static void take(struct tw_itm_decoder *d, struct tw_output *out,
     }
 }
 
-/* A local timestamp in place: its bytes, 0 when it is for the careful reader. */
-TW_INLINE unsigned local_in_place(const uint8_t *at, uint32_t *delta)
-{
-    unsigned size = 1;
-
-    if (!(at[0] & 0x80)) {
-        *delta = at[0] >> 4;
-        return 1;
-    }
-    *delta = at[1] & 0x7f;
-    while (at[size] & 0x80) {
-        if (++size > 4)
-            return 0;
-        *delta |= (uint32_t)(at[size] & 0x7f) << (7 * (size - 1));
-    }
-    return at[size] == 0 && at[size + 1] == 0 ? 0 : 1 + size;
-}
-
-enum { AHEAD = 8 }; /* bytes that the packets taken in place may look at */
-
 /* The stretch of the capture that holds the byte at `at`, in bytes of the input. */
 static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
                                                 const struct tw_input *in, size_t at)
@@ -249,7 +229,7 @@ TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_in
     struct tw_element *const first = batch->elements + batch->count, *to = first;
     struct tw_element *const end = batch->elements + batch->room;
     struct tw_marks *marks = &out->marks;
-    const uint8_t *const data = in->data, *const last = data + limit - AHEAD;
+    const uint8_t *const data = in->data, *const last = data + limit - TW_ITM_AHEAD;
     const uint8_t *at = data + in->used;
     struct tw_stretch stretch = { 0, 0, 0 };
     const uint32_t page = d->page;
@@ -281,7 +261,7 @@ TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_in
             at += 1 + payload;
         } else {
             uint32_t delta;
-            const unsigned size = quick->is_local ? local_in_place(at, &delta) : 0;
+            const unsigned size = quick->is_local ? tw_itm_local(at, &delta) : 0;
 
             if (TW_UNLIKELY(!size))
                 break;
@@ -330,7 +310,7 @@ static enum tw_status decode_stretch(struct tw_itm_decoder *d, struct tw_output 
             tw_damage_settle(&d->damage, &d->held);
         if (!flush(d, out))
             return TW_OK;
-        if (d->reader.is_synced && !d->reader.is_start && limit - in->used >= AHEAD) {
+        if (d->reader.is_synced && !d->reader.is_start && limit - in->used >= TW_ITM_AHEAD) {
             if (out->marks.marks)
                 run(d, out, in, position, limit, true);
             else
@@ -338,8 +318,8 @@ static enum tw_status decode_stretch(struct tw_itm_decoder *d, struct tw_output 
             if (is_full(out))
                 return TW_OK;
         }
-        if (tw_itm_read(&d->reader, &packet, in->data + in->used, limit - in->used, is_end) !=
-            TW_OK)
+        if (tw_itm_read_any(&d->reader, &packet, in->data + in->used, limit - in->used,
+                            is_end) != TW_OK)
             return TW_MORE;
         packet.head.index = tw_position_at(position, in->offset + in->used);
         in->used += packet.head.size;

@@ -2,6 +2,8 @@
 /* ITM: bytes to packets. */
 #include "itm/packet.h"
 
+#include "base/memory.h"
+
 static void read_head_only(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out)
 {
     (void)in;
@@ -146,6 +148,27 @@ unsigned tw_itm_index(uint8_t index[256])
     return twice;
 }
 
+void tw_itm_tables(struct tw_itm_reader *reader)
+{
+    (void)tw_itm_index(reader->index);
+    for (unsigned head = 0; head < 256; head++) {
+        const struct tw_itm_rule *rule = &tw_itm_rules[reader->index[head]];
+        const bool is_long = head & 0x80; /* local timestamp */
+        struct tw_itm_frequent *to = &reader->frequent[head];
+
+        *to = (struct tw_itm_frequent){ .head = { rule->type, reader->id } };
+        if (rule->payload) {
+            to->mask = UINT32_MAX >> (32 - 8 * rule->payload);
+            to->size = 1 + rule->payload;
+            to->fields[0] = rule->payload;
+            to->fields[1] = (uint8_t)(head >> 3);
+        } else if (rule->type == TW_ITM_PACKET_TS_LOCAL) {
+            to->is_local = true;
+            to->fields[1] = is_long ? head >> 4 & 3 : 0;
+        }
+    }
+}
+
 void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_config *config)
 {
     reader->assumes = config->assume_sync;
@@ -156,20 +179,25 @@ void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_confi
     tw_itm_reader_lost(reader);
 }
 
-void tw_itm_reader_init(void *reader, const void *config)
+uint8_t tw_itm_trace_id(const struct tw_itm_config *config)
 {
-    struct tw_itm_reader *state = reader;
+    const uint8_t id = config->tcr >> 16 & 0x7f;
 
-    (void)tw_itm_index(state->index);
-    tw_itm_reader_clear(state, config);
+    return id ? id : config->id;
 }
 
-void tw_itm_reader_lost(void *reader)
+void tw_itm_reader_init(struct tw_itm_reader *reader, const struct tw_itm_config *config)
 {
-    struct tw_itm_reader *state = reader;
+    reader->offset = 0;
+    reader->id = tw_itm_trace_id(config);
+    tw_itm_tables(reader);
+    tw_itm_reader_clear(reader, config);
+}
 
-    state->is_synced = state->is_start = state->assumes;
-    state->is_in_zeros = false;
+void tw_itm_reader_lost(struct tw_itm_reader *reader)
+{
+    reader->is_synced = reader->is_start = reader->assumes;
+    reader->is_in_zeros = false;
 }
 
 /* One packet without regard to what surrounds it.  TW_MORE: it is cut. */
@@ -327,11 +355,17 @@ static bool read_before(struct tw_itm_reader *reader, struct tw_itm_packet *out,
     return skip != 0;
 }
 
-enum tw_status tw_itm_read(void *reader, void *packet, const uint8_t *data, size_t size,
-                           bool is_last)
+/* Fills in where the packet lies. */
+static void place(struct tw_itm_reader *reader, struct tw_itm_packet *packet)
 {
-    struct tw_itm_reader *state = reader;
-    struct tw_itm_packet got;
+    packet->head.index = packet->head.offset = reader->offset;
+    packet->head.id = reader->id;
+    reader->offset += packet->head.size;
+}
+
+enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packet *packet,
+                               const uint8_t *data, size_t size, bool is_last)
+{
     enum tw_status status;
     bool is_cut = false;
 
@@ -341,32 +375,53 @@ enum tw_status tw_itm_read(void *reader, void *packet, const uint8_t *data, size
         size = UINT32_MAX;
         is_last = false;
     }
-    if (read_before(state, &got, &status, data, size, is_last)) {
-        *(struct tw_itm_packet *)packet = got;
+    if (read_before(reader, packet, &status, data, size, is_last)) {
+        place(reader, packet);
         return TW_OK;
     }
     if (status != TW_OK)
         return status;
-    if (read_one(state->index, &got, data, size) != TW_OK) {
+    if (read_one(reader->index, packet, data, size) != TW_OK) {
         if (!is_last)
             return TW_MORE;
-        got.head.type = TW_ITM_PACKET_INCOMPLETE;
-        got.head.size = (uint32_t)size;
-        got.value = data[0];
+        *packet = (struct tw_itm_packet){ .head = { .type = TW_ITM_PACKET_INCOMPLETE,
+                                                    .size = (uint32_t)size },
+                                          .value = data[0] };
     } else {
-        if (cut_by_sync(&got.head.size, &is_cut, data, size, is_last) != TW_OK)
+        if (cut_by_sync(&packet->head.size, &is_cut, data, size, is_last) != TW_OK)
             return TW_MORE;
         if (is_cut) {
-            got.head.type = TW_ITM_PACKET_BAD_SEQUENCE;
-            got.value = data[0];
-        } else if (got.head.type == TW_ITM_PACKET_RESERVED ||
-                   got.head.type == TW_ITM_PACKET_BAD_SEQUENCE) {
-            state->is_in_zeros = state->resumes && data[0] == 0 && got.head.size == 1;
-            state->is_synced = state->resumes && !state->is_in_zeros;
+            packet->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+            packet->value = data[0];
+        } else if (packet->head.type == TW_ITM_PACKET_RESERVED ||
+                   packet->head.type == TW_ITM_PACKET_BAD_SEQUENCE) {
+            reader->is_in_zeros = reader->resumes && data[0] == 0 && packet->head.size == 1;
+            reader->is_synced = reader->resumes && !reader->is_in_zeros;
         }
     }
-    *(struct tw_itm_packet *)packet = got;
+    place(reader, packet);
     return TW_OK;
+}
+
+enum tw_status tw_itm_reader_new(struct tw_itm_reader **reader,
+                                 const struct tw_itm_config *config,
+                                 const struct tw_allocator *allocator)
+{
+    *reader = NULL;
+    if (config->size != sizeof *config || config->on_error > TW_ITM_WAIT)
+        return TW_E_ARGUMENT;
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return TW_E_MEMORY;
+    tw_itm_reader_init(*reader, config);
+    (*reader)->allocator = allocator;
+    return TW_OK;
+}
+
+void tw_itm_reader_free(struct tw_itm_reader *reader)
+{
+    if (reader)
+        tw_give(reader->allocator, reader);
 }
 
 struct tw_dwt_meaning tw_dwt_meaning(unsigned discriminator, unsigned size, uint32_t value)

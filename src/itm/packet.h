@@ -27,26 +27,62 @@ struct tw_itm_rule {
 
 extern const struct tw_itm_rule tw_itm_rules[];
 
+/* What the packets that begin with a byte have in common, as far as they are frequent. */
+struct tw_itm_frequent {
+    uint32_t mask;     /* SWIT and DWT: of the payload, little-endian ... */
+    uint8_t size;      /* ... and the packet's; else 0 */
+    bool is_local;     /* timestamp */
+    uint8_t head[4];   /* the packet's type and trace ID, and no bits left over */
+    uint8_t fields[4]; /* its size, source and bits, and no freq_change */
+};
+
+enum { TW_ITM_AHEAD = 8 }; /* bytes that a frequent packet's reader may look at */
+
 struct tw_itm_reader {
+    struct tw_itm_frequent frequent[256];
     uint8_t index[256]; /* first byte -> row of the rule table */
+    uint64_t offset;    /* bytes done */
     bool is_synced;
     bool assumes;     /* does not wait for synchronization at the start or after a gap ... */
     bool is_start;    /* ... but has yet to find the first packet there */
     bool resumes;     /* after damage, at the next byte */
     bool is_in_zeros; /* unsynced, but any byte other than zero ends that */
     uint8_t scale;    /* log2 of clocks per count of a local timestamp */
+    uint8_t id;
+    const struct tw_allocator *allocator;
 };
+
+/* A local timestamp in place: its bytes, 0 when it is for the careful reader. */
+TW_INLINE unsigned tw_itm_local(const uint8_t *at, uint32_t *delta)
+{
+    unsigned size = 1;
+
+    if (!(at[0] & 0x80)) {
+        *delta = at[0] >> 4;
+        return 1;
+    }
+    *delta = at[1] & 0x7f;
+    while (at[size] & 0x80) {
+        if (++size > 4)
+            return 0;
+        *delta |= (uint32_t)(at[size] & 0x7f) << (7 * (size - 1));
+    }
+    return at[size] == 0 && at[size + 1] == 0 ? 0 : 1 + size;
+}
 
 extern const struct tw_protocol tw_itm;
 
 /* Fills the index; the number of heads that two rows claim, which is 0. */
 unsigned tw_itm_index(uint8_t index[256]);
-void tw_itm_reader_init(void *reader, const void *config);
-/* The same, but the index is there already. */
+/* Fills both tables. */
+void tw_itm_tables(struct tw_itm_reader *reader);
+void tw_itm_reader_init(struct tw_itm_reader *reader, const struct tw_itm_config *config);
+/* The same, but the tables are there already. */
 void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_config *config);
-void tw_itm_reader_lost(void *reader);
-enum tw_status tw_itm_read(void *reader, void *packet, const uint8_t *data, size_t size,
-                           bool is_last);
+uint8_t tw_itm_trace_id(const struct tw_itm_config *config);
+/* What tw_itm_read does, without trying whether the packet is a frequent one. */
+enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packet *packet,
+                               const uint8_t *data, size_t size, bool is_last);
 enum tw_status tw_itm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
 void tw_itm_print(struct tw_text *out, const void *packet);
 void tw_itm_json(struct tw_text *out, const void *packet);

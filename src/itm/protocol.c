@@ -47,10 +47,29 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
 
 static uint8_t trace_id(const void *config)
 {
-    const struct tw_itm_config *from = config;
-    const uint8_t id = from->tcr >> 16 & 0x7f;
+    return tw_itm_trace_id(config);
+}
 
-    return id ? id : from->id;
+static void reader_init(void *reader, const void *config)
+{
+    tw_itm_reader_init(reader, config);
+}
+
+static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
+                                  bool is_last)
+{
+    return tw_itm_read(reader, packet, data, size, is_last);
+}
+
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_itm_read_batch(reader, packets, room, data, size, used);
+}
+
+static void reader_lost(void *reader)
+{
+    tw_itm_reader_lost(reader);
 }
 
 static bool is_bad(unsigned type)
@@ -75,9 +94,10 @@ const struct tw_protocol tw_itm = {
     .packet_max = TW_ITM_PACKET_MAX,
     .configure = configure,
     .trace_id = trace_id,
-    .reader_init = tw_itm_reader_init,
-    .read = tw_itm_read,
-    .reader_lost = tw_itm_reader_lost,
+    .reader_init = reader_init,
+    .read = read_packet,
+    .read_batch = read_batch,
+    .reader_lost = reader_lost,
     .write = tw_itm_write,
     .print = tw_itm_print,
     .json = tw_itm_json,

@@ -16,30 +16,6 @@ static void clear(struct tw_stm_decoder *d)
     d->last_index = d->released = 0;
 }
 
-static struct tw_stm_quick make_quick(const struct tw_stm_rule *rule)
-{
-    const bool is_wide = rule->payload == 16;
-    struct tw_stm_quick quick = {
-        .label = { TW_ELEMENT_SWTRACE,
-                   (uint8_t)(rule->flags | (rule->has_timestamp ? TW_SW_HAS_TIME : 0)),
-                   rule->width, rule->width != 0 },
-        .nibbles = (uint8_t)(rule->opcode + rule->payload),
-        .left = (uint8_t)(4 * rule->opcode),
-        .right = (uint8_t)(is_wide ? 0 : 60 - 4 * rule->payload)
-    };
-
-    if (rule->use == TW_STM_USE_DATA) {
-        quick.kind = rule->has_timestamp ? TW_STM_STAMPED : TW_STM_PLAIN;
-        if (is_wide)
-            quick.kind = rule->has_timestamp ? TW_STM_LONG : TW_STM_WIDE;
-    } else if (rule->use == TW_STM_USE_IDLE || rule->use == TW_STM_USE_MASTER ||
-               rule->use == TW_STM_USE_CHANNEL || rule->use == TW_STM_USE_CHANNEL_LOW) {
-        quick.kind = TW_STM_SELECT;
-        quick.label[0] = rule->use;
-    }
-    return quick;
-}
-
 void tw_stm_decoder_init(void *decoder, const void *config)
 {
     struct tw_stm_decoder *d = decoder;
@@ -47,9 +23,6 @@ void tw_stm_decoder_init(void *decoder, const void *config)
     (void)config;
     *d = (struct tw_stm_decoder){ .has_begun = false };
     (void)tw_stm_index(&d->reader);
-    for (unsigned i = 0; i < 256; i++)
-        if (d->reader.index[i])
-            d->quick[i] = make_quick(&tw_stm_rules[d->reader.index[i]]);
     clear(d);
 }
 
@@ -164,40 +137,16 @@ static uint32_t id_label_of(const struct tw_stm_reader *reader)
     return label;
 }
 
-/* Long fields and Gray code: false when the packet is for the careful reader. */
-static TW_NOINLINE bool parse_long(const struct tw_stm_reader *reader,
-                                   struct tw_stm_parsed *parsed, uint64_t *time,
-                                   const uint8_t *data, size_t at)
-{
-    tw_stm_parse(reader, parsed, data, at);
-    if (parsed->time_nibbles == TW_STM_BAD_LENGTH || reader->version == 0)
-        return false;
-    *time = tw_stm_time(*time, reader->version, parsed->time, parsed->time_nibbles);
-    return true;
-}
-
-static void select_ids(struct tw_stm_reader *reader, uint8_t use, uint64_t value)
-{
-    if (use == TW_STM_USE_MASTER) {
-        reader->master = (uint16_t)value;
-        reader->channel = 0;
-        reader->has_id = TW_SW_HAS_ID;
-    } else if (use == TW_STM_USE_CHANNEL) {
-        reader->channel = (uint16_t)value;
-    } else if (use == TW_STM_USE_CHANNEL_LOW) {
-        reader->channel = (uint16_t)((reader->channel & 0xff00) | value);
-    }
-}
-
-/* The stretch of the capture that holds the nibble at `at`, in nibbles of the input. */
+/* The stretch of the capture that holds what is at `at`, in bits of the input. */
 static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
                                                 const struct tw_input *in, size_t at)
 {
-    struct tw_stretch stretch = tw_position_stretch(position, in->offset + at / 2);
+    struct tw_stretch stretch = tw_position_stretch(position, in->offset + at / 8);
 
     stretch.delta += in->offset;
-    stretch.stop = stretch.stop > UINT64_MAX / 4 ? UINT64_MAX : 2 * (stretch.stop - in->offset);
-    stretch.end = stretch.end > UINT64_MAX / 4 ? UINT64_MAX : 2 * (stretch.end - in->offset);
+    stretch.stop =
+        stretch.stop > UINT64_MAX / 16 ? UINT64_MAX : 8 * (stretch.stop - in->offset);
+    stretch.end = stretch.end > UINT64_MAX / 16 ? UINT64_MAX : 8 * (stretch.end - in->offset);
     return stretch;
 }
 
@@ -208,8 +157,6 @@ static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
 TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_input *in,
                    struct tw_position *position, size_t limit, const bool is_marked)
 {
-    /* By the nibbles before it: how long a timestamp lies within 15 nibbles with them. */
-    static const uint8_t time_max[] = { 0, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4 };
     struct tw_batch *batch = out->batch;
     struct tw_element *const first = batch->elements + batch->count, *to = first;
     struct tw_element *const end = batch->elements + batch->room;
@@ -218,10 +165,10 @@ TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_in
     const uint8_t *const data = in->data;
     struct tw_stretch stretch = { 0, 0, 0 };
     const bool is_binary = reader->version == 3;
-    size_t at = 2 * in->used + reader->is_high;
-    const size_t last = 2 * (limit - TW_STM_AHEAD);
-    uint64_t head = tw_stm_nibbles(data, at);
-    const struct tw_stm_quick *quick = &d->quick[head >> 56];
+    size_t at = 8 * in->used + (reader->is_high ? 4 : 0); /* in bits, like all places here */
+    const size_t last = 8 * (limit - TW_STM_AHEAD);
+    uint64_t window = tw_stm_window(data, at);
+    const struct tw_stm_quick *quick = &reader->quick[window & 0xff];
     uint64_t time = reader->timestamp;
     uint32_t ids = ids_of(reader);
     uint32_t id_label = id_label_of(reader);
@@ -230,43 +177,45 @@ TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_in
         const struct tw_stm_quick *next_quick;
         const uint64_t old_time = time;
         uint32_t label;
-        uint64_t value = head << quick->left >> 4 >> quick->right, stamp = 0;
-        size_t after = at + quick->nibbles;
+        const uint64_t turned = tw_stm_turn(window);
+        unsigned time_bits;
+        uint64_t value = turned >> quick->shift & quick->mask, stamp = 0;
+        size_t after = at + quick->bits;
 
         if (TW_UNLIKELY(at >= stretch.stop)) {
-            if (at - stretch.stop < 30 && at < stretch.end) {
+            if (at - stretch.stop < 8 * 15 && at < stretch.end) {
                 stretch.delta++;
                 stretch.stop =
-                    stretch.end - stretch.stop < 30 ? stretch.end : stretch.stop + 30;
+                    stretch.end - stretch.stop < 8 * 15 ? stretch.end : stretch.stop + 8 * 15;
             } else {
                 stretch = stretch_at(position, in, at);
             }
         }
         if (TW_LIKELY(quick->kind == TW_STM_PLAIN)) {
             ; /* all is there */
-        } else if (quick->kind == TW_STM_STAMPED && is_binary &&
-                   (head << 4 * quick->nibbles) >> 60 <= time_max[quick->nibbles]) {
-            const uint64_t field = head << 4 * quick->nibbles;
-            const unsigned count = (unsigned)(field >> 60), bits = 4 * count;
-
-            after += 1 + count;
-            stamp = time = (time >> bits << bits) | field << 4 >> 4 >> (60 - bits);
+        } else if (quick->kind == TW_STM_STAMPED &&
+                   tw_stm_time_bits(quick, window, is_binary) < quick->time_end) {
+            time_bits = tw_stm_time_bits(quick, window, is_binary);
+            stamp = time =
+                tw_stm_binary(time, turned >> (quick->time_shift - time_bits), time_bits);
+            after += time_bits;
         } else if (quick->kind == TW_STM_LONG && is_binary &&
-                   tw_stm_nibbles(data, after) >> 60 <= 12) {
-            const uint64_t field = tw_stm_nibbles(data, after);
-            const unsigned count = (unsigned)(field >> 60), bits = 4 * count;
+                   (tw_stm_window(data, after - 4) & 0x0f) <= 12) {
+            const uint64_t field = tw_stm_window(data, after - 4);
 
-            value = tw_stm_nibbles_16(data, at + quick->left / 4);
-            after += 1 + count;
-            stamp = time = (time >> bits << bits) | field << 4 >> 4 >> (60 - bits);
+            time_bits = (unsigned)field << 2 & 0x3c;
+            value = tw_stm_nibbles_16(data, after / 4 - 17);
+            stamp = time =
+                tw_stm_binary(time, tw_stm_turn(field) >> (60 - time_bits), time_bits);
+            after += time_bits;
         } else if (quick->kind == TW_STM_WIDE) {
-            value = tw_stm_nibbles_16(data, at + quick->left / 4);
+            value = tw_stm_nibbles_16(data, after / 4 - 16);
         } else if (quick->kind == TW_STM_SELECT) {
-            head = tw_stm_nibbles(data, after);
-            next_quick = &d->quick[head >> 56];
+            window = tw_stm_window(data, after);
+            next_quick = &reader->quick[window & 0xff];
             if (TW_UNLIKELY(next_quick->kind == TW_STM_SLOW))
                 break;
-            select_ids(reader, quick->label[0], value);
+            tw_stm_select(reader, quick->label[0], value);
             ids = ids_of(reader);
             id_label = id_label_of(reader);
             quick = next_quick;
@@ -277,19 +226,19 @@ TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_in
             uint64_t long_time = time; /* `time` itself stays in a register */
 
             if (quick->kind == TW_STM_SLOW ||
-                !parse_long(reader, &parsed, &long_time, data, at))
+                !tw_stm_parse_long(reader, &parsed, &long_time, data, at / 4))
                 break;
             value = parsed.value;
             stamp = time = long_time;
-            after = at + parsed.nibbles;
+            after = at + 4 * parsed.nibbles;
         }
-        head = tw_stm_nibbles(data, after);
-        next_quick = &d->quick[head >> 56];
+        window = tw_stm_window(data, after);
+        next_quick = &reader->quick[window & 0xff];
         if (TW_UNLIKELY(next_quick->kind == TW_STM_SLOW)) {
             time = old_time;
             break;
         }
-        to->index = stretch.delta + at / 2;
+        to->index = stretch.delta + at / 8;
         to->payload = value;
         to->sw_time = stamp;
         to->source = ids;
@@ -301,13 +250,13 @@ TW_INLINE void run(struct tw_stm_decoder *d, struct tw_output *out, struct tw_in
         if (is_marked)
             marks->marks[marks->count++] =
                 (struct tw_mark){ .released =
-                                      tw_position_at(position, in->offset + (at - 1) / 2) + 1,
+                                      tw_position_at(position, in->offset + (at - 1) / 8) + 1,
                                   .first = (size_t)(to - batch->elements) };
         to++;
     }
     batch->count = (size_t)(to - batch->elements);
-    in->used = at / 2;
-    reader->is_high = at & 1;
+    in->used = at / 8;
+    reader->is_high = at & 4;
     reader->timestamp = time;
     if (to > first)
         d->last_index = to[-1].index;
@@ -335,8 +284,8 @@ static enum tw_status decode_stretch(struct tw_stm_decoder *d, struct tw_output 
             if (is_full(out))
                 return TW_OK;
         }
-        if (tw_stm_read(&d->reader, &packet, in->data + in->used, limit - in->used, is_end) !=
-            TW_OK)
+        if (tw_stm_read_any(&d->reader, &packet, in->data + in->used, limit - in->used,
+                            is_end) != TW_OK)
             return TW_MORE;
         packet.head.index = tw_position_at(position, in->offset + in->used);
         d->released =

@@ -2,6 +2,8 @@
 /* STM: nibbles to packets. */
 #include "stm/packet.h"
 
+#include "base/memory.h"
+
 /* clang-format off */
 const struct tw_stm_rule tw_stm_rules[] = {
     /* Rows 0 and 1 catch what no other row claims: after F0, and after F0F. */
@@ -58,6 +60,43 @@ const struct tw_stm_rule *tw_stm_rule_of(unsigned type)
     return NULL;
 }
 
+static struct tw_stm_quick make_quick(const struct tw_stm_rule *rule, uint8_t id)
+{
+    const bool is_wide = rule->payload == 16;
+    const unsigned bits = 4u * (rule->opcode + rule->payload);
+    struct tw_stm_quick quick = {
+        .kind = TW_STM_SLOW,
+        .bits = (uint8_t)(bits + (rule->has_timestamp ? 4 : 0)),
+        .has_time = rule->has_timestamp,
+        .label = { TW_ELEMENT_SWTRACE,
+                   (uint8_t)(rule->flags | (rule->has_timestamp ? TW_SW_HAS_TIME : 0)),
+                   rule->width, rule->width != 0 },
+        .head = { rule->type, id },
+    };
+
+    if (!is_wide) {
+        quick.mask = ((uint64_t)1 << 4 * rule->payload) - 1;
+        quick.shift = (uint8_t)(64 - bits);
+    }
+    if (rule->use == TW_STM_USE_DATA && is_wide) {
+        quick.kind = rule->has_timestamp ? TW_STM_LONG : TW_STM_WIDE;
+    } else if (rule->use == TW_STM_USE_DATA && rule->has_timestamp) {
+        quick.kind = TW_STM_STAMPED;
+        quick.time = 4 * 0x0f; /* its length in nibbles, two bits up */
+        quick.time_at = (uint8_t)(bits - 2);
+        quick.time_shift = (uint8_t)(60 - bits);
+        quick.time_end = (uint8_t)(bits < 8 ? 4 * 13 : 60 - bits);
+    } else if (rule->use == TW_STM_USE_DATA) {
+        quick.kind = TW_STM_PLAIN;
+    } else if (rule->use == TW_STM_USE_IDLE || rule->use == TW_STM_USE_MASTER ||
+               rule->use == TW_STM_USE_CHANNEL || rule->use == TW_STM_USE_CHANNEL_LOW) {
+        quick.kind = TW_STM_SELECT;
+        quick.label[0] = rule->use;
+    }
+    return quick;
+}
+
+/* Rules differ in whole nibbles, so the places that one claims stand in a row. */
 unsigned tw_stm_index(struct tw_stm_reader *reader)
 {
     unsigned twice = 0;
@@ -65,41 +104,51 @@ unsigned tw_stm_index(struct tw_stm_reader *reader)
     for (unsigned i = 0; i < 256; i++) {
         reader->index[i] = 0;
         reader->second[i] = i >> 4 == 0xf;
+        reader->quick[i] = (struct tw_stm_quick){ .kind = TW_STM_SLOW };
     }
     for (size_t row = 2; row < TW_LENGTH(tw_stm_rules); row++) {
         const struct tw_stm_rule *rule = &tw_stm_rules[row];
+        const struct tw_stm_quick quick = make_quick(rule, reader->id);
         const bool is_second = rule->mask & 0xff;
+        const unsigned shift = is_second ? 0 : 8;
+        const unsigned first = rule->match >> shift & 0xff;
+        const unsigned last = first | (~(unsigned)rule->mask >> shift & 0xff);
 
-        for (unsigned i = 0; i < 256; i++) {
-            const unsigned head = is_second ? 0xf000 | i : i << 8;
+        for (unsigned i = first; i <= last; i++) {
             uint8_t *place = is_second ? &reader->second[i] : &reader->index[i];
 
-            if ((head & rule->mask & (is_second ? 0xffffu : 0xff00u)) != rule->match)
-                continue;
             twice += *place > 1;
             *place = (uint8_t)row;
+            if (!is_second)
+                reader->quick[(i >> 4 | i << 4) & 0xff] = quick;
         }
     }
     return twice;
 }
 
-void tw_stm_reader_init(void *reader, const void *config)
+uint8_t tw_stm_trace_id(const struct tw_stm_config *config)
 {
-    (void)config;
+    const uint8_t id = config->tcsr >> 16 & 0x7f;
+
+    return id ? id : config->id;
+}
+
+void tw_stm_reader_init(struct tw_stm_reader *reader, const struct tw_stm_config *config)
+{
+    reader->offset = 0;
+    reader->id = tw_stm_trace_id(config);
     (void)tw_stm_index(reader);
     tw_stm_reader_lost(reader);
 }
 
 /* The time goes on from zero again: how much of it is known is not. */
-void tw_stm_reader_lost(void *reader)
+void tw_stm_reader_lost(struct tw_stm_reader *reader)
 {
-    struct tw_stm_reader *state = reader;
-
-    state->timestamp = 0;
-    state->master = state->channel = 0;
-    state->version = 0;
-    state->has_id = 0;
-    state->is_high = state->is_synced = false;
+    reader->timestamp = 0;
+    reader->master = reader->channel = 0;
+    reader->version = 0;
+    reader->has_id = 0;
+    reader->is_high = reader->is_synced = false;
 }
 
 static unsigned nibble_at(const uint8_t *data, size_t nibble)
@@ -123,10 +172,13 @@ static void place(struct tw_stm_reader *reader, struct tw_stm_packet *out, size_
     const size_t end = reader->is_high + nibbles;
 
     out->nibbles = (uint32_t)nibbles;
+    out->head.index = out->head.offset = reader->offset;
+    out->head.id = reader->id;
     out->head.size = (uint32_t)((end + 1) / 2);
     out->head.skip_bits = reader->is_high ? 4 : 0;
     out->head.spare_bits = end & 1 ? 4 : 0;
     reader->is_high = end & 1;
+    reader->offset += end / 2;
 }
 
 /* How many nibbles come before an ASYNC; those that may be its beginning stay back, in whole
@@ -259,11 +311,16 @@ static size_t read_one(const struct tw_stm_reader *reader, struct tw_stm_packet 
                        const uint8_t *data, size_t size)
 {
     const size_t first = reader->is_high;
-    uint8_t window[TW_STM_AHEAD] = { 0 };
+    uint8_t copy[TW_STM_AHEAD];
+    const uint8_t *window = data;
     struct tw_stm_parsed parsed;
     uint64_t head;
 
-    memcpy(window, data, size < sizeof window ? size : sizeof window);
+    if (size < sizeof copy) {
+        memset(copy, 0, sizeof copy);
+        memcpy(copy, data, size);
+        window = copy;
+    }
     tw_stm_parse(reader, &parsed, window, first);
     head = tw_stm_nibbles(window, first);
     out->head.type = parsed.rule->type;
@@ -290,12 +347,10 @@ static size_t read_one(const struct tw_stm_reader *reader, struct tw_stm_packet 
     return parsed.nibbles;
 }
 
-enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size_t size,
-                           bool is_last)
+enum tw_status tw_stm_read_any(struct tw_stm_reader *reader, struct tw_stm_packet *packet,
+                               const uint8_t *data, size_t size, bool is_last)
 {
-    struct tw_stm_reader *state = reader;
-    struct tw_stm_packet got = { .head = { .type = TW_STM_NOT_SYNC } };
-    const size_t first = state->is_high;
+    const size_t first = reader->is_high;
     size_t nibbles, whole;
 
     if (size == 0)
@@ -304,38 +359,83 @@ enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size
         size = UINT32_MAX / 4;
         is_last = false;
     }
-    if (!state->is_synced) {
-        nibbles = before_sync(state, data, size, is_last);
+    *packet = (struct tw_stm_packet){ .head = { .type = TW_STM_NOT_SYNC } };
+    if (!reader->is_synced) {
+        nibbles = before_sync(reader, data, size, is_last);
         if (nibbles) {
-            place(state, &got, nibbles);
-            *(struct tw_stm_packet *)packet = got;
+            place(reader, packet, nibbles);
             return TW_OK;
         }
-        if (!state->is_synced)
+        if (!reader->is_synced)
             return TW_MORE;
     }
-    nibbles = read_one(state, &got, data, size);
+    nibbles = read_one(reader, packet, data, size);
     if (nibbles == 0) {
         if (!is_last)
             return TW_MORE;
-        make_bad(&got, TW_STM_INCOMPLETE, TW_ERROR_TRUNCATED, nibble_at(data, first));
+        make_bad(packet, TW_STM_INCOMPLETE, TW_ERROR_TRUNCATED, nibble_at(data, first));
         nibbles = 2 * size - first;
     } else {
         whole = nibbles;
         if (cut_by_sync(&nibbles, data, first, 2 * size, is_last) != TW_OK)
             return TW_MORE;
         if (nibbles != whole)
-            make_bad(&got, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, nibble_at(data, first));
-        else if (got.error)
-            state->is_synced = false;
+            make_bad(packet, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE,
+                     nibble_at(data, first));
+        else if (packet->error)
+            reader->is_synced = false;
     }
-    if (!got.error)
-        apply(state, &got);
-    else if (got.head.type != TW_STM_INCOMPLETE)
-        state->version = 0; /* what was lost may have changed it: wait for the next */
-    got.master = state->master;
-    got.channel = state->channel;
-    place(state, &got, nibbles);
-    *(struct tw_stm_packet *)packet = got;
+    if (!packet->error)
+        apply(reader, packet);
+    else if (packet->head.type != TW_STM_INCOMPLETE)
+        reader->version = 0; /* what was lost may have changed it: wait for the next */
+    packet->master = reader->master;
+    packet->channel = reader->channel;
+    place(reader, packet, nibbles);
     return TW_OK;
+}
+
+TW_NOINLINE bool tw_stm_parse_long(const struct tw_stm_reader *reader,
+                                   struct tw_stm_parsed *parsed, uint64_t *time,
+                                   const uint8_t *data, size_t at)
+{
+    tw_stm_parse(reader, parsed, data, at);
+    if (parsed->time_nibbles == TW_STM_BAD_LENGTH || reader->version == 0)
+        return false;
+    *time = tw_stm_time(*time, reader->version, parsed->time, parsed->time_nibbles);
+    return true;
+}
+
+void tw_stm_select(struct tw_stm_reader *reader, uint8_t use, uint64_t value)
+{
+    if (use == TW_STM_USE_MASTER) {
+        reader->master = (uint16_t)value;
+        reader->channel = 0;
+        reader->has_id = TW_SW_HAS_ID;
+    } else if (use == TW_STM_USE_CHANNEL) {
+        reader->channel = (uint16_t)value;
+    } else if (use == TW_STM_USE_CHANNEL_LOW) {
+        reader->channel = (uint16_t)((reader->channel & 0xff00) | value);
+    }
+}
+
+enum tw_status tw_stm_reader_new(struct tw_stm_reader **reader,
+                                 const struct tw_stm_config *config,
+                                 const struct tw_allocator *allocator)
+{
+    *reader = NULL;
+    if (config->size != sizeof *config)
+        return TW_E_ARGUMENT;
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return TW_E_MEMORY;
+    tw_stm_reader_init(*reader, config);
+    (*reader)->allocator = allocator;
+    return TW_OK;
+}
+
+void tw_stm_reader_free(struct tw_stm_reader *reader)
+{
+    if (reader)
+        tw_give(reader->allocator, reader);
 }

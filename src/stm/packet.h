@@ -43,15 +43,44 @@ struct tw_stm_rule {
 extern const struct tw_stm_rule tw_stm_rules[];
 const struct tw_stm_rule *tw_stm_rule_of(unsigned type);
 
+/* The rule of the first two nibbles, made ready for the loops over what streams are made of.  All
+   numbers are in bits. */
+struct tw_stm_quick {
+    uint64_t mask;      /* of the payload, after a shift by ... */
+    uint8_t shift;      /* ... so many; WIDE and LONG: neither */
+    uint8_t kind;       /* enum tw_stm_quick_kind */
+    uint8_t bits;       /* opcode, payload and a timestamp's length */
+    bool has_time;      /* STAMPED or LONG */
+    uint8_t time;       /* STAMPED: mask of the timestamp's size ... */
+    uint8_t time_at;    /* ... the place of that in the first nibbles ... */
+    uint8_t time_shift; /* ... what is behind it ... */
+    uint8_t time_end;   /* ... and the size from which on one may not lie within 15 nibbles */
+    uint8_t label[4];   /* the element's type, flags, width and packets */
+    uint8_t head[2];    /* the packet's type and trace ID */
+};
+
+enum tw_stm_quick_kind {
+    TW_STM_SLOW,    /* for the careful reader */
+    TW_STM_PLAIN,   /* data in the first 15 nibbles */
+    TW_STM_STAMPED, /* ... and a timestamp behind it */
+    TW_STM_WIDE,    /* 64 bits of data */
+    TW_STM_LONG,    /* ... and a timestamp */
+    TW_STM_SELECT   /* master or channel, or NULL; label[0] is the rule's use */
+};
+
 struct tw_stm_reader {
+    struct tw_stm_quick quick[256]; /* by the first two nibbles, the first one lowest */
     uint8_t index[256];  /* first two nibbles -> row of the rule table; 0: see the next two */
     uint8_t second[256]; /* third and fourth nibble after F0 -> row */
+    uint64_t offset;     /* bytes done */
     uint64_t timestamp;
     uint16_t master, channel;
     uint8_t version; /* 0: not known */
     uint8_t has_id;  /* TW_SW_HAS_ID: the master was named */
     bool is_high;    /* the next nibble is the high one of its byte */
     bool is_synced;
+    uint8_t id;
+    const struct tw_allocator *allocator;
 };
 
 /* A packet's fields in place. */
@@ -62,16 +91,27 @@ struct tw_stm_parsed {
     unsigned time_nibbles; /* or TW_STM_BAD_LENGTH */
 };
 
-/* 15 nibbles from a place on (16 from an even one), the first one highest.  Reads 8 bytes. */
+/* 15 nibbles from a place in bits on (16 from a whole byte), the first one lowest.  Reads 8
+   bytes. */
+TW_INLINE uint64_t tw_stm_window(const uint8_t *data, size_t bit)
+{
+    return tw_load_le64(data + bit / 8) >> (bit & 4);
+}
+
+/* The nibbles of a window, the first one highest. */
+TW_INLINE uint64_t tw_stm_turn(uint64_t x)
+{
+    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+
+    x = (x & low) << 4 | (x >> 4 & low);
+    return x >> 56 | (x >> 40 & 0xff00) | (x >> 24 & 0xff0000) | (x >> 8 & 0xff000000) |
+           (x & 0xff000000) << 8 | (x & 0xff0000) << 24 | (x & 0xff00) << 40 | x << 56;
+}
+
+/* 15 nibbles from a place in nibbles on (16 from an even one), the first one highest. */
 TW_INLINE uint64_t tw_stm_nibbles(const uint8_t *data, size_t nibble)
 {
-    const uint8_t *at = data + nibble / 2;
-    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
-    const uint64_t x = (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 |
-                       (uint64_t)at[3] << 32 | (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 |
-                       (uint64_t)at[6] << 8 | (uint64_t)at[7];
-
-    return ((x & low) << 4 | (x >> 4 & low)) << (4 * nibble & 4);
+    return tw_stm_turn(tw_stm_window(data, 4 * nibble));
 }
 
 /* All 16 of them. */
@@ -120,6 +160,20 @@ TW_INLINE void tw_stm_parse(const struct tw_stm_reader *reader, struct tw_stm_pa
     }
 }
 
+/* The timestamp after a field of so many bits, fewer than 64, with anything above them. */
+TW_INLINE uint64_t tw_stm_binary(uint64_t old, uint64_t field, unsigned bits)
+{
+    return field ^ ((old ^ field) & UINT64_MAX << bits);
+}
+
+/* The bits of a timestamp that lies where the rule says; more than can be if the stream's are not
+   binary. */
+TW_INLINE unsigned tw_stm_time_bits(const struct tw_stm_quick *quick, uint64_t window,
+                                    bool is_binary)
+{
+    return is_binary ? (unsigned)(window >> quick->time_at) & quick->time : quick->time;
+}
+
 /* The timestamp after a field of `count` nibbles, in the code that the stream's version says. */
 TW_INLINE uint64_t tw_stm_time(uint64_t old, uint8_t version, uint64_t field, unsigned count)
 {
@@ -133,36 +187,23 @@ TW_INLINE uint64_t tw_stm_time(uint64_t old, uint8_t version, uint64_t field, un
 
 extern const struct tw_protocol tw_stm;
 
-/* Fills both indexes; the number of places that two rows claim, which is 0. */
+/* Fills the tables; the number of places that two rows claim, which is 0. */
 unsigned tw_stm_index(struct tw_stm_reader *reader);
-void tw_stm_reader_init(void *reader, const void *config);
-/* Also what init does, once the index is there. */
-void tw_stm_reader_lost(void *reader);
-enum tw_status tw_stm_read(void *reader, void *packet, const uint8_t *data, size_t size,
-                           bool is_last);
+void tw_stm_reader_init(struct tw_stm_reader *reader, const struct tw_stm_config *config);
+uint8_t tw_stm_trace_id(const struct tw_stm_config *config);
+/* What tw_stm_read does, without trying whether the packet is a frequent one. */
+enum tw_status tw_stm_read_any(struct tw_stm_reader *reader, struct tw_stm_packet *packet,
+                               const uint8_t *data, size_t size, bool is_last);
+/* What a packet of kind TW_STM_SELECT does. */
+void tw_stm_select(struct tw_stm_reader *reader, uint8_t use, uint64_t value);
+/* Long fields and Gray code: false when the packet is for tw_stm_read_any. */
+bool tw_stm_parse_long(const struct tw_stm_reader *reader, struct tw_stm_parsed *parsed,
+                       uint64_t *time, const uint8_t *data, size_t at);
 enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
 void tw_stm_print(struct tw_text *out, const void *packet);
 void tw_stm_json(struct tw_text *out, const void *packet);
 
-/* The rule of the first two nibbles, made ready for the loop over data: 8 bytes. */
-struct tw_stm_quick {
-    uint8_t label[4];    /* the element's type, flags, width and packets */
-    uint8_t kind;        /* enum tw_stm_quick_kind */
-    uint8_t nibbles;     /* of opcode and payload */
-    uint8_t left, right; /* shifts that leave the payload */
-};
-
-enum tw_stm_quick_kind {
-    TW_STM_SLOW,    /* for the careful reader */
-    TW_STM_PLAIN,   /* data in the first 15 nibbles */
-    TW_STM_STAMPED, /* ... and a timestamp behind it */
-    TW_STM_WIDE,    /* 64 bits of data */
-    TW_STM_LONG,    /* ... and a timestamp */
-    TW_STM_SELECT   /* master or channel, or NULL; label[0] is the rule's use */
-};
-
 struct tw_stm_decoder {
-    struct tw_stm_quick quick[256];
     struct tw_stm_reader reader;
     bool has_begun, has_ended;
     struct tw_damage damage;

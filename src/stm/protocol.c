@@ -25,10 +25,29 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
 
 static uint8_t trace_id(const void *config)
 {
-    const struct tw_stm_config *from = config;
-    const uint8_t id = from->tcsr >> 16 & 0x7f;
+    return tw_stm_trace_id(config);
+}
 
-    return id ? id : from->id;
+static void reader_init(void *reader, const void *config)
+{
+    tw_stm_reader_init(reader, config);
+}
+
+static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
+                                  bool is_last)
+{
+    return tw_stm_read(reader, packet, data, size, is_last);
+}
+
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_stm_read_batch(reader, packets, room, data, size, used);
+}
+
+static void reader_lost(void *reader)
+{
+    tw_stm_reader_lost(reader);
 }
 
 static bool is_bad(unsigned type)
@@ -52,9 +71,10 @@ const struct tw_protocol tw_stm = {
     .packet_max = TW_STM_PACKET_MAX,
     .configure = configure,
     .trace_id = trace_id,
-    .reader_init = tw_stm_reader_init,
-    .read = tw_stm_read,
-    .reader_lost = tw_stm_reader_lost,
+    .reader_init = reader_init,
+    .read = read_packet,
+    .read_batch = read_batch,
+    .reader_lost = reader_lost,
     .write = tw_stm_write,
     .print = tw_stm_print,
     .json = tw_stm_json,

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* E-Trace: packets out of a stream, one or many at a time. */
+#include "etrace/packet.h"
+
+/* A packet without anything in it: in pieces so small that compilers need no loop for them. */
+TW_INLINE void clear(struct tw_etrace_packet *packet)
+{
+    const size_t piece = sizeof *packet / 4;
+    char *at = (char *)packet;
+
+    memset(at, 0, piece);
+    memset(at + piece, 0, piece);
+    memset(at + 2 * piece, 0, piece);
+    memset(at + 3 * piece, 0, sizeof *packet - 3 * piece);
+}
+
+/* `readable` bytes of data, the frame's at least. */
+static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+                         const struct tw_etrace_frame *frame, const uint8_t *data,
+                         size_t readable)
+{
+    struct tw_payload payload;
+
+    tw_etrace_frame_payload(&payload, frame, data, readable);
+    if (frame->kind == TW_ETRACE_FRAME_DATA)
+        packet->error = (uint8_t)tw_etraced_parse(&codec->data_shape, codec->options,
+                                                  &codec->history, packet, &payload);
+    else
+        packet->error =
+            (uint8_t)tw_etrace_parse(&codec->shape, codec->options, packet, &payload);
+    if (packet->error) {
+        packet->packet.type = TW_ETRACE_BAD;
+        tw_etrace_transport_lose(&codec->transport);
+    } else if (frame->kind == TW_ETRACE_FRAME_DATA) {
+        tw_etraced_resolve(&codec->data_shape, &codec->history, packet);
+    } else {
+        tw_etrace_track(codec, packet);
+    }
+}
+
+/* Formats 1 and 2, which most packets have, of at most 16 bytes: what tw_etrace_parse and
+   tw_etrace_track do for them.  False: it is none of these, or has errors; nothing is done. */
+TW_INLINE bool take_flow(struct tw_etrace_codec *codec, struct tw_etrace_packet *out,
+                         const uint8_t *bytes, unsigned size)
+{
+    static const uint8_t map_bits[32] = { 31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
+                                          15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
+                                          31, 31, 31, 31, 31, 31, 31, 31, 31, 31 };
+    const struct tw_etrace_shape *shape = &codec->shape;
+    const unsigned width = shape->address_bits, depth = shape->irdepth;
+    const struct tw_payload_window in = tw_payload_window(bytes, size);
+    const unsigned format = in.low & 3;
+    unsigned branches = 0, at = 2;
+    uint64_t field, flags, change;
+    bool has_address;
+
+    if (TW_UNLIKELY(format != 1 && format != 2))
+        return false;
+    if (format == 1) {
+        branches = in.low >> 2 & 31;
+        at = 7 + map_bits[branches];
+    }
+    has_address = format == 2 || branches;
+    if (TW_UNLIKELY(!tw_payload_is_done(in, size, has_address ? at + width + 3 + depth : at)))
+        return false;
+    out->packet.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
+    if (format == 1) {
+        out->branches = (uint8_t)branches;
+        out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << map_bits[branches]) - 1));
+    }
+    if (!has_address)
+        return true;
+    field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
+    flags = tw_payload_bits(in, at + width);
+    change = flags ^ (flags << 1 | field >> (width - 1));
+    out->notify = change & 1;
+    out->updiscon = change >> 1 & 1;
+    out->irreport = change >> 2 & 1;
+    if (depth) {
+        out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
+        out->has = TW_ETRACE_HAS_ADDRESS | TW_ETRACE_HAS_IRDEPTH;
+    } else {
+        out->has = TW_ETRACE_HAS_ADDRESS;
+    }
+    out->field = field;
+    out->address = tw_etrace_address(shape, codec->options, codec->address, field);
+    tw_etrace_track_jump(codec, out->address);
+    return true;
+}
+
+/* Packets that most of a trace is; false: for read_payload. */
+TW_INLINE bool take_frequent(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+                             const struct tw_etrace_frame *frame, const uint8_t *bytes)
+{
+    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits)
+        return false;
+    if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST))
+        return take_flow(codec, packet, bytes, frame->payload_size);
+    if (!tw_etraced_parse_access(&codec->data_shape, codec->options, packet, bytes,
+                                 frame->payload_size))
+        return false;
+    tw_etraced_resolve(&codec->data_shape, &codec->history, packet);
+    return true;
+}
+
+/* A frame that is whole and holds trace.  False: for tw_etrace_transport_next. */
+TW_INLINE bool read_frame(const struct tw_etrace_transport *transport,
+                          struct tw_etrace_frame *frame, const uint8_t *data, size_t size)
+{
+    const uint8_t length = data[0] & 0x1f;
+
+    if (transport->encapsulation != TW_ETRACE_ENCAP_LEN5_TYPE2)
+        return tw_etrace_frame_read(transport, frame, data, size) == TW_OK &&
+               frame->kind <= TW_ETRACE_FRAME_DATA;
+    if (TW_UNLIKELY(length == 0 || (data[0] >> 6) != 1))
+        return false;
+    *frame = (struct tw_etrace_frame){
+        .kind = data[0] & 0x20 ? TW_ETRACE_FRAME_DATA : TW_ETRACE_FRAME_INST,
+        .header_size = 1,
+        .payload_size = length,
+        .size = 1u + length,
+    };
+    return true;
+}
+
+static void take_frame(struct tw_etrace_packet *packet, const struct tw_etrace_frame *frame)
+{
+    packet->flow = frame->flow;
+    packet->source = frame->source;
+    packet->stamp = frame->stamp;
+    packet->header_size = frame->header_size;
+    packet->payload_size = frame->payload_size;
+}
+
+/* Fills in where the packet lies. */
+TW_INLINE void place(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+                     const struct tw_etrace_frame *frame)
+{
+    packet->packet.index = packet->packet.offset = codec->transport.offset;
+    packet->packet.size = frame->size;
+    packet->packet.id = codec->config.id;
+    tw_etrace_transport_pass(&codec->transport, frame);
+}
+
+enum { AHEAD = 64 }; /* bytes that read_frequent may look at */
+
+/* Packets of trace, up to `end` and as long as they are whole.  There are AHEAD bytes at least, and
+   the beginning of a packet is known.  Returns where the next packet goes; `in` and the codec move
+   on. */
+static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_codec *codec,
+                                                          struct tw_etrace_packet *packet,
+                                                          const struct tw_etrace_packet *end,
+                                                          struct tw_bytes *in)
+{
+    const uint8_t *const last = in->end - AHEAD;
+
+    while (in->at <= last && packet != end && codec->transport.is_synced) {
+        const size_t left = tw_bytes_left(in);
+        struct tw_etrace_frame frame;
+
+        if (TW_UNLIKELY(!read_frame(&codec->transport, &frame, in->at, left)))
+            break;
+        clear(packet);
+        take_frame(packet, &frame);
+        if (!take_frequent(codec, packet, &frame, in->at + frame.header_size))
+            read_payload(codec, packet, &frame, in->at, left);
+        if (frame.has_stamp)
+            packet->has |= TW_ETRACE_HAS_STAMP;
+        place(codec, packet, &frame);
+        in->at += frame.size;
+        packet++;
+    }
+    return packet;
+}
+
+static bool may_be_frequent(const struct tw_etrace_codec *codec, size_t size)
+{
+    return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD;
+}
+
+enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
+                                  struct tw_etrace_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last)
+{
+    struct tw_etrace_frame frame;
+    const enum tw_status status =
+        tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
+
+    if (status != TW_OK && (!is_last || size == 0))
+        return TW_MORE;
+    clear(packet);
+    if (status != TW_OK) { /* cut by the end of the trace */
+        frame = (struct tw_etrace_frame){ .kind = TW_ETRACE_FRAME_BAD, .size = (uint32_t)size };
+        packet->packet.type = TW_ETRACE_INCOMPLETE;
+        packet->error = TW_ERROR_TRUNCATED;
+    } else if (frame.kind == TW_ETRACE_FRAME_HUNT) {
+        packet->packet.type = TW_ETRACE_NOT_SYNC;
+    } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
+        packet->packet.type = TW_ETRACE_BAD;
+        packet->error = TW_ERROR_RESERVED_HEADER;
+    } else if (frame.kind == TW_ETRACE_FRAME_NULL || frame.kind == TW_ETRACE_FRAME_OTHER) {
+        packet->packet.type =
+            frame.kind == TW_ETRACE_FRAME_NULL ? TW_ETRACE_NULL : TW_ETRACE_OTHER;
+    } else {
+        take_frame(packet, &frame);
+        read_payload(codec, packet, &frame, data, size);
+        if (frame.has_stamp)
+            packet->has |= TW_ETRACE_HAS_STAMP;
+    }
+    place(codec, packet, &frame);
+    return TW_OK;
+}
+
+enum tw_status tw_etrace_read(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+                              const uint8_t *data, size_t size, bool is_last)
+{
+    struct tw_bytes in = { .at = data, .end = data + size };
+
+    if (TW_LIKELY(may_be_frequent(codec, size)) &&
+        read_frequent(codec, packet, packet + 1, &in) != packet)
+        return TW_OK;
+    return tw_etrace_read_any(codec, packet, data, size, is_last);
+}
+
+size_t tw_etrace_read_batch(struct tw_etrace_codec *codec, struct tw_etrace_packet *packets,
+                            size_t room, const uint8_t *data, size_t size, size_t *used)
+{
+    struct tw_bytes in = { .at = data, .end = data + size };
+    struct tw_etrace_packet *packet = packets, *const end = packets + room;
+
+    while (packet != end) {
+        if (TW_LIKELY(may_be_frequent(codec, tw_bytes_left(&in)))) {
+            packet = read_frequent(codec, packet, end, &in);
+            if (packet == end)
+                break;
+        }
+        if (tw_etrace_read_any(codec, packet, in.at, tw_bytes_left(&in), false) != TW_OK)
+            break;
+        in.at += packet->packet.size;
+        packet++;
+    }
+    *used = (size_t)(in.at - data);
+    return (size_t)(packet - packets);
+}
