@@ -41,6 +41,7 @@ struct session {
     struct progress *progress; /* of session_run; NULL: not shown */
     struct tw_errors *errors;  /* writes to standard error */
 
+    const struct tw_counter *counter; /* elements go there, not to session_next; or NULL */
     struct at *at; /* decoding begins in the middle, or ends early; NULL: it does not */
 
     /* The buffer at work. */

@@ -158,6 +158,7 @@ static bool new_tree(struct session *session, enum tw_framing framing)
         .check_atoms = (options->checks & CHECK_ATOMS) != 0,
         .check_continuity = (options->checks & CHECK_CONTINUITY) != 0,
         .threads = threads_of(session),
+        .counter = session->counter,
     };
     struct tw_fault fault = { TW_OK, "" };
 

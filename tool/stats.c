@@ -13,20 +13,25 @@ struct kind {
     uint64_t packets, bytes;
 };
 
+/* From decoding; of a part of the trace, which can be added to what was before it. */
+struct flow {
+    uint64_t instructions, exceptions, errors, missing;
+    uint64_t times, first_time, last_time, cycles;
+};
+
 struct source_count {
     const char *protocol;
     struct kind kinds[256];
     uint64_t packets, bytes, bad, unsynced;
     uint64_t syncs, last_sync, sync_least, sync_most; /* stream offsets and distances */
     uint64_t first_sync;
-
-    /* from decoding */
-    uint64_t instructions, exceptions, overflows, discards, errors, missing;
-    uint64_t times, first_time, last_time, cycles;
+    uint64_t overflows, discards;
+    struct flow flow;
 };
 
 struct stats {
     const struct options *options;
+    const struct session *session;
     struct output out;
     struct source_count *sources; /* by trace ID, for the buffer at work */
     bool is_json;
@@ -84,33 +89,65 @@ static bool count_packets(void *context, struct session *session, size_t buffer)
     return status == TW_END;
 }
 
-static void count_element(struct source_count *source, const struct tw_element *element)
+static void count_element(struct flow *flow, const struct tw_element *element)
 {
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
-        source->instructions += element->count;
+        flow->instructions += element->count;
         break;
     case TW_ELEMENT_EXCEPTION:
-        source->exceptions++;
+        flow->exceptions++;
         break;
     case TW_ELEMENT_ADDR_NACC:
-        source->missing++;
+        flow->missing++;
         break;
     case TW_ELEMENT_TIMESTAMP:
-        if (!source->times++)
-            source->first_time = element->timestamp;
-        source->last_time = element->timestamp;
+        if (!flow->times++)
+            flow->first_time = element->timestamp;
+        flow->last_time = element->timestamp;
         break;
     case TW_ELEMENT_ERROR:
-        source->errors++;
+        flow->errors++;
         return;
     default:
         break;
     }
     if (element->flags & TW_FLAG_HAS_CYCLES)
-        source->cycles += element->cycles;
+        flow->cycles += element->cycles;
 }
 
+/* On any thread: see struct tw_counter. */
+static void count_batch(void *context, void *tally, const struct tw_batch *batch)
+{
+    const struct stats *stats = context;
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (session_wants_index(stats->session, batch->elements[i].index))
+            count_element(tally, &batch->elements[i]);
+}
+
+static void add_flow(void *context, void *tally, uint8_t id)
+{
+    struct stats *stats = context;
+    struct flow *flow = &stats->sources[id & 0x7f].flow;
+    const struct flow *more = tally;
+
+    if (!session_wants_id(stats->session, id))
+        return;
+    if (!flow->times)
+        flow->first_time = more->first_time;
+    if (more->times)
+        flow->last_time = more->last_time;
+    flow->times += more->times;
+    flow->instructions += more->instructions;
+    flow->exceptions += more->exceptions;
+    flow->errors += more->errors;
+    flow->missing += more->missing;
+    flow->cycles += more->cycles;
+}
+
+/* Most of it is counted by the threads that decode, and then session_next has no elements; but of
+   perf.data others want to see them too. */
 static bool count_elements(void *context, struct session *session, size_t buffer)
 {
     struct stats *stats = context;
@@ -119,11 +156,10 @@ static bool count_elements(void *context, struct session *session, size_t buffer
 
     (void)buffer;
     while ((status = session_next(session, &batch)) == TW_OK) {
-        if (!session_wants_id(session, batch.id))
-            continue;
-        for (size_t i = 0; i < batch.count; i++)
-            if (session_wants_index(session, batch.elements[i].index))
-                count_element(&stats->sources[batch.id & 0x7f], &batch.elements[i]);
+        struct flow flow = { 0 };
+
+        count_batch(stats, &flow, &batch);
+        add_flow(stats, &flow, batch.id);
     }
     for (size_t id = 0; id < 128; id++) {
         const struct tw_source_stats *more =
@@ -156,9 +192,10 @@ static double share(uint64_t part, uint64_t whole)
 
 static double seconds_of(const struct stats *stats, const struct source_count *source)
 {
-    return stats->options->clock.value ? (double)(source->last_time - source->first_time) /
-                                             (double)stats->options->clock.value
-                                       : 0;
+    return stats->options->clock.value
+               ? (double)(source->flow.last_time - source->flow.first_time) /
+                     (double)stats->options->clock.value
+               : 0;
 }
 
 static void print_flow(struct stats *stats, const struct source_count *source)
@@ -166,24 +203,25 @@ static void print_flow(struct stats *stats, const struct source_count *source)
     struct output *out = &stats->out;
     const double seconds = seconds_of(stats, source);
 
-    if (source->instructions)
+    if (source->flow.instructions)
         output_format(out, "  %" PRIu64 " instructions, %.3f bits of trace for each\n",
-                      source->instructions,
-                      8 * (double)source->bytes / (double)source->instructions);
-    if (source->exceptions || source->missing)
+                      source->flow.instructions,
+                      8 * (double)source->bytes / (double)source->flow.instructions);
+    if (source->flow.exceptions || source->flow.missing)
         output_format(out, "  %" PRIu64 " exceptions, %" PRIu64 " addresses not in the image\n",
-                      source->exceptions, source->missing);
-    if (source->times)
+                      source->flow.exceptions, source->flow.missing);
+    if (source->flow.times)
         output_format(out, "  %" PRIu64 " timestamps from %" PRIu64 " to %" PRIu64 "\n",
-                      source->times, source->first_time, source->last_time);
+                      source->flow.times, source->flow.first_time, source->flow.last_time);
     if (seconds > 0)
         output_format(out, "  %.9f s, %.0f bytes/s\n", seconds,
                       (double)source->bytes / seconds);
-    else if (source->last_time > source->first_time)
+    else if (source->flow.last_time > source->flow.first_time)
         output_format(out, "  %.3f bytes for each unit of time (--clock HZ gives bytes/s)\n",
-                      (double)source->bytes / (double)(source->last_time - source->first_time));
-    if (source->cycles)
-        output_format(out, "  %" PRIu64 " cycles counted\n", source->cycles);
+                      (double)source->bytes /
+                          (double)(source->flow.last_time - source->flow.first_time));
+    if (source->flow.cycles)
+        output_format(out, "  %" PRIu64 " cycles counted\n", source->flow.cycles);
 }
 
 static void print_text(struct stats *stats, unsigned id, const struct source_count *source)
@@ -209,7 +247,7 @@ static void print_text(struct stats *stats, unsigned id, const struct source_cou
     output_format(out,
                   "  lost: %" PRIu64 " bad packets, %" PRIu64 " errors, %" PRIu64
                   " overflows, %" PRIu64 " discards, %" PRIu64 " bytes without sync\n",
-                  source->bad, source->errors, source->overflows, source->discards,
+                  source->bad, source->flow.errors, source->overflows, source->discards,
                   source->unsynced);
 }
 
@@ -238,12 +276,12 @@ static void print_json(struct stats *stats, const char *buffer, unsigned id,
                   ",\"instructions\":%" PRIu64 ",\"exceptions\":%" PRIu64
                   ",\"missing\":%" PRIu64 ",\"cycles\":%" PRIu64,
                   source->protocol, source->bytes, source->packets, source->syncs,
-                  source->sync_least, source->sync_most, source->instructions,
-                  source->exceptions, source->missing, source->cycles);
-    if (source->times)
+                  source->sync_least, source->sync_most, source->flow.instructions,
+                  source->flow.exceptions, source->flow.missing, source->flow.cycles);
+    if (source->flow.times)
         output_format(
             out, ",\"timestamps\":%" PRIu64 ",\"ts_first\":%" PRIu64 ",\"ts_last\":%" PRIu64,
-            source->times, source->first_time, source->last_time);
+            source->flow.times, source->flow.first_time, source->flow.last_time);
     if (seconds_of(stats, source) > 0)
         output_format(out, ",\"seconds\":%.9f,\"bytes_per_second\":%.0f",
                       seconds_of(stats, source),
@@ -251,7 +289,7 @@ static void print_json(struct stats *stats, const char *buffer, unsigned id,
     output_format(out,
                   ",\"bad\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"overflows\":%" PRIu64
                   ",\"discards\":%" PRIu64 ",\"unsynced\":%" PRIu64 "}\n",
-                  source->bad, source->errors, source->overflows, source->discards,
+                  source->bad, source->flow.errors, source->overflows, source->discards,
                   source->unsynced);
 }
 
@@ -297,7 +335,14 @@ static int run(const struct options *options)
         .is_json = options_format_is(options, "jsonl"),
     };
     struct session session = { .options = options };
+    const struct tw_counter counter = { .size = sizeof counter,
+                                        .tally_size = sizeof(struct flow),
+                                        .context = &stats,
+                                        .count = count_batch,
+                                        .merge = add_flow };
     int status = NOT_DONE;
+
+    stats.session = &session;
 
     if (!stats.sources) {
         say("out of memory");
@@ -308,6 +353,7 @@ static int run(const struct options *options)
         status = NOT_DONE;
     if (status == DONE) {
         session.out = &stats.out;
+        session.counter = session.perf ? NULL : &counter;
         status = session_run(&session, false, count_and_print, &stats);
     }
     if (!output_close(&stats.out, status == DONE || status == DONE_WITH_LOSS))

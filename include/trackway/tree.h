@@ -16,6 +16,24 @@ extern "C" {
 struct tw_tree;
 struct tw_protocol;
 
+/* Counts elements where they are made instead of handing them out: for profiles, coverage,
+   statistics.  Threads count at the same time, each into a tally of its own; what was decoded in vain
+   is in none that is merged, so the sum is that of one thread. */
+struct tw_counter {
+    size_t size;       /* sizeof(struct tw_counter) */
+    size_t tally_size; /* bytes of a tally: zeros when it is new */
+    void *context;
+    /* On any thread: adds elements of one ID, in order, to a tally.  It changes nothing else. */
+    void (*count)(void *context, void *tally, const struct tw_batch *batch);
+    /* On the caller's thread, inside tw_tree_next: adds a tally to the whole.  The tallies of an ID
+       come in the order of its trace; at TW_MORE and TW_END all have come. */
+    void (*merge)(void *context, void *tally, uint8_t id);
+    /* On any thread: empties a tally, which may keep its memory.  NULL: it is set to zeros. */
+    void (*clear)(void *context, void *tally);
+    /* Frees what a tally keeps; NULL: nothing. */
+    void (*release)(void *context, void *tally);
+};
+
 struct tw_tree_config {
     size_t size; /* sizeof(struct tw_tree_config) */
     enum tw_framing framing;
@@ -37,6 +55,7 @@ struct tw_tree_config {
        images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
     uint32_t threads;
     size_t segment_size; /* bytes of a stream that one thread decodes at a time; 0: chosen */
+    const struct tw_counter *counter; /* borrowed: gets the elements, tw_tree_next gives none */
 };
 
 /* A trace source of the capture. */

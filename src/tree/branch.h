@@ -41,6 +41,7 @@ struct tw_branch {
     size_t count, given; /* in `elements`: there, and handed out already */
     struct tw_mark *marks;
     size_t mark_count, next_mark;
+    struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
     size_t view_size;
     struct tw_strand *strand; /* NULL: there are no other threads */
     bool is_idle;             /* nothing more comes from what is held */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/tally.h"
 
 void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
                        size_t count)
@@ -65,6 +66,11 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
             tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
     if (is_merged && !branch->marks)
         branch->marks = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
+    if (branch->tree->config.counter && !branch->tally) {
+        branch->tally = tw_tally_new(branch->tree);
+        if (!branch->tally)
+            return false;
+    }
     return branch->elements && (!is_merged || branch->marks);
 }
 
@@ -118,6 +124,8 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     branch->given = until;
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
+    if (TW_UNLIKELY(branch->tree->config.counter != NULL))
+        tw_tally_count(branch->tree, branch->tally, batch);
 }
 
 /* Where the branch's next element was released. */
@@ -289,7 +297,7 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
     return TW_OK;
 }
 
-enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+static enum tw_status next(struct tw_tree *tree, struct tw_batch *batch)
 {
     enum tw_status status;
 
@@ -301,4 +309,18 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
         return TW_E_ARGUMENT;
     status = tree->is_merged ? next_merged(tree, batch) : next_in_turn(tree, batch);
     return status == TW_MORE && tree->is_finished ? next_of_end(tree, batch) : status;
+}
+
+enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+{
+    enum tw_status status = next(tree, batch);
+
+    if (TW_LIKELY(!tree->config.counter))
+        return status;
+    while (status == TW_OK)
+        status = next(tree, batch);
+    for (size_t i = 0; status >= 0 && i < tree->branch_count; i++)
+        if (tree->branches[i]->tally)
+            tw_tally_merge(tree, tree->branches[i]->tally, tree->branches[i]->id);
+    return status;
 }

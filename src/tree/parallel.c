@@ -317,11 +317,29 @@ static bool is_for_direct(const struct tw_segment *segment)
            (segment->phase == TW_SEGMENT_WAITING || segment->phase == TW_SEGMENT_PAUSED);
 }
 
+/* With the lock: what the segment counted is added to the whole, behind what came before it. */
+static void merge_tally(struct tw_pool *pool, struct tw_branch *branch,
+                        struct tw_segment *segment)
+{
+    struct tw_tally *tally = segment->tally;
+
+    segment->tally = NULL;
+    (void)pthread_mutex_unlock(&pool->lock);
+    tw_tally_merge(pool->tree, branch->tally, branch->id);
+    tw_tally_merge(pool->tree, tally, branch->id);
+    (void)pthread_mutex_lock(&pool->lock);
+    tally->next = pool->tallies;
+    pool->tallies = tally;
+}
+
 static enum tw_status next_chunk(struct tw_pool *pool, struct tw_strand *strand, bool is_merged)
 {
     while (strand->current < strand->count) {
         struct tw_segment *segment = &strand->segments[strand->current];
 
+        if (segment->is_trusted && (segment->first || segment->phase != TW_SEGMENT_RUNNING) &&
+            segment->tally)
+            merge_tally(pool, strand->branch, segment);
         if (is_for_direct(segment))
             TW_TRY(begin_direct(pool, strand, segment));
         if (segment->is_direct) {

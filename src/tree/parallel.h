@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "base/state.h"
-#include "tree/branch.h"
+#include "tree/tally.h"
 
 enum {
     TW_SEGMENT_SIZE = 32 * 1024, /* bytes of a stream, unless told */
@@ -46,12 +46,14 @@ struct tw_segment {
     bool has_begun;  /* `begin` is there */
     bool is_void;    /* running, but in vain */
     bool is_direct;  /* running on the caller's thread, straight into the branch's batch */
+    bool is_handed;  /* counting: it gives its elements to who takes them after all */
     enum tw_status status;
     uint64_t by;           /* what its total lacks: see tw_protocol.rebase */
     struct tw_state begin; /* at `until` */
     struct tw_state state; /* at the end, or where it paused; true if is_trusted */
     struct tw_chunk *first, *last;
     size_t chunk_count;
+    struct tw_tally *tally; /* of the elements before the first chunk; or NULL */
     struct tw_source_stats stats;
 };
 
@@ -112,6 +114,7 @@ struct tw_pool {
     struct tw_strand *strands;
     size_t strand_count;
     struct tw_chunk *free, *free_last; /* for use again */
+    struct tw_tally *tallies;          /* for use again */
     size_t in_flight;                  /* segments begun whose elements are not all taken */
     size_t in_flight_most, quota;
     bool leaves_one; /* see find_work in pool.c */

@@ -63,6 +63,13 @@ static void drop_chunks(struct tw_pool *pool, struct tw_segment *segment)
     }
     segment->last = NULL;
     segment->chunk_count = 0;
+    segment->is_handed = false;
+    if (segment->tally) {
+        tw_tally_clear(pool->tree, segment->tally);
+        segment->tally->next = pool->tallies;
+        pool->tallies = segment->tally;
+        segment->tally = NULL;
+    }
     memset(&segment->stats, 0, sizeof segment->stats);
 }
 
@@ -242,18 +249,50 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
     return goes_on;
 }
 
+/* Counts the chunk's elements here and now, where that is asked for.  From the first chunk on that
+   tells of a guess the elements are handed over after all: their order is kept. */
+static void count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
+{
+    struct tw_segment *segment = job->segment;
+    const struct tw_batch batch = { .elements = chunk->elements,
+                                    .count = chunk->count,
+                                    .room = chunk->count,
+                                    .id = job->strand->branch->id };
+
+    segment->is_handed |= chunk->is_guess || !segment->tally;
+    if (segment->is_handed)
+        return;
+    if (batch.count)
+        tw_tally_count(pool->tree, segment->tally, &batch);
+    chunk->count = 0;
+}
+
+/* Where elements are counted the segment has a tally, unless memory is out. */
+static void take_tally(struct tw_pool *pool, struct tw_segment *segment)
+{
+    if (!tw_counts_apart(pool->tree) || segment->is_handed || segment->tally)
+        return;
+    (void)pthread_mutex_lock(&pool->lock);
+    segment->tally = pool->tallies;
+    if (segment->tally)
+        pool->tallies = segment->tally->next;
+    (void)pthread_mutex_unlock(&pool->lock);
+    if (!segment->tally)
+        segment->tally = tw_tally_new(pool->tree);
+}
+
 /* Adds a chunk to what the segment made.  True: go on; else *status says how it stands, TW_END
    when the segment was begun again. */
-static bool deliver(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk,
+static bool deliver(struct tw_pool *pool, struct tw_job *job, struct tw_chunk **chunk,
                     enum tw_status *status)
 {
     struct tw_segment *segment = job->segment;
     bool goes_on;
 
-    if (chunk->count && *status >= 0)
-        add_chunk(segment, chunk);
-    else
-        tw_pool_recycle(pool, chunk);
+    if ((*chunk)->count && *status >= 0) {
+        add_chunk(segment, *chunk);
+        *chunk = NULL;
+    }
     if (is_in_vain(pool, job)) {
         *status = TW_END;
         return false;
@@ -269,15 +308,18 @@ static void run(struct tw_pool *pool, struct tw_job *job)
 {
     struct tw_segment *segment = job->segment;
     enum tw_status status = TW_OK;
+    struct tw_chunk *chunk = NULL;
     bool goes_on = true;
 
     if (!begin(pool, job))
         return;
+    take_tally(pool, segment);
     tw_job_limit(job, segment->end, segment->is_last);
     while (goes_on) {
-        struct tw_chunk *chunk = take_chunk(pool, pool->tree->is_merged);
         struct tw_source_stats stats;
 
+        if (!chunk)
+            chunk = take_chunk(pool, pool->tree->is_merged);
         if (!chunk) {
             status = TW_E_MEMORY;
             break;
@@ -286,9 +328,13 @@ static void run(struct tw_pool *pool, struct tw_job *job)
         memset(&stats, 0, sizeof stats);
         if (pool->tree->config.counts_elements)
             tw_count_elements(&stats, chunk->elements, chunk->count);
+        if (tw_counts_apart(pool->tree) && status >= 0)
+            count(pool, job, chunk);
         (void)pthread_mutex_lock(&pool->lock);
         tw_stats_add(&segment->stats, &stats);
-        goes_on = deliver(pool, job, chunk, &status);
+        goes_on = deliver(pool, job, &chunk, &status);
+        if (chunk && !goes_on)
+            tw_pool_recycle(pool, chunk);
         (void)pthread_mutex_unlock(&pool->lock);
     }
     if (status == TW_END)
@@ -504,6 +550,12 @@ void tw_pool_stop(struct tw_pool *pool)
         tw_give(allocator, worker->engines);
     }
     pool->worker_count = 0;
+    while (pool->tallies) {
+        struct tw_tally *tally = pool->tallies;
+
+        pool->tallies = tally->next;
+        tw_tally_free(tree, tally);
+    }
     tw_give(allocator, pool->workers);
     while (pool->free) {
         struct tw_chunk *chunk = pool->free;

@@ -11,6 +11,7 @@
 #include <trackway/trackway.h>
 
 #include "tree/parallel.h"
+#include "tree/test_stream.h"
 
 enum {
     SOURCES_MAX = 128,
@@ -314,83 +315,20 @@ static void recordings_of_the_corpus(void **state)
 
 /* Generated: no corpus is needed. */
 
-enum { STREAM = 300000, MEMORY = 0x4000 };
-
-struct made {
-    uint8_t *bytes;
-    size_t size;
-    struct tw_image *image;
-    uint8_t memory[MEMORY];
-};
-
-static void put(struct made *made, const void *bytes, size_t size)
+static struct tw_tree *make_tree(const struct made_stream *made, uint32_t threads, bool guesses)
 {
-    memcpy(made->bytes + made->size, bytes, size);
-    made->size += size;
-}
-
-/* An ETE stream: in each stretch between two synchronizations an overflow, a discard, a reserved
-   header or a lie about a branch. */
-static void make_stream(struct made *made, uint64_t seed)
-{
-    static const uint8_t start[] = { 0,    0, 0, 0, 0,    0, 0, 0, 0, 0,   0,
-                                     0x80, 1, 0, 4, 0x82, 0, 8, 0, 0, 0x31 };
-    static const char *const packets[] = { "\xf7", "\xf6", "\xdc", "\x95\x04", "\x72", "\x90" };
-    static const char *const damage[] = { "\x05", "\x02\x33", "\x0f", "\x95\x7f\xdc\xdc" };
-    static const uint32_t words[] = { 0xd503201f, 0x54000040, 0x94000003, 0x17fffffd,
-                                      0xd503201f, 0xd65f03c0, 0xb4000060, 0xd5033fdf };
-    const struct tw_region region = { .size = sizeof region, .length = MEMORY };
-    struct check_random random = { seed };
-
-    made->bytes = malloc(STREAM + 64);
-    CHECK(made->bytes != NULL);
-    made->size = 0;
-    while (made->size < STREAM - 1000) {
-        put(made, start, sizeof start);
-        for (unsigned i = 0; i < 200; i++) {
-            const char *packet = packets[check_random_below(&random, LENGTH(packets))];
-
-            if (i == 120)
-                packet = damage[check_random_below(&random, LENGTH(damage))];
-            put(made, packet, strlen(packet));
-        }
-    }
-    for (size_t i = 0; i < MEMORY; i++)
-        made->memory[i] = (uint8_t)(words[i / 4 % LENGTH(words)] >> (8 * (i % 4)));
-    CHECK_EQ(tw_image_new(&made->image, NULL), TW_OK);
-    CHECK_EQ(tw_image_add(made->image, &region, made->memory), TW_OK);
-}
-
-static void free_made(struct made *made)
-{
-    tw_image_free(made->image);
-    free(made->bytes);
-}
-
-static struct tw_tree *make_tree(const struct made *made, uint32_t threads, bool guesses)
-{
-    static const struct tw_register registers[] = {
-        { "TRCIDR0", 0x28c1cea1 },    { "TRCIDR1", 0x4100fff0 }, { "TRCIDR2", 0xd0001088 },
-        { "TRCDEVARCH", 0x47735a13 }, { "TRCCONFIGR", 0x1001 },  { "TRCTRACEIDR", 0x10 },
-    };
     const struct tw_tree_config config = {
         .size = sizeof config, .counts_elements = true, .threads = threads, .segment_size = 600
     };
-    const struct tw_tree_source source = { .size = sizeof source,
-                                           .protocol = "ete",
-                                           .registers = registers,
-                                           .register_count = LENGTH(registers),
-                                           .core_type = "ARM-AA64",
-                                           .image = made->image };
     struct tw_tree *tree;
 
     CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
     tree->guesses = guesses;
-    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    made_stream_add(made, tree);
     return tree;
 }
 
-static struct outcome decode_made(struct tw_tree *tree, const struct made *made)
+static struct outcome decode_made(struct tw_tree *tree, const struct made_stream *made)
 {
     struct outcome outcome = { .hash = 1 };
 
@@ -405,14 +343,14 @@ static struct outcome decode_made(struct tw_tree *tree, const struct made *made)
 static void losses_in_every_segment(void **state)
 {
     static const uint32_t threads[] = { 2, 3, 8 };
-    static struct made made;
+    static struct made_stream made;
 
     (void)state;
     for (uint64_t seed = 1; seed <= check_scale(30); seed++) {
         struct tw_tree *tree;
         struct outcome one, many;
 
-        make_stream(&made, seed);
+        made_stream_make(&made, seed);
         tree = make_tree(&made, 1, false);
         one = decode_made(tree, &made);
         tw_tree_free(tree);
@@ -425,19 +363,19 @@ static void losses_in_every_segment(void **state)
                 CHECK(many.matched > 300);
             tw_tree_free(tree);
         }
-        free_made(&made);
+        made_stream_free(&made);
     }
 }
 
 static void cancelled_and_begun_again(void **state)
 {
-    static struct made made;
+    static struct made_stream made;
     struct outcome want, got;
     struct tw_tree *tree;
     struct tw_batch batch;
 
     (void)state;
-    make_stream(&made, 77);
+    made_stream_make(&made, 77);
     tree = make_tree(&made, 1, false);
     want = decode_made(tree, &made);
     tw_tree_free(tree);
@@ -460,7 +398,7 @@ static void cancelled_and_begun_again(void **state)
     got = decode_made(tree, &made);
     check_same(&got, &want);
     tw_tree_free(tree);
-    free_made(&made);
+    made_stream_free(&made);
 }
 
 static void itm_of_the_corpus(void **state)

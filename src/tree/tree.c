@@ -7,6 +7,7 @@
 #include "tree/custom.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/tally.h"
 
 static void free_branch(struct tw_branch *branch)
 {
@@ -21,6 +22,7 @@ static void free_branch(struct tw_branch *branch)
     tw_give(allocator, branch->decoder);
     tw_give(allocator, branch->elements);
     tw_give(allocator, branch->marks);
+    tw_tally_free(branch->tree, branch->tally);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
     tw_give(allocator, branch->run_bytes);
@@ -59,6 +61,9 @@ enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *c
     *tree = NULL;
     if (config->size != sizeof *config)
         return tw_fail(fault, TW_E_ARGUMENT, "tw_tree_config has the wrong size");
+    if (config->counter && (config->counter->size != sizeof *config->counter ||
+                            !config->counter->count || !config->counter->merge))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_counter lacks a function, or its size");
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a decode tree");
@@ -366,7 +371,7 @@ static void refresh_all(struct tw_tree *tree)
         tw_branch_refresh(tree->branches[i]);
         live += tree->branches[i]->stream.size > 0;
     }
-    tree->is_merged = live > 1 && !tree->config.unmerged;
+    tree->is_merged = live > 1 && !tree->config.unmerged && !tree->config.counter;
     tree->live_count = 0;
 }
 
@@ -436,6 +441,8 @@ static void reset_branch(struct tw_branch *branch)
     branch->is_idle = branch->is_read_idle = branch->is_ended = false;
     branch->has_packet = branch->has_run = false;
     branch->handled_gap = 0;
+    if (branch->tally)
+        tw_tally_clear(branch->tree, branch->tally);
     if (branch->reader)
         branch->protocol->reader_init(branch->reader, branch->config);
     if (!branch->decoder)

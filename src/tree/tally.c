@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tallies: what a counter of the caller's fills. */
+#include "tree/tally.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+struct tw_tally *tw_tally_new(const struct tw_tree *tree)
+{
+    return tw_take(tree->config.allocator,
+                   sizeof(struct tw_tally) + tree->config.counter->tally_size);
+}
+
+void tw_tally_free(const struct tw_tree *tree, struct tw_tally *tally)
+{
+    const struct tw_counter *counter = tree->config.counter;
+
+    if (tally && counter->release)
+        counter->release(counter->context, &tally->first);
+    tw_give(tree->config.allocator, tally);
+}
+
+void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
+                    const struct tw_batch *batch)
+{
+    const struct tw_counter *counter = tree->config.counter;
+
+    tally->is_used = true;
+    counter->count(counter->context, &tally->first, batch);
+}
+
+void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
+{
+    const struct tw_counter *counter = tree->config.counter;
+
+    if (!tally->is_used)
+        return;
+    tally->is_used = false;
+    if (counter->clear)
+        counter->clear(counter->context, &tally->first);
+    else
+        memset(&tally->first, 0, counter->tally_size);
+}
+
+void tw_tally_merge(const struct tw_tree *tree, struct tw_tally *tally, uint8_t id)
+{
+    const struct tw_counter *counter = tree->config.counter;
+
+    if (!tally->is_used)
+        return;
+    counter->merge(counter->context, &tally->first, id);
+    tw_tally_clear(tree, tally);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What counts elements where they are made: tallies, see struct tw_counter. */
+#ifndef TREE_TALLY_H
+#define TREE_TALLY_H
+
+#include "tree/branch.h"
+
+/* A caller's tally follows. */
+struct tw_tally {
+    struct tw_tally *next;
+    bool is_used; /* there may be something in it */
+    max_align_t first;
+};
+
+/* An empty one; NULL: no memory. */
+struct tw_tally *tw_tally_new(const struct tw_tree *tree);
+void tw_tally_free(const struct tw_tree *tree, struct tw_tally *tally);
+void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
+                    const struct tw_batch *batch);
+/* Empties it. */
+void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally);
+/* Adds it to the whole, and empties it. */
+void tw_tally_merge(const struct tw_tree *tree, struct tw_tally *tally, uint8_t id);
+
+/* Workers count too, and their elements go nowhere else: no error log waits for them. */
+static inline bool tw_counts_apart(const struct tw_tree *tree)
+{
+    return tree->config.counter && !tree->config.errors;
+}
+
+#endif
