@@ -12,6 +12,7 @@
 #define TW_INLINE              static inline __attribute__((always_inline))
 #define TW_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define TW_UNUSED              __attribute__((unused))
+#define TW_PREFETCH(address)   __builtin_prefetch(address)
 #else
 #define TW_LIKELY(x)   (x)
 #define TW_UNLIKELY(x) (x)
@@ -19,6 +20,7 @@
 #define TW_INLINE static inline
 #define TW_PRINTF(text, first)
 #define TW_UNUSED
+#define TW_PREFETCH(address) ((void)(address))
 #endif
 
 /* Of the host; where it is not known, the slower way is taken. */
@@ -55,6 +57,20 @@ TW_INLINE unsigned tw_lowest_bit(unsigned long long bits)
     unsigned number = 0;
 
     while (!(bits >> number & 1))
+        number++;
+    return number;
+#endif
+}
+
+/* Number of the highest set bit; there must be one. */
+TW_INLINE unsigned tw_highest_bit(unsigned long long bits)
+{
+#if defined(__GNUC__)
+    return 63 - (unsigned)__builtin_clzll(bits);
+#else
+    unsigned number = 0;
+
+    while (bits >>= 1)
         number++;
     return number;
 #endif

@@ -111,53 +111,71 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
     struct tw_etmv4_entry *history = decoder->reader.history;
     struct tw_follow *follow = stage->run.follow;
     struct tw_track track = tw_track_begin(follow);
-    struct tw_position position = stage->position;
-    const uint64_t base = stage->offset - (uint64_t)(uintptr_t)stage->base;
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
+    const uint8_t *together = at; /* bytes before this one lie together in the capture ... */
+    uint64_t shift = 0;           /* ... at their address + shift */
     struct tw_element *out = stage->run.out;
     struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
-    const bool is_marked = stage->output->marks.marks != NULL;
     struct tw_element *before = out; /* the last packet of atoms */
-    /* Written before, but not marked yet. */
+    const bool is_marked = stage->output->marks.marks != NULL;
+    /* Elements that were written before, but not marked yet. */
     struct tw_element *unmarked = is_marked && stage->marked != out ? stage->marked : NULL;
-    uint64_t marked_until = !is_marked ? UINT64_MAX : unmarked ? 0 : stage->marked_until;
+    bool wants_mark = unmarked != NULL; /* the next elements do */
     const uint8_t *failed = NULL;
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
-    while (at < end && out <= last) {
-        const uint8_t head = *at;
-        const struct tw_etmv4_atoms atoms = tw_etmv4_atoms[head];
+    while (out <= last) {
+        const struct tw_etmv4_atoms *atoms;
         struct tw_etmv4_entry entry;
         unsigned size;
+        uint8_t head;
 
-        if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && atoms.count && !follow->pop_is_pending)) {
-            tw_follow_skip(follow, atoms.count); /* until an address comes */
-            at++;
-            continue;
+        if (TW_UNLIKELY(at >= together)) {
+            const uint64_t offset = stage->offset + (uint64_t)(at - stage->base);
+            struct tw_stretch stretch;
+
+            if (at >= end)
+                break;
+            stretch = tw_position_stretch(&stage->position, offset);
+            shift = offset + stretch.delta - (uint64_t)(uintptr_t)at;
+            together = stretch.stop - offset < (uint64_t)(end - at)
+                           ? at + (stretch.stop - offset)
+                           : end;
+            wants_mark |= is_marked && offset >= stage->marked_until;
         }
-        if (TW_LIKELY(atoms.count)) {
-            const uint64_t index = tw_position_at(&position, base + (uint64_t)(uintptr_t)at);
+        head = *at;
+        atoms = &tw_etmv4_atoms[head];
+        if (TW_LIKELY(atoms->count)) {
+            const uint64_t index = (uint64_t)(uintptr_t)at + shift;
 
+            if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
+                tw_follow_skip(follow, atoms->count); /* until an address comes */
+                at++;
+                continue;
+            }
             before = out;
-            out = tw_track_atoms(follow, &track, out, atoms.bits, atoms.count, index);
+            out =
+                tw_track_atoms(follow, &track, out, tw_atoms(atoms->bits, atoms->count), index);
             at++;
-            if (TW_UNLIKELY(follow->error)) {
+            if (TW_LIKELY(!(wants_mark | follow->error)))
+                continue;
+            if (follow->error) {
                 failed = at - 1;
                 break;
             }
-            if (TW_UNLIKELY(base + (uint64_t)(uintptr_t)at > marked_until) && out != before) {
-                add_mark(stage, unmarked ? unmarked : before, &position, index);
-                marked_until = stage->marked_until;
+            if (out != before) {
+                add_mark(stage, unmarked ? unmarked : before, &stage->position, index);
+                wants_mark = false;
                 unmarked = NULL;
             }
             continue;
         }
         if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
-            const unsigned sub_isa = head - 0x95u, shift = 2 - sub_isa;
-            uint64_t low = (uint64_t)(at[1] & 0x7f) << shift;
-            unsigned bits = 7 + shift;
+            const unsigned sub_isa = head - 0x95u, shift_by = 2 - sub_isa;
+            uint64_t low = (uint64_t)(at[1] & 0x7f) << shift_by;
+            unsigned bits = 7 + shift_by;
 
             size = 2;
             if (at[1] & 0x80) {
@@ -188,14 +206,8 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
         at += size;
-        if (TW_UNLIKELY(follow->error)) {
-            failed = at - size;
-            before = out;
-            break;
-        }
     }
     tw_track_end(follow, &track);
-    stage->position = position;
     stage->at = at;
     stage->run.out = out;
     if (is_marked && !unmarked)

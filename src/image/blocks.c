@@ -11,10 +11,11 @@
 enum {
     DEFAULT_RANGE_LIMIT = 1048576,
     RANGE_LIMIT_MAX = 1 << 28, /* a range's length in bytes fits 32 bits */
-    GROWTH_BITS = 2,
-    GROWTH = 1 << GROWTH_BITS,
+    FIRST_ROOM = 512,
+    ROOM_GROWTH = 16,
     FIRST_SLOT_BITS = 10,
-    FIRST_SLOTS = 1 << FIRST_SLOT_BITS
+    FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
+    SLOT_GROWTH_BITS = 2
 };
 
 /* The first free slot from the place where this hash belongs. */
@@ -39,11 +40,19 @@ static uint32_t put_slot(struct tw_blocks *blocks, uint32_t number)
     return index;
 }
 
+/* The slot that will be looked for next, when a block is met for the first time. */
+static void expect(const struct tw_blocks *blocks, uint64_t address, uint8_t isa)
+{
+    const uint64_t hash = tw_blocks_hash(address, isa, 0);
+
+    TW_PREFETCH(&blocks->slots[hash >> blocks->slot_shift]);
+}
+
 static bool grow_slots(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
     const bool is_first = blocks->slots == blocks->no_slots;
-    const size_t room = is_first ? FIRST_SLOTS : blocks->slot_room * GROWTH;
+    const size_t room = is_first ? FIRST_SLOTS : blocks->slot_room << SLOT_GROWTH_BITS;
     uint32_t *larger = tw_take(allocator, room * sizeof *larger);
 
     if (!larger)
@@ -52,7 +61,8 @@ static bool grow_slots(struct tw_blocks *blocks)
         tw_give(allocator, blocks->slots);
     blocks->slots = larger;
     blocks->slot_room = room;
-    blocks->slot_shift = is_first ? 64 - FIRST_SLOT_BITS : blocks->slot_shift - GROWTH_BITS;
+    blocks->slot_shift =
+        is_first ? 64 - FIRST_SLOT_BITS : blocks->slot_shift - SLOT_GROWTH_BITS;
     for (uint32_t number = TW_BLOCK_FIRST; number < blocks->count; number++)
         put_slot(blocks, number);
     return true;
@@ -62,7 +72,7 @@ static bool grow_slots(struct tw_blocks *blocks)
 static bool grow_room(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
-    const size_t room = blocks->room ? blocks->room * GROWTH : FIRST_SLOTS / 2;
+    const size_t room = blocks->room ? blocks->room * ROOM_GROWTH : FIRST_ROOM;
     const struct tw_code *code = blocks->code;
     struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
     struct tw_block_more *larger_more = blocks->more == code->no_more ? NULL : blocks->more;
@@ -129,6 +139,8 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
     tw_block_build(blocks, number);
     set_links(&code->config, &blocks->blocks[number], &blocks->more[number]);
     blocks->count++;
+    expect(blocks, blocks->more[number].target, isa);
+    expect(blocks, address + blocks->blocks[number].length, isa);
     return put_slot(blocks, number);
 }
 

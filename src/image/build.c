@@ -389,16 +389,17 @@ static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
     most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
     if (most > to_checkpoint)
         most = (size_t)to_checkpoint;
-    for (size_t at = 0; at + 4 <= most; at += 4) {
-        const uint32_t opcode = tw_load_le32(bytes + at);
+    for (const uint8_t *at = bytes, *const end = bytes + most / 4 * 4; at < end; at += 4) {
+        const uint32_t opcode = tw_load_le32(at);
+        const uint32_t before = (uint32_t)(at - bytes);
 
-        if ((opcode >> 26 & 7) != 5)
+        if (TW_LIKELY((opcode & 0x1c000000) != 0x14000000))
             continue;
-        tw_a64_classify(&instruction, opcode, block->start + at, &config->isa);
+        tw_a64_classify(&instruction, opcode, block->start + before, &config->isa);
         if (!instruction.is_waypoint)
             continue;
-        block->count = (uint32_t)(at / 4 + 1);
-        block->length = (uint32_t)(at + 4);
+        block->count = before / 4 + 1;
+        block->length = before + 4;
         set_last(block, &instruction);
         set_end(more, &instruction);
         return true;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "image/store.h"
@@ -405,33 +406,39 @@ static bool probe_context(const struct tw_image *image, struct hit *window, uint
     return false;
 }
 
-static bool is_hit(const struct hit *hit, const struct tw_view *view, uint64_t address)
+/* Looks for what the last hit does not tell. */
+static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **bytes,
+                                      const struct tw_view *view, uint64_t address)
 {
-    return hit->is_valid && hit->low <= address && address <= hit->high &&
-           hit->view.space == view->space && hit->view.context == view->context &&
-           hit->view.time == view->time;
-}
-
-size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,
-                     uint64_t address)
-{
-    struct hit *hit = &image->hit;
     struct hit window = { .view = *view, .low = 0, .high = UINT64_MAX };
 
     if (!window.view.space)
         window.view.space = TW_SPACE_ANY;
     if (!image->has_times)
         window.view.time = 0;
-    if (!is_hit(hit, &window.view, address)) {
-        if (!probe_context(image, &window, view->context, address) &&
-            (!view->context || !probe_context(image, &window, 0, address)))
-            /* The callback is told the view as it came. */
-            return tw_pages_find(image, bytes, view, address, window.high);
-        window.is_valid = true;
-        *hit = window;
+    if (!probe_context(image, &window, view->context, address) &&
+        (!view->context || !probe_context(image, &window, 0, address)))
+        /* The callback is told the view as it came. */
+        return tw_pages_find(image, bytes, view, address, window.high);
+    window.is_valid = true;
+    image->hit = window;
+    *bytes = window.bytes + (address - window.low);
+    return (size_t)(window.high - address) + 1;
+}
+
+size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,
+                     uint64_t address)
+{
+    const struct hit *hit = &image->hit;
+
+    if (hit->is_valid && hit->low <= address && address <= hit->high &&
+        hit->view.space == (view->space ? view->space : TW_SPACE_ANY) &&
+        hit->view.context == view->context &&
+        hit->view.time == (image->has_times ? view->time : 0)) {
+        *bytes = hit->bytes + (address - hit->low);
+        return (size_t)(hit->high - address) + 1;
     }
-    *bytes = hit->bytes + (address - hit->low);
-    return (size_t)(hit->high - address) + 1;
+    return find_window(image, bytes, view, address);
 }
 
 struct tw_view tw_element_view(const struct tw_element *context)

@@ -268,24 +268,20 @@ struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *o
 }
 
 struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element *out,
-                                    uint32_t bits, unsigned *count, uint64_t index)
+                                    uint64_t *atoms, uint64_t index)
 {
-    while (*count && !tw_block_is_plain(follow->at)) {
+    while (*atoms != TW_ATOMS_DONE && !tw_block_is_plain(follow->at)) {
         if (follow->at == TW_NEXT_NEEDED && !follow->pop_is_pending) {
-            tw_follow_skip(follow, *count); /* nothing can be said of the rest */
-            *count = 0;
+            tw_follow_skip(follow,
+                           tw_atoms_count(*atoms)); /* nothing can be said of the rest */
+            *atoms = TW_ATOMS_DONE;
             break;
         }
         if (follow->at & TW_BLOCK_BROKEN)
             out = tw_follow_broken(follow, out, follow->at, index);
         else
-            out = tw_follow_slow(follow, out, bits & 1, index);
-        if (follow->error) {
-            *count = 0;
-            break;
-        }
-        bits >>= 1;
-        --*count;
+            out = tw_follow_slow(follow, out, *atoms & 1, index);
+        *atoms = follow->error ? TW_ATOMS_DONE : *atoms >> 1;
     }
     return out;
 }

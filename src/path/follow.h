@@ -78,13 +78,6 @@ static inline void tw_follow_lose(struct tw_follow *follow)
     follow->code_is_missing = false;
 }
 
-/* Atoms of which nothing can be said. */
-static inline void tw_follow_skip(struct tw_follow *follow, unsigned count)
-{
-    if (follow->code_is_missing)
-        follow->lost_atoms += count;
-}
-
 /* Call on entering and leaving a run over the input: the code may change in between. */
 void tw_follow_enter(struct tw_follow *follow);
 void tw_follow_leave(struct tw_follow *follow);
@@ -132,76 +125,106 @@ TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *blo
 /* The part of a follower that changes with each atom: a loop keeps it in registers. */
 struct tw_track {
     uint32_t at;
-    uint32_t last, taken; /* last_block and last_taken */
+    uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
 };
 
 TW_INLINE struct tw_track tw_track_begin(const struct tw_follow *follow)
 {
     return (struct tw_track){ .at = follow->at,
-                              .last = follow->last_block,
-                              .taken = follow->last_taken,
+                              .last = follow->last_block * 2 + follow->last_taken,
                               .blocks = follow->blocks ? follow->blocks->blocks : NULL };
 }
 
 TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_track *track)
 {
     follow->at = track->at;
-    follow->last_block = track->last;
-    follow->last_taken = track->taken;
+    follow->last_block = track->last / 2;
+    follow->last_taken = track->last & 1;
+}
+
+/* Atoms in one word: bit n is atom n, 1 is taken; a 1 above the last one ends them.  At most 32. */
+TW_INLINE uint64_t tw_atoms(uint32_t bits, unsigned count)
+{
+    return bits | (uint64_t)1 << count;
+}
+
+enum { TW_ATOMS_DONE = 1 };
+
+/* Atoms of which nothing can be said. */
+TW_INLINE void tw_follow_skip(struct tw_follow *follow, unsigned count)
+{
+    if (follow->code_is_missing)
+        follow->lost_atoms += count;
+}
+
+TW_INLINE unsigned tw_atoms_count(uint64_t atoms)
+{
+    return tw_highest_bit(atoms);
 }
 
 /* Atoms off the fast path, until the place is a plain block again or they are used up; returns
-   the place behind the last element written, and in *count how many atoms are left. */
+   the place behind the last element written, and in *atoms those that are left. */
 struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element *out,
-                                    uint32_t bits, unsigned *count, uint64_t index);
+                                    uint64_t *atoms, uint64_t index);
 
-/* Follows `count` atoms (bit n of `bits` is atom n, 1 is taken; count is not 0), each to the next
-   waypoint.  Returns the place behind the last element written.  When the path breaks off
-   (follow->error) the remaining atoms are dropped; so are atoms while an address is needed.
-   The address of `track` must not leave the inline functions, or it would live in memory. */
+/* The same for a track. */
+TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw_track *track,
+                                             struct tw_element *out, uint64_t *atoms,
+                                             uint64_t index)
+{
+    uint64_t left = *atoms;
+
+    *atoms = TW_ATOMS_DONE;
+    if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
+        out = tw_follow_broken(follow, out, track->at, index);
+        track->at = TW_NEXT_NEEDED;
+        track->last = 0; /* as tw_follow_broken says */
+        tw_follow_skip(follow, tw_atoms_count(left) - 1);
+        return out;
+    }
+    tw_track_end(follow, track);
+    out = tw_follow_slowly(follow, out, &left, index);
+    *track = tw_track_begin(follow);
+    *atoms = left;
+    return out;
+}
+
+/* Follows atoms, each to the next waypoint.  Returns the place behind the last element written.
+   When the path breaks off (follow->error) the remaining atoms are dropped; so are atoms while an
+   address is needed.  The address of `track` must not leave the inline functions, or it would live
+   in memory. */
 TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_track *track,
-                                            struct tw_element *out, uint32_t bits,
-                                            unsigned count, uint64_t index)
+                                            struct tw_element *out, uint64_t atoms,
+                                            uint64_t index)
 {
     for (;;) {
-        const struct tw_block *block;
-        uint32_t taken;
-
         if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
-            unsigned left = count;
+            out = tw_track_slowly(follow, track, out, &atoms, index);
+            if (atoms == TW_ATOMS_DONE)
+                return out;
+        }
+        do {
+            const struct tw_block *block = &track->blocks[track->at];
+            const uint32_t taken = atoms & 1;
 
-            if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
-                out = tw_follow_broken(follow, out, track->at, index);
-                track->at = TW_NEXT_NEEDED;
-                track->last = 0; /* as tw_follow_broken says */
-                tw_follow_skip(follow, count - 1);
-                return out;
+            atoms >>= 1;
+            tw_follow_emit(out++, block, taken, index);
+            track->last = track->at * 2 + taken;
+            track->at = block->next[taken];
+            if (TW_LIKELY(tw_block_is_plain(track->at)))
+                continue;
+            if (track->at < TW_BLOCK_FIRST &&
+                (track->at != TW_NEXT_NEEDED || follow->has_return_stack)) {
+                tw_track_end(follow, track);
+                out = tw_follow_after(follow, out, track->last / 2, taken, index);
+                *track = tw_track_begin(follow);
+                if (follow->error)
+                    return out;
             }
-            tw_track_end(follow, track);
-            out = tw_follow_slowly(follow, out, bits, &left, index);
-            *track = tw_track_begin(follow);
-            if (!left)
-                return out;
-            bits >>= count - left;
-            count = left;
-        }
-        block = &track->blocks[track->at];
-        taken = bits & 1;
-        bits >>= 1;
-        tw_follow_emit(out++, block, taken, index);
-        track->last = track->at;
-        track->taken = taken;
-        track->at = block->next[taken];
-        if (TW_UNLIKELY(track->at < TW_BLOCK_FIRST) &&
-            (track->at != TW_NEXT_NEEDED || follow->has_return_stack)) {
-            tw_track_end(follow, track);
-            out = tw_follow_after(follow, out, track->last, taken, index);
-            *track = tw_track_begin(follow);
-            if (follow->error)
-                return out;
-        }
-        if (!--count)
+            break;
+        } while (atoms != TW_ATOMS_DONE);
+        if (atoms == TW_ATOMS_DONE)
             return out;
     }
 }
@@ -211,7 +234,7 @@ TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw
 {
     struct tw_track track = tw_track_begin(follow);
 
-    out = tw_track_atoms(follow, &track, out, bits, count, index);
+    out = tw_track_atoms(follow, &track, out, tw_atoms(bits, count), index);
     tw_track_end(follow, &track);
     return out;
 }

@@ -375,13 +375,14 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
             cycles = tw_ptm_get_cycles(&in, head);
             size = (unsigned)(in.at - at);
             index = tw_stage_index(stage, at);
-            out = tw_track_atoms(follow, &track, out, head & 2 ? 0 : 1, 1, index);
+            out = tw_track_atoms(follow, &track, out, tw_atoms(head & 2 ? 0 : 1, 1), index);
         } else {
             if (!tw_ptm_atoms[head].count)
                 break;
             index = tw_stage_index(stage, at);
-            out = tw_track_atoms(follow, &track, out, tw_ptm_atoms[head].bits,
-                                 tw_ptm_atoms[head].count, index);
+            out = tw_track_atoms(follow, &track, out,
+                                 tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count),
+                                 index);
         }
         at += size;
         if (has_cycles)

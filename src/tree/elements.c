@@ -90,7 +90,8 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
                            .is_last = tree->is_finished };
     enum tw_status status;
 
-    if (in.size == in.used && !in.has_gaps && !in.is_last) {
+    /* Of an ID that has sent nothing, the end of the trace tells nothing here either. */
+    if (in.size == in.used && !in.has_gaps && (!in.is_last || in.offset + in.size == 0)) {
         branch->is_idle = true;
         return TW_OK;
     }
