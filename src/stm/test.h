@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests of STM have in common: bytes to packets and elements, as text. */
+#ifndef STM_TEST_H
+#define STM_TEST_H
+
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stm/packet.h"
+
+#define A  "FFFFFFFFFFFFFFFFFFFFF0 "
+#define V3 "F003 "
+#define V4 "F004 "
+#define P  "FF FF FF FF FF FF FF FF FF FF 0F "
+#define P3 P "0F 30 "
+#define P4 P "0F 40 "
+
+/* Nibbles in the order sent, low half of each byte first. */
+static inline size_t pack(uint8_t *out, const char *nibbles)
+{
+    size_t count = 0;
+
+    for (; *nibbles; nibbles++) {
+        unsigned nibble;
+
+        if (sscanf(nibbles, "%1x", &nibble) != 1 || *nibbles == ' ')
+            continue;
+        if (count & 1)
+            out[count / 2] = (uint8_t)(out[count / 2] | nibble << 4);
+        else
+            out[count / 2] = (uint8_t)nibble;
+        count++;
+    }
+    return (count + 1) / 2;
+}
+
+static const struct tw_stm_config config = { .size = sizeof(struct tw_stm_config) };
+
+/* Feeds `read` at most `piece` more bytes whenever it asks for them; each call gets an exact-size
+   heap block.  A run of unsynchronized nibbles is one line. */
+static inline void list(struct tw_text *out, const uint8_t *bytes, size_t size, size_t piece)
+{
+    struct tw_stm_reader reader;
+    size_t at = 0, fed = 0, nibble = 0;
+    bool in_run = false;
+
+    tw_stm.reader_init(&reader, &config);
+    while (at < size) {
+        struct tw_stm_packet got;
+        uint8_t *copy = check_copy(bytes + at, fed - at);
+        const enum tw_status status = tw_stm.read(&reader, &got, copy, fed - at, fed == size);
+
+        free(copy);
+        if (status == TW_MORE) {
+            CHECK(fed < size);
+            CHECK(fed - at <= tw_stm.packet_max);
+            fed = fed + piece < size ? fed + piece : size;
+            continue;
+        }
+        CHECK_EQ(status, TW_OK);
+        CHECK(got.nibbles > 0 && got.head.size <= fed - at);
+        CHECK_EQ(2 * at + got.head.skip_bits / 4, nibble);
+        CHECK_EQ(2 * got.head.size - got.head.skip_bits / 4 - got.head.spare_bits / 4,
+                 got.nibbles);
+        if (got.head.type != TW_STM_NOT_SYNC || !in_run) {
+            tw_text_format(out, "%zu ", nibble);
+            tw_stm.print(out, &got);
+            tw_text_char(out, '\n');
+        }
+        in_run = got.head.type == TW_STM_NOT_SYNC;
+        nibble += got.nibbles;
+        at += got.head.size - (got.head.spare_bits != 0);
+    }
+    CHECK_EQ(nibble, 2 * size);
+}
+
+static inline void describe(struct tw_text *out, const struct tw_element *e)
+{
+    static const char *const errors[] = { [TW_ERROR_RESERVED_HEADER] = "reserved-header",
+                                          [TW_ERROR_BAD_SEQUENCE] = "bad-sequence",
+                                          [TW_ERROR_TRUNCATED] = "truncated",
+                                          [TW_ERROR_UNSUPPORTED] = "unsupported",
+                                          [TW_ERROR_DISCONTINUITY] = "discontinuity" };
+    static const char *const reasons[] = { [TW_REASON_INIT] = "init",
+                                           [TW_REASON_RESET] = "reset",
+                                           [TW_REASON_BAD_PACKET] = "bad-packet",
+                                           [TW_REASON_END] = "end" };
+
+    tw_text_format(out, "%" PRIu64 " ", e->index);
+    if (e->type == TW_ELEMENT_ERROR)
+        tw_text_format(out, "ERROR %s %" PRIu64, errors[e->error], e->skipped);
+    else if (e->type == TW_ELEMENT_NO_SYNC)
+        tw_text_format(out, "NO_SYNC %s", reasons[e->reason]);
+    else if (e->type == TW_ELEMENT_EO_TRACE)
+        tw_text_format(out, "EO_TRACE %s", reasons[e->reason]);
+    else if (e->type == TW_ELEMENT_EVENT)
+        tw_text_format(out, "EVENT %u", e->count);
+    else {
+        CHECK_EQ(e->type, TW_ELEMENT_SWTRACE);
+        CHECK_EQ(e->packets, e->width != 0);
+        tw_text_format(out, "%x/%x%s %u", e->master, e->channel,
+                       e->flags & TW_SW_HAS_ID ? "" : "?", e->width);
+        if (e->width)
+            tw_text_format(out, ":%" PRIx64, e->payload);
+        if (e->flags & TW_SW_HAS_TIME)
+            tw_text_format(out, " =%" PRIx64, e->sw_time);
+        tw_text_format(out, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
+                       e->flags & TW_SW_TRIGGER ? " trigger" : "",
+                       e->flags & TW_SW_FREQ ? " freq" : "",
+                       e->flags & TW_SW_MASTER_ERROR ? " merr" : "",
+                       e->flags & TW_SW_GLOBAL_ERROR ? " gerr" : "");
+    }
+    tw_text_char(out, '\n');
+}
+
+/* Decodes with batches of `room` elements; the input grows by `piece` bytes, what is used is
+   dropped from its front. */
+struct feed {
+    const uint8_t *bytes;
+    size_t size, piece, room;
+    const struct tw_place *places;
+    size_t place_count;
+    bool marks;
+};
+
+static inline void drain_end(struct tw_text *out, void *decoder, struct tw_output *to)
+{
+    enum tw_status status;
+
+    do {
+        to->batch->count = to->marks.count = 0;
+        status = tw_stm.end(decoder, NULL, to);
+        for (size_t i = 0; i < to->batch->count; i++)
+            describe(out, &to->batch->elements[i]);
+    } while (status == TW_OK);
+    CHECK_EQ(status, TW_END);
+}
+
+static inline void decode(struct tw_text *out, const struct feed *feed)
+{
+    struct tw_element elements[64];
+    struct tw_mark marks[64];
+    struct tw_batch batch = { .elements = elements, .room = feed->room };
+    struct tw_output to = { .batch = &batch,
+                            .marks = { feed->marks ? marks : NULL, feed->room, 0 } };
+    struct tw_stm_decoder decoder;
+    size_t at = 0, fed = 0;
+
+    tw_stm.decoder_init(&decoder, &config);
+    for (;;) {
+        uint8_t *copy = check_copy(feed->bytes + at, fed - at);
+        struct tw_input in = { .data = copy,
+                               .size = fed - at,
+                               .offset = at,
+                               .places = feed->places,
+                               .place_count = feed->place_count,
+                               .has_gaps = feed->place_count != 0,
+                               .is_last = fed == feed->size };
+        enum tw_status status;
+
+        do {
+            batch.count = to.marks.count = 0;
+            status = tw_stm.decode(&decoder, NULL, &to, &in);
+            for (size_t i = 0; i < batch.count; i++) {
+                describe(out, &elements[i]);
+                if (feed->marks)
+                    CHECK_EQ(marks[i].first, i);
+            }
+            if (feed->marks)
+                CHECK_EQ(to.marks.count, batch.count);
+        } while (status == TW_OK);
+        CHECK_EQ(status, TW_MORE);
+        CHECK(in.size - in.used <= tw_stm.packet_max);
+        at += in.used;
+        free(copy);
+        if (fed == feed->size)
+            break;
+        fed = fed + feed->piece < feed->size ? fed + feed->piece : feed->size;
+    }
+    CHECK_EQ(at, feed->size);
+    drain_end(out, &decoder, &to);
+}
+
+#endif
