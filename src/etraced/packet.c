@@ -283,7 +283,7 @@ bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t opti
     unsigned diff;
 
     if (format > STORE_UNALIGNED || (shape->is_split && format <= LOAD_UNALIGNED) ||
-        8u << data_size > shape->data_width || data_size > 3)
+        8u << data_size > shape->data_width)
         return false;
     diff = (unsigned)low_bits(in.low >> at, diff_bits);
     at += diff_bits;
