@@ -2,6 +2,13 @@
 /* ITM: data and local timestamps, one packet or many at a time. */
 #include "itm/packet.h"
 
+/* What is written at once lies in a row. */
+_Static_assert(offsetof(struct tw_packet, spare_bits) == offsetof(struct tw_packet, type) + 3,
+               "from the type to spare_bits");
+_Static_assert(offsetof(struct tw_itm_packet, freq_change) ==
+                   offsetof(struct tw_itm_packet, size) + 3,
+               "from the size to freq_change");
+
 /* Data and local timestamps, up to `end` and as long as no question arises.  There are TW_ITM_AHEAD
    bytes at least.  Returns where the next packet goes; `in` and the reader move on.  A function of
    its own, so that all it works with stays in registers. */

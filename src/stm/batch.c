@@ -2,6 +2,13 @@
 /* STM: the packets that streams are made of, one or many at a time. */
 #include "stm/packet.h"
 
+/* What is written at once lies in a row. */
+_Static_assert(offsetof(struct tw_packet, id) == offsetof(struct tw_packet, type) + 1,
+               "type and ID");
+_Static_assert(offsetof(struct tw_stm_packet, channel) ==
+                   offsetof(struct tw_stm_packet, master) + 2,
+               "master and channel");
+
 /* Master and channel as they lie in a packet. */
 static uint32_t ids_of(const struct tw_stm_reader *reader)
 {
