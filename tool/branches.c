@@ -272,9 +272,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER, O_ID,        O_SOURCE,     O_IMAGE,      O_SYSROOT, O_SYMFS,  O_KERNEL,
-    O_VDSO,   O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD, O_BINARY,
-    O_OPT,    O_OUTPUT,    O_COLOR,      O_QUIET,      O_VERBOSE, O_END,
+    O_BUFFER, O_ID,        O_SOURCE,     O_IMAGE,      O_SYSROOT, O_SYMFS,   O_KERNEL,
+    O_VDSO,   O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY,
+    O_OPT,    O_OUTPUT,    O_COLOR,      O_THREADS,    O_QUIET,   O_VERBOSE, O_END,
 };
 
 const struct command command_branches = {

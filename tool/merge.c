@@ -262,6 +262,8 @@ static bool set_up(struct merge *merge)
         if (stream->next == count)
             stream->end = i + 1;
         stream->next = i;
+        stream->session.stream_count = merge->count;
+        stream->session.stream_size += tw_capture_buffer(merge->session->capture, i)->size;
     }
     return true;
 }

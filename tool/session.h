@@ -42,6 +42,8 @@ struct session {
     struct tw_errors *errors;  /* writes to standard error */
 
     const struct tw_counter *counter; /* elements go there, not to session_next; or NULL */
+    size_t stream_count;              /* one of so many that are read side by side; 0: no */
+    uint64_t stream_size;             /* bytes of all its buffers */
     struct at *at; /* decoding begins in the middle, or ends early; NULL: it does not */
 
     /* The buffer at work. */

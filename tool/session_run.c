@@ -13,6 +13,7 @@ enum {
     WINDOW = 1 << 20,
     SMALL_WINDOW = 1 << 16, /* where little is wanted */
     THREADS_MAX = 256,
+    STREAMS_AHEAD = 32,     /* more are not decoded ahead */
     LARGE_WINDOW = 4 << 20, /* for several threads ... */
     LARGE_CAPTURE = 4 << 20 /* ... which pay from this size on */
 };
@@ -116,21 +117,36 @@ static bool add_source(struct session *session, size_t number)
     return true;
 }
 
+/* Of so many threads those for this session.  Each of several streams has one that decodes ahead, and
+   what they hold is limited by the number of streams. */
+static uint32_t share_of(const struct session *session, uint32_t threads)
+{
+    if (session->stream_count <= 1 || threads == 1)
+        return threads;
+    if (session->stream_count > STREAMS_AHEAD)
+        return 1;
+    return threads / session->stream_count < 2 ? 2
+                                               : (uint32_t)(threads / session->stream_count);
+}
+
 /* How many threads are to decode the buffer at work. */
 static uint32_t threads_of(const struct session *session)
 {
     const struct tw_buffer *buffer = tw_capture_buffer(session->capture, session->buffer);
     const struct number *wish = &session->options->threads;
+    const uint64_t size = session->stream_count ? session->stream_size : buffer->size;
     long cores;
 
-    if (!session->progress || session->is_packets) /* one of many, or nothing to share */
-        return 1;
+    if (session->is_packets || (!session->progress && !session->stream_count))
+        return 1; /* nothing to share */
     if (wish->is_given)
-        return wish->value < THREADS_MAX ? (uint32_t)wish->value : THREADS_MAX;
-    if (session->at || buffer->size < LARGE_CAPTURE)
+        return share_of(session,
+                        wish->value < THREADS_MAX ? (uint32_t)wish->value : THREADS_MAX);
+    if (session->at || size < LARGE_CAPTURE)
         return 1;
     cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 1 ? (cores < THREADS_MAX ? (uint32_t)cores : THREADS_MAX) : 1;
+    return share_of(session,
+                    cores > 1 ? (cores < THREADS_MAX ? (uint32_t)cores : THREADS_MAX) : 1);
 }
 
 static size_t window_of(const struct session *session)

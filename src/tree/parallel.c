@@ -8,6 +8,18 @@
 #include "base/memory.h"
 #include "path/state.h"
 
+/* Whether the branch's protocol can be decoded in parallel, and with its user's functions. */
+static bool is_able(const struct tw_branch *branch)
+{
+    return branch->protocol->state && branch->protocol->split &&
+           !branch->code_config.classify && (!branch->follow.look || branch->view_size);
+}
+
+static size_t held(const struct tw_branch *branch)
+{
+    return branch->stream.size - branch->used;
+}
+
 /* Makes the pool, once all branches are there. */
 static enum tw_status make_pool(struct tw_tree *tree)
 {
@@ -34,9 +46,7 @@ static enum tw_status make_pool(struct tw_tree *tree)
         strand->branch = tree->branches[i];
         strand->number = i;
         strand->state.allocator = allocator;
-        strand->is_able = branch->protocol->state && branch->protocol->split &&
-                          !branch->code_config.classify &&
-                          (!branch->follow.look || branch->view_size);
+        strand->is_able = is_able(branch);
         tree->branches[i]->strand = strand;
         strand->home = tw_take(allocator, sizeof *strand->home);
         strand->view_context = tw_take(allocator, branch->view_size);
@@ -47,11 +57,6 @@ static enum tw_status make_pool(struct tw_tree *tree)
         strand->home->follow = &tree->branches[i]->follow;
     }
     return tw_pool_start(pool, tree->config.threads - 1);
-}
-
-static size_t held(const struct tw_strand *strand)
-{
-    return strand->branch->stream.size - strand->branch->used;
 }
 
 /* A new segment behind the others; NULL: no memory. */
@@ -164,19 +169,19 @@ enum tw_status tw_parallel_plan(struct tw_tree *tree)
 
     if (tree->config.threads < 2 || tree->config.packets_only || !tree->branch_count)
         return TW_OK;
+    for (size_t i = 0; i < tree->branch_count; i++)
+        if (is_able(tree->branches[i]))
+            total += held(tree->branches[i]);
+    if (total < 2 * size) /* not worth it */
+        return TW_OK;
     if (!tree->pool)
         TW_TRY(make_pool(tree));
     pool = tree->pool;
-    for (size_t i = 0; i < pool->strand_count; i++)
-        if (pool->strands[i].is_able)
-            total += held(&pool->strands[i]);
-    if (total < 2 * size) /* not worth it */
-        return TW_OK;
     (void)pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->strand_count && status == TW_OK; i++) {
         struct tw_strand *strand = &pool->strands[i];
 
-        if (!strand->is_able || !held(strand))
+        if (!strand->is_able || !held(strand->branch))
             continue;
         copy_view(strand);
         status = send_away(strand);

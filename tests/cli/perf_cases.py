@@ -111,6 +111,19 @@ def perf_p04_has_all_four_sources(tool):
 
 
 @case
+def threads_change_nothing_of_recordings(tool):
+    for name in ["p01", "p03", "p06"]:
+        path, root = perf(name)
+        for words in (["decode", "--format", "runs"], ["branches"], ["stats"],
+                      ["branches", "--format", "autofdo"], ["branches", "--format", "profgen"]):
+            one = tool.run(*words, path, "--sysroot", root, "--threads", "1", status=None)
+            for threads in ["2", "3", "8"]:
+                many = tool.run(*words, path, "--sysroot", root, "--threads", threads, status=None)
+                equal(many.out, one.out, words)
+                equal(many.err, one.err, words)
+
+
+@case
 def perf_p06_equals_both_checksums(tool):
     path, root = perf("p06")
     digest = hashlib.sha256()
