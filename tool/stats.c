@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway stats: what the trace is made of, and what it lost. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribution.h"
 #include "commands.h"
 #include "session.h"
 
 /* One type of packet. */
 struct kind {
     const char *name; /* the library's own */
+    bool is_sync;
     uint64_t packets, bytes;
 };
 
@@ -58,13 +61,11 @@ static void count_sync(struct source_count *source, uint64_t offset)
     source->last_sync = offset;
 }
 
-static bool count_packets(void *context, struct session *session, size_t buffer)
+static bool count_packets(struct stats *stats, struct session *session)
 {
-    struct stats *stats = context;
     struct tw_packet_view view;
     enum tw_status status;
 
-    (void)buffer;
     while ((status = session_next_packet(session, &view)) == TW_OK) {
         const struct tw_packet *packet = view.packet;
         struct source_count *source = &stats->sources[packet->id & 0x7f];
@@ -74,8 +75,10 @@ static bool count_packets(void *context, struct session *session, size_t buffer)
             !session_wants_index(session, packet->index))
             continue;
         source->protocol = view.protocol;
-        if (!kind->name)
+        if (!kind->name) {
             kind->name = tw_packet_type_name(&view);
+            kind->is_sync = is_sync(kind->name);
+        }
         kind->packets++;
         kind->bytes += packet->size;
         source->packets++;
@@ -83,7 +86,7 @@ static bool count_packets(void *context, struct session *session, size_t buffer)
         source->bad += view.is_bad;
         if (view.is_not_sync)
             source->unsynced += packet->size;
-        if (is_sync(kind->name))
+        if (kind->is_sync)
             count_sync(source, packet->offset);
     }
     return status == TW_END;
@@ -148,13 +151,11 @@ static void add_flow(void *context, void *tally, uint8_t id)
 
 /* Most of it is counted by the threads that decode, and then session_next has no elements; but of
    perf.data others want to see them too. */
-static bool count_elements(void *context, struct session *session, size_t buffer)
+static bool count_elements(struct stats *stats, struct session *session)
 {
-    struct stats *stats = context;
     struct tw_batch batch = { 0 };
     enum tw_status status;
 
-    (void)buffer;
     while ((status = session_next(session, &batch)) == TW_OK) {
         struct flow flow = { 0 };
 
@@ -293,24 +294,75 @@ static void print_json(struct stats *stats, const char *buffer, unsigned id,
                   source->unsynced);
 }
 
-/* One pass decodes, a second one lists packets; then both are shown. */
+/* The pass that reads packets, with a tree of its own. */
+struct packet_pass {
+    struct stats *stats;
+    struct session session;
+    struct attribution seen;
+    bool is_good;
+};
+
+static struct packet_pass *packet_pass_new(struct stats *stats, const struct session *session)
+{
+    struct packet_pass *pass = calloc(1, sizeof *pass);
+
+    if (!pass) {
+        say("out of memory");
+        return NULL;
+    }
+    pass->stats = stats;
+    pass->session = *session;
+    pass->session.tree = NULL;
+    pass->session.seen = &pass->seen;
+    pass->session.progress = NULL; /* the other pass tells of it */
+    return pass;
+}
+
+static void *read_packets(void *context)
+{
+    struct packet_pass *pass = context;
+
+    pass->is_good = pass->session.tree && count_packets(pass->stats, &pass->session);
+    return NULL;
+}
+
+/* One pass decodes, another one reads packets: at the same time where there are threads.  Of
+   perf.data, both would write down whose trace it is. */
+static bool count_all(struct stats *stats, struct session *session, size_t buffer)
+{
+    struct packet_pass *pass = packet_pass_new(stats, session);
+    bool is_apart = false, is_good;
+    pthread_t thread;
+
+    if (!pass)
+        return false;
+    if (!session->perf && session_has_threads(session) &&
+        session_start(&pass->session, buffer, true) == STARTED)
+        is_apart = pthread_create(&thread, NULL, read_packets, pass) == 0;
+    is_good = count_elements(stats, session);
+    if (is_apart)
+        (void)pthread_join(thread, NULL);
+    session_stop(session);
+    if (!is_apart && is_good) {
+        if (!pass->session.tree)
+            (void)session_start(&pass->session, buffer, true);
+        (void)read_packets(pass);
+    }
+    is_good &= pass->is_good;
+    tw_tree_free(pass->session.tree); /* what it lost, the other pass counted */
+    free(pass);
+    return is_good;
+}
+
 static bool count_and_print(void *context, struct session *session, size_t buffer)
 {
     struct stats *stats = context;
     const char *name = tw_capture_buffer(session->capture, buffer)->name;
     const bool has_several = session_has_several(session);
-    struct loss loss;
 
     memset(stats->sources, 0, 128 * sizeof *stats->sources);
-    if (!count_elements(stats, session, buffer))
+    if (!count_all(stats, session, buffer))
         return false;
-    session_stop(session);
-    loss = session->loss; /* the second pass must not count it all again */
-    if (session_start(session, buffer, true) != STARTED ||
-        !count_packets(stats, session, buffer))
-        return false;
-    session_stop(session);
-    session->loss = loss;
     if (has_several && !stats->is_json)
         output_format(&stats->out, "buffer %s\n", name);
     for (unsigned id = 0; id < 128; id++) {
