@@ -86,10 +86,113 @@ static void measure(const char *what, const char *result)
     subject_free(&subject);
 }
 
+/* ---- counted where they are made ---- */
+
+static void count(void *context, void *tally, const struct tw_batch *batch)
+{
+    struct bench_counts *counts = tally;
+
+    (void)context;
+    for (size_t i = 0; i < batch->count; i++) {
+        const uint64_t is_range = batch->elements[i].type == TW_ELEMENT_INSTR_RANGE;
+
+        counts->ranges += is_range;
+        counts->instructions += batch->elements[i].count & (0 - is_range);
+    }
+    counts->elements += batch->count;
+}
+
+static void merge(void *context, void *tally, uint8_t id)
+{
+    struct bench_counts *whole = context;
+    const struct bench_counts *counts = tally;
+
+    (void)id;
+    whole->elements += counts->elements;
+    whole->ranges += counts->ranges;
+    whole->instructions += counts->instructions;
+}
+
+static struct tw_tree *counting_tree(const struct subject *subject, unsigned threads,
+                                     const struct tw_counter *counter)
+{
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .framing = subject->framing,
+                                           .threads = threads,
+                                           .counter = counter };
+    struct tw_tree *tree;
+
+    bench_need(tw_tree_new(&tree, &config, NULL), "tree");
+    for (size_t i = 0; i < subject->source_count; i++)
+        bench_need(tw_tree_add_source(tree, NULL, &subject->sources[i]), "source");
+    return tree;
+}
+
+static void count_pass(struct tw_tree *tree, const struct subject *subject,
+                       struct outcome *best)
+{
+    enum { WINDOW = 4 << 20 };
+    struct tw_batch batch;
+    uint64_t wall = bench_wall(), cpu = bench_all_cpu();
+
+    tw_tree_reset(tree, 0);
+    for (size_t at = 0; at < subject->size; at += WINDOW) {
+        const size_t left = subject->size - at;
+
+        bench_need(tw_tree_feed(tree, subject->data + at, left < WINDOW ? left : WINDOW),
+                   "bytes");
+        while (tw_tree_next(tree, &batch) == TW_OK)
+            bench_stop("a counted element was handed out");
+    }
+    bench_need(tw_tree_finish(tree), "end");
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        bench_stop("a counted element was handed out");
+    wall = bench_wall() - wall;
+    cpu = bench_all_cpu() - cpu;
+    if (!best->wall || wall < best->wall)
+        best->wall = wall;
+    if (!best->cpu || cpu < best->cpu)
+        best->cpu = cpu;
+}
+
+static void measure_counting(const char *what)
+{
+    struct bench_counts counts[2] = { { 0 } };
+    struct outcome best[2] = { { 0, 0 } };
+    struct tw_counter counters[2];
+    struct tw_tree *trees[2];
+    struct subject subject;
+
+    if (!subject_open(&subject, what))
+        return;
+    if (subject.size < TOTAL)
+        subject_repeat(&subject, TOTAL);
+    for (unsigned i = 0; i < 2; i++) {
+        counters[i] = (struct tw_counter){ .size = sizeof counters[i],
+                                           .tally_size = sizeof counts[i],
+                                           .context = &counts[i],
+                                           .count = count,
+                                           .merge = merge };
+        trees[i] = counting_tree(&subject, i + 1, &counters[i]);
+    }
+    for (unsigned pass = 0; pass < (bench_is_quick() ? 1 : PASSES); pass++)
+        for (unsigned i = 0; i < 2; i++)
+            count_pass(trees[i], &subject, &best[i]);
+    if (memcmp(&counts[0], &counts[1], sizeof counts[0]) != 0)
+        bench_stop("%s: two threads count something else than one", what);
+    bench_result("threads/two-counted", (double)best[0].wall / (double)best[1].wall,
+                 "  the same where elements are only counted: %.2f if no one else ran",
+                 2 * (double)best[0].cpu / (double)best[1].cpu);
+    for (unsigned i = 0; i < 2; i++)
+        tw_tree_free(trees[i]);
+    subject_free(&subject);
+}
+
 int main(void)
 {
     (void)puts("# threads: wall clock of one thread by that of so many");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         measure(cases[i].subject, cases[i].result);
+    measure_counting(cases[0].subject);
     return 0;
 }

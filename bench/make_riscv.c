@@ -2,7 +2,7 @@
 /* The random program through the E-Trace encoder. */
 #include "make.h"
 
-enum { CHUNK = 512, TEXT = 16384 };
+enum { CHUNK = 512, TEXT = 16384, PACKET = 8 /* bytes, about */ };
 
 static void write_bytes(void *context, unsigned stream, const uint8_t *bytes, size_t size)
 {
@@ -22,6 +22,7 @@ static void configure(struct tw_etrace_config *config, const struct make_wish *w
     config->notime = !wish->times;
     config->time_width = 32;
     config->retires = 200;
+    config->resync_packets = wish->sync / PACKET;
     config->encapsulation = TW_ETRACE_ENCAP_LEN5_TYPE2;
 }
 
