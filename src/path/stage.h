@@ -164,9 +164,11 @@ static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
     while (has_room) {
         const uint64_t from = in->offset + (uint64_t)(stage->at - in->data);
         const uint64_t handled = stage->trouble->handled_gap;
-        const uint64_t next =
-            tw_position_discontinuity(in->places, in->place_count,
-                                      handled > from ? handled : from, in->offset + in->size);
+        const uint64_t first = handled > from ? handled : from;
+        const uint64_t next = in->has_gaps
+                                  ? tw_position_discontinuity(in->places, in->place_count,
+                                                              first, in->offset + in->size)
+                                  : UINT64_MAX;
         struct tw_packet place = { .offset = next };
 
         stage->end = in->data + (next == UINT64_MAX ? in->size : next - in->offset);
