@@ -11,6 +11,7 @@
 #include "lines.h"
 #include "listing.h"
 #include "path.h"
+#include "press.h"
 #include "runs.h"
 #include "session.h"
 
@@ -21,6 +22,7 @@ struct decode {
     struct names names;
     struct path *path;       /* NULL: lines */
     struct listing *listing; /* NULL: ranges, not instructions */
+    struct press *press;     /* NULL: lines are made by this thread */
     bool is_accesses;        /* csv of data trace alone */
     struct accesses accesses;
     struct attribution attribution; /* perf.data */
@@ -60,7 +62,10 @@ static void take_lines(struct decode *decode, const struct session *session,
         if (session->perf)
             decode->lines.tail = attribution_of(&decode->attribution, element, batch->id,
                                                 decode->lines.format != LINES_TEXT);
-        lines_element(&decode->lines, element, batch->id);
+        if (decode->press)
+            press_element(decode->press, element, batch->id);
+        else
+            lines_element(&decode->lines, element, batch->id);
     }
 }
 
@@ -110,6 +115,9 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
         path_start(decode->path, session);
     if (decode->listing)
         listing_start(decode->listing, session);
+    /* Of perf.data, a line tells what was known when it came. */
+    if (!decode->path && !decode->listing && !decode->is_accesses && !session->perf)
+        decode->press = press_new(&decode->lines, session_threads(session));
     while ((status = session_next(session, &batch)) == TW_OK) {
         if (!session_wants_id(session, batch.id))
             continue;
@@ -121,9 +129,14 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
             accesses_take(&decode->accesses, &decode->out, session, &batch);
         else
             take_lines(decode, session, &batch);
-        if (output_is_over(&decode->out))
+        if (output_is_over(&decode->out)) {
+            press_free(decode->press);
+            decode->press = NULL;
             return true;
+        }
     }
+    press_free(decode->press);
+    decode->press = NULL;
     if (decode->path)
         path_end(decode->path);
     if (decode->listing)

@@ -94,6 +94,11 @@ static bool open_file(struct output *out, const char *path)
     return true;
 }
 
+void output_in_memory(struct output *out, const struct output *like)
+{
+    *out = (struct output){ .has_color = like->has_color };
+}
+
 bool output_open(struct output *out, const char *path, enum color_wish wish)
 {
     *out = (struct output){ .room = BUFFER_SIZE };
@@ -170,20 +175,26 @@ bool output_close(struct output *out, bool keep)
     return is_good;
 }
 
+static void grow(struct output *out, size_t room)
+{
+    char *bigger = realloc(out->buffer, room);
+
+    if (!bigger) {
+        say("out of memory");
+        exit(NOT_DONE);
+    }
+    out->buffer = bigger;
+    out->room = room;
+}
+
 char *output_room(struct output *out, size_t size)
 {
-    if (out->room - out->used < size)
+    if (out->room - out->used < size && !out->file)
+        grow(out, 2 * (out->used + size));
+    else if (out->room - out->used < size)
         output_flush(out);
-    if (out->room < size) {
-        char *bigger = realloc(out->buffer, size);
-
-        if (!bigger) {
-            say("out of memory");
-            exit(NOT_DONE);
-        }
-        out->buffer = bigger;
-        out->room = size;
-    }
+    if (out->room < size)
+        grow(out, size);
     return out->buffer + out->used;
 }
 
@@ -194,7 +205,9 @@ void output_took(struct output *out, size_t size)
 
 void output_bytes(struct output *out, const void *bytes, size_t size)
 {
-    if (out->room - out->used < size)
+    if (!out->file)
+        (void)output_room(out, size + 1);
+    else if (out->room - out->used < size)
         output_flush(out);
     if (size >= out->room) {
         write_all(out, bytes, size);

@@ -28,7 +28,7 @@ enum color_wish { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Writes go to a buffer that is emptied when full.  A reader that went away (a closed pipe) makes
    is_closed true: there is no more to do, and that is no error. */
 struct output {
-    FILE *file;
+    FILE *file; /* NULL: it stays in the buffer, which grows */
     char *buffer;
     size_t used, room;
     char *path;      /* where it is to stand in the end; NULL: standard output */
@@ -40,6 +40,8 @@ struct output {
 
 /* path NULL or "-": standard output.  False: said why. */
 bool output_open(struct output *out, const char *path, enum color_wish wish);
+/* What is written stays in the buffer; the caller frees that.  Colors are as in `like`. */
+void output_in_memory(struct output *out, const struct output *like);
 /* Writes the rest; puts the file in its place, or removes it when `keep` is false.  False: what
    was written is not whole; said why. */
 bool output_close(struct output *out, bool keep);

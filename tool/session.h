@@ -75,8 +75,8 @@ enum start { STARTED, NOTHING_THERE, START_FAILED };
 
 /* Builds the tree for a buffer.  NOTHING_THERE: no source of it is known or wanted (said). */
 enum start session_start(struct session *session, size_t buffer, bool is_packets);
-/* Whether the buffer at work is decoded on several threads. */
-bool session_has_threads(const struct session *session);
+/* How many threads decode the buffer at work. */
+uint32_t session_threads(const struct session *session);
 /* The same tree for another buffer that holds the same sources. */
 void session_restart(struct session *session, size_t buffer);
 /* The next elements or packet, feeding the tree as needed; TW_END: the buffer is done. */

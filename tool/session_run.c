@@ -149,9 +149,9 @@ static uint32_t threads_of(const struct session *session)
                     cores > 1 ? (cores < THREADS_MAX ? (uint32_t)cores : THREADS_MAX) : 1);
 }
 
-bool session_has_threads(const struct session *session)
+uint32_t session_threads(const struct session *session)
 {
-    return threads_of(session) > 1;
+    return threads_of(session);
 }
 
 static size_t window_of(const struct session *session)

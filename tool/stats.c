@@ -336,7 +336,7 @@ static bool count_all(struct stats *stats, struct session *session, size_t buffe
 
     if (!pass)
         return false;
-    if (!session->perf && session_has_threads(session) &&
+    if (!session->perf && session_threads(session) > 1 &&
         session_start(&pass->session, buffer, true) == STARTED)
         is_apart = pthread_create(&thread, NULL, read_packets, pass) == 0;
     is_good = count_elements(stats, session);

@@ -26,7 +26,8 @@ OPTIONS = ["--protocol", "etmv4", "--config",
 @case
 def threads_change_nothing(tool):
     large(tool, 3 << 20)
-    for how in [["decode"], ["decode", "--format", "jsonl", "--errors"], ["stats"],
+    for how in [["decode"], ["decode", "--format", "jsonl", "--errors"],
+                ["decode", "--format", "csv", "--clock", "1000000"], ["stats"],
                 ["stats", "--format", "jsonl", "--from", "100000", "--to", "2000000"]]:
         one = tool.run(*how, "large.bin", *OPTIONS, "--threads", "1", status=1)
         for threads in ["2", "3", "8"]:
