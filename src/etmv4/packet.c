@@ -337,12 +337,25 @@ static TW_NOINLINE enum tw_status cut(struct tw_etmv4_reader *reader,
     return TW_OK;
 }
 
+_Static_assert(offsetof(struct tw_packet, type) == offsetof(struct tw_packet, size) + 4 &&
+                   offsetof(struct tw_packet, id) == offsetof(struct tw_packet, size) + 5 &&
+                   sizeof(struct tw_packet) == offsetof(struct tw_packet, size) + 8,
+               "size, type and ID lie in eight bytes");
+
+/* A packet that has one byte so far. */
 TW_INLINE void begin(struct tw_etmv4_packet *packet, uint64_t offset, uint8_t id, uint8_t type)
 {
+#if TW_IS_LITTLE_ENDIAN
+    const uint64_t rest = 1 | (uint64_t)type << 32 | (uint64_t)id << 40;
+
     packet->base.index = offset;
     packet->base.offset = offset;
-    packet->base.type = type;
-    packet->base.id = id;
+    memcpy((uint8_t *)packet + offsetof(struct tw_packet, size), &rest, sizeof rest);
+#else
+    packet->base = (struct tw_packet){
+        .index = offset, .offset = offset, .size = 1, .type = type, .id = id
+    };
+#endif
     packet->has_reserved = false;
 }
 
@@ -390,7 +403,6 @@ static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader 
 
         if (TW_LIKELY(atoms->count)) {
             begin(packet, offset, id, atoms->type);
-            packet->base.size = 1;
             packet->atoms = atoms->bits;
             packet->atom_count = atoms->count;
             at++;
