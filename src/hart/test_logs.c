@@ -14,7 +14,7 @@ enum { PATH_ROOM = 700, WORD = 64 };
 
 /* An execution, as blocks of single instructions and as long ones. */
 struct log {
-    char name[120];
+    char name[256];
     struct tw_image *image;
     struct tw_etrace_config config; /* what the program needs */
     struct tw_etrace_block *blocks[2];
