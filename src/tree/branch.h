@@ -91,8 +91,8 @@ struct tw_tree {
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
     bool is_merged;       /* several branches have bytes: their elements are brought in order */
-    struct tw_live *live; /* merging: a heap, see elements.c; none: not known yet */
-    size_t live_count, live_room;
+    struct tw_live *live; /* merging: a queue by key, see elements.c; none: not known yet */
+    size_t live_first, live_count, live_room;
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
     struct tw_kept *kept;      /* see tw_tree_keep */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of all branches, in the order in which the packets that release them are complete. */
+#include <string.h>
+
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "tree/parallel.h"
@@ -222,79 +224,76 @@ static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
     return TW_MORE;
 }
 
-/* Lets one of a heap, which may be too high, sink to its place. */
-static void sink(struct tw_live *live, size_t count, size_t at)
-{
-    const struct tw_live sinking = live[at];
-
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count)
-            child += live[child + 1].key < live[child].key;
-        if (sinking.key < live[child].key)
-            break;
-        live[at] = live[child];
-    }
-    live[at] = sinking;
-}
-
 /* Where the branch's next element was released; ties go by ID. */
 static uint64_t key_of(const struct tw_branch *branch)
 {
     return released(branch) << TW_LIVE_ID_BITS | branch->id;
 }
 
-/* Which branches have elements, as a heap by where the next of each was released. */
+/* Adds a branch to the queue of those that have elements, from behind: IDs mostly take turns, so that
+   it belongs there or nearly so. */
+static void join(struct tw_tree *tree, struct tw_branch *branch)
+{
+    const struct tw_live joining = { key_of(branch), branch };
+    struct tw_live *at;
+
+    if (tree->live_first + tree->live_count == tree->live_room) {
+        memmove(tree->live, tree->live + tree->live_first,
+                tree->live_count * sizeof *tree->live);
+        tree->live_first = 0;
+    }
+    at = tree->live + tree->live_first + tree->live_count;
+    for (; at > tree->live + tree->live_first && at[-1].key > joining.key; at--)
+        at[0] = at[-1];
+    *at = joining;
+    tree->live_count++;
+}
+
+/* All branches that have elements. */
 static enum tw_status find_live(struct tw_tree *tree)
 {
-    tree->live_count = 0;
-    if (!TW_GROW(tree->config.allocator, &tree->live, &tree->live_room, tree->branch_count))
+    tree->live_first = tree->live_count = 0;
+    /* Twice the room that is needed, so that the queue seldom has to move to the front. */
+    if (!TW_GROW(tree->config.allocator, &tree->live, &tree->live_room, 2 * tree->branch_count))
         return tree->broken = TW_E_MEMORY;
     for (size_t i = 0; i < tree->branch_count; i++) {
-        struct tw_branch *branch = tree->branches[i];
-        const enum tw_status status = fill_up(branch);
+        const enum tw_status status = fill_up(tree->branches[i]);
 
         if (status != TW_OK)
             return status;
-        if (has_elements(branch))
-            tree->live[tree->live_count++] = (struct tw_live){ key_of(branch), branch };
+        if (has_elements(tree->branches[i]))
+            join(tree, tree->branches[i]);
     }
-    for (size_t i = tree->live_count / 2; i-- > 0;)
-        sink(tree->live, tree->live_count, i);
     return TW_OK;
 }
 
 /* The branch that was handed out from last may be used up: only now may its batch be filled. */
 static enum tw_status renew_first(struct tw_tree *tree)
 {
-    struct tw_live *first = &tree->live[0];
-    const enum tw_status status = fill_up(first->branch);
+    struct tw_branch *branch = tree->live[tree->live_first].branch;
+    const enum tw_status status = fill_up(branch);
 
     if (status != TW_OK)
         return status;
-    if (has_elements(first->branch))
-        first->key = key_of(first->branch);
-    else
-        *first = tree->live[--tree->live_count];
-    if (tree->live_count)
-        sink(tree->live, tree->live_count, 0);
+    tree->live_first++;
+    tree->live_count--;
+    if (has_elements(branch))
+        join(tree, branch);
     return TW_OK;
 }
 
 static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
 {
     const enum tw_status status = tree->live_count ? renew_first(tree) : find_live(tree);
-    const struct tw_live *live = tree->live;
-    uint64_t limit = UINT64_MAX; /* up to where the next branch has something to say */
+    const struct tw_live *first = tree->live + tree->live_first;
 
     if (status != TW_OK)
         return status;
     if (!tree->live_count)
         return TW_MORE;
-    if (tree->live_count > 1)
-        limit = live[1].key;
-    if (tree->live_count > 2 && live[2].key < limit)
-        limit = live[2].key;
-    hand_out_until(live[0].branch, batch, limit >> TW_LIVE_ID_BITS);
+    /* Up to where the next branch has something to say. */
+    hand_out_until(first->branch, batch,
+                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ID_BITS);
     return TW_OK;
 }
 
