@@ -36,16 +36,11 @@
    host does not see by itself that they go on and on. */
 TW_INLINE void tw_prefetch(const void *data, size_t size)
 {
-#if defined(__GNUC__)
     enum { LINE = 64, MOST = 2048 };
     const char *at = data;
 
     for (size_t i = 0; i < size && i < MOST; i += LINE)
-        __builtin_prefetch(at + i);
-#else
-    (void)data;
-    (void)size;
-#endif
+        TW_PREFETCH(at + i);
 }
 
 /* Number of the lowest set bit; there must be one. */

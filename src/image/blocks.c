@@ -12,7 +12,7 @@ enum {
     DEFAULT_RANGE_LIMIT = 1048576,
     RANGE_LIMIT_MAX = 1 << 28, /* a range's length in bytes fits 32 bits */
     FIRST_ROOM = 512,
-    LARGE_ROOM = 8192, /* a program of some size: it has use for much more */
+    LARGE_ROOM = 8192, /* a program of some size: one large step spares it several copies */
     FIRST_SLOT_BITS = 10,
     FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
     SLOT_GROWTH_BITS = 2
@@ -72,9 +72,10 @@ static bool grow_slots(struct tw_blocks *blocks)
 static bool grow_room(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
-    const size_t room = blocks->room == 0           ? FIRST_ROOM
-                        : blocks->room < LARGE_ROOM ? blocks->room * 4
-                                                    : blocks->room * 16;
+    const size_t wanted = blocks->room == 0            ? FIRST_ROOM
+                          : blocks->room == LARGE_ROOM ? blocks->room * 16
+                                                       : blocks->room * 4;
+    const size_t room = wanted < TW_BLOCKS_MAX ? wanted : TW_BLOCKS_MAX;
     const struct tw_code *code = blocks->code;
     struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
     struct tw_block_more *larger_more = blocks->more == code->no_more ? NULL : blocks->more;

@@ -284,8 +284,8 @@ static void find_rv_target(struct walk *walk, struct tw_block_more *more)
     }
 }
 
-/* Passes A64 instructions that are neither branches nor of the system: op0 (bits 28:26) of those
-   is 101, and no other one can end a block.  Stops short of the next checkpoint and of the limit,
+/* Passes A64 instructions that are neither branches nor of the system: no other one can end a
+   block.  Stops short of the next checkpoint and of the limit,
    at the end of what lies together, or at the first one of another kind. */
 static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t limit)
 {
@@ -296,7 +296,7 @@ static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t l
         limit - block->count < bytes / 4 ? limit - block->count : (uint32_t)(bytes / 4);
     uint32_t n = 0;
 
-    while (n < most && (tw_load_le32(walk->bytes + 4 * (size_t)n) >> 26 & 7) != 5)
+    while (n < most && !tw_a64_is_of_interest(tw_load_le32(walk->bytes + 4 * (size_t)n)))
         n++;
     if (n) {
         block->count += n;
@@ -387,13 +387,15 @@ static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
         config->range_limit < CHECKPOINT_STEP)
         return false;
     most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
+    if (!most) /* then there are no bytes to point to */
+        return false;
     if (most > to_checkpoint)
         most = (size_t)to_checkpoint;
     for (const uint8_t *at = bytes, *const end = bytes + most / 4 * 4; at < end; at += 4) {
         const uint32_t opcode = tw_load_le32(at);
         const uint32_t before = (uint32_t)(at - bytes);
 
-        if (TW_LIKELY((opcode & 0x1c000000) != 0x14000000))
+        if (TW_LIKELY(!tw_a64_is_of_interest(opcode)))
             continue;
         tw_a64_classify(&instruction, opcode, block->start + before, &config->isa);
         if (!instruction.is_waypoint)

@@ -104,7 +104,7 @@ void tw_a64_classify(struct tw_instruction *out, uint32_t opcode, uint64_t addre
     const struct tw_isa_row *row = NULL;
 
     *out = (struct tw_instruction){ .size = 4, .target_isa = TW_ISA_A64 };
-    if ((opcode & 0x1c000000) == 0x14000000)
+    if (tw_a64_is_of_interest(opcode))
         row = tw_isa_find(&tw_a64_groups[opcode >> 29], opcode);
     if (row == NULL)
         return;

@@ -51,6 +51,13 @@ struct tw_instruction {
                              goes on in sequence; a taken branch or an exception closes the block */
 };
 
+/* Whether tw_a64_classify would have anything to say of the opcode: a branch or of the system (op0,
+   bits 28:26, is 101). */
+static inline bool tw_a64_is_of_interest(uint32_t opcode)
+{
+    return (opcode & 0x1c000000) == 0x14000000;
+}
+
 void tw_a64_classify(struct tw_instruction *out, uint32_t opcode, uint64_t address,
                      const struct tw_isa_options *options);
 
