@@ -40,20 +40,6 @@ struct frames {
     uint64_t lost, bad_ids, incomplete;
 };
 
-static void put_hex_number(struct output *out, uint64_t value)
-{
-    static const char digits[] = "0123456789abcdef";
-    char text[18];
-    size_t at = sizeof text;
-
-    do
-        text[--at] = digits[value & 15];
-    while (value >>= 4);
-    text[--at] = 'x';
-    text[--at] = '0';
-    output_bytes(out, text + at, sizeof text - at);
-}
-
 static void print_json(const struct frames *frames, const struct kept_run *run,
                        const uint8_t *bytes)
 {
@@ -82,15 +68,15 @@ static void print_text(const struct frames *frames, const struct kept_run *run,
 {
     struct output *out = frames->out;
 
-    put_hex_number(out, run->capture);
+    output_address(out, run->capture);
     if (run->id == TW_ID_UNKNOWN) {
         output_bytes(out, " id none +", 10);
     } else {
         output_bytes(out, " id ", 4);
-        put_hex_number(out, run->id);
+        output_address(out, run->id);
         output_bytes(out, " +", 2);
     }
-    put_hex_number(out, run->stream);
+    output_address(out, run->stream);
     output_bytes(out, " ", 1);
     output_hex(out, bytes, run->size);
     output_bytes(out, "\n", 1);

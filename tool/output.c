@@ -251,6 +251,20 @@ void output_decimal(struct output *out, uint64_t value)
     output_bytes(out, digits + at, sizeof digits - at);
 }
 
+void output_address(struct output *out, uint64_t value)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[18];
+    size_t at = sizeof text;
+
+    do
+        text[--at] = digits[value & 15];
+    while (value >>= 4);
+    text[--at] = 'x';
+    text[--at] = '0';
+    output_bytes(out, text + at, sizeof text - at);
+}
+
 void output_hex(struct output *out, const uint8_t *bytes, size_t size)
 {
     static const char digits[] = "0123456789abcdef";

@@ -58,6 +58,8 @@ void output_bytes(struct output *out, const void *bytes, size_t size);
 void output_text(struct output *out, const char *text);
 void output_format(struct output *out, const char *format, ...) PRINTF_LIKE(2, 3);
 void output_decimal(struct output *out, uint64_t value);
+/* A number as 0x and as few digits as it has. */
+void output_address(struct output *out, uint64_t value);
 void output_hex(struct output *out, const uint8_t *bytes, size_t size);
 /* A JSON string with its quotes. */
 void output_json_text(struct output *out, const char *text);

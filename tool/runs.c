@@ -4,8 +4,6 @@
 
 #include "merge.h"
 
-enum { LINE_ROOM = 100 };
-
 struct runs {
     const struct session *session;
     struct output *out;
@@ -13,57 +11,23 @@ struct runs {
     uint64_t first, next, count;
 };
 
-static char *put_decimal(char *at, uint64_t value)
-{
-    char digits[20];
-    size_t first = sizeof digits;
-
-    do
-        digits[--first] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (first < sizeof digits)
-        *at++ = digits[first++];
-    return at;
-}
-
-static char *put_address(char *at, uint64_t value)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned shift = 0;
-
-    while (shift < 60 && value >> shift >> 4)
-        shift += 4;
-    *at++ = '0';
-    *at++ = 'x';
-    for (;; shift -= 4) {
-        *at++ = digits[value >> shift & 15];
-        if (!shift)
-            return at;
-    }
-}
-
-/* There are as many lines as taken branches: each is put together in its place. */
 static void close_run(struct runs *runs)
 {
-    char *line, *at;
+    struct output *out = runs->out;
 
     if (!runs->count)
         return;
-    line = output_room(runs->out, LINE_ROOM);
-    at = put_decimal(line, runs->cpu);
-    *at++ = ' ';
-    if (runs->tid == TW_NONE) {
-        *at++ = '-';
-        *at++ = '1';
-    } else {
-        at = put_decimal(at, runs->tid);
-    }
-    *at++ = ' ';
-    at = put_address(at, runs->first);
-    *at++ = ' ';
-    at = put_decimal(at, runs->count);
-    *at++ = '\n';
-    output_took(runs->out, (size_t)(at - line));
+    output_decimal(out, runs->cpu);
+    output_text(out, " ");
+    if (runs->tid == TW_NONE)
+        output_text(out, "-1");
+    else
+        output_decimal(out, runs->tid);
+    output_text(out, " ");
+    output_address(out, runs->first);
+    output_text(out, " ");
+    output_decimal(out, runs->count);
+    output_text(out, "\n");
     runs->count = 0;
 }
 
