@@ -6,8 +6,8 @@
 
 #include <trackway/trackway.h>
 
-#include "commands.h"
-#include "options.h"
+#include "commands/commands.h"
+#include "shared/options.h"
 
 static const struct command *const commands[] = {
     &command_info,     &command_frames,   &command_packets,  &command_decode,

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway encode: the RISC-V trace encoder. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/hart.h>
+
+#include "commands/encode.h"
+
+enum { TEXT = 16384, STREAMS = 2 };
+
+struct riscv {
+    struct tw_etrace_config config;
+    struct tw_etrace_unit_config choices;
+    struct tw_etrace_unit *unit;
+    uint8_t *bytes[STREAMS];
+    size_t size[STREAMS], room[STREAMS];
+    bool is_out_of_memory;
+    bool has_enable; /* --unit says when tracing begins */
+    char text[TEXT], data_text[TEXT];
+};
+
+static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t size)
+{
+    struct riscv *riscv = context;
+
+    if (riscv->is_out_of_memory)
+        return;
+    if (riscv->size[stream] + size > riscv->room[stream]) {
+        const size_t room = 2 * (riscv->size[stream] + size);
+        uint8_t *moved = realloc(riscv->bytes[stream], room);
+
+        if (!moved) {
+            riscv->is_out_of_memory = true;
+            return;
+        }
+        riscv->bytes[stream] = moved;
+        riscv->room[stream] = room;
+    }
+    memcpy(riscv->bytes[stream] + riscv->size[stream], bytes, size);
+    riscv->size[stream] += size;
+}
+
+/* A small file as text. */
+static char *read_text(struct encoding *encoding, const char *path)
+{
+    const size_t most = 1 << 20;
+    FILE *file = fopen(path, "rb");
+    char *text = file ? pieces_room(&encoding->pieces, most + 1) : NULL;
+    size_t size = text ? fread(text, 1, most, file) : 0;
+
+    if (!file || !text || ferror(file) || size == most) {
+        say("encode: cannot read %s: %s", path, size == most ? "too large" : strerror(errno));
+        text = NULL;
+    }
+    if (file)
+        (void)fclose(file);
+    return text;
+}
+
+/* The parameters: once to see the layout, then upon its defaults. */
+static bool read_config(struct encoding *encoding, struct riscv *riscv)
+{
+    const char *given = encoding->options->config;
+    const bool is_file = given && !strchr(given, '=');
+    const char *text = is_file ? read_text(encoding, given) : given;
+    struct tw_fault fault = { TW_OK, "" };
+    unsigned layout;
+
+    if (is_file && !text)
+        return false;
+    tw_etrace_config_init(&riscv->config, TW_ETRACE_LAYOUT_NONE);
+    if (text && tw_etrace_config_read(&riscv->config, text, &fault) != TW_OK) {
+        say("encode: %s%s%s", is_file ? given : "--config", ": ", fault.text);
+        return false;
+    }
+    layout = riscv->config.layout ? riscv->config.layout : TW_ETRACE_LAYOUT_V2;
+    tw_etrace_config_init(&riscv->config, (enum tw_etrace_layout)layout);
+    if (!text) { /* what most harts have */
+        riscv->config.iaddress_width = 64;
+        riscv->config.privilege_width = 3;
+        riscv->config.ecause_width = 6;
+        riscv->config.retires = 16;
+    } else if (tw_etrace_config_read(&riscv->config, text, &fault) != TW_OK) {
+        say("encode: %s", fault.text);
+        return false;
+    }
+    return true;
+}
+
+static bool set_choice(struct encoding *encoding, const char *name, uint64_t value)
+{
+    struct riscv *riscv = encoding->unit;
+    struct tw_etrace_unit_config *choices = &riscv->choices;
+
+    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
+        choices->fifo_size = (uint32_t)value;
+    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
+        choices->cycles_per_byte = (uint32_t)value;
+    else if (strcmp(name, "literal-returns") == 0 && value <= 1)
+        choices->literal_returns = value;
+    else if (strcmp(name, "always-index") == 0 && value <= 1)
+        choices->always_index = value;
+    else if (strcmp(name, "resync-anywhere") == 0 && value <= 1)
+        choices->resync_anywhere = value;
+    return true; /* the others are fields, once there is a unit */
+}
+
+static bool set_field(struct encoding *encoding, const char *name, uint64_t value)
+{
+    static const char *const choices[] = { "fifo", "cycles-per-byte", "literal-returns",
+                                           "always-index", "resync-anywhere" };
+    struct riscv *riscv = encoding->unit;
+
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (strcmp(name, choices[i]) == 0)
+            return true;
+    if (strcmp(name, "iEnable") == 0 || strcmp(name, "dEnable") == 0)
+        riscv->has_enable = true;
+    if (tw_etrace_unit_write_field(riscv->unit, name, value) == TW_OK)
+        return true;
+    say("encode: --unit: %s", tw_etrace_unit_fault(riscv->unit));
+    return false;
+}
+
+static bool begin(struct encoding *encoding)
+{
+    struct riscv *riscv = pieces_room(&encoding->pieces, sizeof *riscv);
+    struct tw_fault fault = { TW_OK, "" };
+
+    encoding->unit = riscv;
+    if (!riscv || !read_config(encoding, riscv))
+        return false;
+    if (encoding->options->preset) {
+        say("encode: --preset is for Arm trace units; --unit sets filters");
+        return false;
+    }
+    if (!riscv->config.id)
+        riscv->config.id = 1;
+    riscv->choices = (struct tw_etrace_unit_config){ .size = sizeof riscv->choices,
+                                                     .trace = &riscv->config,
+                                                     .write = keep,
+                                                     .write_context = riscv };
+    if (!encode_settings(encoding, encoding->options->unit, set_choice))
+        return false;
+    if (tw_etrace_unit_new(&riscv->unit, &riscv->choices, &fault) != TW_OK) {
+        say("encode: %s", fault.text);
+        return false;
+    }
+    if (!encode_settings(encoding, encoding->options->unit, set_field))
+        return false;
+    if (!riscv->has_enable)
+        return set_field(encoding, riscv->config.is_data ? "dEnable" : "iEnable", 1);
+    return true;
+}
+
+/* Code that is in no program file, of logs that hold it. */
+static bool note_code(struct encoding *encoding, const char *path)
+{
+    struct tw_log_options options = { .size = sizeof options, .image = encoding->image };
+    struct tw_log *log;
+    struct tw_step step;
+    bool is_good = true;
+
+    if (tw_log_open(&log, path, &options, NULL) != TW_OK)
+        return true;
+    if (!tw_log_is_riscv(log)) {
+        say("encode: the log is of an Arm processor, which etrace does not trace");
+        is_good = false;
+    }
+    while (is_good && tw_log_next(log, &step) == TW_OK)
+        if (step.kind == TW_STEP_INSTRUCTIONS)
+            is_good = encode_note_code(encoding, &step);
+    tw_log_free(log);
+    return is_good;
+}
+
+static bool run(struct encoding *encoding)
+{
+    const char *path = encoding->options->arguments.items[0];
+    struct riscv *riscv = encoding->unit;
+    struct tw_hart_options options = { .size = sizeof options,
+                                       .trace = &riscv->config,
+                                       .image = encoding->image };
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_hart *hart = NULL;
+    bool is_good = note_code(encoding, path);
+
+    if (is_good && (tw_hart_open(&hart, path, &options, &fault) != TW_OK ||
+                    tw_hart_run(hart, riscv->unit, &fault) != TW_OK)) {
+        const bool is_named = strncmp(fault.text, path, strlen(path)) == 0;
+
+        say("encode: %s%s%s", is_named ? "" : path, is_named ? "" : ": ", fault.text);
+        is_good = false;
+    }
+    if (is_good)
+        encoding->instructions = tw_hart_instructions(hart);
+    tw_hart_free(hart);
+    return is_good;
+}
+
+/* What a decoder is to begin with: modes that --unit set, and no support packet tells. */
+static void note_modes(struct riscv *riscv)
+{
+    uint64_t sijump = 0, compress = 0;
+
+    if (tw_etrace_unit_read_field(riscv->unit, "siJump", &sijump) == TW_OK && sijump)
+        riscv->config.options |= TW_ETRACE_SIJUMP;
+    if (tw_etrace_unit_read_field(riscv->unit, "DataCompress", &compress) == TW_OK)
+        riscv->config.data_compress = (uint8_t)compress;
+}
+
+static bool end(struct encoding *encoding)
+{
+    static const char *const names[] = { "iEnable", "dEnable" };
+    struct riscv *riscv = encoding->unit;
+    const bool is_seed = riscv->config.layout == TW_ETRACE_LAYOUT_SEED;
+    const unsigned width =
+        riscv->config.xlen ? riscv->config.xlen : riscv->config.iaddress_width;
+    struct tw_etrace_config data;
+
+    for (size_t i = 0; i < 2; i++)
+        if (!set_field(encoding, names[i], 0))
+            return false;
+    tw_etrace_unit_flush(riscv->unit);
+    if (riscv->is_out_of_memory) {
+        say("encode: no memory");
+        return false;
+    }
+    note_modes(riscv);
+    (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &riscv->config);
+    data = riscv->config;
+    data.is_data = true;
+    data.id++;
+    (void)tw_etrace_config_text(riscv->data_text, sizeof riscv->data_text, &data);
+    encoding->device = "ETRACE_0";
+    encoding->device_type = is_seed ? "ETRACE1.1" : "ETRACE2.0";
+    encoding->data_device_type = is_seed ? "ETRACED1.1" : "ETRACED2.0";
+    encoding->core_type = width <= 32 ? "RV32" : "RV64";
+    encoding->text = riscv->text;
+    encoding->data_text = riscv->data_text;
+    encoding->id = riscv->config.id;
+    encoding->bytes = riscv->bytes[0];
+    encoding->size = riscv->size[0];
+    encoding->data_bytes = riscv->bytes[1];
+    encoding->data_size = riscv->size[1];
+    encoding->registers[0] =
+        (struct tw_register){ .name = "TRACEID", .value = riscv->config.id };
+    encoding->register_count = 1;
+    return true;
+}
+
+static void free_unit(struct encoding *encoding)
+{
+    struct riscv *riscv = encoding->unit;
+
+    if (!riscv)
+        return;
+    tw_etrace_unit_free(riscv->unit);
+    for (unsigned i = 0; i < STREAMS; i++)
+        free(riscv->bytes[i]);
+}
+
+const struct encoder encoder_etrace = { .protocol = "etrace",
+                                        .takes_riscv = true,
+                                        .begin = begin,
+                                        .run = run,
+                                        .end = end,
+                                        .free = free_unit };

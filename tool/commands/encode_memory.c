@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway encode: the program's memory, from ELF files and, where they lack code, from the log. */
+#include "commands/encode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+bool encode_open_image(struct encoding *encoding)
+{
+    const struct list *files = &encoding->options->elfs;
+
+    if (tw_image_new(&encoding->image, NULL) != TW_OK) {
+        say("%s: no memory", encoding->options->command->name);
+        return false;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        struct tw_region region = { .size = sizeof region };
+        char *path = pieces_copy(&encoding->pieces, files->items[i]);
+        char *bias = path ? strrchr(path, '@') : NULL;
+
+        if (!path)
+            return false;
+        if (bias && parse_number(&region.address, bias + 1))
+            *bias = 0;
+        if (tw_image_add_elf(encoding->image, &region, path) != TW_OK) {
+            say("%s: %s", encoding->options->command->name, tw_image_fault(encoding->image));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The page with this base; a new one has its bytes if the program files do not hold `address`. */
+static struct encode_page *find_page(struct encoding *encoding, uint64_t base, uint64_t address)
+{
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+    struct encode_page *page;
+    uint8_t byte;
+
+    if (encoding->page_count && encoding->pages[encoding->last_page].base == base)
+        return &encoding->pages[encoding->last_page];
+    for (size_t i = 0; i < encoding->page_count; i++)
+        if (encoding->pages[i].base == base) {
+            encoding->last_page = i;
+            return &encoding->pages[i];
+        }
+    if (encoding->page_count == encoding->page_room) {
+        const size_t room = encoding->page_room ? 2 * encoding->page_room : 64;
+        struct encode_page *pages = realloc(encoding->pages, room * sizeof *pages);
+
+        if (!pages)
+            return NULL;
+        encoding->pages = pages;
+        encoding->page_room = room;
+    }
+    page = &encoding->pages[encoding->page_count];
+    *page = (struct encode_page){ .base = base };
+    if (tw_image_read(encoding->image, &byte, &view, address, 1) == 0) {
+        page->bytes = calloc(1, PAGE);
+        if (!page->bytes)
+            return NULL;
+    }
+    encoding->last_page = encoding->page_count++;
+    return page;
+}
+
+bool encode_note_code(struct encoding *encoding, const struct tw_step *step)
+{
+    for (size_t i = 0; i < step->count; i++) {
+        const struct tw_retired *at = &step->instructions[i];
+        const bool is_wide = at->isa == TW_ISA_T32 && at->size == 4;
+        const uint32_t code = is_wide ? at->opcode >> 16 | at->opcode << 16 : at->opcode;
+
+        for (unsigned byte = 0; byte < at->size; byte++) {
+            const uint64_t address = at->address + byte;
+            const struct encode_page *page =
+                find_page(encoding, address & ~(uint64_t)(PAGE - 1), address);
+
+            if (!page) {
+                say("%s: no memory", encoding->options->command->name);
+                return false;
+            }
+            if (!page->bytes)
+                break; /* of this instruction: its page is known */
+            page->bytes[address & (PAGE - 1)] = (uint8_t)(code >> (8 * byte));
+        }
+    }
+    return true;
+}
+
+static bool name_dump(struct encoding *encoding, struct tw_snapshot_dump *dump)
+{
+    char *name = pieces_room(&encoding->pieces, 32);
+
+    if (!name)
+        return false;
+    (void)snprintf(name, 32, "code_%" PRIx64 ".bin", dump->address);
+    dump->file = name;
+    return true;
+}
+
+/* A region of the program files as bytes. */
+static bool dump_region(struct encoding *encoding, struct tw_snapshot_dump *dump,
+                        const struct tw_region *region)
+{
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+    uint8_t *bytes = pieces_room(&encoding->pieces, (size_t)region->length + 1);
+
+    if (!bytes)
+        return false;
+    *dump = (struct tw_snapshot_dump){ .bytes = bytes, .address = region->address };
+    dump->size =
+        tw_image_read(encoding->image, bytes, &view, region->address, (size_t)region->length);
+    return name_dump(encoding, dump);
+}
+
+bool encode_dumps(struct encoding *encoding, struct tw_snapshot_dump **dumps, size_t *count)
+{
+    const size_t regions = tw_image_region_count(encoding->image);
+
+    *count = 0;
+    *dumps =
+        pieces_room(&encoding->pieces, (regions + encoding->page_count + 1) * sizeof **dumps);
+    if (!*dumps)
+        return false;
+    for (size_t i = 0; i < regions; i++) {
+        const struct tw_region *region = tw_image_region(encoding->image, i);
+
+        if (region->length && !dump_region(encoding, &(*dumps)[(*count)++], region))
+            return false;
+    }
+    for (size_t i = 0; i < encoding->page_count; i++) {
+        struct tw_snapshot_dump *dump = &(*dumps)[*count];
+
+        if (!encoding->pages[i].bytes)
+            continue;
+        *dump = (struct tw_snapshot_dump){ .bytes = encoding->pages[i].bytes,
+                                           .size = PAGE,
+                                           .address = encoding->pages[i].base };
+        if (!name_dump(encoding, dump))
+            return false;
+        (*count)++;
+    }
+    return true;
+}
+
+void encode_free_memory(struct encoding *encoding)
+{
+    for (size_t i = 0; i < encoding->page_count; i++)
+        free(encoding->pages[i].bytes);
+    free(encoding->pages);
+    tw_image_free(encoding->image);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway sim trbe: runs a script on the models of the Trace Buffer Unit and the trace unit. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/sim.h>
+
+#include "commands/commands.h"
+#include "commands/encode.h"
+#include "shared/whole.h"
+
+enum { FILES = 32 };
+
+struct run {
+    struct output *out;
+    const char *script; /* its path: files are named relative to its folder */
+    uint8_t *loaded[FILES];
+    size_t loaded_count;
+    uint8_t *trace; /* the source, and how far it was taken; or the log */
+    size_t trace_size, trace_at;
+    struct tw_log *log;
+    struct encoding encoding; /* the program's memory, for captures */
+};
+
+static void put_line(void *context, const char *text, size_t size)
+{
+    const struct run *run = context;
+
+    output_bytes(run->out, text, size);
+    output_bytes(run->out, "\n", 1);
+}
+
+/* A name in a script stands beside it, unless it begins at the root. */
+static char *beside(const struct run *run, const char *name)
+{
+    const char *slash = strrchr(run->script, '/');
+    const size_t folder = slash && name[0] != '/' ? (size_t)(slash - run->script) + 1 : 0;
+    char *path = malloc(folder + strlen(name) + 1);
+
+    if (!path) {
+        say("out of memory");
+        return NULL;
+    }
+    memcpy(path, run->script, folder);
+    memcpy(path + folder, name, strlen(name) + 1);
+    return path;
+}
+
+static bool load(void *context, const char *name, const uint8_t **bytes, size_t *size)
+{
+    struct run *run = context;
+    char *path = beside(run, name);
+    uint8_t *loaded = path && run->loaded_count < FILES ? whole_load(size, path) : NULL;
+
+    free(path);
+    if (!loaded)
+        return false;
+    run->loaded[run->loaded_count++] = loaded;
+    *bytes = loaded;
+    return true;
+}
+
+static bool save(void *context, const char *name, const uint8_t *bytes, size_t size)
+{
+    struct run *run = context;
+    char *path = beside(run, name);
+    struct output file;
+    bool is_good = path && output_open(&file, path, COLOR_NEVER);
+
+    if (is_good) {
+        output_bytes(&file, bytes, size);
+        is_good = output_close(&file, true);
+    }
+    free(path);
+    return is_good;
+}
+
+static bool executes(void *context, const struct tw_step *step)
+{
+    struct run *run = context;
+
+    return encode_note_code(&run->encoding, step);
+}
+
+static bool capture(void *context, const struct tw_sim_capture *capture)
+{
+    struct run *run = context;
+    struct encoding *encoding = &run->encoding;
+    char *path = beside(run, capture->name);
+    bool is_good;
+    uint64_t id = 0;
+
+    encode_describe_arm(encoding, capture->is_ete);
+    encoding->register_count = 0;
+    while (encoding->register_count < ENCODE_REGISTERS &&
+           tw_unit_register(capture->unit, encoding->register_count,
+                            &encoding->registers[encoding->register_count]) == TW_OK)
+        encoding->register_count++;
+    if (tw_unit_read_register(capture->unit, "TRCTRACEIDR", &id) == TW_OK)
+        encoding->id = (uint8_t)(id & 0x7f);
+    encoding->bytes = capture->bytes;
+    encoding->size = capture->size;
+    is_good = path && encode_write(encoding, path);
+    free(path);
+    return is_good;
+}
+
+static size_t take(void *context, uint8_t *bytes, size_t room, bool *is_trigger)
+{
+    struct run *run = context;
+    const size_t left = run->trace_size - run->trace_at;
+    const size_t size = left < room ? left : room;
+
+    *is_trigger = false;
+    memcpy(bytes, run->trace + run->trace_at, size);
+    run->trace_at += size;
+    return size;
+}
+
+static int run_script(struct run *run, const struct options *options)
+{
+    struct tw_sim_config config = {
+        .size = sizeof config,
+        .is_json = options_format_is(options, "jsonl"),
+        .log = run->log,
+        .image = run->encoding.image,
+        .context = run,
+        .line = put_line,
+        .load = load,
+        .save = save,
+        .capture = capture,
+        .executes = executes,
+    };
+    struct tw_sim_result result;
+    struct tw_fault fault = { .status = TW_OK };
+    size_t size;
+    uint8_t *script = whole_load(&size, run->script);
+    enum tw_status status;
+
+    if (!script)
+        return NOT_DONE;
+    if (run->trace && !run->log)
+        config.source = (struct tw_sim_source){ run, take, NULL };
+    status = tw_sim_run(&result, &fault, (const char *)script, size, &config);
+    free(script);
+    for (size_t i = 0; i < run->loaded_count; i++)
+        free(run->loaded[i]);
+    if (status != TW_OK) {
+        say("%s: %s", run->script, fault.text);
+        return NOT_DONE;
+    }
+    if (!options->quiet && result.failed)
+        say("%s: %zu of %zu expectations failed", run->script, result.failed, result.expected);
+    if (!options->quiet && result.misuses)
+        say("%s: the unit was misused %" PRIu64 " times", run->script, result.misuses);
+    return result.failed || result.misuses ? DONE_WITH_LOSS : DONE;
+}
+
+static bool is_log(const uint8_t *bytes, size_t size)
+{
+    static const char *const heads[] = { "exlog ", "trackway-log", "\x1f\x8b" };
+
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (size >= strlen(heads[i]) && memcmp(bytes, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The third argument: an execution log by its first bytes, else trace. */
+static bool open_input(struct run *run, const char *path)
+{
+    const struct tw_log_options options = { .size = sizeof options,
+                                            .image = run->encoding.image };
+    struct tw_fault fault = { TW_OK, "" };
+
+    run->trace = whole_load(&run->trace_size, path);
+    if (!run->trace)
+        return false;
+    if (!is_log(run->trace, run->trace_size))
+        return true;
+    if (tw_log_open_memory(&run->log, run->trace, run->trace_size, &options, &fault) == TW_OK)
+        return true;
+    say("sim: %s: %s", path, fault.text);
+    return false;
+}
+
+static int run(const struct options *options)
+{
+    struct output out;
+    struct run state = { .out = &out, .encoding = { .options = options } };
+    int status = NOT_DONE;
+
+    if (strcmp(options->arguments.items[0], "trbe") != 0) {
+        say("sim: there is no model \"%s\"; there is trbe", options->arguments.items[0]);
+        return BAD_USAGE;
+    }
+    state.script = options->arguments.items[1];
+    if (encode_open_image(&state.encoding) &&
+        (options->arguments.count < 3 || open_input(&state, options->arguments.items[2])) &&
+        output_open(&out, options->output, options->color)) {
+        status = run_script(&state, options);
+        if (!output_close(&out, status <= DONE_WITH_LOSS))
+            status = NOT_DONE;
+    }
+    tw_log_free(state.log);
+    free(state.trace);
+    encode_free_memory(&state.encoding);
+    pieces_free(&state.encoding.pieces);
+    return status;
+}
+
+static const uint8_t takes[] = {
+    O_ELF, O_FORCE, O_OUTPUT, O_COLOR, O_QUIET, O_END,
+};
+
+const struct command command_sim = {
+    .name = "sim",
+    .arguments = "trbe SCRIPT [LOG|TRACE] [OPTION...]",
+    .summary = "a script on the models of a trace unit and the Trace Buffer Unit",
+    .details =
+        "SCRIPT writes registers, executes barriers, runs LOG (an execution log) through a\n"
+        "trace unit into the buffer, or gives it the bytes of TRACE, and states what it\n"
+        "expects. Registers, states and events are printed. For example:\n"
+        "  memory 0x10000 0x2000\n"
+        "  preset minimal                        # the trace unit, for one process at EL0\n"
+        "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
+        "  TRCPRGCTLR = 1\n"
+        "  run until irq\n"
+        "  capture snap 0x11a00                  # trackway decode snap\n"
+        "The commands are in docs/formats.md and trackway-sim(1). Exit status 1: an\n"
+        "expectation failed, or the unit was misused.",
+    .formats = "text|jsonl",
+    .options = takes,
+    .least = 2,
+    .most = 3,
+    .run = run,
+};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway decode --format csv of RISC-V data trace. */
+#include "formats/accesses.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <trackway/etrace.h>
+
+static bool is_data_trace(const struct tw_source *source)
+{
+    struct tw_etrace_config config;
+
+    if (!source->protocol)
+        return false;
+    if (!strcmp(source->protocol, "etraced"))
+        return true;
+    tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_NONE);
+    return !strcmp(source->protocol, "etrace") && source->text &&
+           tw_etrace_config_read(&config, source->text, NULL) == TW_OK && config.is_data;
+}
+
+bool accesses_fit(const struct session *session)
+{
+    const size_t count = tw_capture_source_count(session->capture);
+
+    for (size_t i = 0; i < count; i++)
+        if (!is_data_trace(tw_capture_source(session->capture, i)))
+            return false;
+    return count > 0;
+}
+
+void accesses_head(struct output *out)
+{
+    output_text(out, "DRETIRE,DTYPE,DADDR,DSIZE,DATA\n");
+}
+
+/* Atomics and CSRs have two values, which stand side by side in one of twice the size. */
+static bool has_two(unsigned kind)
+{
+    return kind >= TW_DATA_CSR_RW && kind <= TW_DATA_MIN;
+}
+
+static void print_data(const struct accesses *row, struct output *out)
+{
+    if (row->operand == 0)
+        output_format(out, "%" PRIx64, row->data);
+    else if (row->size >= 8)
+        output_format(out, "%" PRIx64 "%016" PRIx64, row->operand, row->data);
+    else
+        output_format(out, "%" PRIx64, row->operand << 8 * row->size | row->data);
+}
+
+void accesses_end(struct accesses *row, struct output *out)
+{
+    /* The specification's dtype, by enum tw_data_kind. */
+    static const uint8_t types[] = { 0, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    unsigned log = has_two(row->kind) ? 1 : 0;
+
+    if (!row->is_open)
+        return;
+    for (unsigned bytes = row->size; bytes > 1; bytes /= 2)
+        log++;
+    output_format(out, "1,%u,", row->kind < sizeof types ? types[row->kind] : 0);
+    if (row->has_address)
+        output_format(out, "%" PRIx64, row->address);
+    output_format(out, ",%u,", log);
+    if (row->has_data)
+        print_data(row, out);
+    output_text(out, "\n");
+    *row = (struct accesses){ .is_open = false };
+}
+
+static void take(struct accesses *row, const struct tw_element *element)
+{
+    row->is_open = true;
+    row->index = element->index;
+    row->kind = element->kind;
+    row->size = element->size;
+    if (element->flags & TW_DATA_HAS_ADDRESS && !row->has_address) {
+        row->has_address = true;
+        row->address = element->data_address;
+    }
+    if (element->type != TW_ELEMENT_DATA_VALUE)
+        return;
+    row->has_data = true;
+    if (element->flags & TW_DATA_OPERAND)
+        row->operand = element->data_value;
+    else
+        row->data = element->data_value;
+}
+
+void accesses_take(struct accesses *accesses, struct output *out, const struct session *session,
+                   const struct tw_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct tw_element *element = &batch->elements[i];
+
+        if (!session_wants_index(session, element->index))
+            continue;
+        if (element->type == TW_ELEMENT_ERROR)
+            session_say_error(session, element, batch->id);
+        if (element->type != TW_ELEMENT_DATA_ADDR && element->type != TW_ELEMENT_DATA_VALUE)
+            continue;
+        if (accesses->is_open && accesses->index != element->index)
+            accesses_end(accesses, out);
+        take(accesses, element);
+    }
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads a command's words by the table of options, and prints its help from the same table. */
+#include "shared/options.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool options_wrong(const struct options *options, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    say("%s: %s", options->command->name, text);
+    return false;
+}
+
+bool list_add(struct list *list, const char *item)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+
+    if (!items) {
+        say("out of memory");
+        return false;
+    }
+    list->items = items;
+    items[list->count++] = item;
+    return true;
+}
+
+/* 16: no digit. */
+static unsigned digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+    return at ? (unsigned)(at - digits) : 16;
+}
+
+bool parse_number_size(uint64_t *value, const char *text, size_t size)
+{
+    static const char units[] = { 'k', 'M', 'G' };
+    const bool is_hex = size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const unsigned base = is_hex ? 16 : 10;
+    const char *unit = size > 1 && !is_hex ? memchr(units, text[size - 1], sizeof units) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    uint64_t result = 0;
+
+    if (size == 0)
+        return false;
+    for (size_t at = is_hex ? 2 : 0; at < size - (unit != NULL); at++) {
+        const unsigned digit = digit_of(text[at]);
+
+        if (digit >= base || result > (UINT64_MAX - digit) / base)
+            return false;
+        result = result * base + digit;
+    }
+    if (result > UINT64_MAX >> shift)
+        return false;
+    *value = result << shift;
+    return true;
+}
+
+bool parse_number(uint64_t *value, const char *text)
+{
+    return parse_number_size(value, text, strlen(text));
+}
+
+bool is_choice(const char *choices, const char *word, size_t size)
+{
+    while (*choices) {
+        const size_t length = strcspn(choices, "|");
+
+        if (length == size && memcmp(choices, word, size) == 0)
+            return true;
+        choices += length + (choices[length] == '|');
+    }
+    return false;
+}
+
+/* Edit distance, given up beyond what counts as a slip of the fingers. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 31 };
+    const size_t width = strlen(b);
+    size_t row[MOST + 1];
+
+    if (width > MOST || strlen(a) > MOST)
+        return MOST;
+    for (size_t i = 0; i <= width; i++)
+        row[i] = i;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < width; j++) {
+            const size_t change = diagonal + (a[i] != b[j]);
+            size_t least = row[j + 1] < row[j] ? row[j + 1] : row[j];
+
+            least = least + 1 < change ? least + 1 : change;
+            diagonal = row[j + 1];
+            row[j + 1] = least;
+        }
+    }
+    return row[width];
+}
+
+const char *nearest_name(const char *word, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) / 3 + 2;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t far = distance(word, names[i]);
+
+        if (far < least) {
+            least = far;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+static bool takes(const struct command *command, unsigned key)
+{
+    if (key == O_HELP)
+        return true;
+    if (key == O_FORMAT)
+        return command->formats != NULL;
+    for (const uint8_t *at = command->options; *at != O_END; at++)
+        if (*at == key)
+            return true;
+    return false;
+}
+
+static bool unknown_option(const struct options *options, const char *word)
+{
+    const char *names[OPTION_COUNT];
+    const size_t size = strcspn(word, "=");
+    const char *nearest;
+    char name[40];
+    size_t count = 0;
+
+    for (unsigned key = 1; key < OPTION_COUNT; key++)
+        if (takes(options->command, key))
+            names[count++] = option_rows[key].name;
+    (void)snprintf(name, sizeof name, "%.*s", (int)size, word);
+    nearest = word[0] ? nearest_name(name, names, count) : NULL;
+    if (nearest)
+        return options_wrong(options, "no option --%s; did you mean --%s?", name, nearest);
+    return options_wrong(options, "no option --%s; \"trackway %s --help\" lists them", name,
+                         options->command->name);
+}
+
+static bool set_format(struct options *options, const char *value)
+{
+    if (is_choice(options->command->formats, value, strlen(value))) {
+        options->format = value;
+        return true;
+    }
+    return options_wrong(options, "--format: there is no \"%s\"; there is %s", value,
+                         options->command->formats);
+}
+
+static bool set_text(struct options *options, const struct option_row *row, const char *value)
+{
+    if (row == &option_rows[O_FORMAT])
+        return set_format(options, value);
+    if (row->choices && !is_choice(row->choices, value, strlen(value)))
+        return options_wrong(options, "--%s: there is no \"%s\"; there is %s", row->name, value,
+                             row->choices);
+    *(const char **)((char *)options + row->offset) = value;
+    return true;
+}
+
+static bool set_value(struct options *options, const struct option_row *row, const char *value)
+{
+    void *place = (char *)options + row->offset;
+    struct number *number = place;
+
+    if (row->kind == KIND_OTHER)
+        return row->set(options, value);
+    if (!value)
+        value = ""; /* a flag has none; the rest was seen to have one */
+    switch (row->kind) {
+    case KIND_FLAG:
+        *(bool *)place = true;
+        return true;
+    case KIND_COUNT:
+        ++*(unsigned *)place;
+        return true;
+    case KIND_LIST:
+        return list_add(place, value);
+    case KIND_NUMBER:
+        number->is_given = parse_number(&number->value, value);
+        if (!number->is_given)
+            return options_wrong(options, "--%s: \"%s\" is no number; write 4096, 0x1000 or 4k",
+                                 row->name, value);
+        return true;
+    default:
+        return set_text(options, row, value);
+    }
+}
+
+/* An optional value may be the next word, if it can be nothing else. */
+static bool is_value_list(const char *choices, const char *word)
+{
+    if (!word || !*word)
+        return false;
+    for (;; word++) {
+        const size_t size = strcspn(word, ",");
+
+        if (!is_choice(choices, word, size))
+            return false;
+        word += size;
+        if (!*word)
+            return true;
+    }
+}
+
+/* `value` is what follows the option in the same word, or NULL; *words is the next word. */
+static bool take_option(struct options *options, const struct option_row *row,
+                        const char *value, char ***words)
+{
+    if (!row->value) {
+        if (value)
+            return options_wrong(options, "--%s takes no value", row->name);
+    } else if (!value && row->is_optional) {
+        if (is_value_list(row->choices, **words))
+            value = *(*words)++;
+    } else if (!value && **words) {
+        value = *(*words)++;
+    } else if (!value) {
+        return options_wrong(options, "--%s wants a value: --%s %s", row->name, row->name,
+                             row->value);
+    }
+    return set_value(options, row, value);
+}
+
+static bool take_long(struct options *options, const char *word, char ***words)
+{
+    const size_t size = strcspn(word, "=");
+
+    for (unsigned key = 1; key < OPTION_COUNT; key++) {
+        const struct option_row *row = &option_rows[key];
+
+        if (takes(options->command, key) && strlen(row->name) == size &&
+            memcmp(row->name, word, size) == 0)
+            return take_option(options, row, word[size] ? word + size + 1 : NULL, words);
+    }
+    return unknown_option(options, word);
+}
+
+/* "-v", "-qv", "-oFILE", "-o FILE" */
+static bool take_letters(struct options *options, const char *letters, char ***words)
+{
+    for (; *letters; letters++) {
+        const struct option_row *row = NULL;
+
+        for (unsigned key = 1; key < OPTION_COUNT && !row; key++)
+            if (takes(options->command, key) && option_rows[key].letter == *letters)
+                row = &option_rows[key];
+        if (!row)
+            return options_wrong(options, "no option -%c; \"trackway %s --help\" lists them",
+                                 *letters, options->command->name);
+        if (row->value)
+            return take_option(options, row, letters[1] ? letters + 1 : NULL, words);
+        if (!take_option(options, row, NULL, words))
+            return false;
+    }
+    return true;
+}
+
+static bool check_counts(const struct options *options)
+{
+    const struct command *command = options->command;
+
+    if (options->arguments.count < command->least)
+        return options_wrong(options, "usage: trackway %s %s", command->name,
+                             command->arguments);
+    if (options->arguments.count > command->most)
+        return options_wrong(options, "one argument too many: \"%s\"; usage: trackway %s %s",
+                             options->arguments.items[command->most], command->name,
+                             command->arguments);
+    return true;
+}
+
+bool options_parse(struct options *options, const struct command *command, char **words)
+{
+    bool is_ended = false;
+
+    *options = (struct options){ .command = command };
+    while (*words) {
+        const char *word = *words++;
+        bool is_good;
+
+        if (is_ended || word[0] != '-' || !word[1])
+            is_good = list_add(&options->arguments, word);
+        else if (strcmp(word, "--") == 0)
+            is_good = is_ended = true;
+        else if (word[1] == '-')
+            is_good = take_long(options, word + 2, &words);
+        else
+            is_good = take_letters(options, word + 1, &words);
+        if (!is_good)
+            return false;
+    }
+    if (command->formats && !options->format)
+        options->format = command->formats; /* its first word counts */
+    return options->help || check_counts(options);
+}
+
+bool options_format_is(const struct options *options, const char *name)
+{
+    return is_choice(name, options->format, strcspn(options->format, "|"));
+}
+
+void options_free(struct options *options)
+{
+    struct list *const lists[] = {
+        &options->arguments, &options->source_names, &options->sources,   &options->images,
+        &options->symbols,   &options->functions,    &options->streams,   &options->markers,
+        &options->traces,    &options->devices,      &options->registers, &options->dumps,
+        &options->clusters,  &options->elfs,
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        free((void *)lists[i]->items);
+}
+
+static void help_option(struct output *out, const struct command *command, unsigned key)
+{
+    enum { COLUMN = 28 };
+    const struct option_row *row = &option_rows[key];
+    const char *help = row->help;
+    char head[80], formats[80];
+    int width = snprintf(head, sizeof head, "  %c%c%c --%s%s%s%s", row->letter ? '-' : ' ',
+                         row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
+                         row->is_optional ? "[="
+                         : row->value     ? " "
+                                          : "",
+                         row->value ? row->value : "", row->is_optional ? "]" : "");
+
+    if (key == O_FORMAT) {
+        (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", command->formats,
+                       (int)strcspn(command->formats, "|"), command->formats);
+        help = formats;
+    } else if (key == O_FRAMING && row->choices) {
+        output_format(out, "%s\n%*s%s\n", head, COLUMN, "", row->choices);
+        width = COLUMN - 1;
+        head[0] = 0;
+    }
+    output_text(out, head);
+    while (*help) {
+        const size_t size = strcspn(help, "\n");
+
+        if (head[0] == 0 || width >= COLUMN - 1)
+            output_format(out, "%s%*s", head[0] ? "\n" : "", COLUMN, "");
+        else
+            output_format(out, "%*s", COLUMN - width, "");
+        output_format(out, "%.*s\n", (int)size, help);
+        help += size + (help[size] == '\n');
+        width = 0;
+        head[0] = 0;
+    }
+}
+
+void options_help(struct output *out, const struct command *command)
+{
+    output_format(out, "usage: trackway %s %s\n\n%s\n", command->name, command->arguments,
+                  command->summary);
+    if (command->details)
+        output_format(out, "\n%s\n", command->details);
+    output_text(out, "\nOptions:\n");
+    for (unsigned key = 1; key < OPTION_COUNT; key++)
+        if (takes(command, key))
+            help_option(out, command, key);
+}

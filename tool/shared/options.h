@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line: one table of options for all commands, and what was given of them. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shared/output.h"
+
+/* Every option.  A command lists those that it takes; O_END ends the list. */
+enum option_key {
+    O_END,
+    /* what to look at */
+    O_BUFFER,
+    O_ID,
+    O_SOURCE,
+    O_FROM,
+    O_TO,
+    O_RANGE,
+    O_FUNCTION,
+    /* what a raw file is */
+    O_FRAMING,
+    O_PROTOCOL,
+    O_CONFIG,
+    O_ARCH,
+    O_NO_BARRIER,
+    O_WRAPPED_AT,
+    O_STRIP_STOP,
+    O_IMAGE,
+    O_SYMBOLS,
+    O_ALLOW_OUTSIDE,
+    /* perf.data */
+    O_SYSROOT,
+    O_SYMFS,
+    O_KERNEL,
+    O_VDSO,
+    O_BUILD_IDS,
+    O_TRUST_TIME,
+    O_PERF_STYLE,
+    O_BRSTACK,
+    O_PERIOD,
+    O_BINARY,
+    /* how to decode */
+    O_OPT,
+    O_CHECK,
+    O_THREADS,
+    O_AT,
+    O_COUNT,
+    O_INDEX,
+    O_DETAIL,
+    O_BLOCK,
+    O_ON_ERROR,
+    O_ASSUME_SYNC,
+    /* channels */
+    O_PORT,
+    O_RAW,
+    O_FOLLOW,
+    /* frames */
+    O_ALL,
+    O_SPLIT,
+    /* pack */
+    O_STREAM,
+    O_INTERLEAVE,
+    O_TRIGGER,
+    O_FLUSH,
+    O_BARRIER,
+    O_IDLE,
+    O_ALIGN,
+    O_REPEAT,
+    O_FSYNC,
+    /* snapshot */
+    O_TRACE,
+    O_DEVICE,
+    O_REG,
+    O_DUMP,
+    O_CLUSTER,
+    O_FROM_CAPTURE,
+    O_DESCRIPTION,
+    O_FORCE,
+    /* encode */
+    O_ELF,
+    O_PRESET,
+    O_UNIT,
+    /* check-sequence */
+    O_EXPLAIN,
+    O_STRICT,
+    /* output */
+    O_INSTRUCTIONS,
+    O_FORMAT,
+    O_COLUMNS,
+    O_CLOCK,
+    O_ERRORS,
+    O_STATS,
+    O_OUTPUT,
+    O_COLOR,
+    O_PROGRESS,
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    OPTION_COUNT
+};
+
+struct list {
+    const char **items;
+    size_t count;
+};
+
+struct number {
+    bool is_given;
+    uint64_t value;
+};
+
+struct address_range {
+    bool is_given;
+    uint64_t first, end;
+};
+
+enum check { CHECK_OPCODES = 1, CHECK_ATOMS = 2, CHECK_CONTINUITY = 4, CHECK_ALL = 7 };
+
+/* What was given.  Strings belong to the command line. */
+struct options {
+    const struct command *command;
+    struct list arguments;
+
+    const char *buffer;
+    uint64_t ids[2];          /* bit n: ID n is wanted, if has_ids */
+    struct list source_names; /* --source NAME */
+    struct list sources;      /* --source ID:PROTOCOL[:CONFIG] */
+    struct number from, to;
+    struct address_range range;
+    struct list functions;
+
+    const char *framing, *protocol, *config, *arch;
+    struct number wrapped_at;
+    struct list images, symbols;
+    const char *sysroot, *kernel, *vdso, *build_ids;
+    bool trust_time;
+    const char *perf_style, *binary;
+    struct number brstack, period;
+
+    struct number range_limit;
+    struct number threads;
+    const char *progress; /* NULL: auto */
+    const char *on_error; /* NULL: as is usual for the protocol */
+
+    const char *at, *index, *detail;
+    struct number count, block;
+
+    const char *split;
+
+    const char *follow;
+    struct number port;
+
+    struct list streams, markers; /* markers: the option's name, then its value */
+    struct number interleave, align, repeat, fsync;
+
+    struct list traces, devices, registers, dumps, clusters;
+    const char *description;
+    const char *from_capture;
+
+    struct list elfs;
+    const char *preset, *unit;
+
+    const char *explain;
+
+    const char *format; /* ask options_format_is */
+    const char *columns;
+    struct number clock;
+    const char *output;
+
+    unsigned checks; /* enum check */
+    enum color_wish color;
+    unsigned verbose;
+    bool has_ids;
+    bool no_barrier, strip_stop, allow_outside;
+    bool source_address_n, multi_session, assume_sync;
+    bool all, raw, force, strict, instructions, errors, stats, quiet, help;
+};
+
+struct command {
+    const char *name;
+    const char *arguments; /* for the usage line */
+    const char *summary;   /* one line */
+    const char *details;   /* more, for its help; may be NULL */
+    const char *formats;   /* "text|jsonl", the first is the default; NULL: takes no --format */
+    const uint8_t *options;
+    unsigned least, most; /* arguments */
+    int (*run)(const struct options *options);
+};
+
+/* False: the command line is wrong; said what to do. */
+bool options_parse(struct options *options, const struct command *command, char **words);
+void options_free(struct options *options);
+bool options_format_is(const struct options *options, const char *name);
+
+/* What `--help` prints. */
+void options_help(struct output *out, const struct command *command);
+
+/* "trackway: COMMAND: ..., try ..." on standard error; always false. */
+bool options_wrong(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* 4096, 0x1000, 4k, 1M, 2G; the whole text must be a number. */
+bool parse_number(uint64_t *value, const char *text);
+/* The same for `size` characters that end with no zero. */
+bool parse_number_size(uint64_t *value, const char *text, size_t size);
+/* Whether `word`, of `size` characters, is one of "a|b|c". */
+bool is_choice(const char *choices, const char *word, size_t size);
+/* A growing list of strings; false: out of memory, said so. */
+bool list_add(struct list *list, const char *item);
+/* The entry of `names` nearest to a misspelt word, or NULL. */
+const char *nearest_name(const char *word, const char *const *names, size_t count);
+
+/* The table behind options_parse and options_help: options_table.c. */
+enum option_kind {
+    KIND_FLAG,   /* bool */
+    KIND_COUNT,  /* unsigned: how often it was given */
+    KIND_TEXT,   /* const char * */
+    KIND_NUMBER, /* struct number */
+    KIND_LIST,   /* struct list */
+    KIND_CHOICE, /* const char *, one of `choices` */
+    KIND_OTHER   /* `set` knows */
+};
+
+struct option_row {
+    const char *name;
+    const char *value;   /* what stands for it in the help; NULL: takes none */
+    const char *choices; /* "a|b|c", for checks and completion */
+    const char *help;
+    size_t offset;    /* in struct options */
+    uint8_t kind;     /* enum option_kind */
+    bool is_optional; /* the value may be left out */
+    char letter;
+    bool (*set)(struct options *options, const char *value); /* NULL value: left out */
+};
+
+extern const struct option_row option_rows[OPTION_COUNT];
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* size: table */
+/* Every option of every command: its name, value, help, and where it is kept. */
+#include "shared/options.h"
+
+#include <string.h>
+
+static bool set_ids(struct options *options, const char *value)
+{
+    for (const char *at = value;; at++) {
+        const size_t size = strcspn(at, ",");
+        uint64_t id;
+
+        if (!parse_number_size(&id, at, size) || id > 0x7f)
+            return options_wrong(options,
+                                 "--id: \"%.*s\" is no trace ID; give numbers from 0 to 0x7f, "
+                                 "such as 0x10,0x11",
+                                 (int)size, at);
+        options->ids[id / 64] |= (uint64_t)1 << id % 64;
+        options->has_ids = true;
+        at += size;
+        if (!*at)
+            return true;
+    }
+}
+
+/* A value with a colon declares a source, one without selects by name. */
+static bool set_source(struct options *options, const char *value)
+{
+    const char *colon = strchr(value, ':');
+    uint64_t id;
+
+    if (!colon)
+        return list_add(&options->source_names, value);
+    if (!parse_number_size(&id, value, (size_t)(colon - value)) || id > 0x7f || !colon[1])
+        return options_wrong(options,
+                             "--source: \"%s\" is neither the name of a source nor "
+                             "ID:PROTOCOL[:CONFIG], such as 0x10:etmv4:regs.ini",
+                             value);
+    return list_add(&options->sources, value);
+}
+
+static bool set_range(struct options *options, const char *value)
+{
+    const char *dash = strchr(value, '-');
+    struct address_range *range = &options->range;
+
+    if (!dash || !parse_number_size(&range->first, value, (size_t)(dash - value)) ||
+        !parse_number(&range->end, dash + 1) || range->end <= range->first)
+        return options_wrong(options,
+                             "--range: \"%s\" is no range of addresses; write FIRST-END, "
+                             "such as 0x8000-0x9000",
+                             value);
+    range->is_given = true;
+    return true;
+}
+
+static bool set_opt(struct options *options, const char *value)
+{
+    static const char limit[] = "range-limit=";
+
+    if (strcmp(value, "src-addr-n") == 0) {
+        options->source_address_n = true;
+        return true;
+    }
+    if (strcmp(value, "multi-session") == 0) {
+        options->multi_session = true;
+        return true;
+    }
+    if (strncmp(value, limit, sizeof limit - 1) == 0) {
+        struct number *number = &options->range_limit;
+
+        number->is_given = parse_number(&number->value, value + sizeof limit - 1);
+        if (number->is_given && number->value > 0 && number->value <= UINT32_MAX)
+            return true;
+        return options_wrong(options, "--opt: range-limit wants a number from 1 to 4294967295");
+    }
+    return options_wrong(options,
+                         "--opt: there is no \"%s\"; there are src-addr-n, range-limit=N, "
+                         "multi-session",
+                         value);
+}
+
+static bool set_check(struct options *options, const char *value)
+{
+    static const char *const names[] = { "opcodes", "atoms", "continuity" };
+
+    if (!value) {
+        options->checks = CHECK_ALL;
+        return true;
+    }
+    for (const char *at = value;; at++) {
+        const size_t size = strcspn(at, ",");
+        unsigned bit = 0;
+
+        while (bit < 3 && !is_choice(names[bit], at, size))
+            bit++;
+        if (bit == 3)
+            return options_wrong(options,
+                                 "--check: there is no \"%.*s\"; there are opcodes, atoms, "
+                                 "continuity",
+                                 (int)size, at);
+        options->checks |= 1u << bit;
+        at += size;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool set_color(struct options *options, const char *value)
+{
+    static const char *const names[] = { "auto", "always", "never" };
+
+    for (unsigned wish = COLOR_AUTO; wish <= COLOR_NEVER; wish++) {
+        if (strcmp(names[wish], value) == 0) {
+            options->color = (enum color_wish)wish;
+            return true;
+        }
+    }
+    return options_wrong(options, "--color: there is no \"%s\"; there is auto|always|never",
+                         value);
+}
+
+/* Markers of all kinds keep their order in one list: the kind is told by the text before. */
+static bool add_marker(struct options *options, const char *kind, const char *value)
+{
+    return list_add(&options->markers, kind) && list_add(&options->markers, value);
+}
+
+static bool set_trigger(struct options *options, const char *value)
+{
+    return add_marker(options, "trigger", value);
+}
+
+static bool set_flush(struct options *options, const char *value)
+{
+    return add_marker(options, "flush", value);
+}
+
+static bool set_barrier(struct options *options, const char *value)
+{
+    return add_marker(options, "barrier", value);
+}
+
+static bool set_idle(struct options *options, const char *value)
+{
+    return add_marker(options, "idle", value);
+}
+
+#define AT(member) offsetof(struct options, member)
+
+/* clang-format off */
+const struct option_row option_rows[OPTION_COUNT] = {
+    [O_BUFFER] = { "buffer", "NAME", NULL, "only this trace buffer", .offset = AT(buffer), .kind = KIND_TEXT },
+    [O_ID] = { "id", "ID[,ID...]", NULL, "only these trace IDs", .kind = KIND_OTHER, .set = set_ids },
+    [O_SOURCE] = { "source", "NAME|ID:PROTOCOL[:CONFIG]", NULL,
+        "NAME: only this source, may be repeated; with colons:\n"
+        "declares a source of a raw file, may be repeated", .kind = KIND_OTHER, .set = set_source },
+    [O_FROM] = { "from", "OFFSET", NULL, "only what begins at this capture offset or after",
+        .offset = AT(from), .kind = KIND_NUMBER },
+    [O_TO] = { "to", "OFFSET", NULL, "only what begins before this capture offset",
+        .offset = AT(to), .kind = KIND_NUMBER },
+    [O_RANGE] = { "range", "FIRST-END", NULL,
+        "only what executed from address FIRST up to, not including, END",
+        .kind = KIND_OTHER, .set = set_range },
+    [O_FUNCTION] = { "function", "NAME", NULL,
+        "only what executed in this function; may be repeated", .offset = AT(functions), .kind = KIND_LIST },
+
+    [O_FRAMING] = { "framing", "KIND", "none|memory|tpiu|tpiu-hsync|dstream",
+        "raw file: how the sources are mixed (default: none with one\n"
+        "source, memory with several)", .offset = AT(framing), .kind = KIND_CHOICE },
+    [O_PROTOCOL] = { "protocol", "NAME", NULL,
+        "of a raw file with one source (see --version), or to encode", .offset = AT(protocol), .kind = KIND_TEXT },
+    [O_CONFIG] = { "config", "K=V,K=V...|FILE", NULL,
+        "registers: of a raw file with one source, or to encode with", .offset = AT(config), .kind = KIND_TEXT },
+    [O_ARCH] = { "arch", "NAME", NULL,
+        "the traced cores are of this kind (Cortex-A57, ARM-AA64,\nARMv7-M ...), whatever the capture says",
+        .offset = AT(arch), .kind = KIND_TEXT },
+    [O_NO_BARRIER] = { "no-barrier", NULL, NULL,
+        "frames: four frame syncs in a row are data, not a reset", .offset = AT(no_barrier), .kind = KIND_FLAG },
+    [O_WRAPPED_AT] = { "wrapped-at", "OFFSET", NULL,
+        "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
+    [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
+        "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
+    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S]", NULL,
+        "more program memory: ELF, segment list or flat; BIAS is\n"
+        "added to its addresses, or is where a flat file lies;\nmay be repeated", .offset = AT(images), .kind = KIND_LIST },
+    [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
+        "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
+    [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
+        "a snapshot may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
+
+    [O_SYSROOT] = { "sysroot", "DIR", NULL,
+        "perf.data: folder with the traced machine's files", .offset = AT(sysroot), .kind = KIND_TEXT },
+    [O_SYMFS] = { "symfs", "DIR", NULL, "the same, as perf calls it", .offset = AT(sysroot), .kind = KIND_TEXT },
+    [O_KERNEL] = { "kernel", "FILE", NULL,
+        "perf.data: the traced kernel, vmlinux or kcore", .offset = AT(kernel), .kind = KIND_TEXT },
+    [O_VDSO] = { "vdso", "FILE", NULL, "perf.data: the traced machine's [vdso]", .offset = AT(vdso), .kind = KIND_TEXT },
+    [O_BUILD_IDS] = { "build-ids", "DIR", NULL,
+        "perf.data: files by build ID (default ~/.debug)", .offset = AT(build_ids), .kind = KIND_TEXT },
+    [O_TRUST_TIME] = { "trust-time", NULL, NULL,
+        "perf.data: timestamps in the trace count the kernel's clock,\neven where the recording does not say so", .offset = AT(trust_time), .kind = KIND_FLAG },
+    [O_PERF_STYLE] = { "perf-style", "VERSION", "6.1|7.2",
+        "how perf of this version names begin and end of trace\n(default 7.2)", .offset = AT(perf_style), .kind = KIND_CHOICE },
+    [O_BRSTACK] = { "brstack", "N", NULL,
+        "samples with the last N branches, not each branch", .offset = AT(brstack), .kind = KIND_NUMBER },
+    [O_PERIOD] = { "period", "N", NULL,
+        "a sample after each N instructions (default 1000)", .offset = AT(period), .kind = KIND_NUMBER },
+    [O_BINARY] = { "binary", "NAME", NULL,
+        "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
+
+    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
+        "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
+        "range-limit=N: instructions without a\nwaypoint that count as runaway code (default 1048576);\n"
+        "multi-session: all buffers through the decoders of the first",
+        .kind = KIND_OTHER, .set = set_opt },
+    [O_CHECK] = { "check", "LIST", "opcodes|atoms|continuity",
+        "consistency checks: opcodes, atoms, continuity; alone: all", .kind = KIND_OTHER,
+        .is_optional = true, .set = set_check },
+
+    [O_THREADS] = { "threads", "N", NULL,
+        "decode on N threads (default: all cores, where the capture is\nlarge); the result is the same", .offset = AT(threads), .kind = KIND_NUMBER },
+    [O_AT] = { "at", "PLACE", NULL,
+        "begin there: TIMESTAMP, SECONDSs (with --clock), +OFFSET,\ntrigger:N, event:N, sync:N or trace-on:N, counted from 1",
+        .offset = AT(at), .kind = KIND_TEXT },
+    [O_COUNT] = { "count", "N", NULL, "no more than N elements, or entries of an index", .offset = AT(count), .kind = KIND_NUMBER },
+    [O_INDEX] = { "index", "FILE", NULL, "the capture's index (default: CAPTURE.twx, if it is there)", .offset = AT(index), .kind = KIND_TEXT },
+    [O_DETAIL] = { "detail", "KIND", "full|sparse|source",
+        "full: each entry (default); sparse: counts and times of\neach block; source: the capture's blocks alone", .offset = AT(detail), .kind = KIND_CHOICE },
+    [O_BLOCK] = { "block", "BYTES", NULL, "of a block: a power of two, 512 or more (default 64k)", .offset = AT(block), .kind = KIND_NUMBER },
+    [O_ON_ERROR] = { "on-error", "WHAT", "resume|wait",
+        "ITM, after bad bytes: resume at the next byte, or wait for\nthe next sync (default: resume when unframed)",
+        .offset = AT(on_error), .kind = KIND_CHOICE },
+    [O_ASSUME_SYNC] = { "assume-sync", NULL, NULL,
+        "ITM: the first byte begins a packet, do not wait for sync", .offset = AT(assume_sync), .kind = KIND_FLAG },
+
+    [O_PORT] = { "port", "N", NULL, "only what was written to this ITM port or STM channel", .offset = AT(port), .kind = KIND_NUMBER },
+    [O_RAW] = { "raw", NULL, NULL, "the bytes written, nothing else", .offset = AT(raw), .kind = KIND_FLAG },
+    [O_FOLLOW] = { "follow", "FILE", NULL, "read FILE and go on as it grows; - is standard input", .offset = AT(follow), .kind = KIND_TEXT },
+
+    [O_ALL] = { "all", NULL, NULL, "also triggers, flushes, syncs, barriers and losses", .offset = AT(all), .kind = KIND_FLAG },
+    [O_SPLIT] = { "split", "DIR", NULL, "write the bytes of each ID to a file in DIR", .offset = AT(split), .kind = KIND_TEXT },
+
+    [O_STREAM] = { "stream", "ID:FILE", NULL, "the bytes of one trace ID; may be repeated", .offset = AT(streams), .kind = KIND_LIST },
+    [O_INTERLEAVE] = { "interleave", "N", NULL,
+        "bytes of each stream in turn (default 64; 0: one stream\nafter the other)", .offset = AT(interleave), .kind = KIND_NUMBER },
+    [O_TRIGGER] = { "trigger", "AT[:VALUE]", NULL,
+        "a trigger marker when AT bytes of the streams are written;\nmay be repeated", .kind = KIND_OTHER, .set = set_trigger },
+    [O_FLUSH] = { "flush", "AT[:VALUE]", NULL, "a flush marker, likewise", .kind = KIND_OTHER, .set = set_flush },
+    [O_BARRIER] = { "barrier", "AT", NULL, "a barrier frame (memory framing), likewise", .kind = KIND_OTHER, .set = set_barrier },
+    [O_IDLE] = { "idle", "AT", NULL, "an idle port, so an HSYNC (tpiu-hsync framing), likewise", .kind = KIND_OTHER, .set = set_idle },
+    [O_ALIGN] = { "align", "N", NULL, "pad the end to a multiple of N bytes (default 16)", .offset = AT(align), .kind = KIND_NUMBER },
+    [O_REPEAT] = { "repeat-id", "N", NULL, "name the current ID again after N frames (default 8)", .offset = AT(repeat), .kind = KIND_NUMBER },
+    [O_FSYNC] = { "fsync", "N", NULL, "TPIU: a frame sync after N frames (default 64)", .offset = AT(fsync), .kind = KIND_NUMBER },
+
+    [O_TRACE] = { "trace", "NAME=FILE[,format=F]", NULL,
+        "a trace buffer; F: coresight (default), source_data,\ndstream_coresight; may be repeated", .offset = AT(traces), .kind = KIND_LIST },
+    [O_DEVICE] = { "device", "NAME[,KEY=VALUE...]", NULL,
+        "a core, trace source or memory; keys: class (core,\ntrace_source, memory_space), type, location; of a trace\n"
+        "source also core and buffer; may be repeated", .offset = AT(devices), .kind = KIND_LIST },
+    [O_REG] = { "reg", "DEVICE:K=V,K=V...|DEVICE:FILE", NULL,
+        "registers of a device, K may carry (id:N,size:N); or a file\nwith one K=V a line; may be repeated", .offset = AT(registers), .kind = KIND_LIST },
+    [O_DUMP] = { "dump", "DEVICE:FILE@ADDRESS[,KEY=VALUE...]", NULL,
+        "memory of a device; keys: space, length, offset, name; may\nbe repeated", .offset = AT(dumps), .kind = KIND_LIST },
+    [O_CLUSTER] = { "cluster", "NAME=DEVICE[,DEVICE...]", NULL, "a cluster of cores; may be repeated", .offset = AT(clusters), .kind = KIND_LIST },
+    [O_FROM_CAPTURE] = { "from", "CAPTURE", NULL, "a perf.data or raw file that the snapshot is made of", .offset = AT(from_capture), .kind = KIND_TEXT },
+    [O_DESCRIPTION] = { "description", "TEXT", NULL, "what the snapshot holds", .offset = AT(description), .kind = KIND_TEXT },
+    [O_FORCE] = { "force", NULL, NULL, "replace a snapshot that is there", .offset = AT(force), .kind = KIND_FLAG },
+
+    [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
+        "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
+    [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
+        "program file; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
+    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include",
+        "programming for one process at EL0: all of it, all but\n--range, or only --range (default: everything at all levels)",
+        .offset = AT(preset), .kind = KIND_CHOICE },
+    [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
+        "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
+        "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte",
+        .offset = AT(unit), .kind = KIND_TEXT },
+
+    [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
+    [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
+
+    [O_FORMAT] = { "format", "FORMAT", NULL, NULL, .offset = AT(format), .kind = KIND_TEXT },
+    [O_COLUMNS] = { "columns", "NAME[,NAME...]", NULL, "csv: these columns, in this order", .offset = AT(columns), .kind = KIND_TEXT },
+    [O_CLOCK] = { "clock", "HZ", NULL, "timestamps count at this rate: show seconds too", .offset = AT(clock), .kind = KIND_NUMBER },
+    [O_ERRORS] = { "errors", NULL, NULL, "bad trace as lines of the output, not on standard error", .offset = AT(errors), .kind = KIND_FLAG },
+    [O_STATS] = { "stats", NULL, NULL, "counts on standard error at the end", .offset = AT(stats), .kind = KIND_FLAG },
+    [O_OUTPUT] = { "output", "FILE", NULL, "write there; it appears when it is complete", .offset = AT(output), .kind = KIND_TEXT, .letter = 'o' },
+    [O_COLOR] = { "color", "WHEN", "auto|always|never", "colours: auto (default; on a terminal), always, never", .kind = KIND_OTHER, .set = set_color },
+    [O_PROGRESS] = { "progress", "HOW", "auto|json|never",
+        "on standard error: auto (default; a bar, on a terminal, for\nwhat takes longer than a second), json, never", .offset = AT(progress), .kind = KIND_CHOICE },
+    [O_QUIET] = { "quiet", NULL, NULL, "no warnings and no summary", .offset = AT(quiet), .kind = KIND_FLAG, .letter = 'q' },
+    [O_VERBOSE] = { "verbose", NULL, NULL, "say more on standard error", .offset = AT(verbose), .kind = KIND_COUNT, .letter = 'v' },
+    [O_HELP] = { "help", NULL, NULL, "this text", .offset = AT(help), .kind = KIND_FLAG, .letter = 'h' },
+};
+/* clang-format on */

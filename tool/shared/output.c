@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Buffered output, and the one form of messages. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "shared/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_SIZE = 1 << 18 };
+
+void say_list(const char *format, va_list arguments)
+{
+    fputs("trackway: ", stderr);
+    (void)vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say_list(format, arguments);
+    va_end(arguments);
+}
+
+static bool wants_color(enum color_wish wish, FILE *file)
+{
+    const char *terminal = getenv("TERM");
+
+    if (wish != COLOR_AUTO)
+        return wish == COLOR_ALWAYS;
+    return isatty(fileno(file)) && !getenv("NO_COLOR") && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* A new file beside `path`, with the rights that a plain open would give it. */
+static FILE *open_beside(char **temporary, const char *path)
+{
+    const size_t size = strlen(path) + sizeof ".XXXXXX";
+    char *name = malloc(size);
+    FILE *file = NULL;
+    mode_t mask;
+    int fd;
+
+    if (!name)
+        return NULL;
+    (void)snprintf(name, size, "%s.XXXXXX", path);
+    fd = mkstemp(name);
+    if (fd < 0) {
+        free(name);
+        return NULL;
+    }
+    mask = umask(0);
+    (void)umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+    file = fdopen(fd, "wb");
+    if (!file) {
+        (void)close(fd);
+        (void)unlink(name);
+        free(name);
+        return NULL;
+    }
+    *temporary = name;
+    return file;
+}
+
+static bool open_file(struct output *out, const char *path)
+{
+    struct stat about;
+    const bool exists = stat(path, &about) == 0;
+
+    if (exists && S_ISDIR(about.st_mode)) {
+        say("cannot write %s: it is a folder", path);
+        return false;
+    }
+    /* A link stays a link; a device or a pipe is written as it is. */
+    out->path = exists ? realpath(path, NULL) : strdup(path);
+    if (out->path) {
+        if (exists && !S_ISREG(about.st_mode))
+            out->file = fopen(out->path, "wb");
+        else
+            out->file = open_beside(&out->temporary, out->path);
+    }
+    if (!out->file) {
+        say("cannot write %s: %s", path, strerror(errno));
+        free(out->path);
+        out->path = NULL;
+        return false;
+    }
+    return true;
+}
+
+void output_in_memory(struct output *out, const struct output *like)
+{
+    *out = (struct output){ .has_color = like->has_color };
+}
+
+bool output_open(struct output *out, const char *path, enum color_wish wish)
+{
+    *out = (struct output){ .room = BUFFER_SIZE };
+    out->buffer = malloc(BUFFER_SIZE);
+    if (!out->buffer) {
+        say("out of memory");
+        return false;
+    }
+    if (!path || strcmp(path, "-") == 0) {
+        out->file = stdout;
+    } else if (!open_file(out, path)) {
+        free(out->buffer);
+        return false;
+    }
+    (void)setvbuf(out->file, NULL, _IONBF, 0);
+    out->has_color = wants_color(wish, out->file);
+    return true;
+}
+
+static void write_all(struct output *out, const char *bytes, size_t size)
+{
+    if (output_is_over(out) || !size)
+        return;
+    errno = 0;
+    if (fwrite(bytes, 1, size, out->file) == size)
+        return;
+    if (errno == EPIPE && !out->path) {
+        out->is_closed = true;
+        return;
+    }
+    out->has_failed = true;
+    say("cannot write %s: %s", out->path ? out->path : "standard output", strerror(errno));
+}
+
+void output_flush(struct output *out)
+{
+    write_all(out, out->buffer, out->used);
+    out->used = 0;
+}
+
+bool output_is_over(const struct output *out)
+{
+    return out->is_closed || out->has_failed;
+}
+
+static bool put_in_place(struct output *out, bool keep)
+{
+    if (!out->temporary)
+        return true;
+    if (keep && rename(out->temporary, out->path) == 0)
+        return true;
+    if (keep)
+        say("cannot write %s: %s", out->path, strerror(errno));
+    (void)unlink(out->temporary);
+    return !keep;
+}
+
+bool output_close(struct output *out, bool keep)
+{
+    bool is_good;
+
+    if (!out->buffer)
+        return true;
+    output_flush(out);
+    if (out->path && fclose(out->file) != 0 && !out->has_failed) {
+        out->has_failed = true;
+        say("cannot write %s: %s", out->path, strerror(errno));
+    }
+    is_good = put_in_place(out, keep && !out->has_failed) && !out->has_failed;
+    free(out->buffer);
+    free(out->path);
+    free(out->temporary);
+    *out = (struct output){ .is_closed = true };
+    return is_good;
+}
+
+static void grow(struct output *out, size_t room)
+{
+    char *bigger = realloc(out->buffer, room);
+
+    if (!bigger) {
+        say("out of memory");
+        exit(NOT_DONE);
+    }
+    out->buffer = bigger;
+    out->room = room;
+}
+
+char *output_room(struct output *out, size_t size)
+{
+    if (out->room - out->used < size && !out->file)
+        grow(out, 2 * (out->used + size));
+    else if (out->room - out->used < size)
+        output_flush(out);
+    if (out->room < size)
+        grow(out, size);
+    return out->buffer + out->used;
+}
+
+void output_took(struct output *out, size_t size)
+{
+    out->used += size;
+}
+
+void output_bytes(struct output *out, const void *bytes, size_t size)
+{
+    if (!out->file)
+        (void)output_room(out, size + 1);
+    else if (out->room - out->used < size)
+        output_flush(out);
+    if (size >= out->room) {
+        write_all(out, bytes, size);
+        return;
+    }
+    memcpy(out->buffer + out->used, bytes, size);
+    out->used += size;
+}
+
+void output_text(struct output *out, const char *text)
+{
+    output_bytes(out, text, strlen(text));
+}
+
+void output_format(struct output *out, const char *format, ...)
+{
+    va_list arguments;
+    char *at = output_room(out, 512);
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(at, 512, format, arguments);
+    va_end(arguments);
+    if (length >= 512) {
+        at = output_room(out, (size_t)length + 1);
+        va_start(arguments, format);
+        length = vsnprintf(at, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    output_took(out, length > 0 ? (size_t)length : 0);
+}
+
+void output_decimal(struct output *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    output_bytes(out, digits + at, sizeof digits - at);
+}
+
+void output_address(struct output *out, uint64_t value)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[18];
+    size_t at = sizeof text;
+
+    do
+        text[--at] = digits[value & 15];
+    while (value >>= 4);
+    text[--at] = 'x';
+    text[--at] = '0';
+    output_bytes(out, text + at, sizeof text - at);
+}
+
+void output_hex(struct output *out, const uint8_t *bytes, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    while (size) {
+        const size_t now = size < 4096 ? size : 4096;
+        char *at = output_room(out, 2 * now);
+
+        for (size_t i = 0; i < now; i++) {
+            at[2 * i] = digits[bytes[i] >> 4];
+            at[2 * i + 1] = digits[bytes[i] & 15];
+        }
+        output_took(out, 2 * now);
+        bytes += now;
+        size -= now;
+    }
+}
+
+void output_json_text(struct output *out, const char *text)
+{
+    output_text(out, "\"");
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            output_format(out, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            output_format(out, "\\u%04x", c);
+        else
+            output_bytes(out, text, 1);
+    }
+    output_text(out, "\"");
+}
+
+void output_color(struct output *out, enum color color)
+{
+    static const char *const codes[] = {
+        [PLAIN] = "\033[0m",   [BOLD] = "\033[1m", [RED] = "\033[31m",
+        [YELLOW] = "\033[33m", [DIM] = "\033[2m",
+    };
+
+    if (out->has_color)
+        output_text(out, codes[color]);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cutting the values of options. */
+#include "shared/pieces.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/options.h"
+
+struct piece {
+    struct piece *before;
+    max_align_t bytes[];
+};
+
+void *pieces_room(struct pieces *pieces, size_t size)
+{
+    struct piece *piece = calloc(1, sizeof *piece + size);
+
+    if (!piece) {
+        say("out of memory");
+        return NULL;
+    }
+    piece->before = pieces->last;
+    pieces->last = piece;
+    return piece->bytes;
+}
+
+char *pieces_copy(struct pieces *pieces, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = pieces_room(pieces, size);
+
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+void pieces_free(struct pieces *pieces)
+{
+    while (pieces->last) {
+        struct piece *before = pieces->last->before;
+
+        free(pieces->last);
+        pieces->last = before;
+    }
+}
+
+char *pieces_trim(char *text)
+{
+    size_t size;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    size = strlen(text);
+    while (size && isspace((unsigned char)text[size - 1]))
+        text[--size] = 0;
+    return text;
+}
+
+char *pieces_comma(char *text)
+{
+    unsigned depth = 0;
+
+    for (; *text; text++) {
+        if (*text == '(')
+            depth++;
+        else if (*text == ')' && depth)
+            depth--;
+        else if (*text == ',' && !depth) {
+            *text = 0;
+            return text + 1;
+        }
+    }
+    return NULL;
+}
+
+int pieces_key(char *piece, char **value, const char *const *keys)
+{
+    for (int i = 0; keys[i]; i++) {
+        const size_t size = strlen(keys[i]);
+
+        if (strncmp(piece, keys[i], size) == 0 && piece[size] == '=') {
+            *value = piece + size + 1;
+            return i;
+        }
+    }
+    return -1;
+}
+
+char *pieces_cut(char *text, const char *const *keys)
+{
+    char *value;
+
+    for (char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
+        if (pieces_key(comma + 1, &value, keys) >= 0) {
+            *comma = 0;
+            return comma + 1;
+        }
+    }
+    return NULL;
+}
+
+bool pieces_register_detail(struct tw_register_detail *detail, char *text)
+{
+    char *close = strchr(text, ')');
+
+    if (!close || close[1])
+        return false;
+    *close = 0;
+    while (text) {
+        char *next = pieces_comma(text);
+        char *colon = strchr(text, ':');
+        const bool is_size = colon && strncmp(pieces_trim(text), "size:", 5) == 0;
+        const bool is_id = !colon || strncmp(pieces_trim(text), "id:", 3) == 0;
+        uint64_t value;
+
+        if ((!is_size && !is_id) ||
+            !parse_number(&value, pieces_trim(colon ? colon + 1 : text)))
+            return false;
+        if (is_size && value <= 64)
+            detail->bits = (uint32_t)value;
+        else if (is_id && value < TW_NONE)
+            detail->id = (uint32_t)value;
+        else
+            return false;
+        text = next;
+    }
+    return true;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opening a capture as the options say. */
+#include "shared/session.h"
+
+#include "shared/attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_warning(void *context, const char *text)
+{
+    const struct session *session = context;
+
+    if (!session->options->quiet)
+        say("warning: %s", text);
+}
+
+/* Cuts "ID:PROTOCOL[:CONFIG]"; `text` is the session's own copy. */
+static void parse_source(struct tw_capture_source_option *source, char *text)
+{
+    char *protocol = strchr(text, ':') + 1; /* the option's check saw it */
+    char *config = strchr(protocol, ':');
+    uint64_t id = 0;
+
+    (void)parse_number_size(&id, text, (size_t)(protocol - 1 - text));
+    if (config)
+        *config++ = 0;
+    *source = (struct tw_capture_source_option){ (uint8_t)id, protocol, config };
+}
+
+/* Cuts "FILE[@BIAS][,space=S]".  A file name may hold both characters: only a number after the
+   last @ is a bias. */
+static bool parse_image(const struct options *options, struct tw_capture_image_option *image,
+                        char *text)
+{
+    static const char key[] = ",space=";
+    char *space = strstr(text, key);
+    char *at;
+
+    *image = (struct tw_capture_image_option){ .path = text };
+    if (space) {
+        *space = 0;
+        if (!tw_space_by_name(&image->spaces, space + sizeof key - 1))
+            return options_wrong(options,
+                                 "--image: there is no space \"%s\"; there are S, N, H, EL1S, "
+                                 "EL1N, EL2, EL3 and others, see trackway(1)",
+                                 space + sizeof key - 1);
+    }
+    at = strrchr(text, '@');
+    if (at && parse_number(&image->address, at + 1))
+        *at = 0;
+    if (!*text)
+        return options_wrong(options, "--image wants a file: --image FILE[@BIAS][,space=S]");
+    return true;
+}
+
+static bool check_protocol(const struct options *options, const char *protocol)
+{
+    const char *names[64];
+    const char *nearest;
+    size_t count = 0;
+
+    while (count < 64 && (names[count] = tw_protocol_name(count)) != NULL) {
+        if (protocol && strcmp(names[count], protocol) == 0)
+            return true;
+        count++;
+    }
+    nearest = nearest_name(protocol, names, count);
+    return options_wrong(options, "there is no protocol \"%s\"%s%s%s", protocol,
+                         nearest ? "; did you mean \"" : "; \"trackway --version\" lists them",
+                         nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+/* The one source of --protocol, or those of --source. */
+static bool take_sources(struct session *session, struct tw_capture_options *to)
+{
+    const struct options *options = session->options;
+    const size_t count = options->sources.count;
+
+    if (options->protocol && count)
+        return options_wrong(options, "--protocol is for one source, --source ID:PROTOCOL for "
+                                      "several: give one kind");
+    if (options->config && !options->protocol)
+        return options_wrong(options, "--config wants --protocol with it");
+    session->sources = calloc(count + 1, sizeof *session->sources);
+    if (!session->sources) {
+        say("out of memory");
+        return false;
+    }
+    to->sources = session->sources;
+    to->source_count = count;
+    if (options->protocol) {
+        session->sources[0] =
+            (struct tw_capture_source_option){ 0, options->protocol, options->config };
+        to->source_count = 1;
+    }
+    return true;
+}
+
+/* A copy of every text that has to be cut, in one block. */
+static bool copy_texts(struct session *session, struct tw_capture_options *to)
+{
+    const struct list *sources = &session->options->sources;
+    const struct list *images = &session->options->images;
+    size_t size = 1;
+    char *at;
+
+    for (size_t i = 0; i < sources->count; i++)
+        size += strlen(sources->items[i]) + 1;
+    for (size_t i = 0; i < images->count; i++)
+        size += strlen(images->items[i]) + 1;
+    at = session->texts = malloc(size);
+    session->images = calloc(images->count + 1, sizeof *session->images);
+    if (!at || !session->images) {
+        say("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < sources->count; i++) {
+        memcpy(at, sources->items[i], strlen(sources->items[i]) + 1);
+        parse_source(&session->sources[i], at);
+        at += strlen(sources->items[i]) + 1;
+    }
+    for (size_t i = 0; i < images->count; i++) {
+        memcpy(at, images->items[i], strlen(images->items[i]) + 1);
+        if (!parse_image(session->options, &session->images[i], at))
+            return false;
+        at += strlen(images->items[i]) + 1;
+    }
+    to->images = session->images;
+    to->image_count = images->count;
+    for (size_t i = 0; i < to->source_count; i++)
+        if (!check_protocol(session->options, to->sources[i].protocol))
+            return false;
+    return true;
+}
+
+/* Where perf keeps files by build ID. */
+static const char *build_ids(struct session *session)
+{
+    const char *home = getenv("HOME");
+    size_t size;
+
+    if (session->options->build_ids || !home)
+        return session->options->build_ids;
+    size = strlen(home) + sizeof "/.debug";
+    session->build_ids = malloc(size);
+    if (session->build_ids)
+        (void)snprintf(session->build_ids, size, "%s/.debug", home);
+    return session->build_ids;
+}
+
+static bool fill_options(struct session *session, struct tw_capture_options *to)
+{
+    const struct options *options = session->options;
+
+    *to = (struct tw_capture_options){
+        .size = sizeof *to,
+        .allow_outside = options->allow_outside,
+        .core_type = options->arch,
+        .no_barrier = options->no_barrier,
+        .strip_stop = options->strip_stop,
+        .has_wrapped = options->wrapped_at.is_given,
+        .wrapped_at = options->wrapped_at.value,
+        .warn = print_warning,
+        .warn_context = session,
+    };
+    to->sysroot = options->sysroot;
+    to->kernel = options->kernel;
+    to->vdso = options->vdso;
+    to->build_ids = build_ids(session);
+    to->trust_time = session->options->trust_time;
+    if (options->framing)
+        to->has_framing = tw_framing_by_name(&to->framing, options->framing);
+    return take_sources(session, to) && copy_texts(session, to);
+}
+
+/* The names that the options use must be there. */
+static bool check_names(const struct session *session)
+{
+    const struct options *options = session->options;
+    const struct tw_capture *capture = session->capture;
+
+    if (options->buffer && tw_capture_buffer_by_name(capture, options->buffer) == TW_NONE) {
+        say("%s: no buffer is named \"%s\"; \"trackway info\" lists them",
+            tw_capture_path(capture), options->buffer);
+        return false;
+    }
+    for (size_t i = 0; i < options->source_names.count; i++) {
+        const char *name = options->source_names.items[i];
+        size_t at = 0;
+
+        while (at < tw_capture_source_count(capture) &&
+               strcmp(tw_capture_source(capture, at)->name, name) != 0)
+            at++;
+        if (at == tw_capture_source_count(capture)) {
+            say("%s: no source is named \"%s\"; \"trackway info\" lists them",
+                tw_capture_path(capture), name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Standard input as a file that can be mapped; it has no name once it is open. */
+static bool spool(struct session *session)
+{
+    const char *folder = getenv("TMPDIR");
+    const size_t room = (folder ? strlen(folder) : 4) + sizeof "/trackway-XXXXXX";
+    char buffer[1 << 16];
+    size_t size;
+    FILE *file = NULL;
+    int fd = -1;
+    bool is_good;
+
+    session->spooled = malloc(room);
+    if (session->spooled) {
+        (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX", folder ? folder : "/tmp");
+        fd = mkstemp(session->spooled);
+    }
+    if (fd >= 0)
+        file = fdopen(fd, "wb");
+    if (!file) {
+        say("cannot keep standard input in a temporary file");
+        return false;
+    }
+    while ((size = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        if (fwrite(buffer, 1, size, file) != size)
+            break;
+    is_good = !ferror(stdin) && !ferror(file);
+    if (fclose(file) != 0 || !is_good) {
+        say("cannot keep standard input in a temporary file");
+        return false;
+    }
+    return true;
+}
+
+int session_open(struct session *session, const struct options *options)
+{
+    const char *path = options->arguments.items[0];
+    const struct tw_errors_config log = { .size = sizeof log, .file = stderr };
+    struct tw_capture_options to;
+    struct tw_fault fault = { TW_OK, "" };
+    enum tw_status opened;
+
+    *session = (struct session){ .options = options };
+    if (!fill_options(session, &to))
+        return BAD_USAGE;
+    if (tw_errors_new(&session->errors, &log) != TW_OK) {
+        say("out of memory");
+        return NOT_DONE;
+    }
+    if (strcmp(path, "-") == 0 && !spool(session))
+        return NOT_DONE;
+    opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
+                             &fault);
+    if (session->spooled)
+        (void)remove(session->spooled);
+    if (opened != TW_OK) {
+        say("%s", fault.text);
+        return NOT_DONE;
+    }
+    if (tw_capture_kind(session->capture) != TW_CAPTURE_RAW &&
+        (options->framing || to.source_count) && !options->quiet)
+        say("warning: %s says itself what its sources and framing are; "
+            "--framing, --protocol and --source ID:PROTOCOL are for raw files",
+            tw_capture_path(session->capture));
+    session->perf = tw_capture_perf(session->capture);
+    session->lanes =
+        calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
+    if (session->perf) {
+        session->missing =
+            calloc(tw_perf_file_count(session->perf) + 1, sizeof *session->missing);
+        session->seen = calloc(1, sizeof *session->seen);
+    }
+    if (!session->lanes || (session->perf && (!session->missing || !session->seen))) {
+        say("out of memory");
+        return NOT_DONE;
+    }
+    return check_names(session) ? DONE : NOT_DONE;
+}
+
+void session_close(struct session *session)
+{
+    tw_tree_free(session->tree);
+    tw_capture_free(session->capture);
+    tw_errors_free(session->errors);
+    free(session->lanes);
+    free(session->missing);
+    free(session->seen);
+    free(session->build_ids);
+    if (session->spooled)
+        (void)remove(session->spooled); /* where it was not opened */
+    free(session->spooled);
+    free(session->sources);
+    free(session->images);
+    free(session->texts);
+    *session = (struct session){ .options = session->options };
+}
+
+bool session_has_several(const struct session *session)
+{
+    return tw_capture_buffer_count(session->capture) > 1;
+}
+
+bool session_wants(const struct session *session, size_t buffer)
+{
+    const char *name = session->options->buffer;
+
+    return !name || tw_capture_buffer_by_name(session->capture, name) == buffer;
+}
+
+const char *session_file(const struct session *session, size_t buffer)
+{
+    const struct tw_buffer *about = tw_capture_buffer(session->capture, buffer);
+    const char *name = about->file_count ? about->files[0] : about->name;
+    const char *slash = strrchr(name, '/');
+
+    return slash && slash[1] ? slash + 1 : name;
+}
+
+bool session_wants_source(const struct session *session, size_t source)
+{
+    const struct list *names = &session->options->source_names;
+    const char *name = tw_capture_source(session->capture, source)->name;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    return names->count == 0;
+}
+
+bool session_wants_id(const struct session *session, uint8_t id)
+{
+    const struct options *options = session->options;
+
+    return !options->has_ids || (id < 128 && (options->ids[id / 64] >> id % 64 & 1));
+}
+
+bool session_wants_index(const struct session *session, uint64_t index)
+{
+    const struct options *options = session->options;
+
+    return (!options->from.is_given || index >= options->from.value) &&
+           (!options->to.is_given || index < options->to.value);
+}
