@@ -328,23 +328,8 @@ static void arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
                       range);
 }
 
-static void count(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                  uint64_t instructions)
+static void count(struct tw_call_stack *stack, uint64_t instructions)
 {
-    const uint32_t function = stack->frames[stack->count - 1].function;
-
-    if (function >= machine->self_room) {
-        const size_t before = machine->self_room;
-
-        if (!TW_GROW(machine->allocator, &machine->self, &machine->self_room,
-                     (size_t)function + 1)) {
-            machine->is_out = true;
-            return;
-        }
-        for (size_t i = before; i < machine->self_room; i++)
-            machine->self[i] = 0;
-    }
-    machine->self[function] += instructions;
     stack->pending += instructions;
     stack->instructions += instructions;
 }
@@ -408,9 +393,21 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
             }
         at = last < end ? last : end;
         upto = at == end ? range->count : instructions_up_to(range, at, place);
-        count(machine, stack, upto - done);
+        count(stack, upto - done);
         done = upto;
     }
+}
+
+static void leave_range(struct tw_call_stack *stack, const struct tw_element *range,
+                        const struct tw_stretch *to)
+{
+    stack->left.after = tw_element_end(range);
+    stack->left.from = stack->left.after - to->last_size;
+    stack->left.function = stack->frames[stack->count - 1].function;
+    stack->left.transfer =
+        range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+    stack->left.is_trap = to->is_trap;
+    stack->left.is_known = true;
 }
 
 static void take_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -423,25 +420,57 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
         machine->is_out = true;
         return;
     }
-    to = *found;
-    if (!stack->count || !stack->left.is_known || stack->exception.is_pending ||
-        stack->has_gap || stack->lacks_code || stack->left.transfer > TW_TRANSFER_JUMP ||
-        to.function != stack->frames[stack->count - 1].function)
-        arrive(machine, stack, range, &to);
+    to = *found; /* what follows may move it */
+    arrive(machine, stack, range, &to);
     if (!stack->count)
         return; /* memory is out */
     if (to.function == to.last_function)
-        count(machine, stack, range->count);
+        count(stack, range->count);
     else
         count_across(machine, stack, range, place);
-    stack->left = (struct tw_departure){
-        .from = tw_element_end(range) - to.last_size,
-        .after = tw_element_end(range),
-        .function = stack->frames[stack->count - 1].function,
-        .transfer = range->flags & TW_RANGE_EXECUTED ? to.transfer : (uint8_t)TW_TRANSFER_NONE,
-        .is_trap = to.is_trap,
-        .is_known = true,
-    };
+    leave_range(stack, range, &to);
+}
+
+/* Whether what comes next can only be another range of the same function. */
+static bool is_quiet(const struct tw_call_stack *stack)
+{
+    return stack->count && stack->left.is_known && !stack->exception.is_pending &&
+           !stack->has_gap && !stack->lacks_code;
+}
+
+/* As many ranges as stay in the function of the top frame; how many those are. */
+static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *elements, size_t room,
+                           const struct tw_code_place *place)
+{
+    const uint32_t function = stack->frames[stack->count - 1].function;
+    const struct tw_stretch *to = NULL;
+    uint8_t transfer = stack->left.transfer;
+    uint64_t instructions = 0;
+    size_t done = 0;
+
+    while (done < room && transfer <= TW_TRANSFER_JUMP) {
+        const struct tw_element *range = &elements[done];
+        const struct tw_stretch *next;
+
+        if (range->type != TW_ELEMENT_INSTR_RANGE)
+            break;
+        next = tw_stretches_of(&machine->stretches, range, place);
+        if (!next || next->function != function || next->last_function != function)
+            break;
+        to = next;
+        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+        instructions += range->count;
+        done++;
+    }
+    count(stack, instructions);
+    if (done) {
+        /* The last one may have been moved by a look at the next. */
+        to = tw_stretches_of(&machine->stretches, &elements[done - 1], place);
+        if (to)
+            leave_range(stack, &elements[done - 1], to);
+    }
+    return done;
 }
 
 /* Instructions that are counted, but not where: they stand on the stack as it is. */
@@ -458,7 +487,7 @@ static void take_untraced(struct tw_call_machine *machine, struct tw_call_stack 
     else
         tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, &at);
     if (stack->count)
-        count(machine, stack, element->count);
+        count(stack, element->count);
     tw_call_pop(machine, stack, stack->count ? stack->count - 1 : 0, TW_LEAVE_RETURN, &at);
     stack->left.is_known = false;
 }
@@ -499,8 +528,8 @@ static void take_trace_on(struct tw_call_stack *stack, const struct tw_element *
         stack->has_gap = true;
 }
 
-void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                        const struct tw_element *element, const struct tw_code_place *place)
+static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                     const struct tw_element *element, const struct tw_code_place *place)
 {
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
@@ -534,5 +563,21 @@ void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *s
         break;
     default:
         break;
+    }
+}
+
+void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_element *elements, size_t number,
+                        const struct tw_code_place *place)
+{
+    size_t i = 0;
+
+    while (i < number) {
+        const size_t done =
+            is_quiet(stack) ? take_quietly(machine, stack, elements + i, number - i, place) : 0;
+
+        i += done;
+        if (i < number)
+            take_one(machine, stack, &elements[i++], place);
     }
 }

@@ -68,8 +68,6 @@ struct tw_call_machine {
     struct tw_call_edges edges;
     struct tw_call_tree tree; /* of all stacks, as far as they were merged */
     struct tw_calls_stats stats;
-    uint64_t *self; /* instructions by function number */
-    size_t self_room;
     bool is_logical; /* tail calls keep their caller on the stack */
     bool is_out;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
@@ -81,9 +79,10 @@ bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *s
                         uint32_t thread);
 void tw_call_stack_release(struct tw_call_machine *machine, struct tw_call_stack *stack);
 
-/* The next element of this thread of execution. */
+/* The next elements of this thread of execution. */
 void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                        const struct tw_element *element, const struct tw_code_place *place);
+                        const struct tw_element *elements, size_t number,
+                        const struct tw_code_place *place);
 /* Trace is missing from here on: open frames end. */
 void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *stack,
                        uint64_t index, enum tw_leave_kind why);

@@ -105,6 +105,7 @@ static void enter(struct sums *sums, uint32_t node)
     sums->edges[about->edge]++;
     sums->under[node] = about->self;
     sums->calls->totals[edge->to].entries += about->entries;
+    sums->calls->totals[edge->to].self += about->self;
 }
 
 static void leave(struct sums *sums, uint32_t node)
@@ -130,8 +131,6 @@ bool tw_call_sums(struct tw_calls *calls)
         while (walk_next(&walk, &node))
             (walk.is_back ? leave : enter)(&sums, node);
         walk_close(&walk);
-        for (size_t i = 0; i < calls->total_count && i < calls->machine.self_room; i++)
-            calls->totals[i].self = calls->machine.self[i];
     }
     tw_give(calls->allocator, sums.functions);
     tw_give(calls->allocator, sums.edges);

@@ -46,7 +46,6 @@ void tw_calls_free(struct tw_calls *calls)
     tw_give(calls->allocator, calls->stacks);
     tw_give(calls->allocator, calls->threads);
     tw_give(calls->allocator, calls->totals);
-    tw_give(calls->allocator, calls->machine.self);
     tw_map_free(&calls->by_key);
     tw_call_tree_release(&calls->machine.tree);
     tw_call_edges_release(&calls->machine.edges);
