@@ -88,12 +88,13 @@ struct tw_calls_config {
     const struct tw_allocator *allocator;
 };
 
-/* A path of calls, outermost function first, and what was executed with just that stack. */
+/* A path of calls, outermost function first, and what was executed with just that stack.  The first is
+   number 0 where the callers are not known. */
 struct tw_call_path {
     const uint32_t *functions;
     size_t depth;
     uint64_t self;
-    bool has_unknown_callers; /* the outermost function is not where control began */
+    uint64_t entries;
 };
 
 typedef void tw_call_path_fn(void *context, const struct tw_call_path *path);
@@ -107,7 +108,7 @@ TW_API const struct tw_functions *tw_calls_functions(const struct tw_calls *call
 TW_API struct tw_call_totals tw_calls_totals(const struct tw_calls *calls, uint32_t function);
 TW_API size_t tw_calls_edge_count(const struct tw_calls *calls);
 TW_API const struct tw_call_edge *tw_calls_edge(const struct tw_calls *calls, size_t number);
-/* Every path of calls, callers before callees. */
+/* Every path of calls, callers before callees, else in the order of names. */
 TW_API void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *context);
 TW_API struct tw_calls_stats tw_calls_stats(const struct tw_calls *calls);
 TW_API const struct tw_call_thread *tw_calls_thread(const struct tw_calls *calls,

@@ -120,7 +120,7 @@ static void leave(struct sums *sums, uint32_t node)
     sums->under[about->parent] += sums->under[node];
 }
 
-bool tw_call_sums(struct tw_calls *calls)
+static bool add_up(struct tw_calls *calls)
 {
     struct sums sums;
     struct walk walk;
@@ -138,26 +138,117 @@ bool tw_call_sums(struct tw_calls *calls)
     return is_good;
 }
 
+/* The tree by functions alone, however control came to them; its `edge` is a function. */
+static bool fold(struct tw_calls *calls)
+{
+    const struct tw_call_tree *from = &calls->machine.tree;
+    struct tw_call_tree *to = &calls->folded;
+    uint32_t *there = tw_take(calls->allocator, from->count * sizeof *there);
+    struct walk walk;
+    uint32_t node = 0;
+    const bool is_good = walk_open(&walk, from) && there;
+
+    tw_call_tree_clear(to);
+    while (is_good && walk_next(&walk, &node)) {
+        const struct tw_call_node *about = &from->nodes[node];
+        uint32_t made;
+
+        if (walk.is_back)
+            continue;
+        made = there[about->parent];
+        if (about->edge) /* number 0: control began below it, no one called */
+            made = tw_call_tree_child(to, made, calls->machine.edges.items[about->edge].to);
+        there[node] = made;
+        to->nodes[made].self += about->self;
+        to->nodes[made].entries += about->entries;
+    }
+    walk_close(&walk);
+    tw_give(calls->allocator, there);
+    return is_good && !to->is_out;
+}
+
+bool tw_call_sums(struct tw_calls *calls)
+{
+    return add_up(calls) && fold(calls);
+}
+
+static int compare_functions(const struct tw_functions *functions, uint32_t left,
+                             uint32_t right)
+{
+    const struct tw_function *a = &functions->items[left], *b = &functions->items[right];
+    const int order = strcmp(a->name, b->name);
+
+    if (order)
+        return order;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return a->file < b->file ? -1 : a->file > b->file;
+}
+
+/* Puts the children of each node in the order of their names: merges the lists of siblings from the
+   bottom up, two neighbours at a time. */
+static uint32_t sorted(const struct walk *walk, const struct tw_functions *functions,
+                       uint32_t list)
+{
+    for (size_t size = 1;; size *= 2) {
+        uint32_t rest = list, *end = &list;
+        size_t merges = 0;
+
+        list = 0;
+        while (rest) {
+            uint32_t a = rest, b = rest;
+            size_t a_count = 0, b_count = size;
+
+            merges++;
+            while (b && a_count < size) {
+                b = walk->sibling[b];
+                a_count++;
+            }
+            while (a_count || (b_count && b)) {
+                const bool takes_b =
+                    !a_count || (b_count && b &&
+                                 compare_functions(functions, walk->tree->nodes[b].edge,
+                                                   walk->tree->nodes[a].edge) < 0);
+                uint32_t *from = takes_b ? &b : &a;
+                const uint32_t taken = *from;
+
+                *from = walk->sibling[taken];
+                if (takes_b)
+                    b_count--;
+                else
+                    a_count--;
+                *end = taken;
+                end = &walk->sibling[taken];
+            }
+            *end = 0;
+            rest = b;
+        }
+        if (merges <= 1)
+            return list;
+    }
+}
+
 void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *context)
 {
-    const struct tw_call_tree *tree = &calls->machine.tree;
+    const struct tw_call_tree *tree = &calls->folded;
     uint32_t *functions = tw_take(calls->allocator, tree->count * sizeof *functions);
     struct walk walk;
     uint32_t node = 0;
 
     if (walk_open(&walk, tree) && functions) {
+        for (size_t i = 0; i < tree->count; i++)
+            if (walk.first[i])
+                walk.first[i] = sorted(&walk, &calls->functions, walk.first[i]);
         while (walk_next(&walk, &node)) {
-            const bool is_unknown = tree->nodes[walk.path[0]].edge != 0;
-            struct tw_call_path path = { .functions = functions,
-                                         .depth = walk.depth - 1,
-                                         .self = tree->nodes[node].self,
-                                         .has_unknown_callers = is_unknown };
+            const struct tw_call_path path = { .functions = functions,
+                                               .depth = walk.depth,
+                                               .self = tree->nodes[node].self,
+                                               .entries = tree->nodes[node].entries };
 
-            if (walk.is_back || walk.depth < 2) /* the root is no function */
+            if (walk.is_back)
                 continue;
-            functions[walk.depth - 2] = calls->machine.edges.items[tree->nodes[node].edge].to;
-            if (path.self)
-                each(context, &path);
+            functions[walk.depth - 1] = tree->nodes[node].edge;
+            each(context, &path);
         }
     }
     walk_close(&walk);

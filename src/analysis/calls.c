@@ -26,7 +26,8 @@ enum tw_status tw_calls_make(struct tw_calls **calls, const struct tw_calls_conf
         tw_call_edges_init(&made->machine.edges, made->allocator) &&
         /* number 1: callers that are not known */
         tw_call_edges_number(&made->machine.edges, 0, 0, TW_CALL_OUTER) == 1 &&
-        tw_call_tree_init(&made->machine.tree, made->allocator))
+        tw_call_tree_init(&made->machine.tree, made->allocator) &&
+        tw_call_tree_init(&made->folded, made->allocator))
         return TW_OK;
     tw_calls_free(made);
     *calls = NULL;
@@ -48,6 +49,7 @@ void tw_calls_free(struct tw_calls *calls)
     tw_give(calls->allocator, calls->totals);
     tw_map_free(&calls->by_key);
     tw_call_tree_release(&calls->machine.tree);
+    tw_call_tree_release(&calls->folded);
     tw_call_edges_release(&calls->machine.edges);
     tw_stretches_release(&calls->machine.stretches);
     tw_functions_release(&calls->functions);

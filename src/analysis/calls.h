@@ -14,6 +14,7 @@ struct tw_calls {
     struct tw_map by_key;          /* hash of a thread to its number + 1 */
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
+    struct tw_call_tree folded; /* by functions alone, once finished */
     bool is_finished;
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;
