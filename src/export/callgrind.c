@@ -50,6 +50,7 @@ void tw_write_callgrind(struct tw_sink *sink, const struct tw_subject *subject)
     put_name(sink, "cmd: ", subject->title ? subject->title : "");
     tw_sink_format(sink, "positions: instr\nevents: Instructions\nsummary: %" PRIu64 "\n\n",
                    total);
+    put_name(sink, "fl=", "?"); /* no source file is known of any */
     for (size_t i = 0; i < graph.function_count && !sink->is_over; i++)
         put_function(sink, subject, &graph, graph.functions[i]);
     tw_sink_format(sink, "totals: %" PRIu64 "\n", total);
