@@ -306,12 +306,17 @@ struct tw_element {
     };
 };
 
-/* A caller's array of elements, filled from the front.  All are of one trace ID. */
+/* The stream of a trace ID is one source's own; else see tw_batch.src. */
+#define TW_NO_SRC UINT32_MAX
+
+/* A caller's array of elements, filled from the front.  All are of one trace ID, and where several
+   sources share its stream (RISC-V: E-Trace srcid, N-Trace SRC) of one of these. */
 struct tw_batch {
     struct tw_element *elements;
     size_t room;
     size_t count;
     uint8_t id;
+    uint32_t src; /* TW_NO_SRC: the stream has no such sources, or it is damage of the stream */
 };
 
 /* Every protocol's packet begins with this. */

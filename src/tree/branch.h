@@ -21,6 +21,11 @@ struct tw_branch {
     struct tw_tree *tree;
     const struct tw_protocol *protocol;
     uint8_t id;
+    uint32_t src; /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
+    struct tw_shared
+        *shared; /* ... or several share its stream, and it has no decoder; or NULL */
+    struct tw_shared_part *part; /* of one such source: its packets; or NULL */
+    uint32_t order;              /* place in the tree's list */
     void *config;
     struct tw_code *code; /* may be shared with other branches */
     bool owns_code;
@@ -67,8 +72,8 @@ struct tw_branch {
 };
 
 /* A branch that has elements.  The key is the capture offset at which the next of them was released,
-   and below it the branch's ID. */
-enum { TW_LIVE_ID_BITS = 8 };
+   and below it the branch's place among all, which ascend by ID. */
+enum { TW_LIVE_ORDER_BITS = 16 };
 struct tw_live {
     uint64_t key;
     struct tw_branch *branch;
@@ -84,7 +89,7 @@ struct tw_tree {
     struct tw_tree_config config;
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
-    struct tw_branch **branches;  /* ascending by ID */
+    struct tw_branch **branches;  /* ascending by ID, then src */
     size_t branch_count, branch_room;
     struct tw_branch *last; /* that something was taken from */
     bool is_started, is_finished;

@@ -129,12 +129,13 @@ static void count_batch(void *context, void *tally, const struct tw_batch *batch
             count_element(tally, &batch->elements[i]);
 }
 
-static void add_flow(void *context, void *tally, uint8_t id)
+static void add_flow(void *context, void *tally, uint8_t id, uint32_t src)
 {
     struct stats *stats = context;
     struct flow *flow = &stats->sources[id & 0x7f].flow;
     const struct flow *more = tally;
 
+    (void)src; /* the sources of a stream that they share are added up */
     if (!session_wants_id(stats->session, id))
         return;
     if (!flow->times)
@@ -160,7 +161,7 @@ static bool count_elements(struct stats *stats, struct session *session)
         struct flow flow = { 0 };
 
         count_batch(stats, &flow, &batch);
-        add_flow(stats, &flow, batch.id);
+        add_flow(stats, &flow, batch.id, batch.src);
     }
     for (size_t id = 0; id < 128; id++) {
         const struct tw_source_stats *more =
