@@ -95,7 +95,7 @@ struct tw_source_stats {
 
     /* Of packets_only and with_packets. */
     uint64_t packets, bad_packets;
-    uint64_t syncs;             /* packets that allow to begin there */
+    uint64_t syncs;             /* packets of TW_PACKET_SYNC */
     uint64_t packet_types[256]; /* by the protocol's numbers, see tw_packet_type_name */
 };
 
@@ -104,8 +104,9 @@ struct tw_packet_view {
     const struct tw_packet *packet; /* the protocol's struct begins with this */
     const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
     const char *protocol;
-    bool is_bad;
-    bool is_not_sync;
+    uint8_t kind;                    /* enum tw_packet_kind */
+    bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
+    bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
     const struct tw_protocol *about; /* for the functions below */
 };
 
