@@ -275,7 +275,7 @@ static inline char *decode(const struct program *program, const struct trace *tr
                                      .protocol = "etrace",
                                      .text = trace->config };
     struct lines lines = { .is_open = false };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     struct tw_fault fault;
 

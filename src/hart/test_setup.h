@@ -140,7 +140,7 @@ static void decode_with(const struct tw_etrace_config *trace, struct tw_image *i
     };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     CHECK(tw_etrace_config_text(text, sizeof text, trace) < sizeof text);

@@ -10,10 +10,12 @@
 #include "base/position.h"
 #include "path/follow.h"
 #include "protocol.h"
+#include "tree/stats.h"
 
 enum {
     TW_BRANCH_ELEMENTS = 2048,  /* of a batch */
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
+    TW_THREADS_MAX = 256,       /* of a tree */
     TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
 };
 
@@ -26,7 +28,9 @@ struct tw_branch {
     bool owns_code;
     struct tw_image *image;            /* made for the source's own callback; or NULL */
     struct tw_code_config code_config; /* as asked for, to know who may share */
-    struct tw_source_stats stats;
+    struct tw_stats stats;
+    void *user;      /* of the source, and ... */
+    uint32_t source; /* ... its number */
 
     /* What is held of the stream. */
     struct tw_stream stream;
@@ -82,10 +86,12 @@ struct tw_kept {
 
 struct tw_tree {
     struct tw_tree_config config;
+    struct tw_counter counter; /* config.counter leads here, or is NULL */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
     struct tw_branch **branches;  /* ascending by ID */
     size_t branch_count, branch_room;
+    uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */

@@ -162,13 +162,13 @@ static bool is_sync(const struct tw_branch *branch, const struct tw_packet_view 
 
 void tw_count_packet(struct tw_branch *branch, const struct tw_packet_view *view)
 {
-    struct tw_source_stats *stats = &branch->stats;
+    struct tw_source_stats *stats = &branch->stats.seen;
     const bool is_understood = !view->is_bad && !view->is_not_sync;
     const uint8_t type = view->packet->type;
 
     stats->packets++;
     /* The first of a type decides for all: names are looked at once. */
-    if (stats->packet_types[type]++ == 0)
+    if (branch->stats.packet_types[type]++ == 0)
         branch->is_sync_type[type] = is_sync(branch, view);
     stats->syncs += branch->is_sync_type[type];
     stats->bad_packets += view->is_bad;

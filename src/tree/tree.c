@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "tree/custom.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
@@ -56,19 +57,31 @@ void tw_tree_free(struct tw_tree *tree)
 enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config,
                            struct tw_fault *fault)
 {
+    struct tw_counter counter = { .size = 0 };
+    struct tw_tree_config copy;
     struct tw_tree *made;
 
+    if (!tree)
+        return tw_fail(fault, TW_E_ARGUMENT, "there is no place for the tree");
     *tree = NULL;
-    if (config->size != sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_tree_config has the wrong size");
-    if (config->counter && (config->counter->size != sizeof *config->counter ||
-                            !config->counter->count || !config->counter->merge))
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_counter lacks a function, or its size");
-    made = tw_take(config->allocator, sizeof *made);
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_tree_config", fault));
+    if (copy.counter) {
+        TW_TRY(TW_SIZED_TAKE(&counter, copy.counter, "tw_counter", fault));
+        if (!counter.count || !counter.merge)
+            return tw_fail(fault, TW_E_ARGUMENT, "tw_counter lacks a function");
+    }
+    if ((unsigned)copy.framing > TW_FRAMING_DSTREAM)
+        return tw_fail(fault, TW_E_ARGUMENT, "there is no framing %u", (unsigned)copy.framing);
+    if (copy.threads > TW_THREADS_MAX) /* what comes out is the same */
+        copy.threads = TW_THREADS_MAX;
+    made = tw_take(copy.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a decode tree");
-    made->config = *config;
-    made->place.capture = config->base;
+    made->config = copy;
+    made->counter = counter;
+    if (copy.counter)
+        made->config.counter = &made->counter;
+    made->place.capture = copy.base;
     *tree = made;
     return TW_OK;
 }
@@ -87,7 +100,7 @@ void *tw_tree_keep(struct tw_tree *tree, size_t size)
 
 const char *tw_tree_fault(const struct tw_tree *tree)
 {
-    return tree->fault.text;
+    return tree ? tree->fault.text : "there is no tree";
 }
 
 static struct tw_branch *branch_of(const struct tw_tree *tree, uint8_t id)
@@ -228,6 +241,9 @@ static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
     }
     branch->tree = tree;
     branch->protocol = protocol;
+    branch->user = source->user;
+    branch->source = tree->source_count;
+    tw_stats_show(&branch->stats);
     status = set_up_branch(branch, source);
     if (status != TW_OK) {
         free_branch(branch);
@@ -240,30 +256,68 @@ static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
     return TW_OK;
 }
 
+/* Takes a branch out again. */
+static void remove_branch(struct tw_branch *branch)
+{
+    struct tw_tree *tree = branch->tree;
+    size_t at = 0;
+
+    while (tree->branches[at] != branch)
+        at++;
+    tree->branch_count--;
+    memmove(tree->branches + at, tree->branches + at + 1,
+            (tree->branch_count - at) * sizeof *tree->branches);
+    free_branch(branch);
+}
+
+static enum tw_status find_protocol(struct tw_tree *tree, const struct tw_protocol **protocol,
+                                    const struct tw_tree_source *source)
+{
+    if (!source->protocol)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the source names no protocol");
+    if (source->register_count && !source->registers)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the source has no registers, but a count");
+    for (size_t i = 0; i < source->register_count; i++)
+        if (!source->registers[i].name)
+            return tw_fail(&tree->fault, TW_E_ARGUMENT, "register %zu has no name", i);
+    *protocol = tw_protocol_by_name(source->protocol);
+    if (!*protocol)
+        *protocol = tw_custom_by_name(tree->customs, source->protocol);
+    if (!*protocol)
+        return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
+                       source->protocol);
+    return TW_OK;
+}
+
 enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8_t *id,
                                   const struct tw_tree_source *source)
 {
-    const bool is_framed = tree->config.framing != TW_FRAMING_NONE;
+    const bool is_framed = tree && tree->config.framing != TW_FRAMING_NONE;
     const struct tw_protocol *protocol;
     struct tw_branch *branch, *companion;
+    struct tw_tree_source copy;
+    enum tw_status status = TW_OK;
 
-    if (source->size != sizeof *source || tree->is_started)
+    if (!tree)
+        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, source, "tw_tree_source", &tree->fault));
+    if (tree->is_started)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "sources are added before the first byte");
-    protocol = tw_protocol_by_name(source->protocol);
-    if (!protocol)
-        protocol = tw_custom_by_name(tree->customs, source->protocol);
-    if (!protocol)
-        return tw_fail(&tree->fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
-                       source->protocol);
+    TW_TRY(find_protocol(tree, &protocol, &copy));
     if (!is_framed && tree->branch_count)
         return tw_fail(&tree->fault, TW_E_CONFIG,
                        "an unframed capture holds one source, and there is one already");
-    TW_TRY(add_branch(tree, &branch, protocol, source));
-    if (id)
-        *id = branch->id;
+    TW_TRY(add_branch(tree, &branch, protocol, &copy));
     if (is_framed && protocol->companion && protocol->has_companion(branch->config) &&
         !branch_of(tree, (uint8_t)(branch->id + 1)))
-        return add_branch(tree, &companion, protocol->companion, source);
+        status = add_branch(tree, &companion, protocol->companion, &copy);
+    if (status != TW_OK) {
+        remove_branch(branch);
+        return status;
+    }
+    tree->source_count++;
+    if (id)
+        *id = branch->id;
     return TW_OK;
 }
 
@@ -377,8 +431,12 @@ static void refresh_all(struct tw_tree *tree)
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
 {
-    enum tw_status status = tree->broken;
+    enum tw_status status = tree ? tree->broken : TW_E_ARGUMENT;
 
+    if (!tree)
+        return status;
+    if (size && !data)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there are no bytes, but a size");
     if (tree->is_finished)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the trace was finished already");
     for (size_t i = 0; i < tree->branch_count; i++)
@@ -409,9 +467,9 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
 
 enum tw_status tw_tree_finish(struct tw_tree *tree)
 {
-    enum tw_status status = tree->broken;
+    enum tw_status status = tree ? tree->broken : TW_E_ARGUMENT;
 
-    if (tree->is_finished)
+    if (!tree || tree->is_finished)
         return status;
     if (tw_parallel_is_busy(tree))
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "elements are waiting to be taken");
@@ -490,5 +548,5 @@ const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, u
 {
     const struct tw_branch *branch = branch_of(tree, id);
 
-    return branch ? &branch->stats : NULL;
+    return branch ? &branch->stats.seen : NULL;
 }
