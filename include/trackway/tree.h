@@ -57,6 +57,9 @@ struct tw_tree_config {
     uint32_t threads;
     size_t segment_size; /* bytes of a stream that one thread decodes at a time; 0: chosen */
     const struct tw_counter *counter; /* borrowed: gets the elements, tw_tree_next gives none */
+    /* A batch ends behind each PE_CONTEXT, before code is looked for in that context: for callbacks
+       that are asked for code and go by the elements that the caller was given. */
+    bool stops_at_context;
 };
 
 /* A trace source of the capture. */
@@ -128,6 +131,10 @@ TW_API TW_MUST_USE enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8
    tw_tree_finish, then take until TW_END.  Bytes fed are borrowed only during the call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data,
                                                size_t size);
+/* Unframed captures: the same, of bytes that lie at offset `index` of the capture.  They go on where
+   the last ones ended, wherever those lay. */
+TW_API TW_MUST_USE enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index,
+                                                  const uint8_t *data, size_t size);
 TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 /* Points `batch`, whose size is set, at elements of one ID; they stay valid until the next call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
@@ -138,6 +145,15 @@ TW_API void tw_tree_cancel(struct tw_tree *tree);
 /* Forgets all decode state, keeps sources, images and statistics; the next byte fed is at offset
    `base`.  The first NO_SYNC after it gives the reason TW_REASON_RESET. */
 TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
+
+/* Unframed captures: how many bytes fed since new or reset are done.  What is held of the rest begins
+   a packet that is cut, or was not decoded yet. */
+TW_API uint64_t tw_tree_done(const struct tw_tree *tree);
+/* Unframed captures without packets, on one thread, when all elements of the last batch are taken:
+   notes how far decoding has come; and goes back to there, as if nothing had been fed or finished
+   since.  Feed the bytes from tw_tree_done on again.  A reset forgets the note. */
+TW_API TW_MUST_USE enum tw_status tw_tree_mark(struct tw_tree *tree);
+TW_API TW_MUST_USE enum tw_status tw_tree_return(struct tw_tree *tree);
 
 /* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes
    are always enough for text; JSON wants twice the packet's size more, and where `room` is less

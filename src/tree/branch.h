@@ -106,15 +106,27 @@ struct tw_tree {
     atomic_bool is_cancelled;
     bool guesses; /* for tests: segments begin knowing nothing, also where they could */
 
-    /* Unframed: what is held of the only stream. */
+    /* Unframed: what is held of the only stream (unframed.c). */
     uint8_t *bytes;
     size_t size, room;
     uint64_t offset;
-    struct tw_place place;
+    struct tw_place place; /* where all of it lies, unless there are `places` */
+    struct tw_place *places;
+    size_t place_count, place_room;
+    struct tw_return *mark; /* see tw_tree_mark; or NULL */
 };
 
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
+/* Unframed: more bytes of the only stream, which lie at offset `index` of the capture. */
+enum tw_status tw_unframed_hold(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                                size_t size);
+/* Where the next byte lies, if it follows on the last one. */
+uint64_t tw_unframed_next(const struct tw_tree *tree);
+/* The first `size` bytes held are done. */
+void tw_unframed_drop(struct tw_tree *tree, size_t size);
+void tw_unframed_reset(struct tw_tree *tree);
+void tw_unframed_free(struct tw_tree *tree);
 /* Brings the branch's view of its stream up to date; drops what is done. */
 void tw_branch_refresh(struct tw_branch *branch);
 /* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */

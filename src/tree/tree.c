@@ -50,7 +50,7 @@ void tw_tree_free(struct tw_tree *tree)
     }
     tw_give(allocator, tree->branches);
     tw_give(allocator, tree->live);
-    tw_give(allocator, tree->bytes);
+    tw_unframed_free(tree);
     tw_give(allocator, tree);
 }
 
@@ -155,6 +155,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     branch->follow.has_return_stack = config->links_are_special;
     branch->follow.check_continuity = tree->config.check_continuity;
     branch->follow.splits_sources = tree->config.source_address_n;
+    branch->follow.stops_at_context = tree->config.stops_at_context;
     branch->follow.look = source->view;
     branch->follow.look_context = source->view_context;
     branch->view_size = source->view ? source->view_size : 0;
@@ -362,9 +363,7 @@ static void drop_used(struct tw_branch *branch)
     if (tree->unframer) {
         tw_unframer_consume(tree->unframer, branch->id, done);
     } else if (done) {
-        memmove(tree->bytes, tree->bytes + done, tree->size - done);
-        tree->size -= done;
-        tree->offset += done;
+        tw_unframed_drop(tree, done);
     }
     if (branch->decoder)
         branch->used -= done;
@@ -385,6 +384,10 @@ void tw_branch_refresh(struct tw_branch *branch)
                                              .offset = tree->offset,
                                              .places = &tree->place,
                                              .place_count = 1 };
+        if (tree->place_count) {
+            branch->stream.places = tree->places;
+            branch->stream.place_count = tree->place_count;
+        }
     }
     /* A gap is met with the byte behind it: only that one tells its place for good. */
     if (!tree->is_finished && branch->stream.place_count &&
@@ -401,22 +404,6 @@ void tw_branch_refresh(struct tw_branch *branch)
     branch->is_idle = branch->is_read_idle = false;
 }
 
-static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size_t size)
-{
-    if (!TW_GROW(tree->config.allocator, &tree->bytes, &tree->room,
-                 tree->size + size + TW_BRANCH_SLACK))
-        return TW_E_MEMORY;
-    if (size) /* memcpy takes no null pointer, even for nothing */
-        memcpy(tree->bytes + tree->size, data, size);
-    tree->size += size;
-    memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
-    if (tree->on_run && size)
-        tree->on_run(tree->on_run_context, tree->branches[0]->id,
-                     tree->place.capture + tree->offset + tree->size - size,
-                     tree->offset + tree->size - size, data, size);
-    return TW_OK;
-}
-
 static void refresh_all(struct tw_tree *tree)
 {
     size_t live = 0;
@@ -429,7 +416,9 @@ static void refresh_all(struct tw_tree *tree)
     tree->live_count = 0;
 }
 
-enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
+/* `index`: where the bytes of an unframed capture lie. */
+static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                           size_t size)
 {
     enum tw_status status = tree ? tree->broken : TW_E_ARGUMENT;
 
@@ -453,7 +442,7 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         status = tw_unframer_feed(tree->unframer, data, size);
     }
     if (status == TW_OK && !tree->unframer && tree->branch_count)
-        status = hold_bytes(tree, data, size);
+        status = tw_unframed_hold(tree, index, data, size);
     refresh_all(tree);
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
@@ -463,6 +452,19 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         return tw_report_fault(
             tree, tw_fail(&tree->fault, status, "no memory for the capture's bytes"));
     return TW_OK;
+}
+
+enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
+{
+    return feed(tree, tw_unframed_next(tree), data, size);
+}
+
+enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                               size_t size)
+{
+    if (tree->config.framing != TW_FRAMING_NONE)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "frames lie together in the capture");
+    return feed(tree, index, data, size);
 }
 
 enum tw_status tw_tree_finish(struct tw_tree *tree)
@@ -516,6 +518,7 @@ void tw_tree_rebase(struct tw_tree *tree, uint64_t base)
 {
     tree->config.base = base;
     tree->place = (struct tw_place){ .capture = base };
+    tree->place_count = 0;
     if (tree->unframer)
         tw_unframer_reset(tree->unframer, base);
 }
@@ -530,8 +533,7 @@ void tw_tree_reset(struct tw_tree *tree, uint64_t base)
     tw_parallel_reset(tree);
     atomic_store_explicit(&tree->is_cancelled, false, memory_order_relaxed);
     tw_tree_rebase(tree, base);
-    tree->size = 0;
-    tree->offset = 0;
+    tw_unframed_reset(tree);
     tree->is_finished = false;
     tree->broken = TW_OK;
     tree->last = NULL;
