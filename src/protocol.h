@@ -64,6 +64,12 @@ enum {
     TW_PROTOCOL_SUMS = 8
 };
 
+/* A type of packet: what it is called, and what it is to whoever knows nothing of the protocol. */
+struct tw_packet_type {
+    const char *name;
+    uint8_t kind; /* enum tw_packet_kind */
+};
+
 struct tw_protocol {
     const char *name;  /* as typed on the command line */
     const char *title; /* for people */
@@ -104,9 +110,10 @@ struct tw_protocol {
     void (*json)(struct tw_text *out, const void *packet);
     /* Optional: bytes of the packet before its payload, which "b" leaves out. */
     size_t (*header_size)(const void *packet);
+    const struct tw_packet_type *types; /* by number; NULL: the two functions tell */
+    unsigned type_count;
     const char *(*type_name)(unsigned type);
-    bool (*is_bad)(unsigned type);      /* counts as damage */
-    bool (*is_not_sync)(unsigned type); /* bytes before synchronization */
+    enum tw_packet_kind (*type_kind)(unsigned type);
 
     /* Elements.  decode works until the batch is full (TW_OK) or the input is used up (TW_MORE).
        end emits what end of trace releases (call again while it returns TW_OK with a full
@@ -149,6 +156,31 @@ struct tw_protocol {
     /* Where the state has a total: adds to what elements say of it, if that was a guess. */
     void (*rebase)(const void *decoder, struct tw_element *elements, size_t count, uint64_t by);
 };
+
+static inline unsigned tw_type_kind(const struct tw_protocol *protocol, unsigned type)
+{
+    if (type < protocol->type_count)
+        return protocol->types[type].kind;
+    return protocol->type_kind ? protocol->type_kind(type) : TW_PACKET_OTHER;
+}
+
+static inline const char *tw_type_name(const struct tw_protocol *protocol, unsigned type)
+{
+    if (type < protocol->type_count)
+        return protocol->types[type].name;
+    return protocol->type_name ? protocol->type_name(type) : "UNKNOWN";
+}
+
+/* Counts as damage. */
+static inline bool tw_kind_is_bad(unsigned kind)
+{
+    return kind == TW_PACKET_BAD || kind == TW_PACKET_CUT;
+}
+
+static inline bool tw_kind_is_understood(unsigned kind)
+{
+    return kind != TW_PACKET_NOT_SYNC && !tw_kind_is_bad(kind);
+}
 
 enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };
 

@@ -101,7 +101,7 @@ struct tw_source_stats {
 
     /* Of packets_only and with_packets. */
     uint64_t packets, bad_packets;
-    uint64_t syncs;               /* packets that allow to begin there */
+    uint64_t syncs;               /* packets of TW_PACKET_SYNC */
     const uint64_t *packet_types; /* 256 numbers, by the protocol's type; tw_packet_type_name */
 };
 
@@ -111,8 +111,9 @@ struct tw_packet_view {
     const struct tw_packet *packet; /* the protocol's struct begins with this */
     const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
     const char *protocol;
-    bool is_bad;
-    bool is_not_sync;
+    uint8_t kind;                    /* enum tw_packet_kind */
+    bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
+    bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
     uint32_t source;                 /* as in struct tw_batch */
     void *user;                      /* tw_tree_source.user */
     const struct tw_protocol *about; /* for the functions below */

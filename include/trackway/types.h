@@ -330,6 +330,26 @@ struct tw_batch {
     uint8_t id;      /* trace ID */
 };
 
+/* What a packet is, whatever the protocol. */
+enum tw_packet_kind {
+    TW_PACKET_OTHER,
+    TW_PACKET_NOT_SYNC, /* bytes that are not read: before synchronization, or not decoded */
+    TW_PACKET_BAD,      /* bytes that fit no packet */
+    TW_PACKET_CUT,      /* ... as the trace ends inside of it */
+    TW_PACKET_SYNC,     /* a reader that knows nothing can begin here */
+    TW_PACKET_OVERFLOW, /* the trace unit lost trace */
+    TW_PACKET_DISCARD,  /* ... or gave up what it held back */
+    TW_PACKET_INFO, /* what a decoder has to know from here on: trace info, I-sync, version */
+    TW_PACKET_FLOW, /* the way through the program: atoms, addresses */
+    TW_PACKET_EXCEPTION,
+    TW_PACKET_CONTEXT, /* whose: Exception level, context ID, master and channel */
+    TW_PACKET_TIME,    /* timestamps, cycle counts */
+    TW_PACKET_EVENT,   /* triggers, events of the trace unit */
+    TW_PACKET_DATA,    /* data trace, and what software wrote */
+    TW_PACKET_PADDING,
+    TW_PACKET_KINDS
+};
+
 /* Every protocol's packet begins with this. */
 struct tw_packet {
     uint64_t index;  /* offset in the capture of its first byte */
@@ -370,6 +390,8 @@ TW_API const char *tw_security_name(unsigned security);
 TW_API const char *tw_reason_name(unsigned reason);
 TW_API const char *tw_error_code_name(unsigned code);
 TW_API const char *tw_space_name(uint32_t space);
+TW_API const char *
+tw_packet_kind_name(unsigned kind); /* enum tw_packet_kind: "sync", "flow" ... */
 
 /* One element as a line without its end: JSON (the form that docs/formats.md describes) or text
    for people.  Never writes more than `room` bytes; returns the line's length, not counting the

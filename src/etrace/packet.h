@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "etrace/transport.h"
 #include "etraced/packet.h"
+#include "protocol.h"
 
 enum { TW_ETRACE_CACHE_MAX = 1 << 15 };
 
@@ -108,8 +109,7 @@ void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *pac
 /* Forgets what the stream has taught. */
 void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
 
-bool tw_etrace_is_bad(unsigned type);
-bool tw_etrace_is_not_sync(unsigned type);
+extern const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES];
 /* "f2 address=0x1000 ...", and without the type. */
 void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet);
 void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet);

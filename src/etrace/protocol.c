@@ -110,9 +110,8 @@ static void json(struct tw_text *out, const void *packet)
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
     .trace_id = trace_id, .reader_init = reader_init, .read = read_packet,                     \
     .read_batch = read_batch, .reader_lost = reader_lost, .write = write_packet,               \
-    .print = print, .json = json, .header_size = header_size,                                  \
-    .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,                              \
-    .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
+    .print = print, .json = json, .header_size = header_size, .types = tw_etrace_types,        \
+    .type_count = TW_ETRACE_TYPES, .code_config = tw_etrace_code_config,                       \
     .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
     .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \
     .split = tw_etrace_split, .resume = tw_etrace_resume, .notes = tw_etrace_notes,            \

@@ -65,9 +65,8 @@ struct tw_branch {
     size_t run_size, run_room;
     uint64_t run_end;
     uint64_t handled_gap, next_gap;
-    bool knows_gap;         /* next_gap is worked out */
-    bool is_understood;     /* the last packet handed out was */
-    bool is_sync_type[256]; /* types of packets that are synchronization */
+    bool knows_gap;     /* next_gap is worked out */
+    bool is_understood; /* the last packet handed out was */
 };
 
 /* A branch that has elements.  The key is the capture offset at which the next of them was released,

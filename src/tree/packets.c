@@ -119,7 +119,8 @@ static void look_ahead(struct tw_branch *branch)
             break;
         }
         branch->has_packet =
-            !branch->protocol->is_not_sync(packet_of(branch)->type) || !extend_run(branch);
+            tw_type_kind(branch->protocol, packet_of(branch)->type) != TW_PACKET_NOT_SYNC ||
+            !extend_run(branch);
         if (branch->tree->broken != TW_OK)
             break;
     }
@@ -150,14 +151,14 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
         branch->run_size = 0;
         view->packet = &branch->run;
         view->bytes = branch->run_bytes;
-        view->is_not_sync = true;
     } else {
         branch->has_packet = false;
         view->packet = packet_of(branch);
         view->bytes = branch->packet_bytes;
-        view->is_bad = protocol->is_bad(packet_of(branch)->type);
-        view->is_not_sync = protocol->is_not_sync(packet_of(branch)->type);
     }
+    view->kind = (uint8_t)tw_type_kind(protocol, view->packet->type);
+    view->is_bad = tw_kind_is_bad(view->kind);
+    view->is_not_sync = view->kind == TW_PACKET_NOT_SYNC;
     tw_count_packet(branch, view);
     if (!branch->decoder) /* else its elements tell */
         tw_report_packet(branch, view);
@@ -199,7 +200,7 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
 
 const char *tw_packet_type_name(const struct tw_packet_view *view)
 {
-    return view->about->type_name(view->packet->type);
+    return tw_type_name(view->about, view->packet->type);
 }
 
 static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
@@ -233,7 +234,7 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
     tw_json_u64(&text, "i", packet->index);
     tw_json_u64(&text, "o", packet->offset);
     tw_json_u64(&text, "id", packet->id);
-    tw_json_text(&text, "t", protocol->type_name(packet->type));
+    tw_json_text(&text, "t", tw_type_name(protocol, packet->type));
     tw_json_bytes(&text, "b", view->bytes + header, packet->size - header);
     if (protocol->flags & TW_PROTOCOL_BITS)
         json_nibbles(&text, view);
@@ -262,7 +263,7 @@ size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
         tw_text_format(&text, "... (%u bytes)", (unsigned)packet->size);
     tw_text_add_size(&text, blanks, text.size < 40 ? 40 - text.size : 1);
     if (view->is_not_sync)
-        tw_text_add(&text, protocol->type_name(packet->type));
+        tw_text_add(&text, tw_type_name(protocol, packet->type));
     else if (protocol->custom)
         tw_custom_print(&text, protocol, packet);
     else

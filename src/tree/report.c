@@ -43,7 +43,8 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
     struct tw_error error = { .index = view->packet->index,
                               .id = branch->id,
                               .severity = TW_SEVERITY_ERROR,
-                              .code = TW_ERROR_BAD_SEQUENCE };
+                              .code = view->kind == TW_PACKET_CUT ? TW_ERROR_TRUNCATED
+                                                                  : TW_ERROR_BAD_SEQUENCE };
     struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
     if (!tree->config.errors || !view->is_bad)
@@ -53,7 +54,7 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
     else
         branch->protocol->print(&text, view->packet);
     if (!text.size)
-        tw_text_add(&text, branch->protocol->type_name(view->packet->type));
+        tw_text_add(&text, tw_type_name(branch->protocol, view->packet->type));
     add(tree, &error);
 }
 
@@ -153,24 +154,14 @@ enum tw_status tw_report_fault(const struct tw_tree *tree, enum tw_status status
     return status;
 }
 
-/* A packet that gives a reader its footing, by its name: I_ASYNC, ISYNC ... */
-static bool is_sync(const struct tw_branch *branch, const struct tw_packet_view *view)
-{
-    return !view->is_bad && !view->is_not_sync &&
-           strstr(branch->protocol->type_name(view->packet->type), "SYNC") != NULL;
-}
-
 void tw_count_packet(struct tw_branch *branch, const struct tw_packet_view *view)
 {
     struct tw_source_stats *stats = &branch->stats.seen;
-    const bool is_understood = !view->is_bad && !view->is_not_sync;
-    const uint8_t type = view->packet->type;
+    const bool is_understood = tw_kind_is_understood(view->kind);
 
     stats->packets++;
-    /* The first of a type decides for all: names are looked at once. */
-    if (branch->stats.packet_types[type]++ == 0)
-        branch->is_sync_type[type] = is_sync(branch, view);
-    stats->syncs += branch->is_sync_type[type];
+    branch->stats.packet_types[view->packet->type]++;
+    stats->syncs += view->kind == TW_PACKET_SYNC;
     stats->bad_packets += view->is_bad;
     if (!branch->decoder) /* which tells better */
         stats->losses += branch->is_understood && !is_understood;

@@ -456,13 +456,13 @@ static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
 {
-    return feed(tree, tw_unframed_next(tree), data, size);
+    return feed(tree, tree ? tw_unframed_next(tree) : 0, data, size);
 }
 
 enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index, const uint8_t *data,
                                size_t size)
 {
-    if (tree->config.framing != TW_FRAMING_NONE)
+    if (tree && tree->config.framing != TW_FRAMING_NONE)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "frames lie together in the capture");
     return feed(tree, index, data, size);
 }
