@@ -26,8 +26,8 @@ struct tw_counter {
     /* On any thread: adds elements of one ID, in order, to a tally.  It changes nothing else. */
     void (*count)(void *context, void *tally, const struct tw_batch *batch);
     /* On the caller's thread, inside tw_tree_next: adds a tally to the whole.  `whose` is a batch
-       without elements that says of which source it is.  The tallies of an ID come in the order of
-       its trace; at TW_MORE and TW_END all have come. */
+       without elements that says of which source it is.  The tallies of a source come in the order
+       of its trace; at TW_MORE and TW_END all have come. */
     void (*merge)(void *context, void *tally, const struct tw_batch *whose);
     /* On any thread: empties a tally, which may keep its memory.  NULL: it is set to zeros. */
     void (*clear)(void *context, void *tally);
@@ -62,7 +62,17 @@ struct tw_tree_config {
     bool stops_at_context;
 };
 
-/* A trace source of the capture. */
+/* Sources that share a stream and are told apart: of more than this the first ones are decoded, and an
+   error element (TW_ERROR_UNSUPPORTED) names the next. */
+enum { TW_SRC_MOST = 1024 };
+
+/* The program of one of the sources that share a stream. */
+struct tw_src_image {
+    uint32_t src;
+    struct tw_image *image; /* borrowed */
+};
+
+/* A trace source of the capture.  Where several share a stream, one describes them all. */
 struct tw_tree_source {
     size_t size;          /* sizeof(struct tw_tree_source) */
     const char *protocol; /* "etmv4", "ete", "ptm", "etmv3", "itm", "stm", "etrace" ... */
@@ -85,6 +95,12 @@ struct tw_tree_source {
     tw_memory_fn *memory;
     void *memory_context;
     void *user; /* the caller's own, given back with all that comes from the source */
+    /* Streams that several sources share: those whose program is not `image`; and which are to be
+       decoded, none given: all. */
+    const struct tw_src_image *src_images;
+    size_t src_image_count;
+    const uint32_t *srcs;
+    size_t src_count;
 };
 
 /* Per trace ID; owned by the tree.  What a REPEAT repeats is counted so many times. */
@@ -114,7 +130,7 @@ struct tw_packet_view {
     uint8_t kind;                    /* enum tw_packet_kind */
     bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
     bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
-    uint32_t source;                 /* as in struct tw_batch */
+    uint32_t source, src;            /* as in struct tw_batch */
     void *user;                      /* tw_tree_source.user */
     const struct tw_protocol *about; /* for the functions below */
 };
@@ -165,8 +181,14 @@ TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);
 
 /* What the frames held; NULL when the capture is unframed. */
 TW_API const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree);
+/* All that came under a trace ID; NULL: it is no source's. */
 TW_API const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree,
                                                           uint8_t id);
+/* The sources that share the stream of a trace ID, as far as they have been met: the number of them,
+   and of each, by ascending src, what came of it.  NULL: there are fewer. */
+TW_API size_t tw_tree_src_count(const struct tw_tree *tree, uint8_t id);
+TW_API const struct tw_source_stats *tw_tree_src_stats(const struct tw_tree *tree, uint8_t id,
+                                                       size_t number, uint32_t *src);
 
 /* Names of the protocols that this build knows, NULL at the end of the list. */
 TW_API const char *tw_protocol_name(size_t number);

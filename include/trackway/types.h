@@ -319,6 +319,9 @@ struct tw_element {
     };
 };
 
+/* The stream of a trace ID is one source's own; else see tw_batch.src. */
+#define TW_NO_SRC UINT32_MAX
+
 /* Elements of one source, in order. */
 struct tw_batch {
     size_t size; /* sizeof(struct tw_batch): set by the caller, before the first use */
@@ -327,7 +330,10 @@ struct tw_batch {
     size_t count;    /* of the elements that are there */
     void *user;      /* tw_tree_source.user of their source ... */
     uint32_t source; /* ... and its number, in the order in which sources were added, from 0 */
-    uint8_t id;      /* trace ID */
+    /* Where several sources share a stream (RISC-V: E-Trace srcid, N-Trace SRC), which of them;
+       TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
+    uint32_t src;
+    uint8_t id; /* trace ID */
 };
 
 /* What a packet is, whatever the protocol. */

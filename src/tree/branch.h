@@ -23,6 +23,11 @@ struct tw_branch {
     struct tw_tree *tree;
     const struct tw_protocol *protocol;
     uint8_t id;
+    uint32_t src; /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
+    struct tw_shared
+        *shared; /* ... or several share its stream, and it has no decoder; or NULL */
+    struct tw_shared_part *part; /* of one such source: its packets; or NULL */
+    uint32_t order;              /* place in the tree's list */
     void *config;
     struct tw_code *code; /* may be shared with other branches */
     bool owns_code;
@@ -70,8 +75,8 @@ struct tw_branch {
 };
 
 /* A branch that has elements.  The key is the capture offset at which the next of them was released,
-   and below it the branch's ID. */
-enum { TW_LIVE_ID_BITS = 8 };
+   and below it the branch's place among all, which ascend by ID. */
+enum { TW_LIVE_ORDER_BITS = 16 };
 struct tw_live {
     uint64_t key;
     struct tw_branch *branch;
@@ -88,7 +93,7 @@ struct tw_tree {
     struct tw_counter counter; /* config.counter leads here, or is NULL */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
-    struct tw_branch **branches;  /* ascending by ID */
+    struct tw_branch **branches;  /* ascending by ID, then src */
     size_t branch_count, branch_room;
     uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
@@ -115,6 +120,9 @@ struct tw_tree {
     struct tw_return *mark; /* see tw_tree_mark; or NULL */
 };
 
+/* source.c: the branch of an ID; of a stream that several sources share: that of the stream. */
+struct tw_branch *tw_branch_of(const struct tw_tree *tree, unsigned id);
+void tw_branch_free(struct tw_branch *branch);
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
 /* Unframed: more bytes of the only stream, which lie at offset `index` of the capture. */

@@ -190,6 +190,7 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
     struct tw_batch batch = { .size = sizeof batch,
                               .elements = chunk->elements,
                               .room = TW_BRANCH_ELEMENTS,
+                              .src = branch->src,
                               .id = branch->id };
     struct tw_output output = { .batch = &batch };
     const bool is_guess = has_guess(job);

@@ -261,6 +261,7 @@ static void count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chu
                                     .room = chunk->count,
                                     .user = branch->user,
                                     .source = branch->source,
+                                    .src = branch->src,
                                     .id = branch->id };
 
     segment->is_handed |= chunk->is_guess || !segment->tally;

@@ -47,9 +47,11 @@ void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally)
 {
     const struct tw_tree *tree = whose->tree;
     const struct tw_counter *counter = tree->config.counter;
-    const struct tw_batch batch = {
-        .size = sizeof batch, .user = whose->user, .source = whose->source, .id = whose->id
-    };
+    const struct tw_batch batch = { .size = sizeof batch,
+                                    .user = whose->user,
+                                    .source = whose->source,
+                                    .src = whose->src,
+                                    .id = whose->id };
 
     if (!tally->is_used)
         return;

@@ -56,6 +56,7 @@ static void merge(void *context, void *tally, const struct tw_batch *whose)
     struct sum *whole = (struct sum *)context + (whose->id & 0x7f);
     const struct sum *sum = tally;
 
+    CHECK_EQ(whose->src, TW_NO_SRC);
     CHECK(sum->elements > 0);
     whole->elements += sum->elements;
     whole->lost += sum->lost;

@@ -125,6 +125,7 @@ static void add_flow(void *context, void *tally, const struct tw_batch *whose)
     struct flow *flow = &stats->sources[whose->id & 0x7f].flow;
     const struct flow *more = tally;
 
+    /* The sources of a stream that they share are added up. */
     if (!session_wants_id(stats->session, whose->id))
         return;
     if (!flow->times)
