@@ -101,7 +101,9 @@ struct tw_filter {
     const char *const *sources; /* by name */
     size_t source_count;
     bool has_ids;
-    uint64_t ids[2]; /* trace IDs, 128 bits */
+    uint64_t ids[2];      /* trace IDs, 128 bits */
+    const uint32_t *srcs; /* of sources that share a stream: tw_batch.src */
+    size_t src_count;
     const uint32_t *cpus;
     size_t cpu_count;
     const uint32_t *pids;

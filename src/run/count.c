@@ -424,7 +424,7 @@ static void merge_entry(struct tw_run_count *count, struct tw_run_stream *stream
     resolve(&as, stream, entry);
     merge_missing(run, &as, entry);
     entry->total = TW_NONE;
-    if (!entry->is_used || !tw_filter_has_id(run, stream->id) ||
+    if (!entry->is_used || !tw_filter_has_stream(run, stream->id, stream->src) ||
         !tw_filter_has_who(run, &as.who))
         return;
     total = total_of(count, &as.who, stream->number);
@@ -438,12 +438,12 @@ static void merge_entry(struct tw_run_count *count, struct tw_run_stream *stream
                      !goes_on(stream, segment, entry));
 }
 
-static void merge_segment(void *context, void *tally, uint8_t id)
+static void merge_segment(void *context, void *tally, uint8_t id, uint32_t src)
 {
     struct tw_run_count *count = context;
     struct tw_run *run = count->run;
     struct segment *segment = tally;
-    struct tw_run_stream *stream = tw_reader_stream(count->reader, id);
+    struct tw_run_stream *stream = tw_reader_stream(count->reader, id, src);
 
     count->is_failed |= segment->is_failed;
     if (segment->is_broken || !stream) {
@@ -589,6 +589,7 @@ enum tw_status tw_count_end(struct tw_run *run)
         tw_part_of(&part, run->streams[total->stream]);
         part.who = total->who;
         part.batch.id = run->streams[total->stream]->id;
+        part.batch.src = run->streams[total->stream]->src;
         run->counter.merge(run->counter.context, total->tally, &part);
     }
     forget(count);

@@ -84,6 +84,7 @@ enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter)
         return tw_fail(&run->fault, TW_E_ARGUMENT, "tw_filter has the wrong size");
     *about = *filter;
     about->buffers = about->sources = NULL;
+    about->srcs = copy(run, filter->srcs, filter->src_count, sizeof *about->srcs, &failed);
     about->cpus = copy(run, filter->cpus, filter->cpu_count, sizeof *about->cpus, &failed);
     about->pids = copy(run, filter->pids, filter->pid_count, sizeof *about->pids, &failed);
     about->tids = copy(run, filter->tids, filter->tid_count, sizeof *about->tids, &failed);
@@ -148,6 +149,13 @@ static bool is_named(const char *const *names, size_t count, const char *name)
     return count == 0;
 }
 
+bool tw_filter_has_stream(const struct tw_run *run, uint8_t id, uint32_t src)
+{
+    const struct tw_filter *about = &run->filter.about;
+
+    return tw_filter_has_id(run, id) && is_among(about->srcs, about->src_count, src);
+}
+
 bool tw_filter_has_who(const struct tw_run *run, const struct tw_who *who)
 {
     const struct tw_filter *about = &run->filter.about;
@@ -172,7 +180,8 @@ bool tw_filter_has_when(const struct tw_run *run, const struct tw_when *when)
 
 bool tw_filter_has_part(const struct tw_run *run, const struct tw_part *part)
 {
-    return tw_filter_has_id(run, part->batch.id) && tw_filter_has_who(run, &part->who) &&
+    return tw_filter_has_stream(run, part->batch.id, part->batch.src) &&
+           tw_filter_has_who(run, &part->who) &&
            (run->config.with_not_after || tw_filter_has_when(run, &part->when));
 }
 

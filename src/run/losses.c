@@ -21,29 +21,15 @@ void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats 
     losses->missing_code += stats->missing_code;
 }
 
-/* What a type of packet says of the trace; 0: not looked at yet. */
-enum packet_kind { ORDINARY = 1, OVERFLOWED, DISCARDED, CUT };
-
-static enum packet_kind kind_of(const char *name)
-{
-    return strstr(name, "OVERFLOW")         ? OVERFLOWED
-           : strstr(name, "DISCARD")        ? DISCARDED
-           : strstr(name, "INCOMPLETE_EOT") ? CUT
-                                            : ORDINARY;
-}
-
 void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view)
 {
     const uint8_t id = view->packet->id % TW_RUN_IDS;
-    uint8_t *kind = &run->packet_kinds[id][view->packet->type];
     struct tw_losses *losses = &run->losses;
 
-    if (!*kind)
-        *kind = (uint8_t)kind_of(tw_packet_type_name(view));
-    losses->overflows += *kind == OVERFLOWED;
-    losses->discards += *kind == DISCARDED;
-    losses->truncated += *kind == CUT;
-    losses->errors += view->is_bad && *kind != CUT;
+    losses->overflows += view->kind == TW_PACKET_OVERFLOW;
+    losses->discards += view->kind == TW_PACKET_DISCARD;
+    losses->truncated += view->kind == TW_PACKET_CUT;
+    losses->errors += view->kind == TW_PACKET_BAD;
     losses->gaps += view->is_not_sync && run->is_synced[id];
     run->is_synced[id] |= !view->is_not_sync && !view->is_bad;
 }

@@ -104,7 +104,7 @@ static enum tw_status next_in_capture(struct tw_run *run, struct tw_part *part)
     if (status == TW_END)
         return end_buffer(reader, part);
     if (status == TW_OK)
-        run->stream = reader->streams[run->slice.id % TW_RUN_IDS];
+        run->stream = tw_reader_stream(reader, run->slice.id, run->slice.src);
     return status;
 }
 
@@ -191,7 +191,7 @@ static void give(struct tw_run *run, struct tw_reader *reader)
     const size_t end = end_of_stretch(batch, reader->given, next);
 
     run->at_work = reader;
-    run->stream = reader->streams[batch->id % TW_RUN_IDS];
+    run->stream = tw_reader_stream(reader, batch->id, batch->src);
     run->slice = *batch;
     run->slice.elements += reader->given;
     run->slice.count = run->slice.room = end - reader->given;
@@ -256,6 +256,7 @@ static struct tw_reader *add_reader(struct tw_run *run, size_t *room, uint32_t f
     reader->end = end;
     reader->only = TW_NONE;
     reader->ring = TW_NONE;
+    reader->by_src.allocator = run->allocator;
     for (uint32_t i = first; i < end; i++)
         reader->bytes += tw_capture_buffer(run->capture, i)->size;
     run->readers[run->reader_count++] = reader;

@@ -203,8 +203,11 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
 
     if (!is_served)
         tw_reader_close_tree(reader);
-    if (ring_of(run, buffer) != reader->ring)
-        memset(reader->streams, 0, sizeof reader->streams);
+    if (ring_of(run, buffer) != reader->ring) {
+        reader->stream_count = 0;
+        tw_map_clear(&reader->by_src);
+    }
+    memset(reader->by_id, 0, sizeof reader->by_id);
     reader->buffer = buffer;
     reader->ring = ring_of(run, buffer);
     reader->fed = 0;
@@ -212,7 +215,6 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     reader->rolling = NULL;
     reader->flushed = 0;
     memset(run->is_synced, 0, sizeof run->is_synced);
-    memset(run->packet_kinds, 0, sizeof run->packet_kinds);
     if (is_served)
         restart(reader);
     else
@@ -228,14 +230,13 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
         return status;
     }
     /* Sources that were seen in a buffer before this one. */
-    for (size_t id = 0; id < TW_RUN_IDS; id++)
-        if (reader->streams[id])
-            tw_who_begin(run, reader->streams[id], buffer);
+    for (size_t i = 0; i < reader->stream_count; i++)
+        tw_who_begin(run, reader->streams[i], buffer);
     reader->is_open = true;
     return TW_OK;
 }
 
-static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id)
+static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, uint32_t src)
 {
     struct tw_run *run = reader->run;
     const uint32_t number = reader->owner_of[id % TW_RUN_IDS];
@@ -254,34 +255,48 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id)
                         : tw_capture_image(run->capture, stream->source->image);
     stream->ring = reader->ring;
     stream->id = id;
+    stream->src = src;
     stream->last_total = TW_NONE;
     run->streams[run->stream_count++] = stream;
     return stream;
 }
 
-/* Streams of an earlier buffer of the same ring go on, whichever reader's they were. */
-static struct tw_run_stream *find_stream(const struct tw_reader *reader, uint8_t id)
+/* Streams of an earlier buffer of the same ring go on. */
+static struct tw_run_stream *find_stream(const struct tw_reader *reader, uint8_t id,
+                                         uint32_t src)
 {
     const struct tw_run *run = reader->run;
 
     for (size_t i = 0; run->perf && i < run->stream_count; i++)
-        if (run->streams[i]->ring == reader->ring && run->streams[i]->id == id)
+        if (run->streams[i]->ring == reader->ring && run->streams[i]->id == id &&
+            run->streams[i]->src == src)
             return run->streams[i];
     return NULL;
 }
 
-struct tw_run_stream *tw_reader_stream(struct tw_reader *reader, uint8_t id)
+struct tw_run_stream *tw_reader_stream(struct tw_reader *reader, uint8_t id, uint32_t src)
 {
-    struct tw_run_stream **stream = &reader->streams[id % TW_RUN_IDS];
+    struct tw_run *run = reader->run;
+    struct tw_run_stream **last = &reader->by_id[id % TW_RUN_IDS], *stream;
+    uint64_t *place;
 
-    if (*stream)
-        return *stream;
-    *stream = find_stream(reader, id);
-    if (!*stream)
-        *stream = new_stream(reader, id);
-    if (*stream)
-        tw_who_begin(reader->run, *stream, reader->buffer);
-    return *stream;
+    if (*last && (*last)->src == src)
+        return *last;
+    place = tw_map_put(&reader->by_src, (uint64_t)id << 32 | src);
+    if (!place || !TW_GROW(run->allocator, &reader->streams, &reader->stream_room,
+                           reader->stream_count + 1))
+        return NULL;
+    if (*place)
+        return *last = reader->streams[*place - 1];
+    stream = find_stream(reader, id, src);
+    if (!stream)
+        stream = new_stream(reader, id, src);
+    if (!stream)
+        return NULL;
+    reader->streams[reader->stream_count++] = stream;
+    *place = reader->stream_count;
+    tw_who_begin(run, stream, reader->buffer);
+    return *last = stream;
 }
 
 /* Gives the tree its next bytes, or the end; TW_OK: ask it again. */
@@ -314,12 +329,9 @@ static enum tw_status feed(struct tw_reader *reader)
 /* What rollbacks hold at the end of the buffer. */
 static enum tw_status flush(struct tw_reader *reader, struct tw_batch *batch)
 {
-    while (reader->flushed < TW_RUN_IDS) {
-        struct tw_run_stream *stream = reader->streams[reader->flushed++];
-
-        if (stream && tw_rollback_end(&stream->rollback, batch))
+    while (reader->flushed < reader->stream_count)
+        if (tw_rollback_end(&reader->streams[reader->flushed++]->rollback, batch))
             return TW_OK;
-    }
     return TW_END;
 }
 
@@ -376,7 +388,7 @@ enum tw_status tw_reader_next(struct tw_reader *reader, struct tw_batch *batch)
         }
         if (status != TW_OK)
             return fail(reader, status);
-        stream = tw_reader_stream(reader, batch->id);
+        stream = tw_reader_stream(reader, batch->id, batch->src);
         if (!stream)
             return fail(reader, TW_E_MEMORY);
         if (run->config.keeps_failed || tw_rollback_is_idle(&stream->rollback, batch))
@@ -419,6 +431,8 @@ void tw_reader_free(struct tw_reader *reader)
     if (!reader)
         return;
     tw_tree_free(reader->tree);
+    tw_map_free(&reader->by_src);
+    tw_give(reader->run->allocator, reader->streams);
     tw_give(reader->run->allocator, reader->lanes);
     tw_give(reader->run->allocator, reader);
 }

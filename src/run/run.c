@@ -314,7 +314,7 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         if (status != TW_OK)
             break;
         tw_losses_add_packet(run, view);
-        if (!tw_filter_has_id(run, view->packet->id) ||
+        if (!tw_filter_has_stream(run, view->packet->id, view->src) ||
             !tw_filter_has_offset(run, view->packet->index))
             continue;
         given.source_number = reader->owner_of[view->packet->id % TW_RUN_IDS];
@@ -322,6 +322,7 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         given.buffer = reader->buffer;
         given.ring = reader->ring;
         given.batch.id = view->packet->id;
+        given.batch.src = view->src;
         return give_to(part, &given);
     }
     if (status == TW_OK || status == TW_END)

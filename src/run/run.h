@@ -7,6 +7,7 @@
 
 #include <trackway/run.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 
 enum { TW_RUN_IDS = 128 };
@@ -40,6 +41,7 @@ bool tw_rollback_is_idle(const struct tw_rollback *rollback, const struct tw_bat
 struct tw_run_stream {
     uint32_t number, source_number, ring, buffer;
     uint8_t id;
+    uint32_t src; /* as in tw_batch */
     const struct tw_source *source;
     struct tw_image *image;
     struct tw_rollback rollback;
@@ -104,9 +106,12 @@ struct tw_reader {
     size_t source_count;
     uint32_t source_of[TW_RUN_IDS]; /* by trace ID; TW_NONE: none */
     uint32_t owner_of[TW_RUN_IDS];  /* the same, with second streams of a unit */
-    struct tw_run_stream *streams[TW_RUN_IDS];
-    struct tw_rollback *rolling; /* has more of its batch to give */
-    unsigned flushed;            /* IDs whose rollback was asked for its rest */
+    struct tw_run_stream **streams; /* that gave elements */
+    size_t stream_count, stream_room;
+    struct tw_run_stream *by_id[TW_RUN_IDS]; /* the last of each ID */
+    struct tw_map by_src;                    /* of each ID and src: number in `streams` + 1 */
+    struct tw_rollback *rolling;             /* has more of its batch to give */
+    size_t flushed;                          /* streams whose rollback was asked for its rest */
 
     /* Time order. */
     struct tw_batch batch;
@@ -121,8 +126,8 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer);
 /* The next elements of one source that count.  TW_END: the buffer is done. */
 enum tw_status tw_reader_next(struct tw_reader *reader, struct tw_batch *batch);
 enum tw_status tw_reader_next_packet(struct tw_reader *reader, struct tw_packet_view *view);
-/* The stream of an ID that has just given elements; NULL: no memory. */
-struct tw_run_stream *tw_reader_stream(struct tw_reader *reader, uint8_t id);
+/* The stream of an ID and src that has just given elements; NULL: no memory. */
+struct tw_run_stream *tw_reader_stream(struct tw_reader *reader, uint8_t id, uint32_t src);
 /* Counts what was lost, frees the tree. */
 void tw_reader_close_tree(struct tw_reader *reader);
 void tw_reader_free(struct tw_reader *reader);
@@ -177,6 +182,7 @@ bool tw_filter_has_source(const struct tw_run *run, uint32_t source);
 bool tw_filter_has_who(const struct tw_run *run, const struct tw_who *who);
 bool tw_filter_has_when(const struct tw_run *run, const struct tw_when *when);
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id);
+bool tw_filter_has_stream(const struct tw_run *run, uint8_t id, uint32_t src);
 bool tw_filter_has_offset(const struct tw_run *run, uint64_t index);
 /* Whether what is said of a part is wanted. */
 bool tw_filter_has_part(const struct tw_run *run, const struct tw_part *part);
@@ -235,8 +241,7 @@ struct tw_run {
 
     struct tw_losses losses; /* of trees that are gone, and of packets */
     struct tw_run_missing *missing;
-    bool is_synced[TW_RUN_IDS];            /* packets: something of this ID was understood */
-    uint8_t packet_kinds[TW_RUN_IDS][256]; /* packets: what a type means, by trace ID */
+    bool is_synced[TW_RUN_IDS]; /* packets: something of this ID was understood */
 
     struct tw_run_filter filter;
     struct tw_run_names *names;

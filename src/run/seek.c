@@ -239,9 +239,8 @@ static enum tw_status begin_again(struct tw_run *run, struct tw_reader *reader)
     seek->back *= 4;
     seek->skip = seek->given;
     seek->given = 0;
-    for (size_t id = 0; id < TW_RUN_IDS; id++)
-        if (reader->streams[id])
-            reader->streams[id]->rollback.is_open = false;
+    for (size_t i = 0; i < reader->stream_count; i++)
+        reader->streams[i]->rollback.is_open = false;
     tw_tree_free(reader->tree);
     reader->tree = NULL;
     status = tw_reader_open(reader, reader->buffer);

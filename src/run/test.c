@@ -238,6 +238,8 @@ static int by_stream(const void *a, const void *b)
         return (*left)->source < (*right)->source ? -1 : 1;
     if ((*left)->id != (*right)->id)
         return (*left)->id < (*right)->id ? -1 : 1;
+    if ((*left)->src != (*right)->src)
+        return (*left)->src < (*right)->src ? -1 : 1;
     return *left < *right ? -1 : *left > *right;
 }
 
@@ -303,8 +305,8 @@ static void check_not_after(struct tw_capture *capture, struct check_random *ran
         for (size_t k = i + 1; k < most; k++) {
             const struct record *next = &records.items[k];
 
-            if (next->id != record->id || next->buffer != record->buffer ||
-                next->when.clock != record->when.clock ||
+            if (next->id != record->id || next->src != record->src ||
+                next->buffer != record->buffer || next->when.clock != record->when.clock ||
                 next->when.not_before <= record->when.not_before)
                 continue;
             if (record->when.clock == TW_CLOCK_TRACE)

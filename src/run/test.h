@@ -16,7 +16,7 @@
 struct record {
     struct tw_element element;
     uint8_t id;
-    uint32_t buffer, source, tid, pid, cpu, context_id;
+    uint32_t src, buffer, source, tid, pid, cpu, context_id;
     uint8_t level, known;
     const char *comm;
     struct tw_view view;
@@ -43,6 +43,7 @@ static inline void record_part(struct records *records, const struct tw_part *pa
         memset(record, 0, sizeof *record); /* they are compared byte by byte */
         record->element = part->batch.elements[i];
         record->id = part->batch.id;
+        record->src = part->batch.src;
         record->buffer = part->buffer;
         record->source = part->source_number;
         record->tid = part->who.tid;

@@ -6,7 +6,7 @@ enum { SUMS = 4096 };
 
 /* What was executed by one thread of execution of a source. */
 struct sum {
-    uint32_t buffer, source, tid, context_id;
+    uint32_t buffer, source, src, tid, context_id;
     uint8_t id, known, level;
     struct tw_view view;
     uint64_t elements, instructions, exceptions, joints;
@@ -79,6 +79,7 @@ static void add_sum(void *context, void *from, const struct tw_part *part)
     memset(sum, 0, sizeof *sum);
     sum->buffer = part->buffer;
     sum->source = part->source_number;
+    sum->src = part->batch.src;
     sum->tid = part->who.tid;
     sum->context_id = part->who.context_id;
     sum->id = part->batch.id;
