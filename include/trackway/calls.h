@@ -6,7 +6,7 @@
 #define TRACKWAY_CALLS_H
 
 #include <trackway/functions.h>
-#include <trackway/types.h>
+#include <trackway/run.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,8 +80,18 @@ struct tw_calls_stats {
 
 struct tw_calls;
 
+/* What makes a stack of its own. */
+enum tw_call_key {
+    TW_CALL_KEY_AUTO, /* the thread where it is known, else the context where one is traced, else
+                           the core */
+    TW_CALL_KEY_THREAD, /* perf.data's tid */
+    TW_CALL_KEY_CONTEXT,
+    TW_CALL_KEY_CORE
+};
+
 struct tw_calls_config {
-    size_t size;     /* sizeof(struct tw_calls_config) */
+    size_t size; /* sizeof(struct tw_calls_config) */
+    enum tw_call_key key;
     bool is_logical; /* a tail call stands on its caller; else it takes its place */
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     void *context;
@@ -99,6 +109,13 @@ struct tw_call_path {
 
 typedef void tw_call_path_fn(void *context, const struct tw_call_path *path);
 
+TW_API TW_MUST_USE enum tw_status tw_calls_new(struct tw_calls **calls,
+                                               const struct tw_calls_config *config,
+                                               struct tw_fault *fault);
+/* The next part of a run in time order, or of one buffer after the other.  The run must outlive the
+   results: names are its symbols'. */
+TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
+                                                const struct tw_part *part);
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read. */
 TW_API void tw_calls_finish(struct tw_calls *calls);

@@ -549,10 +549,12 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
             stack->left.transfer = TW_TRANSFER_EXCEPTION_RETURN;
         break;
     case TW_ELEMENT_TRACE_ON:
+        machine->losses += element->reason == TW_TRACE_ON_OVERFLOW;
         take_trace_on(stack, element);
         break;
     case TW_ELEMENT_NO_SYNC:
     case TW_ELEMENT_ERROR:
+        machine->losses++;
         stack->has_gap = true;
         break;
     case TW_ELEMENT_I_RANGE_NOPATH:

@@ -54,9 +54,11 @@ struct tw_call_stack {
     uint64_t instructions;
     uint64_t pending; /* instructions of the top frame that its node does not have yet */
     uint32_t thread;  /* number */
-    bool has_begun;   /* something was executed since the last gap */
-    bool has_gap;     /* ... before what comes next */
-    bool lacks_code;  /* ADDR_NACC came: the top frame is "[no code ...]" */
+    uint32_t stream;  /* that it ran in last, and how many gaps that had by then */
+    uint64_t gaps;
+    bool has_begun;  /* something was executed since the last gap */
+    bool has_gap;    /* ... before what comes next */
+    bool lacks_code; /* ADDR_NACC came: the top frame is "[no code ...]" */
     struct tw_parked_stack *parked;
     size_t parked_count, parked_room;
 };
@@ -68,6 +70,7 @@ struct tw_call_machine {
     struct tw_call_edges edges;
     struct tw_call_tree tree; /* of all stacks, as far as they were merged */
     struct tw_calls_stats stats;
+    uint64_t losses; /* elements that told of missing trace, since the caller set it to 0 */
     bool is_logical; /* tail calls keep their caller on the stack */
     bool is_out;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */

@@ -4,6 +4,7 @@
 #define ANALYSIS_CALLS_H
 
 #include "analysis/call_stack.h"
+#include "analysis/code_place.h"
 
 struct tw_calls {
     struct tw_call_machine machine;
@@ -11,7 +12,11 @@ struct tw_calls {
     struct tw_call_stack **stacks; /* by thread number */
     struct tw_call_thread *threads;
     size_t count, room, thread_room;
-    struct tw_map by_key;          /* hash of a thread to its number + 1 */
+    struct tw_map by_key; /* hash of a thread to its number + 1 */
+    struct tw_code_places places;
+    uint64_t *gaps; /* by stream of the run: times that trace went missing */
+    size_t gap_room;
+    enum tw_call_key key;
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
     struct tw_call_tree folded; /* by functions alone, once finished */
@@ -20,7 +25,6 @@ struct tw_calls {
     struct tw_allocator allocator_copy;
 };
 
-enum tw_status tw_calls_make(struct tw_calls **calls, const struct tw_calls_config *config);
 /* The stack of a thread, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
                                      const struct tw_call_thread *thread);
