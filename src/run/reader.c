@@ -250,9 +250,8 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, ui
     stream->number = (uint32_t)run->stream_count;
     stream->source_number = number;
     stream->source = tw_capture_source(run->capture, number);
-    stream->image = stream->source->image == TW_NONE
-                        ? NULL
-                        : tw_capture_image(run->capture, stream->source->image);
+    if (stream->source) /* else: markers of the frames */
+        stream->image = tw_capture_image(run->capture, stream->source->image);
     stream->ring = reader->ring;
     stream->id = id;
     stream->src = src;
