@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RISC-V N-Trace: the table of functions, and configurations from what describes a source. */
+#include "protocol.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "ntrace/packet.h"
+
+static enum tw_status configure(void *state, const struct tw_source_info *source,
+                                struct tw_fault *fault)
+{
+    struct tw_ntrace_config *config = state;
+
+    tw_ntrace_config_init(config);
+    if (source->core_type && !strcmp(source->core_type, "RV32"))
+        config->xlen = 32;
+    if (source->text)
+        TW_TRY(tw_ntrace_config_read(config, source->text, fault));
+    if (source->id)
+        config->id = source->id;
+    return tw_ntrace_config_check(config, fault);
+}
+
+static uint8_t trace_id(const void *config)
+{
+    return ((const struct tw_ntrace_config *)config)->id;
+}
+
+static void reader_init(void *reader, const void *config)
+{
+    tw_ntrace_codec_init(reader, config);
+}
+
+static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
+                                  bool is_last)
+{
+    return tw_ntrace_read(reader, packet, data, size, is_last);
+}
+
+static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
+                         size_t size, size_t *used)
+{
+    return tw_ntrace_read_batch(reader, packets, room, data, size, used);
+}
+
+static void reader_lost(void *reader)
+{
+    ((struct tw_ntrace_codec *)reader)->is_lost = true;
+}
+
+static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    return tw_ntrace_write(writer, out, size, packet);
+}
+
+static void print(struct tw_text *out, const void *packet)
+{
+    tw_ntrace_print(out, packet);
+}
+
+static void json(struct tw_text *out, const void *packet)
+{
+    tw_ntrace_json(out, packet);
+}
+
+extern const struct tw_protocol tw_ntrace;
+
+const struct tw_protocol tw_ntrace = {
+    .name = "ntrace",
+    .title = "RISC-V N-Trace",
+    .flags = TW_PROTOCOL_FOLLOWS,
+    .config_size = sizeof(struct tw_ntrace_config),
+    .reader_size = sizeof(struct tw_ntrace_codec),
+    .decoder_size = 0,
+    .packet_size = sizeof(struct tw_ntrace_packet),
+    .packet_max = TW_NTRACE_PACKET_MAX,
+    .configure = configure,
+    .trace_id = trace_id,
+    .reader_init = reader_init,
+    .read = read_packet,
+    .read_batch = read_batch,
+    .reader_lost = reader_lost,
+    .write = write_packet,
+    .print = print,
+    .json = json,
+    .type_name = tw_ntrace_type_name,
+    .is_bad = tw_ntrace_is_bad,
+    .is_not_sync = tw_ntrace_is_not_sync,
+};
