@@ -4,8 +4,8 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "base/position.h"
 #include "index/index.h"
+#include "stage/position.h"
 
 static void hash_text(struct tw_hash *hash, const char *text)
 {

@@ -7,9 +7,9 @@
 
 #include <trackway/tree.h>
 
-#include "base/position.h"
 #include "path/follow.h"
 #include "protocol.h"
+#include "stage/position.h"
 
 enum {
     TW_BRANCH_ELEMENTS = 2048,  /* of a batch */

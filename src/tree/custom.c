@@ -8,8 +8,8 @@
 #include "base/fault.h"
 #include "base/held.h"
 #include "base/memory.h"
-#include "base/position.h"
 #include "path/follow.h"
+#include "stage/position.h"
 #include "tree/branch.h"
 
 enum { WORDS_ROOM = 300, EMIT_ROOM = TW_EMIT_MAX + TW_HELD_MAX };
