@@ -15,7 +15,8 @@ void tw_ntrace_codec_reset(struct tw_ntrace_codec *codec)
 
 void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_config *config)
 {
-    codec->config = *config;
+    if (config != &codec->config)
+        codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
     tw_ntrace_codec_reset(codec);
 }
@@ -117,8 +118,9 @@ static enum tw_status read_message(struct tw_ntrace_codec *codec,
     return TW_OK;
 }
 
-static enum tw_status read_any(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet,
-                               const uint8_t *data, size_t size, bool is_last)
+enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
+                                  struct tw_ntrace_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last)
 {
     enum tw_status status = TW_OK;
 
@@ -147,7 +149,7 @@ enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_pa
         place(codec, packet);
         return TW_OK;
     }
-    return read_any(codec, packet, data, size, is_last);
+    return tw_ntrace_read_any(codec, packet, data, size, is_last);
 }
 
 size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,

@@ -96,6 +96,11 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
 size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
                              struct tw_ntrace_packet *packet, const uint8_t *data);
 
+/* What tw_ntrace_read does, without trying whether the message is a short one. */
+enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
+                                  struct tw_ntrace_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last);
+
 /* Bytes of the run of idle bytes that `data` begins with. */
 size_t tw_ntrace_idle(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "ntrace/packet.h"
+#include "ntrace/decode.h"
 
 static enum tw_status configure(void *state, const struct tw_source_info *source,
                                 struct tw_fault *fault)
@@ -72,7 +72,7 @@ const struct tw_protocol tw_ntrace = {
     .flags = TW_PROTOCOL_FOLLOWS,
     .config_size = sizeof(struct tw_ntrace_config),
     .reader_size = sizeof(struct tw_ntrace_codec),
-    .decoder_size = 0,
+    .decoder_size = sizeof(struct tw_ntrace_decoder),
     .packet_size = sizeof(struct tw_ntrace_packet),
     .packet_max = TW_NTRACE_PACKET_MAX,
     .configure = configure,
@@ -87,4 +87,9 @@ const struct tw_protocol tw_ntrace = {
     .type_name = tw_ntrace_type_name,
     .is_bad = tw_ntrace_is_bad,
     .is_not_sync = tw_ntrace_is_not_sync,
+    .code_config = tw_ntrace_code_config,
+    .decoder_init = tw_ntrace_decoder_init,
+    .decode = tw_ntrace_decode,
+    .end = tw_ntrace_end,
+    .decoder_reset = tw_ntrace_decoder_reset,
 };
