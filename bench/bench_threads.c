@@ -102,12 +102,13 @@ static void count(void *context, void *tally, const struct tw_batch *batch)
     counts->elements += batch->count;
 }
 
-static void merge(void *context, void *tally, uint8_t id)
+static void merge(void *context, void *tally, uint8_t id, uint32_t src)
 {
     struct bench_counts *whole = context;
     const struct bench_counts *counts = tally;
 
     (void)id;
+    (void)src;
     whole->elements += counts->elements;
     whole->ranges += counts->ranges;
     whole->instructions += counts->instructions;

@@ -64,14 +64,9 @@ static const char *twig_name(unsigned type)
     return names[type];
 }
 
-static bool twig_is_bad(unsigned type)
+static enum tw_packet_kind twig_kind(unsigned type)
 {
-    return type == 1;
-}
-
-static bool twig_is_not_sync(unsigned type)
-{
-    return type == 0;
+    return type == 1 ? TW_PACKET_BAD : type == 0 ? TW_PACKET_NOT_SYNC : TW_PACKET_FLOW;
 }
 
 static void twig_decode(void *decoder, struct tw_emitter *out, const void *packet)
@@ -105,8 +100,7 @@ static const struct tw_custom_protocol twig = { .size = sizeof twig,
                                                 .read = twig_read,
                                                 .reader_lost = twig_lost,
                                                 .type_name = twig_name,
-                                                .is_bad = twig_is_bad,
-                                                .is_not_sync = twig_is_not_sync,
+                                                .type_kind = twig_kind,
                                                 .decode = twig_decode };
 
 static const struct {

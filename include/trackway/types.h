@@ -327,12 +327,37 @@ struct tw_element {
     };
 };
 
-/* A caller's array of elements, filled from the front.  All are of one trace ID. */
+/* The stream of a trace ID is one source's own; else see tw_batch.src. */
+#define TW_NO_SRC UINT32_MAX
+
+/* A caller's array of elements, filled from the front.  All are of one trace ID, and where several
+   sources share its stream (RISC-V: E-Trace srcid, N-Trace SRC) of one of these. */
 struct tw_batch {
     struct tw_element *elements;
     size_t room;
     size_t count;
     uint8_t id;
+    uint32_t src; /* TW_NO_SRC: the stream has no such sources, or it is damage of the stream */
+};
+
+/* What a packet is, whatever the protocol. */
+enum tw_packet_kind {
+    TW_PACKET_OTHER,
+    TW_PACKET_NOT_SYNC, /* bytes that are not read: before synchronization, or not decoded */
+    TW_PACKET_BAD,      /* bytes that fit no packet */
+    TW_PACKET_CUT,      /* ... as the trace ends inside of it */
+    TW_PACKET_SYNC,     /* a reader that knows nothing can begin here */
+    TW_PACKET_OVERFLOW, /* the trace unit lost trace */
+    TW_PACKET_DISCARD,  /* ... or gave up what it held back */
+    TW_PACKET_INFO, /* what a decoder has to know from here on: trace info, I-sync, version */
+    TW_PACKET_FLOW, /* the way through the program: atoms, addresses */
+    TW_PACKET_EXCEPTION,
+    TW_PACKET_CONTEXT, /* whose: Exception level, context ID, master and channel */
+    TW_PACKET_TIME,    /* timestamps, cycle counts */
+    TW_PACKET_EVENT,   /* triggers, events of the trace unit */
+    TW_PACKET_DATA,    /* data trace, and what software wrote */
+    TW_PACKET_PADDING,
+    TW_PACKET_KINDS
 };
 
 /* Every protocol's packet begins with this. */
@@ -369,6 +394,8 @@ TW_API const char *tw_security_name(unsigned security);
 TW_API const char *tw_reason_name(unsigned reason);
 TW_API const char *tw_error_code_name(unsigned code);
 TW_API const char *tw_space_name(uint32_t space);
+TW_API const char *
+tw_packet_kind_name(unsigned kind); /* enum tw_packet_kind: "sync", "flow" ... */
 
 /* One element as a line without its end: JSON (the form that docs/formats.md describes) or text
    for people.  Never writes more than `room` bytes; returns the line's length, not counting the

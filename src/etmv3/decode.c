@@ -7,7 +7,7 @@
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST;
+    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static void mark(struct tw_stage *stage, const uint8_t *packet_end)

@@ -130,8 +130,8 @@ static void write_field(struct tw_etrace_unit *unit, const char *name, uint64_t 
 typedef void take_fn(void *context, const struct tw_batch *batch);
 
 /* All elements of a trace. */
-static void decode_with(const struct tw_etrace_config *trace, struct tw_image *image,
-                        const struct bytes *bytes, take_fn *take_batch, void *context)
+TW_UNUSED static void decode_with(const struct tw_etrace_config *trace, struct tw_image *image,
+                                  const struct bytes *bytes, take_fn *take_batch, void *context)
 {
     static char text[16384];
     const struct tw_tree_config config = { .size = sizeof config };

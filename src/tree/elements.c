@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/shared.h"
 #include "tree/tally.h"
 
 void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
@@ -76,11 +77,37 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
     return branch->elements && (!is_merged || branch->marks);
 }
 
+/* Damage of a stream that several sources share. */
+static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
+{
+    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS,
+                              .id = branch->id,
+                              .src = branch->src };
+    struct tw_output output = { .batch = &batch };
+
+    branch->is_idle = !tw_shared_has_errors(branch);
+    if (branch->is_idle)
+        return TW_OK;
+    if (!has_room(branch, is_merged))
+        return TW_E_MEMORY;
+    batch.elements = branch->elements;
+    if (is_merged)
+        output.marks.marks = branch->marks;
+    tw_shared_fill(branch, &output);
+    branch->count = batch.count;
+    branch->given = branch->next_mark = 0;
+    branch->mark_count = output.marks.count;
+    count_elements(branch, batch.elements, batch.count);
+    return TW_OK;
+}
+
 /* Fills the branch's batch from what is held, or at the end of the trace from the decoder. */
 static enum tw_status fill(struct tw_branch *branch, bool is_merged)
 {
     struct tw_tree *tree = branch->tree;
-    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
+    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS,
+                              .id = branch->id,
+                              .src = branch->src };
     struct tw_output output = { .batch = &batch };
     struct tw_input in = { .data = branch->stream.bytes,
                            .size = branch->stream.size,
@@ -124,6 +151,7 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     batch->elements = branch->elements + branch->given;
     batch->count = batch->room = until - branch->given;
     batch->id = branch->id;
+    batch->src = branch->src;
     branch->given = until;
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
@@ -161,11 +189,13 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 {
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
-        struct tw_batch made = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
+        struct tw_batch made = { .room = TW_BRANCH_ELEMENTS,
+                                 .id = branch->id,
+                                 .src = branch->src };
         struct tw_output output = { .batch = &made };
         enum tw_status status;
 
-        if (branch->is_ended)
+        if (branch->is_ended || branch->shared)
             continue;
         if (!branch->elements && i > 0) { /* what the one before made is handed out: its room */
             branch->elements = tree->branches[i - 1]->elements;
@@ -198,7 +228,9 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
 {
     while (!has_elements(branch) && !branch->is_idle) {
-        const enum tw_status status = fill(branch, branch->tree->is_merged);
+        const bool is_merged = branch->tree->is_merged;
+        const enum tw_status status =
+            branch->shared ? fill_shared(branch, is_merged) : fill(branch, is_merged);
 
         if (status != TW_OK) {
             branch->tree->broken = status;
@@ -224,10 +256,10 @@ static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
     return TW_MORE;
 }
 
-/* Where the branch's next element was released; ties go by ID. */
+/* Where the branch's next element was released; ties go by ID and src. */
 static uint64_t key_of(const struct tw_branch *branch)
 {
-    return released(branch) << TW_LIVE_ID_BITS | branch->id;
+    return released(branch) << TW_LIVE_ORDER_BITS | branch->order;
 }
 
 /* Adds a branch to the queue of those that have elements, from behind: IDs mostly take turns, so that
@@ -293,7 +325,7 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
         return TW_MORE;
     /* Up to where the next branch has something to say. */
     hand_out_until(first->branch, batch,
-                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ID_BITS);
+                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ORDER_BITS);
     return TW_OK;
 }
 
@@ -321,6 +353,6 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
         status = next(tree, batch);
     for (size_t i = 0; status >= 0 && i < tree->branch_count; i++)
         if (tree->branches[i]->tally)
-            tw_tally_merge(tree, tree->branches[i]->tally, tree->branches[i]->id);
+            tw_tally_merge(tree->branches[i], tree->branches[i]->tally);
     return status;
 }

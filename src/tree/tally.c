@@ -43,12 +43,12 @@ void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
         memset(&tally->first, 0, counter->tally_size);
 }
 
-void tw_tally_merge(const struct tw_tree *tree, struct tw_tally *tally, uint8_t id)
+void tw_tally_merge(const struct tw_branch *branch, struct tw_tally *tally)
 {
-    const struct tw_counter *counter = tree->config.counter;
+    const struct tw_counter *counter = branch->tree->config.counter;
 
     if (!tally->is_used)
         return;
-    counter->merge(counter->context, &tally->first, id);
-    tw_tally_clear(tree, tally);
+    counter->merge(counter->context, &tally->first, branch->id, branch->src);
+    tw_tally_clear(branch->tree, tally);
 }

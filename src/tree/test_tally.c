@@ -51,11 +51,12 @@ static void count(void *context, void *tally, const struct tw_batch *batch)
         add_element(sum, &batch->elements[i]);
 }
 
-static void merge(void *context, void *tally, uint8_t id)
+static void merge(void *context, void *tally, uint8_t id, uint32_t src)
 {
     struct sum *whole = (struct sum *)context + (id & 0x7f);
     const struct sum *sum = tally;
 
+    CHECK_EQ(src, TW_NO_SRC);
     CHECK(sum->elements > 0);
     whole->elements += sum->elements;
     whole->lost += sum->lost;

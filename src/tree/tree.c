@@ -7,6 +7,7 @@
 #include "tree/custom.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/shared.h"
 #include "tree/tally.h"
 
 static void free_branch(struct tw_branch *branch)
@@ -23,6 +24,7 @@ static void free_branch(struct tw_branch *branch)
     tw_give(allocator, branch->elements);
     tw_give(allocator, branch->marks);
     tw_tally_free(branch->tree, branch->tally);
+    tw_shared_free(branch);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
     tw_give(allocator, branch->run_bytes);
@@ -49,7 +51,7 @@ void tw_tree_free(struct tw_tree *tree)
     }
     tw_give(allocator, tree->branches);
     tw_give(allocator, tree->live);
-    tw_give(allocator, tree->bytes);
+    tw_unframed_free(tree);
     tw_give(allocator, tree);
 }
 
@@ -90,6 +92,7 @@ const char *tw_tree_fault(const struct tw_tree *tree)
     return tree->fault.text;
 }
 
+/* The branch of an ID; of a stream that several sources share: that of the stream. */
 static struct tw_branch *branch_of(const struct tw_tree *tree, uint8_t id)
 {
     for (size_t i = 0; i < tree->branch_count; i++)
@@ -142,6 +145,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     branch->follow.has_return_stack = config->links_are_special;
     branch->follow.check_continuity = tree->config.check_continuity;
     branch->follow.splits_sources = tree->config.source_address_n;
+    branch->follow.stops_at_context = tree->config.stops_at_context;
     branch->follow.look = source->view;
     branch->follow.look_context = source->view_context;
     branch->view_size = source->view ? source->view_size : 0;
@@ -182,6 +186,16 @@ static enum tw_status set_up_reader(struct tw_branch *branch)
     return TW_OK;
 }
 
+/* What reads its packets, and what decodes them: not here if its stream is shared. */
+static enum tw_status set_up_work(struct tw_branch *branch, const struct tw_tree_source *source)
+{
+    const struct tw_tree_config *config = &branch->tree->config;
+
+    if (config->packets_only || config->with_packets)
+        TW_TRY(set_up_reader(branch));
+    return config->packets_only || branch->shared ? TW_OK : set_up_decoder(branch, source);
+}
+
 static enum tw_status set_up_branch(struct tw_branch *branch,
                                     const struct tw_tree_source *source)
 {
@@ -207,35 +221,99 @@ static enum tw_status set_up_branch(struct tw_branch *branch,
     if (branch_of(tree, branch->id))
         return tw_fail(&tree->fault, TW_E_CONFIG, "two sources have trace ID 0x%02x",
                        (unsigned)branch->id);
-    if (tree->config.packets_only || tree->config.with_packets)
-        TW_TRY(set_up_reader(branch));
-    return tree->config.packets_only ? TW_OK : set_up_decoder(branch, source);
+    if (branch->protocol->is_shared && branch->protocol->is_shared(branch->config))
+        TW_TRY(tw_shared_new(branch, source));
+    return set_up_work(branch, source);
+}
+
+/* Puts it where it belongs. */
+static void insert_branch(struct tw_tree *tree, struct tw_branch *branch)
+{
+    size_t at = tree->branch_count++;
+
+    for (; at > 0 &&
+           (tree->branches[at - 1]->id > branch->id ||
+            (tree->branches[at - 1]->id == branch->id && branch->part &&
+             tree->branches[at - 1]->part && tree->branches[at - 1]->src > branch->src));
+         at--)
+        tree->branches[at] = tree->branches[at - 1];
+    tree->branches[at] = branch;
+    for (; at < tree->branch_count; at++)
+        tree->branches[at]->order = (uint32_t)at;
+}
+
+static struct tw_branch *new_branch(struct tw_tree *tree, const struct tw_protocol *protocol)
+{
+    const struct tw_allocator *allocator = tree->config.allocator;
+    struct tw_branch *branch = tw_take(allocator, sizeof *branch);
+
+    if (!branch ||
+        !TW_GROW(allocator, &tree->branches, &tree->branch_room, tree->branch_count + 1)) {
+        tw_give(allocator, branch);
+        (void)tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
+        return NULL;
+    }
+    branch->tree = tree;
+    branch->protocol = protocol;
+    branch->src = TW_NO_SRC;
+    return branch;
+}
+
+static enum tw_status set_up_src(struct tw_branch *branch, const struct tw_branch *trunk)
+{
+    const struct tw_allocator *allocator = branch->tree->config.allocator;
+    struct tw_tree_source source = trunk->shared->about;
+
+    branch->part = tw_take(allocator, sizeof *branch->part);
+    branch->config = tw_take(allocator, branch->protocol->config_size);
+    if (!branch->part || !branch->config)
+        return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a source");
+    memcpy(branch->config, trunk->config, branch->protocol->config_size);
+    branch->protocol->take_src(branch->config, branch->src);
+    for (size_t i = 0; i < source.src_image_count; i++)
+        if (source.src_images[i].src == branch->src)
+            source.image = source.src_images[i].image;
+    return set_up_work(branch, &source);
+}
+
+enum tw_status tw_tree_add_src(struct tw_branch *trunk, struct tw_branch **added, uint32_t src)
+{
+    struct tw_branch *branch = new_branch(trunk->tree, trunk->protocol);
+    enum tw_status status;
+
+    *added = NULL;
+    if (!branch)
+        return TW_E_MEMORY;
+    branch->id = trunk->id;
+    branch->src = src;
+    status = set_up_src(branch, trunk);
+    if (status == TW_OK)
+        status =
+            tw_parallel_end(trunk->tree); /* its threads know the branches that were there */
+    if (status != TW_OK) {
+        free_branch(branch);
+        return status;
+    }
+    insert_branch(trunk->tree, branch);
+    *added = branch;
+    return TW_OK;
 }
 
 static enum tw_status add_branch(struct tw_tree *tree, struct tw_branch **added,
                                  const struct tw_protocol *protocol,
                                  const struct tw_tree_source *source)
 {
-    const struct tw_allocator *allocator = tree->config.allocator;
-    struct tw_branch *branch = tw_take(allocator, sizeof *branch);
+    struct tw_branch *branch = new_branch(tree, protocol);
     enum tw_status status;
-    size_t at;
 
-    if (!branch ||
-        !TW_GROW(allocator, &tree->branches, &tree->branch_room, tree->branch_count + 1)) {
-        tw_give(allocator, branch);
-        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a source");
-    }
-    branch->tree = tree;
-    branch->protocol = protocol;
+    if (!branch)
+        return TW_E_MEMORY;
     status = set_up_branch(branch, source);
     if (status != TW_OK) {
         free_branch(branch);
         return status;
     }
-    for (at = tree->branch_count++; at > 0 && tree->branches[at - 1]->id > branch->id; at--)
-        tree->branches[at] = tree->branches[at - 1];
-    tree->branches[at] = branch;
+    insert_branch(tree, branch);
     *added = branch;
     return TW_OK;
 }
@@ -293,11 +371,11 @@ static enum tw_status start(struct tw_tree *tree)
 /* Bytes that neither the decoder nor the reader of packets needs any more. */
 static size_t done_with(const struct tw_branch *branch)
 {
+    const bool is_used = branch->decoder || branch->shared;
+
     if (!branch->reader)
         return branch->used;
-    if (!branch->decoder || branch->read_used < branch->used)
-        return branch->read_used;
-    return branch->used;
+    return !is_used || branch->read_used < branch->used ? branch->read_used : branch->used;
 }
 
 static void drop_used(struct tw_branch *branch)
@@ -305,14 +383,14 @@ static void drop_used(struct tw_branch *branch)
     struct tw_tree *tree = branch->tree;
     const size_t done = done_with(branch);
 
-    if (tree->unframer) {
+    if (branch->part) {
+        tw_shared_consume(branch, done);
+    } else if (tree->unframer) {
         tw_unframer_consume(tree->unframer, branch->id, done);
     } else if (done) {
-        memmove(tree->bytes, tree->bytes + done, tree->size - done);
-        tree->size -= done;
-        tree->offset += done;
+        tw_unframed_drop(tree, done);
     }
-    if (branch->decoder)
+    if (branch->decoder || branch->shared)
         branch->used -= done;
     if (branch->reader)
         branch->read_used -= done;
@@ -323,7 +401,9 @@ void tw_branch_refresh(struct tw_branch *branch)
     static const uint8_t nothing[TW_BRANCH_SLACK]; /* decoders add offsets to the pointer */
     struct tw_tree *tree = branch->tree;
 
-    if (tree->unframer) {
+    if (branch->part) {
+        branch->stream = tw_shared_stream(branch);
+    } else if (tree->unframer) {
         branch->stream = tw_unframer_stream(tree->unframer, branch->id);
     } else {
         branch->stream = (struct tw_stream){ .bytes = tree->bytes,
@@ -331,6 +411,10 @@ void tw_branch_refresh(struct tw_branch *branch)
                                              .offset = tree->offset,
                                              .places = &tree->place,
                                              .place_count = 1 };
+        if (tree->place_count) {
+            branch->stream.places = tree->places;
+            branch->stream.place_count = tree->place_count;
+        }
     }
     /* A gap is met with the byte behind it: only that one tells its place for good. */
     if (!tree->is_finished && branch->stream.place_count &&
@@ -347,35 +431,27 @@ void tw_branch_refresh(struct tw_branch *branch)
     branch->is_idle = branch->is_read_idle = false;
 }
 
-static enum tw_status hold_bytes(struct tw_tree *tree, const uint8_t *data, size_t size)
-{
-    if (!TW_GROW(tree->config.allocator, &tree->bytes, &tree->room,
-                 tree->size + size + TW_BRANCH_SLACK))
-        return TW_E_MEMORY;
-    if (size) /* memcpy takes no null pointer, even for nothing */
-        memcpy(tree->bytes + tree->size, data, size);
-    tree->size += size;
-    memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
-    if (tree->on_run && size)
-        tree->on_run(tree->on_run_context, tree->branches[0]->id,
-                     tree->place.capture + tree->offset + tree->size - size,
-                     tree->offset + tree->size - size, data, size);
-    return TW_OK;
-}
-
-static void refresh_all(struct tw_tree *tree)
+/* Every branch sees what is held now; what several sources share goes to each. */
+static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
 {
     size_t live = 0;
 
+    tree->live_count = 0;
     for (size_t i = 0; i < tree->branch_count; i++) {
-        tw_branch_refresh(tree->branches[i]);
-        live += tree->branches[i]->stream.size > 0;
+        struct tw_branch *branch = tree->branches[i];
+
+        tw_branch_refresh(branch);
+        if (branch->shared && status == TW_OK) /* its branches come after it */
+            status = tw_shared_route(branch);
+        live += branch->shared ? tw_shared_has_errors(branch) : branch->stream.size > 0;
     }
     tree->is_merged = live > 1 && !tree->config.unmerged && !tree->config.counter;
-    tree->live_count = 0;
+    return status;
 }
 
-enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
+/* `index`: where the bytes of an unframed capture lie. */
+static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                           size_t size)
 {
     enum tw_status status = tree->broken;
 
@@ -395,8 +471,8 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         status = tw_unframer_feed(tree->unframer, data, size);
     }
     if (status == TW_OK && !tree->unframer && tree->branch_count)
-        status = hold_bytes(tree, data, size);
-    refresh_all(tree);
+        status = tw_unframed_hold(tree, index, data, size);
+    status = refresh_all(tree, status);
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
     tree->broken = status;
@@ -405,6 +481,19 @@ enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t si
         return tw_report_fault(
             tree, tw_fail(&tree->fault, status, "no memory for the capture's bytes"));
     return TW_OK;
+}
+
+enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
+{
+    return feed(tree, tw_unframed_next(tree), data, size);
+}
+
+enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                               size_t size)
+{
+    if (tree->config.framing != TW_FRAMING_NONE)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "frames lie together in the capture");
+    return feed(tree, index, data, size);
 }
 
 enum tw_status tw_tree_finish(struct tw_tree *tree)
@@ -424,7 +513,7 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
         status = tw_unframer_finish(tree->unframer);
     }
     tree->is_finished = true;
-    refresh_all(tree);
+    status = refresh_all(tree, status);
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
     tree->broken = status;
@@ -443,6 +532,7 @@ static void reset_branch(struct tw_branch *branch)
     branch->handled_gap = 0;
     if (branch->tally)
         tw_tally_clear(branch->tree, branch->tally);
+    tw_shared_reset(branch);
     if (branch->reader)
         branch->protocol->reader_init(branch->reader, branch->config);
     if (!branch->decoder)
@@ -458,6 +548,7 @@ void tw_tree_rebase(struct tw_tree *tree, uint64_t base)
 {
     tree->config.base = base;
     tree->place = (struct tw_place){ .capture = base };
+    tree->place_count = 0;
     if (tree->unframer)
         tw_unframer_reset(tree->unframer, base);
 }
@@ -472,8 +563,7 @@ void tw_tree_reset(struct tw_tree *tree, uint64_t base)
     tw_parallel_reset(tree);
     atomic_store_explicit(&tree->is_cancelled, false, memory_order_relaxed);
     tw_tree_rebase(tree, base);
-    tree->size = 0;
-    tree->offset = 0;
+    tw_unframed_reset(tree);
     tree->is_finished = false;
     tree->broken = TW_OK;
     tree->last = NULL;
@@ -484,11 +574,4 @@ void tw_tree_reset(struct tw_tree *tree, uint64_t base)
 const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree)
 {
     return tree->unframer ? tw_unframer_stats(tree->unframer) : NULL;
-}
-
-const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id)
-{
-    const struct tw_branch *branch = branch_of(tree, id);
-
-    return branch ? &branch->stats : NULL;
 }
