@@ -47,7 +47,10 @@ struct tw_ntrace_config {
     bool starts_inside; /* the first byte need not begin a message: a buffer that wrapped */
     bool has_src;       /* only messages of this source ... */
     uint16_t src;
-    uint8_t id; /* what to call it in the output */
+    bool
+        comes_apart; /* the stream holds nothing but messages of src, whole: those of others were
+                         left out before */
+    uint8_t id;      /* what to call it in the output */
 
     /* A RAM sink's buffer as it lies in memory: trRamStart, trRamLimit (its last word), trRamWP. */
     bool has_ram, ram_wrapped;

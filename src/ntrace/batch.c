@@ -13,6 +13,11 @@ void tw_ntrace_codec_reset(struct tw_ntrace_codec *codec)
     codec->offset = 0;
 }
 
+void tw_ntrace_codec_lose(struct tw_ntrace_codec *codec)
+{
+    codec->is_lost = !codec->config.comes_apart;
+}
+
 void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_config *config)
 {
     if (config != &codec->config)
@@ -150,6 +155,31 @@ enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_pa
         return TW_OK;
     }
     return tw_ntrace_read_any(codec, packet, data, size, is_last);
+}
+
+/* Damage inside a message whose SRC could be read is that source's own. */
+static bool has_source(const struct tw_ntrace_packet *packet)
+{
+    return (packet->has & TW_NTRACE_HAS_SRC) && packet->packet.type != TW_NTRACE_INCOMPLETE;
+}
+
+enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last)
+{
+    struct tw_ntrace_packet read;
+
+    if (tw_ntrace_read(reader, &read, data, size, is_last) != TW_OK)
+        return TW_MORE;
+    *route = (struct tw_route){ .size = read.packet.size, .src = TW_NO_SRC };
+    if (has_source(&read)) {
+        route->src = read.src;
+        return TW_OK;
+    }
+    route->error = read.error;
+    route->is_hunt = read.packet.type == TW_NTRACE_NOT_SYNC;
+    if (packet)
+        *(struct tw_ntrace_packet *)packet = read;
+    return TW_OK;
 }
 
 size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,

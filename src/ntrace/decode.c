@@ -128,7 +128,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
 
-    decoder->codec.is_lost = true;
+    tw_ntrace_codec_lose(&decoder->codec);
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1, 0);

@@ -42,11 +42,11 @@ static void put_variable(struct sender *sender, uint64_t value, unsigned least)
    left out, as few MDO as give them again. */
 static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value)
 {
-    const unsigned width = shape->address_bits;
-    const uint64_t most = ((uint64_t)1 << width) - 1;
+    const uint64_t most = ((uint64_t)1 << TW_NTRACE_ADDRESS_BITS) - 1;
+    const uint64_t all = tw_sign_extend(*value, shape->address_bits) & most;
 
     if (shape->extension == TW_NTRACE_EXTEND_48) {
-        if ((*value & most) >> 47 == most >> 47)
+        if (all >> 47 == most >> 47)
             *value &= ((uint64_t)1 << 48) - 1;
         else if (*value >> 47 == 1)
             return 48 + 1; /* that it is not extended */
@@ -54,17 +54,15 @@ static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value)
     }
     if (shape->extension != TW_NTRACE_EXTEND_MSB)
         return 0;
-    for (unsigned bits = 6; bits < width; bits += 6) {
-        const uint64_t upper = (*value & most) >> (bits - 1);
+    for (unsigned bits = 6; bits < TW_NTRACE_ADDRESS_BITS; bits += 6) {
+        const uint64_t upper = all >> (bits - 1);
 
-        if (upper == 0)
-            return bits;
-        if (upper == most >> (bits - 1)) {
-            *value &= ((uint64_t)1 << bits) - 1;
+        if (upper == 0 || upper == most >> (bits - 1)) {
+            *value = all & (((uint64_t)1 << bits) - 1);
             return bits;
         }
     }
-    return width;
+    return TW_NTRACE_ADDRESS_BITS;
 }
 
 static void put_address(struct sender *sender, const struct tw_ntrace_shape *shape,

@@ -116,19 +116,19 @@ TW_INLINE bool load_short(struct message *message, const uint8_t *data)
     }
 }
 
-/* An address, `width` bits of which were sent, the last of them ending an MDO. */
+/* An address, `width` bits of which were sent, the last of them ending an MDO.  Those of RV32 may be
+   sent with more bits than they have, all equal. */
 TW_INLINE uint64_t extend(const struct tw_ntrace_shape *shape, uint64_t value, unsigned width)
 {
-    const uint64_t most = low_bits(UINT64_MAX, shape->address_bits);
-
     if (shape->extension == TW_NTRACE_EXTEND_NONE)
         return value;
-    if (shape->extension == TW_NTRACE_EXTEND_48)
-        return width == 48 && value >> 47 == 1 ? (value | ~low_bits(UINT64_MAX, 48)) & most
-                                               : value;
-    if (width == 0 || width >= shape->address_bits || !(value >> (width - 1) & 1))
+    if (shape->extension == TW_NTRACE_EXTEND_48) {
+        if (width != 48 || !(value >> 47 & 1))
+            return value;
+    } else if (width == 0 || width >= TW_NTRACE_ADDRESS_BITS || !(value >> (width - 1) & 1)) {
         return value;
-    return (value | ~low_bits(UINT64_MAX, width)) & most;
+    }
+    return (value | ~low_bits(UINT64_MAX, width)) & low_bits(UINT64_MAX, shape->address_bits);
 }
 
 /* What stands in the fixed fields, the first of which is bit 0. */

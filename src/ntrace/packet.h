@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "protocol.h"
 
 enum {
     TW_NTRACE_MSEO_MIDDLE = 0,
@@ -15,7 +16,11 @@ enum {
     TW_NTRACE_MSEO_END = 3 /* ends the message; outside of one: idle */
 };
 
-enum { TW_NTRACE_MDO_BITS = 6, TW_NTRACE_TCODE_BITS = 6 };
+enum {
+    TW_NTRACE_MDO_BITS = 6,
+    TW_NTRACE_TCODE_BITS = 6,
+    TW_NTRACE_ADDRESS_BITS = 63 /* of the longest F-ADDR */
+};
 
 /* How the last field of an address goes on above its last bit. */
 enum tw_ntrace_extension {
@@ -101,14 +106,19 @@ enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
                                   struct tw_ntrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last);
 
+/* Whose the next bytes of a stream are that several sources share: see struct tw_protocol. */
+enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last);
+/* Bytes are missing: the next one need not begin a message. */
+void tw_ntrace_codec_lose(struct tw_ntrace_codec *codec);
+
 /* Bytes of the run of idle bytes that `data` begins with. */
 size_t tw_ntrace_idle(const uint8_t *data, size_t size);
 
 /* In words, for JSON and people; NULL: there is none. */
 const char *tw_ntrace_fault_name(unsigned fault);
 
-bool tw_ntrace_is_bad(unsigned type);
-bool tw_ntrace_is_not_sync(unsigned type);
+extern const struct tw_packet_type tw_ntrace_types[TW_NTRACE_TYPES];
 void tw_ntrace_print(struct tw_text *out, const struct tw_ntrace_packet *packet);
 void tw_ntrace_json(struct tw_text *out, const struct tw_ntrace_packet *packet);
 

@@ -2,29 +2,29 @@
 /* N-Trace: packets to text and JSON. */
 #include "ntrace/packet.h"
 
-static const char *const type_names[] = {
-    [TW_NTRACE_OWNERSHIP] = "Ownership",
-    [TW_NTRACE_DIRECT_BRANCH] = "DirectBranch",
-    [TW_NTRACE_INDIRECT_BRANCH] = "IndirectBranch",
-    [TW_NTRACE_ERROR] = "Error",
-    [TW_NTRACE_PROG_TRACE_SYNC] = "ProgTraceSync",
-    [TW_NTRACE_DIRECT_BRANCH_SYNC] = "DirectBranchSync",
-    [TW_NTRACE_INDIRECT_BRANCH_SYNC] = "IndirectBranchSync",
-    [TW_NTRACE_RESOURCE_FULL] = "ResourceFull",
-    [TW_NTRACE_INDIRECT_BRANCH_HIST] = "IndirectBranchHist",
-    [TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC] = "IndirectBranchHistSync",
-    [TW_NTRACE_REPEAT_BRANCH] = "RepeatBranch",
-    [TW_NTRACE_PROG_TRACE_CORRELATION] = "ProgTraceCorrelation",
-    [TW_NTRACE_DATA_ACQUISITION] = "DataAcquisition",
-    [TW_NTRACE_AUX_ACCESS_WRITE] = "AuxAccessWrite",
-    [TW_NTRACE_IN_CIRCUIT_TRACE] = "InCircuitTrace",
-    [TW_NTRACE_IN_CIRCUIT_TRACE_SYNC] = "InCircuitTraceSync",
-    [TW_NTRACE_VENDOR] = "Vendor",
-    [TW_NTRACE_IDLE] = "Idle",
-    [TW_NTRACE_NOT_SYNC] = "NotSync",
-    [TW_NTRACE_RESERVED] = "Reserved",
-    [TW_NTRACE_BAD] = "BadSequence",
-    [TW_NTRACE_INCOMPLETE] = "Incomplete",
+const struct tw_packet_type tw_ntrace_types[TW_NTRACE_TYPES] = {
+    [TW_NTRACE_OWNERSHIP] = { "Ownership", TW_PACKET_CONTEXT },
+    [TW_NTRACE_DIRECT_BRANCH] = { "DirectBranch", TW_PACKET_FLOW },
+    [TW_NTRACE_INDIRECT_BRANCH] = { "IndirectBranch", TW_PACKET_FLOW },
+    [TW_NTRACE_ERROR] = { "Error", TW_PACKET_OVERFLOW },
+    [TW_NTRACE_PROG_TRACE_SYNC] = { "ProgTraceSync", TW_PACKET_SYNC },
+    [TW_NTRACE_DIRECT_BRANCH_SYNC] = { "DirectBranchSync", TW_PACKET_SYNC },
+    [TW_NTRACE_INDIRECT_BRANCH_SYNC] = { "IndirectBranchSync", TW_PACKET_SYNC },
+    [TW_NTRACE_RESOURCE_FULL] = { "ResourceFull", TW_PACKET_FLOW },
+    [TW_NTRACE_INDIRECT_BRANCH_HIST] = { "IndirectBranchHist", TW_PACKET_FLOW },
+    [TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC] = { "IndirectBranchHistSync", TW_PACKET_SYNC },
+    [TW_NTRACE_REPEAT_BRANCH] = { "RepeatBranch", TW_PACKET_FLOW },
+    [TW_NTRACE_PROG_TRACE_CORRELATION] = { "ProgTraceCorrelation", TW_PACKET_FLOW },
+    [TW_NTRACE_DATA_ACQUISITION] = { "DataAcquisition", TW_PACKET_DATA },
+    [TW_NTRACE_AUX_ACCESS_WRITE] = { "AuxAccessWrite", TW_PACKET_DATA },
+    [TW_NTRACE_IN_CIRCUIT_TRACE] = { "InCircuitTrace", TW_PACKET_EVENT },
+    [TW_NTRACE_IN_CIRCUIT_TRACE_SYNC] = { "InCircuitTraceSync", TW_PACKET_EVENT },
+    [TW_NTRACE_VENDOR] = { "Vendor", TW_PACKET_OTHER },
+    [TW_NTRACE_IDLE] = { "Idle", TW_PACKET_PADDING },
+    [TW_NTRACE_NOT_SYNC] = { "NotSync", TW_PACKET_NOT_SYNC },
+    [TW_NTRACE_RESERVED] = { "Reserved", TW_PACKET_BAD },
+    [TW_NTRACE_BAD] = { "BadSequence", TW_PACKET_BAD },
+    [TW_NTRACE_INCOMPLETE] = { "Incomplete", TW_PACKET_CUT },
 };
 
 static const char *const fault_names[] = {
@@ -51,22 +51,12 @@ static const struct {
 
 const char *tw_ntrace_type_name(unsigned type)
 {
-    return type < TW_LENGTH(type_names) ? type_names[type] : "unknown";
+    return type < TW_NTRACE_TYPES ? tw_ntrace_types[type].name : "unknown";
 }
 
 const char *tw_ntrace_fault_name(unsigned fault)
 {
     return fault < TW_LENGTH(fault_names) ? fault_names[fault] : NULL;
-}
-
-bool tw_ntrace_is_bad(unsigned type)
-{
-    return type >= TW_NTRACE_RESERVED;
-}
-
-bool tw_ntrace_is_not_sync(unsigned type)
-{
-    return type == TW_NTRACE_NOT_SYNC;
 }
 
 static void json_resource(struct tw_text *out, const struct tw_ntrace_packet *packet)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RISC-V N-Trace: the table of functions, and configurations from what describes a source. */
-#include "protocol.h"
-
 #include <string.h>
 
 #include "base/fault.h"
@@ -27,6 +25,29 @@ static uint8_t trace_id(const void *config)
     return ((const struct tw_ntrace_config *)config)->id;
 }
 
+static bool is_shared(const void *config)
+{
+    const struct tw_ntrace_config *typed = config;
+
+    return typed->src_bits && !typed->inhibit_src && !typed->comes_apart;
+}
+
+static bool wants_src(const void *config, uint32_t src)
+{
+    const struct tw_ntrace_config *typed = config;
+
+    return !typed->has_src || typed->src == src;
+}
+
+static void take_src(void *config, uint32_t src)
+{
+    struct tw_ntrace_config *typed = config;
+
+    typed->has_src = typed->comes_apart = true;
+    typed->src = (uint16_t)src;
+    typed->starts_inside = false;
+}
+
 static void reader_init(void *reader, const void *config)
 {
     tw_ntrace_codec_init(reader, config);
@@ -46,7 +67,7 @@ static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t
 
 static void reader_lost(void *reader)
 {
-    ((struct tw_ntrace_codec *)reader)->is_lost = true;
+    tw_ntrace_codec_lose(reader);
 }
 
 static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
@@ -77,6 +98,10 @@ const struct tw_protocol tw_ntrace = {
     .packet_max = TW_NTRACE_PACKET_MAX,
     .configure = configure,
     .trace_id = trace_id,
+    .is_shared = is_shared,
+    .wants_src = wants_src,
+    .take_src = take_src,
+    .route = tw_ntrace_route,
     .reader_init = reader_init,
     .read = read_packet,
     .read_batch = read_batch,
@@ -84,9 +109,8 @@ const struct tw_protocol tw_ntrace = {
     .write = write_packet,
     .print = print,
     .json = json,
-    .type_name = tw_ntrace_type_name,
-    .is_bad = tw_ntrace_is_bad,
-    .is_not_sync = tw_ntrace_is_not_sync,
+    .types = tw_ntrace_types,
+    .type_count = TW_NTRACE_TYPES,
     .code_config = tw_ntrace_code_config,
     .decoder_init = tw_ntrace_decoder_init,
     .decode = tw_ntrace_decode,

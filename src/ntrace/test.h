@@ -56,4 +56,28 @@ static inline size_t from_hex(uint8_t *out, const char *hex)
     return size;
 }
 
+/* "IndirectBranch SRC=1 BTYPE=0 ICNT=5 UADDR=0x35": as the corpus lists them. */
+static inline void list_message(struct tw_text *out, const struct tw_ntrace_packet *packet)
+{
+    char line[400];
+    struct tw_text text = tw_text_in(line, sizeof line);
+    char *fields;
+
+    if (packet->packet.type == TW_NTRACE_VENDOR) {
+        tw_text_format(out, "tcode%u", packet->tcode);
+        return;
+    }
+    tw_ntrace_print(&text, packet);
+    tw_text_add(out, tw_ntrace_type_name(packet->packet.type));
+    if (packet->has & TW_NTRACE_HAS_SRC)
+        tw_text_format(out, " SRC=%u", packet->src);
+    fields = strchr(line + strcspn(line, " ") + 1, ' '); /* behind tcode */
+    for (; fields && *fields; fields++) {
+        const bool is_key = *fields >= 'a' && *fields <= 'z' && strchr(fields, '=') &&
+                            !memchr(fields, ' ', (size_t)(strchr(fields, '=') - fields));
+
+        tw_text_char(out, is_key ? (char)(*fields - 'a' + 'A') : *fields);
+    }
+}
+
 #endif

@@ -366,6 +366,26 @@ size_t tw_element_json(char *out, size_t room, const struct tw_element *e, uint8
     return text.size;
 }
 
+static void text_exception(struct tw_text *out, const struct tw_element *e)
+{
+    if (!(e->flags & TW_EXCEPTION_RISCV) || e->number != TW_CAUSE_UNKNOWN)
+        tw_text_format(out, "%s 0x%x",
+                       e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt" : "number",
+                       (unsigned)e->number);
+    else
+        tw_text_add(out, e->kind == TW_TRAP_ANY              ? "trap"
+                         : e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt"
+                                                             : "exception");
+    if (e->flags & TW_EXCEPTION_HAS_RETURN) {
+        tw_text_add(out, " return ");
+        tw_text_hex(out, e->return_address);
+    }
+    if (e->flags & TW_EXCEPTION_HAS_TVAL) {
+        tw_text_add(out, " tval ");
+        tw_text_hex(out, e->tval);
+    }
+}
+
 /* A few words for people: what the JSON says, without keys. */
 static void text_body(struct tw_text *out, const struct tw_element *e)
 {
@@ -410,22 +430,7 @@ static void text_body(struct tw_text *out, const struct tw_element *e)
             tw_text_add(out, e->is_virtual ? " virtual" : "");
         break;
     case TW_ELEMENT_EXCEPTION:
-        if (!(e->flags & TW_EXCEPTION_RISCV) || e->number != TW_CAUSE_UNKNOWN)
-            tw_text_format(out, "%s 0x%x",
-                           e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt" : "number",
-                           (unsigned)e->number);
-        else
-            tw_text_add(out, e->kind == TW_TRAP_ANY              ? "trap"
-                             : e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt"
-                                                                 : "exception");
-        if (e->flags & TW_EXCEPTION_HAS_RETURN) {
-            tw_text_add(out, " return ");
-            tw_text_hex(out, e->return_address);
-        }
-        if (e->flags & TW_EXCEPTION_HAS_TVAL) {
-            tw_text_add(out, " tval ");
-            tw_text_hex(out, e->tval);
-        }
+        text_exception(out, e);
         break;
     case TW_ELEMENT_ADDR_NACC:
         tw_text_hex(out, e->address);
