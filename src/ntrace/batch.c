@@ -77,7 +77,9 @@ TW_INLINE void place(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *pac
 /* A packet that is no message. */
 static void set_other(struct tw_ntrace_packet *packet, uint8_t type, size_t size)
 {
-    *packet = (struct tw_ntrace_packet){ .packet = { .type = type, .size = (uint32_t)size } };
+    memset(packet, 0, sizeof *packet);
+    packet->packet.type = type;
+    packet->packet.size = (uint32_t)size;
 }
 
 /* Idle bytes are one packet, but not endless ones. */

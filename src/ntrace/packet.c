@@ -356,18 +356,17 @@ static uint8_t error_of(uint8_t fault)
 /* Makes a packet of what fits no message. */
 static void set_bad(struct tw_ntrace_packet *packet, uint8_t fault)
 {
-    const struct tw_packet head = packet->packet;
-    const struct tw_ntrace_packet bad = {
-        .packet = { .type = TW_NTRACE_BAD, .size = head.size },
-        .tcode = packet->tcode,
-        .has = packet->has & TW_NTRACE_HAS_SRC,
-        .src = packet->src,
-        .fault = fault,
-        .error = error_of(fault),
-        .fault_at = packet->fault_at,
-    };
+    const struct tw_ntrace_packet was = *packet;
 
-    *packet = bad;
+    memset(packet, 0, sizeof *packet);
+    packet->packet.type = TW_NTRACE_BAD;
+    packet->packet.size = was.packet.size;
+    packet->tcode = was.tcode;
+    packet->has = was.has & TW_NTRACE_HAS_SRC;
+    packet->src = was.src;
+    packet->fault = fault;
+    packet->error = error_of(fault);
+    packet->fault_at = was.fault_at;
 }
 
 void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packet *packet,
@@ -375,7 +374,8 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
 {
     uint8_t fault = TW_NTRACE_FAULT_NONE;
 
-    *packet = (struct tw_ntrace_packet){ .packet = { .size = (uint32_t)size } };
+    memset(packet, 0, sizeof *packet);
+    packet->packet.size = (uint32_t)size;
     if ((data[0] & 3) != TW_NTRACE_MSEO_MIDDLE)
         fault = (data[0] & 3) == TW_NTRACE_MSEO_FIELD ? TW_NTRACE_FAULT_START
                                                       : TW_NTRACE_FAULT_MSEO;
