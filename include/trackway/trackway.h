@@ -3,6 +3,7 @@
 #ifndef TRACKWAY_TRACKWAY_H
 #define TRACKWAY_TRACKWAY_H
 
+#include <trackway/calls.h>
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
 #include <trackway/errors.h>
@@ -10,7 +11,9 @@
 #include <trackway/etmv4.h>
 #include <trackway/etrace.h>
 #include <trackway/etrace_unit.h>
+#include <trackway/formats.h>
 #include <trackway/frame.h>
+#include <trackway/functions.h>
 #include <trackway/hart.h>
 #include <trackway/image.h>
 #include <trackway/index.h>
@@ -28,6 +31,7 @@
 #include <trackway/status.h>
 #include <trackway/stm.h>
 #include <trackway/symbols.h>
+#include <trackway/timeline.h>
 #include <trackway/trbe.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>
