@@ -20,6 +20,7 @@
 #include <trackway/instruction.h>
 #include <trackway/itm.h>
 #include <trackway/log.h>
+#include <trackway/ntrace.h>
 #include <trackway/perfdata.h>
 #include <trackway/protocol.h>
 #include <trackway/ptm.h>
