@@ -5,6 +5,7 @@
 
 #include <trackway/calls.h>
 #include <trackway/capture.h>
+#include <trackway/coverage.h>
 #include <trackway/disassembly.h>
 #include <trackway/errors.h>
 #include <trackway/etmv3.h>

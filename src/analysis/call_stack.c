@@ -6,7 +6,11 @@
 
 #include "base/memory.h"
 
-enum { MERGE_FROM = 4096 /* nodes from which on a stack's tree is merged at a gap */ };
+enum {
+    MERGE_FROM = 4096, /* nodes from which on a stack's tree is merged at a gap */
+    REPEATS_MOST =
+        1 << 20 /* elements that a repeat is walked for; beyond, they are only counted */
+};
 
 bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         uint32_t thread)
@@ -568,6 +572,40 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
     }
 }
 
+/* A loop that a packet tells of as a number: inside one function it is counted at once, else walked,
+   up to a limit. */
+static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_element *elements, size_t at,
+                        const struct tw_code_place *place)
+{
+    const size_t reach = tw_repeat_reach(elements, at);
+    const struct tw_element *first = elements + at - reach;
+    const uint32_t function = stack->count ? stack->frames[stack->count - 1].function : 0;
+    uint64_t times = elements[at].times, instructions = 0;
+    bool is_quiet_loop = is_quiet(stack);
+
+    for (size_t i = 0; i < reach; i++) {
+        const struct tw_stretch *to =
+            first[i].type == TW_ELEMENT_INSTR_RANGE
+                ? tw_stretches_of(&machine->stretches, &first[i], place)
+                : NULL;
+
+        instructions += to ? first[i].count : 0;
+        is_quiet_loop &=
+            to && to->function == function && to->last_function == function &&
+            (to->transfer <= TW_TRANSFER_JUMP || !(first[i].flags & TW_RANGE_EXECUTED));
+    }
+    if (is_quiet_loop) {
+        count(stack, times * instructions);
+        return;
+    }
+    for (; times && times * reach <= REPEATS_MOST; times--)
+        for (size_t i = 0; i < reach; i++)
+            take_one(machine, stack, &first[i], place);
+    if (stack->count)
+        count(stack, times * instructions);
+}
+
 void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         const struct tw_element *elements, size_t number,
                         const struct tw_code_place *place)
@@ -579,7 +617,9 @@ void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *s
             is_quiet(stack) ? take_quietly(machine, stack, elements + i, number - i, place) : 0;
 
         i += done;
-        if (i < number)
+        if (i < number && elements[i].type == TW_ELEMENT_REPEAT)
+            take_repeat(machine, stack, elements, i++, place);
+        else if (i < number)
             take_one(machine, stack, &elements[i++], place);
     }
 }

@@ -110,7 +110,7 @@ static enum tw_edge_kind kind_of(const struct tw_element *range)
     }
 }
 
-static void arrive(struct tw_range_counts *counts, uint64_t to)
+static void arrive(struct tw_range_counts *counts, uint64_t to, uint64_t times)
 {
     const struct tw_edge_count like = { .from = counts->from,
                                         .to = to,
@@ -118,7 +118,7 @@ static void arrive(struct tw_range_counts *counts, uint64_t to)
     struct tw_edge_count *edge = tw_range_counts_edge(counts, &like);
 
     if (edge)
-        edge->count++;
+        edge->count += times;
     counts->has_from = false;
 }
 
@@ -142,21 +142,23 @@ static struct tw_range_count *counts_of(struct tw_range_counts *counts,
     return tw_range_counts_range(counts, &like);
 }
 
-static void take_range(struct tw_range_counts *counts, const struct tw_element *range)
+static void take_range(struct tw_range_counts *counts, const struct tw_element *range,
+                       uint64_t times)
 {
     const bool is_taken = (range->flags & TW_RANGE_EXECUTED) != 0;
-    struct tw_range_count *to = counts_of(counts, range);
+    struct tw_range_count *to;
 
     if (counts->has_from)
-        arrive(counts, range->start);
+        arrive(counts, range->start, times); /* may move the ranges */
+    to = counts_of(counts, range);
     if (!to)
         return;
     /* What ends without a branch has one way on. */
     if (is_taken || (range->last_kind != TW_LAST_BR && range->last_kind != TW_LAST_IBR))
-        to->taken++;
+        to->taken += times;
     else
-        to->not_taken++;
-    counts->instructions += range->count;
+        to->not_taken += times;
+    counts->instructions += times * range->count;
     if (is_taken && range->last_kind == TW_LAST_IBR) {
         counts->from = tw_element_end(range) - (uint64_t)range->last_size * 2;
         counts->from_kind = (uint8_t)kind_of(range);
@@ -196,7 +198,7 @@ void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_elemen
         switch (elements[i].type) {
         case TW_ELEMENT_INSTR_RANGE:
             if (elements[i].count)
-                take_range(counts, &elements[i]);
+                take_range(counts, &elements[i], 1);
             break;
         case TW_ELEMENT_I_RANGE_NOPATH:
             counts->untraced += elements[i].count;
@@ -205,6 +207,11 @@ void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_elemen
         case TW_ELEMENT_ADDR_NACC:
             counts->missing++;
             counts->has_from = false;
+            break;
+        case TW_ELEMENT_REPEAT:
+            for (size_t k = i - tw_repeat_reach(elements, i); k < i; k++)
+                if (elements[k].type == TW_ELEMENT_INSTR_RANGE && elements[k].count)
+                    take_range(counts, &elements[k], elements[i].times);
             break;
         default:
             if (breaks_flow(&elements[i]))
@@ -247,7 +254,7 @@ void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_c
 void tw_range_counts_join(struct tw_range_counts *counts, const struct tw_range_counts *later)
 {
     if (counts->has_from && later->has_first)
-        arrive(counts, later->first);
+        arrive(counts, later->first, 1);
     tw_range_counts_add(counts, later, 0);
     if (!counts->has_begun) {
         counts->has_begun = later->has_begun;
