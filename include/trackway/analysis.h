@@ -4,8 +4,11 @@
 #define TRACKWAY_ANALYSIS_H
 
 #include <trackway/autofdo.h>
+#include <trackway/calls.h>
+#include <trackway/functions.h>
 #include <trackway/samples.h>
 #include <trackway/statistics.h>
+#include <trackway/timeline.h>
 #include <trackway/walk.h>
 
 #endif
