@@ -127,7 +127,7 @@ static struct tw_tree *make_tree(struct bench *bench, const struct manner *manne
 
 static void take_all(struct bench *bench, struct tw_tree *tree, enum tw_status last)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)
@@ -370,7 +370,7 @@ static void too_many_harts_are_said(void **state)
                                      .text = text };
     uint8_t packet[4] = { 0x01, 0, 0, 0x1f }; /* a support packet */
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     unsigned said = 0;
 
     (void)state;
@@ -405,7 +405,7 @@ static void packets_of_several_harts(void **state)
         struct tw_tree_source source = { .size = sizeof source,
                                          .protocol = "etrace",
                                          .text = text };
-        struct tw_packet_view view;
+        struct tw_packet_view view = { .size = sizeof view };
         struct tw_tree *tree;
         uint64_t next = 0;
 

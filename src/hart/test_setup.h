@@ -140,7 +140,7 @@ TW_UNUSED static void decode_with(const struct tw_etrace_config *trace, struct t
     };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     CHECK(tw_etrace_config_text(text, sizeof text, trace) < sizeof text);

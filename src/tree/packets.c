@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "tree/custom.h"
 #include "tree/report.h"
 #include "tree/shared.h"
@@ -55,7 +56,7 @@ static void place_packet(struct tw_branch *branch)
     branch->packet_end = end_of(branch, from, packet->size);
     branch->read_used += taken_by(packet);
     if (!branch->decoder && !branch->shared) /* which count them otherwise */
-        branch->stats.bytes += taken_by(packet);
+        branch->stats.seen.bytes += taken_by(packet);
 }
 
 /* Reads the next packet up to the next gap.  False: there is none (yet). */
@@ -115,7 +116,7 @@ static bool extend_run(struct tw_branch *branch)
     branch->run.size = (uint32_t)branch->run_size;
     branch->run_end = branch->packet_end;
     if (!branch->decoder)
-        branch->stats.unsynced_bytes += packet->size;
+        branch->stats.seen.unsynced_bytes += packet->size;
     return true;
 }
 
@@ -150,9 +151,12 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = branch->protocol;
 
-    *view = (struct tw_packet_view){ .protocol = protocol->name,
-                                     .about = protocol,
-                                     .src = branch->src };
+    *view = (struct tw_packet_view){ .size = sizeof *view,
+                                     .protocol = protocol->name,
+                                     .source = branch->source,
+                                     .src = branch->src,
+                                     .user = branch->user,
+                                     .about = protocol };
     if (branch->has_run) {
         branch->has_run = false;
         branch->run_size = 0;
@@ -174,7 +178,10 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
 enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)
 {
     struct tw_branch *earliest = NULL;
+    struct tw_packet_view ours = { .size = sizeof ours };
 
+    if (!tree || !view)
+        return TW_E_ARGUMENT;
     if (!tree->config.packets_only && !tree->config.with_packets)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
     for (size_t i = 0; i < tree->branch_count; i++) {
@@ -190,8 +197,16 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
     }
     if (!earliest)
         return tree->is_finished ? TW_END : TW_MORE;
-    hand_out(earliest, view);
-    return TW_OK;
+    if (view->size == sizeof *view) {
+        hand_out(earliest, view);
+        return TW_OK;
+    }
+    memset(&ours, 0, sizeof ours);
+    if (!TW_SIZED_GIVE(view, &ours))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT,
+                       "tw_packet_view: set its size to its sizeof");
+    hand_out(earliest, &ours);
+    return TW_SIZED_GIVE(view, &ours) ? TW_OK : TW_E_ARGUMENT;
 }
 
 const char *tw_packet_type_name(const struct tw_packet_view *view)

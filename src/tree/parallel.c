@@ -208,10 +208,10 @@ bool tw_parallel_is_busy(const struct tw_tree *tree)
 static void pass_segment(struct tw_pool *pool, struct tw_strand *strand,
                          struct tw_segment *segment)
 {
-    struct tw_source_stats *stats = &strand->branch->stats;
+    struct tw_stats *stats = &strand->branch->stats;
 
     tw_stats_add(stats, &segment->stats);
-    stats->bytes += segment->state.offset - segment->from;
+    stats->seen.bytes += segment->state.offset - segment->from;
     pool->in_flight--;
     strand->current++;
     (void)pthread_cond_broadcast(&pool->work);
@@ -307,7 +307,7 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *st
     branch->mark_count = chunk.mark_count;
     branch->next_mark = 0;
     if (pool->tree->config.counts_elements)
-        tw_count_elements(&branch->stats, chunk.elements, chunk.count);
+        tw_stats_count(&branch->stats, chunk.elements, chunk.count);
     (void)pthread_mutex_lock(&pool->lock);
     if (status != TW_OK) {
         job->segment->is_direct = false;

@@ -315,10 +315,10 @@ static enum tw_status take_none(struct tw_branch *branch, const struct tw_route 
     struct tw_shared *shared = branch->shared;
     const uint64_t capture = tw_position_at(&branch->position, offset);
 
-    branch->stats.bytes += route->size;
+    branch->stats.seen.bytes += route->size;
     if (route->error == TW_ERROR_NONE) {
         if (route->is_hunt && !shared->is_open && !branch->tree->config.packets_only)
-            branch->stats.unsynced_bytes += route->size;
+            branch->stats.seen.unsynced_bytes += route->size;
         return route->is_hunt ? TW_OK : close_error(branch, offset);
     }
     if (shared->is_open) /* part of the same damage */
@@ -360,7 +360,7 @@ static enum tw_status take_route(struct tw_branch *branch, const struct tw_route
     if (branch->shared->is_full && !was_full)
         TW_TRY(say_full(branch, offset, route->src));
     if (!found) {
-        branch->stats.bytes += route->size;
+        branch->stats.seen.bytes += route->size;
         return TW_OK;
     }
     return add_packet(branch, found, offset, route->size);
@@ -424,7 +424,7 @@ enum tw_status tw_shared_route(struct tw_branch *branch)
         if (!has_gap)
             break;
         TW_TRY(close_error(branch, stream->offset + branch->used));
-        branch->stats.bytes += end - branch->used; /* a packet that the gap cuts is none */
+        branch->stats.seen.bytes += end - branch->used; /* a packet that the gap cuts is none */
         branch->used = end;
         shared->handled_gap = gap + 1;
         branch->protocol->reader_lost(shared->router);
@@ -470,13 +470,13 @@ enum tw_status tw_shared_read(struct tw_branch *branch, size_t *used, size_t end
     return TW_MORE;
 }
 
-static void add_stats(struct tw_source_stats *to, const struct tw_source_stats *from)
+static void add_stats(struct tw_stats *to, const struct tw_stats *from)
 {
     tw_stats_add(to, from);
-    to->bytes += from->bytes;
-    to->packets += from->packets;
-    to->bad_packets += from->bad_packets;
-    to->syncs += from->syncs;
+    to->seen.bytes += from->seen.bytes;
+    to->seen.packets += from->seen.packets;
+    to->seen.bad_packets += from->seen.bad_packets;
+    to->seen.syncs += from->seen.syncs;
     for (size_t i = 0; i < TW_LENGTH(to->packet_types); i++)
         to->packet_types[i] += from->packet_types[i];
 }
@@ -486,7 +486,8 @@ const struct tw_source_stats *tw_shared_total(const struct tw_branch *branch)
     struct tw_shared *shared = branch->shared;
 
     shared->total = branch->stats;
+    tw_stats_show(&shared->total);
     for (size_t i = 0; i < shared->count; i++)
         add_stats(&shared->total, &shared->branches[i]->stats);
-    return &shared->total;
+    return &shared->total.seen;
 }

@@ -42,7 +42,7 @@ struct tw_shared {
     uint64_t open_offset; /* ... and its stream offset */
     struct tw_shared_error *errors;
     size_t error_first, error_count, error_room;
-    struct tw_source_stats total;
+    struct tw_stats total;
 };
 
 /* The branch's configuration says that its stream is shared.  Keeps of the source what branches of

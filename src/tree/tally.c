@@ -43,12 +43,18 @@ void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
         memset(&tally->first, 0, counter->tally_size);
 }
 
-void tw_tally_merge(const struct tw_branch *branch, struct tw_tally *tally)
+void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally)
 {
-    const struct tw_counter *counter = branch->tree->config.counter;
+    const struct tw_tree *tree = whose->tree;
+    const struct tw_counter *counter = tree->config.counter;
+    const struct tw_batch batch = { .size = sizeof batch,
+                                    .user = whose->user,
+                                    .source = whose->source,
+                                    .src = whose->src,
+                                    .id = whose->id };
 
     if (!tally->is_used)
         return;
-    counter->merge(counter->context, &tally->first, branch->id, branch->src);
-    tw_tally_clear(branch->tree, tally);
+    counter->merge(counter->context, &tally->first, &batch);
+    tw_tally_clear(tree, tally);
 }
