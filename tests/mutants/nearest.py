@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 # The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
 # named here. "cli:word" and "golden:word": cases whose name or file holds the word.
@@ -56,7 +55,10 @@ SECOND = {
     "": ["test_tree", "test_capture", "test_vectors"],
 }
 OTHER = DECODING  # of a folder that has no row yet
-LEAST, TIMES, STEP = 10, 6, 3 << 30
+# Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
+LEAST, TIMES = 5, 4
+WAIT_LEAST, WAIT_TIMES = 60, 30
+MEMORY, FILE = 3 << 30, 1 << 28
 
 
 def own(folder, programs):
@@ -99,27 +101,30 @@ class Runner:
             words += sorted(inputs.iterdir()) if inputs.is_dir() else []
         return words
 
-    def limits(self):
-        """A mutant may ask for all memory and fill the disk."""
-        if not self.is_sanitized:
-            resource.setrlimit(resource.RLIMIT_AS, (STEP, STEP))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    def run(self, name, seconds):
+    def run(self, name, takes):
         """None when it passes, else how it failed: the case's name, "status N", "hang"."""
+        seconds = LEAST + int(TIMES * takes)
+
+        def limit():
+            """A mutant may run for ever, ask for all memory and fill the disk."""
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if not self.is_sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
         with tempfile.TemporaryDirectory(dir=self.environment["TMPDIR"]) as folder:
             process = subprocess.Popen([str(word) for word in self.command(name)], cwd=folder,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, env=self.environment,
-                                       start_new_session=True, preexec_fn=self.limits)
+                                       start_new_session=True, preexec_fn=limit)
             is_late = []
 
             def stop():
                 is_late.append(True)
                 kill(process)
 
-            timer = threading.Timer(seconds, stop)
+            timer = threading.Timer(WAIT_LEAST + WAIT_TIMES * takes, stop)
             timer.start()
             failed = None
             for line in process.stdout:
@@ -130,7 +135,7 @@ class Runner:
             status = process.wait()
             timer.cancel()
             process.stdout.close()
-        if is_late:
+        if is_late or status == -signal.SIGKILL and not failed:
             return "hang"
         return failed or (f"status {status}" if status else None)
 
@@ -140,25 +145,31 @@ class Runner:
         for name in names:
             if self.times.get(name, {}).get("of") == self.build.clean:
                 continue
-            start = time.monotonic()
-            why = self.run(name, 600)
+            start = processor_time()
+            why = self.run(name, 100)
             if why:
                 failed.append(f"{name} ({why})")
                 continue
-            self.times[name] = {"of": self.build.clean, "takes": time.monotonic() - start}
+            self.times[name] = {"of": self.build.clean, "takes": processor_time() - start}
             self.times_file.write_text(json.dumps(self.times, indent=1))
         return failed
 
     def first_failure(self, names):
         """(test, how) of the first test that fails; None when all pass."""
         for name in names:
-            why = self.run(name, LEAST + TIMES * self.takes(name))
+            why = self.run(name, self.takes(name))
             if why:
                 return name, why
         return None
 
     def takes(self, name):
-        return self.times.get(name, {}).get("takes", 60)
+        return self.times.get(name, {}).get("takes", 100)
+
+
+def processor_time():
+    """Of all programs that were run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def kill(process):
