@@ -11,7 +11,7 @@
 
 #include <trackway/frame.h>
 
-#include "base/position.h"
+#include "stage/position.h"
 
 enum { ORACLE_NOBODY = 0xff }; /* the ID after damage: not even assume_id gets the bytes */
 

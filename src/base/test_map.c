@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tests of the hash map, and of positions in the capture, against slow oracles. */
+/* Tests of the hash map, against a slow oracle. */
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "base/position.h"
 #include "failing.h"
 
 /* The oracle: pairs in the order they came, then sorted by key. */
@@ -109,129 +108,11 @@ static void the_map_survives_want_of_memory(void **state)
     }
 }
 
-enum { PLACES = 12, SPAN = 600 };
-
-/* Where each stream byte lies, byte by byte, by the words of struct tw_place. */
-static void spread(uint64_t *where, size_t size, uint64_t offset, const struct tw_place *places,
-                   size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t until = i + 1 < count ? places[i + 1].stream : offset + size;
-        uint64_t at = places[i].capture;
-        uint32_t together = places[i].first;
-
-        for (uint64_t byte = places[i].stream; byte < until; byte++) {
-            if (places[i].first && together == 0) {
-                at++; /* the auxiliary byte */
-                together = 15;
-            }
-            if (byte >= offset)
-                where[byte - offset] = at;
-            at++;
-            together--;
-        }
-    }
-}
-
-static void positions_agree_with_counting(void **state)
-{
-    struct check_random random = check_random_start(0x706f73);
-    const size_t rounds = check_scale(3000);
-
-    (void)state;
-    for (size_t round = 0; round < rounds; round++) {
-        struct tw_place places[PLACES];
-        const size_t count = 1 + (size_t)check_random_below(&random, PLACES);
-        const uint64_t offset = check_random_below(&random, 2) ? 0 : 0x123456789a;
-        uint64_t where[SPAN];
-        uint64_t stream = offset, capture = check_random_below(&random, 1000);
-        struct tw_position position;
-
-        for (size_t i = 0; i < count; i++) {
-            const uint64_t step = 1 + check_random_below(&random, 40);
-
-            places[i] = (struct tw_place){ .stream = stream, .capture = capture };
-            places[i].first = (uint32_t)check_random_below(&random, 16);
-            stream += step;
-            capture += 2 * step + check_random_below(&random, 100);
-        }
-        spread(where, SPAN, offset, places, count);
-        tw_position_init(&position, places, count);
-        for (size_t i = 0; i < 2 * SPAN; i++) { /* in order, then anywhere */
-            const size_t at = i < SPAN ? i : (size_t)check_random_below(&random, SPAN);
-
-            check_case("round %zu, offset %zu", round, at);
-            CHECK_EQ(tw_position_at(&position, offset + at), where[at]);
-        }
-    }
-}
-
-/* From one look at the stretch: the frames behind it lie one byte further each. */
-static void stretches_reach_to_the_end_of_their_place(void **state)
-{
-    static const struct tw_place places[] = { { .stream = 0, .capture = 100, .first = 4 },
-                                              { .stream = 50, .capture = 200 },
-                                              { .stream = 60, .capture = 300, .first = 15 },
-                                              { .stream = 61, .capture = 400, .first = 1 } };
-    uint64_t where[SPAN];
-    struct tw_position position;
-
-    (void)state;
-    spread(where, SPAN, 0, places, LENGTH(places));
-    for (size_t at = 0; at < SPAN; at++) {
-        struct tw_stretch stretch;
-
-        tw_position_init(&position, places, LENGTH(places));
-        stretch = tw_position_stretch(&position, at);
-        CHECK(stretch.stop > at && stretch.stop <= stretch.end);
-        for (uint64_t byte = at; byte < SPAN && byte < stretch.end; byte++) {
-            const uint64_t frames = byte < stretch.stop ? 0 : 1 + (byte - stretch.stop) / 15;
-
-            check_case("byte %llu from %zu", (unsigned long long)byte, at);
-            CHECK_EQ(byte + stretch.delta + frames, where[byte]);
-        }
-    }
-}
-
-static void without_places_the_stream_is_the_capture(void **state)
-{
-    struct tw_position position;
-
-    (void)state;
-    tw_position_init(&position, NULL, 0);
-    CHECK_EQ(tw_position_at(&position, 0), 0);
-    CHECK_EQ(tw_position_at(&position, 12345678901), 12345678901);
-    CHECK_EQ(tw_position_discontinuity(NULL, 0, 0, UINT64_MAX), UINT64_MAX);
-}
-
-static void discontinuities_are_found_in_order(void **state)
-{
-    static const struct tw_place places[] = {
-        { .stream = 10 },
-        { .stream = 20, .is_discontinuity = 1 },
-        { .stream = 25 },
-        { .stream = 30, .is_discontinuity = 1 },
-        { .stream = 40, .is_discontinuity = 1 }, /* its bytes are still to come */
-    };
-
-    (void)state;
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 10, 40), 20);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 20, 40), 20);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 21, 40), 30);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 31, 40), 40);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 31, 39), UINT64_MAX);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 41, 90), UINT64_MAX);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_map_holds_what_was_put),
         cmocka_unit_test(the_map_survives_want_of_memory),
-        cmocka_unit_test(positions_agree_with_counting),
-        cmocka_unit_test(stretches_reach_to_the_end_of_their_place),
-        cmocka_unit_test(without_places_the_stream_is_the_capture),
-        cmocka_unit_test(discontinuities_are_found_in_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

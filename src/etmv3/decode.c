@@ -7,7 +7,7 @@
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST;
+    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static void mark(struct tw_stage *stage, const uint8_t *packet_end)
@@ -24,7 +24,7 @@ static bool one_packet(struct tw_stage *stage)
     struct tw_etmv3_packet packet;
     const uint8_t *at = stage->at;
 
-    decoder->reader.offset = stage->offset + (uint64_t)(at - stage->base);
+    decoder->reader.offset = tw_stage_offset(stage, at);
     if (tw_etmv3_read(&decoder->reader, &packet, at, (size_t)(stage->end - at),
                       stage->is_last) != TW_OK)
         return false;
@@ -167,8 +167,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
         }
         if (at > stage->at) {
             decoder->last_index = shift + (uint64_t)(uintptr_t)at - 1;
-            tw_stage_mark_at(stage, waiting ? waiting : out,
-                             stage->offset + (uint64_t)(at - 1 - stage->base),
+            tw_stage_mark_at(stage, waiting ? waiting : out, tw_stage_offset(stage, at - 1),
                              decoder->last_index);
             stage->at = at;
         }
@@ -219,9 +218,8 @@ static TW_NOINLINE void run_fast(struct tw_stage *stage)
         fast_packets(stage, 0);
     if (TW_LIKELY(!follow->error))
         return;
-    packet =
-        (struct tw_packet){ .index = decoder->last_index,
-                            .offset = stage->offset + (uint64_t)(stage->at - 1 - stage->base) };
+    packet = (struct tw_packet){ .index = decoder->last_index,
+                                 .offset = tw_stage_offset(stage, stage->at - 1) };
     tw_etmv3_fail(stage, follow->error, &packet, follow->error_detail);
     mark(stage, stage->at);
 }
@@ -252,7 +250,8 @@ static bool decode_stretch(struct tw_stage *stage)
 static void begin(struct tw_stage *stage, struct tw_etmv3_decoder *decoder,
                   struct tw_follow *follow, struct tw_output *output)
 {
-    tw_stage_begin(stage, decoder, &decoder->trouble, follow, output);
+    tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    tw_follow_enter(follow);
     if (decoder->held_count) {
         memcpy(stage->out, decoder->held, decoder->held_count * sizeof *decoder->held);
         decoder->waiting = stage->out;
@@ -276,6 +275,7 @@ static void finish(struct tw_stage *stage)
         decoder->waiting = NULL;
     }
     tw_stage_finish(stage);
+    tw_follow_leave(stage->follow);
 }
 
 enum tw_status tw_etmv3_decode(void *state, struct tw_follow *follow, struct tw_output *output,
@@ -331,8 +331,8 @@ void tw_etmv3_decoder_reset(void *state)
 
     tw_etmv3_reader_lost(&decoder->reader); /* its tables stay */
     decoder->reader.offset = 0;
-    memset((char *)decoder + offsetof(struct tw_etmv3_decoder, trouble), 0,
-           sizeof *decoder - offsetof(struct tw_etmv3_decoder, trouble));
+    memset((char *)decoder + offsetof(struct tw_etmv3_decoder, damage), 0,
+           sizeof *decoder - offsetof(struct tw_etmv3_decoder, damage));
     decoder->lost_reason = TW_REASON_RESET;
 }
 

@@ -4,7 +4,8 @@
 #define ETMV3_DECODE_H
 
 #include "etmv3/packet.h"
-#include "path/stage.h"
+#include "path/follow.h"
+#include "stage/stage.h"
 
 enum tw_etmv3_sync {
     TW_ETMV3_SYNC_START, /* no byte was seen yet */
@@ -47,7 +48,7 @@ struct tw_etmv3_decoder {
     struct tw_etmv3_reader reader;
     struct tw_etmv3_config config;
     /* From here on: what a reset forgets. */
-    struct tw_trouble trouble;
+    struct tw_damage damage;
     uint64_t last_index; /* of the last packet: the end of the trace is there */
     uint8_t sync;        /* enum tw_etmv3_sync */
     uint8_t lost_reason; /* enum tw_reason of the first NO_SYNC */

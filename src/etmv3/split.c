@@ -54,7 +54,7 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     struct tw_etmv3_decoder *decoder = any;
 
     reader_state(&decoder->reader, state);
-    tw_trouble_state(&decoder->trouble, state);
+    tw_damage_state(&decoder->damage, state);
     TW_STATE(state, decoder->last_index);
     TW_STATE(state, decoder->sync);
     if (decoder->sync == TW_ETMV3_SYNC_START)

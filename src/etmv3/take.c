@@ -34,7 +34,7 @@ void tw_etmv3_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet 
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
     forget(stage);
-    tw_stage_note(stage, code, packet, detail);
+    tw_stage_damage(stage, code, packet, detail);
     decoder->sync = TW_ETMV3_SYNC_ISYNC;
     add_no_sync(stage, code == TW_ERROR_BAD_OPCODE ? TW_REASON_BAD_IMAGE : TW_REASON_BAD_PACKET,
                 packet->index);
@@ -431,7 +431,7 @@ static void take_bad(struct tw_stage *stage, const struct tw_etmv3_packet *packe
     struct tw_etmv3_decoder *decoder = stage->decoder;
     const uint8_t code = codes[packet->base.type];
 
-    tw_stage_note(stage, code, &packet->base, packet->value);
+    tw_stage_damage(stage, code, &packet->base, packet->value);
     if (code == TW_ERROR_TRUNCATED)
         return;
     forget(stage);
@@ -465,7 +465,7 @@ void tw_etmv3_take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
-    tw_stage_note(stage, TW_ERROR_DISCONTINUITY, at, 0);
+    tw_stage_damage(stage, TW_ERROR_DISCONTINUITY, at, 0);
     forget(stage);
     tw_etmv3_reader_lost(&decoder->reader);
     if (decoder->sync == TW_ETMV3_SYNC_DONE)

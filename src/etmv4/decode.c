@@ -47,7 +47,8 @@ static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
 
 static bool has_room(const struct tw_etmv4_stage *stage)
 {
-    return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST;
+    return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST &&
+           !stage->run.follow->is_stopped;
 }
 
 static struct tw_packet last_packet(const struct tw_etmv4_decoder *decoder)
@@ -215,6 +216,21 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
     return failed;
 }
 
+/* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
+   wanted for them that only who knows of a context among it can give.  True: there was a context. */
+static bool stops_before_atoms(struct tw_etmv4_stage *stage)
+{
+    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+
+    if (decoder->sync != TW_SYNC_DONE || decoder->reader.setup.max_spec || !decoder->count ||
+        decoder->exception_is_open || !tw_etmv4_atoms[*stage->at].count)
+        return false;
+    decoder->has_atom = decoder->drains = true;
+    tw_etmv4_release(&stage->run);
+    mark(stage, stage->at + 1);
+    return stage->run.follow->is_stopped;
+}
+
 /* A stretch of input without a gap.  False: the batch is full. */
 static bool decode_stretch(struct tw_etmv4_stage *stage)
 {
@@ -248,6 +264,8 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
             if (stage->at == stage->end)
                 return true;
         }
+        if (stage->run.follow->stops_at_context && stops_before_atoms(stage))
+            return false;
         if (!one_packet(stage))
             return true;
     }

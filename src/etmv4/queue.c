@@ -155,7 +155,7 @@ bool tw_etmv4_release(struct tw_etmv4_run *run)
                                    decoder->drains || is_crowded(decoder))) {
         struct tw_etmv4_item item;
 
-        if (run->end - run->out < TW_ETMV4_ITEM_MOST)
+        if (run->end - run->out < TW_ETMV4_ITEM_MOST || run->follow->is_stopped)
             return false;
         if (decoder->source_is_open) {
             tw_etmv4_go_on(run);

@@ -3,8 +3,8 @@
 #ifndef ETMV4_STAGE_H
 #define ETMV4_STAGE_H
 
-#include "base/position.h"
 #include "etmv4/decode.h"
+#include "stage/position.h"
 
 /* One run over an input. */
 struct tw_etmv4_stage {

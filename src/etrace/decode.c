@@ -2,34 +2,23 @@
 /* E-Trace: bytes to elements in one pass. */
 #include "etrace/decode.h"
 
-/* A run over an input, and what of it is where in the capture. */
-struct stage {
-    struct tw_etrace_run run;
-    struct tw_position position;
-    struct tw_output *output;
-    struct tw_input *in;
-    struct tw_element *marked; /* elements before this one have a mark */
-};
-
-/* Notes which packet released the elements written since the last mark. */
-static void mark(struct stage *stage)
+/* The elements written since the last mark were released by the packet at hand. */
+static void mark(struct tw_stage *stage)
 {
-    struct tw_marks *marks = &stage->output->marks;
+    const struct tw_etrace_decoder *decoder = stage->decoder;
 
-    if (!marks->marks || stage->run.out == stage->marked || marks->count == marks->room)
+    if (!stage->output->marks.marks)
         return;
-    marks->marks[marks->count++] = (struct tw_mark){
-        .released = stage->run.decoder->end_index,
-        .first = (size_t)(stage->marked - stage->output->batch->elements),
-    };
-    stage->marked = stage->run.out;
+    tw_stage_mark_at(stage, stage->out, decoder->packet_end - 1, decoder->end_index - 1);
+    if (decoder->packet_end <= stage->offset) /* its last byte lies in an input that is gone */
+        stage->marked_until = 0;
 }
 
 /* The code may have changed since the last run: finds the place again. */
-static void find_place(struct tw_etrace_run *run)
+static void find_place(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    struct tw_code *code = run->follow->code;
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    struct tw_code *code = stage->follow->code;
 
     tw_code_refresh(code);
     if (decoder->generation != code->generation) {
@@ -41,25 +30,16 @@ static void find_place(struct tw_etrace_run *run)
     if (decoder->epoch == code->epoch || !decoder->place.at)
         return;
     decoder->place.at =
-        tw_blocks_find(run->follow->blocks, decoder->place.start, decoder->isa, 0);
+        tw_blocks_find(stage->follow->blocks, decoder->place.start, decoder->isa, 0);
     decoder->epoch = code->epoch;
 }
 
-static struct stage begin(struct tw_etrace_decoder *decoder, struct tw_follow *follow,
-                          struct tw_output *output, struct tw_input *in)
+static void begin(struct tw_stage *stage, struct tw_etrace_decoder *decoder,
+                  struct tw_follow *follow, struct tw_output *output)
 {
-    struct tw_batch *batch = output->batch;
-    struct stage stage = { .output = output, .in = in };
-
-    stage.run = (struct tw_etrace_run){ .decoder = decoder,
-                                        .follow = follow,
-                                        .out = batch->elements + batch->count,
-                                        .end = batch->elements + batch->room };
-    stage.marked = stage.run.out;
-    if (in)
-        tw_position_init(&stage.position, in->places, in->place_count);
-    find_place(&stage.run);
-    return stage;
+    tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    stage->index = decoder->packet_index; /* of a packet that lies in an input that is gone */
+    find_place(stage);
 }
 
 /* What the next packet is; the common encapsulation without a call. */
@@ -80,30 +60,37 @@ TW_INLINE enum tw_status next_frame(struct tw_etrace_transport *transport,
     return tw_etrace_transport_next(transport, frame, data, size, is_last);
 }
 
-static void begin_packet(struct stage *stage, uint64_t offset, uint32_t size)
+/* The bytes at hand are behind the last packet. */
+static void pass(struct tw_stage *stage, uint64_t offset, uint32_t size)
 {
-    struct tw_etrace_decoder *decoder = stage->run.decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
-    decoder->packet_offset = offset;
     decoder->packet_end = offset + size;
+    decoder->end_index = tw_position_at(&stage->position, decoder->packet_end - 1) + 1;
+    if (TW_LIKELY(decoder->has_begun))
+        return;
+    decoder->has_begun = true;
+    decoder->packet_index = stage->index = tw_position_at(&stage->position, offset);
+    if (!decoder->codec.config.is_data)
+        tw_stage_add(stage, TW_ELEMENT_NO_SYNC, stage->index)->reason = TW_REASON_INIT;
+}
+
+static void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size)
+{
+    struct tw_etrace_decoder *decoder = stage->decoder;
+
+    pass(stage, offset, size);
+    decoder->packet_offset = offset;
+    decoder->packet_index = stage->index = tw_position_at(&stage->position, offset);
     decoder->has_left = false;
     decoder->sure = decoder->place;
-    decoder->end_index = tw_position_at(&stage->position, decoder->packet_end - 1) + 1;
-    stage->run.index = tw_position_at(&stage->position, offset);
-    if (TW_UNLIKELY(!decoder->has_begun)) {
-        decoder->has_begun = true;
-        if (!decoder->codec.config.is_data)
-            *stage->run.out++ = (struct tw_element){ .index = stage->run.index,
-                                                     .type = TW_ELEMENT_NO_SYNC,
-                                                     .reason = TW_REASON_INIT };
-    }
 }
 
 /* Reads the payload and begins with what it means. */
-static void take_payload(struct stage *stage, const struct tw_etrace_frame *frame,
+static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *frame,
                          const uint8_t *data, size_t readable)
 {
-    struct tw_etrace_decoder *decoder = stage->run.decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_codec *codec = &decoder->codec;
     struct tw_payload payload;
     enum tw_error_code error;
@@ -115,76 +102,83 @@ static void take_payload(struct stage *stage, const struct tw_etrace_frame *fram
         error = tw_etraced_parse(&codec->data_shape, codec->options, &codec->history,
                                  &decoder->packet, &payload);
     if (TW_UNLIKELY(frame->has_stamp))
-        *stage->run.out++ = (struct tw_element){ .index = stage->run.index,
-                                                 .type = TW_ELEMENT_TIMESTAMP,
-                                                 .timestamp = frame->stamp };
+        tw_stage_add(stage, TW_ELEMENT_TIMESTAMP, stage->index)->timestamp = frame->stamp;
     if (TW_LIKELY(error == TW_ERROR_NONE)) {
-        tw_etrace_take(&stage->run);
+        tw_etrace_take(stage);
         return;
     }
-    tw_etrace_fail(&stage->run, (uint8_t)error, data[0]);
+    tw_etrace_fail(stage, (uint8_t)error, data[0]);
     tw_etrace_transport_lose(&codec->transport);
 }
 
-/* Decodes up to `end`, where the trace ends, goes on later, or has a gap: a packet that the gap cuts
-   is no packet.  False: the batch is full. */
-static bool decode_stretch(struct stage *stage, size_t end, bool has_gap)
+/* What the bytes of one frame mean. */
+static void take_frame(struct tw_stage *stage, const struct tw_etrace_frame *frame)
 {
-    const bool is_last = has_gap || stage->in->is_last;
-    struct tw_etrace_decoder *decoder = stage->run.decoder;
+    const uint64_t offset = tw_stage_offset(stage, stage->at);
+    const uint8_t *data = stage->at;
+
+    stage->at += frame->size;
+    if (TW_LIKELY(frame->kind <= TW_ETRACE_FRAME_DATA)) {
+        begin_packet(stage, offset, frame->size);
+        /* 64 bytes behind the input may be read. */
+        take_payload(stage, frame, data, (size_t)(stage->end - data) + 64);
+    } else if (frame->kind == TW_ETRACE_FRAME_BAD) {
+        begin_packet(stage, offset, frame->size);
+        tw_etrace_fail(stage, TW_ERROR_RESERVED_HEADER, data[0]);
+    } else { /* how a run of idle bytes is cut depends on how they were fed */
+        pass(stage, offset, frame->size);
+    }
+}
+
+/* Up to the end of the input or a gap: a packet that the gap cuts is no packet.  False: the batch is
+   full. */
+static bool decode_stretch(struct tw_stage *stage)
+{
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_transport *transport = &decoder->codec.transport;
-    struct tw_input *in = stage->in;
 
     for (;;) {
-        const size_t size = end - in->used;
-        const uint8_t *data = size ? in->data + in->used : NULL;
+        const size_t size = (size_t)(stage->end - stage->at);
         struct tw_etrace_frame frame;
 
         if (decoder->phase != TW_ETRACE_IDLE) {
-            const bool is_done = tw_etrace_go_on(&stage->run);
+            const bool is_done = tw_etrace_go_on(stage);
 
             mark(stage);
             if (!is_done)
                 return false;
         }
+        if (size == 0 && !stage->has_gap)
+            return true;
+        if (stage->limit - stage->out < TW_ETRACE_MOST)
+            return false;
         if (size == 0)
             return true;
-        if (stage->run.end - stage->run.out < TW_ETRACE_MOST)
-            return false;
-        if (next_frame(transport, &frame, data, size, is_last) != TW_OK) {
-            if (has_gap || !is_last)
+        if (next_frame(transport, &frame, stage->at, size, stage->is_last) != TW_OK) {
+            if (stage->has_gap || !stage->is_last)
                 return true;
-            begin_packet(stage, in->offset + in->used, (uint32_t)size);
-            tw_etrace_fail(&stage->run, TW_ERROR_TRUNCATED, data[0]);
-            in->used = end;
+            begin_packet(stage, tw_stage_offset(stage, stage->at), (uint32_t)size);
+            tw_etrace_fail(stage, TW_ERROR_TRUNCATED, *stage->at);
+            stage->at = stage->end;
             mark(stage);
             return true;
         }
         tw_etrace_transport_pass(transport, &frame);
-        begin_packet(stage, in->offset + in->used, frame.size);
-        in->used += frame.size;
-        if (TW_LIKELY(frame.kind <= TW_ETRACE_FRAME_DATA)) {
-            /* 64 bytes behind the input may be read. */
-            take_payload(stage, &frame, data, size + 64);
-        } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
-            tw_etrace_fail(&stage->run, TW_ERROR_RESERVED_HEADER, data[0]);
-        }
+        take_frame(stage, &frame);
         if (decoder->phase == TW_ETRACE_IDLE)
             mark(stage);
     }
 }
 
-/* Bytes are missing at stream offset `gap`. */
-static void take_gap(struct stage *stage, uint64_t gap)
+static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
-    struct tw_etrace_decoder *decoder = stage->run.decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
-    decoder->handled_gap = gap + 1;
     tw_etrace_transport_lose(&decoder->codec.transport);
     if (!decoder->has_begun)
         return;
-    begin_packet(stage, gap, 1);
-    tw_etrace_fail(&stage->run, TW_ERROR_DISCONTINUITY, 0);
+    begin_packet(stage, at->offset, 1);
+    tw_etrace_fail(stage, TW_ERROR_DISCONTINUITY, 0);
     mark(stage);
 }
 
@@ -192,53 +186,32 @@ enum tw_status tw_etrace_decode(void *state, struct tw_follow *follow, struct tw
                                 struct tw_input *in)
 {
     struct tw_etrace_decoder *decoder = state;
-    struct stage stage = begin(decoder, follow, output, in);
-    bool has_room;
+    struct tw_stage stage;
+    bool is_used_up;
 
-    /* A packet that was begun lies in an input that is gone; its index does not. */
-    stage.run.index = decoder->resume_index;
-    for (;;) {
-        const uint64_t from = in->offset + in->used;
-        const uint64_t first = decoder->handled_gap > from ? decoder->handled_gap : from;
-        const uint64_t gap = tw_position_discontinuity(in->places, in->place_count, first,
-                                                       in->offset + in->size);
-        const bool has_gap = gap != UINT64_MAX;
-        const size_t end = has_gap ? (size_t)(gap - in->offset) : in->size;
-
-        has_room = decode_stretch(&stage, end, has_gap);
-        if (!has_room || !has_gap)
-            break;
-        if (stage.run.end - stage.run.out < TW_ETRACE_MOST) {
-            has_room = false;
-            break;
-        }
-        in->used = end;
-        take_gap(&stage, gap);
-    }
-    decoder->resume_index = stage.run.index;
-    output->batch->count = (size_t)(stage.run.out - output->batch->elements);
+    begin(&stage, decoder, follow, output);
+    is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);
+    tw_stage_finish(&stage);
     if (follow->code->out_of_memory)
         return TW_E_MEMORY;
-    return has_room ? TW_MORE : TW_OK;
+    return is_used_up ? TW_MORE : TW_OK;
 }
 
 enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_output *output)
 {
     struct tw_etrace_decoder *decoder = state;
-    struct stage stage = begin(decoder, follow, output, NULL);
+    struct tw_stage stage;
 
+    begin(&stage, decoder, follow, output);
     if (decoder->is_ended)
         return TW_END;
-    if (stage.run.end - stage.run.out < TW_ETRACE_MOST)
+    if (stage.limit - stage.out < TW_ETRACE_MOST)
         return TW_OK;
     decoder->is_ended = true;
-    stage.run.index = decoder->resume_index;
-    tw_etrace_flush(&stage.run);
-    tw_etrace_report_error(&stage.run, decoder->packet_end);
-    *stage.run.out++ = (struct tw_element){ .index = decoder->end_index,
-                                            .type = TW_ELEMENT_EO_TRACE,
-                                            .reason = TW_REASON_END };
-    output->batch->count = (size_t)(stage.run.out - output->batch->elements);
+    tw_etrace_flush(&stage);
+    tw_stage_report(&stage, decoder->packet_end);
+    tw_stage_add(&stage, TW_ELEMENT_EO_TRACE, decoder->end_index)->reason = TW_REASON_END;
+    tw_stage_finish(&stage);
     return TW_END;
 }
 

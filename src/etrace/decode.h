@@ -4,10 +4,9 @@
 #ifndef ETRACE_DECODE_H
 #define ETRACE_DECODE_H
 
-#include "base/position.h"
 #include "etrace/packet.h"
 #include "path/follow.h"
-#include "protocol.h"
+#include "stage/stage.h"
 
 enum {
     TW_ETRACE_PREDICTOR_MAX = 1 << 15,
@@ -35,7 +34,7 @@ enum tw_etrace_walk {
     TW_ETRACE_WALK_ADDRESS,  /* came by the address */
     TW_ETRACE_WALK_BRANCH,   /* at the branch that the last outcome is for */
     TW_ETRACE_WALK_MISSING,  /* the image ends */
-    TW_ETRACE_WALK_ERROR     /* the packets contradict the image: decoder->error */
+    TW_ETRACE_WALK_ERROR     /* the packets contradict the image: walk_error */
 };
 
 /* Where a walk is to go. */
@@ -94,7 +93,8 @@ struct tw_etrace_decoder {
 
     struct tw_etrace_packet packet;     /* at hand */
     uint64_t packet_offset, packet_end; /* in the stream */
-    uint64_t resume_index, end_index;   /* of its beginning and end, in the capture */
+    /* In the capture: of its beginning, and behind it and the idle bytes that follow. */
+    uint64_t packet_index, end_index;
 
     /* The last trap, until its handler is reported. */
     bool has_trap;
@@ -104,9 +104,9 @@ struct tw_etrace_decoder {
     bool has_next_epc;
     uint64_t next_epc;
 
-    uint8_t error; /* of the walk, then of the loss until synchronization; 0: none */
-    uint64_t error_detail, error_index, error_offset;
-    uint64_t handled_gap;
+    uint8_t walk_error; /* what TW_ETRACE_WALK_ERROR stands for */
+    uint64_t walk_error_detail;
+    struct tw_damage damage;
 
     uint64_t generation;     /* of the image, when it was asked ... */
     bool image_has_contexts; /* ... whether it holds regions of some contexts only */
@@ -116,13 +116,10 @@ struct tw_etrace_decoder {
     uint8_t predictor[TW_ETRACE_PREDICTOR_MAX];
 };
 
-/* One run over an input. */
-struct tw_etrace_run {
-    struct tw_etrace_decoder *decoder;
-    struct tw_follow *follow;
-    struct tw_element *out, *end;
-    uint64_t index; /* of the packet at hand, in the capture */
-};
+TW_INLINE struct tw_etrace_decoder *tw_etrace_of(const struct tw_stage *stage)
+{
+    return stage->decoder;
+}
 
 /* decode.c: members of struct tw_protocol. */
 enum tw_status tw_etrace_decode(void *state, struct tw_follow *follow, struct tw_output *output,
@@ -139,25 +136,25 @@ bool tw_etrace_split(struct tw_split *split, const void *decoder, const uint8_t 
 
 /* walk.c */
 
-enum tw_etrace_walk tw_etrace_walk(struct tw_etrace_run *run);
+enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage);
 /* False: a walk to the goal, a synchronization packet's address, would end at a branch that no
    outcome tells of, or nowhere.  Nothing is said or changed. */
-bool tw_etrace_reaches(struct tw_etrace_run *run);
+bool tw_etrace_reaches(struct tw_stage *stage);
 
 /* The program is at this address, whose instruction was executed.  False: it is not in the image,
    and an element says so. */
-bool tw_etrace_place_at(struct tw_etrace_run *run, uint64_t address);
+bool tw_etrace_place_at(struct tw_stage *stage, uint64_t address);
 /* Says what was executed up to now, or up to the instruction at pc, which is left out. */
-void tw_etrace_flush(struct tw_etrace_run *run);
-void tw_etrace_flush_before(struct tw_etrace_run *run);
+void tw_etrace_flush(struct tw_stage *stage);
+void tw_etrace_flush_before(struct tw_stage *stage);
 /* What was executed up to now was said before. */
-void tw_etrace_skip(struct tw_etrace_run *run);
+void tw_etrace_skip(struct tw_stage *stage);
 /* The instruction at an address is a conditional branch. */
-bool tw_etrace_is_branch(struct tw_etrace_run *run, uint64_t address);
+bool tw_etrace_is_branch(struct tw_stage *stage, uint64_t address);
 /* Where the program would have gone on.  False: the trace does not tell. */
-bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address);
+bool tw_etrace_successor(struct tw_stage *stage, uint64_t *address);
 /* The last instruction is an ecall or ebreak, so it raised this exception. */
-bool tw_etrace_raised(struct tw_etrace_run *run, unsigned cause);
+bool tw_etrace_raised(struct tw_stage *stage, unsigned cause);
 /* Outcomes that wait. */
 uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
 /* What is left at a branch becomes an outcome of the map. */
@@ -168,13 +165,11 @@ void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder);
 /* take.c */
 
 /* Begins with the packet at hand: sets the phase. */
-void tw_etrace_take(struct tw_etrace_run *run);
+void tw_etrace_take(struct tw_stage *stage);
 /* Goes on until the phase is idle (true) or there is no more room. */
-bool tw_etrace_go_on(struct tw_etrace_run *run);
+bool tw_etrace_go_on(struct tw_stage *stage);
 /* What was traced is no longer known to go on. */
-void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail);
-/* Says what the last loss cost. */
-void tw_etrace_report_error(struct tw_etrace_run *run, uint64_t resumed);
+void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail);
 
 /* index.c */
 

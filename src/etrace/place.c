@@ -3,12 +3,13 @@
 #include "etrace/place.h"
 
 /* Bytes of the instruction at an address; 0: it is not there. */
-unsigned tw_etrace_size_at(struct tw_etrace_run *run, uint64_t address)
+unsigned tw_etrace_size_at(struct tw_stage *stage, uint64_t address)
 {
     uint32_t opcode;
     uint8_t size;
 
-    return tw_code_opcode(run->follow->blocks, &opcode, &size, address, run->decoder->isa)
+    return tw_code_opcode(stage->follow->blocks, &opcode, &size, address,
+                          tw_etrace_of(stage)->isa)
                ? size
                : 0;
 }
@@ -110,12 +111,12 @@ uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder)
 /* Places. */
 
 /* The first instruction of the block that was entered is executed. */
-void tw_etrace_execute_first(struct tw_etrace_run *run)
+void tw_etrace_execute_first(struct tw_stage *stage)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
 
-    if (tw_etrace_block(run)->count == 1) {
-        tw_etrace_run_to_end(run);
+    if (tw_etrace_block(stage)->count == 1) {
+        tw_etrace_run_to_end(stage);
         return;
     }
     place->is_first = true;
@@ -123,25 +124,25 @@ void tw_etrace_execute_first(struct tw_etrace_run *run)
 }
 
 /* Counts the first instruction, now that it matters. */
-void tw_etrace_settle(struct tw_etrace_run *run)
+void tw_etrace_settle(struct tw_stage *stage)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
 
     if (!place->is_first)
         return;
     place->is_first = false;
-    place->done += tw_etrace_size_at(run, place->done);
+    place->done += tw_etrace_size_at(stage, place->done);
     place->done_count++;
 }
 
-static struct tw_element *emit_part(struct tw_etrace_run *run, uint64_t until, uint32_t count)
+static struct tw_element *emit_part(struct tw_stage *stage, uint64_t until, uint32_t count)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
-    struct tw_element *out = run->out++;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
+    struct tw_element *out = stage->out++;
 
-    *out = (struct tw_element){ .index = run->index,
+    *out = (struct tw_element){ .index = stage->index,
                                 .type = TW_ELEMENT_INSTR_RANGE,
-                                .isa = run->decoder->isa,
+                                .isa = tw_etrace_of(stage)->isa,
                                 .flags = TW_RANGE_EXECUTED,
                                 .start = place->from,
                                 .length = (uint32_t)(until - place->from),
@@ -152,135 +153,136 @@ static struct tw_element *emit_part(struct tw_etrace_run *run, uint64_t until, u
 }
 
 /* What is left of the block, all of which was executed. */
-void tw_etrace_emit_rest(struct tw_etrace_run *run, bool is_taken)
+void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
-    const struct tw_block *block = tw_etrace_block(run);
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
+    const struct tw_block *block = tw_etrace_block(stage);
     struct tw_element *out;
 
     if (block->count == 0)
         return;
     if (place->from_count == 0) {
-        tw_follow_emit(run->out++, block, is_taken, run->index);
+        tw_follow_emit(stage->out++, block, is_taken, stage->index);
         place->from = tw_etrace_block_end(block);
         place->from_count = block->count;
     } else if (place->from_count < block->count) {
-        out = emit_part(run, tw_etrace_block_end(block), block->count);
+        out = emit_part(stage, tw_etrace_block_end(block), block->count);
         out->last = block->last;
         out->flags = (uint8_t)(block->flags | (is_taken ? TW_RANGE_EXECUTED : 0));
     }
 }
 
-void tw_etrace_flush(struct tw_etrace_run *run)
+void tw_etrace_flush(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_place *place = &decoder->place;
 
     if (!place->at)
         return;
-    tw_etrace_settle(run);
+    tw_etrace_settle(stage);
     if (place->done_count == place->from_count)
         return;
-    if (tw_etrace_is_at_end(run)) {
+    if (tw_etrace_is_at_end(stage)) {
         const bool is_known = tw_etrace_outcomes(decoder) > 0;
 
-        tw_etrace_emit_rest(run, !tw_etrace_is_conditional(tw_etrace_block(run)) ||
-                                     (is_known && tw_etrace_peek_outcome(decoder, place->pc)));
+        tw_etrace_emit_rest(stage,
+                            !tw_etrace_is_conditional(tw_etrace_block(stage)) ||
+                                (is_known && tw_etrace_peek_outcome(decoder, place->pc)));
     } else {
-        emit_part(run, place->done, place->done_count)->last_size =
+        emit_part(stage, place->done, place->done_count)->last_size =
             (unsigned)(place->done - place->pc) / 2 & 3u;
     }
 }
 
-void tw_etrace_flush_before(struct tw_etrace_run *run)
+void tw_etrace_flush_before(struct tw_stage *stage)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
     uint64_t last = place->from;
 
     if (!place->at || place->from == place->pc)
         return;
-    tw_etrace_settle(run);
+    tw_etrace_settle(stage);
     /* The last instruction of the part is not known: the walk came here by its sizes. */
     for (uint32_t i = place->from_count + 2; i < place->done_count; i++)
-        last += tw_etrace_size_at(run, last);
-    emit_part(run, place->pc, place->done_count - 1)->last_size =
+        last += tw_etrace_size_at(stage, last);
+    emit_part(stage, place->pc, place->done_count - 1)->last_size =
         (unsigned)(place->pc - last) / 2 & 3u;
 }
 
-void tw_etrace_skip(struct tw_etrace_run *run)
+void tw_etrace_skip(struct tw_stage *stage)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
 
-    tw_etrace_settle(run);
+    tw_etrace_settle(stage);
     place->from = place->done;
     place->from_count = place->done_count;
 }
 
 /* The block at an address; 0: memory is out. */
-uint32_t tw_etrace_find(struct tw_etrace_run *run, uint64_t address)
+uint32_t tw_etrace_find(struct tw_stage *stage, uint64_t address)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    const uint32_t at = tw_blocks_find(run->follow->blocks, address, decoder->isa, 0);
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    const uint32_t at = tw_blocks_find(stage->follow->blocks, address, decoder->isa, 0);
 
-    if (TW_UNLIKELY(decoder->epoch != run->follow->code->epoch)) { /* there were too many */
-        decoder->epoch = run->follow->code->epoch;
+    if (TW_UNLIKELY(decoder->epoch != stage->follow->code->epoch)) { /* there were too many */
+        decoder->epoch = stage->follow->code->epoch;
         if (decoder->place.at)
             decoder->place.at =
-                tw_blocks_find(run->follow->blocks, decoder->place.start, decoder->isa, 0);
+                tw_blocks_find(stage->follow->blocks, decoder->place.start, decoder->isa, 0);
         if (decoder->sure.start == decoder->place.start)
             decoder->sure.at = decoder->place.at;
     }
     return at;
 }
 
-void tw_etrace_emit_missing(struct tw_etrace_run *run, uint64_t address)
+void tw_etrace_emit_missing(struct tw_stage *stage, uint64_t address)
 {
-    *run->out++ = (struct tw_element){ .index = run->index,
-                                       .type = TW_ELEMENT_ADDR_NACC,
-                                       .address = address,
-                                       .space = TW_SPACE_ANY };
-    run->decoder->place.at = 0;
+    *stage->out++ = (struct tw_element){ .index = stage->index,
+                                         .type = TW_ELEMENT_ADDR_NACC,
+                                         .address = address,
+                                         .space = TW_SPACE_ANY };
+    tw_etrace_of(stage)->place.at = 0;
 }
 
-bool tw_etrace_place_at(struct tw_etrace_run *run, uint64_t address)
+bool tw_etrace_place_at(struct tw_stage *stage, uint64_t address)
 {
-    const uint32_t at = tw_etrace_find(run, address);
+    const uint32_t at = tw_etrace_find(stage, address);
 
-    run->decoder->hops = 0;
+    tw_etrace_of(stage)->hops = 0;
     if (!at) {
-        run->decoder->place.at = 0;
+        tw_etrace_of(stage)->place.at = 0;
         return false;
     }
-    tw_etrace_enter(run, at, address);
-    if (tw_etrace_block(run)->count == 0) {
-        tw_etrace_emit_missing(run, address);
+    tw_etrace_enter(stage, at, address);
+    if (tw_etrace_block(stage)->count == 0) {
+        tw_etrace_emit_missing(stage, address);
         return false;
     }
-    tw_etrace_execute_first(run);
+    tw_etrace_execute_first(stage);
     return true;
 }
 
-bool tw_etrace_is_branch(struct tw_etrace_run *run, uint64_t address)
+bool tw_etrace_is_branch(struct tw_stage *stage, uint64_t address)
 {
-    const uint32_t at = tw_etrace_find(run, address);
-    const struct tw_block *block = &run->follow->blocks->blocks[at & ~TW_BLOCK_BROKEN];
+    const uint32_t at = tw_etrace_find(stage, address);
+    const struct tw_block *block = &stage->follow->blocks->blocks[at & ~TW_BLOCK_BROKEN];
 
     return tw_block_is_plain(at) && block->count == 1 && tw_etrace_is_conditional(block);
 }
 
-bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address)
+bool tw_etrace_successor(struct tw_stage *stage, uint64_t *address)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_block *block;
     const struct tw_block_more *more;
 
     if (!decoder->place.at)
         return false;
-    tw_etrace_settle(run);
-    block = tw_etrace_block(run);
-    more = tw_etrace_more(run);
+    tw_etrace_settle(stage);
+    block = tw_etrace_block(stage);
+    more = tw_etrace_more(stage);
     *address = decoder->place.done;
-    if (!tw_etrace_is_at_end(run))
+    if (!tw_etrace_is_at_end(stage))
         return true;
     if (decoder->place.at & TW_BLOCK_BROKEN)
         return more->end == TW_BLOCK_UNREADABLE;
@@ -303,13 +305,14 @@ bool tw_etrace_successor(struct tw_etrace_run *run, uint64_t *address)
     return true;
 }
 
-bool tw_etrace_raised(struct tw_etrace_run *run, unsigned cause)
+bool tw_etrace_raised(struct tw_stage *stage, unsigned cause)
 {
     uint32_t opcode;
     uint8_t size;
 
-    if (!run->decoder->place.at || !tw_code_opcode(run->follow->blocks, &opcode, &size,
-                                                   run->decoder->place.pc, run->decoder->isa))
+    if (!tw_etrace_of(stage)->place.at ||
+        !tw_code_opcode(stage->follow->blocks, &opcode, &size, tw_etrace_of(stage)->place.pc,
+                        tw_etrace_of(stage)->isa))
         return false;
     if (opcode == 0x00000073) /* ecall, from any privilege */
         return cause >= 8 && cause <= 11;

@@ -5,14 +5,14 @@
 
 #include "etrace/decode.h"
 
-TW_INLINE const struct tw_block *tw_etrace_block(const struct tw_etrace_run *run)
+TW_INLINE const struct tw_block *tw_etrace_block(const struct tw_stage *stage)
 {
-    return &run->follow->blocks->blocks[run->decoder->place.at & ~TW_BLOCK_BROKEN];
+    return &stage->follow->blocks->blocks[tw_etrace_of(stage)->place.at & ~TW_BLOCK_BROKEN];
 }
 
-TW_INLINE struct tw_block_more *tw_etrace_more(const struct tw_etrace_run *run)
+TW_INLINE struct tw_block_more *tw_etrace_more(const struct tw_stage *stage)
 {
-    return &run->follow->blocks->more[run->decoder->place.at & ~TW_BLOCK_BROKEN];
+    return &stage->follow->blocks->more[tw_etrace_of(stage)->place.at & ~TW_BLOCK_BROKEN];
 }
 
 TW_INLINE uint64_t tw_etrace_block_end(const struct tw_block *block)
@@ -35,13 +35,13 @@ TW_INLINE bool tw_etrace_is_conditional(const struct tw_block *block)
 
 /* The goal's address can only be this return's target: no outcome is left but that of a branch
    there.  On the way to a second visit the outcomes are those of the next packet. */
-static inline bool tw_etrace_is_last_return(struct tw_etrace_run *run)
+static inline bool tw_etrace_is_last_return(struct tw_stage *stage)
 {
-    const struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_decoder *decoder = stage->decoder;
     const uint64_t left = tw_etrace_outcomes(decoder);
 
     return decoder->phase == TW_ETRACE_SECOND_VISIT || left == 0 ||
-           (left == 1 && tw_etrace_is_branch(run, decoder->goal.address));
+           (left == 1 && tw_etrace_is_branch(stage, decoder->goal.address));
 }
 
 /* The depth that a packet gives is the current one; a full counter does not fit its field. */
@@ -52,16 +52,16 @@ TW_INLINE bool tw_etrace_is_at_depth(const struct tw_etrace_decoder *decoder)
     return decoder->goal.irdepth == (decoder->return_depth & mask);
 }
 
-TW_INLINE bool tw_etrace_is_implicit_return(struct tw_etrace_run *run,
+TW_INLINE bool tw_etrace_is_implicit_return(struct tw_stage *stage,
                                             const struct tw_block_more *more)
 {
-    const struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_decoder *decoder = stage->decoder;
 
     if (!more->is_return || !(decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) ||
         decoder->return_depth == 0)
         return false;
     return !(decoder->goal.has_irdepth && !decoder->goal.is_notify &&
-             tw_etrace_is_at_depth(decoder) && tw_etrace_is_last_return(run));
+             tw_etrace_is_at_depth(decoder) && tw_etrace_is_last_return(stage));
 }
 
 TW_INLINE bool tw_etrace_is_sequential(const struct tw_etrace_decoder *decoder,
@@ -70,9 +70,9 @@ TW_INLINE bool tw_etrace_is_sequential(const struct tw_etrace_decoder *decoder,
     return more->is_sequential && (decoder->codec.options & TW_ETRACE_SIJUMP);
 }
 
-TW_INLINE void tw_etrace_enter(struct tw_etrace_run *run, uint32_t at, uint64_t address)
+TW_INLINE void tw_etrace_enter(struct tw_stage *stage, uint32_t at, uint64_t address)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
 
     place->at = at;
     place->start = place->from = place->done = address;
@@ -80,10 +80,10 @@ TW_INLINE void tw_etrace_enter(struct tw_etrace_run *run, uint32_t at, uint64_t 
     place->is_first = false;
 }
 
-TW_INLINE void tw_etrace_run_to_end(struct tw_etrace_run *run)
+TW_INLINE void tw_etrace_run_to_end(struct tw_stage *stage)
 {
-    struct tw_etrace_place *place = &run->decoder->place;
-    const struct tw_block *block = tw_etrace_block(run);
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
+    const struct tw_block *block = tw_etrace_block(stage);
 
     place->done = tw_etrace_block_end(block);
     place->done_count = block->count;
@@ -91,13 +91,13 @@ TW_INLINE void tw_etrace_run_to_end(struct tw_etrace_run *run)
     place->pc = place->done - tw_etrace_last_size(block);
 }
 
-TW_INLINE bool tw_etrace_is_at_end(const struct tw_etrace_run *run)
+TW_INLINE bool tw_etrace_is_at_end(const struct tw_stage *stage)
 {
-    return run->decoder->place.done_count == tw_etrace_block(run)->count;
+    return tw_etrace_of(stage)->place.done_count == tw_etrace_block(stage)->count;
 }
 
 /* Bytes of the instruction at an address; 0: it is not there. */
-unsigned tw_etrace_size_at(struct tw_etrace_run *run, uint64_t address);
+unsigned tw_etrace_size_at(struct tw_stage *stage, uint64_t address);
 
 /* Which way the branch at `address` goes; there must be an outcome.  take uses it up. */
 bool tw_etrace_peek_outcome(struct tw_etrace_decoder *decoder, uint64_t address);
@@ -107,13 +107,13 @@ void tw_etrace_push_return(struct tw_etrace_decoder *decoder, uint64_t address);
 uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder);
 
 /* The block at an address; 0: memory is out. */
-uint32_t tw_etrace_find(struct tw_etrace_run *run, uint64_t address);
+uint32_t tw_etrace_find(struct tw_stage *stage, uint64_t address);
 /* The first instruction of the block that was entered is executed ... */
-void tw_etrace_execute_first(struct tw_etrace_run *run);
+void tw_etrace_execute_first(struct tw_stage *stage);
 /* ... and counted, now that it matters. */
-void tw_etrace_settle(struct tw_etrace_run *run);
+void tw_etrace_settle(struct tw_stage *stage);
 /* Says what is left of the block, all of which was executed. */
-void tw_etrace_emit_rest(struct tw_etrace_run *run, bool is_taken);
-void tw_etrace_emit_missing(struct tw_etrace_run *run, uint64_t address);
+void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken);
+void tw_etrace_emit_missing(struct tw_stage *stage, uint64_t address);
 
 #endif

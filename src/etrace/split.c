@@ -88,7 +88,7 @@ static void packet_state(struct tw_etrace_decoder *decoder, struct tw_follow *fo
                          struct tw_state *state)
 {
     TW_STATE(state, decoder->packet_end);
-    TW_STATE(state, decoder->resume_index);
+    TW_STATE(state, decoder->packet_index);
     TW_STATE(state, decoder->end_index);
     TW_STATE(state, decoder->phase);
     if (decoder->phase == TW_ETRACE_IDLE)
@@ -132,13 +132,7 @@ void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     TW_STATE(state, decoder->is_missed);
     TW_STATE(state, decoder->predicted);
     TW_STATE(state, decoder->hops);
-    TW_STATE(state, decoder->error);
-    if (decoder->error) {
-        TW_STATE(state, decoder->error_detail);
-        TW_STATE(state, decoder->error_index);
-        TW_STATE(state, decoder->error_offset);
-    }
-    tw_state_gap(state, &decoder->handled_gap);
+    tw_damage_state(&decoder->damage, state);
     trap_state(decoder, state);
     place_state(&decoder->place, decoder, follow, state);
     goal_state(&decoder->goal, state);
@@ -162,7 +156,7 @@ void tw_etrace_resume(void *any, struct tw_follow *follow)
     decoder->phase = TW_ETRACE_IDLE;
     decoder->is_inferred = decoder->is_after_error = decoder->is_after_loss = false;
     decoder->has_trap = decoder->has_next_epc = false;
-    decoder->error = TW_ERROR_NONE;
+    decoder->damage.code = TW_ERROR_NONE;
     decoder->place.at = 0;
     decoder->return_depth = 0;
     decoder->has_begun = true;

@@ -2,27 +2,13 @@
 /* What packets mean: where to walk to, then what to say. */
 #include "etrace/decode.h"
 
-static struct tw_element *emit(struct tw_etrace_run *run, uint8_t type)
+static struct tw_element *emit(struct tw_stage *stage, uint8_t type)
 {
-    *run->out = (struct tw_element){ .index = run->index, .type = type };
-    return run->out++;
+    *stage->out = (struct tw_element){ .index = stage->index, .type = type };
+    return stage->out++;
 }
 
 /* Loss and return. */
-
-void tw_etrace_report_error(struct tw_etrace_run *run, uint64_t resumed)
-{
-    struct tw_etrace_decoder *decoder = run->decoder;
-
-    if (!decoder->error)
-        return;
-    *run->out++ = (struct tw_element){ .index = decoder->error_index,
-                                       .type = TW_ELEMENT_ERROR,
-                                       .error = decoder->error,
-                                       .skipped = resumed - decoder->error_offset,
-                                       .error_detail = decoder->error_detail };
-    decoder->error = TW_ERROR_NONE;
-}
 
 static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
 {
@@ -34,9 +20,9 @@ static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
     decoder->return_depth = 0;
 }
 
-void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail)
+void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_BAD_OPCODE ||
                             code == TW_ERROR_IMAGE_MISMATCH;
 
@@ -44,31 +30,30 @@ void tw_etrace_fail(struct tw_etrace_run *run, uint8_t code, uint64_t detail)
         return; /* part of what is to be reported already */
     if (decoder->state == TW_ETRACE_TRACING && !decoder->has_left) {
         decoder->place = decoder->sure; /* what the walk hoped to add is void */
-        tw_etrace_flush(run);
+        tw_etrace_flush(stage);
     }
-    decoder->error = code;
-    decoder->error_detail = detail;
-    decoder->error_index = run->index;
-    decoder->error_offset = decoder->packet_offset;
+    tw_stage_damage(
+        stage, code,
+        &(struct tw_packet){ .index = stage->index, .offset = decoder->packet_offset }, detail);
     decoder->is_after_error = true;
     lose(decoder, TW_ETRACE_UNSYNCED);
-    emit(run, TW_ELEMENT_NO_SYNC)->reason = is_of_code ? TW_REASON_BAD_IMAGE
-                                            : code == TW_ERROR_DISCONTINUITY
-                                                ? TW_REASON_DISCARD
-                                                : TW_REASON_BAD_PACKET;
+    emit(stage, TW_ELEMENT_NO_SYNC)->reason = is_of_code ? TW_REASON_BAD_IMAGE
+                                              : code == TW_ERROR_DISCONTINUITY
+                                                  ? TW_REASON_DISCARD
+                                                  : TW_REASON_BAD_PACKET;
 }
 
 /* Tracing begins, or goes on behind a gap. */
-static void begin_tracing(struct tw_etrace_run *run)
+static void begin_tracing(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const bool is_new =
         decoder->state == TW_ETRACE_UNSYNCED || decoder->state == TW_ETRACE_ENDED;
 
     if (!is_new)
         return;
-    tw_etrace_report_error(run, decoder->packet_offset);
-    emit(run, TW_ELEMENT_TRACE_ON)->reason =
+    tw_stage_report(stage, decoder->packet_offset);
+    emit(stage, TW_ELEMENT_TRACE_ON)->reason =
         decoder->is_after_loss ? TW_TRACE_ON_OVERFLOW : TW_TRACE_ON_NORMAL;
     decoder->is_after_loss = decoder->is_after_error = false;
 }
@@ -77,24 +62,24 @@ static void begin_tracing(struct tw_etrace_run *run)
 
 /* The address space to look in: the context, where the image tells them apart.  True: it is
    another one than before. */
-static bool set_view(struct tw_etrace_run *run)
+static bool set_view(struct tw_stage *stage)
 {
-    const struct tw_blocks *before = run->follow->blocks;
-    struct tw_image *image = run->follow->code->image;
+    const struct tw_blocks *before = stage->follow->blocks;
+    struct tw_image *image = stage->follow->code->image;
     uint32_t context = 0;
 
-    if (run->decoder->image_has_contexts)
+    if (tw_etrace_of(stage)->image_has_contexts)
         for (size_t i = 0; i < tw_image_region_count(image) && !context; i++)
-            if (tw_image_region(image, i)->context == (uint32_t)run->decoder->context)
-                context = (uint32_t)run->decoder->context;
-    tw_follow_view(run->follow, TW_SPACE_ANY, context);
-    return run->follow->blocks != before;
+            if (tw_image_region(image, i)->context == (uint32_t)tw_etrace_of(stage)->context)
+                context = (uint32_t)tw_etrace_of(stage)->context;
+    tw_follow_view(stage->follow, TW_SPACE_ANY, context);
+    return stage->follow->blocks != before;
 }
 
 /* Context and time of a format 3 packet.  True: the code is to be looked up anew. */
-static bool take_context(struct tw_etrace_run *run)
+static bool take_context(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
     const bool has_context = decoder->codec.shape.context > 0;
     const bool is_new = !decoder->has_context || packet->privilege != decoder->privilege ||
@@ -102,7 +87,7 @@ static bool take_context(struct tw_etrace_run *run)
     const bool is_other = has_context && packet->context != decoder->context;
 
     if (is_new) {
-        struct tw_element *out = emit(run, TW_ELEMENT_PE_CONTEXT);
+        struct tw_element *out = emit(stage, TW_ELEMENT_PE_CONTEXT);
 
         decoder->has_context = true;
         decoder->privilege = packet->privilege;
@@ -114,14 +99,14 @@ static bool take_context(struct tw_etrace_run *run)
         out->context_id = (uint32_t)packet->context;
     }
     if (decoder->codec.shape.time)
-        emit(run, TW_ELEMENT_TIMESTAMP)->timestamp = packet->time;
-    return is_other && set_view(run);
+        emit(stage, TW_ELEMENT_TIMESTAMP)->timestamp = packet->time;
+    return is_other && set_view(stage);
 }
 
 /* A synchronization packet's address is reached: what both sides forget, they forget now. */
-static void synchronize(struct tw_etrace_run *run)
+static void synchronize(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
     decoder->return_depth = 0;
     if (decoder->codec.config.bpred_reset_on_sync)
@@ -132,12 +117,12 @@ static void synchronize(struct tw_etrace_run *run)
 }
 
 /* The program is at `address`, by itself; the packet tells which way a branch there goes. */
-static void arrive(struct tw_etrace_run *run, uint64_t address)
+static void arrive(struct tw_stage *stage, uint64_t address)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
     tw_etrace_drop_outcomes(decoder);
-    if (tw_etrace_place_at(run, address) && tw_etrace_is_branch(run, address)) {
+    if (tw_etrace_place_at(stage, address) && tw_etrace_is_branch(stage, address)) {
         decoder->map = decoder->packet.branch;
         decoder->count = 1;
     }
@@ -145,64 +130,64 @@ static void arrive(struct tw_etrace_run *run, uint64_t address)
 
 /* Format 3, subformat 0. */
 
-static void sync_effects(struct tw_etrace_run *run, bool is_reached)
+static void sync_effects(struct tw_stage *stage, bool is_reached)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const uint64_t address = decoder->packet.address;
 
     if (is_reached)
-        tw_etrace_flush_before(run);
+        tw_etrace_flush_before(stage);
     else
-        tw_etrace_flush(run);
-    begin_tracing(run);
-    if (take_context(run) && is_reached)
-        (void)tw_etrace_place_at(run, address); /* other code, perhaps */
+        tw_etrace_flush(stage);
+    begin_tracing(stage);
+    if (take_context(stage) && is_reached)
+        (void)tw_etrace_place_at(stage, address); /* other code, perhaps */
     if (!is_reached)
-        arrive(run, address);
-    synchronize(run);
+        arrive(stage, address);
+    synchronize(stage);
 }
 
 /* ctype 3: another hart or process runs from here on, and the last instruction of the old one was
    reported just before. */
-static bool is_asynchronous(struct tw_etrace_run *run)
+static bool is_asynchronous(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     uint64_t next;
 
     return decoder->has_context && decoder->packet.context != decoder->context &&
-           (decoder->is_inferred || decoder->was_updiscon) && tw_etrace_successor(run, &next) &&
-           next != decoder->packet.address;
+           (decoder->is_inferred || decoder->was_updiscon) &&
+           tw_etrace_successor(stage, &next) && next != decoder->packet.address;
 }
 
-static void take_sync(struct tw_etrace_run *run)
+static void take_sync(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
 
-    if (decoder->state != TW_ETRACE_TRACING || is_asynchronous(run)) {
-        sync_effects(run, false);
+    if (decoder->state != TW_ETRACE_TRACING || is_asynchronous(stage)) {
+        sync_effects(stage, false);
         return;
     }
     decoder->is_inferred = false;
-    if (tw_etrace_is_branch(run, packet->address)) {
+    if (tw_etrace_is_branch(stage, packet->address)) {
         decoder->map |= (uint64_t)packet->branch << decoder->count;
         decoder->count++;
     }
     decoder->goal = (struct tw_etrace_goal){ .address = packet->address, .is_sync = true };
-    if (tw_etrace_reaches(run)) {
+    if (tw_etrace_reaches(stage)) {
         decoder->phase = TW_ETRACE_FOLLOW;
         return;
     }
-    tw_etrace_fail(run, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
-    sync_effects(run, false);
+    tw_etrace_fail(stage, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
+    sync_effects(stage, false);
 }
 
 /* Format 3, subformat 1. */
 
 /* The trap's EPC.  *is_own: it is the packet's address. */
-static bool find_epc(struct tw_etrace_run *run, uint64_t *epc, bool *is_own)
+static bool find_epc(struct tw_stage *stage, uint64_t *epc, bool *is_own)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
     const bool is_seed = decoder->codec.shape.is_seed;
 
@@ -221,10 +206,10 @@ static bool find_epc(struct tw_etrace_run *run, uint64_t *epc, bool *is_own)
 
         *epc = decoder->place.pc;
         if (!packet->interrupt &&
-            ((decoder->codec.config.ecall_retires && tw_etrace_raised(run, packet->ecause)) ||
+            ((decoder->codec.config.ecall_retires && tw_etrace_raised(stage, packet->ecause)) ||
              (is_seed && is_fetch && packet->tval == *epc)))
             return true;
-        if (tw_etrace_successor(run, epc))
+        if (tw_etrace_successor(stage, epc))
             return true;
     }
     *is_own = !packet->thaddr;
@@ -232,12 +217,12 @@ static bool find_epc(struct tw_etrace_run *run, uint64_t *epc, bool *is_own)
     return *is_own;
 }
 
-static void emit_exception(struct tw_etrace_run *run, bool has_epc, uint64_t epc)
+static void emit_exception(struct tw_stage *stage, bool has_epc, uint64_t epc)
 {
-    const struct tw_etrace_packet *packet = &run->decoder->packet;
+    const struct tw_etrace_packet *packet = &tw_etrace_of(stage)->packet;
     const bool is_seed_epc =
-        run->decoder->codec.shape.is_seed && packet->ecause == 2 && !packet->interrupt;
-    struct tw_element *out = emit(run, TW_ELEMENT_EXCEPTION);
+        tw_etrace_of(stage)->codec.shape.is_seed && packet->ecause == 2 && !packet->interrupt;
+    struct tw_element *out = emit(stage, TW_ELEMENT_EXCEPTION);
 
     out->number = packet->ecause;
     out->flags = (uint8_t)(TW_EXCEPTION_RISCV | (has_epc ? TW_EXCEPTION_HAS_RETURN : 0) |
@@ -269,9 +254,9 @@ static bool find_handler(const struct tw_etrace_decoder *decoder, uint64_t *addr
     return true;
 }
 
-static void take_trap(struct tw_etrace_run *run)
+static void take_trap(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
     /* The same trap again, because a second one struck before its handler ran. */
     const bool is_repeated = decoder->has_trap && !packet->thaddr &&
@@ -281,21 +266,21 @@ static void take_trap(struct tw_etrace_run *run)
     uint64_t epc = 0, handler;
     bool is_own = false;
 
-    begin_tracing(run);
+    begin_tracing(stage);
     if (!is_repeated) {
-        const bool has_epc = find_epc(run, &epc, &is_own);
+        const bool has_epc = find_epc(stage, &epc, &is_own);
 
-        tw_etrace_flush(run);
-        emit_exception(run, has_epc, epc);
+        tw_etrace_flush(stage);
+        emit_exception(stage, has_epc, epc);
     }
     lose(decoder, TW_ETRACE_TRAPPED);
     if (packet->thaddr) {
-        (void)take_context(run);
+        (void)take_context(stage);
         if (find_handler(decoder, &handler)) {
-            arrive(run, handler);
-            synchronize(run);
+            arrive(stage, handler);
+            synchronize(stage);
         } else {
-            tw_etrace_fail(run, TW_ERROR_UNSUPPORTED, packet->privilege);
+            tw_etrace_fail(stage, TW_ERROR_UNSUPPORTED, packet->privilege);
         }
         return;
     }
@@ -309,21 +294,21 @@ static void take_trap(struct tw_etrace_run *run)
 
 /* Format 3, subformat 3. */
 
-static void support_effects(struct tw_etrace_run *run)
+static void support_effects(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const unsigned status = decoder->packet.qual_status;
     const bool is_traced = decoder->state != TW_ETRACE_UNSYNCED;
 
     if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable)
         return;
     if (is_traced) {
-        tw_etrace_flush(run);
+        tw_etrace_flush(stage);
         lose(decoder, TW_ETRACE_ENDED);
     }
     if (status != TW_ETRACE_TRACE_LOST)
         return;
-    emit(run, TW_ELEMENT_NO_SYNC)->reason = TW_REASON_OVERFLOW;
+    emit(stage, TW_ELEMENT_NO_SYNC)->reason = TW_REASON_OVERFLOW;
     decoder->is_after_loss = true;
 }
 
@@ -389,9 +374,9 @@ static void visit_again(struct tw_etrace_decoder *decoder)
 }
 
 /* Code is missing, but here is an address that the program came to. */
-static void resume(struct tw_etrace_run *run)
+static void resume(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
     const unsigned last = packet->branches ? packet->branches - 1u : 0;
 
@@ -399,24 +384,24 @@ static void resume(struct tw_etrace_run *run)
     if (!has_address(packet) ||
         (decoder->codec.options & (TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_IMPLICIT_RETURN)))
         return;
-    if (!tw_etrace_place_at(run, packet->address))
+    if (!tw_etrace_place_at(stage, packet->address))
         return;
     decoder->state = TW_ETRACE_TRACING;
-    if (packet->branches && tw_etrace_is_branch(run, packet->address)) {
+    if (packet->branches && tw_etrace_is_branch(stage, packet->address)) {
         decoder->map = packet->branch_map >> last & 1;
         decoder->count = 1;
     }
 }
 
-static void take_jump(struct tw_etrace_run *run)
+static void take_jump(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
     if (TW_UNLIKELY(decoder->state != TW_ETRACE_TRACING)) {
         if (decoder->state == TW_ETRACE_MISSING)
-            resume(run);
+            resume(stage);
         else if (decoder->state != TW_ETRACE_UNSYNCED)
-            tw_etrace_fail(run, TW_ERROR_BAD_SEQUENCE, decoder->packet.packet.type);
+            tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.packet.type);
         return;
     }
     add_outcomes(decoder);
@@ -426,15 +411,15 @@ static void take_jump(struct tw_etrace_run *run)
         set_goal(decoder);
 }
 
-static void jump_effects(struct tw_etrace_run *run, enum tw_etrace_walk how)
+static void jump_effects(struct tw_stage *stage, enum tw_etrace_walk how)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
     const uint64_t left = tw_etrace_outcomes(decoder);
 
     if (how == TW_ETRACE_WALK_REPORTED && left > 0 &&
-        (left > 1 || !tw_etrace_is_branch(run, decoder->place.pc))) {
-        tw_etrace_fail(run, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
+        (left > 1 || !tw_etrace_is_branch(stage, decoder->place.pc))) {
+        tw_etrace_fail(stage, TW_ERROR_IMAGE_MISMATCH, decoder->place.pc);
         return;
     }
     if (left)
@@ -444,8 +429,8 @@ static void jump_effects(struct tw_etrace_run *run, enum tw_etrace_walk how)
     if (TW_UNLIKELY(decoder->goal.is_notify)) {
         struct tw_element *out;
 
-        tw_etrace_flush(run);
-        out = emit(run, TW_ELEMENT_EVENT);
+        tw_etrace_flush(stage);
+        out = emit(stage, TW_ELEMENT_EVENT);
         out->kind = TW_EVENT_NOTIFY;
         out->value = packet->address;
     }
@@ -453,12 +438,12 @@ static void jump_effects(struct tw_etrace_run *run, enum tw_etrace_walk how)
 
 /* Data. */
 
-static void emit_value(struct tw_etrace_run *run, unsigned flags, uint64_t address,
-                       uint64_t value, unsigned size)
+static void emit_value(struct tw_stage *stage, unsigned flags, uint64_t address, uint64_t value,
+                       unsigned size)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
-    struct tw_element *out = emit(run, TW_ELEMENT_DATA_VALUE);
+    struct tw_element *out = emit(stage, TW_ELEMENT_DATA_VALUE);
 
     out->flags = (uint8_t)(flags | TW_DATA_HAS_VALUE);
     out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
@@ -467,9 +452,9 @@ static void emit_value(struct tw_etrace_run *run, unsigned flags, uint64_t addre
     out->size = (uint8_t)size;
 }
 
-static void take_data(struct tw_etrace_run *run)
+static void take_data(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
     const unsigned type = packet->packet.type;
     const bool is_response =
@@ -483,7 +468,7 @@ static void take_data(struct tw_etrace_run *run)
                 ? TW_DATA_HAS_ADDRESS
                 : 0;
     if (packet->has & TW_ETRACE_HAS_ADDRESS) {
-        struct tw_element *out = emit(run, TW_ELEMENT_DATA_ADDR);
+        struct tw_element *out = emit(stage, TW_ELEMENT_DATA_ADDR);
 
         out->flags = TW_DATA_HAS_ADDRESS;
         out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
@@ -491,20 +476,20 @@ static void take_data(struct tw_etrace_run *run)
         out->size = (uint8_t)size;
     }
     if (packet->has & TW_ETRACE_HAS_DATA) {
-        emit_value(run, flags, packet->address, packet->value, size > 8 ? 8 : size);
+        emit_value(stage, flags, packet->address, packet->value, size > 8 ? 8 : size);
         if (size > 8)
-            emit_value(run, flags, packet->address + 8, packet->value_high, 8);
+            emit_value(stage, flags, packet->address + 8, packet->value_high, 8);
     }
     if (packet->has & TW_ETRACE_HAS_OPERAND)
-        emit_value(run, flags | TW_DATA_OPERAND, packet->address, packet->operand_value,
+        emit_value(stage, flags | TW_DATA_OPERAND, packet->address, packet->operand_value,
                    size > 8 ? 8 : size);
 }
 
 /* All packets. */
 
-void tw_etrace_take(struct tw_etrace_run *run)
+void tw_etrace_take(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
     const unsigned type = packet->packet.type;
 
@@ -512,72 +497,72 @@ void tw_etrace_take(struct tw_etrace_run *run)
         tw_etrace_track(&decoder->codec, packet);
     switch (type) {
     case TW_ETRACE_F3S0:
-        take_sync(run);
+        take_sync(stage);
         break;
     case TW_ETRACE_F3S1:
-        take_trap(run);
+        take_trap(stage);
         break;
     case TW_ETRACE_F3S2:
         if (decoder->state == TW_ETRACE_UNSYNCED)
             break;
-        tw_etrace_flush(run);
-        if (take_context(run) && decoder->place.at &&
-            tw_etrace_place_at(run, decoder->place.pc))
-            tw_etrace_skip(run);
+        tw_etrace_flush(stage);
+        if (take_context(stage) && decoder->place.at &&
+            tw_etrace_place_at(stage, decoder->place.pc))
+            tw_etrace_skip(stage);
         break;
     case TW_ETRACE_F3S3:
         if (packet->qual_status == TW_ETRACE_ENDED_UPD && decoder->is_inferred)
             visit_again(decoder);
         else
-            support_effects(run);
+            support_effects(stage);
         break;
     case TW_ETRACE_F0S0:
     case TW_ETRACE_F0S1:
     case TW_ETRACE_F1:
     case TW_ETRACE_F2:
-        take_jump(run);
+        take_jump(stage);
         break;
     default:
-        take_data(run);
+        take_data(stage);
     }
 }
 
 /* A walk came to its end, or broke off. */
-static void end_walk(struct tw_etrace_run *run, enum tw_etrace_walk how)
+static void end_walk(struct tw_stage *stage, enum tw_etrace_walk how)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const unsigned type = decoder->packet.packet.type;
     const bool is_second = decoder->phase == TW_ETRACE_SECOND_VISIT;
     const bool is_broken = how == TW_ETRACE_WALK_ERROR || how == TW_ETRACE_WALK_MISSING;
 
     decoder->phase = TW_ETRACE_IDLE;
     if (how == TW_ETRACE_WALK_ERROR)
-        tw_etrace_fail(run, decoder->error, decoder->error_detail);
+        tw_etrace_fail(stage, decoder->walk_error, decoder->walk_error_detail);
     else if (how == TW_ETRACE_WALK_MISSING)
         lose(decoder, TW_ETRACE_MISSING);
     decoder->is_inferred = false;
     if (type == TW_ETRACE_F3S0)
-        sync_effects(run, !is_broken);
+        sync_effects(stage, !is_broken);
     else if (type == TW_ETRACE_F3S3)
-        support_effects(run);
+        support_effects(stage);
     else if (is_broken)
         return;
     else if (is_second)
         set_goal(decoder);
     else
-        jump_effects(run, how);
+        jump_effects(stage, how);
 }
 
-bool tw_etrace_go_on(struct tw_etrace_run *run)
+bool tw_etrace_go_on(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
 
     while (decoder->phase != TW_ETRACE_IDLE) {
-        const enum tw_etrace_walk how = tw_etrace_walk(run);
+        const enum tw_etrace_walk how = tw_etrace_walk(stage);
 
         if (how == TW_ETRACE_WALK_FULL)
             return false;
-        end_walk(run, how);
+        end_walk(stage, how);
     }
     return true;
 }

@@ -239,6 +239,46 @@ static void compressed_tables(void **state)
     expect(&program, &trace, "on\nP 3 0\n1000-1002 2\n1800-1802 2\n1000-1000 1\n");
 }
 
+/* The last range has the index of the packet that made it, whatever idle bytes follow. */
+static void idle_bytes_at_the_end(void **state)
+{
+    const struct program program = loop_program();
+    struct trace trace = trace_of(BASE);
+    const struct tw_region region = { .size = sizeof region,
+                                      .address = program.base,
+                                      .length = sizeof program.bytes };
+    const struct tw_tree_config config = { .size = sizeof config };
+    struct tw_tree_source source = { .size = sizeof source,
+                                     .protocol = "etrace",
+                                     .text = trace.config };
+    uint64_t last_range = 0, end = 0, packet;
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_tree *tree;
+
+    (void)state;
+    start(&trace, 0xff8);
+    packet = trace.size;
+    f2(&trace, 0x1000);
+    trace.size += 100; /* null packets */
+    CHECK_EQ(tw_image_new(&source.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_add(source.image, &region, program.bytes), TW_OK);
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    CHECK_EQ(tw_tree_feed(tree, trace.bytes, trace.size), TW_OK);
+    CHECK_EQ(tw_tree_finish(tree), TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.elements[i].type == TW_ELEMENT_INSTR_RANGE)
+                last_range = batch.elements[i].index;
+            else if (batch.elements[i].type == TW_ELEMENT_EO_TRACE)
+                end = batch.elements[i].index;
+    CHECK_EQ(last_range, packet);
+    CHECK_EQ(end, trace.size);
+    tw_tree_free(tree);
+    tw_image_free(source.image);
+    expect(&program, &trace, "on\nP 3 0\nff8-1000 3\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +294,7 @@ int main(void)
         cmocka_unit_test(contexts_of_every_kind),
         cmocka_unit_test(time_in_packets),
         cmocka_unit_test(compressed_tables),
+        cmocka_unit_test(idle_bytes_at_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

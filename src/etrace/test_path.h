@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <trackway/image.h>
 #include <trackway/tree.h>
@@ -188,6 +189,7 @@ struct lines {
     bool is_open;
     uint64_t first, last, next;
     uint32_t count;
+    uint64_t digest; /* of the elements, every byte of them */
 };
 
 static inline void close_run(struct lines *lines)
@@ -225,6 +227,11 @@ static inline void print_exception(struct lines *lines, const struct tw_element 
 
 static inline void print(struct lines *lines, const struct tw_element *element)
 {
+    uint64_t words[sizeof *element / 8];
+
+    memcpy(words, element, sizeof words);
+    for (size_t i = 0; i < LENGTH(words); i++)
+        lines->digest = (lines->digest ^ words[i] ^ words[i] >> 29) * 1099511628211u;
     if (element->type == TW_ELEMENT_INSTR_RANGE) {
         print_range(lines, element);
         return;
@@ -264,8 +271,8 @@ static inline void print(struct lines *lines, const struct tw_element *element)
 }
 
 /* Everything that the trace gives, fed in pieces of `piece` bytes. */
-static inline char *decode(const struct program *program, const struct trace *trace,
-                           size_t piece)
+static inline char *decode_digest(uint64_t *digest, const struct program *program,
+                                  const struct trace *trace, size_t piece)
 {
     const struct tw_region region = { .size = sizeof region,
                                       .address = program->base,
@@ -275,7 +282,7 @@ static inline char *decode(const struct program *program, const struct trace *tr
                                      .protocol = "etrace",
                                      .text = trace->config };
     struct lines lines = { .is_open = false };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     struct tw_fault fault;
 
@@ -299,14 +306,25 @@ static inline char *decode(const struct program *program, const struct trace *tr
     tw_text_add(&lines.text, "");
     tw_tree_free(tree);
     tw_image_free(source.image);
+    *digest = lines.digest;
     return lines.text.chars;
+}
+
+static inline char *decode(const struct program *program, const struct trace *trace,
+                           size_t piece)
+{
+    uint64_t digest;
+
+    return decode_digest(&digest, program, trace, piece);
 }
 
 static inline void expect(const struct program *program, struct trace *trace, const char *want)
 {
-    char *whole = decode(program, trace, sizeof trace->bytes);
-    char *pieces = decode(program, trace, 1);
+    uint64_t at_once, byte_by_byte;
+    char *whole = decode_digest(&at_once, program, trace, sizeof trace->bytes);
+    char *pieces = decode_digest(&byte_by_byte, program, trace, 1);
 
+    CHECK_EQ(at_once, byte_by_byte);
     CHECK_TEXT(whole, want);
     CHECK_TEXT(pieces, want);
     free(whole);

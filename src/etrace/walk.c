@@ -2,20 +2,22 @@
 /* Moves along the program from packet to packet, block by block (E-Trace chapter 11). */
 #include "etrace/place.h"
 
-static enum tw_etrace_walk wrong(struct tw_etrace_run *run, uint8_t code)
+static enum tw_etrace_walk wrong(struct tw_stage *stage, uint8_t code)
 {
-    run->decoder->error = code;
-    run->decoder->error_detail = run->decoder->place.pc;
+    struct tw_etrace_decoder *decoder = stage->decoder;
+
+    decoder->walk_error = code;
+    decoder->walk_error_detail = decoder->place.pc;
     return TW_ETRACE_WALK_ERROR;
 }
 
 /* The walk may end at the goal's address in what is left of this block. */
-static bool stops_here(struct tw_etrace_run *run)
+static bool stops_here(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_place *place = &decoder->place;
     const struct tw_etrace_goal *goal = &decoder->goal;
-    const struct tw_block *block = tw_etrace_block(run);
+    const struct tw_block *block = tw_etrace_block(stage);
     const uint64_t last = tw_etrace_block_end(block) - tw_etrace_last_size(block);
     const bool is_branch = goal->address == last && tw_etrace_is_conditional(block);
     uint64_t at;
@@ -27,11 +29,11 @@ static bool stops_here(struct tw_etrace_run *run)
         return false;
     if (goal->is_sync && decoder->packet.privilege != decoder->privilege)
         return false; /* only a trap return leads there, and that reports its target */
-    tw_etrace_settle(run);
+    tw_etrace_settle(stage);
     if (goal->address < place->done)
         return false;
     for (at = place->done, count = place->done_count; at < goal->address; count++) {
-        const unsigned size = tw_etrace_size_at(run, at);
+        const unsigned size = tw_etrace_size_at(stage, at);
 
         if (!size)
             return false;
@@ -40,57 +42,57 @@ static bool stops_here(struct tw_etrace_run *run)
     if (at != goal->address)
         return false;
     place->pc = at;
-    place->done = at + tw_etrace_size_at(run, at);
+    place->done = at + tw_etrace_size_at(stage, at);
     place->done_count = count + 1;
     return true;
 }
 
-static enum tw_etrace_walk go_missing(struct tw_etrace_run *run)
+static enum tw_etrace_walk go_missing(struct tw_stage *stage)
 {
-    const struct tw_block_more *more = tw_etrace_more(run);
-    const uint64_t address = tw_etrace_block_end(tw_etrace_block(run));
+    const struct tw_block_more *more = tw_etrace_more(stage);
+    const uint64_t address = tw_etrace_block_end(tw_etrace_block(stage));
 
     if (more->end != TW_BLOCK_UNREADABLE)
-        return wrong(run, more->end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT
-                                                        : TW_ERROR_BAD_OPCODE);
-    tw_etrace_emit_rest(run, true);
-    tw_etrace_emit_missing(run, address);
+        return wrong(stage, more->end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT
+                                                          : TW_ERROR_BAD_OPCODE);
+    tw_etrace_emit_rest(stage, true);
+    tw_etrace_emit_missing(stage, address);
     return TW_ETRACE_WALK_MISSING;
 }
 
 /* Where an indirect jump was reported to go; the block remembers the last such place. */
-static uint32_t find_reported(struct tw_etrace_run *run, uint64_t address)
+static uint32_t find_reported(struct tw_stage *stage, uint64_t address)
 {
-    struct tw_block_more *more = tw_etrace_more(run);
-    const uint64_t epoch = run->follow->code->epoch;
+    struct tw_block_more *more = tw_etrace_more(stage);
+    const uint64_t epoch = stage->follow->code->epoch;
     uint32_t found = more->taken;
 
-    if (found && run->follow->blocks->blocks[found & ~TW_BLOCK_BROKEN].start == address)
+    if (found && stage->follow->blocks->blocks[found & ~TW_BLOCK_BROKEN].start == address)
         return found;
-    found = tw_etrace_find(run, address);
-    if (found && epoch == run->follow->code->epoch && !tw_etrace_more(run)->is_sequential)
-        tw_etrace_more(run)->taken = found;
+    found = tw_etrace_find(stage, address);
+    if (found && epoch == stage->follow->code->epoch && !tw_etrace_more(stage)->is_sequential)
+        tw_etrace_more(stage)->taken = found;
     return found;
 }
 
 /* Follows a jump for the first time.  Both its links are set: see leave_plain. */
-static uint32_t link_jump(struct tw_etrace_run *run, uint32_t from)
+static uint32_t link_jump(struct tw_stage *stage, uint32_t from)
 {
-    struct tw_blocks *blocks = run->follow->blocks;
-    const uint64_t epoch = run->follow->code->epoch;
+    struct tw_blocks *blocks = stage->follow->blocks;
+    const uint64_t epoch = stage->follow->code->epoch;
     const uint32_t next = tw_blocks_link(blocks, from, 1);
 
-    if (epoch == run->follow->code->epoch)
+    if (epoch == stage->follow->code->epoch)
         blocks->blocks[from].next[0] = next;
     return next;
 }
 
 /* Where an unconditional jump goes. */
-static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
+static uint32_t jump_target(struct tw_stage *stage, bool *is_reported)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    const struct tw_block *block = tw_etrace_block(run);
-    const struct tw_block_more *more = tw_etrace_more(run);
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block *block = tw_etrace_block(stage);
+    const struct tw_block_more *more = tw_etrace_more(stage);
     const bool links = more->is_link && (decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN);
     const uint64_t link = tw_etrace_block_end(block);
     const uint32_t from = decoder->place.at;
@@ -100,17 +102,17 @@ static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
     if (!more->is_indirect) {
         next = block->next[1];
         if (next == TW_NEXT_UNKNOWN)
-            next = link_jump(run, from);
+            next = link_jump(stage, from);
         else if (next < TW_BLOCK_FIRST)
-            next = tw_blocks_target(run->follow->blocks, from);
+            next = tw_blocks_target(stage->follow->blocks, from);
     } else if (tw_etrace_is_sequential(decoder, more)) {
-        next = tw_blocks_target(run->follow->blocks, from);
-    } else if (tw_etrace_is_implicit_return(run, more)) {
-        next = tw_etrace_find(run, tw_etrace_pop_return(decoder));
+        next = tw_blocks_target(stage->follow->blocks, from);
+    } else if (tw_etrace_is_implicit_return(stage, more)) {
+        next = tw_etrace_find(stage, tw_etrace_pop_return(decoder));
     } else {
         *is_reported = true;
         decoder->hops = 0;
-        next = find_reported(run, decoder->goal.address);
+        next = find_reported(stage, decoder->goal.address);
     }
     if (links)
         tw_etrace_push_return(decoder, link);
@@ -118,48 +120,48 @@ static uint32_t jump_target(struct tw_etrace_run *run, bool *is_reported)
 }
 
 /* Goes from the end of a block to the next one. */
-static enum tw_etrace_walk leave(struct tw_etrace_run *run)
+static enum tw_etrace_walk leave(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    const struct tw_block *block = tw_etrace_block(run);
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block *block = tw_etrace_block(stage);
     const uint32_t from = decoder->place.at;
     bool is_taken = true, is_reported = false;
     uint32_t next;
 
     if (from & TW_BLOCK_BROKEN)
-        return go_missing(run);
+        return go_missing(stage);
     if (tw_etrace_is_conditional(block)) {
         if (tw_etrace_outcomes(decoder) == 0)
-            return wrong(run, TW_ERROR_IMAGE_MISMATCH);
+            return wrong(stage, TW_ERROR_IMAGE_MISMATCH);
         is_taken = tw_etrace_take_outcome(decoder, decoder->place.pc);
         decoder->hops = 0;
     } else if (++decoder->hops > decoder->hops_max) {
-        return wrong(run, TW_ERROR_RANGE_LIMIT);
+        return wrong(stage, TW_ERROR_RANGE_LIMIT);
     }
-    tw_etrace_emit_rest(run, is_taken);
+    tw_etrace_emit_rest(stage, is_taken);
     if (tw_etrace_is_conditional(block)) {
         next = block->next[is_taken];
         if (next < TW_BLOCK_FIRST)
-            next = tw_blocks_link(run->follow->blocks, from, is_taken);
+            next = tw_blocks_link(stage->follow->blocks, from, is_taken);
     } else {
-        if (decoder->goal.to_branch && tw_etrace_more(run)->is_indirect &&
-            !tw_etrace_is_sequential(decoder, tw_etrace_more(run)) &&
-            !tw_etrace_is_implicit_return(run, tw_etrace_more(run)))
-            return wrong(run, TW_ERROR_IMAGE_MISMATCH);
-        next = jump_target(run, &is_reported);
+        if (decoder->goal.to_branch && tw_etrace_more(stage)->is_indirect &&
+            !tw_etrace_is_sequential(decoder, tw_etrace_more(stage)) &&
+            !tw_etrace_is_implicit_return(stage, tw_etrace_more(stage)))
+            return wrong(stage, TW_ERROR_IMAGE_MISMATCH);
+        next = jump_target(stage, &is_reported);
     }
-    decoder->epoch = run->follow->code->epoch;
+    decoder->epoch = stage->follow->code->epoch;
     decoder->has_left = true;
     if (!next)
-        return wrong(run, TW_ERROR_UNSUPPORTED); /* memory is out: the caller sees it */
-    tw_etrace_enter(run, next, run->follow->blocks->blocks[next & ~TW_BLOCK_BROKEN].start);
+        return wrong(stage, TW_ERROR_UNSUPPORTED); /* memory is out: the caller sees it */
+    tw_etrace_enter(stage, next, stage->follow->blocks->blocks[next & ~TW_BLOCK_BROKEN].start);
     if (!is_reported)
         return TW_ETRACE_WALK_ON;
-    if (tw_etrace_block(run)->count == 0) {
-        tw_etrace_emit_missing(run, decoder->goal.address);
+    if (tw_etrace_block(stage)->count == 0) {
+        tw_etrace_emit_missing(stage, decoder->goal.address);
         return TW_ETRACE_WALK_MISSING;
     }
-    tw_etrace_execute_first(run);
+    tw_etrace_execute_first(stage);
     return TW_ETRACE_WALK_REPORTED;
 }
 
@@ -178,14 +180,14 @@ static uint32_t hops_after(uint32_t hops, const struct tw_element *first,
 
 /* Most of all steps: plain blocks, one outcome or none for each, nothing to compare with, for more
    than one outcome is left. */
-static void leave_plain(struct tw_etrace_run *run)
+static void leave_plain(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    const struct tw_block *const blocks = run->follow->blocks->blocks;
-    struct tw_element *out = run->out;
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block *const blocks = stage->follow->blocks->blocks;
+    struct tw_element *out = stage->out;
     struct tw_element *const end =
-        run->end - out > TW_ETRACE_MOST ? run->end - TW_ETRACE_MOST : out;
-    const uint64_t index = run->index;
+        stage->limit - out > TW_ETRACE_MOST ? stage->limit - TW_ETRACE_MOST : out;
+    const uint64_t index = stage->index;
     uint64_t map = decoder->map;
     uint32_t count = decoder->count, at = decoder->place.at;
     bool goes_on = true;
@@ -214,64 +216,64 @@ static void leave_plain(struct tw_etrace_run *run)
         }
         decoder->hops = hops_after(decoder->hops, first, out);
     }
-    if (out == run->out)
+    if (out == stage->out)
         return;
-    run->out = out;
+    stage->out = out;
     decoder->map = map;
     decoder->count = count;
     decoder->has_left = true;
-    tw_etrace_enter(run, at, blocks[at].start);
+    tw_etrace_enter(stage, at, blocks[at].start);
     if (count > 1)
-        tw_etrace_run_to_end(run);
+        tw_etrace_run_to_end(stage);
 }
 
-static bool is_plain_sailing(const struct tw_etrace_run *run)
+static bool is_plain_sailing(const struct tw_stage *stage)
 {
-    const struct tw_etrace_decoder *decoder = run->decoder;
+    const struct tw_etrace_decoder *decoder = stage->decoder;
 
     return decoder->count > 1 && decoder->place.from_count == 0 && !decoder->predicted &&
            tw_block_is_plain(decoder->place.at) &&
            !(decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION);
 }
 
-enum tw_etrace_walk tw_etrace_walk(struct tw_etrace_run *run)
+enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_place *place = &decoder->place;
     const struct tw_etrace_goal *goal = &decoder->goal;
     enum tw_etrace_walk how;
 
     for (;;) {
-        const struct tw_block *block = tw_etrace_block(run);
+        const struct tw_block *block = tw_etrace_block(stage);
 
         if (place->done_count < block->count) {
             if (goal->address - place->done < tw_etrace_block_end(block) - place->done &&
-                !goal->to_branch && stops_here(run))
+                !goal->to_branch && stops_here(stage))
                 return TW_ETRACE_WALK_ADDRESS;
-            tw_etrace_run_to_end(run);
+            tw_etrace_run_to_end(stage);
             if (goal->to_branch && tw_etrace_is_conditional(block) &&
                 tw_etrace_outcomes(decoder) == 1 && tw_block_is_plain(place->at))
                 return TW_ETRACE_WALK_BRANCH;
         }
-        if (is_plain_sailing(run)) {
-            leave_plain(run);
-            if (decoder->count <= 1 || place->done_count < tw_etrace_block(run)->count)
+        if (is_plain_sailing(stage)) {
+            leave_plain(stage);
+            if (decoder->count <= 1 || place->done_count < tw_etrace_block(stage)->count)
                 continue;
         }
-        if (run->end - run->out < TW_ETRACE_MOST)
+        if (stage->limit - stage->out < TW_ETRACE_MOST)
             return TW_ETRACE_WALK_FULL;
-        how = leave(run);
+        how = leave(stage);
         if (how != TW_ETRACE_WALK_ON)
             return how;
     }
 }
 
 /* The block after this one, as far as it needs no address and no return stack; 0: it does. */
-static uint32_t look_ahead(struct tw_etrace_run *run)
+static uint32_t look_ahead(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
-    const struct tw_block *block = tw_etrace_block(run);
-    const struct tw_block_more *more = tw_etrace_more(run);
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block *block = tw_etrace_block(stage);
+    const struct tw_block_more *more = tw_etrace_more(stage);
     const uint32_t from = decoder->place.at;
     unsigned taken = 1;
 
@@ -286,14 +288,14 @@ static uint32_t look_ahead(struct tw_etrace_run *run)
     if (block->next[taken] >= TW_BLOCK_FIRST)
         return block->next[taken];
     if (block->next[taken] != TW_NEXT_UNKNOWN)
-        return tw_blocks_target(run->follow->blocks, from);
-    return tw_etrace_is_conditional(block) ? tw_blocks_link(run->follow->blocks, from, taken)
-                                           : link_jump(run, from);
+        return tw_blocks_target(stage->follow->blocks, from);
+    return tw_etrace_is_conditional(block) ? tw_blocks_link(stage->follow->blocks, from, taken)
+                                           : link_jump(stage, from);
 }
 
-bool tw_etrace_reaches(struct tw_etrace_run *run)
+bool tw_etrace_reaches(struct tw_stage *stage)
 {
-    struct tw_etrace_decoder *decoder = run->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_place *place = &decoder->place;
     const struct tw_etrace_place saved = *place;
     const uint64_t map = decoder->map, address = decoder->goal.address;
@@ -302,14 +304,14 @@ bool tw_etrace_reaches(struct tw_etrace_run *run)
     bool may_reach = true;
 
     for (;; hops++) {
-        const struct tw_block *block = tw_etrace_block(run);
+        const struct tw_block *block = tw_etrace_block(stage);
         uint32_t next;
 
         if (place->done_count < block->count) {
             if (address - place->done < tw_etrace_block_end(block) - place->done &&
-                stops_here(run))
+                stops_here(stage))
                 break;
-            tw_etrace_run_to_end(run);
+            tw_etrace_run_to_end(stage);
         }
         if (place->at & TW_BLOCK_BROKEN)
             break;
@@ -318,18 +320,19 @@ bool tw_etrace_reaches(struct tw_etrace_run *run)
             may_reach = false;
             break;
         }
-        next = look_ahead(run);
+        next = look_ahead(stage);
         if (!next)
             break;
-        tw_etrace_enter(run, next, run->follow->blocks->blocks[next & ~TW_BLOCK_BROKEN].start);
+        tw_etrace_enter(stage, next,
+                        stage->follow->blocks->blocks[next & ~TW_BLOCK_BROKEN].start);
     }
     decoder->map = map;
     decoder->count = count;
     *place = saved;
-    if (decoder->epoch != run->follow->code->epoch) {
-        decoder->epoch = run->follow->code->epoch;
+    if (decoder->epoch != stage->follow->code->epoch) {
+        decoder->epoch = stage->follow->code->epoch;
         place->at = decoder->sure.at =
-            tw_blocks_find(run->follow->blocks, place->start, decoder->isa, 0);
+            tw_blocks_find(stage->follow->blocks, place->start, decoder->isa, 0);
     }
     return may_reach;
 }

@@ -4,8 +4,8 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "base/position.h"
 #include "index/index.h"
+#include "stage/position.h"
 
 static void hash_text(struct tw_hash *hash, const char *text)
 {
@@ -215,7 +215,7 @@ static enum tw_status take_packet(struct tw_index *index, struct tw_index_line *
 
     if (protocol->notes)
         count = protocol->notes(line->state, notes, line->reader, packet);
-    if (protocol->is_bad(packet->type) && count < TW_INDEX_NOTES)
+    if (tw_kind_is_bad(tw_type_kind(protocol, packet->type)) && count < TW_INDEX_NOTES)
         count += tw_note(&notes[count], TW_INDEX_BAD, packet->type);
     if (count) {
         const uint64_t offset = tw_position_at(position, from);

@@ -2,8 +2,8 @@
 /* ITM: bytes to elements in one pass. */
 #include <string.h>
 
-#include "base/position.h"
 #include "itm/packet.h"
+#include "stage/position.h"
 
 /* All but the tables. */
 static void clear(struct tw_itm_decoder *d)

@@ -129,14 +129,3 @@ void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keep
         follow->last_block = 0;
     follow->epoch = follow->code->epoch;
 }
-
-void tw_trouble_state(struct tw_trouble *trouble, struct tw_state *state)
-{
-    TW_STATE(state, trouble->code);
-    if (trouble->code) {
-        TW_STATE(state, trouble->index);
-        TW_STATE(state, trouble->at);
-        TW_STATE(state, trouble->detail);
-    }
-    tw_state_gap(state, &trouble->handled_gap);
-}

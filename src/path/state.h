@@ -5,7 +5,6 @@
 
 #include "base/state.h"
 #include "path/follow.h"
-#include "path/stage.h"
 
 /* Atoms lost since the last ADDR_NACC are a total that goes on over synchronization: a follower that
    does not know it begins here, and what its elements say is put right by tw_follow_rebase. */
@@ -14,8 +13,5 @@ void tw_follow_rebase(struct tw_element *elements, size_t count, uint64_t by);
 
 /* `keeps_isa`: the decoder asks for the instruction set also where no place is known. */
 void tw_follow_state(struct tw_follow *follow, struct tw_state *state, bool keeps_isa);
-
-/* Damage that is not reported yet. */
-void tw_trouble_state(struct tw_trouble *trouble, struct tw_state *state);
 
 #endif

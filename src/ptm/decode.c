@@ -9,7 +9,7 @@ enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= TW_PTM_PACKET_MOST;
+    return stage->limit - stage->out >= TW_PTM_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static void set_cycles(struct tw_element *element, uint32_t cycles)
@@ -54,7 +54,7 @@ static void fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *p
     struct tw_ptm_decoder *decoder = stage->decoder;
 
     forget(stage);
-    tw_stage_note(stage, code, packet, detail);
+    tw_stage_damage(stage, code, packet, detail);
     decoder->sync = TW_PTM_SYNC_ISYNC;
     add_no_sync(stage,
                 code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
@@ -264,7 +264,7 @@ static void take_bad(struct tw_stage *stage, const struct tw_ptm_packet *packet)
                          : packet->base.type == TW_PTM_INCOMPLETE_EOT ? TW_ERROR_TRUNCATED
                                                                       : TW_ERROR_BAD_SEQUENCE;
 
-    tw_stage_note(stage, code, &packet->base, packet->value);
+    tw_stage_damage(stage, code, &packet->base, packet->value);
     if (code == TW_ERROR_TRUNCATED)
         return;
     forget(stage);
@@ -280,7 +280,7 @@ static bool one_packet(struct tw_stage *stage)
     struct tw_ptm_packet packet;
     const uint8_t *at = stage->at;
 
-    decoder->reader.offset = stage->offset + (uint64_t)(at - stage->base);
+    decoder->reader.offset = tw_stage_offset(stage, at);
     if (tw_ptm_read(&decoder->reader, &packet, at, (size_t)(stage->end - at), stage->is_last) !=
         TW_OK)
         return false;
@@ -428,7 +428,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
 
-    tw_stage_note(stage, TW_ERROR_DISCONTINUITY, at, 0);
+    tw_stage_damage(stage, TW_ERROR_DISCONTINUITY, at, 0);
     forget(stage);
     tw_ptm_reader_lost(&decoder->reader);
     if (decoder->sync == TW_PTM_SYNC_DONE)
@@ -447,9 +447,11 @@ enum tw_status tw_ptm_decode(void *state, struct tw_follow *follow, struct tw_ou
     if (output->batch->room < TW_PTM_PACKET_MOST)
         return TW_E_ARGUMENT;
     follow->pops_at_once = true;
-    tw_stage_begin(&stage, decoder, &decoder->trouble, follow, output);
+    tw_stage_begin(&stage, decoder, &decoder->damage, follow, output);
+    tw_follow_enter(follow);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);
     tw_stage_finish(&stage);
+    tw_follow_leave(follow);
     if (follow->code->out_of_memory)
         return TW_E_MEMORY;
     return is_used_up ? TW_MORE : TW_OK;
@@ -462,13 +464,15 @@ enum tw_status tw_ptm_end(void *state, struct tw_follow *follow, struct tw_outpu
 
     if (decoder->is_ended)
         return TW_END;
-    tw_stage_begin(&stage, decoder, &decoder->trouble, follow, output);
+    tw_stage_begin(&stage, decoder, &decoder->damage, follow, output);
+    tw_follow_enter(follow);
     if (has_room(&stage)) {
         tw_stage_report(&stage, decoder->reader.offset);
         tw_stage_add(&stage, TW_ELEMENT_EO_TRACE, decoder->last_index)->reason = TW_REASON_END;
         decoder->is_ended = true;
     }
     tw_stage_finish(&stage);
+    tw_follow_leave(follow);
     return decoder->is_ended ? TW_END : TW_OK;
 }
 
@@ -488,8 +492,8 @@ void tw_ptm_decoder_reset(void *state)
 
     tw_ptm_reader_lost(&decoder->reader); /* its tables stay */
     decoder->reader.offset = 0;
-    memset((char *)decoder + offsetof(struct tw_ptm_decoder, trouble), 0,
-           sizeof *decoder - offsetof(struct tw_ptm_decoder, trouble));
+    memset((char *)decoder + offsetof(struct tw_ptm_decoder, damage), 0,
+           sizeof *decoder - offsetof(struct tw_ptm_decoder, damage));
     decoder->lost_reason = TW_REASON_RESET;
 }
 

@@ -3,8 +3,9 @@
 #ifndef PTM_DECODE_H
 #define PTM_DECODE_H
 
-#include "path/stage.h"
+#include "path/follow.h"
 #include "ptm/packet.h"
+#include "stage/stage.h"
 
 enum tw_ptm_sync {
     TW_PTM_SYNC_START, /* no byte was seen yet */
@@ -17,7 +18,7 @@ struct tw_ptm_decoder {
     struct tw_ptm_reader reader;
     struct tw_ptm_config config;
     /* From here on: what a reset forgets. */
-    struct tw_trouble trouble;
+    struct tw_damage damage;
     uint64_t last_index; /* of the last packet: the end of the trace is there */
     uint8_t sync;        /* enum tw_ptm_sync */
     uint8_t lost_reason; /* enum tw_reason of the first NO_SYNC */

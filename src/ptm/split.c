@@ -27,7 +27,7 @@ void tw_ptm_state(void *any, struct tw_follow *follow, struct tw_state *state)
     struct tw_ptm_decoder *decoder = any;
 
     reader_state(&decoder->reader, state);
-    tw_trouble_state(&decoder->trouble, state);
+    tw_damage_state(&decoder->damage, state);
     TW_STATE(state, decoder->last_index);
     TW_STATE(state, decoder->sync);
     if (decoder->sync == TW_PTM_SYNC_START)

@@ -2,7 +2,7 @@
 /* STM: nibbles to elements in one pass. */
 #include <string.h>
 
-#include "base/position.h"
+#include "stage/position.h"
 #include "stm/packet.h"
 
 /* All but the tables. */

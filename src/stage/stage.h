@@ -1,54 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What decoders of program flow share around their packet loops: one run over an input with its
-   batch, positions and marks; gaps in the input; damage that is reported once its end is known. */
-#ifndef PATH_STAGE_H
-#define PATH_STAGE_H
+/* What all decoders share around their packet loops: one run over an input, from gap to gap, with
+   its batch, positions and marks; and damage, which is reported once its end is known. */
+#ifndef STAGE_STAGE_H
+#define STAGE_STAGE_H
 
-#include "base/position.h"
-#include "path/follow.h"
 #include "protocol.h"
-
-/* Kept by the decoder between runs. */
-struct tw_trouble {
-    uint8_t code;               /* enum tw_error_code: not reported yet */
-    uint64_t index, at, detail; /* of it: in the capture, in the stream */
-    uint64_t handled_gap;       /* stream offset of the last gap acted on, plus 1 */
-};
+#include "stage/damage.h"
+#include "stage/position.h"
 
 /* One run over an input. */
 struct tw_stage {
     void *decoder;
-    struct tw_follow *follow;
+    struct tw_follow *follow; /* NULL: the protocol follows no program */
     struct tw_output *output;
-    struct tw_trouble *trouble;
-    struct tw_position position;
-    const uint8_t *base; /* data[0] of the input */
-    uint64_t offset;     /* its stream offset */
+    struct tw_damage *damage;
+
+    /* The bytes to decode, up to the end of the input or the next gap. */
     const uint8_t *at, *end;
-    struct tw_element *out, *limit;
-    struct tw_element *marked; /* elements before this one have a mark */
-    uint64_t marked_until;     /* stream offsets before this one need no other mark */
-    bool is_last;
+    bool is_last;        /* nothing follows them: what `end` cuts is no packet ... */
+    bool has_gap;        /* ... because bytes are missing there */
+    const uint8_t *base; /* data[0] of the input ... */
+    uint64_t offset;     /* ... and its place in the stream */
+    struct tw_position position;
+    uint64_t index; /* in the capture, of the packet at hand */
+
+    struct tw_element *out, *limit; /* the next element, and the end of the batch */
+    struct tw_element *marked;      /* elements before this one have a mark */
+    uint64_t marked_until;          /* stream offsets before this one need no other mark */
 };
 
 static inline void tw_stage_begin(struct tw_stage *stage, void *decoder,
-                                  struct tw_trouble *trouble, struct tw_follow *follow,
+                                  struct tw_damage *damage, struct tw_follow *follow,
                                   struct tw_output *output)
 {
     struct tw_batch *batch = output->batch;
 
     *stage = (struct tw_stage){
-        .decoder = decoder, .follow = follow, .output = output, .trouble = trouble
+        .decoder = decoder, .follow = follow, .output = output, .damage = damage
     };
     stage->out = stage->marked = batch->elements + batch->count;
     stage->limit = batch->elements + batch->room;
     tw_position_init(&stage->position, NULL, 0);
-    tw_follow_enter(follow);
 }
 
+/* The stream offset of a byte of the input. */
+TW_INLINE uint64_t tw_stage_offset(const struct tw_stage *stage, const uint8_t *at)
+{
+    return stage->offset + (uint64_t)(at - stage->base);
+}
+
+/* The capture offset of a byte of the input. */
 TW_INLINE uint64_t tw_stage_index(struct tw_stage *stage, const uint8_t *at)
 {
-    return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
+    return tw_position_at(&stage->position, tw_stage_offset(stage, at));
 }
 
 /* The bytes from stage->at up to the result lie together in the capture, from *index on. */
@@ -64,7 +68,7 @@ TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *ind
 
 /* Notes that the packet whose last byte is at this stream offset and index released the elements
    before `until`.  One mark does for all packets whose last bytes lie in one place of the capture:
-   no other source's comes between. */
+   no other source's bytes come between.  The position stands in the packet. */
 TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until,
                                 uint64_t offset, uint64_t index)
 {
@@ -87,7 +91,7 @@ static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *unti
                                  const uint8_t *packet_end)
 {
     if (stage->output->marks.marks && until != stage->marked)
-        tw_stage_mark_at(stage, until, stage->offset + (uint64_t)(packet_end - 1 - stage->base),
+        tw_stage_mark_at(stage, until, tw_stage_offset(stage, packet_end - 1),
                          tw_stage_index(stage, packet_end - 1));
 }
 
@@ -101,7 +105,6 @@ static inline void tw_stage_finish(struct tw_stage *stage)
         tw_stage_mark(stage, stage->out, has_next ? stage->at + 1 : stage->at);
     }
     stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
-    tw_follow_leave(stage->follow);
 }
 
 static inline struct tw_element *tw_stage_add(struct tw_stage *stage, uint8_t type,
@@ -126,34 +129,35 @@ static inline void tw_stage_add_error(struct tw_stage *stage, uint8_t code, uint
 /* Reports the last damage, now that decoding goes on (or ends) at this stream offset. */
 static inline void tw_stage_report(struct tw_stage *stage, uint64_t resumed_at)
 {
-    struct tw_trouble *trouble = stage->trouble;
+    struct tw_damage *damage = stage->damage;
 
-    if (!trouble->code)
+    if (damage->code == TW_ERROR_NONE)
         return;
-    tw_stage_add_error(stage, trouble->code, trouble->index, trouble->detail,
-                       resumed_at - trouble->at);
-    trouble->code = TW_ERROR_NONE;
+    tw_stage_add_error(stage, damage->code, damage->index, damage->detail,
+                       resumed_at - damage->offset);
+    damage->code = TW_ERROR_NONE;
 }
 
-/* Damage begins at this packet. */
-static inline void tw_stage_note(struct tw_stage *stage, uint8_t code,
-                                 const struct tw_packet *packet, uint64_t detail)
+/* Damage begins at this packet: the damage before it ends there. */
+static inline void tw_stage_damage(struct tw_stage *stage, uint8_t code,
+                                   const struct tw_packet *packet, uint64_t detail)
 {
-    struct tw_trouble *trouble = stage->trouble;
+    struct tw_damage *damage = stage->damage;
 
     tw_stage_report(stage, packet->offset);
-    trouble->code = code;
-    trouble->index = packet->index;
-    trouble->at = packet->offset;
-    trouble->detail = detail;
+    damage->code = code;
+    damage->index = packet->index;
+    damage->offset = packet->offset;
+    damage->detail = detail;
 }
 
-/* Runs over the input, stretch by stretch between its gaps.  `stretch` decodes from stage->at up to
-   stage->end and returns false when the batch is full; `gap` is told where bytes are missing.
-   Returns whether there is room for more. */
+/* Runs over the input from gap to gap.  `decode` works from stage->at up to stage->end and returns
+   false when the batch has no room for what the next packet or a gap may make; `take_gap` is told
+   where bytes are missing.  Returns whether there is room for more. */
 static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
-                                bool (*stretch)(struct tw_stage *stage),
-                                void (*gap)(struct tw_stage *stage, const struct tw_packet *at))
+                                bool (*decode)(struct tw_stage *stage),
+                                void (*take_gap)(struct tw_stage *stage,
+                                                 const struct tw_packet *at))
 {
     bool has_room = true;
 
@@ -162,24 +166,25 @@ static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
     stage->offset = in->offset;
     stage->at = in->data + in->used;
     while (has_room) {
-        const uint64_t from = in->offset + (uint64_t)(stage->at - in->data);
-        const uint64_t handled = stage->trouble->handled_gap;
+        const uint64_t from = tw_stage_offset(stage, stage->at);
+        const uint64_t handled = stage->damage->handled_gap;
         const uint64_t first = handled > from ? handled : from;
-        const uint64_t next = in->has_gaps
-                                  ? tw_position_discontinuity(in->places, in->place_count,
-                                                              first, in->offset + in->size)
-                                  : UINT64_MAX;
-        struct tw_packet place = { .offset = next };
+        const uint64_t gap = in->has_gaps
+                                 ? tw_position_discontinuity(in->places, in->place_count, first,
+                                                             in->offset + in->size)
+                                 : UINT64_MAX;
+        struct tw_packet place = { .offset = gap };
 
-        stage->end = in->data + (next == UINT64_MAX ? in->size : next - in->offset);
-        stage->is_last = next != UINT64_MAX || in->is_last;
-        has_room = stretch(stage);
-        if (!has_room || next == UINT64_MAX)
+        stage->has_gap = gap != UINT64_MAX;
+        stage->end = in->data + (stage->has_gap ? gap - in->offset : in->size);
+        stage->is_last = stage->has_gap || in->is_last;
+        has_room = decode(stage);
+        if (!has_room || !stage->has_gap)
             break;
         stage->at = stage->end;
-        stage->trouble->handled_gap = next + 1;
-        place.index = tw_position_at(&stage->position, next);
-        gap(stage, &place);
+        stage->damage->handled_gap = gap + 1;
+        place.index = tw_position_at(&stage->position, gap);
+        take_gap(stage, &place);
     }
     in->used = (size_t)(stage->at - in->data);
     return has_room;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From an offset in an ID's stream to the offset in the capture: a cursor over the places of a
    stretch of stream, made for offsets that mostly grow. */
-#ifndef BASE_POSITION_H
-#define BASE_POSITION_H
+#ifndef STAGE_POSITION_H
+#define STAGE_POSITION_H
 
 #include <trackway/frame.h>
 
