@@ -144,7 +144,7 @@ static inline void every_end_run(struct every_reader *reader, struct every_text 
     if (!reader->run_size)
         return;
     (void)snprintf(line, sizeof line, "%s from %zu: %zu bytes",
-                   reader->protocol->type_name(reader->run_type), reader->run_at,
+                   tw_type_name(reader->protocol, reader->run_type), reader->run_at,
                    reader->run_size);
     reader->run_size = 0;
     every_add(out, line);
@@ -155,12 +155,15 @@ static inline void every_show(struct every_reader *reader, struct every_text *ou
                               struct tw_packet *packet, const uint8_t *bytes, size_t at)
 {
     const struct tw_protocol *protocol = reader->protocol;
-    const struct tw_packet_view view = { .packet = packet,
+    const unsigned kind = tw_type_kind(protocol, packet->type);
+    const struct tw_packet_view view = { .size = sizeof view,
+                                         .packet = packet,
                                          .bytes = bytes,
                                          .protocol = protocol->name,
                                          .about = protocol,
-                                         .is_bad = protocol->is_bad(packet->type),
-                                         .is_not_sync = protocol->is_not_sync(packet->type) };
+                                         .kind = (uint8_t)kind,
+                                         .is_bad = tw_kind_is_bad(kind),
+                                         .is_not_sync = kind == TW_PACKET_NOT_SYNC };
     char line[EVERY_LINE];
 
     packet->offset = packet->index = at;
@@ -312,7 +315,7 @@ static inline void every_cut(const struct every_source *source, const uint8_t *b
     memcpy(before, reader.reader, reader.protocol->reader_size);
     CHECK_EQ(reader.protocol->read(reader.reader, packet, bytes + at, size - at, true), TW_OK);
     most = packet->size;
-    if (reader.protocol->is_not_sync(packet->type) || reader.protocol->is_bad(packet->type) ||
+    if (!tw_kind_is_understood(tw_type_kind(reader.protocol, packet->type)) ||
         (source->setup->filler && packet->type == source->setup->filler))
         most = 0; /* of these there may be any number of bytes */
     for (size_t cut = 0; cut < most; cut++) {
@@ -356,7 +359,7 @@ static inline void every_elements(const struct every_source *source, struct ever
     struct tw_tree_source with_image = plain;
     struct tw_image *image;
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_fault fault;
     char line[1200];
 

@@ -28,9 +28,9 @@ int main(void)
                   "privilege_width_p=2\nnocontext_p=1\nfull_address=1\n" },
         { "draft of 2020", ROW, .start = "47 " START_WIDE,
           .text = "layout=seed\nencapsulation=len5-type2\n" WIDE },
-        { "RISC-V encapsulation", ROW, .start = "00 00 08 00 " START_WIDE,
-          .text = "layout=v2\nencapsulation=riscv\nsrcid_bits=6\ntype_bits=2\ntimestamp_bytes="
-                  "2\n" WIDE },
+        { "RISC-V encapsulation", ROW, .start = "00 00 08 ce 69 24 00 00 00 80 00",
+          .text = "layout=v2\nencapsulation=riscv\nsrcid_bits=0\ntype_bits=2\n"
+                  "timestamp_bytes=2\n" WIDE },
         { "ATB", ROW, .start = "07 " START_WIDE,
           .text = "layout=seed\nencapsulation=atb\ntimestamp_bytes=2\n" WIDE },
         { "SMI", ROW, .start = "08 00 " START_WIDE,
