@@ -338,8 +338,12 @@ static enum tw_status flush(struct tw_reader *reader, struct tw_batch *batch)
 static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *batch)
 {
     for (;;) {
-        enum tw_status status = tw_tree_next(reader->tree, batch);
-        const bool has_elements = status == TW_OK && batch->count;
+        enum tw_status status;
+        bool has_elements;
+
+        batch->size = sizeof *batch;
+        status = tw_tree_next(reader->tree, batch);
+        has_elements = status == TW_OK && batch->count;
 
         if (status == TW_MORE)
             status = feed(reader);
