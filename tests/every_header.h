@@ -431,10 +431,14 @@ static inline void every_stream(const struct every_source *source, const uint8_t
     every_pass(source, &got, bounds, bytes, size);
     every_same(&got, &notes, "notes, with packets passed over");
     every_cut(source, bytes, size);
-    want.size = 0;
-    every_elements(source, &want, &configs[number % LENGTH(configs)], bytes, size, size);
-    every_elements(source, &got, &configs[number % LENGTH(configs)], bytes, size, 1);
-    every_same(&got, &want, "elements, byte by byte");
+    if (number % 2 == 0 || check_scale(10) == 10) { /* the dear part: all of it in full runs */
+        const struct tw_tree_config *config = &configs[number / 2 % LENGTH(configs)];
+
+        want.size = 0;
+        every_elements(source, &want, config, bytes, size, size);
+        every_elements(source, &got, config, bytes, size, 1);
+        every_same(&got, &want, "elements, byte by byte");
+    }
     free(want.chars);
     free(got.chars);
     free(notes.chars);
