@@ -124,7 +124,7 @@ int main(void)
     const struct tw_tree_config config = { .size = sizeof config };
     const struct tw_tree_source source = { .size = sizeof source, .protocol = "blip", .id = 1 };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     char line[512];
 
     if (tw_tree_new(&tree, &config, NULL) != TW_OK ||

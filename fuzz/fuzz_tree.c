@@ -219,18 +219,19 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
     return consent(sum);
 }
 
-static enum tw_response see_element(void *context, uint8_t id, const struct tw_element *element)
+static enum tw_response see_element(void *context, const struct tw_batch *batch,
+                                    const struct tw_element *element)
 {
     struct sum *sum = context;
 
-    sum->hash[id & 127] = mix(sum->hash[id & 127], element, sizeof *element);
+    sum->hash[batch->id & 127] = mix(sum->hash[batch->id & 127], element, sizeof *element);
     return consent(sum);
 }
 
 static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, size_t size)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
 
     require(tw_tree_feed(tree, data, size) == TW_OK);
     for (unsigned end = 0; end < 2; end++) {
@@ -238,7 +239,7 @@ static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, siz
             (void)see_packet(sum, TW_OP_DATA, &view);
         while (tw_tree_next(tree, &batch) == TW_OK)
             for (size_t i = 0; i < batch.count; i++)
-                (void)see_element(sum, batch.id, &batch.elements[i]);
+                (void)see_element(sum, &batch, &batch.elements[i]);
         require(tw_tree_finish(tree) == TW_OK);
     }
 }

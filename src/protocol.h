@@ -55,6 +55,16 @@ struct tw_split {
     size_t start, until;
 };
 
+/* What the next bytes of a stream are that several sources share. */
+struct tw_route {
+    size_t size;
+    uint32_t src; /* a packet of this source, whole; TW_NO_SRC: of none */
+    uint8_t
+        error; /* of none: enum tw_error_code if they are damage, so that any source may have lost
+                      something; TW_ERROR_NONE: idle bytes, or bytes before a beginning was found */
+    bool is_hunt; /* of none: they belong to what was damaged before, or to no packet yet */
+};
+
 enum {
     TW_PROTOCOL_FOLLOWS = 1, /* needs the program's image: decode gets a follower */
     TW_PROTOCOL_BITS = 2,    /* offsets inside packets are not byte aligned (STM nibbles) */
@@ -86,6 +96,18 @@ struct tw_protocol {
        configuration sends it. */
     const struct tw_protocol *companion;
     bool (*has_companion)(const void *config);
+
+    /* Optional, all or none: streams that several sources share, whose packets name theirs (E-Trace
+       srcid, N-Trace SRC).  is_shared: this configuration's stream is one.  wants_src: packets of
+       this source are to be decoded.  take_src makes of a copy of the configuration that of one
+       source, whose packets come alone and whole.  route tells of the next bytes what they are, with
+       the protocol's reader as its state; bytes of no source become a packet too unless `packet`
+       is NULL.  TW_MORE as for read. */
+    bool (*is_shared)(const void *config);
+    bool (*wants_src)(const void *config, uint32_t src);
+    void (*take_src)(void *config, uint32_t src);
+    enum tw_status (*route)(void *reader, struct tw_route *route, void *packet,
+                            const uint8_t *data, size_t size, bool is_last);
 
     /* Packets.  read gives the next packet whole, or TW_MORE with nothing consumed when it is
        cut and !is_last.  Bytes before synchronization come out as a NOT_SYNC packet (its run may

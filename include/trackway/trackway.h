@@ -21,6 +21,7 @@
 #include <trackway/protocol.h>
 #include <trackway/ptm.h>
 #include <trackway/push.h>
+#include <trackway/run.h>
 #include <trackway/sequence.h>
 #include <trackway/sim.h>
 #include <trackway/status.h>

@@ -92,7 +92,8 @@ enum tw_element_type {
     TW_ELEMENT_DATA_VALUE,
     TW_ELEMENT_BUS_TRANSFER,
     TW_ELEMENT_CUSTOM,
-    TW_ELEMENT_ERROR, /* bad trace: what and how much was skipped; see enum tw_error_code */
+    TW_ELEMENT_ERROR,  /* bad trace: what and how much was skipped; see enum tw_error_code */
+    TW_ELEMENT_REPEAT, /* the last `count` elements happened `times` more times */
     TW_ELEMENT_TYPES
 };
 
@@ -109,7 +110,10 @@ enum tw_reason {
 };
 
 enum tw_trace_on { TW_TRACE_ON_NORMAL, TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
-enum tw_event_kind { TW_EVENT_TRIGGER, TW_EVENT_NUMBERED, TW_EVENT_NOTIFY };
+/* TRIGGER and FLUSH are also what the markers of formatter frames say: elements of ID TW_ID_TRIGGER
+   whose number is the marker's byte. */
+enum tw_event_kind { TW_EVENT_TRIGGER, TW_EVENT_NUMBERED, TW_EVENT_NOTIFY, TW_EVENT_FLUSH };
+
 enum tw_transaction { TW_TRANS_INIT, TW_TRANS_START, TW_TRANS_COMMIT, TW_TRANS_FAIL };
 
 enum tw_itm_kind {
@@ -207,6 +211,10 @@ enum {
     TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
 };
 
+/* A REPEAT repeats so many elements at most.  They stand directly before it in the same batch, come
+   from the same packet as itself, and no REPEAT is among them. */
+enum { TW_REPEAT_MAX = 1024 };
+
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which
    members hold something.  Written in place into the caller's batch. */
 struct tw_element {
@@ -268,11 +276,16 @@ struct tw_element {
             uint64_t skipped;
             uint64_t error_detail; /* by code: header byte, address ... */
         };
+        struct { /* REPEAT: n of "the last `count` elements, n more times", at least 1 */
+            uint64_t times;
+            uint64_t repeat_pad;
+        };
     };
     union {
         uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask;
                             ADDR_NACC, EO_TRACE: branches since the last ADDR_NACC of which
-                            nothing could be said, as code was missing */
+                            nothing could be said, as code was missing; REPEAT: how many of the
+                            elements before it are repeated, 1 to TW_REPEAT_MAX */
         uint32_t number; /* EXCEPTION: type or cause; CUSTOM: what the protocol likes */
         struct {
             uint16_t master, channel; /* SWTRACE */
@@ -306,12 +319,21 @@ struct tw_element {
     };
 };
 
-/* A caller's array of elements, filled from the front.  All are of one trace ID. */
+/* The stream of a trace ID is one source's own; else see tw_batch.src. */
+#define TW_NO_SRC UINT32_MAX
+
+/* Elements of one source, in order. */
 struct tw_batch {
+    size_t size; /* sizeof(struct tw_batch): set by the caller, before the first use */
     struct tw_element *elements;
     size_t room;
-    size_t count;
-    uint8_t id;
+    size_t count;    /* of the elements that are there */
+    void *user;      /* tw_tree_source.user of their source ... */
+    uint32_t source; /* ... and its number, in the order in which sources were added, from 0 */
+    /* Where several sources share a stream (RISC-V: E-Trace srcid, N-Trace SRC), which of them;
+       TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
+    uint32_t src;
+    uint8_t id; /* trace ID */
 };
 
 /* What a packet is, whatever the protocol. */
@@ -356,6 +378,12 @@ struct tw_register {
 static inline uint64_t tw_element_end(const struct tw_element *range)
 {
     return range->start + range->length;
+}
+
+/* How many of the elements before elements[at], a REPEAT, it repeats. */
+static inline size_t tw_repeat_reach(const struct tw_element *elements, size_t at)
+{
+    return elements[at].count < at ? elements[at].count : at;
 }
 
 /* Names as in the output: "INSTR_RANGE", "A64", "BR", "V8_RET", "discard", "bad-sequence" ...

@@ -104,6 +104,10 @@ void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_
 enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
                                   struct tw_etrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last);
+/* What the next bytes of a stream are that several sources share: see struct tw_protocol. */
+struct tw_route;
+enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last);
 /* Keeps up with what a te_inst packet says of later ones, and completes it from earlier ones. */
 void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet);
 /* Forgets what the stream has taught. */

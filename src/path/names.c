@@ -34,6 +34,7 @@ const char *tw_element_type_name(unsigned type)
         [TW_ELEMENT_BUS_TRANSFER] = "BUS_TRANSFER",
         [TW_ELEMENT_CUSTOM] = "CUSTOM",
         [TW_ELEMENT_ERROR] = "ERROR",
+        [TW_ELEMENT_REPEAT] = "REPEAT",
     };
 
     return NAME_OF(names, type, "UNKNOWN");

@@ -16,7 +16,7 @@ static const char *trace_on_word(unsigned value)
 
 static const char *event_word(unsigned value)
 {
-    static const char *const words[] = { "trigger", "numbered", "notify" };
+    static const char *const words[] = { "trigger", "numbered", "notify", "flush" };
 
     return word(words, TW_LENGTH(words), value);
 }
@@ -277,6 +277,10 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_ERROR:
         json_error(out, e);
         break;
+    case TW_ELEMENT_REPEAT:
+        tw_json_u64(out, "k", e->count);
+        tw_json_u64(out, "n", e->times);
+        break;
     default:
         break;
     }
@@ -497,6 +501,10 @@ static void text_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_CUSTOM:
         tw_text_format(out, "%u ", (unsigned)e->number);
         tw_text_hex(out, e->value);
+        break;
+    case TW_ELEMENT_REPEAT:
+        tw_text_format(out, "the last %u elements, %llu more times", (unsigned)e->count,
+                       (unsigned long long)e->times);
         break;
     default:
         text_body(out, e);

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "tree/custom.h"
+#include "tree/shared.h"
 
 static bool is_wanted(const struct tw_tree *tree, unsigned severity)
 {
@@ -108,14 +109,6 @@ void tw_report_frames(const struct tw_tree *tree)
     }
 }
 
-static bool has_decoder(const struct tw_tree *tree, unsigned id)
-{
-    for (size_t i = 0; i < tree->branch_count; i++)
-        if (tree->branches[i]->id == id)
-            return true;
-    return false;
-}
-
 void tw_report_others(const struct tw_tree *tree)
 {
     const struct tw_frame_stats *stats;
@@ -130,7 +123,7 @@ void tw_report_others(const struct tw_tree *tree)
                                   .code = TW_ERROR_UNSUPPORTED };
         struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
-        if (!stats->bytes_by_id[id] || has_decoder(tree, id))
+        if (!stats->bytes_by_id[id] || tw_branch_of(tree, id))
             continue;
         tw_text_format(&text, "%" PRIu64 " bytes skipped: no decoder for this ID",
                        stats->bytes_by_id[id]);
@@ -156,14 +149,42 @@ enum tw_status tw_report_fault(const struct tw_tree *tree, enum tw_status status
 
 void tw_count_packet(struct tw_branch *branch, const struct tw_packet_view *view)
 {
-    struct tw_source_stats *stats = &branch->stats;
+    struct tw_source_stats *stats = &branch->stats.seen;
     const bool is_understood = tw_kind_is_understood(view->kind);
 
     stats->packets++;
-    stats->packet_types[view->packet->type]++;
+    branch->stats.packet_types[view->packet->type]++;
     stats->syncs += view->kind == TW_PACKET_SYNC;
     stats->bad_packets += view->is_bad;
     if (!branch->decoder) /* which tells better */
         stats->losses += branch->is_understood && !is_understood;
     branch->is_understood = is_understood;
+}
+
+const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    if (!branch || !branch->shared)
+        return branch ? &branch->stats.seen : NULL;
+    return tw_shared_total(branch);
+}
+
+size_t tw_tree_src_count(const struct tw_tree *tree, uint8_t id)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    return branch && branch->shared ? branch->shared->count : 0;
+}
+
+const struct tw_source_stats *tw_tree_src_stats(const struct tw_tree *tree, uint8_t id,
+                                                size_t number, uint32_t *src)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    *src = TW_NO_SRC;
+    if (number >= tw_tree_src_count(tree, id))
+        return NULL;
+    *src = branch->shared->branches[number]->src;
+    return &branch->shared->branches[number]->stats.seen;
 }

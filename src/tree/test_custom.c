@@ -253,8 +253,8 @@ static enum tw_status make(struct twig_tree *to, struct tw_tree_config config)
 
 static enum tw_status take(struct listing *to, struct tw_tree *tree, bool has_packets)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status = TW_OK;
     char line[2000];
 

@@ -72,7 +72,7 @@ static void counts_follow_the_kinds(void **state)
     static const uint8_t want[] = { TW_PACKET_NOT_SYNC, TW_PACKET_SYNC, TW_PACKET_INFO,
                                     TW_PACKET_FLOW,     TW_PACKET_BAD,  TW_PACKET_SYNC,
                                     TW_PACKET_CUT };
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
 
     (void)state;
     for (int is_packets = 0; is_packets < 2; is_packets++) {
@@ -103,7 +103,7 @@ static void reports_follow_the_kinds(void **state)
 {
     const struct tw_errors_config config = { .size = sizeof config, .keeps_all = true };
     struct tw_errors *errors = NULL;
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     struct tw_tree *tree;
 
     (void)state;

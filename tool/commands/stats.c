@@ -56,7 +56,7 @@ static void count_sync(struct source_count *source, uint64_t offset)
 
 static bool count_packets(struct stats *stats, struct session *session)
 {
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
 
     while ((status = session_next_packet(session, &view)) == TW_OK) {
@@ -119,13 +119,14 @@ static void count_batch(void *context, void *tally, const struct tw_batch *batch
             count_element(tally, &batch->elements[i]);
 }
 
-static void add_flow(void *context, void *tally, uint8_t id)
+static void add_flow(void *context, void *tally, const struct tw_batch *whose)
 {
     struct stats *stats = context;
-    struct flow *flow = &stats->sources[id & 0x7f].flow;
+    struct flow *flow = &stats->sources[whose->id & 0x7f].flow;
     const struct flow *more = tally;
 
-    if (!session_wants_id(stats->session, id))
+    /* The sources of a stream that they share are added up. */
+    if (!session_wants_id(stats->session, whose->id))
         return;
     if (!flow->times)
         flow->first_time = more->first_time;
@@ -143,14 +144,14 @@ static void add_flow(void *context, void *tally, uint8_t id)
    perf.data others want to see them too. */
 static bool count_elements(struct stats *stats, struct session *session)
 {
-    struct tw_batch batch = { 0 };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = session_next(session, &batch)) == TW_OK) {
         struct flow flow = { 0 };
 
         count_batch(stats, &flow, &batch);
-        add_flow(stats, &flow, batch.id);
+        add_flow(stats, &flow, &batch);
     }
     for (size_t id = 0; id < 128; id++) {
         const struct tw_source_stats *more =
