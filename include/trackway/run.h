@@ -66,8 +66,9 @@ struct tw_part {
     size_t size; /* sizeof(struct tw_part), set by the caller */
     uint8_t kind;
     bool is_resumed; /* does not directly follow the last part of this stream that was given */
-    struct tw_batch batch;          /* valid until the next call */
-    const struct tw_source *source; /* NULL where there are no elements */
+    struct tw_batch batch;          /* valid until the next call; its source is source_number */
+    const struct tw_source *source; /* NULL: there are no elements, or they are markers of the
+                                       formatter's frames */
     uint32_t source_number;         /* for tw_capture_source */
     uint32_t buffer;                /* for tw_capture_buffer */
     uint32_t
@@ -242,8 +243,8 @@ struct tw_run_losses {
     uint64_t missing_code;   /* addresses that no image holds */
 };
 
-/* Of the buffers that are at their end. */
-TW_API void tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses);
+/* Of the buffers that are at their end.  False: the size cannot be. */
+TW_API bool tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses);
 
 /* Code that was executed and is not there, by the file that it should have come from. */
 struct tw_missing {

@@ -293,7 +293,8 @@ static void count_batch(void *context, void *tally, const struct tw_batch *batch
 
     if (!segment->entries.count)
         segment->last = SIZE_MAX;
-    part.image = tw_capture_image(run->capture, part.source->image);
+    if (part.source)
+        part.image = tw_capture_image(run->capture, part.source->image);
     for (size_t from = 0, end; from < batch->count; from = end) {
         bool has_missing;
 
@@ -438,12 +439,12 @@ static void merge_entry(struct tw_run_count *count, struct tw_run_stream *stream
                      !goes_on(stream, segment, entry));
 }
 
-static void merge_segment(void *context, void *tally, uint8_t id, uint32_t src)
+static void merge_segment(void *context, void *tally, const struct tw_batch *whose)
 {
     struct tw_run_count *count = context;
     struct tw_run *run = count->run;
     struct segment *segment = tally;
-    struct tw_run_stream *stream = tw_reader_stream(count->reader, id, src);
+    struct tw_run_stream *stream = tw_reader_stream(count->reader, whose->id, whose->src);
 
     count->is_failed |= segment->is_failed;
     if (segment->is_broken || !stream) {
@@ -588,8 +589,6 @@ enum tw_status tw_count_end(struct tw_run *run)
 
         tw_part_of(&part, run->streams[total->stream]);
         part.who = total->who;
-        part.batch.id = run->streams[total->stream]->id;
-        part.batch.src = run->streams[total->stream]->src;
         run->counter.merge(run->counter.context, total->tally, &part);
     }
     forget(count);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "run/run.h"
 
 /* A copy of an array of the caller's; NULL also for none. */
@@ -76,13 +77,14 @@ enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter)
 {
     struct tw_run_filter *made = &run->filter;
     struct tw_filter *about = &made->about;
+    struct tw_filter given;
     bool failed = false;
 
     if (!filter)
         return TW_OK;
-    if (filter->size != sizeof *filter)
-        return tw_fail(&run->fault, TW_E_ARGUMENT, "tw_filter has the wrong size");
-    *about = *filter;
+    TW_TRY(TW_SIZED_TAKE(&given, filter, "tw_filter", &run->fault));
+    filter = &given;
+    *about = given;
     about->buffers = about->sources = NULL;
     about->srcs = copy(run, filter->srcs, filter->src_count, sizeof *about->srcs, &failed);
     about->cpus = copy(run, filter->cpus, filter->cpu_count, sizeof *about->cpus, &failed);
@@ -213,22 +215,60 @@ static bool has_element(struct tw_run *run, const struct tw_part *part,
     return !run->filter.has_code || has_code(run, part, element);
 }
 
+/* The first REPEAT at or after `from`; the count: there is none. */
+static size_t find_repeat(const struct tw_batch *batch, size_t from)
+{
+    while (from < batch->count && batch->elements[from].type != TW_ELEMENT_REPEAT)
+        from++;
+    return from;
+}
+
+/* A REPEAT and what it repeats go together: what is wanted of it is moved up to the REPEAT, which
+   repeats that much. */
+static size_t cut_repeat(struct tw_run *run, const struct tw_part *part, size_t *first,
+                         size_t repeat)
+{
+    struct tw_element *elements = part->batch.elements;
+    size_t kept = repeat;
+
+    for (size_t i = repeat; i-- > *first;)
+        if (has_element(run, part, &elements[i]))
+            elements[--kept] = elements[i];
+    elements[repeat].count = (uint32_t)(repeat - kept);
+    *first = kept;
+    return kept < repeat ? repeat + 1 - kept : 0;
+}
+
 size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *first,
                      size_t *next)
 {
     const struct tw_element *elements = part->batch.elements;
-    size_t end;
+    const size_t count = part->batch.count;
 
     *first = *next;
-    *next = part->batch.count;
+    *next = count;
     if (!run->filter.has_element && !run->seek)
-        return *next - *first;
-    while (*first < part->batch.count && !has_element(run, part, &elements[*first]))
-        ++*first;
-    for (end = *first + 1; end < part->batch.count; end++)
-        if (!has_element(run, part, &elements[end])) {
-            *next = end + 1;
-            break;
+        return count - *first;
+    while (*first < count) {
+        const size_t repeat = find_repeat(&part->batch, *first);
+        const size_t limit =
+            repeat < count ? repeat - tw_repeat_reach(elements, repeat) : count;
+        size_t end;
+
+        while (*first < limit && !has_element(run, part, &elements[*first]))
+            ++*first;
+        if (*first < limit) {
+            for (end = *first + 1; end < limit; end++)
+                if (!has_element(run, part, &elements[end]))
+                    break;
+            *next = end < limit ? end + 1 : limit;
+            return end - *first;
         }
-    return *first < part->batch.count ? end - *first : 0;
+        *next = repeat + 1;
+        end = repeat < count ? cut_repeat(run, part, first, repeat) : 0;
+        if (end)
+            return end;
+        *first = *next = repeat < count ? repeat + 1 : count;
+    }
+    return 0;
 }

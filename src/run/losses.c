@@ -3,11 +3,12 @@
    there. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "run/run.h"
 
 void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats *stats)
 {
-    for (unsigned code = TW_ERROR_NONE + 1; code < TW_ERROR_CODES; code++) {
+    for (size_t code = TW_ERROR_NONE + 1; code < stats->error_codes; code++) {
         if (code == TW_ERROR_TRUNCATED)
             losses->truncated += stats->errors[code];
         else if (code == TW_ERROR_DISCONTINUITY)
@@ -62,11 +63,10 @@ void tw_losses_see(struct tw_run *run, struct tw_run_stream *stream,
     }
 }
 
-void tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses)
+bool tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses)
 {
     struct tw_losses all = run->losses;
     struct tw_run_losses told;
-    const size_t size = losses->size;
 
     for (size_t i = 0; i < run->reader_count; i++) {
         const struct tw_reader *reader = run->readers[i];
@@ -85,8 +85,7 @@ void tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses)
         .unsynced_bytes = all.unsynced_bytes,
         .missing_code = all.missing_code,
     };
-    memcpy(losses, &told, size < sizeof told ? size : sizeof told);
-    losses->size = size;
+    return TW_SIZED_GIVE(losses, &told);
 }
 
 bool tw_run_missing(const struct tw_run *run, struct tw_missing *missing, size_t number)

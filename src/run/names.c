@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "capture/capture.h"
 #include "run/run.h"
 
@@ -293,8 +294,7 @@ bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part 
                  uint64_t address)
 {
     const struct tw_perf_map *map = map_of(run, part, address);
-    const size_t size = name->size;
-    struct tw_name told = { .size = size };
+    struct tw_name told = { .size = sizeof told };
     uint64_t link;
     struct tw_symbols *symbols = tw_run_symbols(run, &link, part, address);
 
@@ -307,8 +307,7 @@ bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part 
         told.symbol.address += address - link;
         told.has_line = tw_symbols_line(symbols, &told.line, link);
     }
-    memcpy(name, &told, size < sizeof told ? size : sizeof told);
-    return told.has_symbol || told.has_line || told.object;
+    return TW_SIZED_GIVE(name, &told) && (told.has_symbol || told.has_line || told.object);
 }
 
 static bool is_in(const struct tw_address_range *ranges, size_t count, uint64_t first,

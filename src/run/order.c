@@ -173,7 +173,8 @@ static size_t end_of_stretch(const struct tw_batch *batch, size_t given, size_t 
     size_t end = given + (batch->elements[given].type == TW_ELEMENT_TIMESTAMP);
 
     for (size_t i = given; i < next; i++) {
-        if (batch->elements[i].type == TW_ELEMENT_INSTR_RANGE)
+        if (batch->elements[i].type == TW_ELEMENT_INSTR_RANGE ||
+            batch->elements[i].type == TW_ELEMENT_REPEAT)
             end = i + 1;
         else if (batch->elements[i].type == TW_ELEMENT_PE_CONTEXT && end > given)
             return end;
@@ -254,6 +255,7 @@ static struct tw_reader *add_reader(struct tw_run *run, size_t *room, uint32_t f
     reader->run = run;
     reader->next = first;
     reader->end = end;
+    reader->batch.size = sizeof reader->batch;
     reader->only = TW_NONE;
     reader->ring = TW_NONE;
     reader->by_src.allocator = run->allocator;

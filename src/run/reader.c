@@ -250,9 +250,8 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, ui
     stream->number = (uint32_t)run->stream_count;
     stream->source_number = number;
     stream->source = tw_capture_source(run->capture, number);
-    stream->image = stream->source->image == TW_NONE
-                        ? NULL
-                        : tw_capture_image(run->capture, stream->source->image);
+    if (stream->source) /* else: markers of the frames */
+        stream->image = tw_capture_image(run->capture, stream->source->image);
     stream->ring = reader->ring;
     stream->id = id;
     stream->src = src;
@@ -339,8 +338,12 @@ static enum tw_status flush(struct tw_reader *reader, struct tw_batch *batch)
 static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *batch)
 {
     for (;;) {
-        enum tw_status status = tw_tree_next(reader->tree, batch);
-        const bool has_elements = status == TW_OK && batch->count;
+        enum tw_status status;
+        bool has_elements;
+
+        batch->size = sizeof *batch;
+        status = tw_tree_next(reader->tree, batch);
+        has_elements = status == TW_OK && batch->count;
 
         if (status == TW_MORE)
             status = feed(reader);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "run/run.h"
 
 /* Memory for others; theirs follows. */
@@ -35,11 +36,8 @@ static enum tw_status check_config(const struct tw_run_config *config, struct tw
 {
     const struct tw_run_counter *counter = config->counter;
 
-    if (config->size != sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_run_config has the wrong size");
-    if (counter && (counter->size != sizeof *counter || !counter->count || !counter->add ||
-                    !counter->merge))
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_run_counter lacks a function, or its size");
+    if (counter && (!counter->count || !counter->add || !counter->merge))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_run_counter lacks a function");
     if (counter && (config->packets_only || config->order != TW_ORDER_CAPTURE))
         return tw_fail(fault, TW_E_ARGUMENT, "elements are counted in capture order");
     if (config->packets_only && config->order != TW_ORDER_CAPTURE)
@@ -78,13 +76,19 @@ static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *con
 enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
                           const struct tw_run_config *config, struct tw_fault *fault)
 {
-    static const struct tw_run_config plain = { .size = sizeof plain };
+    struct tw_run_config own = { .size = sizeof own };
+    struct tw_run_counter counter;
     struct tw_run *made;
     enum tw_status status;
 
     *run = NULL;
-    if (!config)
-        config = &plain;
+    if (config)
+        TW_TRY(TW_SIZED_TAKE(&own, config, "tw_run_config", fault));
+    config = &own;
+    if (config->counter) {
+        TW_TRY(TW_SIZED_TAKE(&counter, config->counter, "tw_run_counter", fault));
+        own.counter = &counter;
+    }
     TW_TRY(check_config(config, fault));
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
@@ -93,6 +97,7 @@ enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
         made->allocator_copy = *config->allocator;
         made->allocator = &made->allocator_copy;
     }
+    made->slice.size = sizeof made->slice;
     made->capture = capture;
     made->perf = tw_capture_perf(capture);
     made->config = *config;
@@ -170,6 +175,10 @@ void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream)
     part->image = stream->image;
     part->who = stream->who;
     part->when = stream->when;
+    part->batch = (struct tw_batch){ .size = sizeof part->batch,
+                                     .source = stream->source_number,
+                                     .src = stream->src,
+                                     .id = stream->id };
 }
 
 /* Cuts the next part off the slice; it may turn out not to be wanted. */
@@ -189,7 +198,6 @@ static void cut_part(struct tw_run *run)
         tw_bounds_see(run, stream, before, count);
     clear_part(part);
     tw_part_of(part, stream);
-    part->batch = run->slice;
     part->batch.elements = elements;
     part->batch.count = part->batch.room = count;
     run->cut += count;
@@ -197,7 +205,7 @@ static void cut_part(struct tw_run *run)
 }
 
 /* Gives what is wanted of the part at work; false: nothing more is. */
-static bool give_part(struct tw_run *run, struct tw_part *part)
+static bool give_wanted(struct tw_run *run, struct tw_part *part)
 {
     const size_t before = run->part_next;
     size_t first, count = 0;
@@ -223,7 +231,7 @@ enum tw_status tw_run_part(struct tw_run *run, struct tw_part *part)
     for (;;) {
         enum tw_status status;
 
-        if (run->part_next < run->part.batch.count && give_part(run, part))
+        if (run->part_next < run->part.batch.count && give_wanted(run, part))
             return TW_OK;
         if (run->cut < run->slice.count) {
             cut_part(run);
@@ -269,14 +277,12 @@ static enum tw_status next(struct tw_run *run, struct tw_part *part)
     return run->count ? next_counted(run, part) : next_part(run, part);
 }
 
-/* A caller of an older library has a smaller part. */
-static enum tw_status give_to(struct tw_part *to, const struct tw_part *part)
+static enum tw_status give_part(struct tw_run *run, struct tw_part *to,
+                                const struct tw_part *part)
 {
-    const size_t size = to->size;
-
-    memcpy(to, part, size < sizeof *part ? size : sizeof *part);
-    to->size = size;
-    return TW_OK;
+    if (TW_SIZED_GIVE(to, part))
+        return TW_OK;
+    return tw_fail(&run->fault, TW_E_ARGUMENT, "tw_part has no size: set it to its sizeof");
 }
 
 enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
@@ -284,8 +290,6 @@ enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
     struct tw_part given;
     enum tw_status status = run->broken;
 
-    if (part->size < offsetof(struct tw_part, batch))
-        return tw_fail(&run->fault, TW_E_ARGUMENT, "tw_part has no size");
     run->is_started = true;
     if (status == TW_OK)
         status = next(run, &given);
@@ -294,7 +298,7 @@ enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
             (void)tw_fail(&run->fault, status, "%s", "out of memory");
         run->broken = status;
     }
-    return status == TW_OK ? give_to(part, &given) : status;
+    return status == TW_OK ? give_part(run, part, &given) : status;
 }
 
 enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
@@ -304,9 +308,8 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
     enum tw_status status = run->broken;
     struct tw_part given;
 
-    if (!run->config.packets_only || part->size < offsetof(struct tw_part, batch))
-        return tw_fail(&run->fault, TW_E_ARGUMENT,
-                       "this run gives elements, or tw_part has no size");
+    if (!run->config.packets_only)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives elements");
     run->is_started = true;
     clear_part(&given);
     while (status == TW_OK && reader->is_open) {
@@ -323,13 +326,14 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         given.ring = reader->ring;
         given.batch.id = view->packet->id;
         given.batch.src = view->src;
-        return give_to(part, &given);
+        given.batch.source = given.source_number;
+        return give_part(run, part, &given);
     }
     if (status == TW_OK || status == TW_END)
         status = tw_order_event(run, &given);
     if (status < 0)
         run->broken = status;
-    return status == TW_OK ? give_to(part, &given) : status;
+    return status == TW_OK ? give_part(run, part, &given) : status;
 }
 
 enum tw_status tw_run_all(struct tw_run *run)

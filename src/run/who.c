@@ -52,9 +52,9 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
                             .pid = TW_NONE,
                             .tid = TW_NONE,
                             .comm = "",
-                            .core = stream->source->core,
+                            .core = stream->source ? stream->source->core : NULL,
                             .view = tw_element_view(NULL) };
-    if (run->perf) {
+    if (run->perf && stream->source) {
         stream->lane = (struct tw_perf_lane){ .perf = run->perf,
                                               .source = stream->source_number,
                                               .buffer = buffer };
