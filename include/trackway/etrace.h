@@ -90,7 +90,10 @@ struct tw_etrace_config {
     bool starts_inside;  /* the first byte need not begin a packet: a buffer that wrapped */
     bool has_srcid;      /* only packets of this source ... */
     uint16_t srcid;
-    uint8_t id; /* what to call it in the output */
+    bool
+        comes_apart; /* the stream holds nothing but packets of srcid, whole: those of others were
+                         left out before */
+    uint8_t id;      /* what to call it in the output */
 
     /* Said by discovery, not needed to decode. */
     uint8_t arch, version, minor_revision;

@@ -17,7 +17,8 @@ enum tw_framing {
     TW_FRAMING_DSTREAM     /* TPIU inside blocks of 504 data and 8 footer bytes */
 };
 
-enum { TW_ID_UNKNOWN = 0x80, TW_ID_COUNT = 0x81, TW_ID_TRIGGER = 0x7d, TW_ID_FLUSH = 0x7b };
+enum { TW_ID_UNKNOWN = 0x80, TW_ID_TRIGGER = 0x7d, TW_ID_FLUSH = 0x7b };
+#define TW_ID_COUNT 129 /* IDs have 7 bits; and the unknown one */
 
 enum tw_frame_event_kind {
     TW_FRAME_TRIGGER,

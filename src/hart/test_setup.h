@@ -130,8 +130,8 @@ static void write_field(struct tw_etrace_unit *unit, const char *name, uint64_t 
 typedef void take_fn(void *context, const struct tw_batch *batch);
 
 /* All elements of a trace. */
-static void decode_with(const struct tw_etrace_config *trace, struct tw_image *image,
-                        const struct bytes *bytes, take_fn *take_batch, void *context)
+TW_UNUSED static void decode_with(const struct tw_etrace_config *trace, struct tw_image *image,
+                                  const struct bytes *bytes, take_fn *take_batch, void *context)
 {
     static char text[16384];
     const struct tw_tree_config config = { .size = sizeof config };
@@ -140,7 +140,7 @@ static void decode_with(const struct tw_etrace_config *trace, struct tw_image *i
     };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     CHECK(tw_etrace_config_text(text, sizeof text, trace) < sizeof text);

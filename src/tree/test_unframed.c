@@ -31,7 +31,7 @@ static struct tw_tree *make_tree(const struct made_stream *made, bool stops)
 /* One batch; false: there is none now. */
 static bool take(struct tw_tree *tree, struct list *list, enum tw_status until)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     const enum tw_status status = tw_tree_next(tree, &batch);
 
     if (status != TW_OK) {

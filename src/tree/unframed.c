@@ -14,7 +14,7 @@ struct tw_return {
     struct tw_state state;
     uint64_t done; /* stream offset */
     struct tw_place place;
-    struct tw_source_stats stats; /* all of it when elements are counted, else `bytes` */
+    struct tw_stats stats; /* all of it when elements are counted, else `bytes` */
 };
 
 static const struct tw_place *last_place(const struct tw_tree *tree)
@@ -133,13 +133,12 @@ static struct tw_branch *only_branch(struct tw_tree *tree)
     return branch;
 }
 
-static void copy_stats(struct tw_source_stats *to, const struct tw_source_stats *from,
-                       bool is_all)
+static void copy_stats(struct tw_stats *to, const struct tw_stats *from, bool is_all)
 {
     if (is_all)
         *to = *from;
     else
-        to->bytes = from->bytes;
+        to->seen.bytes = from->seen.bytes;
 }
 
 enum tw_status tw_tree_mark(struct tw_tree *tree)

@@ -121,7 +121,7 @@ static bool make_tree(struct live *live)
 /* Takes what the tree has; false: it failed. */
 static bool take_all(struct live *live)
 {
-    struct tw_batch batch = { .count = 0 };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(live->tree, &batch)) == TW_OK)
