@@ -451,6 +451,7 @@ struct oc_channel *oc_channel_new(const struct oc_protocol *protocol, const void
     channel->is_full = (flags & OCSD_CREATE_FLG_FULL_DECODER) != 0;
     protocol->configure(&channel->setup, config);
     channel->look.spaces = &channel->spaces;
+    channel->batch.size = sizeof channel->batch;
     oc_shape_init(&channel->shape);
     channel->shape.has_time_flag = protocol->has_time_flag;
     channel->packet = calloc(1, protocol->packet_size);
