@@ -70,7 +70,7 @@ def equal(got, want, what=""):
 
 
 def main(make=Tool):
-    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose name holds a NAME."""
+    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose "file.name" holds a NAME."""
     if len(sys.argv) < 2:
         print(main.__doc__)
         return 2
@@ -78,7 +78,7 @@ def main(make=Tool):
     wanted = sys.argv[2:]
     passed, failed, skipped = 0, [], 0
     for name, function in CASES:
-        if wanted and not any(w in name for w in wanted):
+        if wanted and not any(w in f"{function.__module__}.{name}" for w in wanted):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
