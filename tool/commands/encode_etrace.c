@@ -205,9 +205,9 @@ static void note_modes(struct riscv *riscv)
 {
     uint64_t sijump = 0, compress = 0;
 
-    if (tw_etrace_unit_read_field(riscv->unit, "siJump", &sijump) == TW_OK && sijump)
+    if (tw_etrace_unit_read_field(riscv->unit, &sijump, "siJump") == TW_OK && sijump)
         riscv->config.options |= TW_ETRACE_SIJUMP;
-    if (tw_etrace_unit_read_field(riscv->unit, "DataCompress", &compress) == TW_OK)
+    if (tw_etrace_unit_read_field(riscv->unit, &compress, "DataCompress") == TW_OK)
         riscv->config.data_compress = (uint8_t)compress;
 }
 

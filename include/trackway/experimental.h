@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All experimental headers of the library: what they offer may change with each release.
+   Experimental. */
+#ifndef TRACKWAY_EXPERIMENTAL_H
+#define TRACKWAY_EXPERIMENTAL_H
+
+#include <trackway/etmv3_unit.h>
+#include <trackway/etmv4_unit.h>
+#include <trackway/etrace.h>
+#include <trackway/etrace_unit.h>
+#include <trackway/hart.h>
+#include <trackway/itm_unit.h>
+#include <trackway/log.h>
+#include <trackway/perfdata.h>
+#include <trackway/ptm_unit.h>
+#include <trackway/sequence.h>
+#include <trackway/sim.h>
+#include <trackway/stm_unit.h>
+#include <trackway/trbe.h>
+
+#endif
