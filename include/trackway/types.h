@@ -113,7 +113,21 @@ enum tw_reason {
 enum tw_trace_on { TW_TRACE_ON_NORMAL, TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
 /* TRIGGER and FLUSH are also what the markers of formatter frames say: elements of ID TW_ID_TRIGGER
    whose number is the marker's byte. */
-enum tw_event_kind { TW_EVENT_TRIGGER, TW_EVENT_NUMBERED, TW_EVENT_NOTIFY, TW_EVENT_FLUSH };
+enum tw_event_kind {
+    TW_EVENT_TRIGGER,
+    TW_EVENT_NUMBERED,
+    TW_EVENT_NOTIFY,
+    TW_EVENT_FLUSH,
+    TW_EVENT_TRACE_OFF, /* N-Trace: tracing stops; the number is EVCODE */
+    TW_EVENT_LOST,      /* N-Trace: messages were lost; the number is ETYPE, `value` ECODE */
+    TW_EVENT_CIRCUIT /* N-Trace: InCircuitTrace; the number is CKSRC, `value` an address or code,
+                           `value_more` what else was sent */
+};
+
+/* `kind` of a RISC-V EXCEPTION: whether TW_EXCEPTION_INTERRUPT says which it is. */
+enum tw_trap_kind { TW_TRAP_KNOWN, TW_TRAP_ANY };
+/* `number` of a RISC-V EXCEPTION whose cause is not traced. */
+#define TW_CAUSE_UNKNOWN UINT32_MAX
 
 enum tw_transaction { TW_TRANS_INIT, TW_TRANS_START, TW_TRANS_COMMIT, TW_TRANS_FAIL };
 
@@ -179,6 +193,9 @@ enum {
     TW_CONTEXT_HAS_VMID = 0x04,
     TW_CONTEXT_HAS_CID = 0x08,
     TW_CONTEXT_HAS_PRIV = 0x10, /* RISC-V: el is the privilege, context_id the context */
+    /* N-Trace: from an Ownership message, whose FORMAT is `ownership`; context_id is scontext, vmid
+       hcontext, and `is_virtual` is there. */
+    TW_CONTEXT_OWNERSHIP = 0x20,
 
     TW_EXCEPTION_HAS_RETURN = 0x01,
     TW_EXCEPTION_RETURN_IS_TARGET = 0x02,
@@ -238,7 +255,7 @@ struct tw_element {
         struct { /* PE_CONTEXT */
             uint32_t context_id;
             uint32_t vmid;
-            uint32_t context_pad;
+            uint32_t context_high; /* N-Trace: bits 63:32 of the context that was sent */
             uint32_t context_cycles;
         };
         struct { /* EXCEPTION */
@@ -251,7 +268,7 @@ struct tw_element {
                 };
             };
         };
-        struct { /* TIMESTAMP, CYCLE_COUNT, TRACE_ON */
+        struct { /* TIMESTAMP, CYCLE_COUNT, TRACE_ON (count: N-Trace's SYNC + 1) */
             uint64_t timestamp;
             uint32_t time_pad;
             uint32_t cycles; /* the same place as the other *_cycles */
@@ -267,7 +284,7 @@ struct tw_element {
         };
         struct { /* INSTRUMENTATION, SYNC_MARKER, CUSTOM, EVENT (count = number) */
             uint64_t value;
-            uint64_t value_pad;
+            uint64_t value_more;
         };
         struct { /* DATA_ADDR, DATA_VALUE, BUS_TRANSFER */
             uint64_t data_address;
@@ -299,7 +316,8 @@ struct tw_element {
     union {
         uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
         uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
-        uint8_t kind;   /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR, BUS_TRANSFER: enums above */
+        uint8_t kind;   /* EVENT, EXCEPTION (RISC-V), MEMTRANS, ITMTRACE, DATA_ADDR,
+                           BUS_TRANSFER: enums above */
         uint8_t error;  /* ERROR: enum tw_error_code */
         uint8_t width;  /* SWTRACE: payload bits */
         uint8_t instrumentation_el;
@@ -313,6 +331,11 @@ struct tw_element {
         struct {
             uint8_t el : 4;       /* PE_CONTEXT: Exception level or privilege */
             uint8_t security : 4; /* enum tw_security */
+        };
+        struct { /* PE_CONTEXT of RISC-V */
+            uint8_t privilege : 4;
+            uint8_t is_virtual : 1;
+            uint8_t ownership : 3;
         };
         uint8_t size;    /* ITMTRACE, DATA_*, BUS_TRANSFER: bytes */
         uint8_t packets; /* SWTRACE: how many packets made it */

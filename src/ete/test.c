@@ -525,7 +525,7 @@ static void test_lost(void **state)
     CHECK_EQ(tw_etmv4_read(reader, &packet, bytes, 0, true), TW_MORE);
     tw_etmv4_reader_free(reader);
     tw_etmv4_reader_free(NULL);
-    config.size--;
+    config.size = 0;
     CHECK_EQ(tw_etmv4_reader_new(&reader, &config, NULL, NULL), TW_E_ARGUMENT);
     CHECK(reader == NULL);
     CHECK_TEXT(tw_etmv4_data_name(0x00, 0x05), "D_OVERFLOW");

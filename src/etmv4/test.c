@@ -123,7 +123,7 @@ static void check_written(struct tw_etmv4_reader *reader, const struct tw_etmv4_
         CHECK_BYTES(out, size, bytes, packet->base.size);
     size = packet->base.size - 1;
     if (!packet->has_reserved)
-        CHECK_EQ(tw_etmv4_write(reader, out, &size, packet), TW_E_ARGUMENT);
+        CHECK_EQ(tw_etmv4_write(reader, out, &size, packet), TW_E_ROOM);
 }
 
 /* Lists the packets of `bytes`, given first `piece` bytes, then `step` more whenever the reader

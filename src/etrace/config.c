@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/settings.h"
 
 void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layout layout)
 {
@@ -64,98 +65,17 @@ void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layou
     memcpy(config->doption_order, dorder, sizeof dorder);
 }
 
-static bool is_space(char c)
+static enum tw_status set_key(void *config, const char *name, size_t name_size,
+                              const char *value, size_t size, struct tw_fault *fault)
 {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void trim(const char **text, size_t *size)
-{
-    while (*size && is_space(**text)) {
-        ++*text;
-        --*size;
-    }
-    while (*size && is_space((*text)[*size - 1]))
-        --*size;
-}
-
-/* How far the first `key=value` of a line goes: a comma ends it when what follows has a '=' of its
-   own before the next comma, so that lists may hold commas. */
-static size_t first_setting(const char *line, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (line[i] != ',')
-            continue;
-        for (size_t j = i + 1; j < size && line[j] != ','; j++)
-            if (line[j] == '=')
-                return i;
-    }
-    return size;
-}
-
-static enum tw_status read_setting(struct tw_etrace_config *config, const char *text,
-                                   size_t size, struct tw_fault *fault)
-{
-    const char *equals = memchr(text, '=', size), *value;
-    size_t name_size, value_size;
-
-    if (!equals)
-        return tw_fail(fault, TW_E_CONFIG, "\"%.*s\" is no key=value",
-                       size < 80 ? (int)size : 80, text);
-    name_size = (size_t)(equals - text);
-    value = equals + 1;
-    value_size = size - name_size - 1;
-    trim(&text, &name_size);
-    trim(&value, &value_size);
-    return tw_etrace_key_set_named(config, text, name_size, value, value_size, fault);
-}
-
-static enum tw_status read_line(struct tw_etrace_config *config, const char *line, size_t size,
-                                struct tw_fault *fault)
-{
-    const char *comment = memchr(line, '#', size);
-
-    if (comment)
-        size = (size_t)(comment - line);
-    trim(&line, &size);
-    if (size && *line == '[') /* headings only divide the file */
-        return TW_OK;
-    while (size) {
-        const size_t length = first_setting(line, size);
-
-        TW_TRY(read_setting(config, line, length, fault));
-        if (length == size)
-            break;
-        line += length + 1;
-        size -= length + 1;
-    }
-    return TW_OK;
+    return tw_etrace_key_set_named(config, name, name_size, value, size, fault);
 }
 
 enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char *text,
                                      struct tw_fault *fault)
 {
-    unsigned number = 1;
-
-    if (!strncmp(text, "\xef\xbb\xbf", 3))
-        text += 3;
-    for (; *text; number++) {
-        const char *end = strchr(text, '\n');
-        const size_t size = end ? (size_t)(end - text) : strlen(text);
-        const char *first = text;
-        struct tw_fault inner = { TW_OK, "" };
-        enum tw_status status;
-
-        while (is_space(*first))
-            first++;
-        if (*first == '<')
-            return tw_etrace_ipxact_read(config, first, fault);
-        status = read_line(config, text, size, &inner);
-        if (status != TW_OK)
-            return tw_fail(fault, status, "line %u: %.400s", number, inner.text);
-        text += end ? size + 1 : size;
-    }
-    return TW_OK;
+    TW_TRY(tw_settings_read(&text, set_key, config, fault));
+    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
 }
 
 /* A field's width, or another number that must lie in bounds. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/settings.h"
 
 #define AT(member) offsetof(struct tw_etrace_config, member)
 #define NO_ATTRIBUTE                                                                           \
@@ -160,60 +161,16 @@ static const struct { const char *name; uint16_t option; } option_names[] = {
 
 const size_t tw_etrace_key_count = TW_LENGTH(tw_etrace_keys);
 
-static bool is_text(const char *text, size_t size, const char *want)
-{
-    return strlen(want) == size && !memcmp(text, want, size);
-}
-
 const struct tw_etrace_key *tw_etrace_key_find(const char *name, size_t size)
 {
     for (size_t i = 0; i < TW_LENGTH(tw_etrace_keys); i++) {
         const struct tw_etrace_key *key = &tw_etrace_keys[i];
 
-        if (is_text(name, size, key->name) || (key->alias && is_text(name, size, key->alias)))
+        if (tw_setting_is(name, size, key->name) ||
+            (key->alias && tw_setting_is(name, size, key->alias)))
             return key;
     }
     return NULL;
-}
-
-/* A whole number; 0x and, in ipxact, 'h mean hexadecimal whatever the base asked for. */
-static bool read_number(const char *text, size_t size, unsigned base, uint64_t *value)
-{
-    uint64_t sum = 0;
-
-    if (size > 2 &&
-        (is_text(text, 2, "0x") || is_text(text, 2, "0X") || is_text(text, 2, "'h"))) {
-        text += 2;
-        size -= 2;
-        base = 16;
-    }
-    if (size == 0)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        const char c = text[i];
-        unsigned digit = 99;
-
-        if (c >= '0' && c <= '9')
-            digit = (unsigned)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            digit = (unsigned)(c - 'a') + 10;
-        else if (c >= 'A' && c <= 'F')
-            digit = (unsigned)(c - 'A') + 10;
-        if (digit >= base || sum > (UINT64_MAX - digit) / base)
-            return false;
-        sum = sum * base + digit;
-    }
-    *value = sum;
-    return true;
-}
-
-static bool read_bool(const char *text, size_t size, uint64_t *value)
-{
-    if (is_text(text, size, "true") || is_text(text, size, "false")) {
-        *value = text[0] == 't';
-        return true;
-    }
-    return read_number(text, size, 10, value) && *value <= 1;
 }
 
 /* Takes the next piece of a list off the front. */
@@ -237,7 +194,7 @@ static bool read_order(uint16_t order[TW_ETRACE_OPTION_BITS], const char *text, 
 
         text += length + 1;
         for (size_t i = 0; i < TW_LENGTH(option_names) && !is_known; i++)
-            if (is_text(piece, length, option_names[i].name)) {
+            if (tw_setting_is(piece, length, option_names[i].name)) {
                 if (bit >= TW_ETRACE_OPTION_BITS)
                     return false;
                 order[bit] = option_names[i].option;
@@ -259,9 +216,9 @@ static bool read_tvec(struct tw_etrace_config *config, const char *text, size_t 
         uint64_t privilege, address;
 
         text += length + 1;
-        if (!colon || !read_number(piece, (size_t)(colon - piece), 10, &privilege) ||
+        if (!colon || !tw_setting_number(piece, (size_t)(colon - piece), 10, &privilege) ||
             privilege >= TW_ETRACE_PRIVILEGES ||
-            !read_number(colon + 1, length - (size_t)(colon + 1 - piece), 16, &address))
+            !tw_setting_number(colon + 1, length - (size_t)(colon + 1 - piece), 16, &address))
             return false;
         config->tvec[privilege] = address;
         config->tvec_mask = (uint8_t)(config->tvec_mask | 1u << privilege);
@@ -274,22 +231,22 @@ static bool set_choice(struct tw_etrace_config *config, const char *name, const 
 {
     if (!strcmp(name, "layout")) {
         for (size_t i = 0; i < TW_LENGTH(layouts); i++)
-            if (is_text(value, size, layouts[i].name)) {
+            if (tw_setting_is(value, size, layouts[i].name)) {
                 config->layout = layouts[i].value;
                 return true;
             }
     } else if (!strcmp(name, "encapsulation")) {
         for (size_t i = 0; i < TW_LENGTH(encapsulations); i++)
-            if (is_text(value, size, encapsulations[i].name)) {
+            if (tw_setting_is(value, size, encapsulations[i].name)) {
                 config->encapsulation = encapsulations[i].value;
                 return true;
             }
     } else if (!strcmp(name, "kind")) {
-        config->is_data = is_text(value, size, "data");
-        return config->is_data || is_text(value, size, "instruction");
+        config->is_data = tw_setting_is(value, size, "data");
+        return config->is_data || tw_setting_is(value, size, "instruction");
     } else if (!strcmp(name, "link_registers")) {
-        config->x1_links_only = is_text(value, size, "x1");
-        return config->x1_links_only || is_text(value, size, "x1,x5");
+        config->x1_links_only = tw_setting_is(value, size, "x1");
+        return config->x1_links_only || tw_setting_is(value, size, "x1,x5");
     }
     return false;
 }
@@ -306,29 +263,29 @@ static bool set_other(struct tw_etrace_config *config, const char *name, const c
     if (!strcmp(name, "tvec"))
         return read_tvec(config, value, size);
     if (!strcmp(name, "jvt"))
-        return read_number(value, size, 16, &config->jvt);
+        return tw_setting_number(value, size, 16, &config->jvt);
     if (!strcmp(name, "use-rv32-isa")) {
-        if (!read_bool(value, size, &number))
+        if (!tw_setting_bool(value, size, &number))
             return false;
         config->xlen = number ? 32 : 0;
         return true;
     }
     if (!strcmp(name, "resync-max")) { /* 2^(n + 4) packets */
-        if (!read_number(value, size, 10, &number) || number > 27)
+        if (!tw_setting_number(value, size, 10, &number) || number > 27)
             return false;
         config->resync_packets = (uint32_t)1 << (number + 4);
         return true;
     }
     if (!strcmp(name, "resync_packets")) {
         number = 0;
-        if (!is_text(value, size, "off") &&
-            (!read_number(value, size, 10, &number) || number > UINT32_MAX))
+        if (!tw_setting_is(value, size, "off") &&
+            (!tw_setting_number(value, size, 10, &number) || number > UINT32_MAX))
             return false;
         config->resync_packets = (uint32_t)number;
         return true;
     }
     if (!strcmp(name, "srcid")) {
-        if (!read_number(value, size, 10, &number) || number > UINT16_MAX)
+        if (!tw_setting_number(value, size, 10, &number) || number > UINT16_MAX)
             return false;
         config->srcid = (uint16_t)number;
         config->has_srcid = true;
@@ -377,8 +334,8 @@ enum tw_status tw_etrace_key_set(struct tw_etrace_config *config,
                            key->name, shown, value);
         return TW_OK;
     }
-    if (is_bit ? !read_bool(value, size, &number)
-               : !read_number(value, size, 10, &number) || number > key->detail)
+    if (is_bit ? !tw_setting_bool(value, size, &number)
+               : !tw_setting_number(value, size, 10, &number) || number > key->detail)
         return tw_fail(fault, TW_E_CONFIG, "%s: \"%.*s\" is no number from 0 to %" PRIu32,
                        key->name, shown, value, is_bit ? 1 : key->detail);
     store(config, key, number);

@@ -143,7 +143,7 @@ static void writes_what_it_reads(void **unused)
         CHECK_EQ(writer.isa, reader.isa);
         size = cases[i].size - 1u;
         writer = reader_of(cases[i].mode);
-        CHECK_EQ(tw_ptm_write(&writer, bytes, &size, &packet), TW_E_ARGUMENT);
+        CHECK_EQ(tw_ptm_write(&writer, bytes, &size, &packet), TW_E_ROOM);
     }
 }
 

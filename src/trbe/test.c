@@ -430,7 +430,7 @@ static void resets(void **state)
     bad = (struct tw_trbe_config){ .size = sizeof bad, .features = TW_TRBE_V9_3 };
     CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_CONFIG);
     bad = (struct tw_trbe_config){ .size = 1 };
-    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_CONFIG);
+    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_ARGUMENT);
     CHECK(unit == NULL);
     tw_trbe_free(NULL);
 }
