@@ -4,6 +4,8 @@
 #ifndef TRACKWAY_EXPERIMENTAL_H
 #define TRACKWAY_EXPERIMENTAL_H
 
+#include <trackway/analysis.h>
+#include <trackway/autofdo.h>
 #include <trackway/calls.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
@@ -18,10 +20,13 @@
 #include <trackway/perfdata.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/run.h>
+#include <trackway/samples.h>
 #include <trackway/sequence.h>
 #include <trackway/sim.h>
+#include <trackway/statistics.h>
 #include <trackway/stm_unit.h>
 #include <trackway/timeline.h>
 #include <trackway/trbe.h>
+#include <trackway/walk.h>
 
 #endif
