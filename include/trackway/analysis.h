@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be asked of a run: all analyses. */
+/* What can be asked of a run: all analyses.  Experimental. */
 #ifndef TRACKWAY_ANALYSIS_H
 #define TRACKWAY_ANALYSIS_H
 

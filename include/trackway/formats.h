@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Results as files that other programs read: one table of formats. */
+/* Results as files that other programs read: one table of formats.  Experimental. */
 #ifndef TRACKWAY_FORMATS_H
 #define TRACKWAY_FORMATS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names and source lines of code by address, from ELF files. */
+/* Names and source lines of code by address, from ELF files.  Stable. */
 #ifndef TRACKWAY_SYMBOLS_H
 #define TRACKWAY_SYMBOLS_H
 
@@ -24,7 +24,8 @@ struct tw_source_line {
 };
 
 TW_API TW_MUST_USE enum tw_status tw_symbols_new(struct tw_symbols **symbols,
-                                                 const struct tw_allocator *allocator);
+                                                 const struct tw_allocator *allocator,
+                                                 struct tw_fault *fault);
 TW_API void tw_symbols_free(struct tw_symbols *symbols);
 TW_API const char *tw_symbols_fault(const struct tw_symbols *symbols);
 

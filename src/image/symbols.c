@@ -8,13 +8,14 @@
 #include "base/fault.h"
 #include "base/memory.h"
 
-enum tw_status tw_symbols_new(struct tw_symbols **symbols, const struct tw_allocator *allocator)
+enum tw_status tw_symbols_new(struct tw_symbols **symbols, const struct tw_allocator *allocator,
+                              struct tw_fault *fault)
 {
     struct tw_symbols *made = tw_take(allocator, sizeof *made);
 
     *symbols = made;
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for symbols");
     if (allocator) {
         made->allocator_copy = *allocator;
         made->allocator = &made->allocator_copy;
