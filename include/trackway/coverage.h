@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was executed and what was not: instructions, branches each way, lines, functions. */
+/* What was executed and what was not: instructions, branches each way, lines, functions.
+   Experimental. */
 #ifndef TRACKWAY_COVERAGE_H
 #define TRACKWAY_COVERAGE_H
 

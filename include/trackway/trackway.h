@@ -4,7 +4,6 @@
 #define TRACKWAY_TRACKWAY_H
 
 #include <trackway/capture.h>
-#include <trackway/coverage.h>
 #include <trackway/disassembly.h>
 #include <trackway/errors.h>
 #include <trackway/etmv3.h>
