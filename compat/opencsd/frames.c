@@ -129,23 +129,32 @@ static void output(struct oc_tree *tree, struct block *block)
     }
 }
 
+/* Where the ID of the bytes at `at` was named: at an ID byte, or with the frame. */
+static unsigned named_at(const uint8_t *frame, unsigned at, uint8_t id)
+{
+    unsigned named = (at - 1) & ~1u;
+
+    while (at && named && !(frame[named] & 1 && frame[named] >> 1 == id))
+        named -= 2;
+    return at ? named : 0;
+}
+
 /* The frame as pieces.  What goes on in the same ID is one piece, also over an ID byte that names it
-   again; a piece has the index of the ID byte that began it, or of the frame. */
+   again; a piece has the index of the place where its ID was named. */
 static void unpack(struct oc_frames *frames)
 {
     struct tw_frame_cut cuts[TW_FRAME_CUTS];
     uint8_t bytes[TW_FRAME_SIZE];
     uint8_t id = frames->id == OCSD_BAD_CS_SRC_ID ? TW_ID_UNKNOWN : frames->id;
     const unsigned count = tw_frame_split(cuts, bytes, &id, frames->frame);
-    unsigned made = 0, data = 0, end = 0;
+    unsigned made = 0, data = 0;
 
     for (unsigned i = 0; i < count; i++) {
         const uint8_t whose = cuts[i].id == TW_ID_UNKNOWN ? OCSD_BAD_CS_SRC_ID : cuts[i].id;
         struct oc_piece *piece = &frames->pieces[made ? made - 1 : 0];
 
         if (!made || piece->id != whose) {
-            /* A byte of the old ID may stand between the ID byte and its first byte. */
-            const unsigned named = made ? cuts[i].at - (cuts[i].at == end ? 2u : 1u) : 0;
+            const unsigned named = made ? named_at(frames->frame, cuts[i].at, whose) : 0;
 
             piece = &frames->pieces[made++];
             *piece = (struct oc_piece){ .id = whose, .index = frames->frame_index + named };
@@ -153,7 +162,6 @@ static void unpack(struct oc_frames *frames)
         memcpy(piece->bytes + piece->size, bytes + cuts[i].at, cuts[i].size);
         piece->size = (uint8_t)(piece->size + cuts[i].size);
         data += cuts[i].size;
-        end = (unsigned)cuts[i].at + cuts[i].size;
     }
     frames->piece_count = made;
     frames->next = 0;

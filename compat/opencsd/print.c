@@ -57,3 +57,54 @@ void oc_print_frame(ocsd_trc_index_t index, ocsd_rawframe_elem_t kind, uint8_t i
     oc_text_add(&line, "\n");
     oc_log_line(line.text);
 }
+
+static void print_operation(const struct oc_printer *printer, ocsd_datapath_op_t op)
+{
+    struct oc_text line;
+
+    oc_text_start(&line);
+    oc_text_add(&line, "ID:%x\t%s\n", printer->id,
+                op == OCSD_OP_EOT     ? "END OF TRACE DATA"
+                : op == OCSD_OP_FLUSH ? "FLUSH operation on trace decode path"
+                                      : "RESET operation on trace decode path");
+    oc_log_line(line.text);
+}
+
+ocsd_datapath_resp_t oc_print_packet(const void *context, const ocsd_datapath_op_t op,
+                                     const ocsd_trc_index_t index, const void *packet)
+{
+    const struct oc_printer *printer = context;
+    struct oc_text line;
+
+    if (op != OCSD_OP_DATA) {
+        print_operation(printer, op);
+        return OCSD_RESP_CONT;
+    }
+    oc_text_start(&line);
+    oc_text_add(&line, "Idx:%" OCSD_TRC_IDX_STR "; ID:%x;\t", index, printer->id);
+    printer->protocol->text(&line, packet);
+    oc_text_add(&line, "\n");
+    oc_log_line(line.text);
+    return OCSD_RESP_CONT;
+}
+
+void oc_print_monitored(const void *context, const ocsd_datapath_op_t op,
+                        const ocsd_trc_index_t index, const void *packet, const uint32_t size,
+                        const uint8_t *bytes)
+{
+    const struct oc_printer *printer = context;
+    struct oc_text line;
+
+    if (op != OCSD_OP_DATA) {
+        print_operation(printer, op);
+        return;
+    }
+    oc_text_start(&line);
+    oc_text_add(&line, "Idx:%" OCSD_TRC_IDX_STR "; ID:%x; [", index, printer->id);
+    for (uint32_t i = 0; i < size; i++)
+        oc_text_add(&line, "0x%02x ", bytes[i]);
+    oc_text_add(&line, "];\t");
+    printer->protocol->text(&line, packet);
+    oc_text_add(&line, "\n");
+    oc_log_line(line.text);
+}
