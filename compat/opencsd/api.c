@@ -358,7 +358,8 @@ ocsd_err_t ocsd_pkt_str(const ocsd_trace_protocol_t pkt_protocol, const void *p_
     buffer[0] = 0;
     if (!p_pkt)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    if (!protocol || (protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7))
+    if (!protocol ||
+        (protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7))
         return OCSD_ERR_NO_PROTOCOL;
     oc_text_start(&text);
     protocol->text(&text, p_pkt);

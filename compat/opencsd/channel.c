@@ -13,6 +13,24 @@
 #include "opencsd/step.h"
 #include "opencsd/stretch.h"
 
+/* Bytes are missing before the next one. */
+static void lose(struct oc_channel *channel)
+{
+    oc_held_clear(&channel->held);
+    channel->protocol->reader_lost(channel->reader);
+    channel->reader_is_behind = false;
+    channel->is_synced = channel->is_waiting = channel->is_ending = channel->is_decoding =
+        false;
+    channel->has_shown_unsynced = false;
+    channel->unsynced_next = OC_NEXT_BYTE;
+    channel->fed = channel->shared = channel->skip = channel->next = channel->batch.count = 0;
+    channel->calm = 0;
+    if (channel->tree) {
+        tw_tree_reset(channel->tree, 0);
+        oc_elements_forget_memory(channel);
+    }
+}
+
 /* What was answered with WAIT goes on. */
 static ocsd_datapath_resp_t go_on(struct oc_channel *channel)
 {
@@ -20,14 +38,15 @@ static ocsd_datapath_resp_t go_on(struct oc_channel *channel)
 
     if (!channel->tree)
         return OCSD_RESP_CONT;
-    if (channel->next < channel->batch.count || channel->is_ending)
+    if (channel->is_waiting || channel->is_ending)
         answer = oc_elements_deliver(channel);
     if (OCSD_DATA_RESP_IS_CONT(answer) && channel->is_ending) {
         channel->is_ending = false; /* more may follow, whatever was said */
-        channel->fed = 0;
-        oc_held_drop(&channel->held, channel->held.size);
-        if (tw_tree_return(channel->tree) != TW_OK)
+        if (channel->held.size)     /* but the rest of this packet cannot */
+            lose(channel);
+        else if (tw_tree_return(channel->tree) != TW_OK)
             return OCSD_RESP_FATAL_SYS_ERR;
+        channel->fed = 0;
     }
     return answer;
 }
@@ -66,7 +85,8 @@ ocsd_datapath_resp_t oc_channel_take(struct oc_channel *channel, uint32_t size, 
     answer = take(channel);
     *used = size;
     if (!OCSD_DATA_RESP_IS_CONT(answer)) { /* the rest is given again */
-        const size_t left = channel->held.size < size ? channel->held.size : size;
+        const size_t unseen = channel->held.size - channel->shared;
+        const size_t left = unseen < size ? unseen : size;
 
         *used -= (uint32_t)left;
         oc_held_cut(&channel->held, left);
@@ -102,21 +122,8 @@ ocsd_datapath_resp_t oc_channel_data(struct oc_channel *channel, ocsd_trc_index_
     return oc_channel_take(channel, size, used);
 }
 
-static ocsd_datapath_resp_t end(struct oc_channel *channel)
+static ocsd_datapath_resp_t end_elements(struct oc_channel *channel)
 {
-    ocsd_datapath_resp_t answer;
-
-    if (oc_elements_take_back(channel) != TW_OK)
-        return OCSD_RESP_FATAL_SYS_ERR;
-    answer = oc_step_last(channel);
-    if (OCSD_DATA_RESP_IS_FATAL(answer))
-        return answer;
-    answer = oc_packets_end(&channel->packets);
-    if (!channel->is_full) {
-        oc_held_drop(&channel->held, channel->held.size);
-        channel->reader_is_behind = channel->is_synced;
-        return answer;
-    }
     if (tw_tree_mark(channel->tree) != TW_OK ||
         oc_elements_feed(channel, channel->fed, channel->held.size) != TW_OK ||
         tw_tree_finish(channel->tree) != TW_OK)
@@ -125,23 +132,27 @@ static ocsd_datapath_resp_t end(struct oc_channel *channel)
     return go_on(channel);
 }
 
+static ocsd_datapath_resp_t end(struct oc_channel *channel)
+{
+    ocsd_datapath_resp_t answer;
+
+    if (oc_elements_take_back(channel) != TW_OK)
+        return OCSD_RESP_FATAL_SYS_ERR;
+    answer = oc_step_last(channel);
+    if (!OCSD_DATA_RESP_IS_FATAL(answer))
+        answer = channel->is_full ? end_elements(channel) : oc_packets_end(&channel->packets);
+    oc_packets_ended(&channel->packets);
+    if (!channel->is_full && channel->held.size)
+        lose(channel);
+    return answer;
+}
+
 static ocsd_datapath_resp_t reset(struct oc_channel *channel, ocsd_trc_index_t index)
 {
     const ocsd_datapath_resp_t answer = oc_packets_reset(&channel->packets, index);
 
-    if (OCSD_DATA_RESP_IS_FATAL(answer))
-        return answer;
-    oc_held_clear(&channel->held);
-    channel->protocol->reader_lost(channel->reader);
-    channel->reader_is_behind = false;
-    channel->is_synced = channel->is_ending = channel->is_decoding = false;
-    channel->has_shown_unsynced = channel->has_unsynced_index = false;
-    channel->fed = channel->skip = channel->next = channel->batch.count = 0;
-    channel->calm = 0;
-    if (channel->tree) {
-        tw_tree_reset(channel->tree, 0);
-        oc_elements_forget_memory(channel);
-    }
+    if (!OCSD_DATA_RESP_IS_FATAL(answer))
+        lose(channel);
     return answer;
 }
 
@@ -165,7 +176,7 @@ ocsd_datapath_resp_t oc_channel_operation(struct oc_channel *channel, ocsd_datap
 
 size_t oc_channel_appetite(const struct oc_channel *channel)
 {
-    const bool is_idle = channel->next == channel->batch.count && !channel->is_ending;
+    const bool is_idle = !channel->is_waiting && !channel->is_ending;
 
     return is_idle && oc_stretch_is_possible(channel) ? channel->chunk : 0;
 }

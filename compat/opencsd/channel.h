@@ -48,10 +48,11 @@ struct oc_channel {
     bool reader_is_behind; /* it has not seen what is done: elements came without it */
     struct oc_packets packets;
     struct oc_printer printer;
+    size_t shared; /* bytes of `held` that the last packet has a part of: none or one */
     bool is_synced, has_shown_unsynced;
     bool is_decoding; /* what elements start with was seen */
-    ocsd_trc_index_t unsynced_index; /* of the next packet, where it is not that of its first byte */
-    bool has_unsynced_index;
+    enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */
+    ocsd_trc_index_t unsynced_index;     /* ... where it is not that of its first byte */
 
     /* Elements. */
     FnTraceElemIn element;
@@ -71,6 +72,7 @@ struct oc_channel {
     size_t chunk;                /* bytes that are decoded at once; 0: packet by packet ... */
     unsigned calm;               /* ... for so many packets so far */
     unsigned index_shift;        /* of the packet at work: it begins inside a byte */
+    bool is_waiting;             /* the client stopped inside what the tree has */
     bool is_ending;
 };
 

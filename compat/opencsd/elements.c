@@ -73,11 +73,14 @@ ocsd_datapath_resp_t oc_elements_deliver(struct oc_channel *channel)
     ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
     enum tw_status status = TW_OK;
 
+    channel->is_waiting = false;
     while (status == TW_OK) {
         while (channel->next < channel->batch.count) {
             answer = oc_elements_give(channel, &channel->batch.elements[channel->next++]);
-            if (!OCSD_DATA_RESP_IS_CONT(answer))
+            if (!OCSD_DATA_RESP_IS_CONT(answer)) {
+                channel->is_waiting = true;
                 return answer;
+            }
         }
         channel->next = channel->batch.count = 0;
         status = tw_tree_next(channel->tree, &channel->batch);

@@ -131,6 +131,7 @@ const struct oc_protocol oc_etmv3 = {
     .is_bad = tw_etmv3_type_is_bad,
     .not_sync = TW_ETMV3_NOT_SYNC,
     .bad_sequence = TW_ETMV3_BAD_SEQUENCE,
+    .async = TW_ETMV3_A_SYNC,
     .start = TW_ETMV3_I_SYNC,
     .state_size = sizeof(struct oc_etmv3_state),
     .state_init = oc_etmv3_init,

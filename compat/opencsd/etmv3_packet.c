@@ -86,14 +86,14 @@ static void set_exception(struct oc_etmv3_state *state, const struct tw_etmv3_pa
         Excp_Reset,         Excp_Undef,     Excp_SVC,      Excp_PrefAbort,
         Excp_SyncDataAbort, Excp_Generic,   Excp_IRQ,      Excp_FIQ
     };
-    static const uint8_t m_kinds[24] = {
-        Excp_NoException,    Excp_CMIRQn,       Excp_CMIRQn,   Excp_CMIRQn,
-        Excp_CMIRQn,         Excp_CMIRQn,       Excp_CMIRQn,   Excp_CMIRQn,
-        Excp_CMIRQn,         Excp_CMUsageFault, Excp_CMNMI,    Excp_SVC,
-        Excp_CMDebugMonitor, Excp_CMMemManage,  Excp_CMPendSV, Excp_CMSysTick,
-        Excp_Reserved,       Excp_Reset,        Excp_Reserved, Excp_CMHardFault,
-        Excp_Reserved,       Excp_CMBusFault,   Excp_Reserved, Excp_Reserved
-    };
+    static const uint8_t m_kinds[24] = { Excp_NoException,    Excp_CMIRQn,      Excp_CMIRQn,
+                                         Excp_CMIRQn,         Excp_CMIRQn,      Excp_CMIRQn,
+                                         Excp_CMIRQn,         Excp_CMIRQn,      Excp_CMIRQn,
+                                         Excp_CMUsageFault,   Excp_CMNMI,       Excp_SVC,
+                                         Excp_CMDebugMonitor, Excp_CMMemManage, Excp_CMPendSV,
+                                         Excp_CMSysTick,      Excp_Reserved,    Excp_Reset,
+                                         Excp_Reserved,       Excp_CMHardFault, Excp_Reserved,
+                                         Excp_CMBusFault,     Excp_Reserved,    Excp_Reserved };
     const unsigned number = packet->exception;
     ocsd_etmv3_excep *exception = &state->packet.exception;
 

@@ -48,10 +48,10 @@ static const char *name_of(unsigned type)
 static void add_exception(struct oc_text *text, const ocsd_etmv3_excep *exception)
 {
     static const char *const m_names[24] = {
-        "No Exception", "IRQ1",        "IRQ2",     "IRQ3",       "IRQ4",     "IRQ5",
-        "IRQ6",         "IRQ7",        "IRQ0",     "usage Fault", "NMI",     "SVC",
-        "DebugMonitor", "Mem Manage",  "PendSV",   "SysTick",    "Reserved", "PE Reset",
-        "Reserved",     "HardFault",   "Reserved", "BusFault",   "Reserved", "Reserved"
+        "No Exception", "IRQ1",       "IRQ2",     "IRQ3",        "IRQ4",     "IRQ5",
+        "IRQ6",         "IRQ7",       "IRQ0",     "usage Fault", "NMI",      "SVC",
+        "DebugMonitor", "Mem Manage", "PendSV",   "SysTick",     "Reserved", "PE Reset",
+        "Reserved",     "HardFault",  "Reserved", "BusFault",    "Reserved", "Reserved"
     };
 
     oc_text_add(text, "Exception=");

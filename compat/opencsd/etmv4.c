@@ -83,6 +83,17 @@ static void lose(void *reader)
     tw_etmv4_reader_lost(reader);
 }
 
+static void cut_unsynced(void *any, const uint8_t *bytes, size_t size)
+{
+    struct tw_etmv4_packet *packet = any;
+
+    packet->base.type = TW_ETMV4_INCOMPLETE_EOT;
+    packet->cause = size > 1 ? TW_ETMV4_ASYNC : OC_ETMV4_UNSYNCED;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != 0)
+            packet->cause = OC_ETMV4_UNSYNCED;
+}
+
 static bool complain(struct oc_complaint *complaint, const void *any, const uint8_t *bytes)
 {
     const struct tw_etmv4_packet *packet = any;
@@ -130,6 +141,7 @@ const struct oc_protocol oc_etmv4 = {
     .is_bad = tw_etmv4_type_is_bad,
     .not_sync = TW_ETMV4_NOT_SYNC,
     .bad_sequence = TW_ETMV4_BAD_SEQUENCE,
+    .async = TW_ETMV4_ASYNC,
     .start = TW_ETMV4_TRACE_INFO,
     .state_size = sizeof(struct oc_etmv4_state),
     .state_init = oc_etmv4_init,
@@ -138,6 +150,7 @@ const struct oc_protocol oc_etmv4 = {
     .shown = oc_etmv4_shown,
     .text = oc_etmv4_text,
     .unsynced = oc_unsynced_etmv4,
+    .cut_unsynced = cut_unsynced,
     .has_stats = true,
     .complain = complain,
     .complain_decoding = complain_decoding,
@@ -162,6 +175,7 @@ const struct oc_protocol oc_ete = {
     .is_bad = tw_etmv4_type_is_bad,
     .not_sync = TW_ETMV4_NOT_SYNC,
     .bad_sequence = TW_ETMV4_BAD_SEQUENCE,
+    .async = TW_ETMV4_ASYNC,
     .start = TW_ETMV4_TRACE_INFO,
     .state_size = sizeof(struct oc_etmv4_state),
     .state_init = oc_etmv4_init,
@@ -170,6 +184,7 @@ const struct oc_protocol oc_ete = {
     .shown = oc_etmv4_shown,
     .text = oc_etmv4_text,
     .unsynced = oc_unsynced_etmv4,
+    .cut_unsynced = cut_unsynced,
     .has_stats = true,
     .complain = complain,
     .complain_decoding = complain_decoding,

@@ -320,9 +320,11 @@ static void set_bad(ocsd_etmv4_i_pkt *out, const struct tw_etmv4_packet *packet,
     const bool is_header =
         packet->base.type == TW_ETMV4_RESERVED || packet->base.type == TW_ETMV4_RESERVED_CFG;
 
-    out->err_type = (ocsd_etmv4_i_pkt_type)(packet->cause ? types[packet->cause]
-                                            : is_header   ? ETM4_PKT_I_RESERVED
-                                                          : ETM4_PKT_I_EXTENSION);
+    out->err_type =
+        (ocsd_etmv4_i_pkt_type)(packet->cause == OC_ETMV4_UNSYNCED ? ETM4_PKT_I_NOTSYNC
+                                : packet->cause                    ? types[packet->cause]
+                                : is_header                        ? ETM4_PKT_I_RESERVED
+                                                                   : ETM4_PKT_I_EXTENSION);
     if (is_header)
         out->err_hdr_val = bytes[0];
     else if (packet->base.type == TW_ETMV4_INCOMPLETE_EOT)

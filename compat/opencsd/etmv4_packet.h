@@ -39,7 +39,11 @@ struct oc_etmv4_state {
     bool is_initial, has_spec, has_cancel;
 };
 
-enum { OC_ETMV4_ITE_1_7 = 0x09 };
+enum {
+    OC_ETMV4_ITE_1_7 = 0x09,
+    OC_ETMV4_UNSYNCED =
+        TW_ETMV4_TYPES /* cause of a cut packet: bytes before the synchronization */
+};
 
 void oc_etmv4_init(void *state, const struct oc_setup *setup);
 void oc_etmv4_reset(void *state);

@@ -147,17 +147,17 @@ static void add_address(struct oc_text *text, const ocsd_etmv4_i_pkt *packet, un
 static void add_exception(struct oc_text *text, const ocsd_etmv4_i_pkt *packet)
 {
     static const char *const a_names[16] = {
-        "PE Reset",   "Debug Halt", "Call",      "Trap",       "System Error", "Reserved",
-        "Inst Debug", "Data Debug", "Reserved",  "Reserved",   "Alignment",    "Inst Fault",
-        "Data Fault", "Reserved",   "IRQ",       "FIQ"
+        "PE Reset",   "Debug Halt", "Call",     "Trap",     "System Error", "Reserved",
+        "Inst Debug", "Data Debug", "Reserved", "Reserved", "Alignment",    "Inst Fault",
+        "Data Fault", "Reserved",   "IRQ",      "FIQ"
     };
     static const char *const m_names[32] = {
-        "Reserved",  "PE Reset",     "NMI",          "HardFault", "MemManage",   "BusFault",
-        "UsageFault", "Reserved",    "Reserved",     "Reserved",  "Reserved",    "SVC",
-        "DebugMonitor", "Reserved",  "PendSV",       "SysTick",   "IRQ0",        "IRQ1",
-        "IRQ2",      "IRQ3",         "IRQ4",         "IRQ5",      "IRQ6",        "IRQ7",
-        "DebugHalt", "LazyFP Push",  "Lockup",       "Reserved",  "Reserved",    "Reserved",
-        "Reserved",  "Reserved"
+        "Reserved",     "PE Reset",    "NMI",      "HardFault", "MemManage", "BusFault",
+        "UsageFault",   "Reserved",    "Reserved", "Reserved",  "Reserved",  "SVC",
+        "DebugMonitor", "Reserved",    "PendSV",   "SysTick",   "IRQ0",      "IRQ1",
+        "IRQ2",         "IRQ3",        "IRQ4",     "IRQ5",      "IRQ6",      "IRQ7",
+        "DebugHalt",    "LazyFP Push", "Lockup",   "Reserved",  "Reserved",  "Reserved",
+        "Reserved",     "Reserved"
     };
     const unsigned type = packet->exception_info.exceptionType;
     const unsigned interpretation = packet->exception_info.addr_interp;

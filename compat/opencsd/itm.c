@@ -64,6 +64,7 @@ const struct oc_protocol oc_itm = {
     .is_bad = is_bad,
     .not_sync = TW_ITM_PACKET_NOT_SYNC,
     .bad_sequence = TW_ITM_PACKET_BAD_SEQUENCE,
+    .async = TW_ITM_PACKET_ASYNC,
     .state_size = sizeof(ocsd_itm_pkt),
     .state_init = oc_itm_init,
     .state_reset = oc_itm_reset,

@@ -28,9 +28,7 @@ static ocsd_itm_pkt_type type_of_header(uint8_t header)
     if (header & 3)
         return header & 4 ? ITM_PKT_DWT : ITM_PKT_SWIT;
     if (!(header & 0xf))
-        return !header          ? ITM_PKT_ASYNC
-               : header == 0x70 ? ITM_PKT_OVERFLOW
-                                : ITM_PKT_TS_LOCAL;
+        return !header ? ITM_PKT_ASYNC : header == 0x70 ? ITM_PKT_OVERFLOW : ITM_PKT_TS_LOCAL;
     if ((header & 0x0b) == 8)
         return ITM_PKT_EXTENSION;
     if ((header & 0xdf) == 0x94)
@@ -133,7 +131,7 @@ static void add_value(struct oc_text *text, const ocsd_itm_pkt *packet)
 
 static void add_counters(struct oc_text *text, uint32_t value)
 {
-    static const char *const counters[] = { " CPI ", " EXC ", " Sleep ",
+    static const char *const counters[] = { " CPI ", " EXC ",  " Sleep ",
                                             " LSU ", " Fold ", " CYC " };
 
     oc_text_add(text, "[Event Counter: 0x%02" PRIx32 "; Flags: ", value);
@@ -158,11 +156,13 @@ static void add_watch(struct oc_text *text, const ocsd_itm_pkt *packet)
         add_value(text, packet);
         oc_text_add(text, "] ");
     } else if (packet->src_id >= 8 && packet->src_id <= 15) {
-        oc_text_add(text, "[Data Trc: comp=%u; %s", comparator, is_odd ? "Address=" : "PC Value=");
+        oc_text_add(text, "[Data Trc: comp=%u; %s", comparator,
+                    is_odd ? "Address=" : "PC Value=");
         add_value(text, packet);
         oc_text_add(text, " ] ");
     } else if (packet->src_id >= 16 && packet->src_id <= 23) {
-        oc_text_add(text, "[Data Trc: comp=%u; Val %s", comparator, is_odd ? "write: " : "read: ");
+        oc_text_add(text, "[Data Trc: comp=%u; Val %s", comparator,
+                    is_odd ? "write: " : "read: ");
         add_value(text, packet);
         oc_text_add(text, "] ");
     } else {
@@ -172,7 +172,8 @@ static void add_watch(struct oc_text *text, const ocsd_itm_pkt *packet)
 
 static void add_time(struct oc_text *text, const ocsd_itm_pkt *packet)
 {
-    static const char *const relations[4] = { "TS Sync", "TS Delayed", "TS Sync, Packet Delayed",
+    static const char *const relations[4] = { "TS Sync", "TS Delayed",
+                                              "TS Sync, Packet Delayed",
                                               "TS Delayed, Packet Delayed" };
     static const uint8_t top_bits[] = { 6, 6, 13, 20, 25 };
 
@@ -182,9 +183,9 @@ static void add_time(struct oc_text *text, const ocsd_itm_pkt *packet)
         return;
     }
     if (packet->type == ITM_PKT_TS_GLOBAL_1)
-        oc_text_add(text, "{ TS bits [%u:0]%s%s} ", top_bits[packet->val_sz < 5 ? packet->val_sz : 4],
-                    packet->src_id & 1 ? ", Clk change" : "",
-                    packet->src_id & 2 ? ", Clk wrap" : "");
+        oc_text_add(
+            text, "{ TS bits [%u:0]%s%s} ", top_bits[packet->val_sz < 5 ? packet->val_sz : 4],
+            packet->src_id & 1 ? ", Clk change" : "", packet->src_id & 2 ? ", Clk wrap" : "");
     else
         oc_text_add(text, "{ TS bits [%s:26]} ", packet->val_sz == 5 ? "63" : "47");
     add_value(text, packet);

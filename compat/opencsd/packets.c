@@ -80,18 +80,18 @@ ocsd_datapath_resp_t oc_packets_reset(struct oc_packets *packets, ocsd_trc_index
 
 ocsd_datapath_resp_t oc_packets_flush(const struct oc_packets *packets)
 {
-    return packets->to.sink
-               ? packets->to.sink(packets->to.sink_context, OCSD_OP_FLUSH, 0, NULL)
-               : OCSD_RESP_CONT;
+    return packets->to.sink ? packets->to.sink(packets->to.sink_context, OCSD_OP_FLUSH, 0, NULL)
+                            : OCSD_RESP_CONT;
 }
 
 ocsd_datapath_resp_t oc_packets_end(const struct oc_packets *packets)
 {
-    ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
+    return packets->to.sink ? packets->to.sink(packets->to.sink_context, OCSD_OP_EOT, 0, NULL)
+                            : OCSD_RESP_CONT;
+}
 
-    if (packets->to.sink)
-        answer = packets->to.sink(packets->to.sink_context, OCSD_OP_EOT, 0, NULL);
+void oc_packets_ended(const struct oc_packets *packets)
+{
     if (packets->to.monitor)
         packets->to.monitor(packets->to.monitor_context, OCSD_OP_EOT, 0, NULL, 0, NULL);
-    return answer;
 }

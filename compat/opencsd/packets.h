@@ -36,11 +36,13 @@ struct oc_packet {
     bool is_quiet; /* not for the sink */
 };
 
-ocsd_datapath_resp_t oc_packets_show(struct oc_packets *packets, const struct oc_packet *packet);
+ocsd_datapath_resp_t oc_packets_show(struct oc_packets *packets,
+                                     const struct oc_packet *packet);
 
-/* The operations but DATA; `state` is reset where it is one. */
+/* The operations but DATA.  The end is first for the sink, and for the monitor when all is done. */
 ocsd_datapath_resp_t oc_packets_reset(struct oc_packets *packets, ocsd_trc_index_t index);
 ocsd_datapath_resp_t oc_packets_flush(const struct oc_packets *packets);
 ocsd_datapath_resp_t oc_packets_end(const struct oc_packets *packets);
+void oc_packets_ended(const struct oc_packets *packets);
 
 #endif

@@ -71,24 +71,27 @@ struct oc_protocol {
                            bool is_last);
     void (*reader_lost)(void *reader);
     bool (*is_bad)(unsigned type);
-    /* Types of the library: bytes before the first synchronization, a packet that is none, and what
-       decoding starts with. */
-    uint8_t not_sync, bad_sequence, start;
+    /* Types of the library: bytes before the first synchronization, a packet that is none, an alignment
+       synchronization, and what decoding starts with. */
+    uint8_t not_sync, bad_sequence, async, start;
 
     /* Packets as OpenCSD has them: a state goes from packet to packet. */
     size_t state_size;
     void (*state_init)(void *state, const struct oc_setup *setup);
     void (*state_reset)(void *state);
     void (*fill)(void *state, const void *packet, const uint8_t *bytes);
-    const void *(*shown)(void *state); /* the struct for callbacks; NULL: the state begins with it */
+    const void *(*shown)(
+        void *state); /* the struct for callbacks; NULL: the state begins with it */
     void (*text)(struct oc_text *text, const void *shown);
     /* NULL: bytes in front of the first synchronization are cut as the reader does ... */
     struct oc_unsynced (*unsynced)(const uint8_t *bytes, size_t size);
+    /* Makes the packet of what is left of them at the end; NULL: as the reader does. */
+    void (*cut_unsynced)(void *packet, const uint8_t *bytes, size_t size);
     size_t unsynced_most;     /* ... and so many are shown at once; 0: all */
     bool sinks_each_unsynced; /* the sink gets them all, else the first alone */
     bool has_stats;           /* the original keeps statistics */
-    bool needs_consumer;      /* packets alone: the original takes no data that nobody looks at */
-    bool is_fatal_when_bad;   /* the original stops at bad packets */
+    bool needs_consumer;    /* packets alone: the original takes no data that nobody looks at */
+    bool is_fatal_when_bad; /* the original stops at bad packets */
     oc_complain_fn *complain;          /* where packets are all that is made; NULL: never */
     oc_complain_fn *complain_decoding; /* where elements are made of them */
 };

@@ -87,6 +87,7 @@ const struct oc_protocol oc_ptm = {
     .is_bad = tw_ptm_type_is_bad,
     .not_sync = TW_PTM_NOT_SYNC,
     .bad_sequence = TW_PTM_BAD_SEQUENCE,
+    .async = TW_PTM_ASYNC,
     .state_size = sizeof(ocsd_ptm_pkt),
     .state_init = oc_ptm_init,
     .state_reset = oc_ptm_reset,

@@ -31,10 +31,11 @@ static ocsd_ptm_pkt_type type_of_header(uint8_t header)
     static const struct {
         uint8_t header, type;
     } others[] = {
-        { 0x00, PTM_PKT_A_SYNC },     { 0x08, PTM_PKT_I_SYNC },    { 0x72, PTM_PKT_WPOINT_UPDATE },
-        { 0x0c, PTM_PKT_TRIGGER },    { 0x6e, PTM_PKT_CONTEXT_ID }, { 0x3c, PTM_PKT_VMID },
-        { 0x42, PTM_PKT_TIMESTAMP },  { 0x46, PTM_PKT_TIMESTAMP }, { 0x76, PTM_PKT_EXCEPTION_RET },
-        { 0x66, PTM_PKT_IGNORE },
+        { 0x00, PTM_PKT_A_SYNC },        { 0x08, PTM_PKT_I_SYNC },
+        { 0x72, PTM_PKT_WPOINT_UPDATE }, { 0x0c, PTM_PKT_TRIGGER },
+        { 0x6e, PTM_PKT_CONTEXT_ID },    { 0x3c, PTM_PKT_VMID },
+        { 0x42, PTM_PKT_TIMESTAMP },     { 0x46, PTM_PKT_TIMESTAMP },
+        { 0x76, PTM_PKT_EXCEPTION_RET }, { 0x66, PTM_PKT_IGNORE },
     };
 
     if (header & 1)
@@ -105,12 +106,14 @@ static void set_isync(ocsd_ptm_pkt *out, const struct tw_ptm_packet *packet)
 
 static void set_exception(ocsd_ptm_pkt *out, const struct tw_ptm_packet *packet)
 {
-    static const uint8_t kinds[16] = {
-        Excp_NoException,   Excp_DebugHalt, Excp_SMC,      Excp_Hyp,
-        Excp_AsyncDAbort,   Excp_ThumbEECheckFail, Excp_Reserved, Excp_Reserved,
-        Excp_Reset,         Excp_Undef,     Excp_SVC,      Excp_PrefAbort,
-        Excp_SyncDataAbort, Excp_Generic,   Excp_IRQ,      Excp_FIQ
-    };
+    static const uint8_t kinds[16] = { Excp_NoException,   Excp_DebugHalt,
+                                       Excp_SMC,           Excp_Hyp,
+                                       Excp_AsyncDAbort,   Excp_ThumbEECheckFail,
+                                       Excp_Reserved,      Excp_Reserved,
+                                       Excp_Reset,         Excp_Undef,
+                                       Excp_SVC,           Excp_PrefAbort,
+                                       Excp_SyncDataAbort, Excp_Generic,
+                                       Excp_IRQ,           Excp_FIQ };
 
     out->context.curr_NS = packet->ns;
     out->context.updated = 1;
@@ -118,9 +121,9 @@ static void set_exception(ocsd_ptm_pkt *out, const struct tw_ptm_packet *packet)
         out->context.curr_Hyp = packet->hyp;
     out->exception.bits.present = 1;
     out->exception.number = packet->exception;
-    out->exception.type = (ocsd_armv7_exception)(packet->exception < 16
-                                                     ? kinds[packet->exception]
-                                                     : Excp_Reserved);
+    out->exception.type =
+        (ocsd_armv7_exception)(packet->exception < 16 ? kinds[packet->exception]
+                                                      : Excp_Reserved);
 }
 
 void oc_ptm_fill(void *state, const void *from, const uint8_t *bytes)
@@ -130,7 +133,7 @@ void oc_ptm_fill(void *state, const void *from, const uint8_t *bytes)
 
     begin(out);
     out->type = (ocsd_ptm_pkt_type)types[packet->base.type];
-    if (packet->has_cycles) {
+    if (packet->has_cycles && !tw_ptm_type_is_bad(packet->base.type)) {
         out->cycle_count = packet->cycles;
         out->cc_valid = 1;
     }
@@ -224,10 +227,10 @@ const char *oc_isa_text(ocsd_isa isa)
 const char *oc_exception_text(unsigned number)
 {
     static const char *const texts[16] = {
-        "No Exception", "Debug Halt",      "SMC",      "Hyp",
-        "Async Data Abort", "Jazelle",     "Reserved", "Reserved",
-        "PE Reset",     "Undefined Instr", "SVC",      "Prefetch Abort",
-        "Data Fault",   "Generic",         "IRQ",      "FIQ"
+        "No Exception",     "Debug Halt",      "SMC",      "Hyp",
+        "Async Data Abort", "Jazelle",         "Reserved", "Reserved",
+        "PE Reset",         "Undefined Instr", "SVC",      "Prefetch Abort",
+        "Data Fault",       "Generic",         "IRQ",      "FIQ"
     };
 
     return number < 16 ? texts[number] : "Unknown";

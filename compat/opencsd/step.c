@@ -27,6 +27,15 @@ static ocsd_trc_index_t index_at(const struct oc_channel *channel, size_t at)
     return (ocsd_trc_index_t)oc_held_index(&channel->held, at, &together);
 }
 
+/* Of the next packet, as the original counts. */
+static ocsd_trc_index_t next_index(const struct oc_channel *channel)
+{
+    const bool is_real = channel->unsynced_next == OC_NEXT_BYTE ||
+                         (channel->unsynced_next == OC_NEXT_BEHIND && !channel->held.bytes[0]);
+
+    return is_real ? index_at(channel, 0) : channel->unsynced_index;
+}
+
 /* ---- Bad packets */
 
 static void log_complaint(const struct oc_source *source, const struct oc_complaint *complaint,
@@ -70,8 +79,9 @@ static ocsd_datapath_resp_t refuse_bad(struct oc_channel *channel, const uint8_t
     }
     if (may_halt && channel->is_decoding && channel->flags & OCSD_OPFLG_PKTDEC_HALT_BAD_PKTS)
         return OCSD_RESP_FATAL_INVALID_DATA;
-    return protocol->is_fatal_when_bad && oc_settings()->is_strict ? OCSD_RESP_FATAL_INVALID_DATA
-                                                                   : OCSD_RESP_CONT;
+    return protocol->is_fatal_when_bad && oc_settings()->is_strict
+               ? OCSD_RESP_FATAL_INVALID_DATA
+               : OCSD_RESP_CONT;
 }
 
 /* ---- One packet */
@@ -117,27 +127,28 @@ static bool skip(struct oc_channel *channel, bool *is_cut, ocsd_datapath_resp_t 
     struct oc_packet shown = { .packet = packet,
                                .bytes = channel->held.bytes,
                                .size = found.size,
-                               .index = index_at(channel, 0) };
+                               .index = next_index(channel) };
 
     if (found.kind == OC_UNSYNCED_SYNC)
         return false;
     *is_cut = found.kind == OC_UNSYNCED_WAIT;
     if (*is_cut)
         return true;
-    if (channel->has_unsynced_index && channel->held.bytes[0] != 0)
-        shown.index = channel->unsynced_index;
     memset(packet, 0, protocol->packet_size);
-    packet->type = found.kind == OC_UNSYNCED_BAD ? protocol->bad_sequence : protocol->not_sync;
+    packet->type = found.kind == OC_UNSYNCED_BAD ? protocol->bad_sequence
+                   : found.next == OC_NEXT_SAME  ? protocol->async /* of too many zeros */
+                                                 : protocol->not_sync;
     if (found.kind == OC_UNSYNCED_SKIP) {
         channel->stats.channel_unsynced += found.size;
         shown.is_quiet = channel->has_shown_unsynced && !protocol->sinks_each_unsynced;
         channel->has_shown_unsynced = true;
     }
     *answer = pass_on(channel, &shown, found.size);
-    channel->has_unsynced_index = found.next != OC_NEXT_BYTE;
+    channel->unsynced_next = found.next;
     channel->unsynced_index = found.next == OC_NEXT_BEHIND ? last + 1
-                              : found.next == OC_NEXT_SAME ? shown.index
-                                                           : shown.index + (ocsd_trc_index_t)found.size;
+                              : found.next == OC_NEXT_SAME
+                                  ? shown.index
+                                  : shown.index + (ocsd_trc_index_t)found.size;
     oc_held_drop(&channel->held, found.size);
     return true;
 }
@@ -163,18 +174,17 @@ ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
     channel->index_shift = packet->skip_bits != 0;
     shown.bytes = channel->held.bytes;
     shown.size = packet->size;
-    shown.index = index_at(channel, 0) + channel->index_shift;
+    shown.index = next_index(channel) + channel->index_shift;
+    channel->unsynced_next = OC_NEXT_BYTE;
     if (packet->type == protocol->not_sync) {
         channel->stats.channel_unsynced += size;
         shown.is_quiet = channel->has_shown_unsynced && !protocol->sinks_each_unsynced;
         channel->has_shown_unsynced = true;
-    } else if (channel->has_unsynced_index) {
-        shown.index = channel->unsynced_index;
-        channel->has_unsynced_index = false;
     }
     channel->is_synced = channel->is_synced || packet->type != protocol->not_sync;
     answer = pass_on(channel, &shown, size);
     oc_held_drop(&channel->held, size);
+    channel->shared = packet->size - size;
     return answer;
 }
 
@@ -183,14 +193,26 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
     const struct oc_protocol *protocol = channel->protocol;
     const struct tw_packet *packet = channel->packet;
     struct oc_packet shown = { .packet = packet };
+    ocsd_datapath_resp_t answer;
 
-    catch_up(channel);
-    if (!channel->held.size || protocol->read(channel->reader, channel->packet,
-                                              channel->held.bytes, channel->held.size,
-                                              true) != TW_OK)
+    if (!channel->held.size)
         return OCSD_RESP_CONT;
+    catch_up(channel);
     shown.bytes = channel->held.bytes;
+    shown.index = next_index(channel);
+    if (!channel->is_synced && protocol->cut_unsynced) {
+        memset(channel->packet, 0, protocol->packet_size);
+        protocol->cut_unsynced(channel->packet, channel->held.bytes, channel->held.size);
+        shown.size = channel->held.size;
+        return oc_packets_show(&channel->packets, &shown);
+    }
+    if (protocol->read(channel->reader, channel->packet, channel->held.bytes,
+                       channel->held.size, true) != TW_OK)
+        return OCSD_RESP_CONT;
     shown.size = packet->size;
-    shown.index = index_at(channel, 0) + (packet->skip_bits != 0);
-    return oc_packets_show(&channel->packets, &shown);
+    shown.index += packet->skip_bits != 0;
+    answer = oc_packets_show(&channel->packets, &shown);
+    return channel->is_full && protocol->is_bad(packet->type)
+               ? refuse_bad(channel, shown.bytes, shown.index)
+               : answer;
 }

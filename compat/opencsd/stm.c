@@ -74,6 +74,7 @@ const struct oc_protocol oc_stm = {
     .is_bad = is_bad,
     .not_sync = TW_STM_NOT_SYNC,
     .bad_sequence = TW_STM_BAD_SEQUENCE,
+    .async = TW_STM_ASYNC,
     .state_size = sizeof(ocsd_stm_pkt),
     .state_init = oc_stm_init,
     .state_reset = oc_stm_reset,

@@ -104,7 +104,8 @@ static void set_payload(ocsd_stm_pkt *out, const struct tw_stm_packet *packet)
     }
 }
 
-static unsigned nibble(const struct tw_stm_packet *packet, const uint8_t *bytes, unsigned number)
+static unsigned nibble(const struct tw_stm_packet *packet, const uint8_t *bytes,
+                       unsigned number)
 {
     const unsigned at = number + packet->base.skip_bits / 4u;
 
@@ -118,11 +119,12 @@ static uint8_t type_of_header(const struct tw_stm_packet *packet, const uint8_t 
                                      TW_STM_D8,    TW_STM_D16,    TW_STM_D32,    TW_STM_D64,
                                      TW_STM_D8MTS, TW_STM_D16MTS, TW_STM_D32MTS, TW_STM_D64MTS,
                                      TW_STM_D4,    TW_STM_D4MTS,  TW_STM_FLAG_TS };
-    static const uint8_t two[16] = { [2] = TW_STM_GERR,   [3] = TW_STM_C16,   [4] = TW_STM_D8TS,
-                                     [5] = TW_STM_D16TS,  [6] = TW_STM_D32TS, [7] = TW_STM_D64TS,
-                                     [8] = TW_STM_D8M,    [9] = TW_STM_D16M,  [10] = TW_STM_D32M,
-                                     [11] = TW_STM_D64M,  [12] = TW_STM_D4TS, [13] = TW_STM_D4M,
-                                     [14] = TW_STM_FLAG };
+    static const uint8_t two[16] = {
+        [2] = TW_STM_GERR,  [3] = TW_STM_C16,   [4] = TW_STM_D8TS,  [5] = TW_STM_D16TS,
+        [6] = TW_STM_D32TS, [7] = TW_STM_D64TS, [8] = TW_STM_D8M,   [9] = TW_STM_D16M,
+        [10] = TW_STM_D32M, [11] = TW_STM_D64M, [12] = TW_STM_D4TS, [13] = TW_STM_D4M,
+        [14] = TW_STM_FLAG
+    };
     static const uint8_t three[16] = { [0] = TW_STM_VERSION,
                                        [1] = TW_STM_NULL_TS,
                                        [6] = TW_STM_TRIG,
@@ -143,7 +145,8 @@ static void set_bad(ocsd_stm_pkt *out, const struct tw_stm_packet *packet, const
 
     if (out->type == STM_PKT_RESERVED) {
         out->payload.D16 = 0;
-        for (unsigned i = 0; i < 3 && i < packet->nibbles; i++) /* the header, first nibble lowest */
+        for (unsigned i = 0; i < 3 && i < packet->nibbles;
+             i++) /* the header, first nibble lowest */
             out->payload.D16 |= (uint16_t)(nibble(packet, bytes, i) << i * 4);
         return;
     }
@@ -217,8 +220,7 @@ static void add_name(struct oc_text *text, const ocsd_stm_pkt *packet, unsigned 
     oc_text_add(text, "%s%s%s", is_known ? names[type].name : "UNKNOWN", has_marker ? "M" : "",
                 has_time ? "TS" : "");
     if (with_text)
-        oc_text_add(text, ":%s%s%s",
-                    is_known ? names[type].text : "ERROR: unknown packet type",
+        oc_text_add(text, ":%s%s%s", is_known ? names[type].text : "ERROR: unknown packet type",
                     has_marker ? " + marker" : "", has_time ? " + timestamp" : "");
 }
 

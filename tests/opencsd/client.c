@@ -16,8 +16,8 @@ struct client {
     const struct subject *subject;
     const struct plan *plan;
     dcd_tree_handle_t tree;
-    uint64_t asked; /* random numbers so far */
-    bool is_over;
+    uint64_t asked[EVENT_KINDS << 8]; /* random numbers so far, for each stream */
+    bool is_over, has_reset;
 };
 
 /* One decoder's callbacks. */
@@ -35,9 +35,10 @@ void events_free(struct events *events)
         free(events->lines[i]);
     free(events->lines);
     free(events->hashes);
+    free(events->streams);
 }
 
-static void add(struct events *events, const char *line)
+static void add(struct events *events, unsigned stream, const char *line)
 {
     uint64_t hash = 0xcbf29ce484222325u;
 
@@ -46,7 +47,8 @@ static void add(struct events *events, const char *line)
     if (events->count == events->room) {
         events->room = events->room ? 2 * events->room : 4096;
         events->hashes = realloc(events->hashes, events->room * sizeof *events->hashes);
-        if (!events->hashes)
+        events->streams = realloc(events->streams, events->room * sizeof *events->streams);
+        if (!events->hashes || !events->streams)
             abort();
     }
     if (events->count - events->from < events->keep) {
@@ -54,10 +56,20 @@ static void add(struct events *events, const char *line)
             events->lines = calloc(events->keep, sizeof *events->lines);
         events->lines[events->count - events->from] = strdup(line);
     }
+    events->streams[events->count] = (uint16_t)stream;
     events->hashes[events->count++] = hash;
 }
 
-static void say(struct client *client, const char *format, ...)
+static unsigned stream_of(enum event_kind kind, uint8_t id)
+{
+    return (unsigned)kind << 8 | id;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void
+say(struct client *client, unsigned stream, const char *format, ...)
 {
     char line[8192];
     va_list arguments;
@@ -65,23 +77,29 @@ static void say(struct client *client, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    add(client->events, line);
+    add(client->events, stream, line);
 }
 
 /* ---- What it does */
 
-static uint64_t random_below(struct client *client, uint64_t limit)
+static uint64_t random_of(struct client *client, unsigned stream, uint64_t limit)
 {
-    uint64_t x = client->plan->seed + 0x9e3779b97f4a7c15u * ++client->asked;
+    uint64_t x =
+        client->plan->seed + 0x9e3779b97f4a7c15u * (++client->asked[stream] << 16 | stream);
 
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return (x ^ (x >> 31)) % limit;
 }
 
-static ocsd_datapath_resp_t answer(struct client *client)
+static uint64_t random_below(struct client *client, uint64_t limit)
 {
-    return client->plan->waits && random_below(client, 1000) < client->plan->waits
+    return random_of(client, EVENT_CALL, limit);
+}
+
+static ocsd_datapath_resp_t answer(struct client *client, unsigned stream)
+{
+    return client->plan->waits && random_of(client, stream, 1000) < client->plan->waits
                ? OCSD_RESP_WAIT
                : OCSD_RESP_CONT;
 }
@@ -91,11 +109,29 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
 {
     struct client *client = (struct client *)(uintptr_t)context;
     char text[2048];
-    const ocsd_datapath_resp_t said = answer(client);
+    const ocsd_datapath_resp_t said = answer(client, stream_of(EVENT_ELEMENT, id));
 
     show_element(text, sizeof text, element);
-    say(client, "element %" PRIu32 " id %02x %s -> %d", index, id, text, (int)said);
+    /* After a RESET the original's end of trace has the index of a packet before it. */
+    say(client, stream_of(EVENT_ELEMENT, id), "element %" PRIu32 " id %02x %s -> %d",
+        element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE && client->has_reset ? 0 : index, id,
+        text, client->plan->is_loose ? 0 : (int)said);
     return said;
+}
+
+/* Bytes before the first synchronization of these protocols are not cut as the original cuts them. */
+static bool is_unsynced(const struct end *end, const void *packet)
+{
+    switch (end->decoder->protocol) {
+    case OCSD_PROTOCOL_PTM:
+        return packet && ((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_NOTSYNC;
+    case OCSD_PROTOCOL_ETMV3:
+        return packet && ((const ocsd_etmv3_pkt *)packet)->type == ETM3_PKT_NOTSYNC;
+    case OCSD_PROTOCOL_STM:
+        return packet && ((const ocsd_stm_pkt *)packet)->type == STM_PKT_NOTSYNC;
+    default:
+        return false;
+    }
 }
 
 static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_op_t op,
@@ -103,13 +139,19 @@ static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_o
 {
     const struct end *end = context;
     struct client *client = end->client;
-    const ocsd_datapath_resp_t said = op == OCSD_OP_DATA ? answer(client) : OCSD_RESP_CONT;
+    const bool is_silent = is_unsynced(end, packet);
+    const ocsd_datapath_resp_t said = is_silent ? OCSD_RESP_CONT
+                                      : op == OCSD_OP_DATA
+                                          ? answer(client, stream_of(EVENT_PACKET, end->id))
+                                          : OCSD_RESP_CONT;
     char text[4096] = "";
 
     if (packet)
         show_packet(text, sizeof text, client->library, end->decoder->protocol, packet);
-    say(client, "packet op %d %" PRIu32 " id %02x %s -> %d", (int)op, index, end->id, text,
-        (int)said);
+    if (!is_silent)
+        say(client, stream_of(EVENT_PACKET, end->id),
+            "packet op %d %" PRIu32 " id %02x %s -> %d", (int)op, index, end->id, text,
+            client->plan->is_loose ? 0 : (int)said);
     return said;
 }
 
@@ -120,19 +162,22 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
     const struct end *end = context;
     char text[4096] = "", hex[3 * 256 + 1] = "";
 
+    if (is_unsynced(end, packet))
+        return;
     if (packet)
         show_packet(text, sizeof text, end->client->library, end->decoder->protocol, packet);
     for (uint32_t i = 0; i < size && i < 256; i++)
         (void)sprintf(hex + 3 * (size_t)i, " %02x", bytes[i]);
-    say(end->client, "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, index,
-        end->id, size, hex, text);
+    say(end->client, stream_of(EVENT_MONITOR, end->id),
+        "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, index, end->id, size,
+        hex, text);
 }
 
 static void on_text(const void *context, const char *text, const int length)
 {
     struct client *client = (struct client *)(uintptr_t)context;
 
-    say(client, "text %d %s", length, text);
+    say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
 }
 
 static uint32_t on_memory(const void *context, const ocsd_vaddr_t address,
@@ -162,7 +207,7 @@ static void add_memory(struct client *client)
     const struct subject *subject = client->subject;
 
     if (client->plan->uses_memory_callback || !subject->dump_count) {
-        say(client, "callback %d",
+        say(client, EVENT_CALL, "callback %d",
             (int)library->ocsd_dt_add_callback_trcid_mem_acc(
                 client->tree, 0, ~(ocsd_vaddr_t)0, OCSD_MEM_SPACE_ANY, on_memory, client));
         return;
@@ -171,7 +216,7 @@ static void add_memory(struct client *client)
         const struct tw_dump *dump = subject->dumps[i];
         const bool is_narrow = dump->spaces && (dump->spaces & 0x1f) != 0x1f;
 
-        say(client, "memory %d",
+        say(client, EVENT_CALL, "memory %d",
             (int)library->ocsd_dt_add_buffer_mem_acc(
                 client->tree, dump->address,
                 is_narrow ? (ocsd_mem_space_acc_t)dump->spaces : OCSD_MEM_SPACE_ANY,
@@ -194,23 +239,23 @@ static void add_decoders(struct client *client, struct end *ends)
             client->tree, decoder->name,
             plan->is_full ? OCSD_CREATE_FLG_FULL_DECODER : OCSD_CREATE_FLG_PACKET_PROC,
             &decoder->config, &id);
-        say(client, "decoder %s %d id %02x", decoder->name, result, id);
+        say(client, EVENT_CALL, "decoder %s %d id %02x", decoder->name, result, id);
         ends[i] = (struct end){ client, decoder, id };
         if (result != OCSD_OK)
             continue;
         /* 1.3.3 has no callbacks for ETE's packets, but printers. */
         is_printed = plan->is_printed || strcmp(decoder->name, OCSD_BUILTIN_DCD_ETE) == 0;
         if (is_printed && (!plan->is_full || plan->has_monitor))
-            say(client, "printer %d",
+            say(client, EVENT_CALL, "printer %d",
                 (int)library->ocsd_dt_set_pkt_protocol_printer(client->tree, id,
                                                                plan->is_full));
         else if (!plan->is_full)
-            say(client, "sink %d",
+            say(client, EVENT_CALL, "sink %d",
                 (int)library->ocsd_dt_attach_packet_callback(
                     client->tree, id, OCSD_C_API_CB_PKT_SINK, (void *)(uintptr_t)on_packet,
                     &ends[i]));
         if (plan->has_monitor && !is_printed)
-            say(client, "monitor %d",
+            say(client, EVENT_CALL, "monitor %d",
                 (int)library->ocsd_dt_attach_packet_callback(
                     client->tree, id, OCSD_C_API_CB_PKT_MON, (void *)(uintptr_t)on_monitor,
                     &ends[i]));
@@ -250,7 +295,8 @@ static ocsd_datapath_resp_t operate(struct client *client, ocsd_datapath_op_t op
     const ocsd_datapath_resp_t said =
         client->library->ocsd_dt_process_data(client->tree, op, 0, 0, NULL, NULL);
 
-    say(client, "op %d -> %d", (int)op, (int)said);
+    client->has_reset = client->has_reset || op == OCSD_OP_RESET;
+    say(client, EVENT_CALL, "op %d -> %d", (int)op, (int)said);
     return said;
 }
 
@@ -270,8 +316,10 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
 
     if (plan->flushes && random_below(client, 1000) < plan->flushes)
         said = flush(client, operate(client, OCSD_OP_FLUSH));
-    if (plan->ends && random_below(client, 1000) < plan->ends)
-        said = flush(client, operate(client, OCSD_OP_EOT));
+    if (plan->ends && random_below(client, 1000) < plan->ends) {
+        (void)flush(client, operate(client, OCSD_OP_EOT));
+        said = operate(client, OCSD_OP_RESET);
+    }
     if (plan->resets && random_below(client, 1000) < plan->resets) {
         said = operate(client, OCSD_OP_RESET);
         if (client->subject->framing == TW_FRAMING_NONE && random_below(client, 2))
@@ -300,15 +348,15 @@ static void feed(struct client *client)
     size_t done = 0;
 
     while (done < size && !client->is_over) {
-        const uint32_t piece = client->plan->cuts ? piece_size(client, size - done)
-                                                  : (uint32_t)(size - done);
+        const uint32_t piece =
+            client->plan->cuts ? piece_size(client, size - done) : (uint32_t)(size - done);
         uint32_t used = 0;
 
         said = client->library->ocsd_dt_process_data(client->tree, OCSD_OP_DATA,
                                                      (ocsd_trc_index_t)done, piece,
                                                      subject->data + done, &used);
-        say(client, "data %zu %" PRIu32 " used %" PRIu32 " -> %d", done, piece, used,
-            (int)said);
+        say(client, EVENT_CALL, "data %zu %" PRIu32 " used %" PRIu32 " -> %d", done, piece,
+            used, (int)said);
         done += used;
         said = flush(client, said);
         client->is_over = OCSD_DATA_RESP_IS_FATAL(said) && client->plan->stops_early;
@@ -328,14 +376,14 @@ static void show_stats(struct client *client, const struct end *ends)
 {
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
-        const int result = (int)client->library->ocsd_dt_get_decode_stats(client->tree,
-                                                                          ends[i].id, &stats);
+        const int result =
+            (int)client->library->ocsd_dt_get_decode_stats(client->tree, ends[i].id, &stats);
 
         if (result != OCSD_OK || !stats) {
-            say(client, "stats %d", result);
+            say(client, EVENT_CALL, "stats %d", result);
             continue;
         }
-        say(client,
+        say(client, EVENT_CALL,
             "stats id %02x %x %u total %" PRIu64 " unsynced %" PRIu64 " header %" PRIu32
             " sequence %" PRIu32 " demux %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             " %" PRIu64,
@@ -356,7 +404,7 @@ void client_run(struct events *events, const struct library *library,
     struct end ends[SUBJECT_DECODERS];
 
     if (!start(&client, ends)) {
-        say(&client, "no tree");
+        say(&client, EVENT_CALL, "no tree");
         return;
     }
     feed(&client);

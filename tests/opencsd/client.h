@@ -9,23 +9,37 @@
 #include "subject.h"
 
 struct plan {
-    uint64_t seed;
-    bool is_full;      /* elements; else packets alone */
-    bool has_monitor;  /* packets and their bytes, beside */
-    bool is_printed;   /* by the library's printers instead of callbacks */
+    unsigned seed;
+    bool is_full;     /* elements; else packets alone */
+    bool has_monitor; /* packets and their bytes, beside */
+    bool is_printed;  /* by the library's printers instead of callbacks */
     bool uses_memory_callback;
-    bool cuts;         /* pieces of any size, else one */
-    unsigned waits;    /* in 1000 answers: WAIT */
-    unsigned flushes;  /* in 1000 pieces: a FLUSH that nothing asks for, ... */
-    unsigned resets;   /* ... a RESET, ... */
-    unsigned ends;     /* ... an EOT */
-    int verbosity;     /* of the error log */
-    bool stops_early;  /* at the first fatal answer */
+    bool cuts;          /* pieces of any size, else one */
+    unsigned waits;     /* in 1000 answers: WAIT */
+    unsigned flushes;   /* in 1000 pieces: a FLUSH that nothing asks for, ... */
+    unsigned resets;    /* ... a RESET, ... */
+    unsigned ends;      /* ... an EOT */
+    unsigned verbosity; /* of the error log */
+    bool stops_early;   /* at the first fatal answer */
+    bool
+        is_loose; /* only the order inside a stream counts: of an ID and a kind of callback; what is
+                      answered is not told */
+};
+
+/* What an event is about; EVENT_CALL is what the client did. */
+enum event_kind {
+    EVENT_CALL,
+    EVENT_ELEMENT,
+    EVENT_PACKET,
+    EVENT_MONITOR,
+    EVENT_TEXT,
+    EVENT_KINDS
 };
 
 /* What happened, a line each. */
 struct events {
     uint64_t *hashes;
+    uint16_t *streams; /* kind of event << 8 | trace ID */
     size_t count, room;
     /* Lines from `from` on are kept as text, `keep` of them. */
     size_t from, keep;

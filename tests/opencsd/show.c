@@ -24,7 +24,7 @@ void show_put(struct show *text, const char *format, ...)
 static void put_context(struct show *text, const ocsd_pe_context *context)
 {
     show_put(text, " ctx sec %d el %d bits64 %u", (int)context->security_level,
-        context->el_valid ? (int)context->exception_level : -1, context->bits64);
+             context->el_valid ? (int)context->exception_level : -1, context->bits64);
     if (context->ctxt_id_valid)
         show_put(text, " cid %" PRIx32, context->context_id);
     if (context->vmid_valid)
@@ -55,12 +55,13 @@ void show_element(char *out, size_t room, const ocsd_generic_trace_elem *element
     switch (element->elem_type) {
     case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
         show_put(&text, " isa %d %" PRIx64 "-%" PRIx64 " n %" PRIu32 " last %d %d",
-            (int)element->isa, element->st_addr, element->en_addr, element->num_instr_range,
-            (int)element->last_i_type, (int)element->last_i_subtype);
+                 (int)element->isa, element->st_addr, element->en_addr,
+                 element->num_instr_range, (int)element->last_i_type,
+                 (int)element->last_i_subtype);
         break;
     case OCSD_GEN_TRC_ELEM_I_RANGE_NOPATH:
         show_put(&text, " isa %d %" PRIx64 "-%" PRIx64 " n %" PRIu32, (int)element->isa,
-            element->st_addr, element->en_addr, element->num_instr_range);
+                 element->st_addr, element->en_addr, element->num_instr_range);
         break;
     case OCSD_GEN_TRC_ELEM_PE_CONTEXT:
         show_put(&text, " isa %d", (int)element->isa);
@@ -79,14 +80,14 @@ void show_element(char *out, size_t room, const ocsd_generic_trace_elem *element
         break;
     case OCSD_GEN_TRC_ELEM_EVENT:
         show_put(&text, " event %u %u", element->trace_event.ev_type,
-            element->trace_event.ev_number);
+                 element->trace_event.ev_number);
         break;
     case OCSD_GEN_TRC_ELEM_SWTRACE:
         put_software(&text, element);
         break;
     case OCSD_GEN_TRC_ELEM_SYNC_MARKER:
         show_put(&text, " marker %d %" PRIx32, (int)element->sync_marker.type,
-            element->sync_marker.value);
+                 element->sync_marker.value);
         break;
     default: /* NO_SYNC, EO_TRACE, TRACE_ON, MEMTRANS: one number */
         show_put(&text, " payload %" PRIu32, element->exception_number);

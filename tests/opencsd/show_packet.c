@@ -12,8 +12,9 @@
 
 static void put_address(struct show *text, const char *name, const ocsd_pkt_vaddr *address)
 {
-    show_put(text, " %s %" PRIx64 " size %d bits %u %u", name, address->val, (int)address->size,
-             address->pkt_bits, address->valid_bits);
+    if (address->valid_bits)
+        show_put(text, " %s %" PRIx64 " size %d bits %u %u", name, address->val,
+                 (int)address->size, address->pkt_bits, address->valid_bits);
 }
 
 static void put_etmv4_details(struct show *text, const ocsd_etmv4_i_pkt *packet)
@@ -63,7 +64,8 @@ static void put_etmv4(struct show *text, const ocsd_etmv4_i_pkt *packet)
         show_put(text, " context %u%u%u el %u ns %u sf %u nse %u cid %" PRIx32 " vmid %" PRIx32,
                  context->updated, context->updated_c, context->updated_v, context->EL,
                  context->NS, context->SF, context->NSE,
-                 context->updated_c ? context->ctxtID : 0, context->updated_v ? context->VMID : 0);
+                 context->updated_c ? context->ctxtID : 0,
+                 context->updated_v ? context->VMID : 0);
     if (packet->pkt_valid.bits.ts_valid)
         show_put(text, " ts %" PRIx64 " %u", packet->ts.timestamp, packet->ts.bits_changed);
     if (packet->pkt_valid.bits.cc_thresh_valid)
