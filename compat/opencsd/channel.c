@@ -19,6 +19,7 @@ static void lose(struct oc_channel *channel)
     oc_held_clear(&channel->held);
     channel->protocol->reader_lost(channel->reader);
     channel->reader_is_behind = false;
+    channel->shared_is_left = false;
     channel->is_synced = channel->is_waiting = channel->is_ending = channel->is_decoding =
         false;
     channel->has_shown_unsynced = false;
@@ -92,6 +93,7 @@ ocsd_datapath_resp_t oc_channel_take(struct oc_channel *channel, uint32_t size, 
         oc_held_cut(&channel->held, left);
         channel->calm = 0;
         channel->chunk = 0;
+        channel->shared_is_left = channel->shared && !left;
     }
     channel->stats.channel_total += *used;
     return answer;

@@ -49,8 +49,10 @@ struct oc_channel {
     struct oc_packets packets;
     struct oc_printer printer;
     size_t shared; /* bytes of `held` that the last packet has a part of: none or one */
+    bool
+        shared_is_left; /* and the client stopped there: the next packet counts from the next byte */
     bool is_synced, has_shown_unsynced;
-    bool is_decoding; /* what elements start with was seen */
+    bool is_decoding;                    /* what elements start with was seen */
     enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */
     ocsd_trc_index_t unsynced_index;     /* ... where it is not that of its first byte */
 
@@ -68,11 +70,11 @@ struct oc_channel {
     size_t next;
     uint64_t delivered;
     size_t skip; /* elements that were delivered before the tree went back ... */
-    ocsd_datapath_resp_t answer; /* ... and what the client said to the last of them */
-    size_t chunk;                /* bytes that are decoded at once; 0: packet by packet ... */
-    unsigned calm;               /* ... for so many packets so far */
-    unsigned index_shift;        /* of the packet at work: it begins inside a byte */
-    bool is_waiting;             /* the client stopped inside what the tree has */
+    ocsd_datapath_resp_t answer;  /* ... and what the client said to the last of them */
+    size_t chunk;                 /* bytes that are decoded at once; 0: packet by packet ... */
+    unsigned calm;                /* ... for so many packets so far */
+    ocsd_trc_index_t index_shift; /* of the packet at work, if it begins inside a byte */
+    bool is_waiting;              /* the client stopped inside what the tree has */
     bool is_ending;
 };
 

@@ -88,6 +88,7 @@ const struct oc_protocol oc_ptm = {
     .not_sync = TW_PTM_NOT_SYNC,
     .bad_sequence = TW_PTM_BAD_SEQUENCE,
     .async = TW_PTM_ASYNC,
+    .start = TW_PTM_ISYNC,
     .state_size = sizeof(ocsd_ptm_pkt),
     .state_init = oc_ptm_init,
     .state_reset = oc_ptm_reset,

@@ -6,7 +6,7 @@
 
 bool oc_stretch_is_possible(const struct oc_channel *channel)
 {
-    return channel->chunk && channel->is_full && channel->is_synced && !channel->skip &&
+    return channel->chunk && channel->is_full && channel->is_decoding && !channel->skip &&
            channel->protocol->may_batch && !channel->packets.to.monitor;
 }
 

@@ -16,8 +16,13 @@ struct client {
     const struct subject *subject;
     const struct plan *plan;
     dcd_tree_handle_t tree;
-    uint64_t asked[EVENT_KINDS << 8]; /* random numbers so far, for each stream */
+    uint64_t asked; /* random numbers so far */
     bool is_over, has_reset;
+    /* An element that is not told yet; empty: none. */
+    char held[2200];
+    uint8_t held_id;
+    ocsd_trc_index_t held_index;
+    ocsd_vaddr_t held_address;
 };
 
 /* One decoder's callbacks. */
@@ -38,12 +43,17 @@ void events_free(struct events *events)
     free(events->streams);
 }
 
-static void add(struct events *events, unsigned stream, const char *line)
+static uint64_t hash_of(const char *line)
 {
     uint64_t hash = 0xcbf29ce484222325u;
 
     for (const char *at = line; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    return hash;
+}
+
+static void add(struct events *events, unsigned stream, const char *line)
+{
     if (events->count == events->room) {
         events->room = events->room ? 2 * events->room : 4096;
         events->hashes = realloc(events->hashes, events->room * sizeof *events->hashes);
@@ -57,12 +67,20 @@ static void add(struct events *events, unsigned stream, const char *line)
         events->lines[events->count - events->from] = strdup(line);
     }
     events->streams[events->count] = (uint16_t)stream;
-    events->hashes[events->count++] = hash;
+    events->hashes[events->count++] = hash_of(line);
 }
 
 static unsigned stream_of(enum event_kind kind, uint8_t id)
 {
     return (unsigned)kind << 8 | id;
+}
+
+/* What was held back is told after all. */
+static void let_go(struct client *client)
+{
+    if (client->held[0])
+        add(client->events, stream_of(EVENT_ELEMENT, client->held_id), client->held);
+    client->held[0] = 0;
 }
 
 #if defined(__GNUC__)
@@ -77,45 +95,72 @@ say(struct client *client, unsigned stream, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    let_go(client);
     add(client->events, stream, line);
 }
 
 /* ---- What it does */
 
-static uint64_t random_of(struct client *client, unsigned stream, uint64_t limit)
+static uint64_t mix(uint64_t x)
 {
-    uint64_t x =
-        client->plan->seed + 0x9e3779b97f4a7c15u * (++client->asked[stream] << 16 | stream);
-
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (x ^ (x >> 31)) % limit;
+    return x ^ (x >> 31);
 }
 
 static uint64_t random_below(struct client *client, uint64_t limit)
 {
-    return random_of(client, EVENT_CALL, limit);
+    return mix(client->plan->seed + 0x9e3779b97f4a7c15u * ++client->asked) % limit;
 }
 
-static ocsd_datapath_resp_t answer(struct client *client, unsigned stream)
+/* Depends on what was given, so that what is missing in one library changes nothing behind it. */
+static ocsd_datapath_resp_t answer(const struct client *client, unsigned stream,
+                                   ocsd_trc_index_t index, const char *what)
 {
-    return client->plan->waits && random_of(client, stream, 1000) < client->plan->waits
-               ? OCSD_RESP_WAIT
-               : OCSD_RESP_CONT;
+    const uint64_t number =
+        mix(mix(client->plan->seed + stream) + mix(index) + hash_of(what)) % 1000;
+
+    return number < client->plan->waits ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
+}
+
+/* Code that is not there, in front of an exception that returns to before it: the original looks for
+   what was passed already.  Held back until it is clear what follows. */
+static void hold_back(struct client *client, const ocsd_generic_trace_elem *element,
+                      ocsd_trc_index_t index, uint8_t id)
+{
+    const bool is_passed = client->held[0] && client->held_id == id &&
+                           client->held_index == index &&
+                           element->elem_type == OCSD_GEN_TRC_ELEM_EXCEPTION &&
+                           element->excep_ret_addr && element->en_addr < client->held_address;
+
+    if (is_passed)
+        client->held[0] = 0;
+    let_go(client);
+    client->held_id = id;
+    client->held_index = index;
+    client->held_address = element->st_addr;
 }
 
 static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index_t index,
                                        const uint8_t id, const ocsd_generic_trace_elem *element)
 {
     struct client *client = (struct client *)(uintptr_t)context;
-    char text[2048];
-    const ocsd_datapath_resp_t said = answer(client, stream_of(EVENT_ELEMENT, id));
+    const bool is_missing = element->elem_type == OCSD_GEN_TRC_ELEM_ADDR_NACC;
+    /* After a RESET the original's end of trace has the index of a packet before it. */
+    const bool is_end = element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE && client->has_reset;
+    ocsd_datapath_resp_t said = OCSD_RESP_CONT;
+    char text[2048], line[2200];
 
     show_element(text, sizeof text, element);
-    /* After a RESET the original's end of trace has the index of a packet before it. */
-    say(client, stream_of(EVENT_ELEMENT, id), "element %" PRIu32 " id %02x %s -> %d",
-        element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE && client->has_reset ? 0 : index, id,
-        text, client->plan->is_loose ? 0 : (int)said);
+    if (!is_missing)
+        said = answer(client, stream_of(EVENT_ELEMENT, id), index, text);
+    hold_back(client, element, index, id);
+    (void)snprintf(line, sizeof line, "element %" PRIu32 " id %02x %s -> %d",
+                   is_end ? 0 : index, id, text, client->plan->is_loose ? 0 : (int)said);
+    if (is_missing)
+        memcpy(client->held, line, sizeof line);
+    else
+        add(client->events, stream_of(EVENT_ELEMENT, id), line);
     return said;
 }
 
@@ -140,14 +185,13 @@ static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_o
     const struct end *end = context;
     struct client *client = end->client;
     const bool is_silent = is_unsynced(end, packet);
-    const ocsd_datapath_resp_t said = is_silent ? OCSD_RESP_CONT
-                                      : op == OCSD_OP_DATA
-                                          ? answer(client, stream_of(EVENT_PACKET, end->id))
-                                          : OCSD_RESP_CONT;
+    ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[4096] = "";
 
     if (packet)
         show_packet(text, sizeof text, client->library, end->decoder->protocol, packet);
+    if (!is_silent && op == OCSD_OP_DATA)
+        said = answer(client, stream_of(EVENT_PACKET, end->id), index, text);
     if (!is_silent)
         say(client, stream_of(EVENT_PACKET, end->id),
             "packet op %d %" PRIu32 " id %02x %s -> %d", (int)op, index, end->id, text,

@@ -99,8 +99,8 @@ static void put_ptm(struct show *text, const ocsd_ptm_pkt *packet)
         show_put(text, " cid %" PRIx32, context->ctxtID);
     if (context->updated_v)
         show_put(text, " vmid %x", context->VMID);
-    show_put(text, " atoms %u:%" PRIx32, packet->atom.num,
-             packet->atom.num ? packet->atom.En_bits : 0);
+    if (packet->type == PTM_PKT_ATOM)
+        show_put(text, " atoms %u:%" PRIx32, packet->atom.num, packet->atom.En_bits);
     if (packet->type == PTM_PKT_I_SYNC)
         show_put(text, " reason %d", (int)packet->i_sync_reason);
     if (packet->cc_valid)
