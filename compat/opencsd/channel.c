@@ -13,13 +13,14 @@
 #include "opencsd/step.h"
 #include "opencsd/stretch.h"
 
+enum { SLICE = 1 << 20 /* bytes that are copied at once */ };
+
 /* Bytes are missing before the next one. */
 static void lose(struct oc_channel *channel)
 {
     oc_held_clear(&channel->held);
     channel->protocol->reader_lost(channel->reader);
     channel->reader_is_behind = false;
-    channel->shared_is_left = false;
     channel->is_synced = channel->is_waiting = channel->is_ending = channel->is_decoding =
         false;
     channel->has_shown_unsynced = false;
@@ -93,7 +94,6 @@ ocsd_datapath_resp_t oc_channel_take(struct oc_channel *channel, uint32_t size, 
         oc_held_cut(&channel->held, left);
         channel->calm = 0;
         channel->chunk = 0;
-        channel->shared_is_left = channel->shared && !left;
     }
     channel->stats.channel_total += *used;
     return answer;
@@ -117,11 +117,16 @@ ocsd_datapath_resp_t oc_channel_data(struct oc_channel *channel, ocsd_trc_index_
     if (!channel->is_full && !is_ready(channel))
         return OCSD_RESP_FATAL_NOT_INIT;
     answer = go_on(channel);
-    if (!OCSD_DATA_RESP_IS_CONT(answer))
-        return answer;
-    if (!oc_channel_hold(channel, index, size, data))
-        return OCSD_RESP_FATAL_SYS_ERR;
-    return oc_channel_take(channel, size, used);
+    while (*used < size && OCSD_DATA_RESP_IS_CONT(answer)) {
+        const uint32_t slice = size - *used < SLICE ? size - *used : SLICE;
+        uint32_t taken = 0;
+
+        if (!oc_channel_hold(channel, index + *used, slice, data + *used))
+            return OCSD_RESP_FATAL_SYS_ERR;
+        answer = oc_channel_take(channel, slice, &taken);
+        *used += taken;
+    }
+    return answer;
 }
 
 static ocsd_datapath_resp_t end_elements(struct oc_channel *channel)

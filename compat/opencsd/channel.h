@@ -49,8 +49,6 @@ struct oc_channel {
     struct oc_packets packets;
     struct oc_printer printer;
     size_t shared; /* bytes of `held` that the last packet has a part of: none or one */
-    bool
-        shared_is_left; /* and the client stopped there: the next packet counts from the next byte */
     bool is_synced, has_shown_unsynced;
     bool is_decoding;                    /* what elements start with was seen */
     enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */

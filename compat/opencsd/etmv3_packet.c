@@ -222,15 +222,49 @@ static void set_details(struct oc_etmv3_state *state, const struct tw_etmv3_pack
     }
 }
 
+/* A packet that the end of the trace cuts comes as what it began as. */
+static ocsd_etmv3_pkt_type type_of_header(uint8_t header)
+{
+    if (header & 1)
+        return ETM3_PKT_BRANCH_ADDRESS;
+    switch (header) {
+    case 0x00:
+        return ETM3_PKT_A_SYNC;
+    case 0x04:
+        return ETM3_PKT_CYCLE_COUNT;
+    case 0x08:
+        return ETM3_PKT_I_SYNC;
+    case 0x70:
+        return ETM3_PKT_I_SYNC_CYCLE;
+    case 0x3c:
+        return ETM3_PKT_VMID;
+    case 0x6e:
+        return ETM3_PKT_CONTEXT_ID;
+    case 0x42:
+    case 0x46:
+        return ETM3_PKT_TIMESTAMP;
+    case 0x6a:
+    case 0x7a:
+        return ETM3_PKT_VAL_NOT_TRACED;
+    default:
+        return (header & 0xd3) == 0x50   ? ETM3_PKT_OOO_ADDR_PLC
+               : (header & 0xd3) == 0x02 ? ETM3_PKT_NORM_DATA
+                                         : ETM3_PKT_OOO_DATA;
+    }
+}
+
 void oc_etmv3_fill(void *any, const void *from, const uint8_t *bytes)
 {
     struct oc_etmv3_state *state = any;
     const struct tw_etmv3_packet *packet = from;
     const ocsd_etmv3_pkt_type last = state->packet.type;
 
-    (void)bytes;
     begin(&state->packet);
     state->packet.type = (ocsd_etmv3_pkt_type)types[packet->base.type];
+    if (packet->base.type == TW_ETMV3_INCOMPLETE_EOT) {
+        state->packet.type = type_of_header(bytes[0]);
+        return;
+    }
     if (packet->base.type == TW_ETMV3_BAD_SEQUENCE)
         state->packet.err_type = ETM3_PKT_A_SYNC; /* nothing else can be broken */
     else if (tw_etmv3_type_is_bad(packet->base.type))

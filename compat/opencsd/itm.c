@@ -70,5 +70,4 @@ const struct oc_protocol oc_itm = {
     .state_reset = oc_itm_reset,
     .fill = oc_itm_fill,
     .text = oc_itm_text,
-    .unsynced_most = 8,
 };

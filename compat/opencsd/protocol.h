@@ -83,11 +83,10 @@ struct oc_protocol {
     const void *(*shown)(
         void *state); /* the struct for callbacks; NULL: the state begins with it */
     void (*text)(struct oc_text *text, const void *shown);
-    /* NULL: bytes in front of the first synchronization are cut as the reader does ... */
+    /* NULL: bytes in front of the first synchronization are cut as the reader does. */
     struct oc_unsynced (*unsynced)(const uint8_t *bytes, size_t size);
     /* Makes the packet of what is left of them at the end; NULL: as the reader does. */
     void (*cut_unsynced)(void *packet, const uint8_t *bytes, size_t size);
-    size_t unsynced_most;     /* ... and so many are shown at once; 0: all */
     bool sinks_each_unsynced; /* the sink gets them all, else the first alone */
     bool has_stats;           /* the original keeps statistics */
     bool needs_consumer;    /* packets alone: the original takes no data that nobody looks at */

@@ -4,6 +4,7 @@
 
 #include "opencsd/ptm_packet.h"
 #include "opencsd/settings.h"
+#include "opencsd/unsynced.h"
 
 /* perf gives no ETMIDR and no ETMCCER: then those of a Cortex-A15 are taken, without what ETMCR says
    to be off. */
@@ -94,7 +95,7 @@ const struct oc_protocol oc_ptm = {
     .state_reset = oc_ptm_reset,
     .fill = oc_ptm_fill,
     .text = oc_ptm_text,
-    .unsynced_most = 16,
+    .unsynced = oc_unsynced_ptm,
     .needs_consumer = true,
     .complain = complain,
 };

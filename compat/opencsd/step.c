@@ -153,18 +153,6 @@ static bool skip(struct oc_channel *channel, bool *is_cut, ocsd_datapath_resp_t 
     return true;
 }
 
-/* A packet that begins inside a byte has the index of what comes behind that byte. */
-static ocsd_trc_index_t shift_of(struct oc_channel *channel)
-{
-    const struct tw_packet *packet = channel->packet;
-    const bool is_left = channel->shared_is_left && channel->held.size > 1;
-
-    channel->shared_is_left = false;
-    if (!packet->skip_bits)
-        return 0;
-    return is_left ? index_at(channel, 1) - index_at(channel, 0) : 1;
-}
-
 ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
 {
     const struct oc_protocol *protocol = channel->protocol;
@@ -183,7 +171,7 @@ ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
     if (*is_cut)
         return OCSD_RESP_CONT;
     size = packet->size - (packet->spare_bits != 0);
-    channel->index_shift = shift_of(channel);
+    channel->index_shift = packet->skip_bits != 0;
     shown.bytes = channel->held.bytes;
     shown.size = packet->size;
     shown.index = next_index(channel) + channel->index_shift;
@@ -193,7 +181,7 @@ ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
         shown.is_quiet = channel->has_shown_unsynced && !protocol->sinks_each_unsynced;
         channel->has_shown_unsynced = true;
     }
-    channel->is_synced = channel->is_synced || packet->type != protocol->not_sync;
+    channel->is_synced = packet->type != protocol->not_sync;
     answer = pass_on(channel, &shown, size);
     oc_held_drop(&channel->held, size);
     channel->shared = packet->size - size;
@@ -222,7 +210,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
                        channel->held.size, true) != TW_OK)
         return OCSD_RESP_CONT;
     shown.size = packet->size;
-    shown.index += shift_of(channel);
+    shown.index += packet->skip_bits != 0;
     answer = oc_packets_show(&channel->packets, &shown);
     return channel->is_full && protocol->is_bad(packet->type)
                ? refuse_bad(channel, shown.bytes, shown.index)

@@ -64,3 +64,30 @@ struct oc_unsynced oc_unsynced_etmv3(const uint8_t *bytes, size_t size)
     }
     return (struct oc_unsynced){ .kind = OC_UNSYNCED_WAIT };
 }
+
+/* Sixteen bytes or some more, what comes before a synchronization or what may become one, or all there
+   is. */
+struct oc_unsynced oc_unsynced_ptm(const uint8_t *bytes, size_t size)
+{
+    enum { MOST = 16, ZEROS_LEAST = 5, ZEROS_MOST = 16, ZEROS_SKIPPED = 11 };
+    size_t count = 0;
+
+    while (count < size && count < MOST) {
+        size_t zeros = 0;
+
+        while (count + zeros < size && zeros < ZEROS_MOST && bytes[count + zeros] == 0)
+            zeros++;
+        if (zeros == ZEROS_MOST) {
+            count += ZEROS_SKIPPED;
+        } else if (count + zeros == size) {
+            break;
+        } else if (zeros >= ZEROS_LEAST && bytes[count + zeros] == 0x80) {
+            if (!count)
+                return (struct oc_unsynced){ OC_UNSYNCED_SYNC, zeros + 1, OC_NEXT_BYTE };
+            break;
+        } else {
+            count += zeros + 1;
+        }
+    }
+    return count ? skip(count, OC_NEXT_BYTE) : (struct oc_unsynced){ .kind = OC_UNSYNCED_WAIT };
+}

@@ -6,6 +6,7 @@
 #include "opencsd/protocol.h"
 
 struct oc_unsynced oc_unsynced_etmv4(const uint8_t *bytes, size_t size);
+struct oc_unsynced oc_unsynced_ptm(const uint8_t *bytes, size_t size);
 struct oc_unsynced oc_unsynced_etmv3(const uint8_t *bytes, size_t size);
 
 #endif

@@ -153,7 +153,7 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
 
     show_element(text, sizeof text, element);
     if (!is_missing)
-        said = answer(client, stream_of(EVENT_ELEMENT, id), index, text);
+        said = answer(client, stream_of(EVENT_ELEMENT, id), is_end ? 0 : index, text);
     hold_back(client, element, index, id);
     (void)snprintf(line, sizeof line, "element %" PRIu32 " id %02x %s -> %d",
                    is_end ? 0 : index, id, text, client->plan->is_loose ? 0 : (int)said);
@@ -164,7 +164,8 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
     return said;
 }
 
-/* Bytes before the first synchronization of these protocols are not cut as the original cuts them. */
+/* Bytes before the first synchronization of these protocols are not cut as the original cuts them; of
+   STM's synchronization it makes up the bytes. */
 static bool is_unsynced(const struct end *end, const void *packet)
 {
     switch (end->decoder->protocol) {
@@ -173,7 +174,8 @@ static bool is_unsynced(const struct end *end, const void *packet)
     case OCSD_PROTOCOL_ETMV3:
         return packet && ((const ocsd_etmv3_pkt *)packet)->type == ETM3_PKT_NOTSYNC;
     case OCSD_PROTOCOL_STM:
-        return packet && ((const ocsd_stm_pkt *)packet)->type == STM_PKT_NOTSYNC;
+        return packet && (((const ocsd_stm_pkt *)packet)->type == STM_PKT_NOTSYNC ||
+                          ((const ocsd_stm_pkt *)packet)->type == STM_PKT_ASYNC);
     default:
         return false;
     }
