@@ -400,16 +400,26 @@ ocsd_err_t ocsd_dt_set_raw_frame_printer(const dcd_tree_handle_t handle, int fla
 
     if (!tree)
         return OCSD_ERR_NOT_INIT;
-    tree->frames.prints = true;
+    if (!tree->is_framed)
+        return OCSD_ERR_DCDT_NO_FORMATTER;
     tree->frames.flags |=
         (uint32_t)flags & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
+    if (tree->frames.prints)
+        return OCSD_ERR_ATTACH_TOO_MANY;
+    tree->frames.prints = true;
+    tree->frames.output = oc_log_output();
     return OCSD_OK;
 }
 
 ocsd_err_t ocsd_dt_set_gen_elem_printer(const dcd_tree_handle_t handle)
 {
-    return oc_tree_of(handle) ? ocsd_dt_set_gen_elem_outfn(handle, oc_print_element, NULL)
-                              : OCSD_ERR_NOT_INIT;
+    struct oc_tree *tree = oc_tree_of(handle);
+
+    if (!tree)
+        return OCSD_ERR_NOT_INIT;
+    oc_output_drop(tree->element_output);
+    tree->element_output = oc_log_output();
+    return ocsd_dt_set_gen_elem_outfn(handle, oc_print_element, tree->element_output);
 }
 
 ocsd_err_t ocsd_dt_set_pkt_protocol_printer(const dcd_tree_handle_t handle, uint8_t cs_id,
@@ -422,7 +432,8 @@ ocsd_err_t ocsd_dt_set_pkt_protocol_printer(const dcd_tree_handle_t handle, uint
         return OCSD_ERR_NOT_INIT;
     if (!channel)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    channel->printer = (struct oc_printer){ channel->protocol, cs_id };
+    oc_output_drop(channel->printer.output);
+    channel->printer = (struct oc_printer){ channel->protocol, oc_log_output(), cs_id };
     return monitor ? attach_monitor(channel, oc_print_monitored, &channel->printer)
                    : attach_sink(channel, oc_print_packet, &channel->printer);
 }

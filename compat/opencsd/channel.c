@@ -229,6 +229,7 @@ void oc_channel_free(struct oc_channel *channel)
         channel->protocol->reader_free(channel->reader);
     free(channel->packet);
     oc_packets_free(&channel->packets);
+    oc_output_drop(channel->printer.output);
     oc_held_free(&channel->held);
     free(channel);
 }

@@ -95,7 +95,9 @@ static void pass_over(struct oc_frames *frames, const struct oc_piece *piece)
 static void print_piece(const struct oc_frames *frames, const struct oc_piece *piece)
 {
     if (frames->prints && frames->flags & OCSD_DFRMTR_UNPACKED_RAW_OUT)
-        oc_print_frame(piece->index, OCSD_FRM_ID_DATA, piece->id, piece->bytes, piece->size);
+        oc_print_frame(frames->output,
+                       &(struct oc_raw){ OCSD_FRM_ID_DATA, piece->index, piece->id,
+                                         piece->bytes, piece->size });
 }
 
 /* The pieces of the frame, until a decoder stops it. */
@@ -215,7 +217,8 @@ static bool pass_barriers(struct oc_tree *tree, struct block *block, uint32_t *p
     }
     if (frames->prints &&
         frames->flags & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT))
-        oc_print_frame(frames->index, OCSD_FRM_FSYNC, 0, at, *passed);
+        oc_print_frame(frames->output,
+                       &(struct oc_raw){ OCSD_FRM_FSYNC, frames->index, 0, at, *passed });
     return *passed % TW_FRAME_SIZE == 0;
 }
 
@@ -310,7 +313,8 @@ static bool extract(struct oc_tree *tree, struct block *block)
         return false;
     }
     if (frames->prints && frames->flags & OCSD_DFRMTR_PACKED_RAW_OUT)
-        oc_print_frame(frames->index, OCSD_FRM_PACKED, 0, block->data + block->done, taken);
+        oc_print_frame(frames->output, &(struct oc_raw){ OCSD_FRM_PACKED, frames->index, 0,
+                                                         block->data + block->done, taken });
     block->done += taken;
     frames->index += taken;
     frames->stats.frame_bytes += syncs;

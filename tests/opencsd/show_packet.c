@@ -91,6 +91,8 @@ static void put_ptm(struct show *text, const ocsd_ptm_pkt *packet)
 
     show_put(text, "type %d err %d isa %d %d", (int)packet->type, (int)packet->err_type,
              (int)packet->curr_isa, (int)packet->prev_isa);
+    if (packet->type == PTM_PKT_INCOMPLETE_EOT)
+        return; /* the original fills some in as it goes */
     put_address(text, "address", &packet->addr);
     show_put(text, " context alt %u ns %u hyp %u %u%u%u", context->curr_alt_isa,
              context->curr_NS, context->curr_Hyp, context->updated, context->updated_c,
