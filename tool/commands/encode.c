@@ -197,7 +197,8 @@ bool encode_write(struct encoding *encoding, const char *folder)
 
     devices[0].dumps = dumps;
     if (is_good && is_framed) {
-        is_good = tw_framer_new(&framer, &framing) == TW_OK && frame(encoding, framer, buffers);
+        is_good =
+            tw_framer_new(&framer, &framing, NULL) == TW_OK && frame(encoding, framer, buffers);
         devices[2].buffers = names; /* all in one */
     }
     if (is_good && tw_snapshot_write(folder, &snapshot, &fault) != TW_OK) {
