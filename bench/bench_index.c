@@ -103,7 +103,7 @@ static double time_stage(struct subject *subject, enum bench_stage stage)
 static void take(const struct subject *subject, struct tw_tree *tree, struct tw_element *out,
                  uint64_t from, uint64_t offset)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     size_t count = 0;
 
     while (count < ELEMENTS && from < subject->size) {

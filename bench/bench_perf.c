@@ -46,7 +46,7 @@ static uint64_t decode(void)
     struct tw_capture *capture;
     struct tw_fault fault;
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     uint64_t count = 0, fed = 0;
     enum tw_status status = TW_MORE;
 

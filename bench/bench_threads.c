@@ -102,12 +102,12 @@ static void count(void *context, void *tally, const struct tw_batch *batch)
     counts->elements += batch->count;
 }
 
-static void merge(void *context, void *tally, uint8_t id)
+static void merge(void *context, void *tally, const struct tw_batch *whose)
 {
     struct bench_counts *whole = context;
     const struct bench_counts *counts = tally;
 
-    (void)id;
+    (void)whose;
     whole->elements += counts->elements;
     whole->ranges += counts->ranges;
     whole->instructions += counts->instructions;
@@ -132,7 +132,7 @@ static void count_pass(struct tw_tree *tree, const struct subject *subject,
                        struct outcome *best)
 {
     enum { WINDOW = 4 << 20 };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     uint64_t wall = bench_wall(), cpu = bench_all_cpu();
 
     tw_tree_reset(tree, 0);

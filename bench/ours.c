@@ -70,7 +70,7 @@ static void hash_batch(struct bench_counts *counts, const struct tw_batch *batch
 
 static void take(struct ours *ours, struct bench_counts *counts, bool is_hashed)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     while (tw_tree_next(ours->tree, &batch) == TW_OK) {
         counts->elements += batch.count;

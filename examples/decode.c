@@ -9,7 +9,7 @@
 static enum tw_status print_all(struct tw_tree *tree)
 {
     enum tw_status status;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     char line[512];
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)

@@ -74,14 +74,12 @@ static const char *blip_name(unsigned type)
     return type < TYPES ? names[type] : "UNKNOWN";
 }
 
-static bool blip_is_bad(unsigned type)
+static enum tw_packet_kind blip_kind(unsigned type)
 {
-    return type == BAD;
-}
-
-static bool blip_is_not_sync(unsigned type)
-{
-    return type == NOT_SYNC;
+    return type == BAD        ? TW_PACKET_BAD
+           : type == NOT_SYNC ? TW_PACKET_NOT_SYNC
+           : type == TICKS    ? TW_PACKET_TIME
+                              : TW_PACKET_DATA;
 }
 
 static void blip_decode(void *decoder, struct tw_emitter *out, const void *packet)
@@ -121,13 +119,12 @@ int main(void)
                                              .read = blip_read,
                                              .reader_lost = blip_lost,
                                              .type_name = blip_name,
-                                             .is_bad = blip_is_bad,
-                                             .is_not_sync = blip_is_not_sync,
+                                             .type_kind = blip_kind,
                                              .decode = blip_decode };
     const struct tw_tree_config config = { .size = sizeof config };
     const struct tw_tree_source source = { .size = sizeof source, .protocol = "blip", .id = 1 };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     char line[512];
 
     if (tw_tree_new(&tree, &config, NULL) != TW_OK ||

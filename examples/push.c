@@ -9,10 +9,11 @@ struct screen {
     size_t used;
 };
 
-static enum tw_response take(void *context, uint8_t id, const struct tw_element *e)
+static enum tw_response take(void *context, const struct tw_batch *batch,
+                             const struct tw_element *e)
 {
     struct screen *screen = context;
-    (void)id;
+    (void)batch;
     if (e->type == TW_ELEMENT_ITMTRACE && e->kind == TW_ITM_SWIT && e->source == 0)
         screen->line[screen->used++] = (char)e->itm_value;
     return screen->used == sizeof screen->line ? TW_RESPONSE_WAIT : TW_RESPONSE_CONT;

@@ -33,7 +33,7 @@ static size_t read_code(void *context, uint8_t *out, const struct tw_view *view,
 
 static void take_all(struct tw_tree *tree)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     char line[600];
 
     while (tw_tree_next(tree, &batch) == TW_OK)

@@ -122,8 +122,8 @@ static void add(struct list *list, const struct tw_element *element, uint8_t id)
 
 static void take(struct tw_tree *tree, struct list *list, bool packets_only)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     if (!packets_only) {

@@ -17,7 +17,7 @@ struct outcome {
 
 static void take(struct tw_tree *tree, struct outcome *outcome)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status = TW_OK;
 
     while (outcome->count < ELEMENTS_MOST && (status = tw_tree_next(tree, &batch)) == TW_OK) {

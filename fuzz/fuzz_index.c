@@ -121,7 +121,7 @@ static void begin(const struct subject *subject, const struct tw_index *index, u
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = subject->about.framing,
                                            .base = subject->about.base };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     uint64_t from = 0, offset = 0;
 

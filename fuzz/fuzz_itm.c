@@ -95,7 +95,7 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
         tw_itm.print(&text, &packet);
         tw_text_clear(&text);
         tw_itm.json(&text, &packet);
-        if (tw_itm.is_bad(packet.head.type) || tw_itm.is_not_sync(packet.head.type)) {
+        if (!tw_kind_is_understood(tw_type_kind(&tw_itm, packet.head.type))) {
             require(tw_itm.write(NULL, bytes, &count, &packet) == TW_E_ARGUMENT);
             *is_whole = false;
         } else {

@@ -154,7 +154,7 @@ static struct tw_tree *make_tree(const struct setup *setup, struct tw_image *ima
 /* False: there is more than is looked at. */
 static bool take(struct tw_tree *tree, struct outcome *outcome)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)

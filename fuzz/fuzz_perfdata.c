@@ -105,7 +105,7 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
     const size_t count = tw_capture_source_count(capture);
     struct tw_perf_lane *lanes = calloc(count + 1, sizeof *lanes);
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     uint64_t sum = 0;
     const uint8_t *bytes;
     size_t size;

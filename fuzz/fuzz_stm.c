@@ -96,7 +96,7 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
         tw_text_clear(&text);
         tw_stm.json(&text, &packet);
         left = room - written;
-        if (tw_stm.is_bad(packet.head.type) || tw_stm.is_not_sync(packet.head.type)) {
+        if (!tw_kind_is_understood(tw_type_kind(&tw_stm, packet.head.type))) {
             require(tw_stm.write(&writer, out + written, &left, &packet) == TW_E_ARGUMENT);
             *is_whole = false;
         } else {

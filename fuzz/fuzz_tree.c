@@ -64,14 +64,9 @@ static const char *twig_name(unsigned type)
     return names[type];
 }
 
-static bool twig_is_bad(unsigned type)
+static enum tw_packet_kind twig_kind(unsigned type)
 {
-    return type == 1;
-}
-
-static bool twig_is_not_sync(unsigned type)
-{
-    return type == 0;
+    return type == 1 ? TW_PACKET_BAD : type == 0 ? TW_PACKET_NOT_SYNC : TW_PACKET_FLOW;
 }
 
 static void twig_decode(void *decoder, struct tw_emitter *out, const void *packet)
@@ -105,8 +100,7 @@ static const struct tw_custom_protocol twig = { .size = sizeof twig,
                                                 .read = twig_read,
                                                 .reader_lost = twig_lost,
                                                 .type_name = twig_name,
-                                                .is_bad = twig_is_bad,
-                                                .is_not_sync = twig_is_not_sync,
+                                                .type_kind = twig_kind,
                                                 .decode = twig_decode };
 
 static const struct {
@@ -225,18 +219,19 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
     return consent(sum);
 }
 
-static enum tw_response see_element(void *context, uint8_t id, const struct tw_element *element)
+static enum tw_response see_element(void *context, const struct tw_batch *batch,
+                                    const struct tw_element *element)
 {
     struct sum *sum = context;
 
-    sum->hash[id & 127] = mix(sum->hash[id & 127], element, sizeof *element);
+    sum->hash[batch->id & 127] = mix(sum->hash[batch->id & 127], element, sizeof *element);
     return consent(sum);
 }
 
 static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, size_t size)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
 
     require(tw_tree_feed(tree, data, size) == TW_OK);
     for (unsigned end = 0; end < 2; end++) {
@@ -244,7 +239,7 @@ static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, siz
             (void)see_packet(sum, TW_OP_DATA, &view);
         while (tw_tree_next(tree, &batch) == TW_OK)
             for (size_t i = 0; i < batch.count; i++)
-                (void)see_element(sum, batch.id, &batch.elements[i]);
+                (void)see_element(sum, &batch, &batch.elements[i]);
         require(tw_tree_finish(tree) == TW_OK);
     }
 }

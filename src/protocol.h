@@ -55,6 +55,16 @@ struct tw_split {
     size_t start, until;
 };
 
+/* What the next bytes of a stream are that several sources share. */
+struct tw_route {
+    size_t size;
+    uint32_t src; /* a packet of this source, whole; TW_NO_SRC: of none */
+    uint8_t
+        error; /* of none: enum tw_error_code if they are damage, so that any source may have lost
+                      something; TW_ERROR_NONE: idle bytes, or bytes before a beginning was found */
+    bool is_hunt; /* of none: they belong to what was damaged before, or to no packet yet */
+};
+
 enum {
     TW_PROTOCOL_FOLLOWS = 1, /* needs the program's image: decode gets a follower */
     TW_PROTOCOL_BITS = 2,    /* offsets inside packets are not byte aligned (STM nibbles) */
@@ -62,6 +72,12 @@ enum {
        which add up from there. */
     TW_PROTOCOL_UNMARKED = 4,
     TW_PROTOCOL_SUMS = 8
+};
+
+/* A type of packet: what it is called, and what it is to whoever knows nothing of the protocol. */
+struct tw_packet_type {
+    const char *name;
+    uint8_t kind; /* enum tw_packet_kind */
 };
 
 struct tw_protocol {
@@ -80,6 +96,18 @@ struct tw_protocol {
        configuration sends it. */
     const struct tw_protocol *companion;
     bool (*has_companion)(const void *config);
+
+    /* Optional, all or none: streams that several sources share, whose packets name theirs (E-Trace
+       srcid, N-Trace SRC).  is_shared: this configuration's stream is one.  wants_src: packets of
+       this source are to be decoded.  take_src makes of a copy of the configuration that of one
+       source, whose packets come alone and whole.  route tells of the next bytes what they are, with
+       the protocol's reader as its state; bytes of no source become a packet too unless `packet`
+       is NULL.  TW_MORE as for read. */
+    bool (*is_shared)(const void *config);
+    bool (*wants_src)(const void *config, uint32_t src);
+    void (*take_src)(void *config, uint32_t src);
+    enum tw_status (*route)(void *reader, struct tw_route *route, void *packet,
+                            const uint8_t *data, size_t size, bool is_last);
 
     /* Packets.  read gives the next packet whole, or TW_MORE with nothing consumed when it is
        cut and !is_last.  Bytes before synchronization come out as a NOT_SYNC packet (its run may
@@ -104,9 +132,10 @@ struct tw_protocol {
     void (*json)(struct tw_text *out, const void *packet);
     /* Optional: bytes of the packet before its payload, which "b" leaves out. */
     size_t (*header_size)(const void *packet);
+    const struct tw_packet_type *types; /* by number; NULL: the two functions tell */
+    unsigned type_count;
     const char *(*type_name)(unsigned type);
-    bool (*is_bad)(unsigned type);      /* counts as damage */
-    bool (*is_not_sync)(unsigned type); /* bytes before synchronization */
+    enum tw_packet_kind (*type_kind)(unsigned type);
 
     /* Elements.  decode works until the batch is full (TW_OK) or the input is used up (TW_MORE).
        end emits what end of trace releases (call again while it returns TW_OK with a full
@@ -149,6 +178,31 @@ struct tw_protocol {
     /* Where the state has a total: adds to what elements say of it, if that was a guess. */
     void (*rebase)(const void *decoder, struct tw_element *elements, size_t count, uint64_t by);
 };
+
+static inline unsigned tw_type_kind(const struct tw_protocol *protocol, unsigned type)
+{
+    if (type < protocol->type_count)
+        return protocol->types[type].kind;
+    return protocol->type_kind ? protocol->type_kind(type) : TW_PACKET_OTHER;
+}
+
+static inline const char *tw_type_name(const struct tw_protocol *protocol, unsigned type)
+{
+    if (type < protocol->type_count)
+        return protocol->types[type].name;
+    return protocol->type_name ? protocol->type_name(type) : "UNKNOWN";
+}
+
+/* Counts as damage. */
+static inline bool tw_kind_is_bad(unsigned kind)
+{
+    return kind == TW_PACKET_BAD || kind == TW_PACKET_CUT;
+}
+
+static inline bool tw_kind_is_understood(unsigned kind)
+{
+    return kind != TW_PACKET_NOT_SYNC && !tw_kind_is_bad(kind);
+}
 
 enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };
 

@@ -9,11 +9,11 @@
 #include "protocol.h"
 
 extern const struct tw_protocol tw_etmv3, tw_ptm, tw_etmv4, tw_etmv4d, tw_ete, tw_itm, tw_stm,
-    tw_etrace, tw_etraced;
+    tw_etrace, tw_etraced, tw_ntrace;
 
 const struct tw_protocol *const tw_protocols[] = {
-    &tw_etmv3, &tw_ptm, &tw_etmv4,  &tw_etmv4d,  &tw_ete,
-    &tw_itm,   &tw_stm, &tw_etrace, &tw_etraced, NULL,
+    &tw_etmv3, &tw_ptm,    &tw_etmv4,   &tw_etmv4d, &tw_ete, &tw_itm,
+    &tw_stm,   &tw_etrace, &tw_etraced, &tw_ntrace, NULL,
 };
 
 const struct tw_protocol *tw_protocol_by_name(const char *name)

@@ -265,8 +265,8 @@ static inline bool digest_is_same(const struct digest *a, const struct digest *b
 static inline enum tw_status run_take(struct tw_tree *tree, struct digest *digest,
                                       const struct tw_tree_config *config)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status = TW_OK;
 
     if (config->packets_only || config->with_packets)

@@ -187,7 +187,7 @@ static inline void exec_check_range(struct exec_walk *walk, const struct tw_elem
 static inline void exec_take(struct exec_tree *tree, struct exec_walk *walk,
                              struct exec_result *result)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree->tree, &batch)) == TW_OK) {

@@ -192,7 +192,7 @@ static struct tw_tree *make_tree(struct vector *vector, struct tw_image *image,
 
 static void take_elements(struct tw_tree *tree, char **text)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
     char line[LINE_MAX_SIZE];
 
@@ -206,7 +206,7 @@ static void take_elements(struct tw_tree *tree, char **text)
 
 static void take_packets(struct tw_tree *tree, char **text)
 {
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
     char line[LINE_MAX_SIZE];
 

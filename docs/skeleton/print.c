@@ -4,20 +4,20 @@
 
 #include "skeleton/packet.h"
 
-/* One list: the name stands beside its number. */
-static const char *const names[TW_SKELETON_TYPES] = {
-    [TW_SKELETON_NOT_SYNC] = "NOTSYNC",
-    [TW_SKELETON_RESERVED] = "RESERVED",
-    [TW_SKELETON_INCOMPLETE] = "INCOMPLETE_EOT",
-    [TW_SKELETON_SYNC] = "SYNC",
-    [TW_SKELETON_DATA] = "DATA",
-    [TW_SKELETON_TIMESTAMP] = "TIMESTAMP",
-    [TW_SKELETON_OVERFLOW] = "OVERFLOW",
+/* One list: what a type is called, and what it is to the rest of the library. */
+const struct tw_packet_type tw_skeleton_types[TW_SKELETON_TYPES] = {
+    [TW_SKELETON_NOT_SYNC] = { "NOTSYNC", TW_PACKET_NOT_SYNC },
+    [TW_SKELETON_RESERVED] = { "RESERVED", TW_PACKET_BAD },
+    [TW_SKELETON_INCOMPLETE] = { "INCOMPLETE_EOT", TW_PACKET_CUT },
+    [TW_SKELETON_SYNC] = { "SYNC", TW_PACKET_SYNC },
+    [TW_SKELETON_DATA] = { "DATA", TW_PACKET_DATA },
+    [TW_SKELETON_TIMESTAMP] = { "TIMESTAMP", TW_PACKET_TIME },
+    [TW_SKELETON_OVERFLOW] = { "OVERFLOW", TW_PACKET_OVERFLOW },
 };
 
 const char *tw_skeleton_type_name(unsigned type)
 {
-    return type < TW_SKELETON_TYPES ? names[type] : "UNKNOWN";
+    return type < TW_SKELETON_TYPES ? tw_skeleton_types[type].name : "UNKNOWN";
 }
 
 void tw_skeleton_print(struct tw_text *out, const void *packet)

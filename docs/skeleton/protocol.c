@@ -28,16 +28,6 @@ static uint8_t trace_id(const void *config)
     return from->control & 0x7f;
 }
 
-static bool is_bad(unsigned type)
-{
-    return type == TW_SKELETON_RESERVED || type == TW_SKELETON_INCOMPLETE;
-}
-
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_SKELETON_NOT_SYNC;
-}
-
 const struct tw_protocol tw_skeleton = {
     .name = "skeleton",
     .title = "Skeleton of a protocol",
@@ -53,7 +43,6 @@ const struct tw_protocol tw_skeleton = {
     .write = tw_skeleton_write,
     .print = tw_skeleton_print,
     .json = tw_skeleton_json,
-    .type_name = tw_skeleton_type_name,
-    .is_bad = is_bad,
-    .is_not_sync = is_not_sync,
+    .types = tw_skeleton_types,
+    .type_count = TW_SKELETON_TYPES,
 };

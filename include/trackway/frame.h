@@ -17,7 +17,8 @@ enum tw_framing {
     TW_FRAMING_DSTREAM     /* TPIU inside blocks of 504 data and 8 footer bytes */
 };
 
-enum { TW_ID_UNKNOWN = 0x80, TW_ID_COUNT = 0x81, TW_ID_TRIGGER = 0x7d, TW_ID_FLUSH = 0x7b };
+enum { TW_ID_UNKNOWN = 0x80, TW_ID_TRIGGER = 0x7d, TW_ID_FLUSH = 0x7b };
+#define TW_ID_COUNT 129 /* IDs have 7 bits; and the unknown one */
 
 enum tw_frame_event_kind {
     TW_FRAME_TRIGGER,
@@ -107,6 +108,24 @@ TW_API const struct tw_frame_event *tw_unframer_events(const struct tw_unframer 
                                                        size_t *count);
 TW_API void tw_unframer_clear_events(struct tw_unframer *unframer);
 TW_API const struct tw_frame_stats *tw_unframer_stats(const struct tw_unframer *unframer);
+
+/* A stretch of a frame's data bytes that lie together and are of one ID. */
+struct tw_frame_cut {
+    uint8_t at; /* in the frame */
+    uint8_t size;
+    uint8_t id;
+};
+
+/* Most cuts of a frame: seven delayed changes leave the byte after the ID and nothing else. */
+enum { TW_FRAME_SIZE = 16, TW_FRAME_CUTS = 16 };
+
+/* One frame by itself: `bytes` gets its data bytes, each at its place in the frame (what lies at the
+   places of ID bytes and of the auxiliary byte means nothing), `cuts` gets whose they are, in order;
+   returns how many cuts there are.  `*id` is the ID in force before the frame and, afterwards, behind
+   it; TW_ID_UNKNOWN: none was named yet. */
+TW_API unsigned tw_frame_split(struct tw_frame_cut cuts[TW_FRAME_CUTS],
+                               uint8_t bytes[TW_FRAME_SIZE], uint8_t *id,
+                               const uint8_t frame[TW_FRAME_SIZE]);
 
 /* The other way: bytes of several sources into frames. */
 struct tw_framer_config {

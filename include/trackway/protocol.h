@@ -47,15 +47,15 @@ struct tw_custom_protocol {
     /* Packets.  `read` gives the next packet whole: its own members, head.type and head.size (at
        least 1, at most `size`); the library sets the rest of the head.  TW_MORE, and nothing is
        consumed, when the packet is cut and !is_last.  Bytes before synchronization come out as
-       packets of a type that is_not_sync, bytes that fit no rule as packets of a type that is_bad. */
+       packets of the kind TW_PACKET_NOT_SYNC, bytes that fit no rule as packets of TW_PACKET_BAD, the
+       beginning of a packet at the end of the trace as TW_PACKET_CUT. */
     void (*reader_init)(void *reader, const void *config);
     enum tw_status (*read)(void *reader, void *packet, const uint8_t *data, size_t size,
                            bool is_last);
     /* Bytes are missing before the next one: forget what was, wait for synchronization. */
     void (*reader_lost)(void *reader);
-    const char *(*type_name)(unsigned type); /* never NULL */
-    bool (*is_bad)(unsigned type);
-    bool (*is_not_sync)(unsigned type);
+    const char *(*type_name)(unsigned type);         /* never NULL */
+    enum tw_packet_kind (*type_kind)(unsigned type); /* NULL: all are TW_PACKET_OTHER */
     /* What a packet holds, for people: at most `room` bytes with the zero at the end. */
     void (*text)(char *out, size_t room, const void *packet);
 

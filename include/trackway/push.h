@@ -62,12 +62,13 @@ struct tw_raw {
 /* Consumers.  What a consumer is called with counts as delivered, whatever it answers.  `raw` and
    `packet` are NULL for operations other than TW_OP_DATA: TW_OP_EOT comes once behind the last
    item, TW_OP_FLUSH when the data path is flushed after a WAIT (an answer of that group keeps it
-   waiting), TW_OP_RESET when it is reset. */
+   waiting), TW_OP_RESET when it is reset.  `element` is one of the batch's, which says of what
+   source it is. */
 typedef enum tw_response tw_raw_fn(void *context, enum tw_operation operation,
                                    const struct tw_raw *raw);
 typedef enum tw_response tw_packet_fn(void *context, enum tw_operation operation,
                                       const struct tw_packet_view *packet);
-typedef enum tw_response tw_element_fn(void *context, uint8_t id,
+typedef enum tw_response tw_element_fn(void *context, const struct tw_batch *batch,
                                        const struct tw_element *element);
 
 /* Each consumer may be NULL. */

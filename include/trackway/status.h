@@ -23,7 +23,8 @@ enum tw_status {
     TW_E_MEMORY = -3,
     TW_E_FILE = -4,
     TW_E_UNSUPPORTED = -5,
-    TW_E_CANCELLED = -6
+    TW_E_CANCELLED = -6,
+    TW_E_ROOM = -7 /* the caller's memory is too small for the result: nothing was written */
 };
 
 /* The text of a fault: one line, no final dot, names file, line and key where there are any. */

@@ -44,6 +44,10 @@ TW_API size_t tw_symbols_count(const struct tw_symbols *symbols);
 /* The symbol that an address belongs to, the innermost if several hold it; false: none does. */
 TW_API bool tw_symbols_find(const struct tw_symbols *symbols, struct tw_symbol *symbol,
                             uint64_t address);
+/* The same for call graphs: a label without a size inside a function begins a function of its own, up
+   to the next label or the end of the one around it. */
+TW_API bool tw_symbols_function(const struct tw_symbols *symbols, struct tw_symbol *symbol,
+                                uint64_t address);
 /* The symbol of this name; of several the one with this number, from 0, by address. */
 TW_API bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbol *symbol,
                                const char *name, size_t number);

@@ -3,6 +3,7 @@
 #ifndef TRACKWAY_TRACKWAY_H
 #define TRACKWAY_TRACKWAY_H
 
+#include <trackway/analysis.h>
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
 #include <trackway/errors.h>
@@ -10,6 +11,7 @@
 #include <trackway/etmv4.h>
 #include <trackway/etrace.h>
 #include <trackway/etrace_unit.h>
+#include <trackway/formats.h>
 #include <trackway/frame.h>
 #include <trackway/hart.h>
 #include <trackway/image.h>
@@ -17,10 +19,12 @@
 #include <trackway/instruction.h>
 #include <trackway/itm.h>
 #include <trackway/log.h>
+#include <trackway/ntrace.h>
 #include <trackway/perfdata.h>
 #include <trackway/protocol.h>
 #include <trackway/ptm.h>
 #include <trackway/push.h>
+#include <trackway/run.h>
 #include <trackway/sequence.h>
 #include <trackway/sim.h>
 #include <trackway/status.h>

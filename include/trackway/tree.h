@@ -25,9 +25,10 @@ struct tw_counter {
     void *context;
     /* On any thread: adds elements of one ID, in order, to a tally.  It changes nothing else. */
     void (*count)(void *context, void *tally, const struct tw_batch *batch);
-    /* On the caller's thread, inside tw_tree_next: adds a tally to the whole.  The tallies of an ID
-       come in the order of its trace; at TW_MORE and TW_END all have come. */
-    void (*merge)(void *context, void *tally, uint8_t id);
+    /* On the caller's thread, inside tw_tree_next: adds a tally to the whole.  `whose` is a batch
+       without elements that says of which source it is.  The tallies of a source come in the order
+       of its trace; at TW_MORE and TW_END all have come. */
+    void (*merge)(void *context, void *tally, const struct tw_batch *whose);
     /* On any thread: empties a tally, which may keep its memory.  NULL: it is set to zeros. */
     void (*clear)(void *context, void *tally);
     /* Frees what a tally keeps; NULL: nothing. */
@@ -50,15 +51,28 @@ struct tw_tree_config {
     const struct tw_allocator *allocator;
     struct tw_errors *errors; /* borrowed: gets what is amiss, in order; NULL: none */
     uint8_t verbosity; /* enum tw_severity: up to which it does; 0: errors and warnings */
-    /* Decode on so many threads, the caller's among them; 0: on that alone.  What comes out is the
-       same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of them,
+    /* Decode on so many threads, the caller's among them, 256 at most; 0: on that alone.  What comes
+       out is the same.  It pays when bytes are fed by the megabyte.  The allocator is called from all of them,
        images must not change before TW_MORE, and bytes are fed only after TW_MORE. */
     uint32_t threads;
     size_t segment_size; /* bytes of a stream that one thread decodes at a time; 0: chosen */
     const struct tw_counter *counter; /* borrowed: gets the elements, tw_tree_next gives none */
+    /* A batch ends behind each PE_CONTEXT, before code is looked for in that context: for callbacks
+       that are asked for code and go by the elements that the caller was given. */
+    bool stops_at_context;
 };
 
-/* A trace source of the capture. */
+/* Sources that share a stream and are told apart: of more than this the first ones are decoded, and an
+   error element (TW_ERROR_UNSUPPORTED) names the next. */
+enum { TW_SRC_MOST = 1024 };
+
+/* The program of one of the sources that share a stream. */
+struct tw_src_image {
+    uint32_t src;
+    struct tw_image *image; /* borrowed */
+};
+
+/* A trace source of the capture.  Where several share a stream, one describes them all. */
 struct tw_tree_source {
     size_t size;          /* sizeof(struct tw_tree_source) */
     const char *protocol; /* "etmv4", "ete", "ptm", "etmv3", "itm", "stm", "etrace" ... */
@@ -80,14 +94,22 @@ struct tw_tree_source {
        Each source may have its own.  For memory that changes, use an image (tw_image_set_callback). */
     tw_memory_fn *memory;
     void *memory_context;
+    void *user; /* the caller's own, given back with all that comes from the source */
+    /* Streams that several sources share: those whose program is not `image`; and which are to be
+       decoded, none given: all. */
+    const struct tw_src_image *src_images;
+    size_t src_image_count;
+    const uint32_t *srcs;
+    size_t src_count;
 };
 
-/* Per trace ID. */
+/* Per trace ID; owned by the tree.  What a REPEAT repeats is counted so many times. */
 struct tw_source_stats {
-    uint64_t bytes;          /* of this ID */
-    uint64_t unsynced_bytes; /* before the first synchronization, and after each loss */
-    uint64_t elements[TW_ELEMENT_TYPES];
-    uint64_t errors[TW_ERROR_CODES];
+    uint64_t bytes;           /* of this ID */
+    uint64_t unsynced_bytes;  /* before the first synchronization, and after each loss */
+    const uint64_t *elements; /* element_types numbers, by enum tw_element_type */
+    const uint64_t *errors;   /* error_codes numbers, by enum tw_error_code */
+    size_t element_types, error_codes;
     uint64_t instructions;
     uint64_t overflows, discards;
     uint64_t losses;       /* times that synchronization was lost, or reset */
@@ -95,17 +117,21 @@ struct tw_source_stats {
 
     /* Of packets_only and with_packets. */
     uint64_t packets, bad_packets;
-    uint64_t syncs;             /* packets that allow to begin there */
-    uint64_t packet_types[256]; /* by the protocol's numbers, see tw_packet_type_name */
+    uint64_t syncs;               /* packets of TW_PACKET_SYNC */
+    const uint64_t *packet_types; /* 256 numbers, by the protocol's type; tw_packet_type_name */
 };
 
 /* One packet, its bytes, and whose it is; valid until the next call. */
 struct tw_packet_view {
+    size_t size;                    /* sizeof(struct tw_packet_view): set by the caller */
     const struct tw_packet *packet; /* the protocol's struct begins with this */
     const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
     const char *protocol;
-    bool is_bad;
-    bool is_not_sync;
+    uint8_t kind;                    /* enum tw_packet_kind */
+    bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
+    bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
+    uint32_t source, src;            /* as in struct tw_batch */
+    void *user;                      /* tw_tree_source.user */
     const struct tw_protocol *about; /* for the functions below */
 };
 
@@ -122,8 +148,12 @@ TW_API TW_MUST_USE enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8
    tw_tree_finish, then take until TW_END.  Bytes fed are borrowed only during the call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data,
                                                size_t size);
+/* Unframed captures: the same, of bytes that lie at offset `index` of the capture.  They go on where
+   the last ones ended, wherever those lay. */
+TW_API TW_MUST_USE enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index,
+                                                  const uint8_t *data, size_t size);
 TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
-/* Points `batch` at elements of one ID; they stay valid until the next call. */
+/* Points `batch`, whose size is set, at elements of one ID; they stay valid until the next call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
 TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
                                                       struct tw_packet_view *view);
@@ -132,6 +162,15 @@ TW_API void tw_tree_cancel(struct tw_tree *tree);
 /* Forgets all decode state, keeps sources, images and statistics; the next byte fed is at offset
    `base`.  The first NO_SYNC after it gives the reason TW_REASON_RESET. */
 TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
+
+/* Unframed captures: how many bytes fed since new or reset are done.  What is held of the rest begins
+   a packet that is cut, or was not decoded yet. */
+TW_API uint64_t tw_tree_done(const struct tw_tree *tree);
+/* Unframed captures without packets, on one thread, when all elements of the last batch are taken:
+   notes how far decoding has come; and goes back to there, as if nothing had been fed or finished
+   since.  Feed the bytes from tw_tree_done on again.  A reset forgets the note. */
+TW_API TW_MUST_USE enum tw_status tw_tree_mark(struct tw_tree *tree);
+TW_API TW_MUST_USE enum tw_status tw_tree_return(struct tw_tree *tree);
 
 /* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes
    are always enough for text; JSON wants twice the packet's size more, and where `room` is less
@@ -142,8 +181,14 @@ TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);
 
 /* What the frames held; NULL when the capture is unframed. */
 TW_API const struct tw_frame_stats *tw_tree_frame_stats(const struct tw_tree *tree);
+/* All that came under a trace ID; NULL: it is no source's. */
 TW_API const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree,
                                                           uint8_t id);
+/* The sources that share the stream of a trace ID, as far as they have been met: the number of them,
+   and of each, by ascending src, what came of it.  NULL: there are fewer. */
+TW_API size_t tw_tree_src_count(const struct tw_tree *tree, uint8_t id);
+TW_API const struct tw_source_stats *tw_tree_src_stats(const struct tw_tree *tree, uint8_t id,
+                                                       size_t number, uint32_t *src);
 
 /* Names of the protocols that this build knows, NULL at the end of the list. */
 TW_API const char *tw_protocol_name(size_t number);

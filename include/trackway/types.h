@@ -92,7 +92,8 @@ enum tw_element_type {
     TW_ELEMENT_DATA_VALUE,
     TW_ELEMENT_BUS_TRANSFER,
     TW_ELEMENT_CUSTOM,
-    TW_ELEMENT_ERROR, /* bad trace: what and how much was skipped; see enum tw_error_code */
+    TW_ELEMENT_ERROR,  /* bad trace: what and how much was skipped; see enum tw_error_code */
+    TW_ELEMENT_REPEAT, /* the last `count` elements happened `times` more times */
     TW_ELEMENT_TYPES
 };
 
@@ -109,7 +110,24 @@ enum tw_reason {
 };
 
 enum tw_trace_on { TW_TRACE_ON_NORMAL, TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
-enum tw_event_kind { TW_EVENT_TRIGGER, TW_EVENT_NUMBERED, TW_EVENT_NOTIFY };
+/* TRIGGER and FLUSH are also what the markers of formatter frames say: elements of ID TW_ID_TRIGGER
+   whose number is the marker's byte. */
+enum tw_event_kind {
+    TW_EVENT_TRIGGER,
+    TW_EVENT_NUMBERED,
+    TW_EVENT_NOTIFY,
+    TW_EVENT_FLUSH,
+    TW_EVENT_TRACE_OFF, /* N-Trace: tracing stops; the number is EVCODE */
+    TW_EVENT_LOST,      /* N-Trace: messages were lost; the number is ETYPE, `value` ECODE */
+    TW_EVENT_CIRCUIT /* N-Trace: InCircuitTrace; the number is CKSRC, `value` an address or code,
+                           `value_more` what else was sent */
+};
+
+/* `kind` of a RISC-V EXCEPTION: whether TW_EXCEPTION_INTERRUPT says which it is. */
+enum tw_trap_kind { TW_TRAP_KNOWN, TW_TRAP_ANY };
+/* `number` of a RISC-V EXCEPTION whose cause is not traced. */
+#define TW_CAUSE_UNKNOWN UINT32_MAX
+
 enum tw_transaction { TW_TRANS_INIT, TW_TRANS_START, TW_TRANS_COMMIT, TW_TRANS_FAIL };
 
 enum tw_itm_kind {
@@ -174,6 +192,9 @@ enum {
     TW_CONTEXT_HAS_VMID = 0x04,
     TW_CONTEXT_HAS_CID = 0x08,
     TW_CONTEXT_HAS_PRIV = 0x10, /* RISC-V: el is the privilege, context_id the context */
+    /* N-Trace: from an Ownership message, whose FORMAT is `ownership`; context_id is scontext, vmid
+       hcontext, and `is_virtual` is there. */
+    TW_CONTEXT_OWNERSHIP = 0x20,
 
     TW_EXCEPTION_HAS_RETURN = 0x01,
     TW_EXCEPTION_RETURN_IS_TARGET = 0x02,
@@ -207,6 +228,10 @@ enum {
     TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
 };
 
+/* A REPEAT repeats so many elements at most.  They stand directly before it in the same batch, come
+   from the same packet as itself, and no REPEAT is among them. */
+enum { TW_REPEAT_MAX = 1024 };
+
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which
    members hold something.  Written in place into the caller's batch. */
 struct tw_element {
@@ -229,7 +254,7 @@ struct tw_element {
         struct { /* PE_CONTEXT */
             uint32_t context_id;
             uint32_t vmid;
-            uint32_t context_pad;
+            uint32_t context_high; /* N-Trace: bits 63:32 of the context that was sent */
             uint32_t context_cycles;
         };
         struct { /* EXCEPTION */
@@ -242,7 +267,7 @@ struct tw_element {
                 };
             };
         };
-        struct { /* TIMESTAMP, CYCLE_COUNT, TRACE_ON */
+        struct { /* TIMESTAMP, CYCLE_COUNT, TRACE_ON (count: N-Trace's SYNC + 1) */
             uint64_t timestamp;
             uint32_t time_pad;
             uint32_t cycles; /* the same place as the other *_cycles */
@@ -258,7 +283,7 @@ struct tw_element {
         };
         struct { /* INSTRUMENTATION, SYNC_MARKER, CUSTOM, EVENT (count = number) */
             uint64_t value;
-            uint64_t value_pad;
+            uint64_t value_more;
         };
         struct { /* DATA_ADDR, DATA_VALUE, BUS_TRANSFER */
             uint64_t data_address;
@@ -268,11 +293,16 @@ struct tw_element {
             uint64_t skipped;
             uint64_t error_detail; /* by code: header byte, address ... */
         };
+        struct { /* REPEAT: n of "the last `count` elements, n more times", at least 1 */
+            uint64_t times;
+            uint64_t repeat_pad;
+        };
     };
     union {
         uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask;
                             ADDR_NACC, EO_TRACE: branches since the last ADDR_NACC of which
-                            nothing could be said, as code was missing */
+                            nothing could be said, as code was missing; REPEAT: how many of the
+                            elements before it are repeated, 1 to TW_REPEAT_MAX */
         uint32_t number; /* EXCEPTION: type or cause; CUSTOM: what the protocol likes */
         struct {
             uint16_t master, channel; /* SWTRACE */
@@ -285,7 +315,8 @@ struct tw_element {
     union {
         uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
         uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
-        uint8_t kind;   /* EVENT, MEMTRANS, ITMTRACE, DATA_ADDR, BUS_TRANSFER: enums above */
+        uint8_t kind;   /* EVENT, EXCEPTION (RISC-V), MEMTRANS, ITMTRACE, DATA_ADDR,
+                           BUS_TRANSFER: enums above */
         uint8_t error;  /* ERROR: enum tw_error_code */
         uint8_t width;  /* SWTRACE: payload bits */
         uint8_t instrumentation_el;
@@ -300,18 +331,52 @@ struct tw_element {
             uint8_t el : 4;       /* PE_CONTEXT: Exception level or privilege */
             uint8_t security : 4; /* enum tw_security */
         };
+        struct { /* PE_CONTEXT of RISC-V */
+            uint8_t privilege : 4;
+            uint8_t is_virtual : 1;
+            uint8_t ownership : 3;
+        };
         uint8_t size;    /* ITMTRACE, DATA_*, BUS_TRANSFER: bytes */
         uint8_t packets; /* SWTRACE: how many packets made it */
         uint8_t last;    /* all of the last_* at once */
     };
 };
 
-/* A caller's array of elements, filled from the front.  All are of one trace ID. */
+/* The stream of a trace ID is one source's own; else see tw_batch.src. */
+#define TW_NO_SRC UINT32_MAX
+
+/* Elements of one source, in order. */
 struct tw_batch {
+    size_t size; /* sizeof(struct tw_batch): set by the caller, before the first use */
     struct tw_element *elements;
     size_t room;
-    size_t count;
-    uint8_t id;
+    size_t count;    /* of the elements that are there */
+    void *user;      /* tw_tree_source.user of their source ... */
+    uint32_t source; /* ... and its number, in the order in which sources were added, from 0 */
+    /* Where several sources share a stream (RISC-V: E-Trace srcid, N-Trace SRC), which of them;
+       TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
+    uint32_t src;
+    uint8_t id; /* trace ID */
+};
+
+/* What a packet is, whatever the protocol. */
+enum tw_packet_kind {
+    TW_PACKET_OTHER,
+    TW_PACKET_NOT_SYNC, /* bytes that are not read: before synchronization, or not decoded */
+    TW_PACKET_BAD,      /* bytes that fit no packet */
+    TW_PACKET_CUT,      /* ... as the trace ends inside of it */
+    TW_PACKET_SYNC,     /* a reader that knows nothing can begin here */
+    TW_PACKET_OVERFLOW, /* the trace unit lost trace */
+    TW_PACKET_DISCARD,  /* ... or gave up what it held back */
+    TW_PACKET_INFO, /* what a decoder has to know from here on: trace info, I-sync, version */
+    TW_PACKET_FLOW, /* the way through the program: atoms, addresses */
+    TW_PACKET_EXCEPTION,
+    TW_PACKET_CONTEXT, /* whose: Exception level, context ID, master and channel */
+    TW_PACKET_TIME,    /* timestamps, cycle counts */
+    TW_PACKET_EVENT,   /* triggers, events of the trace unit */
+    TW_PACKET_DATA,    /* data trace, and what software wrote */
+    TW_PACKET_PADDING,
+    TW_PACKET_KINDS
 };
 
 /* Every protocol's packet begins with this. */
@@ -338,6 +403,12 @@ static inline uint64_t tw_element_end(const struct tw_element *range)
     return range->start + range->length;
 }
 
+/* How many of the elements before elements[at], a REPEAT, it repeats. */
+static inline size_t tw_repeat_reach(const struct tw_element *elements, size_t at)
+{
+    return elements[at].count < at ? elements[at].count : at;
+}
+
 /* Names as in the output: "INSTR_RANGE", "A64", "BR", "V8_RET", "discard", "bad-sequence" ...
    A value out of range gives "UNKNOWN" or the like, never NULL. */
 TW_API const char *tw_element_type_name(unsigned type);
@@ -348,6 +419,8 @@ TW_API const char *tw_security_name(unsigned security);
 TW_API const char *tw_reason_name(unsigned reason);
 TW_API const char *tw_error_code_name(unsigned code);
 TW_API const char *tw_space_name(uint32_t space);
+TW_API const char *
+tw_packet_kind_name(unsigned kind); /* enum tw_packet_kind: "sync", "flow" ... */
 
 /* One element as a line without its end: JSON (the form that docs/formats.md describes) or text
    for people.  Never writes more than `room` bytes; returns the line's length, not counting the

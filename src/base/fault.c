@@ -39,6 +39,8 @@ const char *tw_status_name(enum tw_status status)
         return "TW_E_UNSUPPORTED";
     case TW_E_CANCELLED:
         return "TW_E_CANCELLED";
+    case TW_E_ROOM:
+        return "TW_E_ROOM";
     }
     return "unknown status";
 }

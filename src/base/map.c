@@ -77,3 +77,17 @@ uint64_t *tw_map_put(struct tw_map *map, uint64_t key)
     }
     return &slot->value;
 }
+
+bool tw_map_next(const struct tw_map *map, size_t *at, uint64_t *key, uint64_t **value)
+{
+    while (*at < map->room) {
+        struct tw_map_slot *slot = &map->slots[(*at)++];
+
+        if (!slot->is_used)
+            continue;
+        *key = slot->key;
+        *value = &slot->value;
+        return true;
+    }
+    return false;
+}

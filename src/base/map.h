@@ -23,6 +23,9 @@ void tw_map_clear(struct tw_map *map);
 uint64_t *tw_map_find(const struct tw_map *map, uint64_t key);
 /* Where the key's value is; a new key's value is 0.  NULL when memory is out. */
 uint64_t *tw_map_put(struct tw_map *map, uint64_t key);
+/* Goes through the map, in no order that means anything: `*at` is 0 at first.  False: that was all.
+   Values may be changed, nothing may be put meanwhile. */
+bool tw_map_next(const struct tw_map *map, size_t *at, uint64_t *key, uint64_t **value);
 
 /* Spreads the bits of a key over a word. */
 static inline uint64_t tw_hash64(uint64_t key)

@@ -292,6 +292,28 @@ static enum tw_status open_any(struct tw_capture *capture, const char *path, boo
     return tw_capture_make_images(capture);
 }
 
+/* Their symbols are wanted later. */
+static enum tw_status keep_image_files(struct tw_capture *capture)
+{
+    const struct tw_capture_options *options = &capture->options;
+    struct tw_capture_image_option *files;
+
+    if (!options->image_count)
+        return TW_OK;
+    files = tw_capture_keep(capture, options->image_count, sizeof *files);
+    if (!files)
+        return TW_E_MEMORY;
+    for (size_t i = 0; i < options->image_count; i++) {
+        files[i] = options->images[i];
+        files[i].path = tw_capture_keep_text(capture, files[i].path, strlen(files[i].path));
+        if (!files[i].path)
+            return TW_E_MEMORY;
+    }
+    capture->image_files = files;
+    capture->image_file_count = options->image_count;
+    return TW_OK;
+}
+
 enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *path,
                                      const struct tw_capture_options *options,
                                      const struct tw_files *files, struct tw_fault *fault)
@@ -317,6 +339,8 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
         memcpy(&made->options, options,
                options->size < sizeof made->options ? options->size : sizeof made->options);
     status = open_any(made, path, !files);
+    if (status == TW_OK)
+        status = keep_image_files(made);
     /* What was only lent for the call is forgotten. */
     made->fault = NULL;
     made->options.sources = NULL;

@@ -77,7 +77,9 @@ struct tw_capture {
     struct capture_file **loaded;
     size_t loaded_count, loaded_room;
     struct tw_map loaded_by_path;
-    struct tw_perf *perf; /* of a perf.data file; NULL */
+    struct tw_perf *perf;                        /* of a perf.data file; NULL */
+    struct tw_capture_image_option *image_files; /* those of the options, copied */
+    size_t image_file_count;
 };
 
 /* Zeroed memory that lasts as long as the capture; NULL, with the fault written, when it is out. */

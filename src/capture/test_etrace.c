@@ -29,7 +29,7 @@ static uint64_t count_instructions(const struct tw_capture *capture)
                                            .image = tw_capture_image(capture, from->image) };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     uint64_t count = 0;
 
     CHECK_TEXT(from->protocol, "etrace");

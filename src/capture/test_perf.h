@@ -351,7 +351,7 @@ static inline void decode_buffer(struct path *path, const struct tw_capture *cap
     struct tw_perf_lane ahead[4], lane = { .perf = tw_capture_perf(capture), .buffer = buffer };
     struct tw_view view = { 0 };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     const uint8_t *bytes;
     size_t size;
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A decode tree for a buffer of a capture. */
 #include <trackway/errors.h>
-#include <trackway/perfdata.h>
 #include <trackway/tree.h>
 
 #include "base/fault.h"
 #include "base/text.h"
 #include "capture/capture.h"
-#include "tree/branch.h"
+#include "capture/sources.h"
 
 /* Tells the tree's log that a source is left out, and why. */
 static void say_left_out(const struct tw_tree_config *config, const struct tw_source *source,
@@ -25,62 +24,18 @@ static void say_left_out(const struct tw_tree_config *config, const struct tw_so
     tw_errors_add(config->errors, &error);
 }
 
-static enum tw_status add_source(struct tw_tree *tree, const struct tw_capture *capture,
-                                 size_t number, size_t buffer)
+struct told {
+    const struct tw_tree_config *config;
+    const struct tw_capture *capture;
+};
+
+static void tell(void *context, const struct tw_added_source *added)
 {
-    const struct tw_source *from = tw_capture_source(capture, number);
-    struct tw_tree_source source = { .size = sizeof source,
-                                     .protocol = from->protocol,
-                                     .registers = from->registers,
-                                     .register_count = from->register_count,
-                                     .type = from->type,
-                                     .core_type = from->core_type,
-                                     .text = from->text,
-                                     .id = from->id };
+    const struct told *told = context;
 
-    if (from->image != TW_NONE)
-        source.image = tw_capture_image(capture, from->image);
-    if (capture->perf) {
-        struct tw_perf_lane *lane = tw_tree_keep(tree, sizeof *lane);
-
-        if (!lane)
-            return TW_E_MEMORY;
-        *lane = (struct tw_perf_lane){ .perf = capture->perf,
-                                       .source = (uint32_t)number,
-                                       .buffer = (uint32_t)buffer };
-        source.view = tw_perf_look;
-        source.view_context = lane;
-        source.view_size = sizeof *lane;
-        source.view_size = sizeof *lane;
-    }
-    return tw_tree_add_source(tree, NULL, &source);
-}
-
-/* Every source of the buffer that can be; TW_E_CONFIG when none can. */
-static enum tw_status add_sources(struct tw_tree *tree, const struct tw_capture *capture,
-                                  size_t buffer)
-{
-    const bool is_single = tree->config.framing == TW_FRAMING_NONE;
-    size_t added = 0;
-
-    for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
-        const struct tw_source *source = tw_capture_source(capture, i);
-        enum tw_status status;
-
-        if (!tw_capture_source_is_in(capture, i, 0, (uint32_t)buffer) || (is_single && added))
-            continue;
-        if (!source->protocol) {
-            say_left_out(&tree->config, source, "no protocol is known for it");
-            continue;
-        }
-        status = add_source(tree, capture, i, buffer);
-        if (status == TW_E_MEMORY)
-            return status;
-        if (status != TW_OK)
-            say_left_out(&tree->config, source, tw_tree_fault(tree));
-        added += status == TW_OK;
-    }
-    return added ? TW_OK : TW_E_CONFIG;
+    if (added->left_out)
+        say_left_out(told->config, tw_capture_source(told->capture, added->number),
+                     added->left_out);
 }
 
 enum tw_status tw_capture_tree(struct tw_tree **tree, const struct tw_capture *capture,
@@ -88,7 +43,11 @@ enum tw_status tw_capture_tree(struct tw_tree **tree, const struct tw_capture *c
                                struct tw_fault *fault)
 {
     struct tw_tree_config own = { .size = sizeof own };
-    enum tw_status status;
+    struct told told = { &own, capture };
+    struct tw_source_setup setup = {
+        .capture = capture, .buffer = (uint32_t)buffer, .added = tell, .context = &told
+    };
+    size_t added;
 
     *tree = NULL;
     if (buffer >= tw_capture_buffer_count(capture))
@@ -101,14 +60,15 @@ enum tw_status tw_capture_tree(struct tw_tree **tree, const struct tw_capture *c
     own.base = tw_capture_buffer(capture, buffer)->offset;
     own.no_barrier = tw_capture_no_barrier(capture);
     TW_TRY(tw_tree_new(tree, &own, fault));
-    status = add_sources(*tree, capture, buffer);
-    if (status == TW_OK)
+    setup.tree = *tree;
+    added = tw_add_sources(&setup);
+    if (added && added != SIZE_MAX)
         return TW_OK;
-    (void)tw_fail(fault, status, "%s",
-                  status == TW_E_MEMORY     ? "no memory for a decode tree"
+    (void)tw_fail(fault, added ? TW_E_MEMORY : TW_E_CONFIG, "%s",
+                  added                     ? "no memory for a decode tree"
                   : tw_tree_fault(*tree)[0] ? tw_tree_fault(*tree)
                                             : "no source of this buffer can be decoded");
     tw_tree_free(*tree);
     *tree = NULL;
-    return status;
+    return added ? TW_E_MEMORY : TW_E_CONFIG;
 }

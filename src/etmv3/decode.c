@@ -7,7 +7,7 @@
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST;
+    return stage->limit - stage->out >= 2 * TW_ETMV3_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static void mark(struct tw_stage *stage, const uint8_t *packet_end)
@@ -160,7 +160,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
                 if (TW_UNLIKELY(!tw_block_is_plain(place))) {
                     place = follow_link(follow, place, from, taken);
                     blocks = follow->blocks->blocks;
-                    if (!tw_block_is_plain(place) && left > 1) {
+                    if (!tw_block_is_plain(place) && (left > 1 || follow->error)) {
                         left--;
                         goto broken;
                     }

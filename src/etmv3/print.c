@@ -4,31 +4,31 @@
 #include "etmv3/packet.h"
 
 /* clang-format off */
-static const char *const names[TW_ETMV3_TYPES] = {
-    [TW_ETMV3_NOT_SYNC] = "NOTSYNC",
-    [TW_ETMV3_INCOMPLETE_EOT] = "INCOMPLETE_EOT",
-    [TW_ETMV3_BAD_SEQUENCE] = "BAD_SEQUENCE",
-    [TW_ETMV3_BAD_TRACEMODE] = "BAD_TRACEMODE",
-    [TW_ETMV3_RESERVED] = "I_RESERVED",
-    [TW_ETMV3_A_SYNC] = "A_SYNC",
-    [TW_ETMV3_I_SYNC] = "I_SYNC",
-    [TW_ETMV3_I_SYNC_CYCLE] = "I_SYNC_CYCLE",
-    [TW_ETMV3_BRANCH_ADDRESS] = "BRANCH_ADDRESS",
-    [TW_ETMV3_P_HDR] = "P_HDR",
-    [TW_ETMV3_CYCLE_COUNT] = "CYCLE_COUNT",
-    [TW_ETMV3_TRIGGER] = "TRIGGER",
-    [TW_ETMV3_OOO_DATA] = "OOO_DATA",
-    [TW_ETMV3_STORE_FAIL] = "STORE_FAIL",
-    [TW_ETMV3_OOO_ADDR_PLC] = "OOO_ADDR_PLC",
-    [TW_ETMV3_NORM_DATA] = "NORM_DATA",
-    [TW_ETMV3_DATA_SUPPRESSED] = "DATA_SUPPRESSED",
-    [TW_ETMV3_VAL_NOT_TRACED] = "VAL_NOT_TRACED",
-    [TW_ETMV3_IGNORE] = "IGNORE",
-    [TW_ETMV3_CONTEXT_ID] = "CONTEXT_ID",
-    [TW_ETMV3_VMID] = "VMID",
-    [TW_ETMV3_EXCEPTION_ENTRY] = "EXCEPTION_ENTRY",
-    [TW_ETMV3_EXCEPTION_EXIT] = "EXCEPTION_EXIT",
-    [TW_ETMV3_TIMESTAMP] = "TIMESTAMP",
+const struct tw_packet_type tw_etmv3_types[TW_ETMV3_TYPES] = {
+    [TW_ETMV3_NOT_SYNC] = { "NOTSYNC", TW_PACKET_NOT_SYNC },
+    [TW_ETMV3_INCOMPLETE_EOT] = { "INCOMPLETE_EOT", TW_PACKET_CUT },
+    [TW_ETMV3_BAD_SEQUENCE] = { "BAD_SEQUENCE", TW_PACKET_BAD },
+    [TW_ETMV3_BAD_TRACEMODE] = { "BAD_TRACEMODE", TW_PACKET_BAD },
+    [TW_ETMV3_RESERVED] = { "I_RESERVED", TW_PACKET_BAD },
+    [TW_ETMV3_A_SYNC] = { "A_SYNC", TW_PACKET_SYNC },
+    [TW_ETMV3_I_SYNC] = { "I_SYNC", TW_PACKET_INFO },
+    [TW_ETMV3_I_SYNC_CYCLE] = { "I_SYNC_CYCLE", TW_PACKET_INFO },
+    [TW_ETMV3_BRANCH_ADDRESS] = { "BRANCH_ADDRESS", TW_PACKET_FLOW },
+    [TW_ETMV3_P_HDR] = { "P_HDR", TW_PACKET_FLOW },
+    [TW_ETMV3_CYCLE_COUNT] = { "CYCLE_COUNT", TW_PACKET_TIME },
+    [TW_ETMV3_TRIGGER] = { "TRIGGER", TW_PACKET_EVENT },
+    [TW_ETMV3_OOO_DATA] = { "OOO_DATA", TW_PACKET_DATA },
+    [TW_ETMV3_STORE_FAIL] = { "STORE_FAIL", TW_PACKET_DATA },
+    [TW_ETMV3_OOO_ADDR_PLC] = { "OOO_ADDR_PLC", TW_PACKET_DATA },
+    [TW_ETMV3_NORM_DATA] = { "NORM_DATA", TW_PACKET_DATA },
+    [TW_ETMV3_DATA_SUPPRESSED] = { "DATA_SUPPRESSED", TW_PACKET_DATA },
+    [TW_ETMV3_VAL_NOT_TRACED] = { "VAL_NOT_TRACED", TW_PACKET_DATA },
+    [TW_ETMV3_IGNORE] = { "IGNORE", TW_PACKET_PADDING },
+    [TW_ETMV3_CONTEXT_ID] = { "CONTEXT_ID", TW_PACKET_CONTEXT },
+    [TW_ETMV3_VMID] = { "VMID", TW_PACKET_CONTEXT },
+    [TW_ETMV3_EXCEPTION_ENTRY] = { "EXCEPTION_ENTRY", TW_PACKET_EXCEPTION },
+    [TW_ETMV3_EXCEPTION_EXIT] = { "EXCEPTION_EXIT", TW_PACKET_EXCEPTION },
+    [TW_ETMV3_TIMESTAMP] = { "TIMESTAMP", TW_PACKET_TIME },
 };
 
 static const char *const m_exceptions[24] = {
@@ -41,12 +41,12 @@ static const char *const m_exceptions[24] = {
 
 const char *tw_etmv3_type_name(unsigned type)
 {
-    return type < TW_ETMV3_TYPES ? names[type] : "UNKNOWN";
+    return type < TW_ETMV3_TYPES ? tw_etmv3_types[type].name : "UNKNOWN";
 }
 
 bool tw_etmv3_type_is_bad(unsigned type)
 {
-    return type >= TW_ETMV3_INCOMPLETE_EOT && type <= TW_ETMV3_RESERVED;
+    return type < TW_ETMV3_TYPES && tw_kind_is_bad(tw_etmv3_types[type].kind);
 }
 
 const char *tw_etmv3_exception_name(unsigned number, bool is_m_profile)

@@ -130,11 +130,6 @@ static enum tw_status write(void *writer, uint8_t *out, size_t *size, const void
     return tw_etmv3_write(writer, out, size, packet);
 }
 
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_ETMV3_NOT_SYNC;
-}
-
 const struct tw_protocol tw_etmv3 = {
     .name = "etmv3",
     .title = "Arm ETMv3 instruction and data trace",
@@ -153,9 +148,8 @@ const struct tw_protocol tw_etmv3 = {
     .write = write,
     .print = tw_etmv3_print,
     .json = tw_etmv3_json,
-    .type_name = tw_etmv3_type_name,
-    .is_bad = tw_etmv3_type_is_bad,
-    .is_not_sync = is_not_sync,
+    .types = tw_etmv3_types,
+    .type_count = TW_ETMV3_TYPES,
     .code_config = tw_etmv3_code_config,
     .decoder_init = tw_etmv3_decoder_init,
     .decode = tw_etmv3_decode,

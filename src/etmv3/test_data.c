@@ -279,7 +279,7 @@ static void decode(struct run *run, uint32_t control, uint32_t identity)
                                              { "ETMIDR", identity },
                                              { "ETMCCER", 0x10000000 } };
     struct exec_tree tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     size_t size, next = 0;
     const uint8_t *bytes = tw_etmv3_unit_output(run->unit, &size);
     const size_t piece = 1 + check_random_below(&run->random, size);
@@ -374,7 +374,7 @@ static void data_only_trace_gives_addresses_and_values(void **unused)
     struct exec_memory *memory = exec_memory_new();
     struct tw_etmv3_unit *unit;
     struct exec_tree tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     const uint8_t *bytes;
     size_t size, addresses = 0, values = 0;
 

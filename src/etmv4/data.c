@@ -18,12 +18,6 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
     return status;
 }
 
-/* What lies between two A-syncs is one line, in how many pieces it may come. */
-static bool is_run(unsigned type)
-{
-    return type == TW_ETMV4_NOT_SYNC || type == TW_ETMV4_DATA;
-}
-
 static void init(void *state, const void *config)
 {
     (void)config;
@@ -98,9 +92,8 @@ const struct tw_protocol tw_etmv4d = {
     .write = tw_etmv4_any_write,
     .print = tw_etmv4_any_print,
     .json = tw_etmv4_any_json,
-    .type_name = tw_etmv4_type_name,
-    .is_bad = tw_etmv4_type_is_bad,
-    .is_not_sync = is_run,
+    .types = tw_etmv4_types,
+    .type_count = TW_ETMV4_TYPES,
     .decoder_size = sizeof(struct data_decoder),
     .decoder_init = init,
     .decode = decode,

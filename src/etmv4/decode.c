@@ -11,7 +11,7 @@ enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= TW_ETMV4_PACKET_MOST;
+    return stage->limit - stage->out >= TW_ETMV4_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static struct tw_packet last_packet(const struct tw_etmv4_decoder *decoder)
@@ -179,6 +179,21 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     return failed;
 }
 
+/* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
+   wanted for them that only who knows of a context among it can give.  True: there was a context. */
+static bool stops_before_atoms(struct tw_stage *stage)
+{
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+
+    if (decoder->sync != TW_SYNC_DONE || decoder->reader.setup.max_spec || !decoder->count ||
+        decoder->exception_is_open || !tw_etmv4_atoms[*stage->at].count)
+        return false;
+    decoder->has_atom = decoder->drains = true;
+    tw_etmv4_release(stage);
+    tw_stage_mark(stage, stage->out, stage->at + 1);
+    return stage->follow->is_stopped;
+}
+
 /* A stretch of input without a gap.  False: the batch is full. */
 static bool decode_stretch(struct tw_stage *stage)
 {
@@ -212,6 +227,8 @@ static bool decode_stretch(struct tw_stage *stage)
             if (stage->at == stage->end)
                 return true;
         }
+        if (stage->follow->stops_at_context && stops_before_atoms(stage))
+            return false;
         if (!one_packet(stage))
             return true;
     }

@@ -174,6 +174,7 @@ void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_
 void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup);
 
 /* print.c */
+extern const struct tw_packet_type tw_etmv4_types[TW_ETMV4_TYPES];
 void tw_etmv4_print(struct tw_text *out, const struct tw_etmv4_packet *packet);
 void tw_etmv4_json(struct tw_text *out, const struct tw_etmv4_packet *packet);
 
@@ -196,7 +197,6 @@ void tw_etmv4_any_lost(void *reader);
 enum tw_status tw_etmv4_any_write(void *writer, uint8_t *out, size_t *size, const void *packet);
 void tw_etmv4_any_print(struct tw_text *out, const void *packet);
 void tw_etmv4_any_json(struct tw_text *out, const void *packet);
-bool tw_etmv4_is_not_sync(unsigned type);
 
 extern const struct tw_protocol tw_etmv4, tw_ete;
 

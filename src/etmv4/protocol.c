@@ -249,11 +249,6 @@ void tw_etmv4_any_json(struct tw_text *out, const void *packet)
     tw_etmv4_json(out, packet);
 }
 
-bool tw_etmv4_is_not_sync(unsigned type)
-{
-    return type == TW_ETMV4_NOT_SYNC;
-}
-
 const struct tw_protocol tw_etmv4 = {
     .name = "etmv4",
     .title = "Arm ETMv4 instruction trace",
@@ -273,9 +268,8 @@ const struct tw_protocol tw_etmv4 = {
     .write = tw_etmv4_any_write,
     .print = tw_etmv4_any_print,
     .json = tw_etmv4_any_json,
-    .type_name = tw_etmv4_type_name,
-    .is_bad = tw_etmv4_type_is_bad,
-    .is_not_sync = tw_etmv4_is_not_sync,
+    .types = tw_etmv4_types,
+    .type_count = TW_ETMV4_TYPES,
     .decoder_size = sizeof(struct tw_etmv4_decoder),
     .code_config = tw_etmv4_code_config,
     .decoder_init = tw_etmv4_decoder_init,

@@ -53,7 +53,7 @@ static struct tw_tree *make_tree(bool packets_only, bool has_data)
 static void decode_counts_the_data_stream_and_says_what_it_is(void **state)
 {
     struct tw_tree *tree = make_tree(false, true);
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     unsigned errors = 0, ends = 0;
 
     (void)state;
@@ -78,7 +78,7 @@ static void decode_counts_the_data_stream_and_says_what_it_is(void **state)
 static void listing_names_the_data_stream(void **state)
 {
     struct tw_tree *tree = make_tree(true, true);
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     unsigned named = 0;
 
     (void)state;
@@ -94,7 +94,7 @@ static void listing_names_the_data_stream(void **state)
 static void without_data_trace_the_next_id_is_not_claimed(void **state)
 {
     struct tw_tree *tree = make_tree(false, false);
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     (void)state;
     while (tw_tree_next(tree, &batch) == TW_OK)

@@ -407,7 +407,7 @@ static inline size_t unit_registers(const struct tw_unit *unit,
 
 static inline void drain_tree(struct tw_tree *tree, struct held_against *seen)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)

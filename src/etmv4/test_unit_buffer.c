@@ -28,7 +28,7 @@ struct gathered {
 
 static void gather(struct gathered *list, struct tw_tree *tree)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     while (tw_tree_next(tree, &batch) == TW_OK)
         for (size_t i = 0; i < batch.count; i++) {

@@ -257,7 +257,7 @@ static void the_tables_of_the_manual_there_and_back(void **state)
         struct decoding decoding;
         struct tw_image *image;
         struct tw_unit *unit;
-        struct tw_batch batch;
+        struct tw_batch batch = { .size = sizeof batch };
         uint8_t *bytes;
         size_t size;
 

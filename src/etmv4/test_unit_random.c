@@ -284,7 +284,7 @@ static size_t find_run(const struct addresses *all, size_t from, const struct ad
 static uint64_t check_runs(struct tw_tree *tree, const struct addresses *all, uint64_t *losses)
 {
     struct addresses run = { 0 };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     uint64_t told = 0;
     size_t at = 0;
 

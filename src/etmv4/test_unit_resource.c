@@ -262,7 +262,7 @@ static struct behind go_through_fifo(uint32_t stallctlr)
                                      .registers = registers,
                                      .core_type = "ARM-AA64",
                                      .id = 0x10 };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct behind behind = { 0 };
     const uint8_t *bytes;
     size_t size;

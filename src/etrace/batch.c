@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* E-Trace: packets out of a stream, one or many at a time. */
 #include "etrace/packet.h"
+#include "protocol.h"
 
 /* A packet without anything in it: in pieces so small that compilers need no loop for them. */
 TW_INLINE void clear(struct tw_etrace_packet *packet)
@@ -208,6 +209,62 @@ enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
             packet->has |= TW_ETRACE_HAS_STAMP;
     }
     place(codec, packet, &frame);
+    return TW_OK;
+}
+
+/* Options that one source tells of are taken for those of all: they only help to tell whether bytes
+   may be packets. */
+static void look_for_options(struct tw_etrace_codec *codec, const struct tw_etrace_frame *frame,
+                             const uint8_t *data, size_t size)
+{
+    struct tw_etrace_packet packet;
+    struct tw_payload payload;
+
+    if (frame->kind != TW_ETRACE_FRAME_INST)
+        return;
+    tw_etrace_frame_payload(&payload, frame, data, size);
+    if ((payload.bytes[payload.at >> 3] >> (payload.at & 7) & 3) != 3)
+        return;
+    if (tw_etrace_parse(&codec->shape, codec->options, &packet, &payload) == TW_ERROR_NONE &&
+        packet.packet.type == TW_ETRACE_F3S3)
+        codec->options = tw_etrace_options(&codec->shape, codec->options, &packet);
+}
+
+enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last)
+{
+    struct tw_etrace_codec *codec = reader;
+    struct tw_etrace_frame frame;
+    enum tw_status status =
+        tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
+
+    if (status != TW_OK && (!is_last || size == 0))
+        return TW_MORE;
+    *route = (struct tw_route){ .size = size, .src = TW_NO_SRC };
+    if (status != TW_OK) { /* cut by the end of the trace */
+        frame = (struct tw_etrace_frame){ .kind = TW_ETRACE_FRAME_BAD, .size = (uint32_t)size };
+        route->error = TW_ERROR_TRUNCATED;
+    } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
+        route->error = TW_ERROR_RESERVED_HEADER;
+    } else if (frame.kind == TW_ETRACE_FRAME_HUNT) {
+        route->is_hunt = true;
+    } else if (frame.kind != TW_ETRACE_FRAME_NULL) {
+        route->src = frame.source;
+        look_for_options(codec, &frame, data, size);
+    }
+    route->size = frame.size;
+    if (packet && route->src == TW_NO_SRC) {
+        struct tw_etrace_packet *out = packet;
+
+        clear(out);
+        out->error = route->error;
+        out->packet.type = route->error == TW_ERROR_TRUNCATED ? TW_ETRACE_INCOMPLETE
+                           : route->error                     ? TW_ETRACE_BAD
+                           : route->is_hunt                   ? TW_ETRACE_NOT_SYNC
+                                                              : TW_ETRACE_NULL;
+        out->packet.size = frame.size;
+    }
+    tw_etrace_transport_pass(&codec->transport, &frame);
     return TW_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/settings.h"
 
 void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layout layout)
 {
@@ -36,6 +37,7 @@ void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layou
         .diff_bits = 2,
         .csr_diff_bits = 1,
         .data_compress = 1,
+        .bpred_reset_on_sync = true,
         .timestamp_bytes = 2,
         .ctype_width = is_seed ? 2 : 1,
         .itype_width = is_seed ? 5 : 4,
@@ -64,98 +66,24 @@ void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layou
     memcpy(config->doption_order, dorder, sizeof dorder);
 }
 
-static bool is_space(char c)
+uint32_t tw_etrace_config_options(const struct tw_etrace_config *config)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    const bool is_implied = config->sijump && !config->has_sijump_mode;
+
+    return config->options | (is_implied ? (uint32_t)TW_ETRACE_SIJUMP : 0);
 }
 
-static void trim(const char **text, size_t *size)
+static enum tw_status set_key(void *config, const char *name, size_t name_size,
+                              const char *value, size_t size, struct tw_fault *fault)
 {
-    while (*size && is_space(**text)) {
-        ++*text;
-        --*size;
-    }
-    while (*size && is_space((*text)[*size - 1]))
-        --*size;
-}
-
-/* How far the first `key=value` of a line goes: a comma ends it when what follows has a '=' of its
-   own before the next comma, so that lists may hold commas. */
-static size_t first_setting(const char *line, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (line[i] != ',')
-            continue;
-        for (size_t j = i + 1; j < size && line[j] != ','; j++)
-            if (line[j] == '=')
-                return i;
-    }
-    return size;
-}
-
-static enum tw_status read_setting(struct tw_etrace_config *config, const char *text,
-                                   size_t size, struct tw_fault *fault)
-{
-    const char *equals = memchr(text, '=', size), *value;
-    size_t name_size, value_size;
-
-    if (!equals)
-        return tw_fail(fault, TW_E_CONFIG, "\"%.*s\" is no key=value",
-                       size < 80 ? (int)size : 80, text);
-    name_size = (size_t)(equals - text);
-    value = equals + 1;
-    value_size = size - name_size - 1;
-    trim(&text, &name_size);
-    trim(&value, &value_size);
-    return tw_etrace_key_set_named(config, text, name_size, value, value_size, fault);
-}
-
-static enum tw_status read_line(struct tw_etrace_config *config, const char *line, size_t size,
-                                struct tw_fault *fault)
-{
-    const char *comment = memchr(line, '#', size);
-
-    if (comment)
-        size = (size_t)(comment - line);
-    trim(&line, &size);
-    if (size && *line == '[') /* headings only divide the file */
-        return TW_OK;
-    while (size) {
-        const size_t length = first_setting(line, size);
-
-        TW_TRY(read_setting(config, line, length, fault));
-        if (length == size)
-            break;
-        line += length + 1;
-        size -= length + 1;
-    }
-    return TW_OK;
+    return tw_etrace_key_set_named(config, name, name_size, value, size, fault);
 }
 
 enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char *text,
                                      struct tw_fault *fault)
 {
-    unsigned number = 1;
-
-    if (!strncmp(text, "\xef\xbb\xbf", 3))
-        text += 3;
-    for (; *text; number++) {
-        const char *end = strchr(text, '\n');
-        const size_t size = end ? (size_t)(end - text) : strlen(text);
-        const char *first = text;
-        struct tw_fault inner = { TW_OK, "" };
-        enum tw_status status;
-
-        while (is_space(*first))
-            first++;
-        if (*first == '<')
-            return tw_etrace_ipxact_read(config, first, fault);
-        status = read_line(config, text, size, &inner);
-        if (status != TW_OK)
-            return tw_fail(fault, status, "line %u: %.400s", number, inner.text);
-        text += end ? size + 1 : size;
-    }
-    return TW_OK;
+    TW_TRY(tw_settings_read(&text, set_key, config, fault));
+    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
 }
 
 /* A field's width, or another number that must lie in bounds. */
@@ -183,13 +111,13 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
         { "privilege_width_p", config->privilege_width, 1, 8 },
         { "context_width_p", config->context_width, config->nocontext ? 0 : 1, 64 },
         { "time_width_p", config->time_width, config->notime ? 0 : 1, 64 },
-        { "ecause_width_p", config->ecause_width, 1, 16 },
+        { "ecause_width_p", config->ecause_width, 1, 64 },
         { "f0s_width_p", config->f0s_width, 0, 4 },
         { "bpred_size_p", config->bpred_size, 0, 15 },
         { "cache_size_p", config->cache_size, 0, 15 },
         { "call_counter_size_p", config->call_counter_size, 0, 15 },
         { "return_stack_size_p", config->return_stack_size, 0, 15 },
-        { "encoder_mode_bits", config->encoder_mode_bits, 0, 8 },
+        { "encoder_mode_bits", config->encoder_mode_bits, 0, 32 },
         { "ioptions_bits", config->ioptions_bits, 0, TW_ETRACE_OPTION_BITS },
         { "doptions_bits", config->doptions_bits, 0, TW_ETRACE_OPTION_BITS },
         { "data_width_p", config->data_width, 8, 128 },
@@ -219,6 +147,9 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
     if (config->csr_width != 0 && config->csr_width != 32 && config->csr_width != 64)
         return tw_fail(fault, TW_E_CONFIG, "csr_width is %u; it must be 32 or 64",
                        config->csr_width);
+    if (config->diff_bits == 1 && config->data_compress > 2) /* 7.1.3 */
+        return tw_fail(fault, TW_E_CONFIG,
+                       "diff_bits of 1 are for one kind of compression: data_compress=1 or 2");
     if (config->block_size != 0 && config->block_size < 32)
         return tw_fail(fault, TW_E_CONFIG, "block_size is %u; it must be at least 32",
                        config->block_size);
@@ -231,7 +162,7 @@ size_t tw_etrace_config_text(char *out, size_t room, const struct tw_etrace_conf
 
     for (size_t i = 0; i < tw_etrace_key_count; i++) {
         const struct tw_etrace_key *key = &tw_etrace_keys[i];
-        char buffer[400];
+        char buffer[800];
         struct tw_text value = tw_text_in(buffer, sizeof buffer);
 
         if (!tw_etrace_key_print(&value, config, key))

@@ -11,6 +11,8 @@ static bool is_whole(const struct tw_etrace_codec *codec)
 
     if (config->is_data || config->block_size || config->starts_inside)
         return false;
+    if (config->srcid_bits && !config->comes_apart)
+        return false; /* other sources of the stream are not synchronized here */
     if (codec->options & TW_ETRACE_JUMP_TARGET_CACHE)
         return false;
     return !(codec->options & TW_ETRACE_BRANCH_PREDICTION) || config->bpred_reset_on_sync;

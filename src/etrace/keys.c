@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/settings.h"
 
 #define AT(member) offsetof(struct tw_etrace_config, member)
 #define NO_ATTRIBUTE                                                                           \
@@ -28,7 +29,7 @@ const struct tw_etrace_key tw_etrace_keys[] = {
     { "call_counter_size_p", NULL, U8, AT(call_counter_size), 15, { "call_counter_size", 0, 20, 3, 0 } },
     { "context_width_p",    NULL, U8, AT(context_width), 64,      { "context_width", 0, 31, 5, 1 } },
     { "time_width_p",       NULL, U8, AT(time_width), 64,         { "time_width", 2, 0, 0, 1 } },
-    { "ecause_width_p",     NULL, U8, AT(ecause_width), 16,       { "ecause_width", 0, 39, 4, 1 } },
+    { "ecause_width_p",     NULL, U8, AT(ecause_width), 64,       { "ecause_width", 0, 39, 4, 1 } },
     { "f0s_width_p",        NULL, U8, AT(f0s_width), 4,           { "f0s_width", 0, 55, 2, 0 } },
     { "iaddress_lsb_p",     NULL, U8, AT(iaddress_lsb), 2,        { "iaddress_lsb", 0, 57, 2, 1 } },
     { "iaddress_width_p",   NULL, U8, AT(iaddress_width), 64,     { "iaddress_width", 1, 0, 7, 1 } },
@@ -36,10 +37,10 @@ const struct tw_etrace_key tw_etrace_keys[] = {
     { "notime_p",           NULL, BOOL, AT(notime), 1,            { "notime", 2, 0, 0, 0 } },
     { "privilege_width_p",  NULL, U8, AT(privilege_width), 8,     { "privilege_width", 1, 29, 2, 1 } },
     { "return_stack_size_p", NULL, U8, AT(return_stack_size), 15, { "return_stack_size", 1, 34, 4, 0 } },
-    { "sijump_p",           "si-jump", OPTION, 0, TW_ETRACE_SIJUMP, { "sijump", 1, 38, 1, 0 } },
+    { "sijump_p",           NULL, BOOL, AT(sijump), 1,            { "sijump", 1, 38, 1, 0 } },
 
     /* The support packet. */
-    { "encoder_mode_bits",  NULL, U8, AT(encoder_mode_bits), 8, NO_ATTRIBUTE },
+    { "encoder_mode_bits",  NULL, U8, AT(encoder_mode_bits), 32, NO_ATTRIBUTE },
     { "ioptions_bits",      NULL, U8, AT(ioptions_bits), TW_ETRACE_OPTION_BITS, NO_ATTRIBUTE },
     { "doptions_bits",      NULL, U8, AT(doptions_bits), TW_ETRACE_OPTION_BITS, NO_ATTRIBUTE },
     { "ioptions",           NULL, OTHER, 0, 0, NO_ATTRIBUTE },
@@ -47,6 +48,7 @@ const struct tw_etrace_key tw_etrace_keys[] = {
 
     /* How the unit is set up. */
     { "resync_packets",     NULL, OTHER, 0, 0, NO_ATTRIBUTE },
+    { "sijump",             "si-jump", OTHER, 0, 0, NO_ATTRIBUTE },
     { "full_address",       "full-address", OPTION, 0, TW_ETRACE_FULL_ADDRESS, NO_ATTRIBUTE },
     { "implicit_return",    "implicit-return", OPTION, 0, TW_ETRACE_IMPLICIT_RETURN, NO_ATTRIBUTE },
     { "implicit_exception", "implicit-except", OPTION, 0, TW_ETRACE_IMPLICIT_EXCEPTION, NO_ATTRIBUTE },
@@ -160,60 +162,16 @@ static const struct { const char *name; uint16_t option; } option_names[] = {
 
 const size_t tw_etrace_key_count = TW_LENGTH(tw_etrace_keys);
 
-static bool is_text(const char *text, size_t size, const char *want)
-{
-    return strlen(want) == size && !memcmp(text, want, size);
-}
-
 const struct tw_etrace_key *tw_etrace_key_find(const char *name, size_t size)
 {
     for (size_t i = 0; i < TW_LENGTH(tw_etrace_keys); i++) {
         const struct tw_etrace_key *key = &tw_etrace_keys[i];
 
-        if (is_text(name, size, key->name) || (key->alias && is_text(name, size, key->alias)))
+        if (tw_setting_is(name, size, key->name) ||
+            (key->alias && tw_setting_is(name, size, key->alias)))
             return key;
     }
     return NULL;
-}
-
-/* A whole number; 0x and, in ipxact, 'h mean hexadecimal whatever the base asked for. */
-static bool read_number(const char *text, size_t size, unsigned base, uint64_t *value)
-{
-    uint64_t sum = 0;
-
-    if (size > 2 &&
-        (is_text(text, 2, "0x") || is_text(text, 2, "0X") || is_text(text, 2, "'h"))) {
-        text += 2;
-        size -= 2;
-        base = 16;
-    }
-    if (size == 0)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        const char c = text[i];
-        unsigned digit = 99;
-
-        if (c >= '0' && c <= '9')
-            digit = (unsigned)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            digit = (unsigned)(c - 'a') + 10;
-        else if (c >= 'A' && c <= 'F')
-            digit = (unsigned)(c - 'A') + 10;
-        if (digit >= base || sum > (UINT64_MAX - digit) / base)
-            return false;
-        sum = sum * base + digit;
-    }
-    *value = sum;
-    return true;
-}
-
-static bool read_bool(const char *text, size_t size, uint64_t *value)
-{
-    if (is_text(text, size, "true") || is_text(text, size, "false")) {
-        *value = text[0] == 't';
-        return true;
-    }
-    return read_number(text, size, 10, value) && *value <= 1;
 }
 
 /* Takes the next piece of a list off the front. */
@@ -237,7 +195,7 @@ static bool read_order(uint16_t order[TW_ETRACE_OPTION_BITS], const char *text, 
 
         text += length + 1;
         for (size_t i = 0; i < TW_LENGTH(option_names) && !is_known; i++)
-            if (is_text(piece, length, option_names[i].name)) {
+            if (tw_setting_is(piece, length, option_names[i].name)) {
                 if (bit >= TW_ETRACE_OPTION_BITS)
                     return false;
                 order[bit] = option_names[i].option;
@@ -259,9 +217,9 @@ static bool read_tvec(struct tw_etrace_config *config, const char *text, size_t 
         uint64_t privilege, address;
 
         text += length + 1;
-        if (!colon || !read_number(piece, (size_t)(colon - piece), 10, &privilege) ||
+        if (!colon || !tw_setting_number(piece, (size_t)(colon - piece), 10, &privilege) ||
             privilege >= TW_ETRACE_PRIVILEGES ||
-            !read_number(colon + 1, length - (size_t)(colon + 1 - piece), 16, &address))
+            !tw_setting_number(colon + 1, length - (size_t)(colon + 1 - piece), 16, &address))
             return false;
         config->tvec[privilege] = address;
         config->tvec_mask = (uint8_t)(config->tvec_mask | 1u << privilege);
@@ -274,22 +232,22 @@ static bool set_choice(struct tw_etrace_config *config, const char *name, const 
 {
     if (!strcmp(name, "layout")) {
         for (size_t i = 0; i < TW_LENGTH(layouts); i++)
-            if (is_text(value, size, layouts[i].name)) {
+            if (tw_setting_is(value, size, layouts[i].name)) {
                 config->layout = layouts[i].value;
                 return true;
             }
     } else if (!strcmp(name, "encapsulation")) {
         for (size_t i = 0; i < TW_LENGTH(encapsulations); i++)
-            if (is_text(value, size, encapsulations[i].name)) {
+            if (tw_setting_is(value, size, encapsulations[i].name)) {
                 config->encapsulation = encapsulations[i].value;
                 return true;
             }
     } else if (!strcmp(name, "kind")) {
-        config->is_data = is_text(value, size, "data");
-        return config->is_data || is_text(value, size, "instruction");
+        config->is_data = tw_setting_is(value, size, "data");
+        return config->is_data || tw_setting_is(value, size, "instruction");
     } else if (!strcmp(name, "link_registers")) {
-        config->x1_links_only = is_text(value, size, "x1");
-        return config->x1_links_only || is_text(value, size, "x1,x5");
+        config->x1_links_only = tw_setting_is(value, size, "x1");
+        return config->x1_links_only || tw_setting_is(value, size, "x1,x5");
     }
     return false;
 }
@@ -306,29 +264,37 @@ static bool set_other(struct tw_etrace_config *config, const char *name, const c
     if (!strcmp(name, "tvec"))
         return read_tvec(config, value, size);
     if (!strcmp(name, "jvt"))
-        return read_number(value, size, 16, &config->jvt);
+        return tw_setting_number(value, size, 16, &config->jvt);
+    if (!strcmp(name, "sijump")) {
+        if (!tw_setting_bool(value, size, &number))
+            return false;
+        config->has_sijump_mode = true;
+        config->options = number ? config->options | TW_ETRACE_SIJUMP
+                                 : config->options & ~(uint32_t)TW_ETRACE_SIJUMP;
+        return true;
+    }
     if (!strcmp(name, "use-rv32-isa")) {
-        if (!read_bool(value, size, &number))
+        if (!tw_setting_bool(value, size, &number))
             return false;
         config->xlen = number ? 32 : 0;
         return true;
     }
     if (!strcmp(name, "resync-max")) { /* 2^(n + 4) packets */
-        if (!read_number(value, size, 10, &number) || number > 27)
+        if (!tw_setting_number(value, size, 10, &number) || number > 27)
             return false;
         config->resync_packets = (uint32_t)1 << (number + 4);
         return true;
     }
     if (!strcmp(name, "resync_packets")) {
         number = 0;
-        if (!is_text(value, size, "off") &&
-            (!read_number(value, size, 10, &number) || number > UINT32_MAX))
+        if (!tw_setting_is(value, size, "off") &&
+            (!tw_setting_number(value, size, 10, &number) || number > UINT32_MAX))
             return false;
         config->resync_packets = (uint32_t)number;
         return true;
     }
     if (!strcmp(name, "srcid")) {
-        if (!read_number(value, size, 10, &number) || number > UINT16_MAX)
+        if (!tw_setting_number(value, size, 10, &number) || number > UINT16_MAX)
             return false;
         config->srcid = (uint16_t)number;
         config->has_srcid = true;
@@ -377,8 +343,8 @@ enum tw_status tw_etrace_key_set(struct tw_etrace_config *config,
                            key->name, shown, value);
         return TW_OK;
     }
-    if (is_bit ? !read_bool(value, size, &number)
-               : !read_number(value, size, 10, &number) || number > key->detail)
+    if (is_bit ? !tw_setting_bool(value, size, &number)
+               : !tw_setting_number(value, size, 10, &number) || number > key->detail)
         return tw_fail(fault, TW_E_CONFIG, "%s: \"%.*s\" is no number from 0 to %" PRIu32,
                        key->name, shown, value, is_bit ? 1 : key->detail);
     store(config, key, number);
@@ -468,6 +434,8 @@ static bool print_other(struct tw_text *out, const struct tw_etrace_config *conf
         print_order(out, config->doption_order, config->doptions_bits);
     else if (!strcmp(name, "tvec"))
         return print_tvec(out, config);
+    else if (!strcmp(name, "sijump"))
+        tw_text_decimal(out, (tw_etrace_config_options(config) & TW_ETRACE_SIJUMP) != 0);
     else if (!strcmp(name, "jvt"))
         tw_text_format(out, "%" PRIx64, config->jvt);
     else if (!strcmp(name, "use-rv32-isa") && config->xlen == 32)

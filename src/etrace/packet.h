@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "etrace/transport.h"
 #include "etraced/packet.h"
+#include "protocol.h"
 
 enum { TW_ETRACE_CACHE_MAX = 1 << 15 };
 
@@ -103,13 +104,16 @@ void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_
 enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
                                   struct tw_etrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last);
+/* What the next bytes of a stream are that several sources share: see struct tw_protocol. */
+struct tw_route;
+enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last);
 /* Keeps up with what a te_inst packet says of later ones, and completes it from earlier ones. */
 void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet);
 /* Forgets what the stream has taught. */
 void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
 
-bool tw_etrace_is_bad(unsigned type);
-bool tw_etrace_is_not_sync(unsigned type);
+extern const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES];
 /* "f2 address=0x1000 ...", and without the type. */
 void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet);
 void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet);

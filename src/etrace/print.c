@@ -4,43 +4,33 @@
 
 #include <inttypes.h>
 
-static const char *const type_names[] = {
-    [TW_ETRACE_F0S0] = "f0s0",
-    [TW_ETRACE_F0S1] = "f0s1",
-    [TW_ETRACE_F1] = "f1",
-    [TW_ETRACE_F2] = "f2",
-    [TW_ETRACE_F3S0] = "f3s0",
-    [TW_ETRACE_F3S1] = "f3s1",
-    [TW_ETRACE_F3S2] = "f3s2",
-    [TW_ETRACE_F3S3] = "f3s3",
-    [TW_ETRACE_LOAD] = "load",
-    [TW_ETRACE_STORE] = "store",
-    [TW_ETRACE_SPLIT_LOAD_ADDR] = "split_load_addr",
-    [TW_ETRACE_SPLIT_LOAD_DATA] = "split_load_data",
-    [TW_ETRACE_ATOMIC] = "atomic",
-    [TW_ETRACE_SPLIT_ATOMIC_ADDR] = "split_atomic_addr",
-    [TW_ETRACE_SPLIT_ATOMIC_DATA] = "split_atomic_data",
-    [TW_ETRACE_CSR] = "csr",
-    [TW_ETRACE_NULL] = "null",
-    [TW_ETRACE_OTHER] = "other",
-    [TW_ETRACE_NOT_SYNC] = "not_sync",
-    [TW_ETRACE_BAD] = "bad",
-    [TW_ETRACE_INCOMPLETE] = "incomplete",
+const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES] = {
+    [TW_ETRACE_F0S0] = { "f0s0", TW_PACKET_FLOW },
+    [TW_ETRACE_F0S1] = { "f0s1", TW_PACKET_FLOW },
+    [TW_ETRACE_F1] = { "f1", TW_PACKET_FLOW },
+    [TW_ETRACE_F2] = { "f2", TW_PACKET_FLOW },
+    [TW_ETRACE_F3S0] = { "f3s0", TW_PACKET_SYNC },
+    [TW_ETRACE_F3S1] = { "f3s1", TW_PACKET_SYNC },
+    [TW_ETRACE_F3S2] = { "f3s2", TW_PACKET_CONTEXT },
+    [TW_ETRACE_F3S3] = { "f3s3", TW_PACKET_INFO },
+    [TW_ETRACE_LOAD] = { "load", TW_PACKET_DATA },
+    [TW_ETRACE_STORE] = { "store", TW_PACKET_DATA },
+    [TW_ETRACE_SPLIT_LOAD_ADDR] = { "split_load_addr", TW_PACKET_DATA },
+    [TW_ETRACE_SPLIT_LOAD_DATA] = { "split_load_data", TW_PACKET_DATA },
+    [TW_ETRACE_ATOMIC] = { "atomic", TW_PACKET_DATA },
+    [TW_ETRACE_SPLIT_ATOMIC_ADDR] = { "split_atomic_addr", TW_PACKET_DATA },
+    [TW_ETRACE_SPLIT_ATOMIC_DATA] = { "split_atomic_data", TW_PACKET_DATA },
+    [TW_ETRACE_CSR] = { "csr", TW_PACKET_DATA },
+    [TW_ETRACE_NULL] = { "null", TW_PACKET_PADDING },
+    [TW_ETRACE_OTHER] = { "other", TW_PACKET_OTHER },
+    [TW_ETRACE_NOT_SYNC] = { "not_sync", TW_PACKET_NOT_SYNC },
+    [TW_ETRACE_BAD] = { "bad", TW_PACKET_BAD },
+    [TW_ETRACE_INCOMPLETE] = { "incomplete", TW_PACKET_CUT },
 };
 
 const char *tw_etrace_type_name(unsigned type)
 {
-    return type < TW_LENGTH(type_names) ? type_names[type] : "unknown";
-}
-
-bool tw_etrace_is_bad(unsigned type)
-{
-    return type == TW_ETRACE_BAD || type == TW_ETRACE_INCOMPLETE;
-}
-
-bool tw_etrace_is_not_sync(unsigned type)
-{
-    return type == TW_ETRACE_NOT_SYNC;
+    return type < TW_ETRACE_TYPES ? tw_etrace_types[type].name : "unknown";
 }
 
 static void json_flags(struct tw_text *out, const struct tw_etrace_packet *packet)

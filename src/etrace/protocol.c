@@ -60,6 +60,32 @@ static uint8_t trace_id(const void *config)
     return ((const struct tw_etrace_config *)config)->id;
 }
 
+static bool is_shared(const void *config)
+{
+    const struct tw_etrace_config *typed = config;
+
+    return typed->srcid_bits && !typed->comes_apart &&
+           (typed->encapsulation == TW_ETRACE_ENCAP_RISCV ||
+            typed->encapsulation == TW_ETRACE_ENCAP_SMI);
+}
+
+static bool wants_src(const void *config, uint32_t src)
+{
+    const struct tw_etrace_config *typed = config;
+
+    return !typed->has_srcid || typed->srcid == src;
+}
+
+static void take_src(void *config, uint32_t src)
+{
+    struct tw_etrace_config *typed = config;
+
+    typed->has_srcid = typed->comes_apart = true;
+    typed->srcid = (uint16_t)src;
+    typed->block_size = 0;
+    typed->starts_inside = false;
+}
+
 static void reader_init(void *reader, const void *config)
 {
     tw_etrace_codec_init(reader, config);
@@ -108,12 +134,13 @@ static void json(struct tw_text *out, const void *packet)
     .reader_size = sizeof(struct tw_etrace_codec),                                             \
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
-    .trace_id = trace_id, .reader_init = reader_init, .read = read_packet,                     \
-    .read_batch = read_batch, .reader_lost = reader_lost, .write = write_packet,               \
-    .print = print, .json = json, .header_size = header_size,                                  \
-    .type_name = tw_etrace_type_name, .is_bad = tw_etrace_is_bad,                              \
-    .is_not_sync = tw_etrace_is_not_sync, .code_config = tw_etrace_code_config,                \
-    .decoder_init = tw_etrace_decoder_init, .decode = tw_etrace_decode, .end = tw_etrace_end,  \
+    .trace_id = trace_id, .is_shared = is_shared, .wants_src = wants_src,                      \
+    .take_src = take_src, .route = tw_etrace_route, .reader_init = reader_init,                \
+    .read = read_packet, .read_batch = read_batch, .reader_lost = reader_lost,                 \
+    .write = write_packet, .print = print, .json = json, .header_size = header_size,           \
+    .types = tw_etrace_types, .type_count = TW_ETRACE_TYPES,                                   \
+    .code_config = tw_etrace_code_config, .decoder_init = tw_etrace_decoder_init,              \
+    .decode = tw_etrace_decode, .end = tw_etrace_end,                                          \
     .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \
     .split = tw_etrace_split, .resume = tw_etrace_resume, .notes = tw_etrace_notes,            \
     .restore = tw_etrace_restore

@@ -278,7 +278,7 @@ static void run_tree(struct tw_tree *tree, const struct example *example, size_t
                      take_fn *each, void *context)
 {
     struct check_random random = { example->size };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status = TW_OK;
 
     for (size_t at = 0; at < example->size;) {

@@ -252,7 +252,7 @@ static void idle_bytes_at_the_end(void **state)
                                      .protocol = "etrace",
                                      .text = trace.config };
     uint64_t last_range = 0, end = 0, packet;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
 
     (void)state;

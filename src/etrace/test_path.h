@@ -282,7 +282,7 @@ static inline char *decode_digest(uint64_t *digest, const struct program *progra
                                      .protocol = "etrace",
                                      .text = trace->config };
     struct lines lines = { .is_open = false };
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     struct tw_fault fault;
 

@@ -20,6 +20,7 @@ void tw_etrace_transport_init(struct tw_etrace_transport *transport,
         .timestamp_bytes = config->timestamp_bytes,
         .is_data = config->is_data,
         .has_srcid = config->has_srcid,
+        .comes_apart = config->comes_apart,
         .srcid = config->srcid,
         .block_size = config->block_size,
         .starts_inside = config->starts_inside,
@@ -36,7 +37,7 @@ void tw_etrace_transport_reset(struct tw_etrace_transport *transport)
 
 void tw_etrace_transport_lose(struct tw_etrace_transport *transport)
 {
-    transport->is_synced = false;
+    transport->is_synced = transport->comes_apart;
     transport->null_run = 0;
 }
 

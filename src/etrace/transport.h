@@ -41,6 +41,7 @@ struct tw_etrace_transport {
     uint8_t srcid_bits, type_bits, timestamp_bytes;
     bool is_data;
     bool has_srcid;
+    bool comes_apart; /* every byte is in a packet: nothing is ever hunted for */
     uint16_t srcid, block_size;
     bool starts_inside;
     bool is_synced;

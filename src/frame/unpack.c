@@ -3,25 +3,12 @@
    ID byte rather than per byte, and a general way for all others. */
 #include <string.h>
 
-#include "base/bytes.h"
-#include "frame/unframer.h"
+#include "frame/halves.h"
 
-/* Bit 0 of each even byte of half a frame. */
-#define ID_BITS      UINT64_C(0x0001000100010001)
-#define EVEN_BYTES   UINT64_C(0x00ff00ff00ff00ff)
 #define BARRIER_HALF ((uint64_t)FSYNC << 32 | FSYNC)
-
-/* A stretch of data bytes of one ID inside a frame. */
-struct cut {
-    uint8_t at, size, id;
-    bool is_known; /* that they are of this ID */
-};
 
 /* What a batch may give to one ID, and a little more. */
 static const size_t BATCH_BYTES = (size_t)FRAME_BATCH * FRAME_SIZE;
-
-/* Most cuts of a frame: seven delayed changes leave the byte after the ID and nothing else. */
-enum { CUTS_MAX = 16 };
 
 /* Where the fast way stands.  What was written since `begin` is made known by leave(). */
 struct cursor {
@@ -30,27 +17,6 @@ struct cursor {
     uint8_t id, kind;
     bool has_gap;
 };
-
-TW_INLINE bool half_names_7f(uint64_t half)
-{
-    return (((half & EVEN_BYTES) + ID_BITS) & (ID_BITS << 8)) != 0;
-}
-
-/* A frame as two words. */
-struct halves {
-    uint64_t low, high;
-};
-
-TW_INLINE struct halves load(const uint8_t *frame)
-{
-    return (struct halves){ tw_load_le64(frame), tw_load_le64(frame + 8) };
-}
-
-TW_INLINE void store(uint8_t *out, struct halves halves)
-{
-    tw_store_le64(out, halves.low);
-    tw_store_le64(out + 8, halves.high);
-}
 
 /* For each auxiliary byte: its bits as bit 0 of the even bytes of a frame. */
 /* clang-format off */
@@ -65,11 +31,11 @@ static const _Alignas(FRAME_SIZE) uint8_t auxiliary[256][FRAME_SIZE] = {
 /* clang-format on */
 
 /* Puts the auxiliary bits where they belong. */
-TW_INLINE struct halves complete(struct halves frame)
+TW_INLINE struct tw_halves complete(struct tw_halves frame)
 {
-    const struct halves bits = load(auxiliary[frame.high >> 56]);
+    const struct tw_halves bits = tw_halves_load(auxiliary[frame.high >> 56]);
 
-    return (struct halves){ frame.low | bits.low, frame.high | bits.high };
+    return (struct tw_halves){ frame.low | bits.low, frame.high | bits.high };
 }
 
 /* The same, written out without the first byte. */
@@ -79,96 +45,6 @@ TW_INLINE void store_rest(uint8_t *out, const uint8_t *frame)
 
     tw_store_le64(out, tw_load_le64(frame + 1) | tw_load_le64(bits + 1));
     tw_store_le64(out + 7, tw_load_le64(frame + 8) | tw_load_le64(bits + 8));
-}
-
-/* Without the first `count` bytes, at most 15. */
-TW_INLINE struct halves skip(struct halves frame, unsigned count)
-{
-    const unsigned bits = 8 * count;
-
-    if (count == 0)
-        return frame;
-    if (count >= 8)
-        return (struct halves){ frame.high >> (bits - 64), 0 };
-    return (struct halves){ frame.low >> bits | frame.high << (64 - bits), frame.high >> bits };
-}
-
-/* Without the even byte of a slot. */
-TW_INLINE struct halves squeeze(struct halves frame, unsigned slot)
-{
-    /* The bytes before the slot. */
-    static const struct halves before[8] = {
-        { 0x0000000000000000, 0x0000000000000000 }, { 0x000000000000ffff, 0x0000000000000000 },
-        { 0x00000000ffffffff, 0x0000000000000000 }, { 0x0000ffffffffffff, 0x0000000000000000 },
-        { 0xffffffffffffffff, 0x0000000000000000 }, { 0xffffffffffffffff, 0x000000000000ffff },
-        { 0xffffffffffffffff, 0x00000000ffffffff }, { 0xffffffffffffffff, 0x0000ffffffffffff },
-    };
-    const struct halves moved = skip(frame, 1), keep = before[slot];
-
-    return (struct halves){ (frame.low & keep.low) | (moved.low & ~keep.low),
-                            (frame.high & keep.high) | (moved.high & ~keep.high) };
-}
-
-/* The ID bytes, a bit each: bit 16 n for slot n, bit 16 n + 4 for slot 4 + n. */
-TW_INLINE uint64_t find_ids(struct halves frame)
-{
-    return (frame.low & ID_BITS) | (frame.high & ID_BITS) << 4;
-}
-
-/* The slot of such a bit. */
-TW_INLINE unsigned slot_of(uint64_t id)
-{
-    const unsigned bit = tw_lowest_bit(id);
-
-    return bit / 16 + (bit & 4);
-}
-
-/* The same, a bit for each slot. */
-TW_INLINE unsigned slots_of(uint64_t ids)
-{
-    ids |= ids >> 15;
-    ids |= ids >> 30;
-    return (unsigned)ids & 0xff;
-}
-
-TW_INLINE bool names_7f(struct halves frame)
-{
-    return half_names_7f(frame.low) || half_names_7f(frame.high);
-}
-
-TW_INLINE bool is_all_data(struct halves frame)
-{
-    return ((frame.low | frame.high) & ID_BITS) == 0;
-}
-
-/* Cuts a frame at its ID bytes (a bit each in `ids`).  `*id` is the current ID before and after;
-   `is_known` says whether to trust it. */
-TW_INLINE unsigned cut_frame(struct cut cuts[CUTS_MAX], uint8_t *id, const uint8_t *frame,
-                             unsigned ids, bool is_known)
-{
-    const unsigned delayed = frame[FRAME_AUX];
-    unsigned count = 0;
-    size_t at = 0;
-
-    for (; ids; ids &= ids - 1) {
-        const size_t slot = tw_lowest_bit(ids);
-        const uint8_t next = frame[2 * slot] >> 1;
-
-        if (2 * slot > at)
-            cuts[count++] =
-                (struct cut){ (uint8_t)at, (uint8_t)(2 * slot - at), *id, is_known };
-        at = 2 * slot + 1;
-        /* The same ID again changes nothing; in the last slot there is no byte to delay for. */
-        if (delayed >> slot & 1 && (next != *id || !is_known) && slot < 7) {
-            cuts[count++] = (struct cut){ (uint8_t)at, 1, *id, is_known };
-            at++;
-        }
-        *id = next;
-        is_known = true;
-    }
-    if (at < FRAME_AUX)
-        cuts[count++] = (struct cut){ (uint8_t)at, (uint8_t)(FRAME_AUX - at), *id, is_known };
-    return count;
 }
 
 /* Events for bytes of the marker and reserved IDs. */
@@ -208,8 +84,8 @@ static void take_run(struct tw_unframer *unframer, uint8_t id, uint64_t capture,
 }
 
 /* Gives out a cut, in as many parts as it has in the capture. */
-static void take_cut(struct tw_unframer *unframer, const struct cut *cut, const uint8_t *frame,
-                     const uint64_t *offsets)
+static void take_cut(struct tw_unframer *unframer, const struct tw_cut *cut,
+                     const uint8_t *frame, const uint64_t *offsets)
 {
     unsigned at = cut->at;
     const unsigned end = at + cut->size;
@@ -235,14 +111,14 @@ static void take_cut(struct tw_unframer *unframer, const struct cut *cut, const 
 static void walk(struct tw_unframer *unframer, const uint8_t *in, const uint64_t *offsets,
                  bool is_damaged)
 {
-    const unsigned ids = slots_of(find_ids(load(in)));
+    const unsigned ids = tw_slots_of(tw_halves_ids(tw_halves_load(in)));
     uint8_t frame[FRAME_SIZE];
-    struct cut cuts[CUTS_MAX];
+    struct tw_cut cuts[TW_FRAME_CUTS];
     uint8_t id = unframer->id;
     unsigned count;
 
-    store(frame, complete(load(in)));
-    count = cut_frame(cuts, &id, frame, ids, !unframer->is_muted);
+    tw_halves_store(frame, complete(tw_halves_load(in)));
+    count = tw_cut_frame(cuts, &id, frame, ids, !unframer->is_muted);
     if (offsets[0] != unframer->frame_end)
         unframer->has_gap = true;
     for (unsigned i = 0; i < count && unframer->status == TW_OK; i++) {
@@ -339,13 +215,13 @@ TW_INLINE bool change(struct tw_unframer *unframer, struct cursor *cursor, uint8
 
 /* Bytes of a marker or reserved ID. */
 static TW_NOINLINE bool give_reported(struct tw_unframer *unframer, uint8_t id,
-                                      const struct tw_place *place, struct halves bytes,
+                                      const struct tw_place *place, struct tw_halves bytes,
                                       size_t size)
 {
     struct tw_frame_stream *stream = &unframer->streams[id];
     uint8_t copy[FRAME_SIZE];
 
-    store(copy, bytes);
+    tw_halves_store(copy, bytes);
     unframer->stats.bytes_by_id[id] += size;
     report(unframer, id, place->capture, copy, size);
     /* is_discontinuity: there is a gap before these bytes. */
@@ -356,7 +232,7 @@ static TW_NOINLINE bool give_reported(struct tw_unframer *unframer, uint8_t id,
 }
 
 /* Gives `size` bytes of a frame, from byte `at` on, to the current ID. */
-TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct halves frame,
+TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct tw_halves frame,
                     unsigned at, unsigned size, uint64_t capture)
 {
     const bool has_gap = at || cursor->has_gap;
@@ -365,7 +241,7 @@ TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct 
         if (has_gap && !tw_frame_stream_place(unframer, cursor->stream, cursor->out,
                                               capture + at, FRAME_AUX - at))
             return false;
-        store(cursor->out, skip(frame, at));
+        tw_halves_store(cursor->out, tw_halves_skip(frame, at));
         cursor->out += size;
     } else if (cursor->kind == STREAM_DROP) {
         unframer->stats.bytes_by_id[cursor->id] += size;
@@ -374,7 +250,7 @@ TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct 
                                         .first = FRAME_AUX - at,
                                         .is_discontinuity = has_gap };
 
-        return give_reported(unframer, cursor->id, &place, skip(frame, at), size);
+        return give_reported(unframer, cursor->id, &place, tw_halves_skip(frame, at), size);
     }
     return true;
 }
@@ -383,7 +259,7 @@ TW_INLINE bool give(struct tw_unframer *unframer, struct cursor *cursor, struct 
 TW_INLINE bool split_once(struct tw_unframer *unframer, struct cursor *cursor,
                           const uint8_t *in, unsigned slot, uint64_t capture)
 {
-    const struct halves data = complete(load(in));
+    const struct tw_halves data = complete(tw_halves_load(in));
     unsigned at = 2 * slot;
     const uint8_t next = in[at] >> 1;
 
@@ -405,15 +281,15 @@ TW_INLINE bool split_once(struct tw_unframer *unframer, struct cursor *cursor,
 static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor *cursor,
                                     const uint8_t *in, uint64_t capture)
 {
-    const struct halves data = complete(load(in));
-    const unsigned ids = slots_of(find_ids(load(in)));
-    struct cut cuts[CUTS_MAX];
+    const struct tw_halves data = complete(tw_halves_load(in));
+    const unsigned ids = tw_slots_of(tw_halves_ids(tw_halves_load(in)));
+    struct tw_cut cuts[TW_FRAME_CUTS];
     uint8_t id = cursor->id;
     unsigned count;
 
     if (ids && !(ids & (ids - 1)) && in[2 * tw_lowest_bit(ids)] >> 1 != id)
         return split_once(unframer, cursor, in, tw_lowest_bit(ids), capture);
-    count = cut_frame(cuts, &id, in, ids, true);
+    count = tw_cut_frame(cuts, &id, in, ids, true);
     for (unsigned i = 0; i < count; i++) {
         if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id))
             return false;
@@ -437,7 +313,7 @@ TW_INLINE bool split_apart(struct tw_unframer *unframer, struct cursor *cursor,
 
 /* A frame whose one ID byte names the ID that is kept already. */
 TW_INLINE bool give_renamed(struct tw_unframer *unframer, struct cursor *cursor,
-                            struct halves frame, unsigned slot, uint64_t capture)
+                            struct tw_halves frame, unsigned slot, uint64_t capture)
 {
     const unsigned at = 2 * slot;
     const bool is_last = slot == 7;
@@ -448,7 +324,7 @@ TW_INLINE bool give_renamed(struct tw_unframer *unframer, struct cursor *cursor,
     if (!is_last && !tw_frame_stream_place(unframer, cursor->stream, cursor->out + at,
                                            capture + at + 1, FRAME_AUX - at - 1))
         return false;
-    store(cursor->out, squeeze(complete(frame), slot));
+    tw_halves_store(cursor->out, tw_halves_squeeze(complete(frame), slot));
     cursor->out += FRAME_AUX - 1;
     cursor->has_gap = is_last;
     return true;
@@ -464,7 +340,7 @@ TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor
     if (cursor->kind != STREAM_KEEP) {
         do
             in += FRAME_SIZE;
-        while (in != end && is_all_data(load(in)));
+        while (in != end && tw_halves_are_data(tw_halves_load(in)));
         unframer->stats.bytes_by_id[cursor->id] +=
             (uint64_t)(in - start) / FRAME_SIZE * FRAME_AUX;
         return in;
@@ -475,11 +351,11 @@ TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor
         cursor->has_gap = false;
     }
     do {
-        const struct halves frame = load(in);
+        const struct tw_halves frame = tw_halves_load(in);
 
-        if (!is_all_data(frame))
+        if (!tw_halves_are_data(frame))
             break;
-        store(out, complete(frame));
+        tw_halves_store(out, complete(frame));
         out += FRAME_AUX;
         in += FRAME_SIZE;
     } while (in != end);
@@ -491,8 +367,8 @@ TW_INLINE const uint8_t *pass_frames(struct tw_unframer *unframer, struct cursor
 TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
                           const uint8_t *in, uint64_t capture)
 {
-    const struct halves frame = load(in);
-    const uint64_t ids = find_ids(frame);
+    const struct tw_halves frame = tw_halves_load(in);
+    const uint64_t ids = tw_halves_ids(frame);
     const uint8_t first = (uint8_t)frame.low >> 1;
 
     /* The common kinds: one ID byte, which changes the ID for the whole frame, or repeats it. */
@@ -510,12 +386,12 @@ TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
         return true;
     }
     if (ids && (ids & (ids - 1)) == 0 && cursor->kind == STREAM_KEEP) {
-        const unsigned slot = slot_of(ids);
+        const unsigned slot = tw_slot_of(ids);
 
         if (in[(size_t)2 * slot] >> 1 == cursor->id)
             return give_renamed(unframer, cursor, frame, slot, capture);
     }
-    return !names_7f(frame) && split_apart(unframer, cursor, in, capture);
+    return !tw_halves_name_7f(frame) && split_apart(unframer, cursor, in, capture);
 }
 
 /* Returns the number of frames done: all, or those before one that names ID 7F, or before memory
@@ -531,7 +407,7 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
     while (in != end) {
         const uint64_t at = capture + (uint64_t)(in - frames);
 
-        if (cursor.kind != STREAM_REPORT && is_all_data(load(in))) {
+        if (cursor.kind != STREAM_REPORT && tw_halves_are_data(tw_halves_load(in))) {
             const uint8_t *next = pass_frames(unframer, &cursor, in, end, at);
 
             if (!next)
@@ -552,14 +428,35 @@ static size_t unpack(struct tw_unframer *unframer, const uint8_t *frames, size_t
     return count;
 }
 
+/* ---- one frame alone ---- */
+
+unsigned tw_frame_split(struct tw_frame_cut cuts[TW_FRAME_CUTS], uint8_t bytes[TW_FRAME_SIZE],
+                        uint8_t *id, const uint8_t frame[TW_FRAME_SIZE])
+{
+    const struct tw_halves halves = tw_halves_load(frame);
+    const unsigned ids = tw_slots_of(tw_halves_ids(halves));
+    struct tw_cut found[TW_FRAME_CUTS];
+    unsigned count;
+
+    tw_halves_store(bytes, complete(halves));
+    if (!ids) {
+        cuts[0] = (struct tw_frame_cut){ 0, FRAME_AUX, *id };
+        return 1;
+    }
+    count = tw_cut_frame(found, id, frame, ids, true);
+    for (unsigned i = 0; i < count; i++)
+        cuts[i] = (struct tw_frame_cut){ found[i].at, found[i].size, found[i].id };
+    return count;
+}
+
 /* ---- both ---- */
 
 /* The first frame of several, by the general way if it needs that. */
 static bool take_special(struct tw_unframer *unframer, const uint8_t *frame, uint64_t capture)
 {
-    const struct halves halves = load(frame);
+    const struct tw_halves halves = tw_halves_load(frame);
 
-    if (names_7f(halves)) {
+    if (tw_halves_name_7f(halves)) {
         if (halves.low == BARRIER_HALF && halves.high == BARRIER_HALF &&
             !unframer->config.no_barrier)
             take_barrier(unframer, capture);

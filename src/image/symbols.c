@@ -61,7 +61,8 @@ size_t tw_symbols_count(const struct tw_symbols *symbols)
     return symbols->count;
 }
 
-/* By address; at one address the outermost first, and of aliases the best one. */
+/* By address; at one address the outermost first, and of aliases the best one: functions before
+   labels, global before weak before local, then the shortest. */
 static int compare(const void *left, const void *right)
 {
     enum { NAME_MOST = 256 }; /* names may be as long as the file */
@@ -75,6 +76,8 @@ static int compare(const void *left, const void *right)
         return a->end > b->end ? -1 : 1;
     if (a->rank != b->rank)
         return a->rank > b->rank ? -1 : 1;
+    if (strnlen(a->name, NAME_MOST) != strnlen(b->name, NAME_MOST))
+        return strnlen(a->name, NAME_MOST) < strnlen(b->name, NAME_MOST) ? -1 : 1;
     return strncmp(a->name, b->name, NAME_MOST);
 }
 
@@ -231,6 +234,51 @@ bool tw_symbols_find(const struct tw_symbols *symbols, struct tw_symbol *symbol,
     if (!low || symbols->spans[low - 1].symbol == SIZE_MAX)
         return false;
     show(symbol, &symbols->items[symbols->spans[low - 1].symbol]);
+    return true;
+}
+
+/* How many symbols begin at or before an address. */
+static size_t symbols_upto(const struct tw_symbols *symbols, uint64_t address)
+{
+    size_t low = 0, high = symbols->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (symbols->items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool tw_symbols_function(const struct tw_symbols *symbols, struct tw_symbol *symbol,
+                         uint64_t address)
+{
+    const size_t upto = symbols_upto(symbols, address);
+    uint64_t end;
+
+    if (!tw_symbols_find(symbols, symbol, address))
+        return false;
+    end = symbol->address + symbol->size;
+    for (size_t i = upto; i < symbols->count && symbols->items[i].start < end; i++) {
+        if (symbols->items[i].is_sized)
+            continue;
+        end = symbols->items[i].start;
+        symbol->size = end - symbol->address;
+    }
+    for (size_t i = upto; i-- > 0 && symbols->items[i].start > symbol->address;) {
+        const struct symbol *label = &symbols->items[i];
+
+        if (label->is_sized)
+            continue;
+        while (i && symbols->items[i - 1].start == label->start &&
+               !symbols->items[i - 1].is_sized)
+            label = &symbols->items[--i]; /* the best of several */
+        *symbol = (struct tw_symbol){ label->name, label->start, end - label->start };
+        break;
+    }
     return true;
 }
 

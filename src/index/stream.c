@@ -215,7 +215,7 @@ static enum tw_status take_packet(struct tw_index *index, struct tw_index_line *
 
     if (protocol->notes)
         count = protocol->notes(line->state, notes, line->reader, packet);
-    if (protocol->is_bad(packet->type) && count < TW_INDEX_NOTES)
+    if (tw_kind_is_bad(tw_type_kind(protocol, packet->type)) && count < TW_INDEX_NOTES)
         count += tw_note(&notes[count], TW_INDEX_BAD, packet->type);
     if (count) {
         const uint64_t offset = tw_position_at(position, from);

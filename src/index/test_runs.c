@@ -254,7 +254,7 @@ static void list(struct noted *to, const struct subject *subject, uint8_t id)
                                            .base = subject->about.base,
                                            .packets_only = true };
     struct itm_times times = { 0 };
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     struct tw_tree *tree;
     uint64_t at = subject->about.base;
     enum tw_status status = TW_MORE;
@@ -344,7 +344,7 @@ static void take(struct seen *to, struct tw_tree *tree, const struct subject *su
                  uint64_t at, uint64_t least, size_t most)
 {
     enum tw_status status = TW_MORE;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     to->count = 0;
     while (status != TW_END && to->count < most) {

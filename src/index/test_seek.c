@@ -386,7 +386,7 @@ static void take(struct seen *to, struct tw_tree *tree, const struct capture *ca
                  uint64_t at, uint64_t least)
 {
     enum tw_status status = TW_MORE;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     to->count = 0;
     while (status != TW_END) {

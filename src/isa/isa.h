@@ -80,7 +80,10 @@ struct tw_rv_options {
     bool has_zcmt;
     bool x1_links_only; /* is_link and is_return as in the 2020 draft's decoder: x1 alone, and a
                            return needs rd = x0 */
-    uint64_t jvt_base;  /* Zcmt: address of the jump vector table */
+    /* As N-Trace has them: a coroutine swap is a return and then a call; jalr from x0 does not tell
+       its target. */
+    bool swaps_link, jalr_is_indirect;
+    uint64_t jvt_base; /* Zcmt: address of the jump vector table */
 };
 
 /* What an instruction does to memory or CSRs, with the codes of E-Trace's dtype. */

@@ -57,6 +57,8 @@ static void set_call_and_return(struct tw_rv_instruction *out,
             out->itype == TW_RV_CALL_UNINFERABLE || out->itype == TW_RV_CALL_INFERABLE;
         flow->is_return = out->itype == TW_RV_RETURN;
     }
+    if (options->swaps_link && out->itype == TW_RV_SWAP_COROUTINE)
+        flow->is_link = flow->is_return = true;
     if (flow->is_link)
         flow->sub = TW_SUB_LINK;
     else if (flow->is_return)
@@ -232,7 +234,7 @@ static void classify_32(struct tw_rv_instruction *out, uint32_t opcode, uint64_t
     case 0x67:
         if (funct3 != 0)
             break;
-        if (rs1 == 0)
+        if (rs1 == 0 && !options->jalr_is_indirect)
             direct_jump(out, rd, add(0, extend(bits(opcode, 31, 20), 12), isa) & ~UINT64_C(1),
                         options);
         else

@@ -72,17 +72,6 @@ static void reader_lost(void *reader)
     tw_itm_reader_lost(reader);
 }
 
-static bool is_bad(unsigned type)
-{
-    return type == TW_ITM_PACKET_RESERVED || type == TW_ITM_PACKET_BAD_SEQUENCE ||
-           type == TW_ITM_PACKET_INCOMPLETE;
-}
-
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_ITM_PACKET_NOT_SYNC;
-}
-
 const struct tw_protocol tw_itm = {
     .name = "itm",
     .title = "Instrumentation Trace Macrocell and Data Watchpoint and Trace",
@@ -101,9 +90,8 @@ const struct tw_protocol tw_itm = {
     .write = tw_itm_write,
     .print = tw_itm_print,
     .json = tw_itm_json,
-    .type_name = tw_itm_type_name,
-    .is_bad = is_bad,
-    .is_not_sync = is_not_sync,
+    .types = tw_itm_types,
+    .type_count = TW_ITM_PACKET_TYPES,
     .decoder_init = tw_itm_decoder_init,
     .decode = tw_itm_decode,
     .end = tw_itm_end,

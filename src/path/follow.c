@@ -55,6 +55,7 @@ void tw_follow_context(struct tw_follow *follow, uint32_t space,
     if (follow->look)
         follow->look(follow->look_context, &view, context);
     set_view(follow, &view);
+    follow->is_stopped = follow->stops_at_context;
 }
 
 void tw_follow_time(struct tw_follow *follow, const struct tw_element *timestamp)
@@ -102,6 +103,7 @@ void tw_follow_leave(struct tw_follow *follow)
 
 void tw_follow_enter(struct tw_follow *follow)
 {
+    follow->is_stopped = false;
     tw_code_refresh(follow->code);
     if (follow->epoch == follow->code->epoch)
         return;

@@ -30,9 +30,11 @@ struct tw_follow {
     bool code_is_missing; /* at TW_NEXT_NEEDED: because `address` is not in the image */
     uint32_t lost_atoms;  /* that came while code was missing, since the last ADDR_NACC */
     bool check_continuity;
-    bool splits_sources;  /* a source address's range is split at each not-taken waypoint */
-    uint8_t return_depth; /* entries that the protocol's analyzer keeps */
-    uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
+    bool splits_sources;   /* a source address's range is split at each not-taken waypoint */
+    bool stops_at_context; /* a batch ends behind a PE_CONTEXT ... */
+    bool is_stopped;       /* ... and one has come in this run over the input */
+    uint8_t return_depth;  /* entries that the protocol's analyzer keeps */
+    uint8_t error; /* enum tw_error_code: what stopped the path; the decoder clears it */
     uint64_t error_detail;
 
     struct {

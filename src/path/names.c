@@ -34,6 +34,7 @@ const char *tw_element_type_name(unsigned type)
         [TW_ELEMENT_BUS_TRANSFER] = "BUS_TRANSFER",
         [TW_ELEMENT_CUSTOM] = "CUSTOM",
         [TW_ELEMENT_ERROR] = "ERROR",
+        [TW_ELEMENT_REPEAT] = "REPEAT",
     };
 
     return NAME_OF(names, type, "UNKNOWN");
@@ -100,6 +101,22 @@ const char *tw_error_code_name(unsigned code)
     };
 
     return NAME_OF(names, code, "unknown");
+}
+
+const char *tw_packet_kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [TW_PACKET_OTHER] = "other",     [TW_PACKET_NOT_SYNC] = "not-sync",
+        [TW_PACKET_BAD] = "bad",         [TW_PACKET_CUT] = "cut",
+        [TW_PACKET_SYNC] = "sync",       [TW_PACKET_OVERFLOW] = "overflow",
+        [TW_PACKET_DISCARD] = "discard", [TW_PACKET_INFO] = "info",
+        [TW_PACKET_FLOW] = "flow",       [TW_PACKET_EXCEPTION] = "exception",
+        [TW_PACKET_CONTEXT] = "context", [TW_PACKET_TIME] = "time",
+        [TW_PACKET_EVENT] = "event",     [TW_PACKET_DATA] = "data",
+        [TW_PACKET_PADDING] = "padding",
+    };
+
+    return NAME_OF(names, kind, "other");
 }
 
 const char *tw_space_name(uint32_t space)

@@ -16,7 +16,8 @@ static const char *trace_on_word(unsigned value)
 
 static const char *event_word(unsigned value)
 {
-    static const char *const words[] = { "trigger", "numbered", "notify" };
+    static const char *const words[] = { "trigger",   "numbered", "notify", "flush",
+                                         "trace_off", "lost",     "circuit" };
 
     return word(words, TW_LENGTH(words), value);
 }
@@ -64,33 +65,48 @@ static void json_range(struct tw_text *out, const struct tw_element *e)
     tw_json_u64(out, "cond", flag(e, TW_RANGE_CONDITIONAL));
 }
 
+/* A context of RISC-V: hcontext or scontext. */
+static uint64_t wide_context(const struct tw_element *e, unsigned format, uint32_t low)
+{
+    const bool is_sent = (e->flags & TW_CONTEXT_OWNERSHIP) && e->ownership == format;
+
+    return is_sent ? (uint64_t)e->context_high << 32 | low : low;
+}
+
 static void json_context(struct tw_text *out, const struct tw_element *e)
 {
     tw_json_text(out, "isa", tw_isa_name(e->isa));
     tw_json_u64(out, "bits", e->flags & TW_CONTEXT_64BIT ? 64 : 32);
     if (e->flags & TW_CONTEXT_HAS_PRIV) {
         tw_json_u64(out, "priv", e->el);
+        if (e->flags & TW_CONTEXT_OWNERSHIP) {
+            tw_json_u64(out, "v", e->is_virtual);
+            tw_json_u64(out, "format", e->ownership);
+        }
     } else {
         tw_json_text(out, "sec", tw_security_name(e->security));
         if (e->flags & TW_CONTEXT_HAS_EL)
             tw_json_u64(out, "el", e->el);
     }
     if (e->flags & TW_CONTEXT_HAS_VMID)
-        tw_json_hex(out, "vmid", e->vmid);
+        tw_json_hex(out, "vmid", wide_context(e, 3, e->vmid));
     if (e->flags & TW_CONTEXT_HAS_CID)
-        tw_json_hex(out, "cid", e->context_id);
+        tw_json_hex(out, "cid", wide_context(e, 2, e->context_id));
 }
 
 static void json_exception(struct tw_text *out, const struct tw_element *e)
 {
-    tw_json_u64(out, "num", e->number);
-    if (e->flags & TW_EXCEPTION_RISCV)
-        tw_json_u64(out, "interrupt", flag(e, TW_EXCEPTION_INTERRUPT));
-    else
+    const bool is_riscv = e->flags & TW_EXCEPTION_RISCV;
+
+    if (!is_riscv || e->number != TW_CAUSE_UNKNOWN)
+        tw_json_u64(out, "num", e->number);
+    if (!is_riscv)
         tw_json_u64(out, "has_ret", flag(e, TW_EXCEPTION_HAS_RETURN));
+    else if (e->kind == TW_TRAP_KNOWN)
+        tw_json_u64(out, "interrupt", flag(e, TW_EXCEPTION_INTERRUPT));
     if (e->flags & TW_EXCEPTION_HAS_RETURN)
         tw_json_hex(out, "ret", e->return_address);
-    if (e->flags & TW_EXCEPTION_RISCV) {
+    if (is_riscv) {
         if (e->flags & TW_EXCEPTION_HAS_TVAL)
             tw_json_hex(out, "tval", e->tval);
         return;
@@ -220,6 +236,19 @@ static void json_error(struct tw_text *out, const struct tw_element *e)
     tw_json_u64(out, "skipped", e->skipped);
 }
 
+/* RISC-V: what else is known of an event. */
+static void json_event(struct tw_text *out, const struct tw_element *e)
+{
+    if (e->kind == TW_EVENT_NOTIFY || (e->kind == TW_EVENT_TRIGGER && e->value))
+        tw_json_hex(out, "addr", e->value); /* the instruction that was reported */
+    if (e->kind == TW_EVENT_LOST)
+        tw_json_hex(out, "ecode", e->value);
+    if (e->kind == TW_EVENT_CIRCUIT) {
+        tw_json_hex(out, "addr", e->value);
+        tw_json_hex(out, "value", e->value_more);
+    }
+}
+
 static void json_rest(struct tw_text *out, const struct tw_element *e)
 {
     switch (e->type) {
@@ -229,6 +258,8 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
         break;
     case TW_ELEMENT_TRACE_ON:
         tw_json_text(out, "reason", trace_on_word(e->reason));
+        if (e->count) /* N-Trace */
+            tw_json_u64(out, "sync", e->count - 1);
         break;
     case TW_ELEMENT_I_RANGE_NOPATH:
         tw_json_hex(out, "st", e->first);
@@ -248,8 +279,7 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_EVENT:
         tw_json_text(out, "kind", event_word(e->kind));
         tw_json_u64(out, "num", e->count);
-        if (e->kind == TW_EVENT_NOTIFY) /* RISC-V: the instruction that was reported */
-            tw_json_hex(out, "addr", e->value);
+        json_event(out, e);
         break;
     case TW_ELEMENT_SYNC_MARKER:
         tw_json_text(out, "kind", "ts");
@@ -276,6 +306,10 @@ static void json_rest(struct tw_text *out, const struct tw_element *e)
         break;
     case TW_ELEMENT_ERROR:
         json_error(out, e);
+        break;
+    case TW_ELEMENT_REPEAT:
+        tw_json_u64(out, "k", e->count);
+        tw_json_u64(out, "n", e->times);
         break;
     default:
         break;
@@ -336,6 +370,26 @@ size_t tw_element_json(char *out, size_t room, const struct tw_element *e, uint8
     return text.size;
 }
 
+static void text_exception(struct tw_text *out, const struct tw_element *e)
+{
+    if (!(e->flags & TW_EXCEPTION_RISCV) || e->number != TW_CAUSE_UNKNOWN)
+        tw_text_format(out, "%s 0x%x",
+                       e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt" : "number",
+                       (unsigned)e->number);
+    else
+        tw_text_add(out, e->kind == TW_TRAP_ANY              ? "trap"
+                         : e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt"
+                                                             : "exception");
+    if (e->flags & TW_EXCEPTION_HAS_RETURN) {
+        tw_text_add(out, " return ");
+        tw_text_hex(out, e->return_address);
+    }
+    if (e->flags & TW_EXCEPTION_HAS_TVAL) {
+        tw_text_add(out, " tval ");
+        tw_text_hex(out, e->tval);
+    }
+}
+
 /* A few words for people: what the JSON says, without keys. */
 static void text_body(struct tw_text *out, const struct tw_element *e)
 {
@@ -376,19 +430,11 @@ static void text_body(struct tw_text *out, const struct tw_element *e)
             tw_text_format(out, " vmid=0x%x", (unsigned)e->vmid);
         if (e->flags & TW_CONTEXT_HAS_CID)
             tw_text_format(out, " cid=0x%x", (unsigned)e->context_id);
+        if (e->flags & TW_CONTEXT_OWNERSHIP)
+            tw_text_add(out, e->is_virtual ? " virtual" : "");
         break;
     case TW_ELEMENT_EXCEPTION:
-        tw_text_format(out, "%s 0x%x",
-                       e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt" : "number",
-                       (unsigned)e->number);
-        if (e->flags & TW_EXCEPTION_HAS_RETURN) {
-            tw_text_add(out, " return ");
-            tw_text_hex(out, e->return_address);
-        }
-        if (e->flags & TW_EXCEPTION_HAS_TVAL) {
-            tw_text_add(out, " tval ");
-            tw_text_hex(out, e->tval);
-        }
+        text_exception(out, e);
         break;
     case TW_ELEMENT_ADDR_NACC:
         tw_text_hex(out, e->address);
@@ -497,6 +543,10 @@ static void text_rest(struct tw_text *out, const struct tw_element *e)
     case TW_ELEMENT_CUSTOM:
         tw_text_format(out, "%u ", (unsigned)e->number);
         tw_text_hex(out, e->value);
+        break;
+    case TW_ELEMENT_REPEAT:
+        tw_text_format(out, "the last %u elements, %llu more times", (unsigned)e->count,
+                       (unsigned long long)e->times);
         break;
     default:
         text_body(out, e);

@@ -153,6 +153,12 @@ static const struct {
       "{\"i\":19,\"id\":16,\"t\":\"ERROR\",\"code\":\"range-limit\","
       "\"msg\":\"no branch within the range limit up to 0x401000\",\"skipped\":0}",
       "0x13      0x10 ERROR          no branch within the range limit up to 0x401000; skipped 0 bytes" },
+    { { .index = 20, .type = TW_ELEMENT_REPEAT, .count = 3, .times = 0x100000000 },
+      "{\"i\":20,\"id\":16,\"t\":\"REPEAT\",\"k\":3,\"n\":4294967296}",
+      "0x14      0x10 REPEAT         the last 3 elements, 4294967296 more times" },
+    { { .index = 21, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_FLUSH, .count = 0x42 },
+      "{\"i\":21,\"id\":16,\"t\":\"EVENT\",\"kind\":\"flush\",\"num\":66}",
+      "0x15      0x10 EVENT          flush 66" },
 };
 /* clang-format on */
 

@@ -9,7 +9,7 @@ enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
 static bool has_room(const struct tw_stage *stage)
 {
-    return stage->limit - stage->out >= TW_PTM_PACKET_MOST;
+    return stage->limit - stage->out >= TW_PTM_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static void set_cycles(struct tw_element *element, uint32_t cycles)

@@ -4,33 +4,33 @@
 #include "ptm/packet.h"
 
 /* clang-format off */
-static const char *const names[TW_PTM_TYPES] = {
-    [TW_PTM_NOT_SYNC] = "NOTSYNC",
-    [TW_PTM_INCOMPLETE_EOT] = "INCOMPLETE_EOT",
-    [TW_PTM_BAD_SEQUENCE] = "BAD_SEQUENCE",
-    [TW_PTM_RESERVED] = "RESERVED",
-    [TW_PTM_ASYNC] = "ASYNC",
-    [TW_PTM_ISYNC] = "ISYNC",
-    [TW_PTM_ATOM] = "ATOM",
-    [TW_PTM_BRANCH_ADDRESS] = "BRANCH_ADDRESS",
-    [TW_PTM_WP_UPDATE] = "WP_UPDATE",
-    [TW_PTM_TRIGGER] = "TRIGGER",
-    [TW_PTM_CONTEXT_ID] = "CTXTID",
-    [TW_PTM_VMID] = "VMID",
-    [TW_PTM_TIMESTAMP] = "TIMESTAMP",
-    [TW_PTM_EXCEPTION_RETURN] = "ERET",
-    [TW_PTM_IGNORE] = "IGNORE",
+const struct tw_packet_type tw_ptm_types[TW_PTM_TYPES] = {
+    [TW_PTM_NOT_SYNC] = { "NOTSYNC", TW_PACKET_NOT_SYNC },
+    [TW_PTM_INCOMPLETE_EOT] = { "INCOMPLETE_EOT", TW_PACKET_CUT },
+    [TW_PTM_BAD_SEQUENCE] = { "BAD_SEQUENCE", TW_PACKET_BAD },
+    [TW_PTM_RESERVED] = { "RESERVED", TW_PACKET_BAD },
+    [TW_PTM_ASYNC] = { "ASYNC", TW_PACKET_SYNC },
+    [TW_PTM_ISYNC] = { "ISYNC", TW_PACKET_INFO },
+    [TW_PTM_ATOM] = { "ATOM", TW_PACKET_FLOW },
+    [TW_PTM_BRANCH_ADDRESS] = { "BRANCH_ADDRESS", TW_PACKET_FLOW },
+    [TW_PTM_WP_UPDATE] = { "WP_UPDATE", TW_PACKET_FLOW },
+    [TW_PTM_TRIGGER] = { "TRIGGER", TW_PACKET_EVENT },
+    [TW_PTM_CONTEXT_ID] = { "CTXTID", TW_PACKET_CONTEXT },
+    [TW_PTM_VMID] = { "VMID", TW_PACKET_CONTEXT },
+    [TW_PTM_TIMESTAMP] = { "TIMESTAMP", TW_PACKET_TIME },
+    [TW_PTM_EXCEPTION_RETURN] = { "ERET", TW_PACKET_EXCEPTION },
+    [TW_PTM_IGNORE] = { "IGNORE", TW_PACKET_PADDING },
 };
 /* clang-format on */
 
 const char *tw_ptm_type_name(unsigned type)
 {
-    return type < TW_PTM_TYPES ? names[type] : "UNKNOWN";
+    return type < TW_PTM_TYPES ? tw_ptm_types[type].name : "UNKNOWN";
 }
 
 bool tw_ptm_type_is_bad(unsigned type)
 {
-    return type >= TW_PTM_INCOMPLETE_EOT && type <= TW_PTM_RESERVED;
+    return type < TW_PTM_TYPES && tw_kind_is_bad(tw_ptm_types[type].kind);
 }
 
 /* Letters, the oldest atom first. */

@@ -93,11 +93,6 @@ static enum tw_status write(void *writer, uint8_t *out, size_t *size, const void
     return tw_ptm_write(writer, out, size, packet);
 }
 
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_PTM_NOT_SYNC;
-}
-
 const struct tw_protocol tw_ptm = {
     .name = "ptm",
     .title = "Arm PTM (Program Flow Trace)",
@@ -116,9 +111,8 @@ const struct tw_protocol tw_ptm = {
     .write = write,
     .print = tw_ptm_print,
     .json = tw_ptm_json,
-    .type_name = tw_ptm_type_name,
-    .is_bad = tw_ptm_type_is_bad,
-    .is_not_sync = is_not_sync,
+    .types = tw_ptm_types,
+    .type_count = TW_PTM_TYPES,
     .code_config = tw_ptm_code_config,
     .decoder_init = tw_ptm_decoder_init,
     .decode = tw_ptm_decode,

@@ -217,7 +217,7 @@ static char *decode_text(const uint8_t *bytes, size_t size, size_t piece,
 {
     struct exec_memory *memory = exec_memory_new();
     struct exec_tree tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     char *out = calloc(1, 1 << 20);
     size_t at = 0, length = 0;
 

@@ -200,6 +200,7 @@ void tw_stm_select(struct tw_stm_reader *reader, uint8_t use, uint64_t value);
 bool tw_stm_parse_long(const struct tw_stm_reader *reader, struct tw_stm_parsed *parsed,
                        uint64_t *time, const uint8_t *data, size_t at);
 enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+extern const struct tw_packet_type tw_stm_types[TW_STM_TYPES];
 void tw_stm_print(struct tw_text *out, const void *packet);
 void tw_stm_json(struct tw_text *out, const void *packet);
 

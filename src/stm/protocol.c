@@ -50,16 +50,6 @@ static void reader_lost(void *reader)
     tw_stm_reader_lost(reader);
 }
 
-static bool is_bad(unsigned type)
-{
-    return type == TW_STM_RESERVED || type == TW_STM_BAD_SEQUENCE || type == TW_STM_INCOMPLETE;
-}
-
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_STM_NOT_SYNC;
-}
-
 const struct tw_protocol tw_stm = {
     .name = "stm",
     .title = "System Trace Macrocell (STPv2)",
@@ -78,9 +68,8 @@ const struct tw_protocol tw_stm = {
     .write = tw_stm_write,
     .print = tw_stm_print,
     .json = tw_stm_json,
-    .type_name = tw_stm_type_name,
-    .is_bad = is_bad,
-    .is_not_sync = is_not_sync,
+    .types = tw_stm_types,
+    .type_count = TW_STM_TYPES,
     .decoder_init = tw_stm_decoder_init,
     .decode = tw_stm_decode,
     .end = tw_stm_end,

@@ -10,10 +10,12 @@
 #include "path/follow.h"
 #include "protocol.h"
 #include "stage/position.h"
+#include "tree/stats.h"
 
 enum {
     TW_BRANCH_ELEMENTS = 2048,  /* of a batch */
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
+    TW_THREADS_MAX = 256,       /* of a tree */
     TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
 };
 
@@ -21,12 +23,19 @@ struct tw_branch {
     struct tw_tree *tree;
     const struct tw_protocol *protocol;
     uint8_t id;
+    uint32_t src; /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
+    struct tw_shared
+        *shared; /* ... or several share its stream, and it has no decoder; or NULL */
+    struct tw_shared_part *part; /* of one such source: its packets; or NULL */
+    uint32_t order;              /* place in the tree's list */
     void *config;
     struct tw_code *code; /* may be shared with other branches */
     bool owns_code;
     struct tw_image *image;            /* made for the source's own callback; or NULL */
     struct tw_code_config code_config; /* as asked for, to know who may share */
-    struct tw_source_stats stats;
+    struct tw_stats stats;
+    void *user;      /* of the source, and ... */
+    uint32_t source; /* ... its number */
 
     /* What is held of the stream. */
     struct tw_stream stream;
@@ -61,14 +70,13 @@ struct tw_branch {
     size_t run_size, run_room;
     uint64_t run_end;
     uint64_t handled_gap, next_gap;
-    bool knows_gap;         /* next_gap is worked out */
-    bool is_understood;     /* the last packet handed out was */
-    bool is_sync_type[256]; /* types of packets that are synchronization */
+    bool knows_gap;     /* next_gap is worked out */
+    bool is_understood; /* the last packet handed out was */
 };
 
 /* A branch that has elements.  The key is the capture offset at which the next of them was released,
-   and below it the branch's ID. */
-enum { TW_LIVE_ID_BITS = 8 };
+   and below it the branch's place among all, which ascend by ID. */
+enum { TW_LIVE_ORDER_BITS = 16 };
 struct tw_live {
     uint64_t key;
     struct tw_branch *branch;
@@ -82,10 +90,12 @@ struct tw_kept {
 
 struct tw_tree {
     struct tw_tree_config config;
+    struct tw_counter counter; /* config.counter leads here, or is NULL */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
-    struct tw_branch **branches;  /* ascending by ID */
+    struct tw_branch **branches;  /* ascending by ID, then src */
     size_t branch_count, branch_room;
+    uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
@@ -100,15 +110,30 @@ struct tw_tree {
     atomic_bool is_cancelled;
     bool guesses; /* for tests: segments begin knowing nothing, also where they could */
 
-    /* Unframed: what is held of the only stream. */
+    /* Unframed: what is held of the only stream (unframed.c). */
     uint8_t *bytes;
     size_t size, room;
     uint64_t offset;
-    struct tw_place place;
+    struct tw_place place; /* where all of it lies, unless there are `places` */
+    struct tw_place *places;
+    size_t place_count, place_room;
+    struct tw_return *mark; /* see tw_tree_mark; or NULL */
 };
 
+/* source.c: the branch of an ID; of a stream that several sources share: that of the stream. */
+struct tw_branch *tw_branch_of(const struct tw_tree *tree, unsigned id);
+void tw_branch_free(struct tw_branch *branch);
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
+/* Unframed: more bytes of the only stream, which lie at offset `index` of the capture. */
+enum tw_status tw_unframed_hold(struct tw_tree *tree, uint64_t index, const uint8_t *data,
+                                size_t size);
+/* Where the next byte lies, if it follows on the last one. */
+uint64_t tw_unframed_next(const struct tw_tree *tree);
+/* The first `size` bytes held are done. */
+void tw_unframed_drop(struct tw_tree *tree, size_t size);
+void tw_unframed_reset(struct tw_tree *tree);
+void tw_unframed_free(struct tw_tree *tree);
 /* Brings the branch's view of its stream up to date; drops what is done. */
 void tw_branch_refresh(struct tw_branch *branch);
 /* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */

@@ -130,12 +130,6 @@ static void reader_lost(void *reader)
     ((struct reader *)reader)->custom->about.reader_lost(reader_of(reader));
 }
 
-static bool is_never(unsigned type)
-{
-    (void)type;
-    return false;
-}
-
 static void words_of(char *words, const struct tw_custom *custom,
                      const struct tw_packet *packet)
 {
@@ -151,7 +145,7 @@ void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
     char words[WORDS_ROOM];
 
     words_of(words, custom_of(protocol), packet);
-    tw_text_add(out, protocol->type_name(packet->type));
+    tw_text_add(out, tw_type_name(protocol, packet->type));
     if (words[0])
         tw_text_char(out, ' ');
     tw_text_add(out, words);
@@ -296,16 +290,16 @@ static void forget(struct decoder *d)
 static void take(struct decoder *d, const struct tw_packet *packet, const uint8_t *bytes,
                  bool is_cut)
 {
-    const struct tw_protocol *table = &d->custom->table;
+    const unsigned kind = tw_type_kind(&d->custom->table, packet->type);
 
-    if (table->is_not_sync(packet->type)) {
+    if (kind == TW_PACKET_NOT_SYNC) {
         d->damage.skipped += packet->size;
         if (d->damage.code != TW_ERROR_NONE)
             d->damage.reason = TW_REASON_BAD_PACKET;
         return;
     }
     d->last_index = packet->index;
-    if (table->is_bad(packet->type)) {
+    if (tw_kind_is_bad(kind)) {
         settle(d);
         d->damage =
             (struct tw_damage){ .code = is_cut ? TW_ERROR_TRUNCATED : TW_ERROR_BAD_SEQUENCE,
@@ -346,7 +340,8 @@ static enum tw_status decode_stretch(struct decoder *d, struct tw_output *out,
         packet->id = out->batch->id;
         in->used += packet->size;
         d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
-        if (has_gap && packet->size == size && d->custom->table.is_bad(packet->type))
+        if (has_gap && packet->size == size &&
+            tw_kind_is_bad(tw_type_kind(&d->custom->table, packet->type)))
             continue; /* a packet that the gap cut is no packet */
         take(d, packet, at, packet->size == size && in->is_last);
     }
@@ -518,8 +513,7 @@ static void fill_table(struct tw_custom *custom)
         .read = read_packet,
         .reader_lost = reader_lost,
         .type_name = about->type_name,
-        .is_bad = about->is_bad ? about->is_bad : is_never,
-        .is_not_sync = about->is_not_sync ? about->is_not_sync : is_never,
+        .type_kind = about->type_kind,
         .code_config = code_config,
         .decoder_init = decoder_init,
         .decode = about->decode ? decode : NULL,

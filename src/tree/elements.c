@@ -3,59 +3,19 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/shared.h"
 #include "tree/tally.h"
-
-void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
-                       size_t count)
-{
-    uint64_t ranges = 0, instructions = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct tw_element *element = &elements[i];
-
-        if (element->type == TW_ELEMENT_INSTR_RANGE) {
-            ranges++;
-            instructions += element->count;
-            continue;
-        }
-        stats->elements[element->type < TW_ELEMENT_TYPES ? element->type : 0]++;
-        if (element->type == TW_ELEMENT_ERROR) {
-            stats->errors[element->error < TW_ERROR_CODES ? element->error : 0]++;
-            stats->unsynced_bytes += element->skipped;
-        } else if (element->type == TW_ELEMENT_NO_SYNC) {
-            stats->overflows += element->reason == TW_REASON_OVERFLOW;
-            stats->discards += element->reason == TW_REASON_DISCARD;
-            stats->losses += element->reason != TW_REASON_INIT;
-        } else if (element->type == TW_ELEMENT_ADDR_NACC) {
-            stats->missing_code++;
-        }
-    }
-    stats->elements[TW_ELEMENT_INSTR_RANGE] += ranges;
-    stats->instructions += instructions;
-}
-
-void tw_stats_add(struct tw_source_stats *to, const struct tw_source_stats *from)
-{
-    for (size_t i = 0; i < TW_ELEMENT_TYPES; i++)
-        to->elements[i] += from->elements[i];
-    for (size_t i = 0; i < TW_ERROR_CODES; i++)
-        to->errors[i] += from->errors[i];
-    to->unsynced_bytes += from->unsynced_bytes;
-    to->instructions += from->instructions;
-    to->overflows += from->overflows;
-    to->discards += from->discards;
-    to->losses += from->losses;
-    to->missing_code += from->missing_code;
-}
 
 static void count_elements(struct tw_branch *branch, const struct tw_element *elements,
                            size_t count)
 {
     if (branch->tree->config.counts_elements)
-        tw_count_elements(&branch->stats, elements, count);
+        tw_stats_count(&branch->stats, elements, count);
 }
 
 /* Most captures name sources that send nothing: room for elements is taken when some come. */
@@ -76,11 +36,37 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
     return branch->elements && (!is_merged || branch->marks);
 }
 
+/* Damage of a stream that several sources share. */
+static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
+{
+    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS,
+                              .id = branch->id,
+                              .src = branch->src };
+    struct tw_output output = { .batch = &batch };
+
+    branch->is_idle = !tw_shared_has_errors(branch);
+    if (branch->is_idle)
+        return TW_OK;
+    if (!has_room(branch, is_merged))
+        return TW_E_MEMORY;
+    batch.elements = branch->elements;
+    if (is_merged)
+        output.marks.marks = branch->marks;
+    tw_shared_fill(branch, &output);
+    branch->count = batch.count;
+    branch->given = branch->next_mark = 0;
+    branch->mark_count = output.marks.count;
+    count_elements(branch, batch.elements, batch.count);
+    return TW_OK;
+}
+
 /* Fills the branch's batch from what is held, or at the end of the trace from the decoder. */
 static enum tw_status fill(struct tw_branch *branch, bool is_merged)
 {
     struct tw_tree *tree = branch->tree;
-    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
+    struct tw_batch batch = {
+        .size = sizeof batch, .room = TW_BRANCH_ELEMENTS, .src = branch->src, .id = branch->id
+    };
     struct tw_output output = { .batch = &batch };
     struct tw_input in = { .data = branch->stream.bytes,
                            .size = branch->stream.size,
@@ -108,7 +94,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         output.marks.room = TW_BRANCH_ELEMENTS;
     }
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
-    branch->stats.bytes += in.used - branch->used;
+    branch->stats.seen.bytes += in.used - branch->used;
     branch->used = in.used;
     branch->count = batch.count;
     branch->given = 0;
@@ -123,7 +109,10 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
 {
     batch->elements = branch->elements + branch->given;
     batch->count = batch->room = until - branch->given;
+    batch->user = branch->user;
+    batch->source = branch->source;
     batch->id = branch->id;
+    batch->src = branch->src;
     branch->given = until;
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
@@ -161,11 +150,14 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 {
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
-        struct tw_batch made = { .room = TW_BRANCH_ELEMENTS, .id = branch->id };
+        struct tw_batch made = { .size = sizeof made,
+                                 .room = TW_BRANCH_ELEMENTS,
+                                 .src = branch->src,
+                                 .id = branch->id };
         struct tw_output output = { .batch = &made };
         enum tw_status status;
 
-        if (branch->is_ended)
+        if (branch->is_ended || branch->shared)
             continue;
         if (!branch->elements && i > 0) { /* what the one before made is handed out: its room */
             branch->elements = tree->branches[i - 1]->elements;
@@ -198,7 +190,9 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
 {
     while (!has_elements(branch) && !branch->is_idle) {
-        const enum tw_status status = fill(branch, branch->tree->is_merged);
+        const bool is_merged = branch->tree->is_merged;
+        const enum tw_status status =
+            branch->shared ? fill_shared(branch, is_merged) : fill(branch, is_merged);
 
         if (status != TW_OK) {
             branch->tree->broken = status;
@@ -224,10 +218,10 @@ static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
     return TW_MORE;
 }
 
-/* Where the branch's next element was released; ties go by ID. */
+/* Where the branch's next element was released; ties go by ID and src. */
 static uint64_t key_of(const struct tw_branch *branch)
 {
-    return released(branch) << TW_LIVE_ID_BITS | branch->id;
+    return released(branch) << TW_LIVE_ORDER_BITS | branch->order;
 }
 
 /* Adds a branch to the queue of those that have elements, from behind: IDs mostly take turns, so that
@@ -293,7 +287,7 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
         return TW_MORE;
     /* Up to where the next branch has something to say. */
     hand_out_until(first->branch, batch,
-                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ID_BITS);
+                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ORDER_BITS);
     return TW_OK;
 }
 
@@ -311,16 +305,33 @@ static enum tw_status next(struct tw_tree *tree, struct tw_batch *batch)
     return status == TW_MORE && tree->is_finished ? next_of_end(tree, batch) : status;
 }
 
-enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+/* Counting: all that there is goes to the counter, and nothing comes out. */
+static enum tw_status next_counted(struct tw_tree *tree, struct tw_batch *batch)
 {
-    enum tw_status status = next(tree, batch);
+    enum tw_status status = TW_OK;
 
-    if (TW_LIKELY(!tree->config.counter))
-        return status;
     while (status == TW_OK)
         status = next(tree, batch);
     for (size_t i = 0; status >= 0 && i < tree->branch_count; i++)
         if (tree->branches[i]->tally)
-            tw_tally_merge(tree, tree->branches[i]->tally, tree->branches[i]->id);
+            tw_tally_merge(tree->branches[i], tree->branches[i]->tally);
+    batch->count = batch->room = 0;
+    return status;
+}
+
+enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+{
+    struct tw_batch ours = { .size = sizeof ours };
+    enum tw_status status;
+
+    if (!tree || !batch)
+        return TW_E_ARGUMENT;
+    if (TW_LIKELY(batch->size == sizeof *batch && !tree->config.counter))
+        return next(tree, batch);
+    if (!TW_SIZED_GIVE(batch, &ours))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_batch: set its size to its sizeof");
+    status = tree->config.counter ? next_counted(tree, &ours) : next(tree, &ours);
+    if (!TW_SIZED_GIVE(batch, &ours))
+        return TW_E_ARGUMENT;
     return status;
 }

@@ -187,8 +187,10 @@ static bool has_guess(const struct tw_job *job)
 enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is_merged)
 {
     struct tw_branch *branch = job->strand->branch;
-    struct tw_batch batch = { .elements = chunk->elements,
+    struct tw_batch batch = { .size = sizeof batch,
+                              .elements = chunk->elements,
                               .room = TW_BRANCH_ELEMENTS,
+                              .src = branch->src,
                               .id = branch->id };
     struct tw_output output = { .batch = &batch };
     const bool is_guess = has_guess(job);

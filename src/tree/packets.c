@@ -4,8 +4,10 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "tree/custom.h"
 #include "tree/report.h"
+#include "tree/shared.h"
 
 enum { LINE_ROOM = 1024 }; /* of a line, beside the packet's bytes */
 
@@ -41,6 +43,22 @@ static uint64_t next_gap(struct tw_branch *branch, uint64_t from)
     return branch->next_gap;
 }
 
+/* Where the packet that was read lies. */
+static void place_packet(struct tw_branch *branch)
+{
+    struct tw_packet *packet = packet_of(branch);
+    const uint64_t from = branch->stream.offset + branch->read_used;
+
+    packet->index = tw_position_at(&branch->position, from);
+    packet->offset = branch->part ? tw_shared_offset(branch, from) : from;
+    packet->id = branch->id;
+    branch->packet_bytes = branch->stream.bytes + branch->read_used;
+    branch->packet_end = end_of(branch, from, packet->size);
+    branch->read_used += taken_by(packet);
+    if (!branch->decoder && !branch->shared) /* which count them otherwise */
+        branch->stats.seen.bytes += taken_by(packet);
+}
+
 /* Reads the next packet up to the next gap.  False: there is none (yet). */
 static bool read_packet(struct tw_branch *branch)
 {
@@ -52,23 +70,16 @@ static bool read_packet(struct tw_branch *branch)
         const uint64_t gap = next_gap(branch, from);
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
-        /* An ID that has had no bytes yet has no place for them either. */
-        const uint8_t *at =
-            branch->read_used ? stream->bytes + branch->read_used : stream->bytes;
         enum tw_status status = TW_MORE;
 
-        if (branch->read_used < end)
-            status = branch->protocol->read(branch->reader, packet, at, end - branch->read_used,
-                                            is_last);
+        if (branch->shared && branch->read_used < end)
+            status = tw_shared_read(branch, &branch->read_used, end, is_last);
+        else if (branch->read_used < end)
+            status = branch->protocol->read(branch->reader, packet,
+                                            stream->bytes + branch->read_used,
+                                            end - branch->read_used, is_last);
         if (status == TW_OK) {
-            packet->offset = from;
-            packet->index = tw_position_at(&branch->position, from);
-            packet->id = branch->id;
-            branch->packet_bytes = at;
-            branch->packet_end = end_of(branch, from, packet->size);
-            branch->read_used += taken_by(packet);
-            if (!branch->decoder) /* which counts them otherwise */
-                branch->stats.bytes += taken_by(packet);
+            place_packet(branch);
             return true;
         }
         if (gap == UINT64_MAX)
@@ -105,7 +116,7 @@ static bool extend_run(struct tw_branch *branch)
     branch->run.size = (uint32_t)branch->run_size;
     branch->run_end = branch->packet_end;
     if (!branch->decoder)
-        branch->stats.unsynced_bytes += packet->size;
+        branch->stats.seen.unsynced_bytes += packet->size;
     return true;
 }
 
@@ -118,7 +129,8 @@ static void look_ahead(struct tw_branch *branch)
             break;
         }
         branch->has_packet =
-            !branch->protocol->is_not_sync(packet_of(branch)->type) || !extend_run(branch);
+            tw_type_kind(branch->protocol, packet_of(branch)->type) != TW_PACKET_NOT_SYNC ||
+            !extend_run(branch);
         if (branch->tree->broken != TW_OK)
             break;
     }
@@ -139,20 +151,25 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
 {
     const struct tw_protocol *protocol = branch->protocol;
 
-    *view = (struct tw_packet_view){ .protocol = protocol->name, .about = protocol };
+    *view = (struct tw_packet_view){ .size = sizeof *view,
+                                     .protocol = protocol->name,
+                                     .source = branch->source,
+                                     .src = branch->src,
+                                     .user = branch->user,
+                                     .about = protocol };
     if (branch->has_run) {
         branch->has_run = false;
         branch->run_size = 0;
         view->packet = &branch->run;
         view->bytes = branch->run_bytes;
-        view->is_not_sync = true;
     } else {
         branch->has_packet = false;
         view->packet = packet_of(branch);
         view->bytes = branch->packet_bytes;
-        view->is_bad = protocol->is_bad(packet_of(branch)->type);
-        view->is_not_sync = protocol->is_not_sync(packet_of(branch)->type);
     }
+    view->kind = (uint8_t)tw_type_kind(protocol, view->packet->type);
+    view->is_bad = tw_kind_is_bad(view->kind);
+    view->is_not_sync = view->kind == TW_PACKET_NOT_SYNC;
     tw_count_packet(branch, view);
     if (!branch->decoder) /* else its elements tell */
         tw_report_packet(branch, view);
@@ -161,7 +178,10 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
 enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)
 {
     struct tw_branch *earliest = NULL;
+    struct tw_packet_view ours = { .size = sizeof ours };
 
+    if (!tree || !view)
+        return TW_E_ARGUMENT;
     if (!tree->config.packets_only && !tree->config.with_packets)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
     for (size_t i = 0; i < tree->branch_count; i++) {
@@ -177,13 +197,21 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
     }
     if (!earliest)
         return tree->is_finished ? TW_END : TW_MORE;
-    hand_out(earliest, view);
-    return TW_OK;
+    if (view->size == sizeof *view) {
+        hand_out(earliest, view);
+        return TW_OK;
+    }
+    memset(&ours, 0, sizeof ours);
+    if (!TW_SIZED_GIVE(view, &ours))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT,
+                       "tw_packet_view: set its size to its sizeof");
+    hand_out(earliest, &ours);
+    return TW_SIZED_GIVE(view, &ours) ? TW_OK : TW_E_ARGUMENT;
 }
 
 const char *tw_packet_type_name(const struct tw_packet_view *view)
 {
-    return view->about->type_name(view->packet->type);
+    return tw_type_name(view->about, view->packet->type);
 }
 
 static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
@@ -217,7 +245,7 @@ size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
     tw_json_u64(&text, "i", packet->index);
     tw_json_u64(&text, "o", packet->offset);
     tw_json_u64(&text, "id", packet->id);
-    tw_json_text(&text, "t", protocol->type_name(packet->type));
+    tw_json_text(&text, "t", tw_type_name(protocol, packet->type));
     tw_json_bytes(&text, "b", view->bytes + header, packet->size - header);
     if (protocol->flags & TW_PROTOCOL_BITS)
         json_nibbles(&text, view);
@@ -246,7 +274,7 @@ size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
         tw_text_format(&text, "... (%u bytes)", (unsigned)packet->size);
     tw_text_add_size(&text, blanks, text.size < 40 ? 40 - text.size : 1);
     if (view->is_not_sync)
-        tw_text_add(&text, protocol->type_name(packet->type));
+        tw_text_add(&text, tw_type_name(protocol, packet->type));
     else if (protocol->custom)
         tw_custom_print(&text, protocol, packet);
     else

@@ -11,7 +11,7 @@
 /* Whether the branch's protocol can be decoded in parallel, and with its user's functions. */
 static bool is_able(const struct tw_branch *branch)
 {
-    return branch->protocol->state && branch->protocol->split &&
+    return branch->decoder && branch->protocol->state && branch->protocol->split &&
            !branch->code_config.classify && (!branch->follow.look || branch->view_size);
 }
 
@@ -208,10 +208,10 @@ bool tw_parallel_is_busy(const struct tw_tree *tree)
 static void pass_segment(struct tw_pool *pool, struct tw_strand *strand,
                          struct tw_segment *segment)
 {
-    struct tw_source_stats *stats = &strand->branch->stats;
+    struct tw_stats *stats = &strand->branch->stats;
 
     tw_stats_add(stats, &segment->stats);
-    stats->bytes += segment->state.offset - segment->from;
+    stats->seen.bytes += segment->state.offset - segment->from;
     pool->in_flight--;
     strand->current++;
     (void)pthread_cond_broadcast(&pool->work);
@@ -307,7 +307,7 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *st
     branch->mark_count = chunk.mark_count;
     branch->next_mark = 0;
     if (pool->tree->config.counts_elements)
-        tw_count_elements(&branch->stats, chunk.elements, chunk.count);
+        tw_stats_count(&branch->stats, chunk.elements, chunk.count);
     (void)pthread_mutex_lock(&pool->lock);
     if (status != TW_OK) {
         job->segment->is_direct = false;
@@ -330,8 +330,8 @@ static void merge_tally(struct tw_pool *pool, struct tw_branch *branch,
 
     segment->tally = NULL;
     (void)pthread_mutex_unlock(&pool->lock);
-    tw_tally_merge(pool->tree, branch->tally, branch->id);
-    tw_tally_merge(pool->tree, tally, branch->id);
+    tw_tally_merge(branch, branch->tally);
+    tw_tally_merge(branch, tally);
     (void)pthread_mutex_lock(&pool->lock);
     tally->next = pool->tallies;
     pool->tallies = tally;
@@ -396,6 +396,18 @@ void tw_parallel_reset(struct tw_tree *tree)
     for (size_t i = 0; i < pool->strand_count; i++)
         pool->strands[i].is_away = false;
     (void)pthread_mutex_unlock(&pool->lock);
+}
+
+enum tw_status tw_parallel_end(struct tw_tree *tree)
+{
+    for (size_t i = 0; tree->pool && i < tree->pool->strand_count; i++) {
+        struct tw_strand *strand = &tree->pool->strands[i];
+
+        TW_TRY(bring_home(strand));
+        strand->branch->strand = NULL;
+    }
+    tw_parallel_free(tree);
+    return TW_OK;
 }
 
 void tw_parallel_free(struct tw_tree *tree)

@@ -54,7 +54,7 @@ struct tw_segment {
     struct tw_chunk *first, *last;
     size_t chunk_count;
     struct tw_tally *tally; /* of the elements before the first chunk; or NULL */
-    struct tw_source_stats stats;
+    struct tw_stats stats;
 };
 
 struct tw_strand;
@@ -169,10 +169,9 @@ bool tw_parallel_is_busy(const struct tw_tree *tree);
    where it should be (or *status says why not). */
 bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_merged);
 void tw_parallel_reset(struct tw_tree *tree);
+/* Nothing is being decoded: decoders are where they should be, and the threads end.  They are made
+   anew when there is work for them. */
+enum tw_status tw_parallel_end(struct tw_tree *tree);
 void tw_parallel_free(struct tw_tree *tree);
-/* elements.c: adds up elements, and what others have. */
-void tw_count_elements(struct tw_source_stats *stats, const struct tw_element *elements,
-                       size_t count);
-void tw_stats_add(struct tw_source_stats *to, const struct tw_source_stats *from);
 
 #endif

@@ -254,10 +254,15 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
 static void count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
 {
     struct tw_segment *segment = job->segment;
-    const struct tw_batch batch = { .elements = chunk->elements,
+    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_batch batch = { .size = sizeof batch,
+                                    .elements = chunk->elements,
                                     .count = chunk->count,
                                     .room = chunk->count,
-                                    .id = job->strand->branch->id };
+                                    .user = branch->user,
+                                    .source = branch->source,
+                                    .src = branch->src,
+                                    .id = branch->id };
 
     segment->is_handed |= chunk->is_guess || !segment->tally;
     if (segment->is_handed)
@@ -316,7 +321,7 @@ static void run(struct tw_pool *pool, struct tw_job *job)
     take_tally(pool, segment);
     tw_job_limit(job, segment->end, segment->is_last);
     while (goes_on) {
-        struct tw_source_stats stats;
+        struct tw_stats stats;
 
         if (!chunk)
             chunk = take_chunk(pool, pool->tree->is_merged);
@@ -327,7 +332,7 @@ static void run(struct tw_pool *pool, struct tw_job *job)
         status = tw_job_decode(job, chunk, pool->tree->is_merged);
         memset(&stats, 0, sizeof stats);
         if (pool->tree->config.counts_elements)
-            tw_count_elements(&stats, chunk->elements, chunk->count);
+            tw_stats_count(&stats, chunk->elements, chunk->count);
         if (tw_counts_apart(pool->tree) && status >= 0)
             count(pool, job, chunk);
         (void)pthread_mutex_lock(&pool->lock);

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "tree/branch.h"
 
 enum { DEFAULT_PIECE = 65536 };
@@ -182,7 +183,7 @@ static bool deliver_raw(struct tw_push *push)
 static bool deliver_packets(struct tw_push *push)
 {
     const struct tw_push_config *config = &push->config;
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
 
     if (!push->tree->config.packets_only && !push->tree->config.with_packets)
@@ -224,7 +225,7 @@ static bool deliver_elements(struct tw_push *push)
 
             note_element(push, element);
             if (config->element &&
-                !heed(push, config->element(config->element_context, push->batch.id, element)))
+                !heed(push, config->element(config->element_context, &push->batch, element)))
                 return false;
         }
         push->next_element = push->batch.count = 0;
@@ -384,26 +385,27 @@ enum tw_status tw_push_new(struct tw_push **push, struct tw_tree *tree,
                            const struct tw_push_config *config, struct tw_fault *fault)
 {
     const bool has_packets = tree->config.packets_only || tree->config.with_packets;
+    struct tw_push_config copy;
     struct tw_push *made;
 
     *push = NULL;
-    if (config->size != sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_push_config has the wrong size");
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_push_config", fault));
     if (tree->is_started)
         return tw_fail(fault, TW_E_ARGUMENT, "the tree was fed already");
-    if (config->packet && !has_packets)
+    if (copy.packet && !has_packets)
         return tw_fail(fault, TW_E_CONFIG,
                        "packets are wanted of a tree without packets_only or with_packets");
-    if (config->element && tree->config.packets_only)
+    if (copy.element && tree->config.packets_only)
         return tw_fail(fault, TW_E_CONFIG, "elements are wanted of a tree with packets_only");
     made = tw_take(tree->config.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a data path");
-    made->config = *config;
+    made->config = copy;
     if (!made->config.piece)
         made->config.piece = DEFAULT_PIECE;
     made->tree = tree;
-    if (config->raw) {
+    made->batch.size = sizeof made->batch;
+    if (copy.raw) {
         tree->on_run = keep_run;
         tree->on_run_context = made;
     }

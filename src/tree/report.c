@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "tree/custom.h"
+#include "tree/shared.h"
 
 static bool is_wanted(const struct tw_tree *tree, unsigned severity)
 {
@@ -43,7 +44,8 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
     struct tw_error error = { .index = view->packet->index,
                               .id = branch->id,
                               .severity = TW_SEVERITY_ERROR,
-                              .code = TW_ERROR_BAD_SEQUENCE };
+                              .code = view->kind == TW_PACKET_CUT ? TW_ERROR_TRUNCATED
+                                                                  : TW_ERROR_BAD_SEQUENCE };
     struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
     if (!tree->config.errors || !view->is_bad)
@@ -53,7 +55,7 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
     else
         branch->protocol->print(&text, view->packet);
     if (!text.size)
-        tw_text_add(&text, branch->protocol->type_name(view->packet->type));
+        tw_text_add(&text, tw_type_name(branch->protocol, view->packet->type));
     add(tree, &error);
 }
 
@@ -107,14 +109,6 @@ void tw_report_frames(const struct tw_tree *tree)
     }
 }
 
-static bool has_decoder(const struct tw_tree *tree, unsigned id)
-{
-    for (size_t i = 0; i < tree->branch_count; i++)
-        if (tree->branches[i]->id == id)
-            return true;
-    return false;
-}
-
 void tw_report_others(const struct tw_tree *tree)
 {
     const struct tw_frame_stats *stats;
@@ -129,7 +123,7 @@ void tw_report_others(const struct tw_tree *tree)
                                   .code = TW_ERROR_UNSUPPORTED };
         struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
-        if (!stats->bytes_by_id[id] || has_decoder(tree, id))
+        if (!stats->bytes_by_id[id] || tw_branch_of(tree, id))
             continue;
         tw_text_format(&text, "%" PRIu64 " bytes skipped: no decoder for this ID",
                        stats->bytes_by_id[id]);
@@ -153,26 +147,44 @@ enum tw_status tw_report_fault(const struct tw_tree *tree, enum tw_status status
     return status;
 }
 
-/* A packet that gives a reader its footing, by its name: I_ASYNC, ISYNC ... */
-static bool is_sync(const struct tw_branch *branch, const struct tw_packet_view *view)
-{
-    return !view->is_bad && !view->is_not_sync &&
-           strstr(branch->protocol->type_name(view->packet->type), "SYNC") != NULL;
-}
-
 void tw_count_packet(struct tw_branch *branch, const struct tw_packet_view *view)
 {
-    struct tw_source_stats *stats = &branch->stats;
-    const bool is_understood = !view->is_bad && !view->is_not_sync;
-    const uint8_t type = view->packet->type;
+    struct tw_source_stats *stats = &branch->stats.seen;
+    const bool is_understood = tw_kind_is_understood(view->kind);
 
     stats->packets++;
-    /* The first of a type decides for all: names are looked at once. */
-    if (stats->packet_types[type]++ == 0)
-        branch->is_sync_type[type] = is_sync(branch, view);
-    stats->syncs += branch->is_sync_type[type];
+    branch->stats.packet_types[view->packet->type]++;
+    stats->syncs += view->kind == TW_PACKET_SYNC;
     stats->bad_packets += view->is_bad;
     if (!branch->decoder) /* which tells better */
         stats->losses += branch->is_understood && !is_understood;
     branch->is_understood = is_understood;
+}
+
+const struct tw_source_stats *tw_tree_source_stats(const struct tw_tree *tree, uint8_t id)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    if (!branch || !branch->shared)
+        return branch ? &branch->stats.seen : NULL;
+    return tw_shared_total(branch);
+}
+
+size_t tw_tree_src_count(const struct tw_tree *tree, uint8_t id)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    return branch && branch->shared ? branch->shared->count : 0;
+}
+
+const struct tw_source_stats *tw_tree_src_stats(const struct tw_tree *tree, uint8_t id,
+                                                size_t number, uint32_t *src)
+{
+    const struct tw_branch *branch = tw_branch_of(tree, id);
+
+    *src = TW_NO_SRC;
+    if (number >= tw_tree_src_count(tree, id))
+        return NULL;
+    *src = branch->shared->branches[number]->src;
+    return &branch->shared->branches[number]->stats.seen;
 }

@@ -43,12 +43,18 @@ void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
         memset(&tally->first, 0, counter->tally_size);
 }
 
-void tw_tally_merge(const struct tw_tree *tree, struct tw_tally *tally, uint8_t id)
+void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally)
 {
+    const struct tw_tree *tree = whose->tree;
     const struct tw_counter *counter = tree->config.counter;
+    const struct tw_batch batch = { .size = sizeof batch,
+                                    .user = whose->user,
+                                    .source = whose->source,
+                                    .src = whose->src,
+                                    .id = whose->id };
 
     if (!tally->is_used)
         return;
-    counter->merge(counter->context, &tally->first, id);
+    counter->merge(counter->context, &tally->first, &batch);
     tw_tally_clear(tree, tally);
 }

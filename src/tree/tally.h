@@ -20,7 +20,7 @@ void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
 /* Empties it. */
 void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally);
 /* Adds it to the whole, and empties it. */
-void tw_tally_merge(const struct tw_tree *tree, struct tw_tally *tally, uint8_t id);
+void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally);
 
 /* Workers count too, and their elements go nowhere else: no error log waits for them. */
 static inline bool tw_counts_apart(const struct tw_tree *tree)

@@ -154,7 +154,7 @@ struct list {
 
 static void take(struct tw_tree *tree, struct list *list)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK) {
@@ -363,7 +363,7 @@ static void barriers_reach_decoders_and_readers(void **state)
     const struct tw_framer_config config = { .size = sizeof config,
                                              .framing = TW_FRAMING_MEMORY };
     struct tw_image *image = make_image();
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     struct tw_framer *framer;
     struct tw_tree *tree;
     const uint8_t *frames;
@@ -453,8 +453,8 @@ static void wrong_calls_are_refused(void **state)
     struct tw_tree_config bad = { .size = 3 };
     struct tw_image *image = make_image();
     struct tw_tree_source source = { .size = sizeof source, .protocol = "nonesuch" };
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_fault fault;
     struct tw_tree *tree;
     uint8_t id;
@@ -529,8 +529,8 @@ static enum tw_status starved(struct failing *failing, struct tw_image *image,
                                            .packets_only = packets_only,
                                            .counts_elements = true,
                                            .allocator = &allocator };
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     enum tw_status status = tw_tree_new(&tree, &config, NULL);
 

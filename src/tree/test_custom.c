@@ -86,14 +86,9 @@ static const char *twig_name(unsigned type)
     return type < LENGTH(names) ? names[type] : "UNKNOWN";
 }
 
-static bool twig_is_bad(unsigned type)
+static enum tw_packet_kind twig_kind(unsigned type)
 {
-    return type == BAD;
-}
-
-static bool twig_is_not_sync(unsigned type)
-{
-    return type == NOT_SYNC;
+    return type == BAD ? TW_PACKET_BAD : type == NOT_SYNC ? TW_PACKET_NOT_SYNC : TW_PACKET_FLOW;
 }
 
 static void twig_text(char *out, size_t room, const void *packet)
@@ -158,8 +153,7 @@ static const struct tw_custom_protocol twig = {
     .read = twig_read,
     .reader_lost = twig_lost,
     .type_name = twig_name,
-    .is_bad = twig_is_bad,
-    .is_not_sync = twig_is_not_sync,
+    .type_kind = twig_kind,
     .text = twig_text,
     .decoder_init = twig_init,
     .decode = twig_decode,
@@ -259,8 +253,8 @@ static enum tw_status make(struct twig_tree *to, struct tw_tree_config config)
 
 static enum tw_status take(struct listing *to, struct tw_tree *tree, bool has_packets)
 {
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status = TW_OK;
     char line[2000];
 

@@ -163,8 +163,8 @@ static struct tw_tree *run(struct tw_errors *errors, bool packets_only, unsigned
                                            .errors = errors,
                                            .verbosity = (uint8_t)verbosity };
     const struct tw_tree_source source = { .size = sizeof source, .protocol = "itm", .id = 1 };
-    struct tw_packet_view view;
-    struct tw_batch batch;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
     uint8_t frames[200];
     const size_t size = make_frames(frames, sizeof frames);

@@ -40,11 +40,12 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
     return TW_RESPONSE_CONT;
 }
 
-static enum tw_response see_element(void *context, uint8_t id, const struct tw_element *element)
+static enum tw_response see_element(void *context, const struct tw_batch *batch,
+                                    const struct tw_element *element)
 {
     struct seen *seen = context;
 
-    digest_element(&seen->digest, id, element);
+    digest_element(&seen->digest, batch->id, element);
     return TW_RESPONSE_CONT;
 }
 

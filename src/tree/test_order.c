@@ -12,7 +12,7 @@ enum { COPIES = 128 };
 
 static void take_all(uint64_t *hash, struct tw_tree *tree)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     while (tw_tree_next(tree, &batch) == TW_OK)
         for (size_t i = 0; i < batch.count; i++)

@@ -68,7 +68,7 @@ static void take(struct outcome *outcome, const struct tw_batch *batch)
 
 static void drain(struct tw_tree *tree, struct outcome *outcome, enum tw_status until)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while (!is_enough(outcome)) {
@@ -372,7 +372,7 @@ static void cancelled_and_begun_again(void **state)
     static struct made_stream made;
     struct outcome want, got;
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     (void)state;
     made_stream_make(&made, 77);

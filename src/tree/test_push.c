@@ -78,11 +78,12 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
     return consent(consumer);
 }
 
-static enum tw_response see_element(void *context, uint8_t id, const struct tw_element *element)
+static enum tw_response see_element(void *context, const struct tw_batch *batch,
+                                    const struct tw_element *element)
 {
     struct consumer *consumer = context;
 
-    digest_element(&consumer->digest, id, element);
+    digest_element(&consumer->digest, batch->id, element);
     return consent(consumer);
 }
 
@@ -321,11 +322,12 @@ struct stubborn {
     unsigned count;
 };
 
-static enum tw_response refuse(void *context, uint8_t id, const struct tw_element *element)
+static enum tw_response refuse(void *context, const struct tw_batch *batch,
+                               const struct tw_element *element)
 {
     struct stubborn *stubborn = context;
 
-    (void)id;
+    (void)batch;
     (void)element;
     stubborn->count++;
     stubborn->inner = tw_push_operation(stubborn->push, NULL, TW_OP_FLUSH, 0, NULL, 0);

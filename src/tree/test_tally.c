@@ -51,11 +51,12 @@ static void count(void *context, void *tally, const struct tw_batch *batch)
         add_element(sum, &batch->elements[i]);
 }
 
-static void merge(void *context, void *tally, uint8_t id)
+static void merge(void *context, void *tally, const struct tw_batch *whose)
 {
-    struct sum *whole = (struct sum *)context + (id & 0x7f);
+    struct sum *whole = (struct sum *)context + (whose->id & 0x7f);
     const struct sum *sum = tally;
 
+    CHECK_EQ(whose->src, TW_NO_SRC);
     CHECK(sum->elements > 0);
     whole->elements += sum->elements;
     whole->lost += sum->lost;
@@ -92,7 +93,7 @@ static struct tw_counter counter_of(struct sum *sums)
 /* Takes what was fed; with a counter, nothing is handed out. */
 static void drain(struct tw_tree *tree, struct sum *sums, enum tw_status until)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK) {
@@ -172,7 +173,7 @@ static void nothing_is_merged_after_cancelling(void **state)
     };
     const struct tw_tree_config plain = { .size = sizeof plain };
     struct tw_tree *tree;
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
 
     (void)state;
     made_stream_make(&made, 5);

@@ -10,7 +10,7 @@
 static bool take_buffer(void *context, struct session *session, size_t buffer)
 {
     struct channels *channels = context;
-    struct tw_batch batch = { .count = 0 };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     channels->is_framed =

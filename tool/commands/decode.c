@@ -104,7 +104,7 @@ static bool decode_buffer(void *context, struct session *session, size_t buffer)
     struct decode *decode = context;
     const bool has_several = session_has_several(session);
     const char *name = tw_capture_buffer(session->capture, buffer)->name;
-    struct tw_batch batch = { 0 };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     lines_set_buffer(&decode->lines, has_several ? name : NULL);

@@ -7,7 +7,7 @@
 static bool list_buffer(void *context, struct session *session, size_t buffer)
 {
     struct lines *lines = context;
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
 
     lines_set_buffer(lines, session_has_several(session)

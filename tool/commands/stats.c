@@ -12,7 +12,6 @@
 /* One type of packet. */
 struct kind {
     const char *name; /* the library's own */
-    bool is_sync;
     uint64_t packets, bytes;
 };
 
@@ -40,12 +39,6 @@ struct stats {
     bool is_json;
 };
 
-static bool is_sync(const char *name)
-{
-    return strstr(name, "ASYNC") || strstr(name, "A_SYNC") || strcmp(name, "f3s0") == 0 ||
-           strcmp(name, "f3s1") == 0; /* the last two: RISC-V */
-}
-
 static void count_sync(struct source_count *source, uint64_t offset)
 {
     if (source->syncs++) {
@@ -63,7 +56,7 @@ static void count_sync(struct source_count *source, uint64_t offset)
 
 static bool count_packets(struct stats *stats, struct session *session)
 {
-    struct tw_packet_view view;
+    struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
 
     while ((status = session_next_packet(session, &view)) == TW_OK) {
@@ -75,10 +68,7 @@ static bool count_packets(struct stats *stats, struct session *session)
             !session_wants_index(session, packet->index))
             continue;
         source->protocol = view.protocol;
-        if (!kind->name) {
-            kind->name = tw_packet_type_name(&view);
-            kind->is_sync = is_sync(kind->name);
-        }
+        kind->name = tw_packet_type_name(&view);
         kind->packets++;
         kind->bytes += packet->size;
         source->packets++;
@@ -86,7 +76,7 @@ static bool count_packets(struct stats *stats, struct session *session)
         source->bad += view.is_bad;
         if (view.is_not_sync)
             source->unsynced += packet->size;
-        if (kind->is_sync)
+        if (view.kind == TW_PACKET_SYNC)
             count_sync(source, packet->offset);
     }
     return status == TW_END;
@@ -129,13 +119,14 @@ static void count_batch(void *context, void *tally, const struct tw_batch *batch
             count_element(tally, &batch->elements[i]);
 }
 
-static void add_flow(void *context, void *tally, uint8_t id)
+static void add_flow(void *context, void *tally, const struct tw_batch *whose)
 {
     struct stats *stats = context;
-    struct flow *flow = &stats->sources[id & 0x7f].flow;
+    struct flow *flow = &stats->sources[whose->id & 0x7f].flow;
     const struct flow *more = tally;
 
-    if (!session_wants_id(stats->session, id))
+    /* The sources of a stream that they share are added up. */
+    if (!session_wants_id(stats->session, whose->id))
         return;
     if (!flow->times)
         flow->first_time = more->first_time;
@@ -153,14 +144,14 @@ static void add_flow(void *context, void *tally, uint8_t id)
    perf.data others want to see them too. */
 static bool count_elements(struct stats *stats, struct session *session)
 {
-    struct tw_batch batch = { 0 };
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = session_next(session, &batch)) == TW_OK) {
         struct flow flow = { 0 };
 
         count_batch(stats, &flow, &batch);
-        add_flow(stats, &flow, batch.id);
+        add_flow(stats, &flow, &batch);
     }
     for (size_t id = 0; id < 128; id++) {
         const struct tw_source_stats *more =

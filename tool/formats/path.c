@@ -155,9 +155,43 @@ static void take_pieces(struct path *path, struct lane *lane, const struct tw_el
     take_range(path, lane, &piece, id);
 }
 
+/* N-Trace: FORMAT, privilege, virtual, and the context that was sent. */
+static void take_ownership(struct path *path, struct lane *lane,
+                           const struct tw_element *context, uint8_t id)
+{
+    const uint32_t low = context->ownership == 3   ? context->vmid
+                         : context->ownership == 0 ? 0
+                                                   : context->context_id;
+
+    close_run(path, lane, id);
+    name_id(path, id);
+    output_format(path->out, "O %u %u %u %" PRIx64 "\n", (unsigned)context->ownership,
+                  (unsigned)context->el, (unsigned)context->is_virtual,
+                  (uint64_t)context->context_high << 32 | low);
+}
+
+/* N-Trace: where trace is missing, on purpose or not. */
+static void take_event(struct path *path, struct lane *lane, const struct tw_element *event,
+                       uint8_t id)
+{
+    if (event->kind != TW_EVENT_TRACE_OFF && event->kind != TW_EVENT_LOST)
+        return;
+    close_run(path, lane, id);
+    name_id(path, id);
+    if (event->kind == TW_EVENT_TRACE_OFF)
+        output_format(path->out, "G off %" PRIu32 "\n", event->count);
+    else
+        output_format(path->out, "G lost %" PRIu32 " %" PRIx64 "\n", event->count,
+                      event->value);
+}
+
 static void take_context(struct path *path, struct lane *lane, const struct tw_element *context,
                          uint8_t id)
 {
+    if (context->flags & TW_CONTEXT_OWNERSHIP) {
+        take_ownership(path, lane, context, id);
+        return;
+    }
     if (!(context->flags & (TW_CONTEXT_HAS_EL | TW_CONTEXT_HAS_PRIV)) ||
         lane->level == context->el)
         return;
@@ -171,16 +205,22 @@ static void take_exception(struct path *path, struct lane *lane,
                            const struct tw_element *exception, uint8_t id)
 {
     const unsigned flags = exception->flags;
+    const bool is_riscv = flags & TW_EXCEPTION_RISCV;
+    const bool has_cause = !is_riscv || exception->number != TW_CAUSE_UNKNOWN;
 
     close_run(path, lane, id);
     name_id(path, id);
-    output_format(path->out, "%c %" PRIu32, flags & TW_EXCEPTION_INTERRUPT ? 'I' : 'E',
-                  exception->number);
+    output_format(path->out, "%c",
+                  is_riscv && exception->kind == TW_TRAP_ANY ? 'T'
+                  : flags & TW_EXCEPTION_INTERRUPT           ? 'I'
+                                                             : 'E');
+    if (has_cause)
+        output_format(path->out, " %" PRIu32, exception->number);
     if (flags & TW_EXCEPTION_HAS_RETURN)
         output_format(path->out, " %" PRIx64, exception->return_address);
     else
         output_text(path->out, " -");
-    if (flags & TW_EXCEPTION_INTERRUPT)
+    if ((flags & TW_EXCEPTION_INTERRUPT) || !has_cause)
         output_text(path->out, "\n");
     else if (flags & TW_EXCEPTION_HAS_TVAL)
         output_format(path->out, " %" PRIx64 "\n", exception->tval);
@@ -205,6 +245,8 @@ static void take_element(void *context, const struct tw_element *element, uint8_
         take_context(path, lane, element, id);
     } else if (element->type == TW_ELEMENT_EXCEPTION) {
         take_exception(path, lane, element, id);
+    } else if (element->type == TW_ELEMENT_EVENT) {
+        take_event(path, lane, element, id);
     }
 }
 

@@ -158,6 +158,7 @@ static void refill(struct merge *merge, struct stream *stream)
         stream->given = stream->batch.count = 0;
         if (!stream->is_open && !open_block(merge, stream))
             return;
+        stream->batch.size = sizeof stream->batch;
         status = session_next(&stream->session, &stream->batch);
         if (status == TW_END)
             end_block(merge, stream);

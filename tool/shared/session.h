@@ -58,7 +58,6 @@ struct session {
     struct attribution *seen;   /* perf.data: for that count */
     struct tw_perf_lane *lanes; /* perf.data: of the decoders, by source number */
     bool is_synced[128];        /* packets: something of this ID was understood */
-    uint8_t kinds[128][256];    /* packets: what a type means, enum packet_kind, by trace ID */
 };
 
 /* DONE, or the exit status that says why not (said in words too). */

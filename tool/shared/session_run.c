@@ -219,7 +219,6 @@ enum start session_start(struct session *session, size_t buffer, bool is_packets
     for (size_t id = 0; id < 128; id++)
         session->source_of[id] = TW_NONE;
     memset(session->is_synced, 0, sizeof session->is_synced);
-    memset(session->kinds, 0, sizeof session->kinds);
     if (!new_tree(session, about->framing))
         return START_FAILED;
     for (size_t i = 0; i < tw_capture_source_count(session->capture); i++) {
@@ -296,29 +295,15 @@ enum tw_status session_next(struct session *session, struct tw_batch *batch)
     }
 }
 
-/* What a type of packet says of the trace; 0: not looked at yet. */
-enum packet_kind { ORDINARY = 1, OVERFLOWED, DISCARDED, CUT };
-
-static enum packet_kind kind_of(const char *name)
-{
-    return strstr(name, "OVERFLOW")         ? OVERFLOWED
-           : strstr(name, "DISCARD")        ? DISCARDED
-           : strstr(name, "INCOMPLETE_EOT") ? CUT
-                                            : ORDINARY;
-}
-
 static void count_packet(struct session *session, const struct tw_packet_view *view)
 {
     const uint8_t id = view->packet->id & 0x7f;
-    uint8_t *kind = &session->kinds[id][view->packet->type];
     struct loss *loss = &session->loss;
 
-    if (!*kind)
-        *kind = (uint8_t)kind_of(tw_packet_type_name(view));
-    loss->overflows += *kind == OVERFLOWED;
-    loss->discards += *kind == DISCARDED;
-    loss->truncated += *kind == CUT;
-    loss->bad += view->is_bad && *kind != CUT;
+    loss->overflows += view->kind == TW_PACKET_OVERFLOW;
+    loss->discards += view->kind == TW_PACKET_DISCARD;
+    loss->truncated += view->kind == TW_PACKET_CUT;
+    loss->bad += view->kind == TW_PACKET_BAD;
     loss->lost += view->is_not_sync && session->is_synced[id];
     session->is_synced[id] |= !view->is_not_sync && !view->is_bad;
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls, from branches alone: who called whom, how often, and what was executed under each.
+   What the trace does not tell is not made up: callers before the trace began, or lost in a gap, are
+   "unknown" until a return shows them. */
+#ifndef TRACKWAY_CALLS_H
+#define TRACKWAY_CALLS_H
+
+#include <trackway/functions.h>
+#include <trackway/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How control came to a function. */
+enum tw_call_kind {
+    TW_CALL_BEGIN, /* the trace begins there */
+    TW_CALL_CALL,
+    TW_CALL_TAIL,
+    TW_CALL_EXCEPTION, /* or interrupt, system call */
+    TW_CALL_SIGNAL,
+    TW_CALL_OUTER /* it was there before: a return showed it */
+};
+
+/* How a frame was left. */
+enum tw_leave_kind {
+    TW_LEAVE_RETURN,
+    TW_LEAVE_TAIL,
+    TW_LEAVE_UNWOUND, /* longjmp, C++ exceptions */
+    TW_LEAVE_SWITCH,  /* another stack goes on: a task, a coroutine */
+    TW_LEAVE_GAP,     /* trace is missing */
+    TW_LEAVE_END      /* still there at the end of the trace */
+};
+
+/* Whose stack it is; members that are not known are UINT64_MAX. */
+struct tw_call_thread {
+    uint64_t source; /* core or trace ID */
+    uint64_t tid;
+    uint64_t context; /* security, VMID and context ID in one */
+};
+
+struct tw_call_event {
+    uint64_t index;        /* offset in the capture of the packet that shows it */
+    uint64_t instructions; /* executed before it on this stack's thread */
+    uint64_t from, to;     /* addresses */
+    uint32_t thread;       /* number for tw_calls_thread */
+    uint32_t function;     /* that is entered or left */
+    uint32_t depth;        /* after it */
+    uint8_t kind;          /* enum tw_call_kind or tw_leave_kind */
+    bool is_leave;
+};
+
+/* An edge of the call graph. */
+struct tw_call_edge {
+    uint32_t from, to; /* functions: the one that holds the branch, the one it leads to */
+    uint8_t kind;      /* enum tw_call_kind */
+    uint64_t count;
+    uint64_t inclusive; /* instructions under its outermost activations */
+};
+
+/* What is known of a function. */
+struct tw_call_totals {
+    uint64_t entries; /* by call, tail call, exception; and where the trace begins with it */
+    uint64_t self;
+    uint64_t inclusive; /* executed while it stood on a stack at least once */
+};
+
+struct tw_calls_stats {
+    uint64_t calls, returns;
+    uint64_t over;            /* returns that passed over frames */
+    uint64_t tails;           /* tail calls */
+    uint64_t unwound;         /* times that frames were left for one further down */
+    uint64_t unknown;         /* returns to a caller that is not known */
+    uint64_t parked, resumed; /* stacks left for another one, and taken up again */
+    uint64_t gaps;
+    uint64_t instructions; /* all that was executed */
+    uint64_t missing;      /* times that code was missing */
+    uint64_t too_deep;     /* frames beyond the greatest depth */
+};
+
+struct tw_calls;
+
+/* What makes a stack of its own. */
+enum tw_call_key {
+    TW_CALL_KEY_AUTO, /* the thread where it is known, else the context where one is traced, else
+                           the core */
+    TW_CALL_KEY_THREAD, /* perf.data's tid */
+    TW_CALL_KEY_CONTEXT,
+    TW_CALL_KEY_CORE
+};
+
+struct tw_calls_config {
+    size_t size; /* sizeof(struct tw_calls_config) */
+    enum tw_call_key key;
+    bool is_logical; /* a tail call stands on its caller; else it takes its place */
+    void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
+    void *context;
+    const struct tw_allocator *allocator;
+};
+
+/* A path of calls, outermost function first, and what was executed with just that stack.  The first is
+   number 0 where the callers are not known. */
+struct tw_call_path {
+    const uint32_t *functions;
+    size_t depth;
+    uint64_t self;
+    uint64_t entries;
+};
+
+typedef void tw_call_path_fn(void *context, const struct tw_call_path *path);
+
+TW_API TW_MUST_USE enum tw_status tw_calls_new(struct tw_calls **calls,
+                                               const struct tw_calls_config *config,
+                                               struct tw_fault *fault);
+/* The next part of a run in time order, or of one buffer after the other.  The run must outlive the
+   results: names are its symbols'. */
+TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
+                                                const struct tw_part *part);
+TW_API void tw_calls_free(struct tw_calls *calls);
+/* No more comes: what is open ends.  Call it before the results are read. */
+TW_API void tw_calls_finish(struct tw_calls *calls);
+
+TW_API const struct tw_functions *tw_calls_functions(const struct tw_calls *calls);
+/* Of a function by its number. */
+TW_API struct tw_call_totals tw_calls_totals(const struct tw_calls *calls, uint32_t function);
+TW_API size_t tw_calls_edge_count(const struct tw_calls *calls);
+TW_API const struct tw_call_edge *tw_calls_edge(const struct tw_calls *calls, size_t number);
+/* Every path of calls, callers before callees, else in the order of names. */
+TW_API void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *context);
+TW_API struct tw_calls_stats tw_calls_stats(const struct tw_calls *calls);
+TW_API const struct tw_call_thread *tw_calls_thread(const struct tw_calls *calls,
+                                                    size_t number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

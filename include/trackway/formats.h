@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Results as files that other programs read: one table of formats. */
+#ifndef TRACKWAY_FORMATS_H
+#define TRACKWAY_FORMATS_H
+
+#include <trackway/calls.h>
+#include <trackway/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a format can hold, as bits. */
+enum tw_subject_kind {
+    TW_SUBJECT_CALLS = 1,
+    TW_SUBJECT_PROFILE = 2,
+    TW_SUBJECT_COVERAGE = 4,
+    TW_SUBJECT_TIMELINE = 8
+};
+
+/* Takes the bytes of a file as they are made; false: no more are wanted, and writing stops. */
+typedef bool tw_write_fn(void *context, const void *bytes, size_t size);
+
+/* What is to be written. */
+struct tw_subject {
+    size_t size;         /* sizeof(struct tw_subject) */
+    const char *title;   /* of the program or capture; may be NULL */
+    const char *creator; /* "trackway 0.2.0"; may be NULL */
+    const struct tw_calls *calls;
+    bool with_stacks; /* jsonl: every path of calls too */
+    /* A name as it is to be shown; NULL: as it is.  Lasts until the next call. */
+    const char *(*show_name)(void *context, const char *name);
+    void *show_context;
+};
+
+struct tw_format {
+    const char *name;      /* as typed on the command line */
+    const char *extension; /* of its files, with the dot */
+    const char *title;     /* for people */
+    unsigned subjects;     /* bits of enum tw_subject_kind */
+    bool is_binary;
+};
+
+/* In the order of listings; NULL at the end. */
+TW_API const struct tw_format *tw_format_get(size_t number);
+/* The format of this name that can hold a subject; NULL: there is none. */
+TW_API const struct tw_format *tw_format_by_name(const char *name, enum tw_subject_kind kind);
+/* TW_E_CANCELLED: `write` wanted no more. */
+TW_API TW_MUST_USE enum tw_status tw_format_write(const struct tw_format *format,
+                                                  const struct tw_subject *subject,
+                                                  tw_write_fn *write, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

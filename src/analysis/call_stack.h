@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The call stack of one thread of execution, rebuilt from its taken branches. */
+#ifndef ANALYSIS_CALL_STACK_H
+#define ANALYSIS_CALL_STACK_H
+
+#include <trackway/calls.h>
+
+#include "analysis/call_tree.h"
+#include "analysis/stretch.h"
+
+struct tw_call_frame {
+    uint64_t returns_to; /* if has_return */
+    uint32_t function;
+    uint32_t node;   /* in the stack's tree */
+    uint32_t parent; /* node of the frame below, or the root */
+    uint8_t kind;    /* enum tw_call_kind */
+    bool has_return;
+};
+
+/* A stack that another one took the place of. */
+struct tw_parked_stack {
+    struct tw_call_frame *frames;
+    size_t count;
+    uint32_t root;
+    uint64_t address; /* where it was interrupted, or its top frame returns to */
+    bool is_task;     /* interrupted by an exception: it goes on at that address */
+};
+
+/* How control left the range before. */
+struct tw_departure {
+    uint64_t from;  /* address of its last instruction */
+    uint64_t after; /* the address behind it */
+    uint32_t function;
+    uint8_t transfer; /* enum tw_transfer; NONE when not taken */
+    bool is_trap;     /* an instruction that asks for the operating system */
+    bool is_known;    /* else what comes next was not led to by a branch that is known */
+};
+
+struct tw_exception {
+    uint64_t address; /* that it returns to, if has_address */
+    bool is_pending;
+    bool has_address;
+    bool has_gap; /* its handler was not traced: TRACE_ON came after it */
+    bool is_riscv;
+};
+
+struct tw_call_stack {
+    struct tw_call_frame *frames;
+    size_t count, room;
+    struct tw_call_tree tree; /* of this stack since the last gap or merge */
+    uint32_t root;            /* stands for the callers that are not known */
+    struct tw_departure left;
+    struct tw_exception exception;
+    uint64_t instructions;
+    uint64_t pending; /* instructions of the top frame that its node does not have yet */
+    uint32_t thread;  /* number */
+    uint32_t stream;  /* that it ran in last, and how many gaps that had by then */
+    uint64_t gaps;
+    bool has_begun;  /* something was executed since the last gap */
+    bool has_gap;    /* ... before what comes next */
+    bool lacks_code; /* ADDR_NACC came: the top frame is "[no code ...]" */
+    struct tw_parked_stack *parked;
+    size_t parked_count, parked_room;
+};
+
+/* What all stacks of an analysis share. */
+struct tw_call_machine {
+    struct tw_functions *functions;
+    struct tw_stretches stretches;
+    struct tw_call_edges edges;
+    struct tw_call_tree tree; /* of all stacks, as far as they were merged */
+    struct tw_calls_stats stats;
+    uint64_t losses; /* elements that told of missing trace, since the caller set it to 0 */
+    bool is_logical; /* tail calls keep their caller on the stack */
+    bool is_out;
+    void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
+    void *context;
+    const struct tw_allocator *allocator;
+};
+
+bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        uint32_t thread);
+void tw_call_stack_release(struct tw_call_machine *machine, struct tw_call_stack *stack);
+
+/* The next elements of this thread of execution. */
+void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_element *elements, size_t number,
+                        const struct tw_code_place *place);
+/* Trace is missing from here on: open frames end. */
+void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                       uint64_t index, enum tw_leave_kind why);
+/* Gives the machine's tree what this stack's own one holds. */
+void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *stack);
+
+/* call_frames.c: frames pushed, popped and parked. */
+void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                  const struct tw_call_frame *frame, uint32_t from,
+                  const struct tw_element *at);
+void tw_call_tail(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                  uint32_t function, const struct tw_element *at);
+void tw_call_pop(struct tw_call_machine *machine, struct tw_call_stack *stack, size_t count,
+                 enum tw_leave_kind why, const struct tw_element *at);
+void tw_call_begin(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                   uint32_t function, bool is_entry, const struct tw_element *at);
+void tw_call_outer(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                   uint32_t function, const struct tw_element *at);
+void tw_call_park(struct tw_call_machine *machine, struct tw_call_stack *stack, size_t count,
+                  uint64_t address, bool is_task);
+/* True: exactly one parked stack fits, and is the stack now. */
+bool tw_call_resume(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                    uint64_t address, bool is_task);
+void tw_call_drop_parked(struct tw_call_machine *machine, struct tw_call_stack *stack);
+void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The calls of a run: stacks by thread of execution, and their sums. */
+#ifndef ANALYSIS_CALLS_H
+#define ANALYSIS_CALLS_H
+
+#include "analysis/call_stack.h"
+#include "analysis/code_place.h"
+
+struct tw_calls {
+    struct tw_call_machine machine;
+    struct tw_functions functions;
+    struct tw_call_stack **stacks; /* by thread number */
+    struct tw_call_thread *threads;
+    size_t count, room, thread_room;
+    struct tw_map by_key; /* hash of a thread to its number + 1 */
+    struct tw_code_places places;
+    uint64_t *gaps; /* by stream of the run: times that trace went missing */
+    size_t gap_room;
+    enum tw_call_key key;
+    struct tw_call_totals *totals; /* by function, once finished */
+    size_t total_count;
+    struct tw_call_tree folded; /* by functions alone, once finished */
+    bool is_finished;
+    const struct tw_allocator *allocator;
+    struct tw_allocator allocator_copy;
+};
+
+/* The stack of a thread, made when it is new; NULL when memory is out. */
+struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
+                                     const struct tw_call_thread *thread);
+
+/* call_sums.c */
+bool tw_call_sums(struct tw_calls *calls);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Code of a part: which map it lies in, and its symbols by way of the run. */
+#include "analysis/code_place.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+void tw_code_places_init(struct tw_code_places *places, const struct tw_allocator *allocator)
+{
+    *places = (struct tw_code_places){ .allocator = allocator,
+                                       .maps.allocator = allocator,
+                                       .files.allocator = allocator };
+}
+
+void tw_code_places_release(struct tw_code_places *places)
+{
+    tw_map_free(&places->maps);
+    tw_map_free(&places->files);
+}
+
+/* Numbers from 1 on, in the order in which keys come; 0: no memory. */
+static uint32_t number_of(struct tw_map *map, uint64_t key)
+{
+    uint64_t *number = tw_map_put(map, key);
+
+    if (number && !*number)
+        *number = map->count;
+    return number ? (uint32_t)*number : 0;
+}
+
+/* A compiler moves cold code of a function away: "f.cold" is a part of "f". */
+static void join_cold(struct tw_symbols *symbols, struct tw_symbol *symbol)
+{
+    static const char end[] = ".cold";
+    const size_t size = strlen(symbol->name);
+    char name[512];
+    struct tw_symbol hot;
+
+    if (size < sizeof end || size - (sizeof end - 1) >= sizeof name ||
+        strcmp(symbol->name + size - (sizeof end - 1), end) != 0)
+        return;
+    memcpy(name, symbol->name, size - (sizeof end - 1));
+    name[size - (sizeof end - 1)] = 0;
+    if (tw_symbols_by_name(symbols, &hot, name, 0))
+        *symbol = hot;
+}
+
+/* The number of the file that an address is from: the same in every run that names it so; 0: the
+   capture tells of one program only, or of none. */
+static uint32_t file_of(struct tw_code_places *places, uint64_t address)
+{
+    const char *name = tw_run_object(places->run, places->part, address);
+    uint64_t hash = 14695981039346656037u;
+
+    if (!name)
+        return 0;
+    while (*name)
+        hash = (hash ^ (unsigned char)*name++) * 1099511628211u;
+    return number_of(&places->files, hash);
+}
+
+static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
+                 uint64_t address)
+{
+    struct tw_code_places *places = context;
+    struct tw_symbol symbol;
+    uint64_t link = address;
+    struct tw_symbols *symbols = tw_run_symbols(places->run, &link, places->part, address);
+
+    if (!symbols || !tw_symbols_function(symbols, &symbol, link))
+        return false;
+    *first = address - (link - symbol.address);
+    *end = *first + symbol.size;
+    join_cold(symbols, &symbol);
+    function->name = symbol.name;
+    function->address = symbol.address;
+    function->size = symbol.size;
+    function->file = file_of(places, address);
+    return true;
+}
+
+bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *place,
+                       struct tw_run *run, const struct tw_part *part)
+{
+    const uint64_t key = tw_hash64((uintptr_t)part->image) ^ (uint64_t)part->who.view.context;
+
+    places->run = run;
+    places->part = part;
+    *place = (struct tw_code_place){ .map = number_of(&places->maps, key),
+                                     .image = part->image,
+                                     .view = part->who.view,
+                                     .find = find,
+                                     .context = places };
+    return place->map != 0;
+}

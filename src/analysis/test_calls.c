@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rules of call stacks, each on a few ranges of made-up code. */
+#include "check.h"
+
+#include <string.h>
+
+#include <trackway/formats.h>
+
+#include "analysis/calls.h"
+
+/* Functions lie 0x100 apart, from 0x1000 on: a, b, c ...; what is beyond has no symbol. */
+static const char *const names[] = { "a", "b", "c", "d", "_Unwind_Resume", "e" };
+
+static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
+                 uint64_t address)
+{
+    const uint64_t number = (address - 0x1000) / 0x100;
+
+    (void)context;
+    if (address < 0x1000 || number >= LENGTH(names))
+        return false;
+    *first = 0x1000 + number * 0x100;
+    *end = *first + 0x100;
+    function->name = names[number];
+    function->address = *first;
+    function->size = 0x100;
+    return true;
+}
+
+/* A line of a case: ranges of one instruction unless `count` says more. */
+struct line {
+    enum tw_element_type type;
+    uint64_t start;
+    uint32_t count;
+    uint8_t kind, sub; /* of the last instruction, taken */
+    uint64_t back;     /* exceptions */
+};
+
+#define RANGE(start, count, kind, sub)                                                         \
+    {                                                                                          \
+        TW_ELEMENT_INSTR_RANGE, start, count, kind, sub, 0                                     \
+    }
+#define GO(start, count)   RANGE(start, count, TW_LAST_OTHER, TW_SUB_NONE)
+#define CALL(start, count) RANGE(start, count, TW_LAST_BR, TW_SUB_LINK)
+#define JUMP(start, count) RANGE(start, count, TW_LAST_BR, TW_SUB_NONE)
+#define LEAP(start, count) RANGE(start, count, TW_LAST_IBR, TW_SUB_NONE)
+#define RET(start, count)  RANGE(start, count, TW_LAST_IBR, TW_SUB_V8_RET)
+#define ERET(start, count) RANGE(start, count, TW_LAST_IBR, TW_SUB_V8_ERET)
+#define EXCEPTION(back)                                                                        \
+    {                                                                                          \
+        TW_ELEMENT_EXCEPTION, 0, 0, 0, 0, back                                                 \
+    }
+#define ON                                                                                     \
+    {                                                                                          \
+        TW_ELEMENT_TRACE_ON, 0, 0, 0, 0, 0                                                     \
+    }
+#define LOST                                                                                   \
+    {                                                                                          \
+        TW_ELEMENT_NO_SYNC, 0, 0, 0, 0, 0                                                      \
+    }
+#define NO_CODE(address)                                                                       \
+    {                                                                                          \
+        TW_ELEMENT_ADDR_NACC, address, 0, 0, 0, 0                                              \
+    }
+#define END                                                                                    \
+    {                                                                                          \
+        TW_ELEMENT_UNKNOWN, 0, 0, 0, 0, 0                                                      \
+    }
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    bool is_logical;
+    struct line lines[12];
+    const char *folded;
+} cases[] = {
+    { "a call and its return", false,
+      { GO(0x1000, 1), CALL(0x1004, 1), RET(0x1100, 3), GO(0x1008, 2), END },
+      "a 4\na;b 3\n" },
+    { "a call to the next address asks for it", false,
+      { CALL(0x1000, 1), GO(0x1004, 5), END },
+      "a 6\n" },
+    { "recursion", false,
+      { CALL(0x1000, 1), CALL(0x1000, 2), RET(0x1000, 3), RET(0x1008, 4), GO(0x1004, 1), END },
+      "a 2\na;a 6\na;a;a 3\n" },
+    { "a tail call takes the place of its caller", false,
+      { CALL(0x1000, 1), JUMP(0x1100, 2), RET(0x1200, 3), GO(0x1004, 1), END },
+      "a 2\na;b 2\na;c 3\n" },
+    { "logical: it stands on its caller", true,
+      { CALL(0x1000, 1), JUMP(0x1100, 2), RET(0x1200, 3), GO(0x1004, 1), END },
+      "a 2\na;b 2\na;b;c 3\n" },
+    { "logical: two that tail-call each other do not grow", true,
+      { CALL(0x1000, 1), JUMP(0x1100, 1), JUMP(0x1200, 1), JUMP(0x1100, 1), RET(0x1200, 1), GO(0x1004, 1), END },
+      "a 2\na;b 2\na;b;c 2\n" },
+    { "falling into the next function is a tail call", false,
+      { CALL(0x1000, 1), GO(0x11fc, 1), RET(0x1200, 1), GO(0x1004, 1), END },
+      "a 2\na;b 1\na;c 1\n" },
+    { "... inside one range, too", false,
+      { CALL(0x1000, 1), RET(0x11f8, 4), GO(0x1004, 1), END },
+      "a 2\na;b 2\na;c 2\n" },
+    { "a jump into the middle of a function that waits leaves what is above", false,
+      { CALL(0x1000, 1), CALL(0x1100, 1), LEAP(0x1200, 1), GO(0x1020, 2), END },
+      "a 3\na;b 1\na;b;c 1\n" },
+    { "unwinding goes on below the frame that cleaned up", false,
+      { CALL(0x1000, 1), CALL(0x1000, 1), CALL(0x1000, 1), LEAP(0x1400, 1), GO(0x1040, 1), END },
+      "a 1\na;a 2\na;a;a 1\na;a;a;_Unwind_Resume 1\n" },
+    { "beginning in the middle: the caller shows itself", false,
+      { RET(0x1104, 3), RET(0x1044, 2), GO(0x1244, 1), END },
+      "[callers unknown];c 1\n[callers unknown];c;a 2\n[callers unknown];c;a;b 3\n" },
+    { "after a gap nothing is known of the callers", false,
+      { CALL(0x1000, 1), GO(0x1100, 1), LOST, ON, GO(0x1104, 1), RET(0x1108, 1), GO(0x1004, 1), END },
+      "[callers unknown];a 1\n[callers unknown];a;b 2\na 1\na;b 1\n" },
+    { "an exception and its return", false,
+      { GO(0x1000, 2), EXCEPTION(0x1008), ERET(0x1100, 3), GO(0x1008, 1), END },
+      "a 3\na;b 3\n" },
+    { "a system call whose handler is not traced", false,
+      { CALL(0x1000, 1), GO(0x1100, 1), EXCEPTION(0x1104), ON, RET(0x1104, 1), GO(0x1004, 1), END },
+      "a 2\na;b 2\n" },
+    { "a signal's handler, and the way back", false,
+      { GO(0x1000, 2), EXCEPTION(0x1008), ON, GO(0x1100, 1), EXCEPTION(0x1104), ON, GO(0x1008, 1), END },
+      "a 3\na;b 1\n" },
+    { "a task is left for another, and goes on", false,
+      { GO(0x1000, 1), EXCEPTION(0x1004), ERET(0x1100, 1), GO(0x1204, 2), EXCEPTION(0x120c), ERET(0x1100, 1), GO(0x1004, 3), END },
+      "[callers unknown];c 2\n[callers unknown];c;b 1\na 4\na;b 1\n" },
+    { "a return that fits nothing begins another stack", false,
+      { CALL(0x1000, 1), RET(0x1100, 1), GO(0x1304, 2), END },
+      "[callers unknown];d 2\na 1\na;b 1\n" },
+    { "code without a symbol is named by where it is entered", false,
+      { CALL(0x1000, 1), JUMP(0x8000, 1), RET(0x8010, 1), GO(0x1004, 1), END },
+      "a 2\na;[0x8000] 2\n" },
+    { "code that is missing", false,
+      { CALL(0x1000, 1), NO_CODE(0x9000), GO(0x1004, 1), END },
+      "a 2\n" },
+};
+/* clang-format on */
+
+static struct tw_element element_of(const struct line *line)
+{
+    struct tw_element element = { .type = (uint8_t)line->type };
+
+    if (line->type == TW_ELEMENT_INSTR_RANGE) {
+        element.start = line->start;
+        element.length = line->count * 4;
+        element.count = line->count;
+        element.isa = TW_ISA_A64;
+        element.flags = TW_RANGE_EXECUTED;
+        element.last = (uint8_t)(line->kind | line->sub << 3 | 2 << 6);
+    } else if (line->type == TW_ELEMENT_EXCEPTION) {
+        element.return_address = line->back;
+        element.flags = TW_EXCEPTION_HAS_RETURN;
+    } else if (line->type == TW_ELEMENT_ADDR_NACC) {
+        element.address = line->start;
+    }
+    return element;
+}
+
+struct text {
+    char chars[4096];
+    size_t size;
+};
+
+static bool keep(void *context, const void *bytes, size_t size)
+{
+    struct text *text = context;
+
+    CHECK(text->size + size < sizeof text->chars);
+    memcpy(text->chars + text->size, bytes, size);
+    text->size += size;
+    text->chars[text->size] = 0;
+    return true;
+}
+
+static void check_folded(const struct tw_calls *calls, const char *want)
+{
+    struct text text = { "", 0 };
+    const struct tw_subject subject = { .size = sizeof subject, .calls = calls };
+
+    CHECK_EQ(
+        tw_format_write(tw_format_by_name("folded", TW_SUBJECT_CALLS), &subject, keep, &text),
+        TW_OK);
+    CHECK_TEXT(text.chars, want);
+}
+
+/* all_at_once: in one call, where ranges are taken quickly; else one element at a time. */
+static void run_case(size_t number, bool all_at_once)
+{
+    const struct tw_code_place place = { .map = 1, .find = find };
+    const struct tw_call_thread thread = { 0, 0, 0 };
+    const struct tw_calls_config config = { .size = sizeof config,
+                                            .is_logical = cases[number].is_logical };
+    struct tw_element elements[12];
+    struct tw_call_stack *stack;
+    struct tw_calls *calls;
+    uint64_t instructions = 0;
+    size_t count = 0;
+
+    CHECK_EQ(tw_calls_new(&calls, &config, NULL), TW_OK);
+    stack = tw_calls_stack(calls, &thread);
+    for (; cases[number].lines[count].type != TW_ELEMENT_UNKNOWN; count++) {
+        elements[count] = element_of(&cases[number].lines[count]);
+        instructions +=
+            elements[count].type == TW_ELEMENT_INSTR_RANGE ? elements[count].count : 0;
+    }
+    for (size_t i = 0; i < count; i += all_at_once ? count : 1)
+        tw_call_stack_take(&calls->machine, stack, elements + i, all_at_once ? count : 1,
+                           &place);
+    tw_calls_finish(calls);
+    check_folded(calls, cases[number].folded);
+    CHECK_EQ(tw_calls_stats(calls).instructions, instructions);
+    tw_calls_free(calls);
+}
+
+static void each_rule_gives_its_stacks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        CHECK_CASE(cases[i].name);
+        run_case(i, true);
+        run_case(i, false);
+    }
+}
+
+/* A program that calls itself without end takes no memory without end. */
+static void recursion_without_end_is_bounded(void **state)
+{
+    const struct tw_code_place place = { .map = 1, .find = find };
+    const struct tw_call_thread thread = { 0, 0, 0 };
+    const struct tw_calls_config config = { .size = sizeof config };
+    const struct line line = CALL(0x1000, 2);
+    const struct tw_element call = element_of(&line);
+    struct tw_call_stack *stack;
+    struct tw_calls *calls;
+
+    (void)state;
+    CHECK_EQ(tw_calls_new(&calls, &config, NULL), TW_OK);
+    stack = tw_calls_stack(calls, &thread);
+    for (size_t i = 0; i < 3000000; i++)
+        tw_call_stack_take(&calls->machine, stack, &call, 1, &place);
+    CHECK(stack->count <= 1 << 20);
+    CHECK(stack->tree.count <= (1 << 16) + 2);
+    CHECK(tw_calls_stats(calls).too_deep > 0);
+    tw_calls_finish(calls);
+    CHECK_EQ(tw_calls_stats(calls).instructions, 6000000);
+    CHECK_EQ(tw_calls_totals(calls, 1).inclusive, 6000000);
+    tw_calls_free(calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_gives_its_stacks),
+        cmocka_unit_test(recursion_without_end_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* callgrind: costs of functions, and of the calls that they make. */
+#include <inttypes.h>
+
+#include "export/export.h"
+#include "export/graph.h"
+
+/* The format knows no quotes: only the end of a line ends a name. */
+static void put_name(struct tw_sink *sink, const char *key, const char *name)
+{
+    tw_sink_text(sink, key);
+    for (; *name; name++)
+        tw_sink_bytes(sink, (unsigned char)*name < 0x20 ? "?" : name, 1);
+    tw_sink_text(sink, "\n");
+}
+
+static void put_function(struct tw_sink *sink, const struct tw_subject *subject,
+                         const struct tw_graph *graph, uint32_t number)
+{
+    const struct tw_functions *functions = tw_calls_functions(subject->calls);
+    const struct tw_function *function = tw_functions_get(functions, number);
+    const struct tw_call_totals totals = tw_calls_totals(subject->calls, number);
+
+    put_name(sink, "fn=", tw_subject_name(subject, function->name));
+    tw_sink_format(sink, "0x%" PRIx64 " %" PRIu64 "\n", function->address, totals.self);
+    for (size_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
+        const struct tw_call_edge *edge = tw_calls_edge(subject->calls, graph->edges[i]);
+        const struct tw_function *callee = tw_functions_get(functions, edge->to);
+
+        if (!edge->count)
+            continue;
+        put_name(sink, "cfn=", tw_subject_name(subject, callee->name));
+        tw_sink_format(sink, "calls=%" PRIu64 " 0x%" PRIx64 "\n", edge->count, callee->address);
+        tw_sink_format(sink, "0x%" PRIx64 " %" PRIu64 "\n", function->address, edge->inclusive);
+    }
+    tw_sink_text(sink, "\n");
+}
+
+void tw_write_callgrind(struct tw_sink *sink, const struct tw_subject *subject)
+{
+    const uint64_t total = tw_calls_stats(subject->calls).instructions;
+    struct tw_graph graph;
+
+    if (!tw_graph_open(&graph, subject->calls)) {
+        sink->lacks_memory = true;
+        return;
+    }
+    tw_sink_text(sink, "# callgrind format\nversion: 1\n");
+    put_name(sink, "creator: ", subject->creator ? subject->creator : "trackway");
+    put_name(sink, "cmd: ", subject->title ? subject->title : "");
+    tw_sink_format(sink, "positions: instr\nevents: Instructions\nsummary: %" PRIu64 "\n\n",
+                   total);
+    put_name(sink, "fl=", "?"); /* no source file is known of any */
+    for (size_t i = 0; i < graph.function_count && !sink->is_over; i++)
+        put_function(sink, subject, &graph, graph.functions[i]);
+    tw_sink_format(sink, "totals: %" PRIu64 "\n", total);
+    tw_graph_close(&graph);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The writers, one file each; table.c names them all. */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include "export/sink.h"
+
+typedef void tw_writer(struct tw_sink *sink, const struct tw_subject *subject);
+
+tw_writer tw_write_folded, tw_write_callgrind, tw_write_pprof, tw_write_speedscope,
+    tw_write_dot, tw_write_flame_graph, tw_write_calls_jsonl;
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Folded stacks: ROOT;...;LEAF COUNT. */
+#include "export/export.h"
+
+struct folded {
+    struct tw_sink *sink;
+    const struct tw_subject *subject;
+};
+
+/* A name may hold blanks, but neither what parts frames nor what ends lines. */
+static void put_name(struct tw_sink *sink, const char *name)
+{
+    for (; *name; name++) {
+        const char c = *name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name;
+
+        tw_sink_bytes(sink, &c, 1);
+    }
+}
+
+static void put_path(void *context, const struct tw_call_path *path)
+{
+    const struct folded *folded = context;
+    const struct tw_functions *functions = tw_calls_functions(folded->subject->calls);
+
+    if (!path->self || folded->sink->is_over)
+        return;
+    for (size_t i = 0; i < path->depth; i++) {
+        if (i)
+            tw_sink_text(folded->sink, ";");
+        put_name(folded->sink,
+                 tw_subject_name(folded->subject,
+                                 tw_functions_get(functions, path->functions[i])->name));
+    }
+    tw_sink_text(folded->sink, " ");
+    tw_sink_decimal(folded->sink, path->self);
+    tw_sink_text(folded->sink, "\n");
+}
+
+void tw_write_folded(struct tw_sink *sink, const struct tw_subject *subject)
+{
+    struct folded folded = { sink, subject };
+
+    tw_calls_paths(subject->calls, put_path, &folded);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Functions and edges of a call graph, sorted so that equal results give equal files. */
+#include "export/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct item {
+    const char *name;
+    uint64_t address;
+    uint32_t from, file, number;
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    int order;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    order = strcmp(a->name, b->name);
+    if (order)
+        return order;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static struct item item_of(const struct tw_functions *functions, uint32_t function)
+{
+    const struct tw_function *about = tw_functions_get(functions, function);
+
+    return (struct item){ .name = about->name, .address = about->address, .file = about->file };
+}
+
+static void sort_functions(struct tw_graph *graph, struct item *items,
+                           const struct tw_calls *calls)
+{
+    const struct tw_functions *functions = tw_calls_functions(calls);
+
+    for (uint32_t i = 1; i < tw_functions_count(functions); i++) {
+        const struct tw_call_totals totals = tw_calls_totals(calls, i);
+
+        if (!totals.entries && !totals.inclusive)
+            continue;
+        items[graph->function_count] = item_of(functions, i);
+        items[graph->function_count++].number = i;
+    }
+    qsort(items, graph->function_count, sizeof *items, compare);
+    for (size_t i = 0; i < graph->function_count; i++)
+        graph->functions[i] = items[i].number;
+}
+
+/* Edges from nowhere (where control began) are left out. */
+static void sort_edges(struct tw_graph *graph, struct item *items, const struct tw_calls *calls)
+{
+    const struct tw_functions *functions = tw_calls_functions(calls);
+    const size_t count = tw_functions_count(functions);
+    size_t at = 0;
+
+    for (size_t i = 0; i < tw_calls_edge_count(calls); i++) {
+        const struct tw_call_edge *edge = tw_calls_edge(calls, i);
+
+        if (!edge->from)
+            continue;
+        items[graph->edge_count] = item_of(functions, edge->to);
+        items[graph->edge_count].from = edge->from;
+        items[graph->edge_count++].number = (uint32_t)i;
+    }
+    qsort(items, graph->edge_count, sizeof *items, compare);
+    for (size_t i = 0; i <= count; i++) {
+        graph->first[i] = at;
+        while (at < graph->edge_count && items[at].from == i) {
+            graph->edges[at] = items[at].number;
+            at++;
+        }
+    }
+}
+
+bool tw_graph_open(struct tw_graph *graph, const struct tw_calls *calls)
+{
+    const size_t functions = tw_functions_count(tw_calls_functions(calls));
+    const size_t edges = tw_calls_edge_count(calls);
+    struct item *items =
+        tw_take(NULL, (functions > edges ? functions : edges + 1) * sizeof *items);
+
+    *graph = (struct tw_graph){ 0 };
+    graph->functions = tw_take(NULL, functions * sizeof *graph->functions);
+    graph->first = tw_take(NULL, (functions + 1) * sizeof *graph->first);
+    graph->edges = tw_take(NULL, (edges + 1) * sizeof *graph->edges);
+    if (!items || !graph->functions || !graph->first || !graph->edges) {
+        tw_give(NULL, items);
+        tw_graph_close(graph);
+        return false;
+    }
+    sort_functions(graph, items, calls);
+    sort_edges(graph, items, calls);
+    tw_give(NULL, items);
+    return true;
+}
+
+void tw_graph_close(struct tw_graph *graph)
+{
+    tw_give(NULL, graph->functions);
+    tw_give(NULL, graph->first);
+    tw_give(NULL, graph->edges);
+    *graph = (struct tw_graph){ 0 };
+}

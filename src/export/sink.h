@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the writers of formats put their bytes: a buffer that is emptied when full. */
+#ifndef EXPORT_SINK_H
+#define EXPORT_SINK_H
+
+#include <trackway/formats.h>
+
+#include "base/compiler.h"
+
+enum { TW_SINK_ROOM = 1 << 15 };
+
+struct tw_sink {
+    tw_write_fn *write;
+    void *context;
+    bool is_over; /* no more is wanted */
+    bool lacks_memory;
+    size_t used;
+    char buffer[TW_SINK_ROOM];
+};
+
+void tw_sink_bytes(struct tw_sink *sink, const void *bytes, size_t size);
+void tw_sink_text(struct tw_sink *sink, const char *text);
+void tw_sink_format(struct tw_sink *sink, const char *format, ...) TW_PRINTF(2, 3);
+void tw_sink_decimal(struct tw_sink *sink, uint64_t value);
+/* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
+void tw_sink_json(struct tw_sink *sink, const char *text);
+/* Text between tags or inside an attribute of XML, HTML or SVG. */
+void tw_sink_xml(struct tw_sink *sink, const char *text);
+enum tw_status tw_sink_end(struct tw_sink *sink);
+
+/* A name as the subject wants it shown. */
+const char *tw_subject_name(const struct tw_subject *subject, const char *name);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* N-Trace: messages out of a stream, one or many at a time. */
+#include "ntrace/packet.h"
+
+#include "base/fault.h"
+#include "base/memory.h"
+
+enum { AHEAD = 16 }; /* bytes that tw_ntrace_parse_short may look at */
+
+void tw_ntrace_codec_reset(struct tw_ntrace_codec *codec)
+{
+    codec->is_lost = codec->config.starts_inside;
+    codec->offset = 0;
+}
+
+void tw_ntrace_codec_lose(struct tw_ntrace_codec *codec)
+{
+    codec->is_lost = !codec->config.comes_apart;
+}
+
+void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_config *config)
+{
+    if (config != &codec->config)
+        codec->config = *config;
+    tw_ntrace_shape_init(&codec->shape, config);
+    tw_ntrace_codec_reset(codec);
+}
+
+enum tw_status tw_ntrace_codec_new(struct tw_ntrace_codec **codec,
+                                   const struct tw_ntrace_config *config,
+                                   struct tw_fault *fault)
+{
+    *codec = NULL;
+    TW_TRY(tw_ntrace_config_check(config, fault));
+    *codec = tw_take(NULL, sizeof **codec);
+    if (!*codec)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a codec");
+    tw_ntrace_codec_init(*codec, config);
+    return TW_OK;
+}
+
+void tw_ntrace_codec_free(struct tw_ntrace_codec *codec)
+{
+    tw_give(NULL, codec);
+}
+
+TW_INLINE bool is_end(uint8_t byte)
+{
+    return (byte & 3) == TW_NTRACE_MSEO_END;
+}
+
+size_t tw_ntrace_idle(const uint8_t *data, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size && is_end(data[at]))
+        at++;
+    return at;
+}
+
+/* Bytes up to the end of a message, that included; 0: it is not there. */
+static size_t find_end(const uint8_t *data, size_t size)
+{
+    for (size_t at = 0; at < size; at++)
+        if (is_end(data[at]))
+            return at + 1;
+    return 0;
+}
+
+TW_INLINE void place(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet)
+{
+    packet->packet.index = packet->packet.offset = codec->offset;
+    packet->packet.id = codec->config.id;
+    codec->offset += packet->packet.size;
+}
+
+/* A packet that is no message. */
+static void set_other(struct tw_ntrace_packet *packet, uint8_t type, size_t size)
+{
+    memset(packet, 0, sizeof *packet);
+    packet->packet.type = type;
+    packet->packet.size = (uint32_t)size;
+}
+
+/* Idle bytes are one packet, but not endless ones. */
+static bool read_idle(struct tw_ntrace_packet *packet, const uint8_t *data, size_t size,
+                      bool is_last)
+{
+    const size_t most = size < TW_NTRACE_PACKET_MAX ? size : TW_NTRACE_PACKET_MAX;
+    const size_t run = tw_ntrace_idle(data, most);
+
+    if (run == size && size < TW_NTRACE_PACKET_MAX && !is_last)
+        return false; /* it may go on */
+    set_other(packet, TW_NTRACE_IDLE, run);
+    for (size_t i = 0; i < run; i++)
+        if (data[i] != 0xff)
+            packet->odd = TW_NTRACE_ODD_IDLE;
+    return true;
+}
+
+static enum tw_status read_message(struct tw_ntrace_codec *codec,
+                                   struct tw_ntrace_packet *packet, const uint8_t *data,
+                                   size_t size, bool is_last)
+{
+    const size_t most = size < TW_NTRACE_PACKET_MAX ? size : TW_NTRACE_PACKET_MAX;
+    const size_t found = find_end(data, most);
+
+    if (found) {
+        tw_ntrace_parse(&codec->shape, packet, data, found);
+        return TW_OK;
+    }
+    if (size >= TW_NTRACE_PACKET_MAX) {
+        set_other(packet, TW_NTRACE_BAD, most);
+        packet->fault = TW_NTRACE_FAULT_LONG;
+        packet->error = TW_ERROR_BAD_SEQUENCE;
+        packet->tcode = data[0] >> 2;
+        codec->is_lost = true;
+        return TW_OK;
+    }
+    if (!is_last)
+        return TW_MORE;
+    set_other(packet, TW_NTRACE_INCOMPLETE, size);
+    packet->error = TW_ERROR_TRUNCATED;
+    packet->tcode = data[0] >> 2;
+    return TW_OK;
+}
+
+enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
+                                  struct tw_ntrace_packet *packet, const uint8_t *data,
+                                  size_t size, bool is_last)
+{
+    enum tw_status status = TW_OK;
+
+    if (size == 0)
+        return TW_MORE;
+    if (codec->is_lost) {
+        const size_t found = find_end(data, size);
+
+        codec->is_lost = !found;
+        set_other(packet, TW_NTRACE_NOT_SYNC, found ? found : size);
+    } else if (!is_end(data[0])) {
+        status = read_message(codec, packet, data, size, is_last);
+    } else if (!read_idle(packet, data, size, is_last)) {
+        status = TW_MORE;
+    }
+    if (status == TW_OK)
+        place(codec, packet);
+    return status;
+}
+
+enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet,
+                              const uint8_t *data, size_t size, bool is_last)
+{
+    if (TW_LIKELY(size >= AHEAD && !codec->is_lost) &&
+        tw_ntrace_parse_short(&codec->shape, packet, data)) {
+        place(codec, packet);
+        return TW_OK;
+    }
+    return tw_ntrace_read_any(codec, packet, data, size, is_last);
+}
+
+/* Damage inside a message whose SRC could be read is that source's own. */
+static bool has_source(const struct tw_ntrace_packet *packet)
+{
+    return (packet->has & TW_NTRACE_HAS_SRC) && packet->packet.type != TW_NTRACE_INCOMPLETE;
+}
+
+enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
+                               const uint8_t *data, size_t size, bool is_last)
+{
+    struct tw_ntrace_packet read;
+
+    if (tw_ntrace_read(reader, &read, data, size, is_last) != TW_OK)
+        return TW_MORE;
+    *route = (struct tw_route){ .size = read.packet.size, .src = TW_NO_SRC };
+    if (has_source(&read)) {
+        route->src = read.src;
+        return TW_OK;
+    }
+    route->error = read.error;
+    route->is_hunt = read.packet.type == TW_NTRACE_NOT_SYNC;
+    if (packet)
+        *(struct tw_ntrace_packet *)packet = read;
+    return TW_OK;
+}
+
+size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,
+                            size_t room, const uint8_t *data, size_t size, size_t *used)
+{
+    struct tw_ntrace_packet *packet = packets, *const end = packets + room;
+    size_t at = 0;
+
+    while (packet != end &&
+           tw_ntrace_read(codec, packet, data + at, size - at, false) == TW_OK) {
+        at += packet->packet.size;
+        packet++;
+    }
+    *used = at;
+    return (size_t)(packet - packets);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The account of what was lost: by the trace unit, on the way, by the recorder, and code that is not
+   there. */
+#include <string.h>
+
+#include "base/sized.h"
+#include "run/run.h"
+
+void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats *stats)
+{
+    for (size_t code = TW_ERROR_NONE + 1; code < stats->error_codes; code++) {
+        if (code == TW_ERROR_TRUNCATED)
+            losses->truncated += stats->errors[code];
+        else if (code == TW_ERROR_DISCONTINUITY)
+            losses->gaps += stats->errors[code];
+        else if (code != TW_ERROR_OVERFLOW)
+            losses->errors += stats->errors[code];
+    }
+    losses->overflows += stats->overflows;
+    losses->discards += stats->discards;
+    losses->unsynced_bytes += stats->unsynced_bytes;
+    losses->missing_code += stats->missing_code;
+}
+
+void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view)
+{
+    const uint8_t id = view->packet->id % TW_RUN_IDS;
+    struct tw_losses *losses = &run->losses;
+
+    losses->overflows += view->kind == TW_PACKET_OVERFLOW;
+    losses->discards += view->kind == TW_PACKET_DISCARD;
+    losses->truncated += view->kind == TW_PACKET_CUT;
+    losses->errors += view->kind == TW_PACKET_BAD;
+    losses->gaps += view->is_not_sync && run->is_synced[id];
+    run->is_synced[id] |= !view->is_not_sync && !view->is_bad;
+}
+
+uint32_t tw_losses_file(const struct tw_run *run, const struct tw_run_stream *stream,
+                        uint64_t address)
+{
+    const struct tw_perf_thread *thread = stream->who.thread;
+    const struct tw_perf_map *map;
+
+    if (!run->perf)
+        return 0;
+    map = tw_perf_map(run->perf, thread ? thread->space : 0, address, stream->lane.time);
+    return map && map->file != TW_NONE ? map->file : (uint32_t)tw_perf_file_count(run->perf);
+}
+
+void tw_losses_see(struct tw_run *run, struct tw_run_stream *stream,
+                   const struct tw_element *elements, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_element *element = &elements[i];
+
+        if (element->type != TW_ELEMENT_ADDR_NACC && element->type != TW_ELEMENT_EO_TRACE)
+            continue;
+        run->missing[stream->missing_file].branches += element->count;
+        if (element->type == TW_ELEMENT_EO_TRACE)
+            continue;
+        stream->missing_file = tw_losses_file(run, stream, element->address);
+        run->missing[stream->missing_file].times++;
+    }
+}
+
+bool tw_run_losses(const struct tw_run *run, struct tw_run_losses *losses)
+{
+    struct tw_losses all = run->losses;
+    struct tw_run_losses told;
+
+    for (size_t i = 0; i < run->reader_count; i++) {
+        const struct tw_reader *reader = run->readers[i];
+
+        for (size_t id = 0; reader->tree && id < TW_RUN_IDS; id++)
+            if (reader->source_of[id] != TW_NONE)
+                tw_losses_add_stats(&all, tw_tree_source_stats(reader->tree, (uint8_t)id));
+    }
+    told = (struct tw_run_losses){
+        .recorder = run->perf ? tw_perf_loss_count(run->perf) : 0,
+        .errors = all.errors,
+        .truncated = all.truncated,
+        .overflows = all.overflows,
+        .discards = all.discards,
+        .gaps = all.gaps,
+        .unsynced_bytes = all.unsynced_bytes,
+        .missing_code = all.missing_code,
+    };
+    return TW_SIZED_GIVE(losses, &told);
+}
+
+bool tw_run_missing(const struct tw_run *run, struct tw_missing *missing, size_t number)
+{
+    const size_t files = run->perf ? tw_perf_file_count(run->perf) : 0;
+
+    if (number > files)
+        return false;
+    *missing = (struct tw_missing){ .file = number < files ? (uint32_t)number : TW_NONE,
+                                    .times = run->missing[number].times,
+                                    .branches = run->missing[number].branches };
+    return true;
+}

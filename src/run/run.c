@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A run: parts of a capture, one after the other. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/sized.h"
+#include "run/run.h"
+
+/* Memory for others; theirs follows. */
+struct tw_run_kept {
+    struct tw_run_kept *next;
+    max_align_t first;
+};
+
+void *tw_run_keep(struct tw_run *run, size_t size)
+{
+    struct tw_run_kept *kept =
+        tw_take(run->allocator, offsetof(struct tw_run_kept, first) + size);
+
+    if (!kept)
+        return NULL;
+    kept->next = run->kept;
+    run->kept = kept;
+    return &kept->first;
+}
+
+char *tw_run_keep_text(struct tw_run *run, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = tw_run_keep(run, size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static enum tw_status check_config(const struct tw_run_config *config, struct tw_fault *fault)
+{
+    const struct tw_run_counter *counter = config->counter;
+
+    if (counter && (!counter->count || !counter->add || !counter->merge))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_run_counter lacks a function");
+    if (counter && (config->packets_only || config->order != TW_ORDER_CAPTURE))
+        return tw_fail(fault, TW_E_ARGUMENT, "elements are counted in capture order");
+    if (config->packets_only && config->order != TW_ORDER_CAPTURE)
+        return tw_fail(fault, TW_E_ARGUMENT, "packets come in capture order");
+    if (config->is_joined && config->order != TW_ORDER_CAPTURE)
+        return tw_fail(fault, TW_E_ARGUMENT, "buffers are joined in capture order");
+    return TW_OK;
+}
+
+static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *config)
+{
+    const size_t losses = run->perf ? tw_perf_loss_count(run->perf) : 0;
+    const size_t files = run->perf ? tw_perf_file_count(run->perf) : 0;
+
+    if (config->core_type &&
+        !(run->config.core_type = tw_run_keep_text(run, config->core_type)))
+        return TW_E_MEMORY;
+    if (config->index && !(run->config.index = tw_run_keep_text(run, config->index)))
+        return TW_E_MEMORY;
+    run->missing = tw_run_keep(run, (files + 1) * sizeof *run->missing);
+    run->is_told = tw_run_keep(run, losses + 1);
+    if (!run->missing || !run->is_told)
+        return TW_E_MEMORY;
+    TW_TRY(tw_filter_new(run, config->filter));
+    TW_TRY(tw_names_new(run, config));
+    if (config->counter) {
+        run->counter = *config->counter;
+        run->config.counter = &run->counter;
+        TW_TRY(tw_count_new(run));
+    }
+    if (run->config.with_not_after)
+        TW_TRY(tw_bounds_new(run));
+    return tw_order_start(run);
+}
+
+enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
+                          const struct tw_run_config *config, struct tw_fault *fault)
+{
+    struct tw_run_config own = { .size = sizeof own };
+    struct tw_run_counter counter;
+    struct tw_run *made;
+    enum tw_status status;
+
+    *run = NULL;
+    if (config)
+        TW_TRY(TW_SIZED_TAKE(&own, config, "tw_run_config", fault));
+    config = &own;
+    if (config->counter) {
+        TW_TRY(TW_SIZED_TAKE(&counter, config->counter, "tw_run_counter", fault));
+        own.counter = &counter;
+    }
+    TW_TRY(check_config(config, fault));
+    made = tw_take(config->allocator, sizeof *made);
+    if (!made)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a run");
+    if (config->allocator) {
+        made->allocator_copy = *config->allocator;
+        made->allocator = &made->allocator_copy;
+    }
+    made->slice.size = sizeof made->slice;
+    made->capture = capture;
+    made->perf = tw_capture_perf(capture);
+    made->config = *config;
+    made->config.filter = NULL;
+    made->config.symbols = NULL;
+    status = set_up(made, config);
+    if (status == TW_OK) {
+        *run = made;
+        return TW_OK;
+    }
+    (void)tw_fail(fault, status, "%s",
+                  made->fault.text[0] ? made->fault.text : "no memory for a run");
+    tw_run_free(made);
+    return status;
+}
+
+void tw_run_free(struct tw_run *run)
+{
+    struct tw_allocator allocator;
+    bool has_allocator;
+
+    if (!run)
+        return;
+    has_allocator = run->allocator != NULL;
+    allocator = run->allocator_copy;
+    for (size_t i = 0; i < run->reader_count; i++)
+        tw_reader_free(run->readers[i]);
+    for (size_t i = 0; i < run->stream_count; i++) {
+        tw_give(run->allocator, run->streams[i]->rollback.items);
+        tw_give(run->allocator, run->streams[i]);
+    }
+    tw_bounds_free(run);
+    tw_count_free(run);
+    tw_seek_free(run);
+    tw_indexes_free(run);
+    tw_names_free(run);
+    tw_give(run->allocator, run->readers);
+    tw_give(run->allocator, run->streams);
+    while (run->kept) {
+        struct tw_run_kept *kept = run->kept;
+
+        run->kept = kept->next;
+        tw_give(run->allocator, kept);
+    }
+    tw_give(has_allocator ? &allocator : NULL, run);
+}
+
+const char *tw_run_fault(const struct tw_run *run)
+{
+    return run->fault.text;
+}
+
+/* Nothing that a caller has to look at. */
+static void clear_part(struct tw_part *part)
+{
+    *part = (struct tw_part){ .size = sizeof *part,
+                              .source_number = TW_NONE,
+                              .buffer = TW_NONE,
+                              .ring = TW_NONE,
+                              .stream = TW_NONE,
+                              .who = { .cpu = TW_NONE, .pid = TW_NONE, .tid = TW_NONE },
+                              .when = { .not_after = UINT64_MAX } };
+    part->who.comm = "";
+    part->who.view = tw_element_view(NULL);
+}
+
+void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream)
+{
+    part->kind = TW_PART_ELEMENTS;
+    part->source = stream->source;
+    part->source_number = stream->source_number;
+    part->buffer = stream->buffer;
+    part->ring = stream->ring;
+    part->stream = stream->number;
+    part->image = stream->image;
+    part->who = stream->who;
+    part->when = stream->when;
+    part->batch = (struct tw_batch){ .size = sizeof part->batch,
+                                     .source = stream->source_number,
+                                     .src = stream->src,
+                                     .id = stream->id };
+}
+
+/* Cuts the next part off the slice; it may turn out not to be wanted. */
+static void cut_part(struct tw_run *run)
+{
+    struct tw_run_stream *stream = run->stream;
+    struct tw_part *part = &run->part;
+    struct tw_element *elements = run->slice.elements + run->cut;
+    const uint64_t before = stream->timestamp;
+    bool has_missing;
+    const size_t count =
+        tw_who_cut(stream, elements, run->slice.count - run->cut, &has_missing);
+
+    if (has_missing)
+        tw_losses_see(run, stream, elements, count);
+    if (run->bounds)
+        tw_bounds_see(run, stream, before, count);
+    clear_part(part);
+    tw_part_of(part, stream);
+    part->batch.elements = elements;
+    part->batch.count = part->batch.room = count;
+    run->cut += count;
+    run->part_next = 0;
+}
+
+/* Gives what is wanted of the part at work; false: nothing more is. */
+static bool give_wanted(struct tw_run *run, struct tw_part *part)
+{
+    const size_t before = run->part_next;
+    size_t first, count = 0;
+
+    if (tw_filter_has_part(run, &run->part))
+        count = tw_filter_cut(run, &run->part, &first, &run->part_next);
+    if (!count) {
+        run->part_next = run->part.batch.count;
+        run->stream->is_resumed = true;
+        return false;
+    }
+    *part = run->part;
+    part->is_resumed = run->stream->is_resumed || first > before;
+    part->batch.elements += first;
+    part->batch.count = part->batch.room = count;
+    run->stream->is_resumed = run->part_next > first + count;
+    return true;
+}
+
+/* The next part, as if there was no look-ahead. */
+enum tw_status tw_run_part(struct tw_run *run, struct tw_part *part)
+{
+    for (;;) {
+        enum tw_status status;
+
+        if (run->part_next < run->part.batch.count && give_wanted(run, part))
+            return TW_OK;
+        if (run->cut < run->slice.count) {
+            cut_part(run);
+            continue;
+        }
+        clear_part(part);
+        run->slice.count = run->cut = run->part.batch.count = 0;
+        status = tw_order_next(run, part);
+        if (status == TW_OK && run->slice.count)
+            continue;
+        return status;
+    }
+}
+
+static enum tw_status next_part(struct tw_run *run, struct tw_part *part)
+{
+    return run->bounds ? tw_bounds_next(run, part) : tw_run_part(run, part);
+}
+
+/* Elements on their way are counted instead where they could not be counted on threads. */
+static enum tw_status next_counted(struct tw_run *run, struct tw_part *part)
+{
+    for (;;) {
+        enum tw_status status = next_part(run, part);
+
+        if (status == TW_OK && part->kind == TW_PART_ELEMENTS) {
+            status = tw_count_part(run, part);
+            if (status == TW_OK)
+                continue;
+        } else if (status == TW_OK && part->kind == TW_PART_END) {
+            status = tw_count_end(run);
+            if (status == TW_MORE)
+                continue;
+        }
+        return status;
+    }
+}
+
+static enum tw_status next(struct tw_run *run, struct tw_part *part)
+{
+    if (run->config.packets_only)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives packets");
+    return run->count ? next_counted(run, part) : next_part(run, part);
+}
+
+static enum tw_status give_part(struct tw_run *run, struct tw_part *to,
+                                const struct tw_part *part)
+{
+    if (TW_SIZED_GIVE(to, part))
+        return TW_OK;
+    return tw_fail(&run->fault, TW_E_ARGUMENT, "tw_part has no size: set it to its sizeof");
+}
+
+enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
+{
+    struct tw_part given;
+    enum tw_status status = run->broken;
+
+    run->is_started = true;
+    if (status == TW_OK)
+        status = next(run, &given);
+    if (status < 0) {
+        if (!run->fault.text[0])
+            (void)tw_fail(&run->fault, status, "%s", "out of memory");
+        run->broken = status;
+    }
+    return status == TW_OK ? give_part(run, part, &given) : status;
+}
+
+enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
+                                  struct tw_packet_view *view)
+{
+    struct tw_reader *reader = run->readers[0];
+    enum tw_status status = run->broken;
+    struct tw_part given;
+
+    if (!run->config.packets_only)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives elements");
+    run->is_started = true;
+    clear_part(&given);
+    while (status == TW_OK && reader->is_open) {
+        status = tw_reader_next_packet(reader, view);
+        if (status != TW_OK)
+            break;
+        tw_losses_add_packet(run, view);
+        if (!tw_filter_has_stream(run, view->packet->id, view->src) ||
+            !tw_filter_has_offset(run, view->packet->index))
+            continue;
+        given.source_number = reader->owner_of[view->packet->id % TW_RUN_IDS];
+        given.source = tw_capture_source(run->capture, given.source_number);
+        given.buffer = reader->buffer;
+        given.ring = reader->ring;
+        given.batch.id = view->packet->id;
+        given.batch.src = view->src;
+        given.batch.source = given.source_number;
+        return give_part(run, part, &given);
+    }
+    if (status == TW_OK || status == TW_END)
+        status = tw_order_event(run, &given);
+    if (status < 0)
+        run->broken = status;
+    return status == TW_OK ? give_part(run, part, &given) : status;
+}
+
+enum tw_status tw_run_all(struct tw_run *run)
+{
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status;
+
+    do
+        status = tw_run_next(run, &part);
+    while (status == TW_OK);
+    return status == TW_END ? TW_OK : status;
+}
+
+size_t tw_run_stream_count(const struct tw_run *run)
+{
+    return run->stream_count;
+}
+
+size_t tw_run_source_count(const struct tw_run *run)
+{
+    return run->at_work ? run->at_work->source_count : 0;
+}
+
+const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint32_t source)
+{
+    const struct tw_reader *reader = run->at_work;
+
+    for (unsigned id = 0; reader && reader->tree && id < TW_RUN_IDS; id++)
+        if (reader->source_of[id] == source)
+            return tw_tree_source_stats(reader->tree, (uint8_t)id);
+    return NULL;
+}
