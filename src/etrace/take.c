@@ -379,7 +379,7 @@ static void resume(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     /* Packets without a branch map leave the member of an earlier packet. */
     const unsigned branches =
         type == TW_ETRACE_F1 || type == TW_ETRACE_F0S1 ? packet->branches : 0;

@@ -204,7 +204,7 @@ static inline void made_etrace(struct made_setup *setup)
     struct tw_etrace_codec *codec;
 
     CHECK_EQ(tw_etrace_codec_new(&codec, config, NULL), TW_OK);
-#define MADE_TYPE(name) .packet = { .type = TW_ETRACE_##name }
+#define MADE_TYPE(name) .base = { .type = TW_ETRACE_##name }
 #define MADE_ADD(...)   made_add_etrace(setup, codec, (struct tw_etrace_packet){ __VA_ARGS__ })
     MADE_ADD(MADE_TYPE(F3S0), .branch = 1, .privilege = 3, .field = 0x1000 / 2,
              .has = TW_ETRACE_HAS_ADDRESS);
