@@ -69,7 +69,7 @@ def equal(got, want, what=""):
     assert got == want, f"{what}\ngot  {str(got)[:400]}\nwant {str(want)[:400]}"
 
 
-def main():
+def main(make=Tool):
     """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose "file.name" holds a NAME."""
     if len(sys.argv) < 2:
         print(main.__doc__)
@@ -82,7 +82,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                function(Tool(program, folder))
+                function(make(program, folder))
                 passed += 1
             except Skip as why:
                 print(f"skipped: {why}")

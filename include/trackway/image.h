@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Target memory: the program's bytes by address, address space and time. */
+/* Target memory: the program's bytes by address, address space and time.  Stable. */
 #ifndef TRACKWAY_IMAGE_H
 #define TRACKWAY_IMAGE_H
 
@@ -39,7 +39,8 @@ typedef size_t tw_memory_fn(void *context, uint8_t *out, const struct tw_view *v
 typedef void tw_view_fn(void *context, struct tw_view *view, const struct tw_element *element);
 
 TW_API TW_MUST_USE enum tw_status tw_image_new(struct tw_image **image,
-                                               const struct tw_allocator *allocator);
+                                               const struct tw_allocator *allocator,
+                                               struct tw_fault *fault);
 TW_API void tw_image_free(struct tw_image *image);
 TW_API const char *tw_image_fault(const struct tw_image *image);
 
@@ -56,7 +57,8 @@ tw_image_add_elf(struct tw_image *image, const struct tw_region *region, const c
 /* A segment list (text beginning with `xlen`, bytes in the .bin beside it). */
 TW_API TW_MUST_USE enum tw_status
 tw_image_add_segments(struct tw_image *image, const struct tw_region *region, const char *path);
-/* Whatever the regions do not hold is asked of `read`; answers are cached. */
+/* Whatever the regions do not hold is asked of `read`: from an address that is wanted to the end of its
+   page, and once for what lies before in the page when that is wanted; answers are cached. */
 TW_API TW_MUST_USE enum tw_status tw_image_set_callback(struct tw_image *image,
                                                         tw_memory_fn *read, void *context);
 /* Removes every region that begins at this address in this context (0: in any). */

@@ -111,7 +111,7 @@ static struct tw_sequence *check_sheet(const struct sheet *sheet, bool is_strict
     for (size_t i = 0; i < sheet->count; i++)
         size += (size_t)snprintf(text + size, sizeof text - size, "%s\n", sheet->lines[i]);
     tight = (char *)check_copy(text, size);
-    CHECK_EQ(tw_sequence_check(&sequence, tight, size, &config), TW_OK);
+    CHECK_EQ(tw_sequence_check(&sequence, tight, size, &config, NULL), TW_OK);
     free(tight);
     return sequence;
 }
@@ -344,7 +344,7 @@ static void lines_in_many_forms(void **state)
         char got[200] = "";
 
         CHECK_CASE(forms[i].name);
-        CHECK_EQ(tw_sequence_check(&sequence, tight, size, NULL), TW_OK);
+        CHECK_EQ(tw_sequence_check(&sequence, tight, size, NULL, NULL), TW_OK);
         for (size_t k = 0; k < tw_sequence_count(sequence); k++) {
             const struct tw_sequence_finding *f = tw_sequence_finding(sequence, k);
 
@@ -387,7 +387,7 @@ static void memory_that_runs_out(void **state)
                                                    .allocator = &allocator };
         struct tw_sequence *sequence = NULL;
         const enum tw_status status =
-            tw_sequence_check(&sequence, text, sizeof text - 1, &config);
+            tw_sequence_check(&sequence, text, sizeof text - 1, &config, NULL);
 
         if (status == TW_OK) {
             CHECK(allowed > 3);
