@@ -37,7 +37,7 @@ static unsigned first_byte(const struct tw_capture *capture, size_t buffer, uint
     size_t together;
 
     *size = tw_capture_buffer(capture, buffer)->size;
-    CHECK_EQ(tw_capture_read(capture, buffer, 0, &bytes, &together), TW_OK);
+    CHECK_EQ(tw_capture_read(capture, &bytes, &together, buffer, 0), TW_OK);
     return bytes[0];
 }
 

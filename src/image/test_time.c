@@ -44,7 +44,7 @@ static void regions_that_touch_in_time_lie_beside_each_other(void **state)
         struct tw_image *image;
 
         check_case("order %zu", i);
-        CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
         for (size_t n = 0; n < 3; n++) {
             const uint8_t which = orders[i][n];
 
@@ -68,7 +68,7 @@ static void regions_that_meet_for_one_instant_are_refused(void **state)
     for (unsigned is_late = 0; is_late < 2; is_late++) {
         struct tw_image *image;
 
-        CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
         CHECK_EQ(is_late ? add(image, 0x1000, 49, 70, 0) : add(image, 0x1000, 0, 50, 0), TW_OK);
         CHECK_EQ(is_late ? add(image, 0x1000, 0, 50, 0x100) : add(image, 0x1000, 49, 70, 0x100),
                  TW_E_CONFIG);
@@ -85,7 +85,7 @@ static void a_region_needs_an_instant(void **state)
     struct tw_image *image;
 
     (void)state;
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(add(image, 0x1000, 50, 50, 0), TW_E_ARGUMENT);
     CHECK_EQ(add(image, 0x1000, 51, 50, 0), TW_E_ARGUMENT);
     CHECK_EQ(add(image, 0x1000, 50, 51, 0), TW_OK);

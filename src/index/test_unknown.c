@@ -17,7 +17,7 @@
 enum { MOST = 64, SIZE = 1000 };
 
 struct made {
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *writer;
     uint8_t bytes[SIZE];
     size_t size;
     size_t syncs[MOST]; /* where they are */
@@ -28,7 +28,7 @@ static void send(struct made *made, struct tw_etrace_packet packet)
 {
     size_t size = sizeof made->bytes - made->size;
 
-    CHECK_EQ(tw_etrace_write(made->codec, made->bytes + made->size, &size, &packet), TW_OK);
+    CHECK_EQ(tw_etrace_write(made->writer, made->bytes + made->size, &size, &packet), TW_OK);
     made->size += size;
 }
 
@@ -41,30 +41,30 @@ static void make(struct made *made, const char *text)
     memset(made, 0, sizeof *made);
     tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_V2);
     CHECK_EQ(tw_etrace_config_read(&config, CONFIG, &fault), TW_OK);
-    CHECK_EQ(tw_etrace_codec_new(&made->codec, &config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&made->writer, &config, NULL, NULL), TW_OK);
     for (; *text; text++) {
         if (*text != 's') {
             uint32_t bit = 0;
 
             while (config.ioption_order[bit] != TW_ETRACE_JUMP_TARGET_CACHE)
                 bit++;
-            send(made, (struct tw_etrace_packet){ .packet = { .type = TW_ETRACE_F3S3 },
+            send(made, (struct tw_etrace_packet){ .base = { .type = TW_ETRACE_F3S3 },
                                                   .ienable = 1,
                                                   .ioptions = *text == '+' ? 1u << bit : 0 });
             continue;
         }
         made->syncs[made->count++] = made->size;
-        send(made, (struct tw_etrace_packet){ .packet = { .type = TW_ETRACE_F3S0 },
+        send(made, (struct tw_etrace_packet){ .base = { .type = TW_ETRACE_F3S0 },
                                               .has = TW_ETRACE_HAS_ADDRESS,
                                               .field = 0x800,
                                               .branch = 1,
                                               .privilege = 3 });
     }
-    tw_etrace_codec_free(made->codec);
+    tw_etrace_reader_free(made->writer);
 }
 
-static enum tw_status read_made(void *context, uint64_t offset, const uint8_t **bytes,
-                                size_t *size)
+static enum tw_status read_made(void *context, const uint8_t **bytes, size_t *size,
+                                uint64_t offset)
 {
     const struct made *made = context;
 
