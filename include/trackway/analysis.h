@@ -5,6 +5,7 @@
 
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
+#include <trackway/coverage.h>
 #include <trackway/functions.h>
 #include <trackway/samples.h>
 #include <trackway/statistics.h>

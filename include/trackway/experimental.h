@@ -7,6 +7,7 @@
 #include <trackway/analysis.h>
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
+#include <trackway/coverage.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
 #include <trackway/etrace.h>

@@ -57,6 +57,16 @@ TW_API bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbo
 TW_API bool tw_symbols_line(struct tw_symbols *symbols, struct tw_source_line *line,
                             uint64_t address);
 
+/* A stretch of one kind inside the sections that hold code: of all files, by address. */
+struct tw_code_stretch {
+    uint64_t first, end;
+    uint8_t isa; /* enum tw_isa; TW_ISA_UNKNOWN: data among the code */
+};
+
+/* All code of the files, executed or not.  False: there is no such number. */
+TW_API bool tw_symbols_code(const struct tw_symbols *symbols, struct tw_code_stretch *stretch,
+                            size_t number);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,8 +11,8 @@
 #include "commands/commands.h"
 
 /* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4,
-                                                  &encoder_etrace };
+static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4, &encoder_ptm,
+                                                  &encoder_etmv3, &encoder_etrace };
 
 enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
 
