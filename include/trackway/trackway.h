@@ -21,6 +21,7 @@
 #include <trackway/itm.h>
 #include <trackway/log.h>
 #include <trackway/ntrace.h>
+#include <trackway/ntrace_unit.h>
 #include <trackway/perfdata.h>
 #include <trackway/protocol.h>
 #include <trackway/ptm.h>
