@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The `trackway` command: finds the sub-command and runs it. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <trackway/trackway.h>
 
 #include "commands/commands.h"
+#include "shared/interrupt.h"
 #include "shared/options.h"
 
 static const struct command *const commands[] = {
-    &command_info,     &command_frames,   &command_packets,  &command_decode,
-    &command_branches, &command_stats,    &command_channels, &command_pack,
-    &command_index,    &command_snapshot, &command_encode,   &command_check_sequence,
-    &command_sim,
+    &command_info,           &command_frames, &command_packets,  &command_decode,
+    &command_branches,       &command_calls,  &command_stats,    &command_channels,
+    &command_pack,           &command_index,  &command_snapshot, &command_encode,
+    &command_check_sequence, &command_sim,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -108,10 +108,7 @@ int main(int count, char **words)
 {
     const struct command *command;
 
-#ifdef SIGPIPE
-    /* A reader that went away is seen where the output is written. */
-    (void)signal(SIGPIPE, SIG_IGN);
-#endif
+    interrupt_start();
     if (count < 2) {
         say("what shall it do? \"trackway --help\" lists the commands");
         return BAD_USAGE;

@@ -42,7 +42,7 @@ enum tw_etrace_option {
     TW_ETRACE_FULL_DATA = 0x800
 };
 
-enum { TW_ETRACE_OPTION_BITS = 16, TW_ETRACE_PRIVILEGES = 8 };
+enum { TW_ETRACE_OPTION_BITS = 32, TW_ETRACE_PRIVILEGES = 8 };
 
 /* What is known of a trace unit: its parameters by the specification's names (without "_p"; the
    values are the parameters themselves), and how it is set up.  tw_etrace_config_init fills in
@@ -63,12 +63,17 @@ struct tw_etrace_config {
     /* What each bit of ioptions and doptions is, bit 0 first: one of enum tw_etrace_option, or 0. */
     uint16_t ioption_order[TW_ETRACE_OPTION_BITS], doption_order[TW_ETRACE_OPTION_BITS];
 
+    /* What the hart can do (sijump_p), and what the encoder is told to do (siJump) are two things: the
+       mode is on when `options` has it, or when the hart can and nothing else is said. */
+    bool sijump;
+    bool has_sijump_mode; /* `options` tells whether it is on */
+
     uint32_t options; /* in force until a support packet says otherwise */
 
     /* What implementations do differently. */
     bool x1_links_only;       /* implicit return: only x1 makes a call or return, not x5 */
     bool ecall_retires;       /* ecall and ebreak are reported as retired */
-    bool bpred_reset_on_sync; /* predictor back to 01 at every synchronization packet */
+    bool bpred_reset_on_sync; /* predictor back to 01 at every synchronization packet (3.2.6) */
     bool has_zcmp_zcmt;
     uint64_t jvt;                        /* address of the jump vector table */
     uint8_t tvec_mask;                   /* bit n: tvec[n] is given */
@@ -164,9 +169,10 @@ struct tw_etrace_packet {
     uint8_t branches, branch_fmt, branch;
     bool notify, updiscon, irreport;
     uint8_t privilege, interrupt, thaddr, qual_status;
-    uint8_t ienable, encoder_mode, denable, dloss;
+    uint8_t ienable, denable, dloss;
     bool has_data_options; /* 2.0: denable, dloss and doptions are there */
-    uint16_t ecause;
+    uint32_t encoder_mode;
+    uint64_t ecause;
     uint32_t branch_map, branch_count, index, irdepth;
     uint32_t ioptions, doptions;
     uint64_t time, context, tval;
@@ -185,6 +191,9 @@ struct tw_etrace_packet {
 /* The layout and the defaults of its discovery tables. */
 TW_API void tw_etrace_config_init(struct tw_etrace_config *config,
                                   enum tw_etrace_layout layout);
+
+/* The options in force at the beginning of a trace: bits of enum tw_etrace_option. */
+TW_API uint32_t tw_etrace_config_options(const struct tw_etrace_config *config);
 
 /* Reads a configuration into what init made: `key=value` lines, or the ipxact form of a component's
    discovery registers (or lines and then the component).  Says which line or key is wrong. */

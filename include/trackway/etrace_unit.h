@@ -40,15 +40,15 @@ struct tw_etrace_block {
     uint64_t iaddr; /* of the first instruction; of an empty block: where the trap returns to */
     uint64_t tval;  /* of a trap, like cause */
     uint64_t context, time;
-    uint32_t iretire; /* half-words; where retires_p is 1: instructions, 0 or 1 */
-    uint32_t cause;
-    uint32_t impdef;
-    uint8_t itype;     /* enum tw_etrace_itype */
-    uint8_t ilastsize; /* the last instruction has 2^ilastsize half-words */
-    uint8_t priv;      /* of the instructions; a trap's new one comes with its handler */
-    uint8_t ctype;     /* what to do about a new context: 0 to 3 (table 4.4) */
-    uint8_t trigger;   /* TW_ETRACE_TRIGGER_... */
-    bool sijump;       /* the jump's target was loaded by the instruction just before it */
+    uint64_t cause;
+    uint64_t impdef, impdef_high; /* up to 128 bits */
+    uint32_t iretire;             /* half-words; where retires_p is 1: instructions, 0 or 1 */
+    uint8_t itype;                /* enum tw_etrace_itype */
+    uint8_t ilastsize;            /* the last instruction has 2^ilastsize half-words */
+    uint8_t priv;    /* of the instructions; a trap's new one comes with its handler */
+    uint8_t ctype;   /* what to do about a new context: 0 to 3 (table 4.4) */
+    uint8_t trigger; /* TW_ETRACE_TRIGGER_... */
+    bool sijump;     /* the jump's target was loaded by the instruction just before it */
 };
 
 /* dtype: the codes of table 4.9. */
@@ -125,11 +125,17 @@ TW_API const char *tw_etrace_unit_fault(const struct tw_etrace_unit *unit);
 
 /* The fields of tables 2.1 to 2.6 by their names, without regard to case: "iEnable", "ResyncMax",
    "iFilters"; "filter2.matchPrivilege" of a filter, "comparator0.pMatch" of a comparator.  Setting
-   iEnable or dEnable to 1 begins tracing, 0 ends it and sends what is queued. */
+   iEnable or dEnable to 1 begins tracing, 0 ends it and sends what is queued.  Once a packet was
+   sent, a mode can only be changed if the support packet has a bit that tells of it. */
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_write_field(struct tw_etrace_unit *unit,
                                                              const char *name, uint64_t value);
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit,
                                                             const char *name, uint64_t *value);
+
+/* What a decoder of the unit's trace is to be given: the configuration, with the modes that were on
+   when tracing began. */
+TW_API void tw_etrace_unit_trace(struct tw_etrace_config *config,
+                                 const struct tw_etrace_unit *unit);
 
 /* What the hart does.  Blocks are taken one a cycle; TW_E_ARGUMENT: a block that cannot be, and
    those before it are taken. */

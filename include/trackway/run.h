@@ -318,6 +318,9 @@ TW_API bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct t
 /* The symbols that name a part's code at an address, and that address as they have it; NULL: none. */
 TW_API struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
                                          const struct tw_part *part, uint64_t address);
+/* The file that the code at an address is from, as the capture names it; NULL: not known. */
+TW_API const char *tw_run_object(struct tw_run *run, const struct tw_part *part,
+                                 uint64_t address);
 /* Whether the filter's ranges and functions keep anything from `first` to before `end`. */
 TW_API bool tw_run_keeps(struct tw_run *run, const struct tw_part *part, uint64_t first,
                          uint64_t end);

@@ -46,6 +46,20 @@ static void join_cold(struct tw_symbols *symbols, struct tw_symbol *symbol)
         *symbol = hot;
 }
 
+/* The number of the file that an address is from: the same in every run that names it so; 0: the
+   capture tells of one program only, or of none. */
+static uint32_t file_of(struct tw_code_places *places, uint64_t address)
+{
+    const char *name = tw_run_object(places->run, places->part, address);
+    uint64_t hash = 14695981039346656037u;
+
+    if (!name)
+        return 0;
+    while (*name)
+        hash = (hash ^ (unsigned char)*name++) * 1099511628211u;
+    return number_of(&places->files, hash);
+}
+
 static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
                  uint64_t address)
 {
@@ -62,7 +76,7 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     function->name = symbol.name;
     function->address = symbol.address;
     function->size = symbol.size;
-    function->file = number_of(&places->files, (uintptr_t)symbols);
+    function->file = file_of(places, address);
     return true;
 }
 

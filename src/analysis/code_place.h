@@ -12,7 +12,7 @@ struct tw_code_places {
     struct tw_run *run;
     const struct tw_part *part; /* at work */
     struct tw_map maps;         /* image and address space to a number */
-    struct tw_map files;        /* tables of symbols to a number */
+    struct tw_map files;        /* names of files to a number */
     const struct tw_allocator *allocator;
 };
 

@@ -13,8 +13,8 @@
 #include "base/compiler.h"
 
 enum {
-    TW_PAYLOAD_MAX = 32,  /* bytes in a stream */
-    TW_PAYLOAD_FULL = 72, /* bytes that fields may fill */
+    TW_PAYLOAD_MAX = 40,  /* bytes in a stream */
+    TW_PAYLOAD_FULL = 80, /* bytes that fields may fill */
 };
 
 struct tw_payload {
@@ -56,17 +56,11 @@ TW_INLINE uint64_t tw_payload_take(struct tw_payload *in, unsigned count)
     return value & (((uint64_t)1 << count) - 1);
 }
 
-/* True when the fields taken so far account for every bit that was transmitted: what is left of
-   the last byte, or more of them, only repeats the last field's top bit. */
-TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
+/* All bits from `at` on are those of `fill`. */
+TW_INLINE bool tw_payload_is_filled(const struct tw_payload *in, unsigned at, uint8_t fill)
 {
-    const unsigned at = in->at;
-    const unsigned top = at ? (unsigned)in->bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1 : 0;
-    const uint8_t fill = top ? 0xff : 0;
     unsigned byte = at >> 3;
 
-    if (at >= in->size_bits)
-        return true;
     if (at & 7) {
         if ((in->bytes[byte] ^ fill) >> (at & 7))
             return false;
@@ -76,6 +70,19 @@ TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
         if (in->bytes[byte] != fill)
             return false;
     return true;
+}
+
+/* True when the fields taken so far account for every bit that was transmitted: what is left of
+   the last byte, or more of them, only repeats the last field's top bit, or is 0 as some encoders pad
+   that do not extend the sign. */
+TW_INLINE bool tw_payload_is_used_up(const struct tw_payload *in)
+{
+    const unsigned at = in->at;
+    const unsigned top = at ? (unsigned)in->bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1 : 0;
+
+    if (at >= in->size_bits || tw_payload_is_filled(in, at, top ? 0xff : 0))
+        return true;
+    return top && tw_payload_is_filled(in, at, 0);
 }
 
 /* A short payload in registers: 128 bits of it, the last ones repeated. */

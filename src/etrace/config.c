@@ -37,6 +37,7 @@ void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layou
         .diff_bits = 2,
         .csr_diff_bits = 1,
         .data_compress = 1,
+        .bpred_reset_on_sync = true,
         .timestamp_bytes = 2,
         .ctype_width = is_seed ? 2 : 1,
         .itype_width = is_seed ? 5 : 4,
@@ -63,6 +64,13 @@ void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layou
     };
     memcpy(config->ioption_order, iorder, sizeof iorder);
     memcpy(config->doption_order, dorder, sizeof dorder);
+}
+
+uint32_t tw_etrace_config_options(const struct tw_etrace_config *config)
+{
+    const bool is_implied = config->sijump && !config->has_sijump_mode;
+
+    return config->options | (is_implied ? (uint32_t)TW_ETRACE_SIJUMP : 0);
 }
 
 static enum tw_status set_key(void *config, const char *name, size_t name_size,
@@ -103,13 +111,13 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
         { "privilege_width_p", config->privilege_width, 1, 8 },
         { "context_width_p", config->context_width, config->nocontext ? 0 : 1, 64 },
         { "time_width_p", config->time_width, config->notime ? 0 : 1, 64 },
-        { "ecause_width_p", config->ecause_width, 1, 16 },
+        { "ecause_width_p", config->ecause_width, 1, 64 },
         { "f0s_width_p", config->f0s_width, 0, 4 },
         { "bpred_size_p", config->bpred_size, 0, 15 },
         { "cache_size_p", config->cache_size, 0, 15 },
         { "call_counter_size_p", config->call_counter_size, 0, 15 },
         { "return_stack_size_p", config->return_stack_size, 0, 15 },
-        { "encoder_mode_bits", config->encoder_mode_bits, 0, 8 },
+        { "encoder_mode_bits", config->encoder_mode_bits, 0, 32 },
         { "ioptions_bits", config->ioptions_bits, 0, TW_ETRACE_OPTION_BITS },
         { "doptions_bits", config->doptions_bits, 0, TW_ETRACE_OPTION_BITS },
         { "data_width_p", config->data_width, 8, 128 },
@@ -139,6 +147,9 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
     if (config->csr_width != 0 && config->csr_width != 32 && config->csr_width != 64)
         return tw_fail(fault, TW_E_CONFIG, "csr_width is %u; it must be 32 or 64",
                        config->csr_width);
+    if (config->diff_bits == 1 && config->data_compress > 2) /* 7.1.3 */
+        return tw_fail(fault, TW_E_CONFIG,
+                       "diff_bits of 1 are for one kind of compression: data_compress=1 or 2");
     if (config->block_size != 0 && config->block_size < 32)
         return tw_fail(fault, TW_E_CONFIG, "block_size is %u; it must be at least 32",
                        config->block_size);
@@ -151,7 +162,7 @@ size_t tw_etrace_config_text(char *out, size_t room, const struct tw_etrace_conf
 
     for (size_t i = 0; i < tw_etrace_key_count; i++) {
         const struct tw_etrace_key *key = &tw_etrace_keys[i];
-        char buffer[400];
+        char buffer[800];
         struct tw_text value = tw_text_in(buffer, sizeof buffer);
 
         if (!tw_etrace_key_print(&value, config, key))

@@ -98,7 +98,7 @@ struct tw_etrace_decoder {
 
     /* The last trap, until its handler is reported. */
     bool has_trap;
-    uint16_t trap_cause;
+    uint64_t trap_cause;
     uint8_t trap_interrupt;
     uint64_t trap_tval;
     bool has_next_epc;
@@ -154,7 +154,7 @@ bool tw_etrace_is_branch(struct tw_stage *stage, uint64_t address);
 /* Where the program would have gone on.  False: the trace does not tell. */
 bool tw_etrace_successor(struct tw_stage *stage, uint64_t *address);
 /* The last instruction is an ecall or ebreak, so it raised this exception. */
-bool tw_etrace_raised(struct tw_stage *stage, unsigned cause);
+bool tw_etrace_raised(struct tw_stage *stage, uint64_t cause);
 /* Outcomes that wait. */
 uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
 /* What is left at a branch becomes an outcome of the map. */

@@ -29,7 +29,7 @@ const struct tw_etrace_key tw_etrace_keys[] = {
     { "call_counter_size_p", NULL, U8, AT(call_counter_size), 15, { "call_counter_size", 0, 20, 3, 0 } },
     { "context_width_p",    NULL, U8, AT(context_width), 64,      { "context_width", 0, 31, 5, 1 } },
     { "time_width_p",       NULL, U8, AT(time_width), 64,         { "time_width", 2, 0, 0, 1 } },
-    { "ecause_width_p",     NULL, U8, AT(ecause_width), 16,       { "ecause_width", 0, 39, 4, 1 } },
+    { "ecause_width_p",     NULL, U8, AT(ecause_width), 64,       { "ecause_width", 0, 39, 4, 1 } },
     { "f0s_width_p",        NULL, U8, AT(f0s_width), 4,           { "f0s_width", 0, 55, 2, 0 } },
     { "iaddress_lsb_p",     NULL, U8, AT(iaddress_lsb), 2,        { "iaddress_lsb", 0, 57, 2, 1 } },
     { "iaddress_width_p",   NULL, U8, AT(iaddress_width), 64,     { "iaddress_width", 1, 0, 7, 1 } },
@@ -37,10 +37,10 @@ const struct tw_etrace_key tw_etrace_keys[] = {
     { "notime_p",           NULL, BOOL, AT(notime), 1,            { "notime", 2, 0, 0, 0 } },
     { "privilege_width_p",  NULL, U8, AT(privilege_width), 8,     { "privilege_width", 1, 29, 2, 1 } },
     { "return_stack_size_p", NULL, U8, AT(return_stack_size), 15, { "return_stack_size", 1, 34, 4, 0 } },
-    { "sijump_p",           "si-jump", OPTION, 0, TW_ETRACE_SIJUMP, { "sijump", 1, 38, 1, 0 } },
+    { "sijump_p",           NULL, BOOL, AT(sijump), 1,            { "sijump", 1, 38, 1, 0 } },
 
     /* The support packet. */
-    { "encoder_mode_bits",  NULL, U8, AT(encoder_mode_bits), 8, NO_ATTRIBUTE },
+    { "encoder_mode_bits",  NULL, U8, AT(encoder_mode_bits), 32, NO_ATTRIBUTE },
     { "ioptions_bits",      NULL, U8, AT(ioptions_bits), TW_ETRACE_OPTION_BITS, NO_ATTRIBUTE },
     { "doptions_bits",      NULL, U8, AT(doptions_bits), TW_ETRACE_OPTION_BITS, NO_ATTRIBUTE },
     { "ioptions",           NULL, OTHER, 0, 0, NO_ATTRIBUTE },
@@ -48,6 +48,7 @@ const struct tw_etrace_key tw_etrace_keys[] = {
 
     /* How the unit is set up. */
     { "resync_packets",     NULL, OTHER, 0, 0, NO_ATTRIBUTE },
+    { "sijump",             "si-jump", OTHER, 0, 0, NO_ATTRIBUTE },
     { "full_address",       "full-address", OPTION, 0, TW_ETRACE_FULL_ADDRESS, NO_ATTRIBUTE },
     { "implicit_return",    "implicit-return", OPTION, 0, TW_ETRACE_IMPLICIT_RETURN, NO_ATTRIBUTE },
     { "implicit_exception", "implicit-except", OPTION, 0, TW_ETRACE_IMPLICIT_EXCEPTION, NO_ATTRIBUTE },
@@ -264,6 +265,14 @@ static bool set_other(struct tw_etrace_config *config, const char *name, const c
         return read_tvec(config, value, size);
     if (!strcmp(name, "jvt"))
         return tw_setting_number(value, size, 16, &config->jvt);
+    if (!strcmp(name, "sijump")) {
+        if (!tw_setting_bool(value, size, &number))
+            return false;
+        config->has_sijump_mode = true;
+        config->options = number ? config->options | TW_ETRACE_SIJUMP
+                                 : config->options & ~(uint32_t)TW_ETRACE_SIJUMP;
+        return true;
+    }
     if (!strcmp(name, "use-rv32-isa")) {
         if (!tw_setting_bool(value, size, &number))
             return false;
@@ -425,6 +434,8 @@ static bool print_other(struct tw_text *out, const struct tw_etrace_config *conf
         print_order(out, config->doption_order, config->doptions_bits);
     else if (!strcmp(name, "tvec"))
         return print_tvec(out, config);
+    else if (!strcmp(name, "sijump"))
+        tw_text_decimal(out, (tw_etrace_config_options(config) & TW_ETRACE_SIJUMP) != 0);
     else if (!strcmp(name, "jvt"))
         tw_text_format(out, "%" PRIx64, config->jvt);
     else if (!strcmp(name, "use-rv32-isa") && config->xlen == 32)

@@ -138,7 +138,7 @@ static void parse_trap(const struct tw_etrace_shape *shape, uint32_t options,
 {
     bool has_address = !(options & TW_ETRACE_IMPLICIT_EXCEPTION);
 
-    out->ecause = (uint16_t)tw_payload_take(in, shape->ecause);
+    out->ecause = tw_payload_take(in, shape->ecause);
     out->interrupt = (uint8_t)tw_payload_take(in, 1);
     out->thaddr = 1;
     if (!shape->is_seed) {
@@ -160,7 +160,7 @@ static void parse_support(const struct tw_etrace_shape *shape, struct tw_etrace_
                           struct tw_payload *in)
 {
     out->ienable = (uint8_t)tw_payload_take(in, 1);
-    out->encoder_mode = (uint8_t)tw_payload_take(in, shape->encoder_mode);
+    out->encoder_mode = (uint32_t)tw_payload_take(in, shape->encoder_mode);
     out->qual_status = (uint8_t)tw_payload_take(in, 2);
     out->ioptions = (uint32_t)tw_payload_take(in, shape->ioptions);
     out->has_data_options = !shape->is_seed;
@@ -249,7 +249,7 @@ static bool is_plausible(const void *context, const struct tw_etrace_frame *fram
 void tw_etrace_codec_reset(struct tw_etrace_codec *codec)
 {
     tw_etrace_transport_reset(&codec->transport);
-    codec->options = codec->config.options;
+    codec->options = tw_etrace_config_options(&codec->config);
     codec->address = 0;
     codec->history = (struct tw_etraced_history){ .address = { 0 } };
     memset(codec->cache, 0, sizeof codec->cache[0] << codec->shape.index);

@@ -305,7 +305,7 @@ bool tw_etrace_successor(struct tw_stage *stage, uint64_t *address)
     return true;
 }
 
-bool tw_etrace_raised(struct tw_stage *stage, unsigned cause)
+bool tw_etrace_raised(struct tw_stage *stage, uint64_t cause)
 {
     uint32_t opcode;
     uint8_t size;

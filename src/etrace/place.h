@@ -44,12 +44,11 @@ static inline bool tw_etrace_is_last_return(struct tw_stage *stage)
            (left == 1 && tw_etrace_is_branch(stage, decoder->goal.address));
 }
 
-/* The depth that a packet gives is the current one; a full counter does not fit its field. */
+/* The depth that a packet gives is the current one (chapter 11).  A full counter, which does not fit
+   its field, is never given: the depth is told only where a return has made it less. */
 TW_INLINE bool tw_etrace_is_at_depth(const struct tw_etrace_decoder *decoder)
 {
-    const uint32_t mask = ((uint32_t)1 << decoder->codec.shape.irdepth) - 1;
-
-    return decoder->goal.irdepth == (decoder->return_depth & mask);
+    return decoder->goal.irdepth == decoder->return_depth;
 }
 
 TW_INLINE bool tw_etrace_is_implicit_return(struct tw_stage *stage,

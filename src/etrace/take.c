@@ -224,7 +224,8 @@ static void emit_exception(struct tw_stage *stage, bool has_epc, uint64_t epc)
         tw_etrace_of(stage)->codec.shape.is_seed && packet->ecause == 2 && !packet->interrupt;
     struct tw_element *out = emit(stage, TW_ELEMENT_EXCEPTION);
 
-    out->number = packet->ecause;
+    /* causes of more bits are implementations' own */
+    out->number = packet->ecause < UINT32_MAX ? (uint32_t)packet->ecause : UINT32_MAX;
     out->flags = (uint8_t)(TW_EXCEPTION_RISCV | (has_epc ? TW_EXCEPTION_HAS_RETURN : 0) |
                            (packet->interrupt ? TW_EXCEPTION_INTERRUPT : 0));
     out->return_address = has_epc ? epc : 0;

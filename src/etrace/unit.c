@@ -8,6 +8,7 @@
 static enum tw_status check(const struct tw_etrace_config *config, struct tw_fault *fault)
 {
     const uint32_t both = TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_JUMP_TARGET_CACHE;
+    const uint32_t options = tw_etrace_config_options(config);
 
     TW_TRY(tw_etrace_config_check(config, fault));
     if (config->itype_width < 3)
@@ -16,14 +17,14 @@ static enum tw_status check(const struct tw_etrace_config *config, struct tw_fau
     if (config->comparators > TW_ETRACE_COMPARATORS || config->filters > TW_ETRACE_FILTERS)
         return tw_fail(fault, TW_E_CONFIG, "there can be %d filters and %d comparators at most",
                        TW_ETRACE_FILTERS, TW_ETRACE_COMPARATORS);
-    if (config->options & TW_ETRACE_BRANCH_PREDICTION && !config->bpred_size)
+    if (options & TW_ETRACE_BRANCH_PREDICTION && !config->bpred_size)
         return tw_fail(fault, TW_E_CONFIG, "branch_prediction wants a bpred_size_p");
-    if (config->options & TW_ETRACE_JUMP_TARGET_CACHE && !config->cache_size)
+    if (options & TW_ETRACE_JUMP_TARGET_CACHE && !config->cache_size)
         return tw_fail(fault, TW_E_CONFIG, "jump_target_cache wants a cache_size_p");
-    if ((config->options & both) == both && !config->f0s_width)
+    if ((options & both) == both && !config->f0s_width)
         return tw_fail(fault, TW_E_CONFIG,
                        "branch_prediction and jump_target_cache together want an f0s_width_p");
-    if (config->options & TW_ETRACE_IMPLICIT_RETURN) {
+    if (options & TW_ETRACE_IMPLICIT_RETURN) {
         if (!config->call_counter_size == !config->return_stack_size)
             return tw_fail(fault, TW_E_CONFIG,
                            "implicit_return wants either call_counter_size_p or "
@@ -31,6 +32,9 @@ static enum tw_status check(const struct tw_etrace_config *config, struct tw_fau
         if (config->itype_width == 3)
             return tw_fail(fault, TW_E_CONFIG, "implicit_return wants an itype_width_p of 4");
     }
+    if (options & TW_ETRACE_SIJUMP && !config->sijump) /* 4.2 */
+        return tw_fail(fault, TW_E_CONFIG,
+                       "sijump wants a hart that detects such jumps: sijump_p=1");
     return TW_OK;
 }
 
@@ -85,7 +89,8 @@ static void init(struct tw_etrace_unit *unit)
         encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
         ((encapsulation == TW_ETRACE_ENCAP_RISCV || encapsulation == TW_ETRACE_ENCAP_SMI) &&
          config->type_bits);
-    unit->options = config->options;
+    unit->options = tw_etrace_config_options(config);
+    tw_etrace_show_data_modes(unit, unit->options);
     unit->data_compress = config->data_compress;
     unit->is_active = true;
     unit->resync_mode = config->resync_packets ? 1 : 0;
@@ -157,6 +162,39 @@ static TW_NOINLINE enum tw_status bad(struct tw_etrace_unit *unit,
                    what);
 }
 
+/* A bus of so many bits holds the value, which may be sign-extended from there. */
+static bool fits(uint64_t value, unsigned width)
+{
+    return width >= 64 || !(value >> width) || tw_sign_extend(value, width) == value;
+}
+
+/* The widths of tables 4.1, 4.2 and 4.5. */
+static enum tw_status check_widths(struct tw_etrace_unit *unit,
+                                   const struct tw_etrace_block *block, uint32_t half_words,
+                                   bool is_trap)
+{
+    const struct tw_etrace_config *config = &unit->config;
+    const unsigned width = config->iaddress_width, impdef = config->impdef_width;
+
+    if (!unit->is_single && half_words > 2u * config->retires)
+        return bad(unit, block, "iretire is more than retires_p instructions have");
+    if (!fits(block->iaddr, width))
+        return bad(unit, block, "iaddr does not fit iaddress_width_p");
+    if (block->priv >> unit->shape.privilege)
+        return bad(unit, block, "its privilege does not fit privilege_width_p");
+    if (!config->nocontext && config->context_width < 64 &&
+        block->context >> config->context_width)
+        return bad(unit, block, "context does not fit context_width_p");
+    if (impdef < 64 ? block->impdef >> impdef || block->impdef_high
+                    : impdef < 128 && block->impdef_high >> (impdef - 64))
+        return bad(unit, block, "impdef does not fit impdef_width_p");
+    if (is_trap && config->ecause_width < 64 && block->cause >> config->ecause_width)
+        return bad(unit, block, "cause does not fit ecause_width_p");
+    if (is_trap && !fits(block->tval, width))
+        return bad(unit, block, "tval does not fit iaddress_width_p");
+    return TW_OK;
+}
+
 static enum tw_status check_block(struct tw_etrace_unit *unit,
                                   const struct tw_etrace_block *block, uint32_t half_words)
 {
@@ -179,9 +217,7 @@ static enum tw_status check_block(struct tw_etrace_unit *unit,
         return bad(unit, block, "its address is not aligned");
     if (block->ctype > 3 || (unit->config.ctype_width == 1 && block->ctype > 1))
         return bad(unit, block, "there is no such ctype");
-    if (block->priv >> unit->shape.privilege)
-        return bad(unit, block, "its privilege does not fit privilege_width_p");
-    return TW_OK;
+    return check_widths(unit, block, half_words, is_trap);
 }
 
 /* What its last instruction is, by itype. */
@@ -234,8 +270,8 @@ static void push_block(struct tw_etrace_unit *unit, const struct tw_etrace_block
     slot.context = block->context;
     slot.time = block->time;
     slot.size = (uint8_t)(2u << block->ilastsize);
-    slot.half_words_before = slot.half_words = slot.cause = 0;
-    slot.tval = 0;
+    slot.half_words_before = slot.half_words = 0;
+    slot.cause = slot.tval = 0;
     if (half_words == 0)
         flags &= ~(uint32_t)TW_SLOT_RETIRES;
     else if (unit->slot.address + unit->slot.size != block->iaddr)
@@ -364,6 +400,10 @@ enum tw_status tw_etrace_unit_cycle(struct tw_etrace_unit *unit,
 {
     if (unit->config.taken_branches > 1 && cycle->block_count > unit->config.taken_branches)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "more blocks than taken_branches_p");
+    for (size_t i = 0; i + 1 < cycle->block_count; i++)
+        if (cycle->blocks[i].itype == TW_ETRACE_ITYPE_EXCEPTION ||
+            cycle->blocks[i].itype == TW_ETRACE_ITYPE_INTERRUPT)
+            return bad(unit, &cycle->blocks[i], "a trap, but not in the newest block");
     pass_cycles(unit, 1);
     for (size_t i = 0; i < cycle->block_count; i++)
         TW_TRY(take_block(unit, &cycle->blocks[i]));
@@ -405,6 +445,15 @@ uint64_t tw_etrace_unit_stalled(struct tw_etrace_unit *unit)
 void tw_etrace_unit_flush(struct tw_etrace_unit *unit)
 {
     tw_etrace_sink_flush(unit);
+}
+
+void tw_etrace_unit_trace(struct tw_etrace_config *config, const struct tw_etrace_unit *unit)
+{
+    *config = unit->config;
+    config->options = unit->has_begun ? unit->first_options : unit->options;
+    config->has_sijump_mode = true;
+    if (config->diff_bits > 1) /* one bit means the one kind that there is, used or not */
+        config->data_compress = unit->data_compress;
 }
 
 void tw_etrace_unit_counts(struct tw_etrace_unit_counts *out, const struct tw_etrace_unit *unit)

@@ -38,7 +38,7 @@ enum {
 
 struct tw_etrace_slot {
     uint32_t flags;
-    uint32_t cause;
+    uint64_t cause;
     uint64_t address, context, time, tval;
     uint64_t from; /* the first address that is not the slot before's: of a block's end */
     uint8_t priv;
@@ -69,7 +69,8 @@ struct tw_etrace_filter {
     bool match_dtype, match_dsize;
     uint8_t comparator[3], privileges, interrupt, sizes;
     uint16_t types;
-    uint32_t ecauses, impdef_value, impdef_mask;
+    uint32_t ecauses;
+    uint64_t impdef_value[2], impdef_mask[2]; /* the low 64 bits, and those above */
     uint32_t depth;  /* traps nested since the first one that matched; 0: none matches */
     bool was_inside; /* of one, before the block at hand */
 };
@@ -98,6 +99,8 @@ struct tw_etrace_unit {
     uint8_t resync_mode, resync_max;
     uint64_t resync_limit;
     uint32_t options;
+    uint32_t first_options; /* those of the first packet */
+    bool has_begun;         /* it was sent */
     uint8_t data_compress;
     uint16_t filters_used, data_filters_used;
     struct tw_etrace_filter filters[TW_ETRACE_FILTERS];
@@ -182,7 +185,10 @@ void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slo
 /* Nothing more is qualified: ends what is traced. */
 void tw_etrace_unit_end(struct tw_etrace_unit *unit);
 
-/* unit_register.c: iEnable and dEnable. */
+/* unit_register.c */
+/* The draft's support packet gets a bit for each data mode that is used (6.5, chapter 7). */
+void tw_etrace_show_data_modes(struct tw_etrace_unit *unit, uint32_t options);
+/* iEnable and dEnable. */
 void tw_etrace_unit_enable(struct tw_etrace_unit *unit, bool is_enabled);
 void tw_etrace_unit_enable_data(struct tw_etrace_unit *unit, bool is_enabled);
 

@@ -227,7 +227,7 @@ void tw_etrace_emit_trap(struct tw_etrace_unit *unit, const struct tw_etrace_slo
         .has = has_address ? TW_ETRACE_HAS_ADDRESS : 0,
         .field = has_address ? full_field(unit, unit->slot.address) : 0,
         .address = has_address ? unit->slot.address : 0,
-        .ecause = (uint16_t)(trap->cause & mask_of(unit->shape.ecause)),
+        .ecause = trap->cause & mask_of(unit->shape.ecause),
         .interrupt = trap->flags & TW_SLOT_INTERRUPT ? 1 : 0,
         .thaddr = thaddr,
     };
@@ -274,7 +274,8 @@ void tw_etrace_emit_support(struct tw_etrace_unit *unit, unsigned status)
 {
     struct tw_etrace_packet packet = {
         .packet = { .type = TW_ETRACE_F3S3 },
-        .ienable = unit->is_enabled,
+        /* the draft's is the encoder's, whatever it traces */
+        .ienable = unit->is_enabled || (!unit->is_v2 && unit->data_enabled),
         .qual_status = (uint8_t)status,
         .ioptions = options_of(unit->shape.ioption_order, unit->shape.ioptions, unit->options),
         .has_data_options = unit->is_v2,

@@ -109,10 +109,9 @@ static bool matches_common(const struct tw_etrace_filter *filter,
             return false;
     if (filter->match_privilege && !(filter->privileges >> (block->priv & 7) & 1))
         return false;
-    if (filter->match_impdef &&
-        (block->impdef & filter->impdef_mask) != (filter->impdef_value & filter->impdef_mask))
-        return false;
-    return true;
+    return !filter->match_impdef ||
+           (((block->impdef ^ filter->impdef_value[0]) & filter->impdef_mask[0]) == 0 &&
+            ((block->impdef_high ^ filter->impdef_value[1]) & filter->impdef_mask[1]) == 0);
 }
 
 static bool has_trap_condition(const struct tw_etrace_filter *filter)

@@ -148,10 +148,20 @@ static void report_target(struct tw_etrace_unit *unit, uint32_t next)
     unit->is_target_open = was_passed && !report.updiscon && !unit->is_indexed;
 }
 
+/* This call fills the counter, and a return was inferred since the last packet: what follows may need
+   a depth that its field cannot hold, unless this one is told now. */
+static bool fills_counter(const struct tw_etrace_unit *unit)
+{
+    return unit->slot.flags & TW_SLOT_CALL && unit->options & TW_ETRACE_IMPLICIT_RETURN &&
+           !unit->config.return_stack_size && !unit->user.literal_returns &&
+           unit->has_returned && unit->depth + 1 == unit->depth_max;
+}
+
 /* It does not, but must be reported. */
 static void report_here(struct tw_etrace_unit *unit)
 {
-    const struct tw_etrace_report report = { .notify = unit->slot.flags & TW_SLOT_NOTIFY,
+    const struct tw_etrace_report report = { .notify = unit->slot.flags & TW_SLOT_NOTIFY ||
+                                                       fills_counter(unit),
                                              .irreport = needs_depth(unit),
                                              .irdepth = unit->depth };
 
@@ -223,7 +233,8 @@ static bool must_report(const struct tw_etrace_unit *unit, const struct tw_etrac
 {
     const uint32_t flags = unit->slot.flags, next = after->flags;
 
-    if (flags & (TW_SLOT_TRAPS | TW_SLOT_NOTIFY) || !(next & TW_SLOT_QUALIFIED))
+    if (flags & (TW_SLOT_TRAPS | TW_SLOT_NOTIFY) || !(next & TW_SLOT_QUALIFIED) ||
+        fills_counter(unit))
         return true;
     /* The draft reports the target although it trapped.  Two addresses in a row would say that the
        first one is a jump's target. */

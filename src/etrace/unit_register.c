@@ -5,7 +5,18 @@
 #include <inttypes.h>
 
 enum group { BASIC, FILTER, COMPARATOR };
-enum kind { PLAIN, READ_ONLY, MODE, I_ENABLE, D_ENABLE, EMPTY, RESYNC, ACTIVE, COMPARED };
+enum kind {
+    PLAIN,
+    READ_ONLY,
+    MODE,
+    I_ENABLE,
+    D_ENABLE,
+    EMPTY,
+    RESYNC,
+    ACTIVE,
+    COMPARED,
+    COMPRESS
+};
 
 /* A field: how wide, where it is kept (offset and bytes), what it means to write it. */
 struct field {
@@ -43,7 +54,7 @@ static const struct field fields[] = {
     { "JumpTargetCache",    BASIC, MODE,      1, 0, TW_ETRACE_JUMP_TARGET_CACHE },
     { "noData",             BASIC, MODE,      1, 0, TW_ETRACE_NO_DATA },
     { "noAddress",          BASIC, MODE,      1, 0, TW_ETRACE_NO_ADDRESS },
-    { "DataCompress",       BASIC, PLAIN,     2, U(data_compress) },
+    { "DataCompress",       BASIC, COMPRESS,  2, U(data_compress) },
     /* Table 2.3 */
     { "iFilters",           BASIC, COMPARED, 16, U(filters_used) },
     { "dFilters",           BASIC, COMPARED, 16, U(data_filters_used) },
@@ -65,8 +76,11 @@ static const struct field fields[] = {
     { "matchChoicePrivilege", FILTER, PLAIN,  8, F(privileges) },
     { "matchValueInterrupt", FILTER, PLAIN,   1, F(interrupt) },
     { "matchChoiceEcause",  FILTER, PLAIN,   32, F(ecauses) },
-    { "matchMaskImpdef",    FILTER, PLAIN,   32, F(impdef_mask) },
-    { "matchValueImpdef",   FILTER, PLAIN,   32, F(impdef_value) },
+    /* impdef_width_p may be up to 128: the bits above 64 have fields of their own. */
+    { "matchMaskImpdef",    FILTER, PLAIN,   64, F(impdef_mask[0]) },
+    { "matchMaskImpdefHigh", FILTER, PLAIN,  64, F(impdef_mask[1]) },
+    { "matchValueImpdef",   FILTER, PLAIN,   64, F(impdef_value[0]) },
+    { "matchValueImpdefHigh", FILTER, PLAIN, 64, F(impdef_value[1]) },
     { "matchChoiceDtype",   FILTER, PLAIN,   16, F(types) },
     { "matchChoiceDsize",   FILTER, PLAIN,    8, F(sizes) },
     /* Table 2.6 */
@@ -231,10 +245,37 @@ void tw_etrace_unit_enable_data(struct tw_etrace_unit *unit, bool is_enabled)
         return;
     unit->data_enabled = is_enabled;
     unit->data.has_address = unit->data.has_value = 0;
-    if (unit->is_v2 && !unit->is_lost)
+    if (!unit->is_lost)
         tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
     if (!is_enabled)
         tw_etrace_sink_flush(unit);
+}
+
+/* The support packet has a bit for this option. */
+static bool is_shown(const struct tw_etrace_unit *unit, uint32_t option)
+{
+    for (unsigned i = 0; i < unit->shape.ioptions; i++)
+        if (unit->shape.ioption_order[i] == option)
+            return true;
+    for (unsigned i = 0; unit->is_v2 && i < unit->shape.doptions; i++)
+        if (unit->shape.doption_order[i] == option)
+            return true;
+    return false;
+}
+
+void tw_etrace_show_data_modes(struct tw_etrace_unit *unit, uint32_t options)
+{
+    static const uint16_t modes[] = { TW_ETRACE_NO_ADDRESS, TW_ETRACE_NO_DATA };
+    struct tw_etrace_config *config = &unit->config;
+
+    if (unit->is_v2 || unit->has_begun)
+        return;
+    for (size_t i = 0; i < TW_LENGTH(modes); i++)
+        if (options & modes[i] && !is_shown(unit, modes[i]) &&
+            config->ioptions_bits < TW_ETRACE_OPTION_BITS) {
+            config->ioption_order[config->ioptions_bits++] = modes[i];
+            tw_etrace_shape_init(&unit->shape, config);
+        }
 }
 
 /* The operating mode: what was traced under the old one ends first (6.5). */
@@ -247,10 +288,16 @@ static enum tw_status set_mode(struct tw_etrace_unit *unit, uint32_t option, boo
     if ((options & TW_ETRACE_BRANCH_PREDICTION && !config->bpred_size) ||
         (options & TW_ETRACE_JUMP_TARGET_CACHE && !config->cache_size) ||
         ((options & f0) == f0 && !config->f0s_width) ||
-        (options & TW_ETRACE_IMPLICIT_RETURN && (!unit->depth_max || config->itype_width == 3)))
+        (options & TW_ETRACE_IMPLICIT_RETURN &&
+         (!unit->depth_max || config->itype_width == 3)) ||
+        (options & TW_ETRACE_SIJUMP && !config->sijump))
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "the encoder does not have this mode");
     if (options == unit->options)
         return TW_OK;
+    tw_etrace_show_data_modes(unit, options);
+    if (unit->has_begun && !is_shown(unit, option)) /* 3.2: the decoder needs to be informed */
+        return tw_fail(&unit->fault, TW_E_ARGUMENT,
+                       "the support packet has no bit that tells of a change of this mode");
     if (unit->slot.flags & TW_SLOT_QUALIFIED)
         tw_etrace_unit_end(unit);
     unit->options = options;
@@ -284,6 +331,13 @@ static enum tw_status write_field(struct tw_etrace_unit *unit, const struct fiel
         return set_mode(unit, field->at, value);
     case EMPTY:
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "Empty can only be read");
+    case COMPRESS: /* 7.1.3: a diff field of one bit is for one kind */
+        if (unit->config.diff_bits == 1 && value && value != unit->config.data_compress)
+            return tw_fail(&unit->fault, TW_E_ARGUMENT,
+                           "diff_bits of 1 offer one kind of compression, data_compress=%u",
+                           unit->config.data_compress);
+        store(unit, field, at, value);
+        return TW_OK;
     default:
         store(unit, field, at, value);
     }

@@ -120,6 +120,9 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
         return false;
     }
     put(unit, stream, bytes, size);
+    if (!unit->has_begun)
+        unit->first_options = unit->options;
+    unit->has_begun = true;
     unit->esp32_number++;
     packet->packet.offset = unit->written[stream] + unit->used[stream] - size;
     packet->packet.size = (uint32_t)size;

@@ -13,6 +13,7 @@ enum column {
     IRETIRE,
     ILASTSIZE,
     SIJUMP,
+    TRIGGER,
     /* of a cycle */
     CAUSE,
     TVAL,
@@ -21,7 +22,6 @@ enum column {
     TIME,
     CTYPE,
     IMPDEF,
-    TRIGGER,
     HALTED,
     RESET,
     DRETIRE,
@@ -29,6 +29,7 @@ enum column {
     DADDR,
     DSIZE,
     DATA,
+    SDATA,
     OPERAND,
     LRID,
     IADDR_LSBS,
@@ -58,13 +59,13 @@ static const struct {
     [IRETIRE] = { "iretire", false, UINT16_MAX },
     [ILASTSIZE] = { "ilastsize", false, 1 },
     [SIJUMP] = { "sijump", false, 1 },
-    [CAUSE] = { "cause", false, UINT16_MAX },
+    [CAUSE] = { "cause", false, UINT64_MAX },
     [TVAL] = { "tval", true, UINT64_MAX },
     [PRIV] = { "priv", false, 255 },
     [CONTEXT] = { "context", false, UINT64_MAX },
     [TIME] = { "time", false, UINT64_MAX },
     [CTYPE] = { "ctype", false, 3 },
-    [IMPDEF] = { "impdef", false, UINT32_MAX },
+    [IMPDEF] = { "impdef", false, UINT64_MAX },
     [TRIGGER] = { "trigger", false, 7 },
     [HALTED] = { "halted", false, 1 },
     [RESET] = { "reset", false, 1 },
@@ -73,6 +74,7 @@ static const struct {
     [DADDR] = { "daddr", true, UINT64_MAX },
     [DSIZE] = { "dsize", false, 7 },
     [DATA] = { "data", true, UINT64_MAX },
+    [SDATA] = { "sdata", true, UINT64_MAX },
     [OPERAND] = { "operand", true, UINT64_MAX },
     [LRID] = { "lrid", false, UINT32_MAX },
     [IADDR_LSBS] = { "iaddr_lsbs", false, UINT32_MAX },
@@ -90,13 +92,33 @@ static const struct {
 };
 
 enum { GROUPS = 4, WIDE = 32 }; /* blocks a row; bytes of a value */
+enum { WIDE_DATA, WIDE_SDATA, WIDE_LDATA, WIDE_OPERAND, WIDE_IMPDEF, WIDE_COLUMNS };
 
 /* A row's values. */
 struct row {
     uint64_t of[GROUPS][COLUMNS]; /* what a cycle has once is in group 0 */
     uint8_t has[GROUPS][COLUMNS];
-    uint8_t data[WIDE], operand[WIDE];
+    uint8_t wide[WIDE_COLUMNS][WIDE]; /* those of more than 64 bits, lowest byte first */
 };
+
+/* Which of the wide values a column is; WIDE_COLUMNS: none. */
+static unsigned wide_of(unsigned column)
+{
+    switch (column) {
+    case DATA:
+        return WIDE_DATA;
+    case SDATA:
+        return WIDE_SDATA;
+    case LDATA:
+        return WIDE_LDATA;
+    case OPERAND:
+        return WIDE_OPERAND;
+    case IMPDEF:
+        return WIDE_IMPDEF;
+    default:
+        return WIDE_COLUMNS;
+    }
+}
 
 struct cell {
     const char *at;
@@ -147,23 +169,29 @@ static uint8_t find_column(const struct cell *cell)
         size -= 2;
     }
     for (unsigned i = 1; i < COLUMNS; i++)
-        if (is_name(cell, size, columns[i].name) && (group == 0 || i <= SIJUMP))
+        if (is_name(cell, size, columns[i].name) && (group == 0 || i <= TRIGGER))
             return (uint8_t)(i | group << 6);
     return NONE;
 }
 
-/* Hexadecimal digits to bytes, lowest first. */
-static bool take_wide(uint8_t out[WIDE], const struct cell *cell)
+/* Digits to bytes, lowest first. */
+static bool take_wide(uint8_t out[WIDE], const struct cell *cell, unsigned base)
 {
     memset(out, 0, WIDE);
-    if (cell->size == 0 || cell->size > 2 * (size_t)WIDE)
+    if (cell->size == 0)
         return false;
     for (size_t i = 0; i < cell->size; i++) {
-        uint64_t digit;
+        uint64_t carry;
 
-        if (!tw_hart_number(&digit, &cell->at[cell->size - 1 - i], 1, 16))
+        if (!tw_hart_number(&carry, &cell->at[i], 1, base))
             return false;
-        out[i / 2] = (uint8_t)(out[i / 2] | digit << (i & 1 ? 4 : 0));
+        for (size_t k = 0; k < WIDE; k++) {
+            carry += (uint64_t)out[k] * base;
+            out[k] = (uint8_t)carry;
+            carry >>= 8;
+        }
+        if (carry)
+            return false;
     }
     return true;
 }
@@ -184,8 +212,8 @@ static enum tw_status take_value(struct tw_hart *hart, struct row *row, uint8_t 
         cell.size -= 2;
     }
     row->has[group][kind] = 1;
-    if (kind == DATA || kind == OPERAND || kind == LDATA)
-        is_good = take_wide(kind == OPERAND ? row->operand : row->data, &cell);
+    if (wide_of(kind) < WIDE_COLUMNS)
+        is_good = take_wide(row->wide[wide_of(kind)], &cell, is_hex ? 16 : 10);
     else
         is_good = tw_hart_number(value, cell.at, cell.size, is_hex ? 16 : 10) &&
                   *value <= columns[kind].most;
@@ -222,32 +250,149 @@ static uint64_t load(const uint8_t *bytes, unsigned size)
     return value;
 }
 
+/* The value has no more bits than its bus. */
+static bool fits(const uint8_t bytes[WIDE], unsigned bits)
+{
+    for (unsigned i = bits / 8; i < WIDE; i++)
+        if (i == bits / 8 ? bytes[i] >> bits % 8 : bytes[i])
+            return false;
+    return true;
+}
+
+/* Values that are wider than their parameters (table 4.9). */
+static enum tw_status check_access(struct tw_hart *hart, const struct row *row, bool has_two)
+{
+    const struct tw_etrace_config *config = &hart->trace;
+    const unsigned width = config->data_width;
+    const unsigned stored = config->sdata_width > width ? config->sdata_width : width;
+    const unsigned loaded = config->ldata_width > width ? config->ldata_width : width;
+    const uint64_t daddr = row->of[0][DADDR];
+    const bool is_csr = row->of[0][DTYPE] >= TW_ETRACE_DTYPE_CSR_RW &&
+                        row->of[0][DTYPE] <= TW_ETRACE_DTYPE_CSR_RC;
+    const unsigned bits = is_csr ? 12 : config->daddress_width;
+
+    if (!fits(row->wide[WIDE_DATA], has_two ? 2 * width : width))
+        return tw_hart_wrong(hart, "data does not fit data_width_p");
+    if (!fits(row->wide[WIDE_SDATA], stored))
+        return tw_hart_wrong(hart, "sdata does not fit sdata_width_p");
+    if (!fits(row->wide[WIDE_LDATA], loaded))
+        return tw_hart_wrong(hart, "ldata does not fit ldata_width_p");
+    if (!fits(row->wide[WIDE_OPERAND], width))
+        return tw_hart_wrong(hart, "operand does not fit data_width_p");
+    if (bits < 64 && daddr >> bits &&
+        (is_csr || daddr >> (bits - 1) != UINT64_MAX >> (bits - 1))) /* sign-extended */
+        return tw_hart_wrong(hart, "daddr does not fit %s",
+                             is_csr ? "a CSR's 12 bits" : "daddress_width_p");
+    return TW_OK;
+}
+
+/* What the hart stores is sdata where there is such a signal, else data; what it loads is data where
+   the load is not split (table 4.9). */
+static const uint8_t *data_of(const struct row *row)
+{
+    if (row->has[0][SDATA])
+        return row->wide[WIDE_SDATA];
+    if (!row->has[0][DATA] && row->has[0][LDATA] && !row->has[0][LRESP])
+        return row->wide[WIDE_LDATA];
+    return row->wide[WIDE_DATA];
+}
+
 /* An access as the hart shows it.  CSRs and atomics without an operand's column have it above the
    data, and a size that counts both. */
-static void take_access(struct tw_hart *hart, const struct row *row)
+static enum tw_status take_access(struct tw_hart *hart, const struct row *row)
 {
     const uint64_t *of = row->of[0];
+    const uint8_t *data = data_of(row);
     struct tw_etrace_access *access = &hart->access;
     const bool has_two = of[DTYPE] >= TW_ETRACE_DTYPE_CSR_RW && !row->has[0][OPERAND];
     const unsigned dsize = (unsigned)of[DSIZE] - (has_two && of[DSIZE]); /* of one of the two */
     const unsigned bytes = dsize < 5 ? 1u << dsize : 16u;
-    const uint8_t *operand = row->has[0][OPERAND] ? row->operand
-                             : bytes <= WIDE / 2  ? row->data + bytes
-                                                  : row->data;
+    const uint8_t *operand = row->has[0][OPERAND] ? row->wide[WIDE_OPERAND]
+                             : bytes <= WIDE / 2  ? data + bytes
+                                                  : data;
 
+    TW_TRY(check_access(hart, row, has_two));
     *access = (struct tw_etrace_access){ .daddr = of[DADDR],
                                          .dtype = (uint8_t)of[DTYPE],
                                          .dsize = (uint8_t)dsize,
                                          .lrid = (uint32_t)of[LRID],
                                          .iaddr_lsbs = (uint32_t)of[IADDR_LSBS],
                                          .dblock = (uint8_t)of[DBLOCK] };
-    access->data = load(row->data, bytes);
-    access->data_high = bytes > 8 ? load(row->data + 8, bytes - 8) : 0;
+    access->data = load(data, bytes);
+    access->data_high = bytes > 8 ? load(data + 8, bytes - 8) : 0;
     if (of[DTYPE] >= TW_ETRACE_DTYPE_CSR_RW) {
         access->operand = load(operand, bytes);
         access->operand_high = bytes > 8 ? load(operand + 8, bytes - 8) : 0;
     }
     hart->has_access = true;
+    return TW_OK;
+}
+
+/* Data that a split load or atomic brings. */
+static enum tw_status take_response(struct tw_hart *hart, const struct row *row)
+{
+    const uint64_t *of = row->of[0];
+    const uint8_t *data = row->wide[row->has[0][LDATA] ? WIDE_LDATA : WIDE_DATA];
+
+    TW_TRY(check_access(hart, row, true));
+    hart->is_response = true;
+    hart->response.lrid = (uint32_t)of[LID];
+    hart->response.data = load(data, 8);
+    hart->response.data_high = load(data + 8, 8);
+    hart->response.is_error = of[LRESP] == 3;
+    return TW_OK;
+}
+
+/* Group i of a row's blocks. */
+static struct tw_etrace_block block_of(const struct row *row, unsigned i)
+{
+    const uint64_t *of = row->of[0];
+    const bool is_trap = row->of[i][ITYPE] == TW_ETRACE_ITYPE_EXCEPTION ||
+                         row->of[i][ITYPE] == TW_ETRACE_ITYPE_INTERRUPT;
+
+    return (struct tw_etrace_block){
+        .iaddr = row->of[i][IADDR],
+        .iretire = (uint32_t)row->of[i][IRETIRE],
+        .itype = (uint8_t)row->of[i][ITYPE],
+        .ilastsize = (uint8_t)row->of[i][ILASTSIZE],
+        .sijump = row->of[i][SIJUMP],
+        .trigger = (uint8_t)row->of[i][TRIGGER],
+        .cause = is_trap ? of[CAUSE] : 0,
+        .tval = is_trap ? of[TVAL] : 0,
+        .context = of[CONTEXT],
+        .time = of[TIME],
+        .impdef = load(row->wide[WIDE_IMPDEF], 8),
+        .impdef_high = load(row->wide[WIDE_IMPDEF] + 8, 8),
+        .priv = (uint8_t)of[PRIV],
+        .ctype = i == 0 ? (uint8_t)of[CTYPE] : 0,
+    };
+}
+
+/* 4.2: a trap is in the newest group alone, and lower numbered groups are used first. */
+static enum tw_status take_blocks(struct tw_hart *hart, const struct row *row)
+{
+    bool is_over = false;
+
+    if (!fits(row->wide[WIDE_IMPDEF], 128))
+        return tw_hart_wrong(hart, "impdef does not fit impdef_width_p");
+    for (unsigned i = 0; i < GROUPS; i++) {
+        const struct tw_etrace_block block = block_of(row, i);
+        const bool is_trap = block.itype == TW_ETRACE_ITYPE_EXCEPTION ||
+                             block.itype == TW_ETRACE_ITYPE_INTERRUPT;
+        const bool is_used = block.iretire || is_trap;
+
+        if (block.iretire == 0 && block.itype && !is_trap)
+            return tw_hart_wrong(hart, "itype is %u, but nothing retired", block.itype);
+        if (is_used && is_over)
+            return tw_hart_wrong(
+                hart, "group %u is used, but the one before it is empty or traps", i);
+        is_over = !is_used || is_trap;
+        if (!is_used && !block.trigger)
+            continue;
+        tw_hart_queue(hart, &block);
+        hart->instructions += hart->trace.retires <= 1 ? block.iretire : 0;
+    }
+    return TW_OK;
 }
 
 static enum tw_status next_blocks(struct tw_hart *hart)
@@ -264,41 +409,11 @@ static enum tw_status next_blocks(struct tw_hart *hart)
     TW_TRY(take_row(hart, &row, line, size));
     hart->signals = (uint8_t)(of[HALTED] | of[RESET] << 1);
     hart->has_signals = row.has[0][HALTED] || row.has[0][RESET];
-    for (unsigned i = 0; i < GROUPS; i++) {
-        const bool is_trap = row.of[i][ITYPE] == TW_ETRACE_ITYPE_EXCEPTION ||
-                             row.of[i][ITYPE] == TW_ETRACE_ITYPE_INTERRUPT;
-        const struct tw_etrace_block block = {
-            .iaddr = row.of[i][IADDR],
-            .iretire = (uint32_t)row.of[i][IRETIRE],
-            .itype = (uint8_t)row.of[i][ITYPE],
-            .ilastsize = (uint8_t)row.of[i][ILASTSIZE],
-            .sijump = row.of[i][SIJUMP],
-            .cause = is_trap ? (uint32_t)of[CAUSE] : 0,
-            .tval = is_trap ? of[TVAL] : 0,
-            .context = of[CONTEXT],
-            .time = of[TIME],
-            .impdef = (uint32_t)of[IMPDEF],
-            .priv = (uint8_t)of[PRIV],
-            .ctype = i == 0 ? (uint8_t)of[CTYPE] : 0,
-            .trigger = i == 0 ? (uint8_t)of[TRIGGER] : 0,
-        };
-
-        if (block.iretire == 0 && block.itype && !is_trap)
-            return tw_hart_wrong(hart, "itype is %u, but nothing retired", block.itype);
-        if (!block.iretire && !is_trap && !block.trigger)
-            continue;
-        tw_hart_queue(hart, &block);
-        hart->instructions += hart->trace.retires <= 1 ? block.iretire : 0;
-    }
+    TW_TRY(take_blocks(hart, &row));
     if (of[DRETIRE] || (row.has[0][DTYPE] && !row.has[0][DRETIRE]))
-        take_access(hart, &row);
-    hart->is_response = of[LRESP] >= 2;
-    if (hart->is_response) {
-        hart->response.lrid = (uint32_t)of[LID];
-        hart->response.data = load(row.data, 8);
-        hart->response.data_high = load(row.data + 8, 8);
-        hart->response.is_error = of[LRESP] == 3;
-    }
+        TW_TRY(take_access(hart, &row));
+    if (of[LRESP] >= 2)
+        TW_TRY(take_response(hart, &row));
     hart->is_row = true;
     return TW_OK;
 }
@@ -307,6 +422,8 @@ static enum tw_status next_addresses(struct tw_hart *hart)
 {
     struct row row;
     const uint64_t *of = row.of[0];
+    /* of a cause register: another column says what its top bit does */
+    const uint64_t top = (uint64_t)1 << (hart->isa == TW_ISA_RV32 ? 31 : 63);
     struct tw_hart_trap trap;
     const char *line;
     size_t size;
@@ -326,7 +443,7 @@ static enum tw_status next_addresses(struct tw_hart *hart)
         return tw_hart_step(hart, of[ADDRESS]);
     trap = (struct tw_hart_trap){ .epc = of[ADDRESS],
                                   .tval = of[TVAL],
-                                  .cause = (uint32_t)(of[ECAUSE] & UINT16_MAX),
+                                  .cause = of[ECAUSE] & ~top,
                                   .is_interrupt = of[INTERRUPT] };
     return tw_hart_trap(hart, &trap);
 }

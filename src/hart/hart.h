@@ -83,8 +83,7 @@ void tw_hart_queue(struct tw_hart *hart, const struct tw_etrace_block *block);
 /* path.c: the program came here, was trapped, ended. */
 enum tw_status tw_hart_step(struct tw_hart *hart, uint64_t pc);
 struct tw_hart_trap {
-    uint64_t epc, tval;
-    uint32_t cause;
+    uint64_t epc, tval, cause;
     bool is_interrupt;
 };
 enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *trap);

@@ -63,13 +63,11 @@ static enum tw_status take_trap(struct tw_hart *hart, const struct word *words,
                                 bool is_interrupt)
 {
     struct tw_hart_trap trap = { .is_interrupt = is_interrupt };
-    uint64_t cause;
 
-    if (!tw_hart_number(&cause, words[1].at, words[1].size, 10) || cause > UINT16_MAX ||
+    if (!tw_hart_number(&trap.cause, words[1].at, words[1].size, 10) ||
         !hex(&trap.epc, &words[2]) || (!is_interrupt && !hex(&trap.tval, &words[3])))
         return tw_hart_wrong(hart,
                              is_interrupt ? "I wants CAUSE EPC" : "E wants CAUSE EPC TVAL");
-    trap.cause = (uint32_t)cause;
     return tw_hart_trap(hart, &trap);
 }
 

@@ -13,7 +13,7 @@ static enum tw_status take_step(struct tw_hart *hart, const struct tw_step *step
         return TW_OK;
     case TW_STEP_EXCEPTION:
         trap = (struct tw_hart_trap){ .epc = step->return_address,
-                                      .cause = (uint32_t)step->cause,
+                                      .cause = step->cause,
                                       .is_interrupt = step->is_interrupt };
         return tw_hart_trap(hart, &trap);
     case TW_STEP_CONTEXT:

@@ -29,7 +29,7 @@ static void describe(char *out, size_t room, const struct kept *kept)
                                      packet->branches, packet->branch_map);
         if (type == TW_ETRACE_F3S1 && used < room)
             used +=
-                (size_t)snprintf(out + used, room - used, " cause %u%s thaddr %u",
+                (size_t)snprintf(out + used, room - used, " cause %" PRIu64 "%s thaddr %u",
                                  packet->ecause, packet->interrupt ? "i" : "", packet->thaddr);
         if (type == TW_ETRACE_F3S3 && used < room)
             used += (size_t)snprintf(out + used, room - used, " %u/%u", packet->ienable,
@@ -191,8 +191,8 @@ static const struct {
     { "filter1.matchChoicePrivilege", 255 },
     { "filter1.matchValueInterrupt", 1 },
     { "filter1.matchChoiceEcause", UINT32_MAX },
-    { "filter1.matchMaskImpdef", UINT32_MAX },
-    { "filter1.matchValueImpdef", UINT32_MAX },
+    { "filter1.matchMaskImpdef", UINT64_MAX },
+    { "filter1.matchValueImpdef", UINT64_MAX },
     { "filter1.matchChoiceDtype", 0xffff },
     { "filter1.matchChoiceDsize", 255 },
     { "comparator2.pInput", 3 },
@@ -217,6 +217,7 @@ static void test_fields(void **state)
     config.filters = config.comparators = 4;
     config.bpred_size = config.cache_size = config.return_stack_size = 3;
     config.f0s_width = 1;
+    config.sijump = true;
     unit = make_unit(kept, &config);
     for (size_t i = 0; i < LENGTH(fields); i++) {
         check_case("%s", fields[i].name);

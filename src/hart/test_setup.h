@@ -46,7 +46,7 @@ static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t si
     out->size += size;
 }
 
-static void set_mode(struct setup *setup, unsigned mode)
+static void set_mode(struct setup *setup, unsigned mode, unsigned turn)
 {
     struct tw_etrace_config *config = &setup->config;
     static const uint32_t options[MODES] = {
@@ -61,15 +61,13 @@ static void set_mode(struct setup *setup, unsigned mode)
         config->tvec[3] = HANDLER;
     }
     if (mode == COUNTER)
-        config->call_counter_size = 3;
+        config->call_counter_size = (uint8_t)(1 + turn % 4);
     if (mode == RETURNS) {
-        config->return_stack_size = 2;
+        config->return_stack_size = (uint8_t)(1 + turn % 3);
         setup->run.has_wild_returns = true;
     }
-    if (mode == PREDICTION) {
+    if (mode == PREDICTION)
         config->bpred_size = 4;
-        config->bpred_reset_on_sync = true;
-    }
     if (mode == CACHE)
         config->cache_size = 3;
     (void)snprintf(setup->name + strlen(setup->name), sizeof setup->name - strlen(setup->name),
@@ -101,6 +99,8 @@ static struct setup make_setup(bool is_seed, const unsigned *modes, size_t count
     config->notime = is_seed || turn % 6 != 2;
     config->time_width = 16;
     config->ecall_retires = setup.run.ecall_retires;
+    config->sijump = config->has_sijump_mode =
+        true; /* the hart can; the mode is another thing */
     config->retires = turn % 2 ? 200 : 1;
     config->f0s_width = 1;
     setup.resync_mode = (uint8_t)(turn % 4);
@@ -114,7 +114,7 @@ static struct setup make_setup(bool is_seed, const unsigned *modes, size_t count
     config->type_bits = config->encapsulation == TW_ETRACE_ENCAP_SMI ? 2 : 0;
     config->iaddress_lsb = turn % 11 == 3 ? 0 : 1;
     for (size_t i = 0; i < count; i++)
-        set_mode(&setup, modes[i]);
+        set_mode(&setup, modes[i], turn);
     if (!(config->options & TW_ETRACE_IMPLICIT_RETURN) && turn % 6 == 1)
         config->itype_width = 3;
     (void)snprintf(setup.name + strlen(setup.name), sizeof setup.name - strlen(setup.name),

@@ -290,6 +290,13 @@ struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
     return run->names->objects[map->file].symbols;
 }
 
+const char *tw_run_object(struct tw_run *run, const struct tw_part *part, uint64_t address)
+{
+    const struct tw_perf_map *map = map_of(run, part, address);
+
+    return map ? tw_perf_file(run->perf, map->file)->name : NULL;
+}
+
 bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part *part,
                  uint64_t address)
 {

@@ -10,15 +10,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness  # noqa: E402
 import bad_input  # noqa: E402,F401
+import calls_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
+import etrace_statement_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
+import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401

@@ -200,17 +200,6 @@ static bool run(struct encoding *encoding)
     return is_good;
 }
 
-/* What a decoder is to begin with: modes that --unit set, and no support packet tells. */
-static void note_modes(struct riscv *riscv)
-{
-    uint64_t sijump = 0, compress = 0;
-
-    if (tw_etrace_unit_read_field(riscv->unit, "siJump", &sijump) == TW_OK && sijump)
-        riscv->config.options |= TW_ETRACE_SIJUMP;
-    if (tw_etrace_unit_read_field(riscv->unit, "DataCompress", &compress) == TW_OK)
-        riscv->config.data_compress = (uint8_t)compress;
-}
-
 static bool end(struct encoding *encoding)
 {
     static const char *const names[] = { "iEnable", "dEnable" };
@@ -228,7 +217,7 @@ static bool end(struct encoding *encoding)
         say("encode: no memory");
         return false;
     }
-    note_modes(riscv);
+    tw_etrace_unit_trace(&riscv->config, riscv->unit);
     (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &riscv->config);
     data = riscv->config;
     data.is_data = true;

@@ -83,6 +83,10 @@ enum option_key {
     O_ELF,
     O_PRESET,
     O_UNIT,
+    /* calls */
+    O_KEY,
+    O_TAIL_CALLS,
+    O_STACKS,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -163,6 +167,8 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
+    const char *key, *tail_calls;
+
     const char *explain;
 
     const char *format; /* ask options_format_is */
@@ -176,6 +182,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
+    bool stacks;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 

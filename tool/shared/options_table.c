@@ -279,6 +279,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte",
         .offset = AT(unit), .kind = KIND_TEXT },
 
+    [O_KEY] = { "key", "KIND", "tid|core|context",
+        "what makes a stack of its own (default: the thread where it is\nknown, else the context where one is traced, else the core)", .offset = AT(key), .kind = KIND_CHOICE },
+    [O_TAIL_CALLS] = { "tail-calls", "FORM", "physical|logical",
+        "physical: a tail call takes the place of its caller; logical: it\nstands on it (default: physical; logical for callgrind, pprof, dot)", .offset = AT(tail_calls), .kind = KIND_CHOICE },
+    [O_STACKS] = { "stacks", NULL, NULL, "jsonl: every path of calls too", .offset = AT(stacks), .kind = KIND_FLAG },
+
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
 

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Statements of the RISC-V trace document, there and back through the tool."""
+import json
+
+from harness import case, equal
+from riscv_program import (Code, NOP, auipc, beq, config, csv, jal, jalr, lui, retired)
+
+BASE = 0x80000000
+
+
+def pcs(done):
+    return [int(line, 16) for line in done.out.split() if not line.startswith("#")]
+
+
+def encode(tool, log, unit=None, name="snap", status=0, **keys):
+    tool.write(name + ".csv", log)
+    more = ["--unit", unit] if unit else []
+    return tool.run("encode", name + ".csv", "--protocol", "etrace", "--config", config(**keys), "-o", name,
+                    "--force", *more, status=status)
+
+
+def there_and_back(tool, code, path, unit=None, **keys):
+    encode(tool, csv(retired(code, path)), unit, **keys)
+    done = tool.run("decode", "snap", "--image", code.write(tool), "--format", "pcs")
+    equal(pcs(done), path, (unit, keys))
+
+
+def accesses(tool, name="snap"):
+    """(dtype, daddr, dsize, data) of each access; a field that was not traced is ''."""
+    rows = tool.run("decode", name, "--format", "csv").out.split()[1:]
+    return [tuple(row.lower().split(",")[1:5]) for row in rows]
+
+
+DATA = dict(kind="data", data_width_p=64, daddress_width_p=64)
+
+
+# @clause 002 3.2.5/3 11/12
+@case
+def calls_nested_as_deep_as_the_counter_counts(tool):
+    code = Code()
+    code.add(NOP, jal(1, 12), NOP, NOP)
+    function = code.add(NOP, beq(12), jal(1, -8), NOP)
+    leave = code.add(NOP, jalr(0, 1))
+    for bits in 1, 2, 3:
+        for deep in 2 ** bits - 1, 2 ** bits:
+            path = [BASE, BASE + 4]
+            path += [function, function + 4, function + 8] * (deep - 1)
+            path += [function, function + 4, leave, leave + 4]
+            path += [function + 12, leave, leave + 4] * (deep - 1) + [BASE + 8, BASE + 12]
+            for layout in "seed", "v2":
+                there_and_back(tool, code, path, layout=layout, implicit_return=1, call_counter_size_p=bits)
+
+
+# @clause 002 2.2/3 3.2.4/2 4.2/8
+@case
+def what_the_hart_can_do_is_not_what_the_encoder_does(tool):
+    code = Code()
+    start = code.add(NOP, auipc(6, 0), jalr(0, 6, 0x40))
+    code.next = BASE + 0x44
+    target = code.add(NOP, lui(7, BASE), jalr(1, 7, 0x100))
+    code.next = BASE + 0x100
+    other = code.add(NOP, NOP, jalr(0, 1))
+    path = [start, start + 4, start + 8, target, target + 4, target + 8, other, other + 4]
+    rows = retired(code, path)
+    for row in rows:
+        row["sijump"] = int(row["iaddr"] in (start + 8, target + 8))
+    for layout in "seed", "v2":
+        for mode in 0, 1:
+            encode(tool, csv(rows), f"siJump={mode}", layout=layout, sijump_p=1, iaddress_width_p=32)
+            done = tool.run("decode", "snap", "--image", code.write(tool), "--format", "pcs")
+            equal(pcs(done), path, (layout, mode))
+            text = (tool.folder / "snap" / "device_2.ini").read_text() if (
+                tool.folder / "snap" / "device_2.ini").exists() else "".join(
+                    path.read_text() for path in (tool.folder / "snap").glob("*.ini"))
+            assert f"\nsijump={mode}\n" in text and "\nsijump_p=1\n" in text, text
+        packets = tool.run("packets", "snap").out.count("\n")
+    encode(tool, csv(rows), "siJump=0", name="off", sijump_p=1, iaddress_width_p=32)
+    assert tool.run("packets", "off").out.count("\n") > packets
+    done = encode(tool, csv(rows), "siJump=1", name="cannot", status=3, sijump_p=0)
+    assert "does not have this mode" in done.err, done.err
+
+
+# @clause 002 2.2/7 2.2/8 6.5/4 7/2
+@case
+def data_trace_without_data_or_addresses(tool):
+    log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n1,1,1010,3,5\n"
+    for layout in "seed", "v2":
+        for mode, want in (("noData", [("0", "1000", "3", ""), ("1", "1010", "3", "")]),
+                           ("noAddress", [("0", "", "3", "1122334455667788"), ("1", "", "3", "5")])):
+            encode(tool, log, f"{mode}=1,DataCompress=1", layout=layout, **DATA)
+            equal(accesses(tool), want, (layout, mode))
+            # The support packet says so too: a decoder that was not told reads the same.
+            folder = tool.folder / "snap"
+            for path in folder.glob("*.ini"):
+                text = path.read_text()
+                path.write_text(text.replace("no_data=1", "no_data=0").replace("no_address=1", "no_address=0"))
+            equal(accesses(tool), want, (layout, mode, "by the support packet"))
+
+
+# @clause 002 6.5/4
+@case
+def data_options_in_the_draft_support_packet(tool):
+    log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n"
+    order = "ioptions=no_data,implicit_return,no_address,ioptions_bits=3"
+    encode(tool, log, "noData=1", layout="seed", **dict(DATA, ioptions_bits=3, ioptions="no_data"))
+    rows = [json.loads(line) for line in tool.run("packets", "snap", "--format", "jsonl").out.splitlines()]
+    equal([row["ioptions"] for row in rows if row["t"] == "f3s3"][0], 1, order)
+    equal(accesses(tool), [("0", "1000", "3", "")])
+
+
+# @clause 002 table4.9/9 table4.9/13 table4.9/14
+@case
+def what_a_hart_loads_and_what_it_stores(tool):
+    for column in "sdata", "data":
+        log = (f"dretire,dtype,daddr,dsize,lrid,lresp,lid,ldata,{column}\n"
+               "1,0,1000,3,1,0,0,0,0\n0,0,0,0,0,2,1,99,0\n1,1,4000,3,0,0,0,0,55\n")
+        encode(tool, log, lrid_width_p=3, **DATA)
+        equal([row[1::2] for row in accesses(tool) if row[3]], [("1000", "99"), ("4000", "55")], column)
+    log = ("dretire,dtype,daddr,dsize,sdata,lrid,lresp,lid,ldata\n"
+           "1,0,1000,3,,1,,,\n1,1,4000,3,55,,2,1,99\n")
+    encode(tool, log, lrid_width_p=3, **DATA)
+    equal(sorted(row[1::2] for row in accesses(tool) if row[3]), [("1000", "99"), ("4000", "55")])
+
+
+PAIR = dict(priv=3, iretire_0=2, ilastsize_0=1, itype_0=0, iaddr_0=BASE, iretire_1=2, ilastsize_1=1, itype_1=0,
+            iaddr_1=BASE + 4, cause=0)
+ONE = dict(priv=3, iretire=1, ilastsize=1, itype=0, iaddr=BASE, cause=0)
+ACCESS = dict(dretire=1, dtype=1, daddr=0x1000, dsize=2, data=5)
+
+
+# @clause 002 4.2/7 table4.1/2 table4.1/3 table4.1/4 table4.1/5 table4.1/6 table4.2/1 table4.5/1
+@case
+def input_that_the_interface_does_not_allow(tool):
+    two = dict(retires_p=4, taken_branches_p=2)
+    for said, row, keys in (
+            ("group 1 is used", dict(PAIR, itype_0=1, cause=3), two),
+            ("group 1 is used", dict(PAIR, iretire_0=0), two),
+            ("iretire is more than retires_p", dict(ONE, iretire=40), dict(retires_p=4)),
+            ("cause does not fit", dict(ONE, itype=1, cause=99), {}),
+            ("tval does not fit", dict(ONE, itype=1, tval=1 << 40), dict(iaddress_width_p=32)),
+            ("context does not fit", dict(ONE, context=999, ctype=2), dict(ctype_width_p=2)),
+            ("impdef does not fit", dict(ONE, impdef=9), dict(impdef_width_p=2)),
+            ("impdef does not fit", dict(ONE, impdef=1 << 127), dict(impdef_width_p=127)),
+            ("impdef does not fit", dict(ONE, impdef=1 << 128), dict(impdef_width_p=128)),
+            ("iaddr does not fit", dict(ONE, iaddr=1 << 32), dict(iaddress_width_p=32)),
+            ("privilege does not fit", dict(ONE, priv=7), {}),
+            ("data does not fit", dict(ACCESS, data=1 << 64), DATA),
+            ("sdata does not fit", {**{k: v for k, v in ACCESS.items() if k != "data"}, "sdata": 1 << 64}, DATA),
+            ("daddr does not fit", dict(ACCESS, daddr=1 << 40), dict(DATA, daddress_width_p=40)),
+            ("daddr does not fit", dict(ACCESS, dtype=4, operand=1, daddr=0x1000), DATA)):
+        done = encode(tool, csv([row]), name="bad", status=3, **keys)
+        assert "line 2: " in done.err and said in done.err, (said, done.err)
+    for row, keys in ((dict(ONE, impdef=1 << 100), dict(impdef_width_p=128)),
+                      (dict(PAIR, trigger_0=0, trigger_1=4), two),
+                      (dict(ONE, iaddr=0xffffffff80000000), dict(iaddress_width_p=32)),
+                      (dict(ONE, itype=1, cause=(1 << 64) - 1), dict(ecause_width_p=64))):
+        encode(tool, csv([row]), name="good", **keys)
+
+
+# @clause 002 table4.5/2 4.2.4/4
+@case
+def a_trigger_of_the_second_block(tool):
+    log = csv([dict(PAIR, trigger_0=0, trigger_1=4), dict(PAIR, iaddr_0=BASE + 8, iaddr_1=BASE + 12)])
+    encode(tool, log, retires_p=4, taken_branches_p=2)
+    rows = [json.loads(line) for line in tool.run("packets", "snap", "--format", "jsonl").out.splitlines()]
+    equal([row["address"] for row in rows if row.get("notify")], [f"{BASE + 4:#x}"])
+
+
+# @clause 002 3.2.6/5
+@case
+def the_predictor_forgets_at_every_synchronization(tool):
+    code = Code()
+    loop = code.add(NOP, beq(8), NOP, jal(0, -12))
+    path = [loop, loop + 4, loop + 12] * 85 + [loop, loop + 4, loop + 8, loop + 12] * 200
+    keys = dict(branch_prediction=1, bpred_size_p=4)
+    for layout in "seed", "v2":
+        encode(tool, csv(retired(code, path)), "ResyncMode=2,ResyncMax=4", layout=layout, **keys)
+        trace = (tool.folder / "snap" / "trace.bin").read_bytes()
+        for ini in (tool.folder / "snap").glob("*.ini"):
+            ini.write_text("".join(line for line in ini.read_text().splitlines(True) if "bpred_reset" not in line))
+        done = tool.run("decode", "snap", "--image", code.write(tool), "--format", "pcs")
+        equal(pcs(done), path, layout)
+        encode(tool, csv(retired(code, path)), "ResyncMode=2,ResyncMax=4", layout=layout, bpred_reset_on_sync=1, **keys)
+        equal((tool.folder / "snap" / "trace.bin").read_bytes(), trace)
+
+
+# @clause 002 7.1.3/6
+@case
+def one_bit_of_diff_is_for_one_kind_of_compression(tool):
+    log = "dretire,dtype,daddr,dsize,data\n1,1,2000,2,deadbeef\n1,0,2004,2,deadbee0\n"
+    for kind in 1, 2:
+        keys = dict(DATA, diff_bits=1, no_address=1, data_compress=kind)
+        for value in range(4):
+            is_offered = value in (0, kind)
+            done = encode(tool, log, f"DataCompress={value}", status=0 if is_offered else 3, **keys)
+            if is_offered:
+                equal([row[3] for row in accesses(tool)], ["deadbeef", "deadbee0"], (kind, value))
+            else:
+                assert "one kind of compression" in done.err, done.err
+    done = encode(tool, log, status=3, **dict(DATA, diff_bits=1, data_compress=3))
+    assert "one kind of compression" in done.err, done.err
+
+
+# @clause 002 6.3/4 6.5/3
+@case
+def widths_that_are_the_implementations(tool):
+    log = csv([dict(ONE, itype=1, cause=(1 << 63) + 7), dict(ONE, iaddr=BASE + 64)])
+    encode(tool, log, ecause_width_p=64, encoder_mode_bits=32, ioptions_bits=32, doptions_bits=32)
+    rows = [json.loads(line) for line in tool.run("packets", "snap", "--format", "jsonl").out.splitlines()]
+    equal([row["ecause"] for row in rows if row["t"] == "f3s1"], [(1 << 63) + 7])
+    equal([row["doptions"] for row in rows if row["t"] == "f3s3"], [0, 0])
+
+
+# @clause 002 6/9
+@case
+def padding_of_zeros_is_read(tool):
+    # Format 1 with all outcomes there; two bits of padding that are not the sign.
+    tool.write("padded.bin", bytes.fromhex("411f" "4773000000002000" "4501aaaaaa2a"))
+    done = tool.run("packets", "padded.bin", "--protocol", "etrace", "--config", config(context_width_p=8),
+                    "--format", "jsonl")
+    last = json.loads(done.out.splitlines()[-1])
+    equal((last["t"], last["branches"], last["branch_map"]), ("f1", 0, "0x55555554"))

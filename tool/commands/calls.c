@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway calls: who called whom, how often, and what was executed under each. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trackway/calls.h>
+#include <trackway/formats.h>
+
+#include "commands/commands.h"
+#include "shared/feed.h"
+
+enum { BAR = 20 };
+
+struct calls_command {
+    struct output out;
+    struct tw_calls *calls;
+    uint64_t total;
+};
+
+static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    struct calls_command *command = context;
+
+    return tw_calls_take(command->calls, run, part);
+}
+
+static bool write_bytes(void *context, const void *bytes, size_t size)
+{
+    struct output *out = context;
+
+    output_bytes(out, bytes, size);
+    return !output_is_over(out);
+}
+
+/* An indented line for each path of calls, with what was executed in it and below. */
+struct tree_line {
+    uint32_t function;
+    uint32_t depth;
+    uint64_t entries, self, below;
+};
+
+struct tree {
+    struct tree_line *lines;
+    size_t count, room;
+    size_t path[1024]; /* lines of the path at work */
+    bool is_out;
+};
+
+static void take_path(void *context, const struct tw_call_path *path)
+{
+    struct tree *tree = context;
+    const size_t depth = path->depth < 1024 ? path->depth : 1024;
+
+    if (tree->count == tree->room) {
+        const size_t room = tree->room ? tree->room * 2 : 256;
+        struct tree_line *more = realloc(tree->lines, room * sizeof *more);
+
+        if (!more) {
+            tree->is_out = true;
+            return;
+        }
+        tree->lines = more;
+        tree->room = room;
+    }
+    tree->lines[tree->count] = (struct tree_line){ .function = path->functions[path->depth - 1],
+                                                   .depth = (uint32_t)path->depth - 1,
+                                                   .entries = path->entries,
+                                                   .self = path->self };
+    if (path->depth <= 1024)
+        tree->path[path->depth - 1] = tree->count;
+    tree->count++;
+    for (size_t i = 0; i < depth; i++)
+        tree->lines[tree->path[i]].below += path->self;
+}
+
+static void print_line(struct calls_command *command, const struct tree_line *line)
+{
+    const struct tw_function *function =
+        tw_functions_get(tw_calls_functions(command->calls), line->function);
+    const double share =
+        command->total ? 100.0 * (double)line->below / (double)command->total : 0;
+
+    output_format(&command->out, "%5.1f %% %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  ", share,
+                  line->below, line->self, line->entries);
+    for (uint32_t i = 0; i < line->depth; i++)
+        output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
+    output_text(&command->out, function->name);
+    output_text(&command->out, "\n");
+}
+
+static int print_tree(struct calls_command *command)
+{
+    struct tree *tree = calloc(1, sizeof *tree);
+    const bool is_good = tree != NULL;
+
+    if (is_good) {
+        tw_calls_paths(command->calls, take_path, tree);
+        output_color(&command->out, BOLD);
+        output_text(&command->out, "  share        total         self    entries  function\n");
+        output_color(&command->out, PLAIN);
+        for (size_t i = 0; i < tree->count && !output_is_over(&command->out); i++)
+            print_line(command, &tree->lines[i]);
+        free(tree->lines);
+    }
+    if (!is_good || tree->is_out)
+        say("out of memory");
+    free(tree);
+    return is_good ? DONE : NOT_DONE;
+}
+
+static int print(struct calls_command *command, const struct options *options,
+                 const char *title)
+{
+    const char *name = options->format ? options->format : "text";
+    char creator[64];
+    const struct tw_format *format = tw_format_by_name(name, TW_SUBJECT_CALLS);
+    const struct tw_subject subject = { .size = sizeof subject,
+                                        .title = title,
+                                        .creator = creator,
+                                        .calls = command->calls,
+                                        .with_stacks = options->stacks };
+    enum tw_status status;
+
+    (void)snprintf(creator, sizeof creator, "trackway %s", tw_version());
+    if (!format)
+        return print_tree(command);
+    status = tw_format_write(format, &subject, write_bytes, &command->out);
+    if (status == TW_E_MEMORY)
+        say("out of memory");
+    return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
+}
+
+static void summarize(const struct options *options, const struct tw_calls_stats *stats)
+{
+    if (!options->quiet)
+        say("%" PRIu64 " calls, %" PRIu64 " tail calls; %" PRIu64 " unknown, %" PRIu64
+            " gaps; %" PRIu64 " instructions",
+            stats->calls, stats->tails, stats->unknown, stats->gaps, stats->instructions);
+}
+
+/* Call graphs keep a tail caller's share with it; stacks are shown as they were. */
+static bool is_logical(const struct options *options)
+{
+    if (options->tail_calls)
+        return strcmp(options->tail_calls, "logical") == 0;
+    return options_format_is(options, "callgrind") || options_format_is(options, "pprof") ||
+           options_format_is(options, "dot");
+}
+
+static enum tw_call_key key_of(const struct options *options)
+{
+    const char *key = options->key;
+
+    return !key                          ? TW_CALL_KEY_AUTO
+           : strcmp(key, "tid") == 0     ? TW_CALL_KEY_THREAD
+           : strcmp(key, "context") == 0 ? TW_CALL_KEY_CONTEXT
+                                         : TW_CALL_KEY_CORE;
+}
+
+static int run(const struct options *options)
+{
+    const struct tw_calls_config config = { .size = sizeof config,
+                                            .key = key_of(options),
+                                            .is_logical = is_logical(options) };
+    struct calls_command command = { .total = 0 };
+    struct feed feed = { .order = TW_ORDER_TIME };
+    struct tw_fault fault;
+    int status = NOT_DONE;
+
+    if (tw_calls_new(&command.calls, &config, &fault) == TW_OK)
+        status = feed_run(&feed, options, take, &command);
+    else
+        say("%s", fault.text);
+    if ((status == DONE || status == DONE_WITH_LOSS) &&
+        !output_open(&command.out, options->output, options->color))
+        status = NOT_DONE;
+    else if (status == DONE || status == DONE_WITH_LOSS) {
+        struct tw_calls_stats stats;
+        int printed;
+
+        tw_calls_finish(command.calls);
+        stats = tw_calls_stats(command.calls);
+        command.total = stats.instructions;
+        printed = print(&command, options, feed_title(&feed));
+        if (printed != DONE)
+            status = printed;
+        if (!output_close(&command.out, printed == DONE))
+            status = NOT_DONE;
+        summarize(options, &stats);
+    }
+    tw_calls_free(command.calls);
+    feed_close(&feed);
+    return status;
+}
+
+static const uint8_t takes[] = {
+    O_BUFFER,     O_ID,         O_SOURCE,   O_FROM,      O_TO,         O_RANGE,
+    O_FUNCTION,   O_FRAMING,    O_PROTOCOL, O_CONFIG,    O_ARCH,       O_NO_BARRIER,
+    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
+    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
+    O_KEY,        O_TAIL_CALLS, O_STACKS,   O_OUTPUT,    O_COLOR,      O_THREADS,
+    O_PROGRESS,   O_QUIET,      O_VERBOSE,  O_END,
+};
+
+const struct command command_calls = {
+    .name = "calls",
+    .arguments = "CAPTURE... [OPTION...]",
+    .summary = "who called whom, how often, and what was executed under each",
+    .details =
+        "text prints the tree of calls: share and number of the instructions executed in and\n"
+        "below each, in itself, and how often it was entered. What was called before the\n"
+        "trace began, or lost in a gap, is [callers unknown] until a return shows it.",
+    .formats = "text|jsonl|folded|svg|callgrind|pprof|speedscope|dot",
+    .options = takes,
+    .least = 1,
+    .most = 4096,
+    .run = run,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Captures given to an analysis: each is opened as the options say and run from beginning to end. */
+#ifndef FEED_H
+#define FEED_H
+
+#include <trackway/run.h>
+
+#include "shared/session.h"
+
+/* Takes a part; anything but TW_OK ends the work. */
+typedef enum tw_status feed_fn(void *context, struct tw_run *run, const struct tw_part *part);
+
+/* Sessions and runs stay open until feed_close: names in results are theirs. */
+struct feed {
+    const struct options *options;
+    struct options *each; /* the options as each session sees them */
+    struct session *sessions;
+    struct tw_run **runs;
+    size_t count;
+    struct progress progress;
+    enum tw_order order;
+};
+
+/* Runs every capture of the command line through `take`.  DONE, or the exit status that says why not
+   (said in words too). */
+int feed_run(struct feed *feed, const struct options *options, feed_fn *take, void *context);
+void feed_close(struct feed *feed);
+/* What a result is called: the name of the capture, and how many more there are. */
+const char *feed_title(const struct feed *feed);
+
+#endif
