@@ -23,6 +23,8 @@ void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_
     if (config != &codec->config)
         codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
+    for (unsigned type = 0; type < TW_NTRACE_TYPES; type++)
+        codec->tcodes[type] = tw_ntrace_tcode(type);
     tw_ntrace_codec_reset(codec);
 }
 

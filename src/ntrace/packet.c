@@ -38,6 +38,14 @@ const struct tw_ntrace_rule tw_ntrace_rules[64] = {
 
 enum { FIELDS_MAX = 5, NOTHING = 0 };
 
+uint8_t tw_ntrace_tcode(unsigned type)
+{
+    for (uint8_t tcode = 0; tcode < TW_LENGTH(tw_ntrace_rules); tcode++)
+        if (tw_ntrace_rules[tcode].fields && tw_ntrace_rules[tcode].type == type)
+            return tcode;
+    return 0;
+}
+
 void tw_ntrace_shape_init(struct tw_ntrace_shape *shape, const struct tw_ntrace_config *config)
 {
     *shape = (struct tw_ntrace_shape){

@@ -13,9 +13,9 @@
 #include <trackway/ntrace_unit.h>
 #include <trackway/tree.h>
 
-#include "hart/test_program.h"
 #include "ntrace/test.h"
 #include "ntrace/test_path.h"
+#include "rv_program.h"
 
 struct bytes {
     uint8_t *bytes;

@@ -111,6 +111,49 @@ static void trigger(struct tw_ntrace_unit *unit, bool is_on)
     tw_ntrace_unit_refresh(unit);
 }
 
+static bool is_qualified(struct tw_ntrace_unit *unit, const struct tw_etrace_block *block)
+{
+    const struct tw_ingress_stretch stretch = {
+        block->iaddr,
+        block->iretire ? block->iaddr + 2 * (uint64_t)block->iretire - (2u << block->ilastsize)
+                       : block->iaddr
+    };
+    bool notify = false, is_wanted;
+
+    if (TW_LIKELY(tw_ingress_is_idle(&unit->ingress)))
+        return unit->is_running;
+    is_wanted =
+        tw_ingress_qualify(&unit->ingress, block, &stretch, &notify) && unit->is_running;
+    if (notify && is_wanted)
+        tw_ntrace_unit_sync(unit, TW_NTRACE_SYNC_EVENT, true);
+    return is_wanted;
+}
+
+/* A block that is traced. */
+static void trace_block(struct tw_ntrace_unit *unit, const struct tw_etrace_block *block)
+{
+    if (TW_LIKELY(unit->is_tracing)) {
+        tw_ntrace_unit_arrive(unit, block->iaddr);
+    } else {
+        unit->time = block->time;
+        tw_ntrace_unit_begin(unit, block->iaddr);
+    }
+    if (unit->is_tracing)
+        tw_ntrace_unit_pass(unit, block);
+    if (TW_UNLIKELY(block->trigger))
+        take_triggers(unit, block);
+}
+
+/* Tracing is on, but not of what runs. */
+static void pass_over(struct tw_ntrace_unit *unit)
+{
+    if (unit->is_tracing)
+        tw_ntrace_unit_stop(unit);
+    else if (unit->is_running && !unit->is_announced && !unit->is_lost)
+        tw_ntrace_emit_stop(unit, TW_NTRACE_EVCODE_DISABLED);
+    unit->is_announced = true;
+}
+
 static enum tw_status take_block(struct tw_ntrace_unit *unit,
                                  const struct tw_etrace_block *block)
 {
@@ -121,18 +164,10 @@ static enum tw_status take_block(struct tw_ntrace_unit *unit,
         trigger(unit, true);
     unit->counts.blocks++;
     unit->counts.half_words += block->iretire;
-    if (TW_LIKELY(unit->is_running)) {
-        if (TW_LIKELY(unit->is_tracing)) {
-            tw_ntrace_unit_arrive(unit, block->iaddr);
-        } else {
-            unit->time = block->time;
-            tw_ntrace_unit_begin(unit, block->iaddr);
-        }
-        if (unit->is_tracing)
-            tw_ntrace_unit_pass(unit, block);
-        if (TW_UNLIKELY(block->trigger))
-            take_triggers(unit, block);
-    }
+    if (TW_LIKELY(is_qualified(unit, block)))
+        trace_block(unit, block);
+    else
+        pass_over(unit);
     if (TW_UNLIKELY(block->trigger & TW_ETRACE_TRIGGER_OFF))
         trigger(unit, false);
     return TW_OK;
@@ -157,22 +192,27 @@ void tw_ntrace_unit_idle(struct tw_ntrace_unit *unit, uint32_t cycles)
 
 /* ---- what happens to the hart ---- */
 
-void tw_ntrace_unit_halted(struct tw_ntrace_unit *unit, bool is_halted)
+static void change(struct tw_ntrace_unit *unit, bool *level, bool value, uint8_t code)
 {
-    unit->is_halted = is_halted;
-    unit->stop_code = TW_NTRACE_EVCODE_DEBUG;
+    *level = value;
+    unit->stop_code = code;
     tw_ntrace_unit_refresh(unit);
     unit->stop_code = TW_NTRACE_EVCODE_DISABLED;
+}
+
+void tw_ntrace_unit_halted(struct tw_ntrace_unit *unit, bool is_halted)
+{
+    /* While nothing is traced, all that can be told is that it halts. */
+    if (is_halted && unit->is_running && !unit->is_tracing && !unit->is_lost)
+        tw_ntrace_emit_stop(unit, TW_NTRACE_EVCODE_DEBUG);
+    change(unit, &unit->is_halted, is_halted, TW_NTRACE_EVCODE_DEBUG);
     if (!is_halted)
         unit->next_sync = TW_NTRACE_SYNC_DEBUG_EXIT;
 }
 
 void tw_ntrace_unit_asleep(struct tw_ntrace_unit *unit, bool is_asleep)
 {
-    unit->is_asleep = is_asleep;
-    unit->stop_code = TW_NTRACE_EVCODE_LOW_POWER;
-    tw_ntrace_unit_refresh(unit);
-    unit->stop_code = TW_NTRACE_EVCODE_DISABLED;
+    change(unit, &unit->is_asleep, is_asleep, TW_NTRACE_EVCODE_LOW_POWER);
     if (!is_asleep)
         unit->next_sync = TW_NTRACE_SYNC_POWER_UP;
 }

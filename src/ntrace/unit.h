@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/fifo.h"
 #include "base/memory.h"
+#include "ingress/filter.h"
 #include "ntrace/packet.h"
 #include "trctl/table.h"
 
@@ -17,8 +18,9 @@ enum {
     TW_NTRACE_ICNT_MAX = (1 << 22) - 1, /* what the fields of a message can hold */
     TW_NTRACE_REPEAT_MAX = (1 << 18) - 1,
     TW_NTRACE_CALLS_MAX = 32,
-    TW_NTRACE_COUNT_MAX = 1023, /* of a call counter, unless it is told otherwise */
-    TW_NTRACE_PARTIAL_BITS = 16 /* of addresses, that the partial comparison looks at */
+    TW_NTRACE_COUNT_MAX = 1023,  /* of a call counter, unless it is told otherwise */
+    TW_NTRACE_PARTIAL_BITS = 16, /* of addresses, that the partial comparison looks at */
+    TW_NTRACE_NESTING_BITS = 4   /* of the filters' counters of nested traps */
 };
 
 /* trTeInstImplicitReturnMode. */
@@ -62,13 +64,15 @@ struct tw_ntrace_unit {
     uint32_t depth_max;
     uint64_t sync_limit;
     uint32_t icnt_limit, hist_limit;
-    bool is_running; /* enabled, tracing, and the hart is neither halted, in reset nor asleep */
+    bool is_running; /* enabled, tracing, and the hart is neither halted nor asleep */
+    struct tw_ingress ingress;
 
     bool is_halted, is_reset, is_asleep;
     uint8_t next_sync; /* why tracing begins again */
     uint8_t stop_code; /* EVCODE of the end */
 
     /* What is traced. */
+    bool is_announced; /* that tracing is on, although nothing is traced yet */
     bool is_tracing;   /* a synchronizing message has begun it */
     bool is_lost;      /* messages were dropped */
     uint8_t lost_code; /* which: bits of ECODE */

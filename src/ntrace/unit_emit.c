@@ -48,6 +48,7 @@ static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
         unit->counts.lost++;
         return;
     }
+    packet->tcode = unit->codec.tcodes[packet->packet.type];
     packet->src = unit->codec.config.src;
     packet->has |= unit->codec.shape.src_bits ? TW_NTRACE_HAS_SRC : 0;
     add_time(unit, packet);

@@ -44,11 +44,79 @@ static uint32_t accept(const struct tw_ntrace_unit *unit, uint32_t offset, uint3
     return value;
 }
 
+static uint32_t word(const struct tw_ntrace_unit *unit, uint32_t offset)
+{
+    return unit->registers[offset / 4];
+}
+
+static uint64_t two_words(const struct tw_ntrace_unit *unit, uint32_t offset)
+{
+    return word(unit, offset) | (uint64_t)word(unit, offset + 4) << 32;
+}
+
+static void take_filter(struct tw_ingress_filter *filter, const struct tw_ntrace_unit *unit,
+                        uint32_t at)
+{
+    const uint32_t control = word(unit, at), inst = word(unit, at + 4),
+                   data = word(unit, at + 0x18);
+
+    filter->is_enabled = control & 1;
+    filter->match_privilege = control >> 1 & 1;
+    filter->match_ecause = control >> 2 & 1;
+    filter->match_interrupt = control >> 3 & 1;
+    for (unsigned i = 0; i < 3; i++) {
+        filter->match_comparator[i] = control >> (4 + 4 * i) & 1;
+        filter->comparator[i] = control >> (5 + 4 * i) & 7;
+    }
+    filter->match_impdef = control >> 16 & 1;
+    filter->match_dtype = control >> 24 & 1;
+    filter->match_dsize = control >> 25 & 1;
+    filter->privileges = (uint8_t)inst;
+    filter->interrupt = inst >> 8 & 1;
+    filter->ecauses = two_words(unit, at + 8);
+    filter->impdef_value[0] = word(unit, at + 0x10);
+    filter->impdef_mask[0] = word(unit, at + 0x14);
+    filter->types = (uint16_t)data;
+    filter->sizes = (uint8_t)(data >> 16);
+}
+
+static void take_comparator(struct tw_ingress_comparator *comparator,
+                            const struct tw_ntrace_unit *unit, uint32_t at)
+{
+    const uint32_t control = word(unit, at);
+
+    comparator->input[0] = control & 3;
+    comparator->input[1] = control >> 2 & 3;
+    comparator->function[0] = control >> 4 & 7;
+    comparator->function[1] = control >> 8 & 7;
+    comparator->mode = control >> 12 & 3;
+    comparator->notify[0] = control >> 14 & 1;
+    comparator->notify[1] = control >> 15 & 1;
+    comparator->match[0] = two_words(unit, at + 0x10);
+    comparator->match[1] = two_words(unit, at + 0x18);
+}
+
+static void take_filters(struct tw_ntrace_unit *unit)
+{
+    struct tw_ingress *ingress = &unit->ingress;
+
+    for (unsigned i = 0; i < TW_INGRESS_FILTERS; i++)
+        take_filter(&ingress->filters[i], unit, TW_TRCTL_FILTER + TW_TRCTL_STRIDE * i);
+    for (unsigned i = 0; i < TW_INGRESS_COMPARATORS; i++)
+        take_comparator(&ingress->comparators[i], unit,
+                        TW_TRCTL_COMPARATOR + TW_TRCTL_STRIDE * i);
+    ingress->filters_used = (uint16_t)word(unit, TW_TRCTL_INST_FILTERS);
+    ingress->nesting_bits = TW_NTRACE_NESTING_BITS;
+    tw_ingress_note(ingress);
+}
+
 /* Begins or ends what the registers and the hart's state say. */
 static void run(struct tw_ntrace_unit *unit, bool is_running)
 {
-    if (unit->is_running && !is_running)
+    if (unit->is_running && !is_running) {
         tw_ntrace_unit_stop(unit);
+        unit->is_announced = false;
+    }
     unit->is_running = is_running;
 }
 
@@ -78,6 +146,7 @@ void tw_ntrace_unit_refresh(struct tw_ntrace_unit *unit)
                             ? (uint8_t)tw_ntrace_unit_get(unit, "trTeInstImplicitReturnMode")
                             : TW_NTRACE_RETURN_NONE;
     tw_ntrace_shape_init(&unit->codec.shape, config);
+    take_filters(unit);
 }
 
 /* The registers as the configuration has them. */
@@ -148,6 +217,8 @@ void tw_ntrace_unit_write(struct tw_ntrace_unit *unit, uint32_t offset, uint32_t
 {
     const uint32_t mask = tw_trctl_writable(TW_TRCTL_ENCODER, offset);
     const bool was_enabled = tw_ntrace_unit_get(unit, "trTeEnable");
+    const uint32_t sync_max = tw_ntrace_unit_get(unit, "trTeInstSyncMax");
+    const uint32_t sync_mode = tw_ntrace_unit_get(unit, "trTeInstSyncMode");
     uint32_t *to;
 
     if (offset >= TW_TRCTL_SIZE || offset % 4 || !tw_trctl_at(TW_TRCTL_ENCODER, offset))
@@ -163,7 +234,9 @@ void tw_ntrace_unit_write(struct tw_ntrace_unit *unit, uint32_t offset, uint32_t
         *to &= ~(UINT32_C(1) << 12);
     *to = (*to & ~mask) | (accept(unit, offset, value) & mask);
     if (offset == TW_TRCTL_CONTROL) {
-        unit->sync_limit = UINT64_C(16) << tw_ntrace_unit_get(unit, "trTeInstSyncMax");
+        if (tw_ntrace_unit_get(unit, "trTeInstSyncMax") != sync_max ||
+            tw_ntrace_unit_get(unit, "trTeInstSyncMode") != sync_mode)
+            unit->sync_limit = UINT64_C(16) << tw_ntrace_unit_get(unit, "trTeInstSyncMax");
         if (!was_enabled && tw_ntrace_unit_get(unit, "trTeEnable"))
             *to &= ~(UINT32_C(1) << 12);
     }
