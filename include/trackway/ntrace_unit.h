@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The model of a RISC-V N-Trace encoder: what a hart retires in, messages out. */
+/* The model of a RISC-V N-Trace encoder: what a hart retires in, messages out.  Experimental. */
 #ifndef TRACKWAY_NTRACE_UNIT_H
 #define TRACKWAY_NTRACE_UNIT_H
 

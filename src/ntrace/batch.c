@@ -71,17 +71,17 @@ static size_t find_end(const uint8_t *data, size_t size)
 
 TW_INLINE void place(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet)
 {
-    packet->packet.index = packet->packet.offset = codec->offset;
-    packet->packet.id = codec->config.id;
-    codec->offset += packet->packet.size;
+    packet->base.index = packet->base.offset = codec->offset;
+    packet->base.id = codec->config.id;
+    codec->offset += packet->base.size;
 }
 
 /* A packet that is no message. */
 static void set_other(struct tw_ntrace_packet *packet, uint8_t type, size_t size)
 {
     memset(packet, 0, sizeof *packet);
-    packet->packet.type = type;
-    packet->packet.size = (uint32_t)size;
+    packet->base.type = type;
+    packet->base.size = (uint32_t)size;
 }
 
 /* Idle bytes are one packet, but not endless ones. */
@@ -164,7 +164,7 @@ enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_pa
 /* Damage inside a message whose SRC could be read is that source's own. */
 static bool has_source(const struct tw_ntrace_packet *packet)
 {
-    return (packet->has & TW_NTRACE_HAS_SRC) && packet->packet.type != TW_NTRACE_INCOMPLETE;
+    return (packet->has & TW_NTRACE_HAS_SRC) && packet->base.type != TW_NTRACE_INCOMPLETE;
 }
 
 enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
@@ -174,27 +174,27 @@ enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packe
 
     if (tw_ntrace_read(reader, &read, data, size, is_last) != TW_OK)
         return TW_MORE;
-    *route = (struct tw_route){ .size = read.packet.size, .src = TW_NO_SRC };
+    *route = (struct tw_route){ .size = read.base.size, .src = TW_NO_SRC };
     if (has_source(&read)) {
         route->src = read.src;
         return TW_OK;
     }
     route->error = read.error;
-    route->is_hunt = read.packet.type == TW_NTRACE_NOT_SYNC;
+    route->is_hunt = read.base.type == TW_NTRACE_NOT_SYNC;
     if (packet)
         *(struct tw_ntrace_packet *)packet = read;
     return TW_OK;
 }
 
 size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,
-                            size_t room, const uint8_t *data, size_t size, size_t *used)
+                            size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_ntrace_packet *packet = packets, *const end = packets + room;
     size_t at = 0;
 
     while (packet != end &&
            tw_ntrace_read(codec, packet, data + at, size - at, false) == TW_OK) {
-        at += packet->packet.size;
+        at += packet->base.size;
         packet++;
     }
     *used = at;

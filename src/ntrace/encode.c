@@ -101,13 +101,13 @@ enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out, size
 {
     const struct tw_ntrace_shape *shape = &codec->shape;
     const uint8_t tcode =
-        packet->packet.type < TW_NTRACE_VENDOR ? codec->tcodes[packet->packet.type] : 0;
+        packet->base.type < TW_NTRACE_VENDOR ? codec->tcodes[packet->base.type] : 0;
     const struct tw_ntrace_rule *rule = &tw_ntrace_rules[tcode];
     struct sender sender = { .out = { .at = out, .end = out + *size } };
     unsigned fields;
 
-    if (packet->packet.type == TW_NTRACE_IDLE)
-        return write_idle(out, size, packet->packet.size);
+    if (packet->base.type == TW_NTRACE_IDLE)
+        return write_idle(out, size, packet->base.size);
     if (!tcode || packet->cdf > 1)
         return TW_E_ARGUMENT;
     put_fixed(&sender, tcode, TW_NTRACE_TCODE_BITS);

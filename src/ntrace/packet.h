@@ -77,7 +77,7 @@ TW_INLINE bool tw_ntrace_is_sync(unsigned type)
 /* Variable fields of a message beyond those that its rule always has. */
 TW_INLINE unsigned tw_ntrace_more_fields(const struct tw_ntrace_packet *packet)
 {
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_NTRACE_RESOURCE_FULL:
         return packet->code == TW_NTRACE_RCODE_REPEAT;
     case TW_NTRACE_PROG_TRACE_CORRELATION:

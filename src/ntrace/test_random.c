@@ -189,7 +189,7 @@ static void round_trips(void **state)
 
         bench->number = i;
         make_program(&bench->program, &bench->random);
-        CHECK_EQ(tw_image_new(&bench->image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&bench->image, NULL, NULL), TW_OK);
         CHECK_EQ(tw_image_add(bench->image, &region, bench->program.code), TW_OK);
         setups = each_setup(bench, (unsigned)i);
         tw_image_free(bench->image);

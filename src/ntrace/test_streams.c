@@ -40,7 +40,7 @@ static void renew(struct bench *bench, size_t hart, const struct setup *setup)
     make_program(&bench->program[hart], &bench->random);
     run_program(&bench->history[hart], &bench->program[hart], &setup->run, &bench->random);
     tw_image_free(bench->image[hart]);
-    CHECK_EQ(tw_image_new(&bench->image[hart], NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&bench->image[hart], NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(bench->image[hart], &region, bench->program[hart].code), TW_OK);
 }
 

@@ -31,10 +31,10 @@ static uint64_t time_bits(const struct tw_ntrace_unit *unit, uint64_t time)
 
 static void add_time(const struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
 {
-    const bool is_sync = tw_ntrace_is_sync(packet->packet.type);
+    const bool is_sync = tw_ntrace_is_sync(packet->base.type);
 
     if (!unit->has_times ||
-        (unit->user.sparse_times && !is_sync && !is_indirect(packet->packet.type)))
+        (unit->user.sparse_times && !is_sync && !is_indirect(packet->base.type)))
         return;
     packet->has |= TW_NTRACE_HAS_TSTAMP;
     packet->tstamp = time_bits(unit, is_sync ? unit->time : unit->time - unit->sent_time);
@@ -48,7 +48,7 @@ static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
         unit->counts.lost++;
         return;
     }
-    packet->tcode = unit->codec.tcodes[packet->packet.type];
+    packet->tcode = unit->codec.tcodes[packet->base.type];
     packet->src = unit->codec.config.src;
     packet->has |= unit->codec.shape.src_bits ? TW_NTRACE_HAS_SRC : 0;
     add_time(unit, packet);
@@ -60,13 +60,13 @@ static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
     if (!tw_fifo_put(&unit->fifo, &unit->cycle, size, unit->may_stall)) {
         unit->is_lost = true;
         unit->lost_code |=
-            packet->packet.type == TW_NTRACE_OWNERSHIP ? LOST_OWNERSHIP : LOST_PROGRAM;
+            packet->base.type == TW_NTRACE_OWNERSHIP ? LOST_OWNERSHIP : LOST_PROGRAM;
         tw_ntrace_unit_set(unit, "trTeInstStallOrOverflow", 1);
         unit->counts.lost++;
         return;
     }
-    packet->packet.offset = packet->packet.index = unit->written + unit->used;
-    packet->packet.size = (uint32_t)size;
+    packet->base.offset = packet->base.index = unit->written + unit->used;
+    packet->base.size = (uint32_t)size;
     unit->used += size;
     unit->counts.messages++;
     unit->counts.bytes += size;
@@ -82,7 +82,7 @@ static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
 
 static void send_repeats(struct tw_ntrace_unit *unit)
 {
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_REPEAT_BRANCH } };
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_REPEAT_BRANCH } };
 
     packet.bcnt = unit->sent.times;
     unit->sent.times = 0;
@@ -93,7 +93,7 @@ static void send_repeats(struct tw_ntrace_unit *unit)
 
 static void send_history(struct tw_ntrace_unit *unit, uint32_t hist, uint32_t times)
 {
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_RESOURCE_FULL } };
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_RESOURCE_FULL } };
 
     packet.code = times > 1 ? TW_NTRACE_RCODE_REPEAT : TW_NTRACE_RCODE_HIST;
     packet.rdata = hist;
@@ -131,7 +131,7 @@ void tw_ntrace_emit_history(struct tw_ntrace_unit *unit)
 
 void tw_ntrace_emit_count(struct tw_ntrace_unit *unit, uint32_t count)
 {
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_RESOURCE_FULL },
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_RESOURCE_FULL },
                                        .code = TW_NTRACE_RCODE_ICNT };
 
     tw_ntrace_emit_held(unit);
@@ -166,7 +166,7 @@ static uint8_t branch_type(const struct tw_ntrace_unit *unit, bool is_direct, bo
 
 static void add_counts(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     packet->icnt = unit->icnt;
     if (type == TW_NTRACE_INDIRECT_BRANCH_HIST || type == TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC ||
@@ -205,7 +205,7 @@ void tw_ntrace_emit_branch(struct tw_ntrace_unit *unit, uint8_t btype, bool is_d
                                          .icnt = unit->icnt,
                                          .hist = unit->hist,
                                          .target = is_direct ? 0 : target };
-    struct tw_ntrace_packet packet = { .packet = { .type = next.type }, .btype = btype };
+    struct tw_ntrace_packet packet = { .base = { .type = next.type }, .btype = btype };
 
     if (is_sync) {
         send_sync(unit, &packet, target);
@@ -233,8 +233,8 @@ void tw_ntrace_emit_sync(struct tw_ntrace_unit *unit, uint64_t address)
         unit->is_htm && (unit->hist != 1 ||
                          (unit->codec.config.sync_style == TW_NTRACE_SYNC_HIST && unit->icnt));
     struct tw_ntrace_packet packet = {
-        .packet = { .type = is_history ? TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC
-                                       : TW_NTRACE_PROG_TRACE_SYNC }
+        .base = { .type = is_history ? TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC
+                                     : TW_NTRACE_PROG_TRACE_SYNC }
     };
 
     send_sync(unit, &packet, address);
@@ -244,7 +244,7 @@ void tw_ntrace_emit_sync(struct tw_ntrace_unit *unit, uint64_t address)
 
 void tw_ntrace_emit_stop(struct tw_ntrace_unit *unit, uint8_t code)
 {
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_PROG_TRACE_CORRELATION },
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_PROG_TRACE_CORRELATION },
                                        .code = code,
                                        .cdf = unit->is_htm };
 
@@ -257,7 +257,7 @@ static void send_owner(struct tw_ntrace_unit *unit, unsigned format, uint64_t co
 {
     static const uint8_t privileges[8] = { 0, 1, 2, 3, 3, 0, 1, 3 };
     const unsigned priv = unit->priv & 7;
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_OWNERSHIP } };
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_OWNERSHIP } };
 
     packet.process = format | (uint64_t)privileges[priv] << 2 |
                      (uint64_t)(priv == 5 || priv == 6) << 4 | context << 5;
@@ -282,7 +282,7 @@ void tw_ntrace_emit_owner(struct tw_ntrace_unit *unit)
 
 bool tw_ntrace_emit_loss(struct tw_ntrace_unit *unit)
 {
-    struct tw_ntrace_packet packet = { .packet = { .type = TW_NTRACE_ERROR } };
+    struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_ERROR } };
 
     if (!tw_fifo_is_empty(&unit->fifo, unit->cycle))
         return false;
