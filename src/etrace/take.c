@@ -317,7 +317,7 @@ static void support_effects(struct tw_stage *stage)
 
 static bool has_address(const struct tw_etrace_packet *packet)
 {
-    return packet->packet.type == TW_ETRACE_F0S1 || (packet->has & TW_ETRACE_HAS_ADDRESS);
+    return packet->base.type == TW_ETRACE_F0S1 || (packet->has & TW_ETRACE_HAS_ADDRESS);
 }
 
 static void add_outcomes(struct tw_etrace_decoder *decoder)
@@ -325,7 +325,7 @@ static void add_outcomes(struct tw_etrace_decoder *decoder)
     const struct tw_etrace_packet *packet = &decoder->packet;
     unsigned branches = packet->branches;
 
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_F0S0:
         decoder->predicted += (uint64_t)packet->branch_count + 31;
         decoder->is_missed = packet->branch_fmt != 2;
@@ -355,7 +355,7 @@ static void set_goal(struct tw_etrace_decoder *decoder)
         .address = packet->address,
         .to_branch = !has_address(packet),
         .report_only =
-            packet->packet.type == TW_ETRACE_F0S1 || (packet->updiscon && !packet->notify),
+            packet->base.type == TW_ETRACE_F0S1 || (packet->updiscon && !packet->notify),
         .is_notify = packet->notify,
         .has_irdepth = packet->irreport,
         .irdepth = packet->irdepth,
@@ -379,7 +379,10 @@ static void resume(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned last = packet->branches ? packet->branches - 1u : 0;
+    const unsigned type = packet->base.type;
+    /* Packets without a branch map leave the member of an earlier packet. */
+    const unsigned branches =
+        type == TW_ETRACE_F1 || type == TW_ETRACE_F0S1 ? packet->branches : 0;
 
     /* What was missed has changed the predictor and the return stack. */
     if (!has_address(packet) ||
@@ -388,8 +391,8 @@ static void resume(struct tw_stage *stage)
     if (!tw_etrace_place_at(stage, packet->address))
         return;
     decoder->state = TW_ETRACE_TRACING;
-    if (packet->branches && tw_etrace_is_branch(stage, packet->address)) {
-        decoder->map = packet->branch_map >> last & 1;
+    if (branches && tw_etrace_is_branch(stage, packet->address)) {
+        decoder->map = packet->branch_map >> (branches - 1) & 1;
         decoder->count = 1;
     }
 }
@@ -402,7 +405,7 @@ static void take_jump(struct tw_stage *stage)
         if (decoder->state == TW_ETRACE_MISSING)
             resume(stage);
         else if (decoder->state != TW_ETRACE_UNSYNCED)
-            tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.packet.type);
+            tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.base.type);
         return;
     }
     add_outcomes(decoder);
@@ -457,7 +460,7 @@ static void take_data(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_response =
         type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA;
     unsigned flags, size;
@@ -492,7 +495,7 @@ void tw_etrace_take(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type <= TW_ETRACE_F3S3)
         tw_etrace_track(&decoder->codec, packet);
@@ -532,7 +535,7 @@ void tw_etrace_take(struct tw_stage *stage)
 static void end_walk(struct tw_stage *stage, enum tw_etrace_walk how)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
-    const unsigned type = decoder->packet.packet.type;
+    const unsigned type = decoder->packet.base.type;
     const bool is_second = decoder->phase == TW_ETRACE_SECOND_VISIT;
     const bool is_broken = how == TW_ETRACE_WALK_ERROR || how == TW_ETRACE_WALK_MISSING;
 

@@ -6,35 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A name as part of a JSON string. */
-static void copy_json(char *out, size_t room, const char *text)
+#include "base/escape.h"
+
+enum { COMM_MOST = 90, FILE_MOST = 390 }; /* longer names are cut */
+
+/* A name as part of a JSON string, or for people: at most `most` bytes. */
+static void copy_name(char *out, const char *name, size_t most, bool is_json)
 {
-    size_t at = 0;
+    char shown[FILE_MOST * TW_ESCAPE_JSON_MOST];
+    const size_t all = strlen(name);
+    size_t size = all < most ? all : most, used;
 
-    for (; *text && at + 8 < room; text++) {
-        const unsigned char byte = (unsigned char)*text;
-
-        if (byte == '"' || byte == '\\')
-            out[at++] = '\\';
-        if (byte < 0x20 || byte == 0x7f)
-            at += (size_t)snprintf(out + at, 8, "\\u%04x", byte);
-        else
-            out[at++] = *text;
+    for (;; size /= 2) {
+        used = is_json ? tw_escape_json(shown, name, size) : tw_escape_text(shown, name, size);
+        if (used <= most)
+            break;
     }
-    out[at] = 0;
+    memcpy(out, shown, used);
+    out[used] = 0;
 }
 
 void attribution_part(struct attribution *attribution, const struct tw_part *part, bool is_json)
 {
     const struct tw_who *who = &part->who;
     const uint32_t pid = who->thread ? who->pid : who->tid;
-    char comm[100] = "";
+    char comm[COMM_MOST + 1];
     int size;
 
     attribution->who[0] = attribution->where[0] = 0;
     if (who->cpu == TW_NONE)
         return;
-    copy_json(comm, sizeof comm, who->comm);
+    copy_name(comm, who->comm, COMM_MOST, is_json);
     size = snprintf(attribution->who, sizeof attribution->who,
                     is_json ? ",\"cpu\":%" PRIu32 ",\"pid\":%" PRId32 ",\"tid\":%" PRId32
                               ",\"comm\":\"%s\""
@@ -50,12 +52,12 @@ void attribution_where(struct attribution *attribution, struct tw_run *run,
 {
     uint64_t offset;
     const char *object = tw_run_object(run, &offset, part, address);
-    char file[400] = "";
+    char file[FILE_MOST + 1];
 
     attribution->where[0] = 0;
     if (!object)
         return;
-    copy_json(file, sizeof file, object);
+    copy_name(file, object, FILE_MOST, is_json);
     (void)snprintf(attribution->where, sizeof attribution->where,
                    is_json ? ",\"dso\":\"%s\",\"off\":\"0x%" PRIx64 "\"" : " %s+0x%" PRIx64,
                    file, offset);

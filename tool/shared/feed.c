@@ -16,11 +16,14 @@ static int run_one(struct feed *feed, size_t number, feed_fn *take, void *contex
     session->progress = &feed->progress;
     if (session_wish(session, &wish)) {
         wish.config.order = feed->order;
+        wish.config.counter = feed->counter;
         done = session_start(session, &wish);
     }
     session_wish_free(&wish);
+    if (done == DONE && feed->begin)
+        feed->begin(context, session->run);
     while (done == DONE && (status = session_next(session, &part)) == TW_OK) {
-        const enum tw_status taken = take(context, session->run, &part);
+        const enum tw_status taken = take ? take(context, session->run, &part) : TW_OK;
 
         if (taken == TW_OK)
             continue;
