@@ -106,7 +106,7 @@ static void decode_capture(struct lists *lists, const struct tw_capture *capture
     uint64_t at = 0;
 
     CHECK_EQ(run_tree_new(&made, capture, buffer, config), TW_OK);
-    while (at < most && tw_capture_read(capture, buffer, at, &bytes, &size) == TW_OK) {
+    while (at < most && tw_capture_read(capture, &bytes, &size, buffer, at) == TW_OK) {
         size = size < most - at ? size : most - at;
         for (size_t fed = 0; fed < size;) {
             const size_t piece = next_piece(feeding, random, size - fed);

@@ -183,7 +183,7 @@ static inline void made_add_hex(struct made_setup *setup, const char *hex)
     }
 }
 
-static inline void made_add_etrace(struct made_setup *setup, struct tw_etrace_codec *codec,
+static inline void made_add_etrace(struct made_setup *setup, struct tw_etrace_reader *codec,
                                    struct tw_etrace_packet packet)
 {
     struct made_packet *to = &setup->packets[setup->packet_count++];
@@ -201,9 +201,9 @@ static inline void made_etrace(struct made_setup *setup)
         (setup->kind->registers[0] == 'b'
              ? TW_ETRACE_BRANCH_PREDICTION | TW_ETRACE_JUMP_TARGET_CACHE
              : 0);
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *codec;
 
-    CHECK_EQ(tw_etrace_codec_new(&codec, config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&codec, config, NULL, NULL), TW_OK);
 #define MADE_TYPE(name) .base = { .type = TW_ETRACE_##name }
 #define MADE_ADD(...)   made_add_etrace(setup, codec, (struct tw_etrace_packet){ __VA_ARGS__ })
     MADE_ADD(MADE_TYPE(F3S0), .branch = 1, .privilege = 3, .field = 0x1000 / 2,
@@ -234,7 +234,7 @@ static inline void made_etrace(struct made_setup *setup)
     MADE_ADD(MADE_TYPE(F3S2), .privilege = 3, .context = 9);
 #undef MADE_ADD
 #undef MADE_TYPE
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
     made_add_hex(setup, "00");
 }
 
@@ -302,7 +302,7 @@ static inline void made_set_up_code(struct made_setup *setup,
     if (!(setup->protocol->flags & TW_PROTOCOL_FOLLOWS))
         return;
     setup->protocol->code_config(&config, setup->config);
-    CHECK_EQ(tw_image_new(&setup->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&setup->image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_set_callback(setup->image, made_read, setup), TW_OK);
     CHECK_EQ(tw_code_new(&setup->code, setup->image, &config), TW_OK);
 }
