@@ -251,7 +251,7 @@ void tw_etrace_codec_reset(struct tw_etrace_codec *codec)
     tw_etrace_transport_reset(&codec->transport);
     codec->options = tw_etrace_config_options(&codec->config);
     codec->address = 0;
-    codec->history = (struct tw_etraced_history){ .address = { 0 } };
+    tw_etraced_history_init(&codec->data_shape, &codec->history);
     memset(codec->cache, 0, sizeof codec->cache[0] << codec->shape.index);
 }
 
@@ -290,6 +290,8 @@ void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *pac
         break;
     case TW_ETRACE_F3S3:
         codec->options = tw_etrace_options(&codec->shape, codec->options, packet);
+        if (packet->dloss || packet->qual_status == TW_ETRACE_TRACE_LOST)
+            tw_etraced_lose(&codec->history);
         break;
     default:
         break;

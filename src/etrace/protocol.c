@@ -105,7 +105,10 @@ static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t
 
 static void reader_lost(void *reader)
 {
-    tw_etrace_transport_lose(&((struct tw_etrace_codec *)reader)->transport);
+    struct tw_etrace_codec *codec = reader;
+
+    tw_etrace_transport_lose(&codec->transport);
+    tw_etraced_lose(&codec->history);
 }
 
 static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
@@ -115,7 +118,7 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
 
 static void print(struct tw_text *out, const void *packet)
 {
-    tw_etrace_print_fields(out, packet);
+    tw_etrace_print(out, packet);
 }
 
 static size_t header_size(const void *packet)

@@ -343,7 +343,7 @@ static void count_source(struct loss *loss, const struct tw_source_stats *stats)
             loss->truncated += stats->errors[code];
         else if (code == TW_ERROR_DISCONTINUITY)
             loss->lost += stats->errors[code];
-        else if (code != TW_ERROR_OVERFLOW)
+        else if (code != TW_ERROR_OVERFLOW && code != TW_ERROR_UNSYNCED)
             loss->bad += stats->errors[code];
     }
     loss->overflows += stats->overflows;
