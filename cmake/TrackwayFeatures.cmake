@@ -66,5 +66,21 @@ elseif(TW_TESTS STREQUAL "ON")
     message(FATAL_ERROR "TW_TESTS=ON, but cmocka was not found (Debian: libcmocka-dev)")
 endif()
 
+# The drop-in for OpenCSD: its layout is that of 64-bit little-endian hosts, and what it exports is said
+# by a version script.
+include(CheckLinkerFlag)
+include(TestBigEndian)
+set(TW_HAVE_OPENCSD_COMPAT FALSE)
+if(NOT TW_OPENCSD_COMPAT STREQUAL "OFF" AND NOT TW_FUZZ)
+    file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/check.map" "{ local: *; };\n")
+    check_linker_flag(C "LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/check.map" TW_HAS_VERSION_SCRIPT)
+    test_big_endian(TW_BIG_ENDIAN)
+    if(UNIX AND NOT APPLE AND TW_HAS_VERSION_SCRIPT AND NOT TW_BIG_ENDIAN AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+        set(TW_HAVE_OPENCSD_COMPAT TRUE)
+    elseif(TW_OPENCSD_COMPAT STREQUAL "ON")
+        message(FATAL_ERROR "TW_OPENCSD_COMPAT=ON, but it needs ELF, version scripts and a 64-bit little-endian host")
+    endif()
+endif()
+
 list(REMOVE_ITEM TW_FEATURES "")
 message(STATUS "Trackway ${PROJECT_VERSION}: features [${TW_FEATURES}], tests ${TW_HAVE_TESTS}")

@@ -1,14 +1,22 @@
 # What a builder may choose, and the compiler flags that follow from it.
 
 # AUTO takes what is found; ON fails the configuration when it is missing.
-foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_TESTS)
+foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_TESTS TW_OPENCSD_COMPAT)
     set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
 option(TW_WERROR "Warnings are errors" OFF)
 option(TW_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 option(TW_BENCH "Build the benchmarks" OFF)
+option(TW_ONE_LIBRARY "Tests and the tool use the shared library, which shows all (scripts/mutate)" OFF)
 set(TW_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+
+# What programs of this tree link. Where one library serves them all, a change to a source file
+# costs one compilation and one link, whatever the number of programs.
+set(TW_LIBRARY trackway_static)
+if(TW_ONE_LIBRARY)
+    set(TW_LIBRARY trackway_shared)
+endif()
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -45,10 +45,10 @@ function(tw_take_folder folder files)
     endforeach()
 endfunction()
 
-# A cmocka program, linked with the static library: it sees internal headers and symbols.
+# A cmocka program, linked with the library: it sees internal headers and symbols.
 function(tw_add_test name)
     add_executable(${name} ${ARGN})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-    target_link_libraries(${name} PRIVATE tw_flags tw_features trackway_static tw_test_support)
+    target_link_libraries(${name} PRIVATE tw_flags tw_features ${TW_LIBRARY} tw_test_support)
     add_test(NAME ${name} COMMAND ${name})
 endfunction()

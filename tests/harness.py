@@ -69,8 +69,8 @@ def equal(got, want, what=""):
     assert got == want, f"{what}\ngot  {str(got)[:400]}\nwant {str(want)[:400]}"
 
 
-def main():
-    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose name holds a NAME."""
+def main(make=Tool):
+    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose "file.name" holds a NAME."""
     if len(sys.argv) < 2:
         print(main.__doc__)
         return 2
@@ -78,11 +78,11 @@ def main():
     wanted = sys.argv[2:]
     passed, failed, skipped = 0, [], 0
     for name, function in CASES:
-        if wanted and not any(w in name for w in wanted):
+        if wanted and not any(w in f"{function.__module__}.{name}" for w in wanted):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                function(Tool(program, folder))
+                function(make(program, folder))
                 passed += 1
             except Skip as why:
                 print(f"skipped: {why}")

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The `trackway` command: finds the sub-command and runs it. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <trackway/trackway.h>
 
 #include "commands/commands.h"
+#include "shared/interrupt.h"
 #include "shared/options.h"
 
 static const struct command *const commands[] = {
@@ -108,10 +108,7 @@ int main(int count, char **words)
 {
     const struct command *command;
 
-#ifdef SIGPIPE
-    /* A reader that went away is seen where the output is written. */
-    (void)signal(SIGPIPE, SIG_IGN);
-#endif
+    interrupt_start();
     if (count < 2) {
         say("what shall it do? \"trackway --help\" lists the commands");
         return BAD_USAGE;

@@ -56,7 +56,8 @@ tw_image_add_elf(struct tw_image *image, const struct tw_region *region, const c
 /* A segment list (text beginning with `xlen`, bytes in the .bin beside it). */
 TW_API TW_MUST_USE enum tw_status
 tw_image_add_segments(struct tw_image *image, const struct tw_region *region, const char *path);
-/* Whatever the regions do not hold is asked of `read`; answers are cached. */
+/* Whatever the regions do not hold is asked of `read`: from an address that is wanted to the end of its
+   page, and once for what lies before in the page when that is wanted; answers are cached. */
 TW_API TW_MUST_USE enum tw_status tw_image_set_callback(struct tw_image *image,
                                                         tw_memory_fn *read, void *context);
 /* Removes every region that begins at this address in this context (0: in any). */

@@ -3,7 +3,7 @@
 #ifndef TRACKWAY_TRACKWAY_H
 #define TRACKWAY_TRACKWAY_H
 
-#include <trackway/calls.h>
+#include <trackway/analysis.h>
 #include <trackway/capture.h>
 #include <trackway/disassembly.h>
 #include <trackway/errors.h>
@@ -13,7 +13,6 @@
 #include <trackway/etrace_unit.h>
 #include <trackway/formats.h>
 #include <trackway/frame.h>
-#include <trackway/functions.h>
 #include <trackway/hart.h>
 #include <trackway/image.h>
 #include <trackway/index.h>
@@ -31,7 +30,6 @@
 #include <trackway/status.h>
 #include <trackway/stm.h>
 #include <trackway/symbols.h>
-#include <trackway/timeline.h>
 #include <trackway/trbe.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>

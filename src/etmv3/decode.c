@@ -158,7 +158,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
                 if (TW_UNLIKELY(!tw_block_is_plain(place))) {
                     place = follow_link(follow, place, from, taken);
                     blocks = follow->blocks->blocks;
-                    if (!tw_block_is_plain(place) && left > 1) {
+                    if (!tw_block_is_plain(place) && (left > 1 || follow->error)) {
                         left--;
                         goto broken;
                     }

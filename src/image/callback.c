@@ -97,35 +97,42 @@ static size_t ask(struct tw_image *image, uint8_t *out, const struct tw_view *vi
     return got < size ? got : size;
 }
 
-/* Reads so that the page holds bytes[offset]: the whole page, or where that is not to be had
-   from the offset on.  False: not accessible. */
+/* bytes[from] up to bytes[from + got - 1] were read.  What was read before and does not join them is
+   forgotten, but stays where it is: it may be in use. */
+static void note(struct page *page, size_t from, size_t got)
+{
+    const size_t until = from + got;
+
+    if (page->low != page->high && from <= page->high && until >= page->low) {
+        page->low = (uint16_t)(from < page->low ? from : page->low);
+        page->high = (uint16_t)(until > page->high ? until : page->high);
+        return;
+    }
+    page->low = (uint16_t)from;
+    page->high = (uint16_t)until;
+}
+
+/* Reads so that the page holds bytes[offset].  It is asked for from there on first: whoever is asked may
+   tell people what address is missing.  What lies before is asked for when some of it is wanted, and
+   all at once if that is to be had; so a page takes two questions at most.  False: not accessible. */
 static bool fill(struct tw_image *image, struct page *page, const struct tw_view *view,
                  size_t offset)
 {
+    const bool is_before = page->low != page->high && offset < page->low;
+    const size_t end = is_before ? page->low : PAGE_SIZE;
     size_t got;
 
-    if (page->low == page->high) {
-        got = ask(image, page->bytes, view, page->address, PAGE_SIZE);
-        page->low = 0;
-        page->high = (uint16_t)got;
-        if (offset < got || offset == 0)
-            return offset < got;
+    if (is_before) {
+        got = ask(image, page->bytes, view, page->address, end);
+        if (got > offset) {
+            note(page, 0, got);
+            return true;
+        }
     }
-    /* Bytes already there may be in use and stay; the new ones must join them to be kept. */
-    got = ask(image, page->bytes + offset, view, page->address + offset, PAGE_SIZE - offset);
-    if (!got)
-        return false;
-    if (page->low != page->high && offset <= page->low && offset + got >= page->low) {
-        page->low = (uint16_t)offset;
-        if (offset + got > page->high)
-            page->high = (uint16_t)(offset + got);
-    } else if (page->low != page->high && offset == page->high) {
-        page->high = (uint16_t)(offset + got);
-    } else {
-        page->low = (uint16_t)offset;
-        page->high = (uint16_t)(offset + got);
-    }
-    return true;
+    got = ask(image, page->bytes + offset, view, page->address + offset, end - offset);
+    if (got)
+        note(page, offset, got);
+    return got != 0;
 }
 
 static bool make_cache(struct tw_image *image)

@@ -375,6 +375,7 @@ static void four_thousand_regions_cost_nothing(void **state)
 struct served {
     uint64_t from, until;
     unsigned calls;
+    uint64_t asked; /* last */
 };
 
 static size_t serve(void *context, uint8_t *out, const struct tw_view *view, uint64_t address,
@@ -384,6 +385,7 @@ static size_t serve(void *context, uint8_t *out, const struct tw_view *view, uin
 
     (void)view;
     served->calls++;
+    served->asked = address;
     if (address < served->from || address >= served->until)
         return 0;
     if (size > served->until - address)
@@ -404,13 +406,22 @@ static void asks_the_callback_once_per_page(void **state)
     CHECK_EQ(add(image, (struct tw_region){ .address = 0x11800, .length = 0x10 }, 0), TW_OK);
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x11000), 0);
     CHECK_EQ(tw_image_set_callback(image, serve, &served), TW_OK);
-    /* Pages that begin in the open: the first ask fails, the second one succeeds. */
+    /* It is asked for what is wanted, to the end of the page. */
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x10900), 0x700);
     CHECK_EQ(bytes[0], (uint8_t)(0x10900 * 7));
-    CHECK_EQ(served.calls, 2);
+    CHECK_EQ(served.calls, 1);
+    CHECK_EQ(served.asked, 0x10900);
+    /* What lies before: of a page that begins in the open, from what is wanted on. */
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x10880), 0x780);
     CHECK_EQ(bytes[0x80], (uint8_t)(0x10900 * 7));
+    CHECK_EQ(served.calls, 3);
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x10000), 0);
+    CHECK_EQ(served.asked, 0x10000);
+    /* Of any other page all at once. */
+    served.calls = 0;
+    for (uint64_t address = 0x13800; address >= 0x13000; address -= 0x100)
+        CHECK_EQ(tw_image_find(image, &bytes, &view, address), 0x14000 - address);
+    CHECK_EQ(served.calls, 2);
     /* Regions come first. */
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x11000), 0x800);
     CHECK_EQ(tw_image_find(image, &bytes, &view, 0x11800), 0x10);

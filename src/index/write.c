@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/fault.h"
 #include "base/memory.h"
 
@@ -235,27 +236,31 @@ bool tw_index_put(FILE *file, const struct tw_index *const *indexes, size_t coun
     return is_done;
 }
 
-static enum tw_status write_beside(const char *path, const char *beside,
+static enum tw_status write_beside(const char *path, char *beside,
                                    const struct tw_index *const *indexes, size_t count,
                                    struct tw_fault *fault)
 {
-    FILE *file = fopen(beside, "wb");
-    bool is_done;
+    FILE *file = tw_beside_open(beside, path);
 
     if (!file)
         return tw_fail(fault, TW_E_FILE, "%s: %s", beside, strerror(errno));
-    is_done = tw_index_put(file, indexes, count);
-    is_done = fclose(file) == 0 && is_done;
-    if (is_done && rename(beside, path) == 0)
-        return TW_OK;
-    (void)remove(beside);
-    return tw_fail(fault, TW_E_FILE, "%s: the index could not be written", path);
+    errno = 0;
+    if (tw_index_put(file, indexes, count)) {
+        if (tw_beside_keep(file, beside, path))
+            return TW_OK;
+    } else {
+        const int why = errno;
+
+        tw_beside_drop(file, beside);
+        errno = why ? why : ENOMEM; /* what else could fail */
+    }
+    return tw_fail(fault, TW_E_FILE, "%s: the index could not be written: %s", path,
+                   strerror(errno));
 }
 
 enum tw_status tw_index_write(const char *path, const struct tw_index *const *indexes,
                               size_t count, struct tw_fault *fault)
 {
-    static const char suffix[] = ".part";
     char *beside;
     enum tw_status status;
 
@@ -264,11 +269,9 @@ enum tw_status tw_index_write(const char *path, const struct tw_index *const *in
     for (size_t i = 0; i < count; i++)
         if (!indexes[i]->is_finished)
             return tw_fail(fault, TW_E_ARGUMENT, "the index is not finished");
-    beside = tw_take(indexes[0]->allocator, strlen(path) + sizeof suffix);
+    beside = tw_take(indexes[0]->allocator, strlen(path) + TW_BESIDE_SIZE);
     if (!beside)
         return tw_fail(fault, TW_E_MEMORY, "no memory to write an index");
-    memcpy(beside, path, strlen(path));
-    memcpy(beside + strlen(path), suffix, sizeof suffix);
     status = write_beside(path, beside, indexes, count, fault);
     tw_give(indexes[0]->allocator, beside);
     return status;

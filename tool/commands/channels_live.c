@@ -10,6 +10,7 @@
 #include <trackway/tree.h>
 
 #include "commands/channels.h"
+#include "shared/interrupt.h"
 
 enum { PIECE = 4096, KEYS_MOST = 64 };
 
@@ -135,13 +136,14 @@ static bool take_all(struct live *live)
     return false;
 }
 
-/* The next bytes; waits for them where there may be more.  0: it is over. */
+/* The next bytes; waits for them where there may be more.  0: it is over, or the user wants it to be. */
 static ssize_t read_some(struct live *live, uint8_t *bytes)
 {
     const struct timespec pause = { .tv_sec = 0, .tv_nsec = 100000000 };
+    const int fd = fileno(live->file);
 
-    for (;;) {
-        const ssize_t size = read(fileno(live->file), bytes, PIECE);
+    while (!interrupt_is_wished_before(fd)) {
+        const ssize_t size = read(fd, bytes, PIECE);
 
         if (size > 0 || (size == 0 && !live->is_growing))
             return size;
@@ -153,6 +155,7 @@ static ssize_t read_some(struct live *live, uint8_t *bytes)
             return 0;
         (void)nanosleep(&pause, NULL);
     }
+    return 0;
 }
 
 static int run(struct live *live)
@@ -190,6 +193,7 @@ int channels_follow(struct channels *channels, const char *path, bool is_growing
     } else {
         live.file = fopen(path, "rb");
     }
+    interrupt_is_a_wish();
     if (!live.file)
         say("%s: %s", path, strerror(errno));
     else if (make_tree(&live))

@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "shared/at.h"
 #include "shared/indexes.h"
+#include "shared/interrupt.h"
 
 struct work {
     const struct options *options;
@@ -357,6 +358,17 @@ static bool was_made(const struct work *work)
     return false;
 }
 
+/* Quickly done: an interrupt waits, so that nothing is left beside the file. */
+static bool write_indexes(const struct work *work)
+{
+    bool is_done;
+
+    interrupt_hold();
+    is_done = indexes_write(&work->indexes);
+    interrupt_release();
+    return is_done;
+}
+
 static int run_verb(struct work *work, verb_fn *verb)
 {
     int status = session_open(&work->session, work->options);
@@ -371,7 +383,7 @@ static int run_verb(struct work *work, verb_fn *verb)
             indexes_check(&work->indexes);
         status = each_buffer(work, verb);
     }
-    if (status == DONE && (verb == build || was_made(work)) && !indexes_write(&work->indexes))
+    if (status == DONE && (verb == build || was_made(work)) && !write_indexes(work))
         status = NOT_DONE;
     if (!output_close(&work->out, status == DONE))
         status = NOT_DONE;

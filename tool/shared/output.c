@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beside.h"
+#include "shared/interrupt.h"
+
 enum { BUFFER_SIZE = 1 << 18 };
 
 void say_list(const char *format, va_list arguments)
@@ -37,34 +40,22 @@ static bool wants_color(enum color_wish wish, FILE *file)
            strcmp(terminal, "dumb") != 0;
 }
 
-/* A new file beside `path`, with the rights that a plain open would give it. */
-static FILE *open_beside(char **temporary, const char *path)
+/* A new file beside out->path, which an interrupt removes. */
+static FILE *open_beside(struct output *out)
 {
-    const size_t size = strlen(path) + sizeof ".XXXXXX";
-    char *name = malloc(size);
     FILE *file = NULL;
-    mode_t mask;
-    int fd;
 
-    if (!name)
+    out->temporary = malloc(strlen(out->path) + TW_BESIDE_SIZE);
+    if (!out->temporary)
         return NULL;
-    (void)snprintf(name, size, "%s.XXXXXX", path);
-    fd = mkstemp(name);
-    if (fd < 0) {
-        free(name);
-        return NULL;
+    interrupt_hold();
+    file = tw_beside_open(out->temporary, out->path);
+    if (file && !interrupt_removes(out->temporary)) {
+        tw_beside_drop(file, out->temporary);
+        errno = ENOMEM;
+        file = NULL;
     }
-    mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
-    file = fdopen(fd, "wb");
-    if (!file) {
-        (void)close(fd);
-        (void)unlink(name);
-        free(name);
-        return NULL;
-    }
-    *temporary = name;
+    interrupt_release();
     return file;
 }
 
@@ -83,15 +74,21 @@ static bool open_file(struct output *out, const char *path)
         if (exists && !S_ISREG(about.st_mode))
             out->file = fopen(out->path, "wb");
         else
-            out->file = open_beside(&out->temporary, out->path);
+            out->file = open_beside(out);
     }
     if (!out->file) {
         say("cannot write %s: %s", path, strerror(errno));
-        free(out->path);
-        out->path = NULL;
         return false;
     }
     return true;
+}
+
+static void forget(struct output *out)
+{
+    free(out->buffer);
+    free(out->path);
+    free(out->temporary);
+    *out = (struct output){ .is_closed = true };
 }
 
 void output_in_memory(struct output *out, const struct output *like)
@@ -110,7 +107,7 @@ bool output_open(struct output *out, const char *path, enum color_wish wish)
     if (!path || strcmp(path, "-") == 0) {
         out->file = stdout;
     } else if (!open_file(out, path)) {
-        free(out->buffer);
+        forget(out);
         return false;
     }
     (void)setvbuf(out->file, NULL, _IONBF, 0);
@@ -144,16 +141,23 @@ bool output_is_over(const struct output *out)
     return out->is_closed || out->has_failed;
 }
 
-static bool put_in_place(struct output *out, bool keep)
+/* Closes the file, and puts it in its place when that is wanted and all of it was written. */
+static void close_file(struct output *out, bool keep)
 {
-    if (!out->temporary)
-        return true;
-    if (keep && rename(out->temporary, out->path) == 0)
-        return true;
-    if (keep)
+    bool is_good = true;
+
+    if (out->temporary && (!keep || out->has_failed))
+        tw_beside_drop(out->file, out->temporary);
+    else if (out->temporary)
+        is_good = tw_beside_keep(out->file, out->temporary, out->path);
+    else
+        is_good = fclose(out->file) == 0 || out->has_failed;
+    if (!is_good) {
+        out->has_failed = true;
         say("cannot write %s: %s", out->path, strerror(errno));
-    (void)unlink(out->temporary);
-    return !keep;
+    }
+    if (out->temporary)
+        interrupt_keeps(out->temporary);
 }
 
 bool output_close(struct output *out, bool keep)
@@ -163,15 +167,10 @@ bool output_close(struct output *out, bool keep)
     if (!out->buffer)
         return true;
     output_flush(out);
-    if (out->path && fclose(out->file) != 0 && !out->has_failed) {
-        out->has_failed = true;
-        say("cannot write %s: %s", out->path, strerror(errno));
-    }
-    is_good = put_in_place(out, keep && !out->has_failed) && !out->has_failed;
-    free(out->buffer);
-    free(out->path);
-    free(out->temporary);
-    *out = (struct output){ .is_closed = true };
+    if (out->path)
+        close_file(out, keep);
+    is_good = !out->has_failed;
+    forget(out);
     return is_good;
 }
 

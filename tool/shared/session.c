@@ -3,6 +3,7 @@
 #include "shared/session.h"
 
 #include "shared/attribution.h"
+#include "shared/interrupt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,37 +202,45 @@ static bool check_names(const struct session *session)
     return true;
 }
 
-/* Standard input as a file that can be mapped; it has no name once it is open. */
-static bool spool(struct session *session)
+enum { SPOOL_PIECE = 1 << 16 };
+
+/* A new file, which an interrupt removes. */
+static FILE *open_spool(struct session *session)
 {
     const char *folder = getenv("TMPDIR");
     const size_t room = (folder ? strlen(folder) : 4) + sizeof "/trackway-XXXXXX";
-    char buffer[1 << 16];
-    size_t size;
     FILE *file = NULL;
-    int fd = -1;
-    bool is_good;
+    int fd;
 
     session->spooled = malloc(room);
-    if (session->spooled) {
-        (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX", folder ? folder : "/tmp");
-        fd = mkstemp(session->spooled);
-    }
-    if (fd >= 0)
+    if (!session->spooled)
+        return NULL;
+    (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX", folder ? folder : "/tmp");
+    interrupt_hold();
+    fd = mkstemp(session->spooled);
+    if (fd >= 0 && interrupt_removes(session->spooled))
         file = fdopen(fd, "wb");
-    if (!file) {
+    interrupt_release();
+    return file;
+}
+
+/* Standard input as a file that can be mapped; it has no name once it is open. */
+static bool spool(struct session *session)
+{
+    char *buffer = malloc(SPOOL_PIECE);
+    FILE *file = buffer ? open_spool(session) : NULL;
+    bool is_good = file != NULL;
+    size_t size;
+
+    while (is_good && (size = fread(buffer, 1, SPOOL_PIECE, stdin)) > 0)
+        is_good = fwrite(buffer, 1, size, file) == size;
+    is_good = is_good && !ferror(stdin);
+    if (file)
+        is_good = fclose(file) == 0 && is_good;
+    free(buffer);
+    if (!is_good)
         say("cannot keep standard input in a temporary file");
-        return false;
-    }
-    while ((size = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-        if (fwrite(buffer, 1, size, file) != size)
-            break;
-    is_good = !ferror(stdin) && !ferror(file);
-    if (fclose(file) != 0 || !is_good) {
-        say("cannot keep standard input in a temporary file");
-        return false;
-    }
-    return true;
+    return is_good;
 }
 
 int session_open(struct session *session, const struct options *options)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bytes of a stream that are not done yet, and the index that each of them was given with. */
+#ifndef OPENCSD_HELD_H
+#define OPENCSD_HELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From byte `at` on, counted like oc_held.offset, indices go up from `index`. */
+struct oc_run {
+    uint64_t at, index;
+};
+
+struct oc_held {
+    uint64_t offset; /* in the stream, of bytes[0] */
+    uint8_t *bytes;
+    size_t size, room;
+    struct oc_run *runs; /* the first one covers bytes[0], or what comes next */
+    size_t run_count, run_room;
+};
+
+void oc_held_free(struct oc_held *held);
+/* False: no memory. */
+bool oc_held_add(struct oc_held *held, uint64_t index, const uint8_t *bytes, size_t size);
+/* The first, or the last, `size` bytes go. */
+void oc_held_drop(struct oc_held *held, size_t size);
+void oc_held_cut(struct oc_held *held, size_t size);
+void oc_held_clear(struct oc_held *held);
+/* The index of bytes[at], and how many bytes from there on go together. */
+uint64_t oc_held_index(const struct oc_held *held, size_t at, size_t *together);
+
+#endif

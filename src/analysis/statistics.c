@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counts of packets and elements by buffer and trace ID. */
+#include "analysis/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "tree/stats.h"
+
+/* From elements: of a part of the trace, which can be added to what was before it. */
+struct flow {
+    struct tw_stats stats;
+    uint64_t times, first_time, last_time, cycles;
+};
+
+/* ---- rows ---- */
+
+static void free_row(const struct tw_statistics *statistics, struct tw_statistics_row *row)
+{
+    for (size_t i = 0; i < row->type_count; i++)
+        tw_give(statistics->allocator, row->types[i].name);
+    tw_give(statistics->allocator, row->types);
+    tw_give(statistics->allocator, row->capture);
+    tw_give(statistics->allocator, row->buffer);
+    tw_give(statistics->allocator, row->protocol);
+    tw_give(statistics->allocator, row);
+}
+
+static char *copy_text(const struct tw_statistics *statistics, const char *text)
+{
+    return tw_copy_text(statistics->allocator, text ? text : "");
+}
+
+struct tw_statistics_row *tw_statistics_add_row(struct tw_statistics *statistics,
+                                                const char *capture, const char *buffer,
+                                                const char *protocol)
+{
+    struct tw_statistics_row *row;
+
+    if (!TW_GROW(statistics->allocator, &statistics->rows, &statistics->row_room,
+                 statistics->row_count + 1))
+        return NULL;
+    row = tw_take(statistics->allocator, sizeof *row);
+    if (!row)
+        return NULL;
+    row->capture = copy_text(statistics, capture);
+    row->buffer = copy_text(statistics, buffer);
+    row->protocol = copy_text(statistics, protocol);
+    if (!row->capture || !row->buffer || !row->protocol) {
+        free_row(statistics, row);
+        return NULL;
+    }
+    statistics->rows[statistics->row_count++] = row;
+    statistics->is_sorted = false;
+    return row;
+}
+
+/* The row of a buffer and ID of the capture at work; NULL: no memory.  With the lock. */
+static struct tw_statistics_row *row_of(struct tw_statistics *statistics,
+                                        const struct tw_part *part)
+{
+    uint64_t *place =
+        tw_map_put(&statistics->by_key, (uint64_t)part->buffer << 8 | part->batch.id);
+    struct tw_statistics_row *row;
+
+    if (!place || !statistics->capture)
+        return NULL;
+    if (*place)
+        return (struct tw_statistics_row *)(uintptr_t)*place;
+    row = tw_statistics_add_row(statistics, tw_capture_path(statistics->capture),
+                                tw_capture_buffer(statistics->capture, part->buffer)->name,
+                                part->source ? part->source->protocol : "");
+    if (!row)
+        return NULL;
+    row->buffer_number = part->buffer;
+    row->id = part->batch.id;
+    *place = (uint64_t)(uintptr_t)row;
+    return row;
+}
+
+struct tw_statistics_type *tw_statistics_add_type(const struct tw_statistics *statistics,
+                                                  struct tw_statistics_row *row,
+                                                  const char *name, uint32_t number)
+{
+    struct tw_statistics_type *type;
+
+    if (!TW_GROW(statistics->allocator, &row->types, &row->type_room, row->type_count + 1))
+        return NULL;
+    type = &row->types[row->type_count];
+    *type =
+        (struct tw_statistics_type){ .name = copy_text(statistics, name), .number = number };
+    if (!type->name)
+        return NULL;
+    row->type_count++;
+    return type;
+}
+
+/* ---- new and free ---- */
+
+static void count_part(void *context, void *tally, const struct tw_part *part);
+static void add_flow(void *context, void *tally, void *later, bool is_resumed);
+static void merge_flow(void *context, void *tally, const struct tw_part *whose);
+
+enum tw_status tw_statistics_new(struct tw_statistics **statistics,
+                                 const struct tw_capture *capture,
+                                 const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    struct tw_statistics *made = tw_take(allocator, sizeof *made);
+
+    *statistics = made;
+    if (!made)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for statistics");
+    if (allocator) {
+        made->allocator_copy = *allocator;
+        made->allocator = &made->allocator_copy;
+    }
+    (void)pthread_mutex_init(&made->lock, NULL);
+    made->capture = capture;
+    made->by_key.allocator = made->allocator;
+    made->counter = (struct tw_run_counter){ .size = sizeof made->counter,
+                                             .tally_size = sizeof(struct flow),
+                                             .context = made,
+                                             .is_anyones = true,
+                                             .count = count_part,
+                                             .add = add_flow,
+                                             .merge = merge_flow };
+    return TW_OK;
+}
+
+void tw_statistics_free(struct tw_statistics *statistics)
+{
+    struct tw_allocator allocator;
+
+    if (!statistics)
+        return;
+    allocator = statistics->allocator_copy;
+    for (size_t i = 0; i < statistics->row_count; i++)
+        free_row(statistics, statistics->rows[i]);
+    tw_give(statistics->allocator, statistics->rows);
+    tw_give(statistics->allocator, statistics->types);
+    tw_map_free(&statistics->by_key);
+    (void)pthread_mutex_destroy(&statistics->lock);
+    tw_give(statistics->allocator ? &allocator : NULL, statistics);
+}
+
+/* ---- elements ---- */
+
+static void count_time(struct flow *flow, const struct tw_element *element, uint64_t times)
+{
+    if (element->type == TW_ELEMENT_TIMESTAMP) {
+        if (!flow->times)
+            flow->first_time = element->timestamp;
+        flow->times += times;
+        flow->last_time = element->timestamp;
+    }
+    if (element->type != TW_ELEMENT_ERROR && (element->flags & TW_FLAG_HAS_CYCLES))
+        flow->cycles += element->cycles * times;
+}
+
+/* On any thread. */
+static void count_part(void *context, void *tally, const struct tw_part *part)
+{
+    const struct tw_element *elements = part->batch.elements;
+    struct flow *flow = tally;
+
+    (void)context;
+    tw_stats_count(&flow->stats, elements, part->batch.count);
+    for (size_t i = 0; i < part->batch.count; i++) {
+        if (elements[i].type != TW_ELEMENT_REPEAT) {
+            count_time(flow, &elements[i], 1);
+            continue;
+        }
+        for (size_t k = i - tw_repeat_reach(elements, i); k < i; k++)
+            count_time(flow, &elements[k], elements[i].times);
+    }
+}
+
+static void add_flow(void *context, void *tally, void *later, bool is_resumed)
+{
+    struct flow *flow = tally;
+    const struct flow *more = later;
+
+    (void)context;
+    (void)is_resumed;
+    tw_stats_add(&flow->stats, &more->stats);
+    if (!flow->times)
+        flow->first_time = more->first_time;
+    if (more->times)
+        flow->last_time = more->last_time;
+    flow->times += more->times;
+    flow->cycles += more->cycles;
+}
+
+/* Adds times that came later. */
+static void add_times(struct tw_statistics_row *row, uint64_t times, uint64_t first,
+                      uint64_t last)
+{
+    if (!times)
+        return;
+    if (!row->timestamps)
+        row->first_time = first;
+    row->last_time = last;
+    row->timestamps += times;
+}
+
+static void merge_flow(void *context, void *tally, const struct tw_part *whose)
+{
+    struct tw_statistics *statistics = context;
+    const struct flow *flow = tally;
+    const struct tw_stats *stats = &flow->stats;
+    struct tw_statistics_row *row;
+
+    if (!whose->source) /* markers of the frames */
+        return;
+    (void)pthread_mutex_lock(&statistics->lock);
+    row = row_of(statistics, whose);
+    if (row) {
+        row->instructions += stats->seen.instructions;
+        row->exceptions += stats->elements[TW_ELEMENT_EXCEPTION];
+        row->errors += stats->elements[TW_ELEMENT_ERROR];
+        row->missing += stats->seen.missing_code;
+        row->overflows += stats->seen.overflows;
+        row->discards += stats->seen.discards;
+        row->cycles += flow->cycles;
+        add_times(row, flow->times, flow->first_time, flow->last_time);
+    }
+    statistics->has_failed |= !row;
+    (void)pthread_mutex_unlock(&statistics->lock);
+}
+
+const struct tw_run_counter *tw_statistics_counter(struct tw_statistics *statistics)
+{
+    return &statistics->counter;
+}
+
+enum tw_status tw_statistics_take(struct tw_statistics *statistics, const struct tw_part *part)
+{
+    struct flow flow;
+
+    if (part->kind != TW_PART_ELEMENTS)
+        return TW_OK;
+    memset(&flow, 0, sizeof flow);
+    count_part(statistics, &flow, part);
+    merge_flow(statistics, &flow, part);
+    return statistics->has_failed ? TW_E_MEMORY : TW_OK;
+}
+
+/* ---- packets ---- */
+
+static void count_sync(struct tw_statistics_row *row, uint64_t offset)
+{
+    if (row->syncs++) {
+        const uint64_t distance = offset - row->last_sync;
+
+        if (row->syncs == 2 || distance < row->sync_least)
+            row->sync_least = distance;
+        if (distance > row->sync_most)
+            row->sync_most = distance;
+    } else {
+        row->first_sync = offset;
+    }
+    row->last_sync = offset;
+}
+
+/* The row of a packet: what it counts is touched by packets alone. */
+static struct tw_statistics_row *packet_row(struct tw_statistics *statistics,
+                                            const struct tw_part *part)
+{
+    struct tw_statistics_row **row = &statistics->packet_rows[part->batch.id];
+
+    if (statistics->packet_buffer != part->buffer) {
+        memset(statistics->packet_rows, 0, sizeof statistics->packet_rows);
+        statistics->packet_buffer = part->buffer;
+    }
+    if (!*row) {
+        (void)pthread_mutex_lock(&statistics->lock);
+        *row = row_of(statistics, part);
+        (void)pthread_mutex_unlock(&statistics->lock);
+    }
+    return *row;
+}
+
+enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
+                                         const struct tw_part *part,
+                                         const struct tw_packet_view *view)
+{
+    const struct tw_packet *packet = view->packet;
+    struct tw_statistics_row *row;
+    struct tw_statistics_type *type;
+    uint32_t *number;
+
+    if (part->kind != TW_PART_ELEMENTS)
+        return TW_OK;
+    row = packet_row(statistics, part);
+    if (!row)
+        return TW_E_MEMORY;
+    number = &row->type_of[packet->type];
+    if (!*number &&
+        !tw_statistics_add_type(statistics, row, tw_packet_type_name(view), packet->type))
+        return TW_E_MEMORY;
+    if (!*number)
+        *number = (uint32_t)row->type_count;
+    type = &row->types[*number - 1];
+    type->packets++;
+    type->bytes += packet->size;
+    row->packets++;
+    row->bytes += packet->size;
+    row->bad += view->is_bad;
+    row->unsynced += view->is_not_sync ? packet->size : 0;
+    if (view->kind == TW_PACKET_SYNC)
+        count_sync(row, packet->offset);
+    return TW_OK;
+}
+
+/* ---- both ---- */
+
+struct packet_pass {
+    struct tw_statistics *statistics;
+    struct tw_run *run;
+    enum tw_status status;
+};
+
+static void *read_packets(void *context)
+{
+    struct packet_pass *pass = context;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_part part = { .size = sizeof part };
+
+    while ((pass->status = tw_run_next_packet(pass->run, &part, &view)) == TW_OK) {
+        pass->status = tw_statistics_take_packet(pass->statistics, &part, &view);
+        if (pass->status != TW_OK)
+            break;
+    }
+    if (pass->status == TW_END)
+        pass->status = TW_OK;
+    return NULL;
+}
+
+enum tw_status tw_statistics_run(struct tw_statistics *statistics, struct tw_run *elements,
+                                 struct tw_run *packets, bool is_beside)
+{
+    struct packet_pass pass = { .statistics = statistics, .run = packets };
+    enum tw_status status;
+    pthread_t thread;
+
+    is_beside = is_beside && pthread_create(&thread, NULL, read_packets, &pass) == 0;
+    status = tw_run_all(elements);
+    if (is_beside)
+        (void)pthread_join(thread, NULL);
+    else if (status == TW_OK)
+        (void)read_packets(&pass);
+    if (status != TW_OK)
+        return status;
+    return statistics->has_failed ? TW_E_MEMORY : pass.status;
+}
+
+/* ---- results ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct tw_statistics_row *const *left = a, *const *right = b;
+    const int capture = strcmp((*left)->capture, (*right)->capture);
+
+    if (capture)
+        return capture;
+    if ((*left)->buffer_number != (*right)->buffer_number)
+        return (*left)->buffer_number < (*right)->buffer_number ? -1 : 1;
+    return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
+}
+
+/* Types in the order of their bytes, most first. */
+static int by_bytes(const void *a, const void *b)
+{
+    const struct tw_statistics_type *one = a, *other = b;
+
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes ? 1 : -1;
+    if (one->packets != other->packets)
+        return one->packets < other->packets ? 1 : -1;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
+static bool show_types(struct tw_statistics *statistics, struct tw_statistics_row *row)
+{
+    if (!TW_GROW(statistics->allocator, &statistics->types, &statistics->type_room,
+                 row->type_count + 1))
+        return false;
+    if (row->type_count)
+        qsort(row->types, row->type_count, sizeof *row->types, by_bytes);
+    memset(row->type_of, 0, sizeof row->type_of); /* they have moved */
+    for (size_t i = 0; i < row->type_count; i++) {
+        const struct tw_statistics_type *type = &row->types[i];
+
+        if (type->number < TW_LENGTH(row->type_of))
+            row->type_of[type->number] = (uint32_t)i + 1;
+        statistics->types[i] =
+            (struct tw_packet_count){ type->name, type->packets, type->bytes };
+    }
+    return true;
+}
+
+bool tw_statistics_source(struct tw_statistics *statistics, struct tw_source_statistics *source,
+                          size_t number)
+{
+    const struct tw_statistics_row *row;
+    struct tw_source_statistics told = { .size = sizeof told };
+
+    if (!statistics->is_sorted && statistics->row_count)
+        qsort(statistics->rows, statistics->row_count, sizeof *statistics->rows, by_place);
+    statistics->is_sorted = true;
+    if (number >= statistics->row_count || !show_types(statistics, statistics->rows[number]))
+        return false;
+    row = statistics->rows[number];
+    told.buffer = row->buffer;
+    told.buffer_number = row->buffer_number;
+    told.id = row->id;
+    told.protocol = row->protocol;
+    told.packets = row->packets;
+    told.bytes = row->bytes;
+    told.bad = row->bad;
+    told.unsynced = row->unsynced;
+    told.syncs = row->syncs;
+    told.first_sync = row->first_sync;
+    told.last_sync = row->last_sync;
+    told.sync_least = row->sync_least;
+    told.sync_most = row->sync_most;
+    told.types = statistics->types;
+    told.type_count = row->type_count;
+    told.instructions = row->instructions;
+    told.exceptions = row->exceptions;
+    told.errors = row->errors;
+    told.missing = row->missing;
+    told.overflows = row->overflows;
+    told.discards = row->discards;
+    told.cycles = row->cycles;
+    told.timestamps = row->timestamps;
+    told.first_time = row->first_time;
+    told.last_time = row->last_time;
+    return TW_SIZED_GIVE(source, &told);
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where output goes: files that are whole or not there, closed descriptors, interrupts."""
+import os
+import signal
+import stat
+import subprocess
+import time
+
+from channels_cases import HELLO, SYNC
+from harness import ROOT, case, corpus, equal
+
+DEMO = ROOT / "tests" / "captures" / "demo"
+
+
+def all_commands(tool):
+    """Every command that takes -o FILE, with words that make it work."""
+    tool.write("swo.raw", SYNC + HELLO)
+    tool.write("one.bin", b"\x01\x02\x03")
+    tool.run("index", "build", DEMO, "--index", "x.twx")
+    yield from (["info", DEMO, "-q"], ["frames", DEMO, "-q"], ["packets", DEMO, "-q"],
+                ["decode", DEMO, "-q"], ["stats", DEMO, "-q"], ["channels", "swo.raw"],
+                ["index", "show", DEMO, "--index", "x.twx"], ["pack", "--stream", "0x10:one.bin"])
+
+
+@case
+def an_output_that_cannot_be_opened_is_said_once(tool):
+    tool.write("folder/file", "")
+    perf = corpus() / "perf" / "p10-walk-percpu-etmv4-v1.perf.data"
+    for words in [*all_commands(tool), ["branches", perf, "-q"]]:
+        for path, why in [("/nonexist/file", "No such file or directory"),
+                          ("folder", "it is a folder"), ("folder/file/x", "Not a directory")]:
+            done = tool.run(*words, "-o", path, status=3)
+            equal(done.err, f"trackway: cannot write {path}: {why}\n", words)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+@case
+def outputs_are_new_files_with_the_usual_rights(tool):
+    for words in all_commands(tool):
+        for mask in (0o022, 0o077):
+            old = os.umask(mask)
+            try:
+                tool.run(*words, "-o", "out")
+            finally:
+                os.umask(old)
+            path = tool.folder / "out"
+            equal(stat.S_IMODE(path.stat().st_mode), 0o666 & ~mask, words)
+            path.unlink()
+    equal([name for name in names(tool.folder) if name.startswith(("out", "x.twx."))], [])
+
+
+@case
+def a_link_stays_a_link(tool):
+    tool.write("there/file", "old")
+    (tool.folder / "link").symlink_to("there/file")
+    tool.run("packets", DEMO, "-q", "-o", "link")
+    assert (tool.folder / "link").is_symlink()
+    equal((tool.folder / "there" / "file").read_text(), tool.run("packets", DEMO, "-q").out)
+    equal(names(tool.folder), ["file", "link", "there"])
+
+
+def big_file(tool):
+    """Takes seconds to list, and no room on the disk."""
+    with open(tool.folder / "big.raw", "wb") as file:
+        file.truncate(1 << 30)
+    return ["big.raw", "--framing", "memory", "--source", "0x10:etmv4"]
+
+
+def interrupt(tool, words, number):
+    """Sends the signal as soon as there is a new file; gives the exit status."""
+    before = set(names(tool.folder))
+    running = tool.start(*words, "-q")
+    for _ in range(3000):
+        if set(names(tool.folder)) - before:
+            break
+        assert running.poll() is None, (words, running.communicate())
+        time.sleep(0.01)
+    running.send_signal(number)
+    running.communicate(timeout=60)
+    return running.returncode
+
+
+@case
+def an_interrupt_leaves_no_file_behind(tool):
+    capture = big_file(tool)
+    tool.write("out", "old")
+    tool.write("split/none.bin", "old")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for words in (["frames", *capture, "-o", "out"], ["frames", *capture, "-o", "new"],
+                      ["frames", *capture, "--split", "split"]):
+            equal(interrupt(tool, words, number), -number, words)
+            equal(names(tool.folder), ["big.raw", "none.bin", "out", "split"], words)
+    equal((tool.folder / "out").read_text(), "old")
+    equal((tool.folder / "split" / "none.bin").read_text(), "old")
+
+
+@case
+def an_interrupt_leaves_nothing_of_standard_input(tool):
+    spool = tool.folder / "spool"
+    spool.mkdir()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        running = tool.start("packets", "-", "--protocol", "ptm", stdin=subprocess.PIPE,
+                             env={**os.environ, "TMPDIR": str(spool)})
+        for _ in range(3000):
+            if names(spool):
+                break
+            time.sleep(0.01)
+        running.send_signal(number)
+        running.communicate(timeout=60)
+        equal((running.returncode, names(spool)), (-number, []))
+
+
+@case
+def an_ignored_interrupt_stays_ignored(tool):
+    tool.write("swo.raw", SYNC + HELLO)
+    shell = subprocess.Popen(["sh", "-c", 'trap "" INT; exec "$@"', "sh", tool.program, "channels",
+                              "--follow", "swo.raw"], cwd=tool.folder, stdout=subprocess.PIPE)
+    equal(shell.stdout.readline(), b"@32 port 0: Hello\n")
+    shell.send_signal(signal.SIGINT)
+    with open(tool.folder / "swo.raw", "ab") as more:
+        more.write(HELLO)
+    equal(shell.stdout.readline(), b"@64 port 0: Hello\n")
+    shell.terminate()
+    shell.communicate(timeout=60)
+
+
+@case
+def following_ends_in_good_order(tool):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        tool.write("swo.raw", SYNC + HELLO + b"\x01o\x01p\x01e\x01n")
+        running = tool.start("channels", "--follow", "swo.raw", "-o", "out.txt")
+        for _ in range(3000):
+            if [name for name in names(tool.folder) if name.startswith("out.txt.")
+                    and (tool.folder / name).stat().st_size]:
+                break
+            time.sleep(0.01)
+        running.send_signal(number)
+        _, err = running.communicate(timeout=60)
+        equal((running.returncode, err), (0, b""))
+        equal((tool.folder / "out.txt").read_text(), "@32 port 0: Hello\n@32 port 0: open\n")
+        running = tool.start("channels", "-", "--assume-sync", stdin=subprocess.PIPE)
+        running.stdin.write(b"\x01a\x01b\x01c\x01\n\x01d")
+        running.stdin.flush()
+        equal(running.stdout.readline(), b"port 0: abc\n")
+        running.send_signal(number)
+        equal((running.communicate(timeout=60)[0], running.returncode), (b"port 0: d\n", 0))
+        equal(names(tool.folder), ["out.txt", "swo.raw"])
+
+
+def run_closed(tool, which, *words):
+    return subprocess.run(["sh", "-c", f'exec "$@" {which}', "sh", tool.program, *map(str, words)],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, check=False, timeout=300)
+
+
+@case
+def messages_never_land_in_an_output(tool):
+    """With standard error closed its number would be that of the next file opened."""
+    words = ["decode", "swo.raw", "--protocol", "itm", "--format", "jsonl"]
+    tool.write("swo.raw", SYNC + HELLO + b"\x04\x04" + SYNC + b"\x03a")
+    want = tool.run(*words, status=1)
+    assert want.err
+    for which in ("2>&-", "<&- 2>&-", "<&- >&- 2>&-"):
+        done = run_closed(tool, which, *words, "-o", "out")
+        equal((done.returncode, done.stdout), (1, b""), which)
+        equal((tool.folder / "out").read_text(), want.out, which)
+    done = run_closed(tool, ">&-", *words)
+    equal((done.returncode, b"cannot write standard output" in done.stderr), (3, True))
+    done = run_closed(tool, "<&-", "decode", "-", *words[2:])
+    equal((done.returncode, b"cannot keep standard input" in done.stderr), (3, True))
+
+
+@case
+def an_index_is_written_beside_its_place(tool):
+    tool.write("victim", "keep me")
+    (tool.folder / "demo").symlink_to(DEMO)
+    (tool.folder / "demo.twx.part").symlink_to("victim")
+    running = [tool.start("index", "build", "demo") for _ in range(8)]
+    for one in running:
+        _, err = one.communicate(timeout=60)
+        equal((one.returncode, err), (0, b""))
+    equal((tool.folder / "victim").read_text(), "keep me")
+    equal(sorted(path.name for path in tool.folder.iterdir()),
+          ["demo", "demo.twx", "demo.twx.part", "victim"])
+    equal(tool.run("index", "show", "demo").err, "")
+    done = tool.run("index", "build", "demo", "--index", "gone/x.twx", status=3)
+    assert "No such file or directory" in done.err, done.err

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which tests are nearest to a folder of src/, and how one of them is run."""
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+# The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
+# named here. "cli:word" and "golden:word": cases whose name or file holds the word.
+DECODING = ["test_vectors", "test_tree", "test_tree_batch", "test_tree_parallel", "test_index_runs",
+            "golden:"]
+SECOND = {
+    "base": ["test_frame", "test_etmv3", "test_etmv4", "test_ptm", "test_stm", "test_itm",
+             "test_etrace", "test_etraced", "test_log", "test_capture", "test_index",
+             "test_index_file", "test_tree", "test_tree_errors", "test_tree_parallel", "test_hart",
+             "test_trbe_sync", "test_etmv3_data", "test_etmv3_batch", "test_path", "test_path_print",
+             "test_image_blocks", "test_image_symbols"],
+    "frame": ["test_tree", "test_capture", "cli:frames_cases", "golden:"],
+    "isa": ["test_image_blocks", "test_path", "test_path_random", "test_vectors",
+            "test_etmv4_unit_random", "test_etmv3_data", "golden:"],
+    "image": ["test_path", "test_path_random", "test_vectors", "test_capture",
+              "test_capture_perf_images", "test_tree_batch", "cli:decode_cases",
+              "cli:profile_cases", "golden:"],
+    "log": ["test_etmv4_unit_corpus", "test_hart_logs", "cli:encode_cases", "cli:encode_etrace_cases"],
+    "hart": ["test_etrace_corpus", "cli:encode_etrace_cases"],
+    "path": ["test_etmv4", "test_etmv4_decode", "test_ete", "test_etmv3", "test_ptm",
+             "test_etrace_decode", "test_etmv4_unit_random", *DECODING],
+    "etmv4": ["test_ete", *DECODING],
+    "ete": ["test_etmv4", "test_etmv4_decode", *DECODING],
+    "etmv3": DECODING,
+    "ptm": DECODING,
+    "itm": ["cli:channels_cases", *DECODING],
+    "stm": ["cli:channels_cases", *DECODING],
+    "etrace": ["test_etraced", "test_hart", "test_hart_random", "test_hart_filters",
+               "test_hart_data", "test_hart_corpus", "test_tree_parallel", "test_index_runs",
+               "test_capture_etrace", "cli:encode_etrace_cases", "cli:corpus_cases"],
+    "etraced": ["test_etrace", "test_etrace_corpus", "test_etrace_batch", "test_hart_data",
+                "test_hart_corpus"],
+    "tree": ["test_vectors", "test_index_seek", "test_index_runs", "test_capture_tree",
+             "cli:threads_cases", "cli:decode_cases", "golden:"],
+    "index": ["cli:index_cases"],
+    "capture": ["cli:snapshot_cases", "cli:perf_cases", "cli:decode_cases", "cli:bad_input",
+                "golden:"],
+    "trbe": ["cli:trbe_cases", "cli:usage_cases"],
+    "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
+            "cli:listing_cases", "golden:"],
+    "analysis": ["cli:profile_cases", "cli:channels_cases", "cli:listing_cases", "cli:perf_cases"],
+    "armv7": ["test_etmv3", "test_etmv3_batch", "test_etmv3_data", "test_ptm", "test_ptm_batch",
+              *DECODING],
+    "": ["test_tree", "test_capture", "test_vectors"],
+}
+OTHER = DECODING  # of a folder that has no row yet
+# Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
+LEAST, TIMES = 5, 4
+WAIT_LEAST, WAIT_TIMES = 60, 30
+MEMORY, FILE = 3 << 30, 1 << 28
+
+
+def own(folder, programs):
+    return [name for name in programs if re.fullmatch(f"(test|replay)_{folder}(_.*)?", name)]
+
+
+def second(folder, programs):
+    """Further tests that are there; nothing that the first row has."""
+    first = own(folder, programs)
+    return [name for name in SECOND.get(folder, OTHER)
+            if name not in first and (":" in name or name in programs)]
+
+
+class Runner:
+    """Runs tests of one build tree with a limit of time that follows from the unchanged run."""
+
+    def __init__(self, build, is_sanitized):
+        self.build, self.programs = build, build.programs()
+        self.is_sanitized = is_sanitized
+        self.times_file = build.folder / "times.json"
+        self.times = {}
+        if self.times_file.exists():
+            self.times = json.loads(self.times_file.read_text())
+        self.environment = dict(os.environ)
+        corpus = build.copy.root / ".." / "shared" / "corpus"
+        if "TRACKWAY_CORPUS" not in self.environment and corpus.is_dir():
+            self.environment["TRACKWAY_CORPUS"] = str(corpus.resolve())
+        self.environment["TMPDIR"] = str(build.folder / "tmp")
+        (build.folder / "tmp").mkdir(exist_ok=True)
+
+    def command(self, name):
+        if ":" in name:
+            script, word = name.split(":")
+            words = [sys.executable, "-u", self.build.copy.folder / "tests" / script / "run.py",
+                     self.build.folder / "trackway"]
+            return words + ([word] if word else [])
+        words = [self.programs[name]]
+        if name.startswith("replay_"):
+            inputs = self.build.copy.folder / "fuzz" / "corpus" / name[len("replay_"):]
+            words += sorted(inputs.iterdir()) if inputs.is_dir() else []
+        return words
+
+    def run(self, name, takes):
+        """None when it passes, else how it failed: the case's name, "status N", "hang"."""
+        seconds = LEAST + int(TIMES * takes)
+
+        def limit():
+            """A mutant may run for ever, ask for all memory and fill the disk."""
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if not self.is_sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+        with tempfile.TemporaryDirectory(dir=self.environment["TMPDIR"]) as folder:
+            process = subprocess.Popen([str(word) for word in self.command(name)], cwd=folder,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, env=self.environment,
+                                       start_new_session=True, preexec_fn=limit)
+            is_late = []
+
+            def stop():
+                is_late.append(True)
+                kill(process)
+
+            timer = threading.Timer(WAIT_LEAST + WAIT_TIMES * takes, stop)
+            timer.start()
+            failed = None
+            for line in process.stdout:
+                found = re.match(rb"\[  FAILED  \] (\w+)", line)
+                if found and not failed:
+                    failed = found.group(1).decode()
+                    kill(process)
+            status = process.wait()
+            timer.cancel()
+            process.stdout.close()
+        if is_late or status == -signal.SIGKILL and not failed:
+            return "hang"
+        return failed or (f"status {status}" if status else None)
+
+    def measure(self, names):
+        """Runs tests on the unchanged library: notes the time of each; gives those that fail."""
+        failed = []
+        for name in names:
+            if self.times.get(name, {}).get("of") == self.build.clean:
+                continue
+            start = processor_time()
+            why = self.run(name, 100)
+            if why:
+                failed.append(f"{name} ({why})")
+                continue
+            self.times[name] = {"of": self.build.clean, "takes": processor_time() - start}
+            self.times_file.write_text(json.dumps(self.times, indent=1))
+        return failed
+
+    def first_failure(self, names):
+        """(test, how) of the first test that fails; None when all pass."""
+        for name in names:
+            why = self.run(name, self.takes(name))
+            if why:
+                return name, why
+        return None
+
+    def takes(self, name):
+        return self.times.get(name, {}).get("takes", 100)
+
+
+def processor_time():
+    """Of all programs that were run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def kill(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What happens on Ctrl-C, on a request to end, and when the terminal goes away. */
+#define _XOPEN_SOURCE 700 /* sigaction */
+#include "shared/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+/* A file to be removed.  The list only grows, and nothing in it moves: a signal may come on any
+   thread at any time. */
+struct doomed {
+    struct doomed *next;
+    atomic_bool is_there;
+    char path[];
+};
+
+static _Atomic(struct doomed *) all;
+static volatile sig_atomic_t is_a_wish, is_wished;
+static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+static void end(int number)
+{
+    if (is_a_wish && !is_wished) {
+        is_wished = 1;
+        return;
+    }
+    for (struct doomed *file = atomic_load(&all); file; file = file->next)
+        if (atomic_load(&file->is_there))
+            (void)unlink(file->path);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number); /* comes when this handler is left */
+}
+
+/* Where standard input, output or error is closed, the next file that is opened would take its number, and
+   messages would go into that file.  What stands there now cannot be read from or written to. */
+static void reserve_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void interrupt_start(void)
+{
+    struct sigaction action = { .sa_handler = end, .sa_flags = SA_RESTART }, old;
+
+    reserve_descriptors();
+    (void)signal(SIGPIPE,
+                 SIG_IGN); /* a reader that went away is seen where output is written */
+    for (size_t i = 0; i < NUMBERS; i++)
+        (void)sigaddset(&action.sa_mask, numbers[i]);
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &action, NULL);
+}
+
+static void set_mask(int how, sigset_t *old)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < NUMBERS; i++)
+        (void)sigaddset(&set, numbers[i]);
+    (void)pthread_sigmask(how, &set, old);
+}
+
+void interrupt_hold(void)
+{
+    set_mask(SIG_BLOCK, NULL);
+}
+
+void interrupt_release(void)
+{
+    set_mask(SIG_UNBLOCK, NULL);
+}
+
+bool interrupt_is_wished_before(int fd)
+{
+    sigset_t open;
+    fd_set set;
+
+    FD_ZERO(&set);
+    FD_SET(fd, &set);
+    set_mask(SIG_BLOCK, &open); /* so that none is lost between the look and the wait */
+    if (!is_wished)
+        (void)pselect(fd + 1, &set, NULL, NULL, NULL, &open);
+    (void)pthread_sigmask(SIG_SETMASK, &open, NULL);
+    return is_wished != 0;
+}
+
+bool interrupt_removes(const char *path)
+{
+    const size_t size = strlen(path) + 1;
+    struct doomed *file = malloc(sizeof *file + size);
+
+    if (!file)
+        return false;
+    memcpy(file->path, path, size);
+    atomic_init(&file->is_there, true);
+    file->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &file->next, file)) {
+    }
+    return true;
+}
+
+void interrupt_keeps(const char *path)
+{
+    for (struct doomed *file = atomic_load(&all); file; file = file->next)
+        if (atomic_load(&file->is_there) && strcmp(file->path, path) == 0)
+            atomic_store(&file->is_there, false);
+}
+
+void interrupt_is_a_wish(void)
+{
+    is_a_wish = 1;
+}
