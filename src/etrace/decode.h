@@ -172,6 +172,9 @@ bool tw_etrace_go_on(struct tw_stage *stage);
 /* What was traced is no longer known to go on. */
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail);
 
+/* data.c: a te_data packet. */
+void tw_etrace_take_data(struct tw_stage *stage);
+
 /* index.c */
 
 unsigned tw_etrace_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
