@@ -114,7 +114,7 @@ static bool open_program(struct run *run, const char *name)
         if (strncmp(line, "xlen 32", 7) == 0)
             run->xlen = 32;
     (void)fclose(file);
-    if (tw_image_new(&image, NULL) != TW_OK ||
+    if (tw_image_new(&image, NULL, NULL) != TW_OK ||
         tw_image_add_segments(image, &region, path) != TW_OK)
         bench_stop("no image");
     (void)snprintf(path, sizeof path, "%s/riscv/programs/%s/pcs.txt.gz", corpus(), name);
@@ -131,7 +131,7 @@ static bool open_exec(struct run *run, const char *name)
 
     (void)snprintf(path, sizeof path, "%s/exec/logs/%s.elf", corpus(), name);
     run->xlen = 64;
-    if (tw_image_new(&image, NULL) != TW_OK ||
+    if (tw_image_new(&image, NULL, NULL) != TW_OK ||
         tw_image_add_elf(image, &region, path) != TW_OK) {
         tw_image_free(image);
         return false;
@@ -171,7 +171,7 @@ static double bits(const struct run *run, const char *settings)
     encode_pass(unit, run);
     if (tw_etrace_unit_write_field(unit, "iEnable", 0) != TW_OK)
         bench_stop("cannot end");
-    tw_etrace_unit_counts(&counts, unit);
+    tw_etrace_unit_counts(unit, &counts);
     tw_etrace_unit_free(unit);
     return 8.0 * (double)counts.bytes / (double)run->instructions;
 }

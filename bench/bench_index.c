@@ -11,8 +11,8 @@ enum { CORES = 4, PIECE = 1 << 16, PASSES = 3, ELEMENTS = 1000 /* taken from the
 /* What is timed; `ours` or NULL. */
 typedef void pass_fn(struct subject *subject, struct ours *ours);
 
-static enum tw_status read_data(void *context, uint64_t offset, const uint8_t **bytes,
-                                size_t *size)
+static enum tw_status read_data(void *context, const uint8_t **bytes, size_t *size,
+                                uint64_t offset)
 {
     const struct subject *subject = context;
 

@@ -57,7 +57,7 @@ static uint64_t decode(void)
         const uint8_t *bytes;
         size_t size;
 
-        status = tw_capture_read(capture, 0, fed, &bytes, &size);
+        status = tw_capture_read(capture, &bytes, &size, 0, fed);
         size = size < WINDOW ? size : WINDOW;
         fed += size;
         bench_need(status == TW_END ? tw_tree_finish(tree) : tw_tree_feed(tree, bytes, size),

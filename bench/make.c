@@ -78,7 +78,7 @@ static void put_in_frames(struct subject *subject, struct make_bytes *out)
     const uint8_t *bytes;
     size_t size;
 
-    bench_need(tw_framer_new(&framer, &config), "framer");
+    bench_need(tw_framer_new(&framer, &config, NULL), "framer");
     for (size_t at = 0; at < out->size; at += 1 << 20) {
         const size_t left = out->size - at;
 

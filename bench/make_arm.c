@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The random program through the trace units of ETMv4, ETE, PTM and ETMv3. */
+#include <trackway/etmv3_unit.h>
+#include <trackway/ptm_unit.h>
+
 #include "make.h"
 
 enum { CHUNK = 2048, REGISTERS = 64 };
 
 /* The units behind one face. */
 struct unit {
-    struct tw_unit *v4;
+    struct tw_etmv4_unit *v4;
     struct tw_ptm_unit *ptm;
     struct tw_etmv3_unit *etmv3;
 };
 
 static const struct tw_step_context process = { .security = TW_NONSECURE };
 
-static void write_v4(struct tw_unit *unit, const char *name, uint64_t value)
+static void write_v4(struct tw_etmv4_unit *unit, const char *name, uint64_t value)
 {
-    bench_need(tw_unit_write_register(unit, name, value), name);
+    bench_need(tw_etmv4_unit_write_register(unit, name, value), name);
 }
 
 static unsigned log2_of(unsigned value)
@@ -27,28 +30,28 @@ static unsigned log2_of(unsigned value)
     return result;
 }
 
-static struct tw_unit *new_v4(struct tw_tree_source *source, struct tw_register *registers,
-                              const struct make_wish *wish)
+static struct tw_etmv4_unit *new_v4(struct tw_tree_source *source,
+                                    struct tw_register *registers, const struct make_wish *wish)
 {
     const bool is_ete = strcmp(wish->protocol, "ete") == 0;
-    const struct tw_unit_config config = { .size = sizeof config, .is_ete = is_ete };
+    const struct tw_etmv4_unit_config config = { .size = sizeof config, .is_ete = is_ete };
     struct tw_step_context context = process;
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
 
     context.is_64bit = true;
-    bench_need(tw_unit_new(&unit, &config), "unit");
-    bench_need(tw_unit_preset(unit, TW_UNIT_MINIMAL, 0, 0), "preset");
+    bench_need(tw_etmv4_unit_new(&unit, &config, NULL), "unit");
+    bench_need(tw_etmv4_unit_preset(unit, TW_ETMV4_UNIT_MINIMAL, 0, 0), "preset");
     write_v4(unit, "TRCVICTLR", 0x201);
     write_v4(unit, "TRCCONFIGR", wish->times ? 0x801 : 0x001);
     write_v4(unit, "TRCTSCTLR", 0); /* a timestamp with each synchronization */
     write_v4(unit, "TRCSYNCPR", log2_of(wish->sync));
     write_v4(unit, "TRCTRACEIDR", SUBJECT_ID);
     while (source->register_count < REGISTERS &&
-           tw_unit_register(unit, source->register_count, &registers[source->register_count]) ==
-               TW_OK)
+           tw_etmv4_unit_register(unit, &registers[source->register_count],
+                                  source->register_count) == TW_OK)
         source->register_count++;
     source->core_type = is_ete ? "ARM-AA64" : "Cortex-A57";
-    bench_need(tw_unit_context(unit, &context), "context");
+    bench_need(tw_etmv4_unit_context(unit, &context), "context");
     write_v4(unit, "TRCPRGCTLR", 1);
     return unit;
 }
@@ -83,10 +86,10 @@ static void new_v7(struct unit *unit, struct tw_tree_source *source,
     source->register_count = 4;
     source->core_type = is_ptm ? "Cortex-A15" : "Cortex-A7";
     if (is_ptm) {
-        bench_need(tw_ptm_unit_new(&unit->ptm, &ptm), "unit");
+        bench_need(tw_ptm_unit_new(&unit->ptm, &ptm, NULL), "unit");
         bench_need(tw_ptm_unit_context(unit->ptm, &process), "context");
     } else {
-        bench_need(tw_etmv3_unit_new(&unit->etmv3, &etmv3), "unit");
+        bench_need(tw_etmv3_unit_new(&unit->etmv3, &etmv3, NULL), "unit");
         bench_need(tw_etmv3_unit_context(unit->etmv3, &process), "context");
     }
 }
@@ -95,7 +98,7 @@ static void retire(struct unit *unit, const struct tw_retired *code, size_t coun
                    uint64_t time)
 {
     if (unit->v4) {
-        bench_need(tw_unit_retire(unit->v4, code, count), "retire");
+        bench_need(tw_etmv4_unit_retire(unit->v4, code, count), "retire");
         return;
     }
     if (unit->ptm) {
@@ -110,13 +113,13 @@ static void retire(struct unit *unit, const struct tw_retired *code, size_t coun
 static void take(struct unit *unit, struct make_bytes *out)
 {
     size_t size = 0;
-    const uint8_t *bytes = unit->v4    ? tw_unit_output(unit->v4, &size)
+    const uint8_t *bytes = unit->v4    ? tw_etmv4_unit_output(unit->v4, &size)
                            : unit->ptm ? tw_ptm_unit_output(unit->ptm, &size)
                                        : tw_etmv3_unit_output(unit->etmv3, &size);
 
     make_append(out, bytes, size);
     if (unit->v4)
-        tw_unit_take(unit->v4);
+        tw_etmv4_unit_take(unit->v4);
     else if (unit->ptm)
         tw_ptm_unit_take(unit->ptm);
     else
@@ -132,7 +135,7 @@ static void finish(struct unit *unit, struct make_bytes *out)
     else
         bench_need(tw_etmv3_unit_flush(unit->etmv3), "flush");
     take(unit, out);
-    tw_unit_free(unit->v4);
+    tw_etmv4_unit_free(unit->v4);
     tw_ptm_unit_free(unit->ptm);
     tw_etmv3_unit_free(unit->etmv3);
 }

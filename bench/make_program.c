@@ -242,7 +242,7 @@ void make_program_finish(struct make_program *program, struct subject *subject)
     for (uint32_t i = 0; i < program->code_count; i++)
         for (unsigned byte = 0; byte < 4; byte++)
             program->bytes[4 * i + byte] = (uint8_t)(program->code[i].opcode >> 8 * byte);
-    bench_need(tw_image_new(&subject->image, NULL), "image");
+    bench_need(tw_image_new(&subject->image, NULL, NULL), "image");
     subject->dumps = bench_allocate((functions + 1) * sizeof *subject->dumps);
     for (uint32_t i = 0; i < functions; i++)
         if (is_missing(program, i)) {

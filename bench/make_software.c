@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What software writes, through the units of STM and ITM. */
+#include <trackway/itm_unit.h>
+#include <trackway/stm_unit.h>
+
 #include "make.h"
 
 static void add_source(struct subject *subject, const char *protocol, const char *control)
@@ -43,7 +46,7 @@ static void make_stm(struct make_bytes *out, const struct make_wish *wish)
     uint64_t random = 88172645463325252u + wish->seed, time = 0;
     struct tw_stm_unit *unit;
 
-    bench_need(tw_stm_unit_new(&unit, &config), "unit");
+    bench_need(tw_stm_unit_new(&unit, &config, NULL), "unit");
     while (out->size < wish->bytes) {
         const uint64_t choice = make_random(&random);
         const uint8_t *bytes;
@@ -71,7 +74,7 @@ static void make_itm(struct make_bytes *out, const struct make_wish *wish)
     uint64_t random = 88172645463325252u + wish->seed;
     struct tw_itm_unit *unit;
 
-    bench_need(tw_itm_unit_new(&unit, &config), "unit");
+    bench_need(tw_itm_unit_new(&unit, &config, NULL), "unit");
     while (out->size < wish->bytes) {
         const uint64_t choice = make_random(&random);
         const struct tw_dwt_meaning pc = { .kind = choice & 1 ? TW_DWT_PC : TW_DWT_PC_SAMPLE,

@@ -144,8 +144,8 @@ static size_t list_batches(struct ours *ours, struct lister *lister,
     if (!lister->protocol->read_batch)
         return 0;
     do {
-        count = lister->protocol->read_batch(lister->reader, ours->records, RECORDS,
-                                             stream->bytes + done, stream->size - done, &used);
+        count = lister->protocol->read_batch(lister->reader, ours->records, RECORDS, &used,
+                                             stream->bytes + done, stream->size - done);
         done += used;
         counts->packets += count;
     } while (count == RECORDS);
@@ -249,7 +249,7 @@ static void new_unframer(struct ours *ours)
     }
     if (ours->stage == BENCH_UNFRAME_ALL)
         config.wanted[0] = config.wanted[1] = UINT64_MAX;
-    bench_need(tw_unframer_new(&ours->unframer, &config), "unframer");
+    bench_need(tw_unframer_new(&ours->unframer, &config, NULL), "unframer");
 }
 
 /* ---- for all stages ---- */

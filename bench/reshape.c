@@ -45,7 +45,7 @@ static uint8_t *take_stream(const struct subject *subject, size_t *size)
     uint8_t *bytes;
 
     config.wanted[id / 64] = (uint64_t)1 << id % 64;
-    bench_need(tw_unframer_new(&unframer, &config), "unframer");
+    bench_need(tw_unframer_new(&unframer, &config, NULL), "unframer");
     bench_need(tw_unframer_feed(unframer, subject->data, subject->size), "unframer");
     stream = tw_unframer_stream(unframer, id);
     bytes = bench_allocate(stream.size);
@@ -92,7 +92,7 @@ static struct tw_framer *begin_frames(const struct subject *subject, unsigned id
     if (ids > SUBJECT_SOURCES || subject->framing == TW_FRAMING_NONE ||
         (strcmp(subject->protocol, "etmv4") != 0 && strcmp(subject->protocol, "ete") != 0))
         bench_stop("%s cannot come under %u IDs", subject->name, ids);
-    bench_need(tw_framer_new(&framer, &config), "framer");
+    bench_need(tw_framer_new(&framer, &config, NULL), "framer");
     return framer;
 }
 
@@ -178,7 +178,7 @@ void subject_split_code(struct subject *subject)
     for (size_t i = 0; i < subject->dump_count; i++)
         count += (size_t)(subject->dumps[i].length / PAGE) + 1;
     pieces = bench_allocate(count * sizeof *pieces);
-    bench_need(tw_image_new(&image, NULL), "image");
+    bench_need(tw_image_new(&image, NULL, NULL), "image");
     count = 0;
     for (size_t i = 0; i < subject->dump_count; i++)
         for (uint64_t at = 0; at < subject->dumps[i].length; at += PAGE) {

@@ -96,7 +96,7 @@ static void put_busiest_first(struct subject *subject)
 
     if (subject->framing == TW_FRAMING_NONE)
         return;
-    bench_need(tw_unframer_new(&unframer, &config), "unframer");
+    bench_need(tw_unframer_new(&unframer, &config, NULL), "unframer");
     bench_need(tw_unframer_feed(unframer, subject->data, subject->size), "unframer");
     stats = tw_unframer_stats(unframer);
     for (size_t i = 1; i < subject->source_count; i++)
@@ -111,7 +111,7 @@ static void put_busiest_first(struct subject *subject)
 static void take_buffer(struct subject *subject, uint32_t buffer)
 {
     subject->framing = tw_capture_buffer(subject->capture, buffer)->framing;
-    bench_need(tw_capture_read(subject->capture, buffer, 0, &subject->data, &subject->size),
+    bench_need(tw_capture_read(subject->capture, &subject->data, &subject->size, buffer, 0),
                subject->name);
 }
 

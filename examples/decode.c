@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         status = tw_capture_open(&capture, argv[1], NULL, &fault);
     if (status == TW_OK)
         status = tw_capture_tree(&tree, capture, 0, NULL, &fault);
-    while (status == TW_OK && tw_capture_read(capture, 0, at, &bytes, &size) == TW_OK) {
+    while (status == TW_OK && tw_capture_read(capture, &bytes, &size, 0, at) == TW_OK) {
         status = tw_tree_feed(tree, bytes, size);
         if (status == TW_OK && print_all(tree) != TW_MORE)
             status = TW_E_MEMORY;

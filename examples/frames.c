@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: frames FILE\n");
         return 2;
     }
-    status = tw_unframer_new(&unframer, &config);
+    status = tw_unframer_new(&unframer, &config, NULL);
     if (status == TW_OK)
         status = feed_file(unframer, file);
     if (status == TW_OK) {

@@ -15,7 +15,7 @@ static const char *const names[TYPES] = { "NOTSYNC", "BAD",   "SYNC", "WRITE",
                                           "READ",    "TICKS", "NOTE" };
 
 struct blip_packet {
-    struct tw_packet head; /* comes first in every packet */
+    struct tw_packet base; /* comes first in every packet */
     unsigned address, value;
 };
 
@@ -40,27 +40,27 @@ static enum tw_status blip_read(void *reader, void *packet, const uint8_t *data,
     struct blip_reader *state = reader;
     struct blip_packet *to = packet;
 
-    to->head.size = 1;
+    to->base.size = 1;
     if (!state->is_synced && data[0] != 0x5a)
         return TW_OK; /* its type is NOT_SYNC, which is 0 */
-    to->head.type = BAD;
+    to->base.type = BAD;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (data[0] != rows[i].first)
             continue;
         if (size < rows[i].size && !is_last)
             return TW_MORE;
         if (size < rows[i].size)
-            to->head.size = (uint32_t)size; /* the trace ends inside it */
+            to->base.size = (uint32_t)size; /* the trace ends inside it */
         if (size < rows[i].size || (rows[i].type == SYNC && data[1] != 0xa5))
             break;
-        to->head.type = rows[i].type;
-        to->head.size = rows[i].size;
+        to->base.type = rows[i].type;
+        to->base.size = rows[i].size;
         to->value = data[rows[i].size - 1];
         to->address = rows[i].size > 2 ? data[1] : 0;
         if (rows[i].size == 4)
             to->address |= (unsigned)data[2] << 8;
     }
-    state->is_synced = to->head.type != BAD;
+    state->is_synced = to->base.type != BAD;
     return TW_OK;
 }
 
@@ -88,17 +88,17 @@ static void blip_decode(void *decoder, struct tw_emitter *out, const void *packe
     const struct blip_packet *from = packet;
     struct tw_element *element;
 
-    if (from->head.type == WRITE || from->head.type == READ) {
+    if (from->base.type == WRITE || from->base.type == READ) {
         element = tw_emit(out, TW_ELEMENT_BUS_TRANSFER);
-        element->kind = from->head.type == WRITE ? TW_DATA_STORE : TW_DATA_LOAD;
+        element->kind = from->base.type == WRITE ? TW_DATA_STORE : TW_DATA_LOAD;
         element->flags = TW_DATA_HAS_ADDRESS | TW_DATA_HAS_VALUE;
         element->size = 1;
         element->data_address = from->address;
         element->data_value = from->value;
-    } else if (from->head.type == TICKS) {
+    } else if (from->base.type == TICKS) {
         state->time += from->value;
         tw_emit(out, TW_ELEMENT_TIMESTAMP)->timestamp = state->time;
-    } else if (from->head.type == NOTE) {
+    } else if (from->base.type == NOTE) {
         element = tw_emit(out, TW_ELEMENT_CUSTOM);
         element->number = from->address;
         element->value = from->value;

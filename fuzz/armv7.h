@@ -55,7 +55,7 @@ static void decode_all(const char *protocol, const char *core,
     struct tw_image *image = NULL;
     struct tw_tree *tree = NULL;
 
-    if (tw_image_new(&image, NULL) != TW_OK ||
+    if (tw_image_new(&image, NULL, NULL) != TW_OK ||
         tw_image_set_callback(image, read_code, NULL) != TW_OK ||
         tw_tree_new(&tree, &config, NULL) != TW_OK)
         abort();

@@ -57,7 +57,7 @@ static void list_batches(const struct tw_etmv3_config *config, const uint8_t *da
 
         end = size - end < piece ? size : end + piece;
         do {
-            count = tw_etmv3_read_batch(&many, batch, ROOM, data + at, end - at, &used);
+            count = tw_etmv3_read_batch(&many, batch, ROOM, &used, data + at, end - at);
             next = at + used;
             for (size_t i = 0; i < count; i++, at += packet.base.size) {
                 if (tw_etmv3_read(&one, &packet, data + at, end - at, false) != TW_OK)

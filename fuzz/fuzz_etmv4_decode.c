@@ -251,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= HEAD_BYTES + setup.code_size;
     if (size == 0)
         return 0;
-    require(tw_image_new(&image, NULL) == TW_OK);
+    require(tw_image_new(&image, NULL, NULL) == TW_OK);
     add_program(image, memory, &setup);
     compare(&setup, image, size, false, split);
     compare(&setup, image, size, true, split);

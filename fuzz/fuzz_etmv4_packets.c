@@ -37,8 +37,8 @@ static struct tw_etmv4_config config_from(const uint8_t *bytes)
     return config;
 }
 
-static void check_packet(const struct tw_etmv4_reader *reader,
-                         const struct tw_etmv4_packet *packet, const uint8_t *bytes)
+static void check_packet(struct tw_etmv4_reader *reader, const struct tw_etmv4_packet *packet,
+                         const uint8_t *bytes)
 {
     char chars[400];
     struct tw_text text = tw_text_in(chars, sizeof chars);
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (next == count) {
             next = 0;
-            count = tw_etmv4_read_batch(&many, batch, ROOM, data + at, size - at, &used);
+            count = tw_etmv4_read_batch(&many, batch, ROOM, &used, data + at, size - at);
             require(used <= size - at);
         }
         status = tw_etmv4_read(&one, &packet, data + at, size - at, false);

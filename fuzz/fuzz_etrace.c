@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= ETRACE_CONFIG_BYTES + 1;
     if (region.length > size)
         region.length = size;
-    require(tw_image_new(&image, NULL) == TW_OK);
+    require(tw_image_new(&image, NULL, NULL) == TW_OK);
     if (region.length)
         require(tw_image_add(image, &region, data) == TW_OK);
     data += region.length;

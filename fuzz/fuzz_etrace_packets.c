@@ -20,18 +20,18 @@ static void describe(char *line, size_t room, const struct tw_etrace_packet *pac
 }
 
 /* The jump target cache, by far the largest part, only as far as it is used. */
-static void copy_codec(struct tw_etrace_codec *copy, const struct tw_etrace_codec *codec)
+static void copy_codec(struct tw_etrace_reader *copy, const struct tw_etrace_reader *codec)
 {
-    memcpy(copy, codec, offsetof(struct tw_etrace_codec, cache));
+    memcpy(copy, codec, offsetof(struct tw_etrace_reader, cache));
     memcpy(copy->cache, codec->cache, sizeof codec->cache[0] << codec->shape.index);
     copy->transport.context = copy;
 }
 
 /* What was read, written, gives a packet that says the same. */
-static void check_packet(const struct tw_etrace_codec *reader,
+static void check_packet(const struct tw_etrace_reader *reader,
                          const struct tw_etrace_packet *packet)
 {
-    static struct tw_etrace_codec copy;
+    static struct tw_etrace_reader copy;
     struct tw_etrace_packet again;
     uint8_t out[64];
     size_t size = sizeof out;
@@ -43,7 +43,7 @@ static void check_packet(const struct tw_etrace_codec *reader,
     tw_etrace_transport_reset(&copy.transport);
     copy.transport.is_synced = true;
     require(tw_etrace_read(&copy, &again, out, size, true) == TW_OK);
-    require(again.packet.size == size && size <= packet->packet.size);
+    require(again.base.size == size && size <= packet->base.size);
     describe(first, sizeof first, packet);
     describe(second, sizeof second, &again);
     require(strcmp(first, second) == 0);
@@ -53,11 +53,11 @@ static void check_packet(const struct tw_etrace_codec *reader,
 static uint64_t read_all(const struct tw_etrace_config *config, const uint8_t *data,
                          size_t size, size_t piece)
 {
-    static struct tw_etrace_codec codec, before;
+    static struct tw_etrace_reader codec, before;
     uint64_t hash = 14695981039346656037u;
     size_t at = 0, seen = 0, hunted = 0;
 
-    tw_etrace_codec_init(&codec, config);
+    tw_etrace_reader_init(&codec, config);
     while (at < size) {
         struct tw_etrace_packet packet;
         char line[700];
@@ -72,13 +72,13 @@ static uint64_t read_all(const struct tw_etrace_config *config, const uint8_t *d
             seen = seen + piece < size ? seen + piece : size;
             continue;
         }
-        require(status == TW_OK && packet.packet.size >= 1 && packet.packet.size <= seen - at);
-        at += packet.packet.size;
-        if (packet.packet.type == TW_ETRACE_NOT_SYNC || packet.packet.type == TW_ETRACE_NULL) {
-            hunted += packet.packet.size; /* runs may come in parts */
+        require(status == TW_OK && packet.base.size >= 1 && packet.base.size <= seen - at);
+        at += packet.base.size;
+        if (packet.base.type == TW_ETRACE_NOT_SYNC || packet.base.type == TW_ETRACE_NULL) {
+            hunted += packet.base.size; /* runs may come in parts */
             continue;
         }
-        if (packet.packet.type <= TW_ETRACE_CSR && !codec.transport.block_size)
+        if (packet.base.type <= TW_ETRACE_CSR && !codec.transport.block_size)
             check_packet(&before, &packet);
         describe(line, sizeof line, &packet);
         for (const char *c = line; *c; c++)
@@ -93,19 +93,19 @@ static uint64_t read_all(const struct tw_etrace_config *config, const uint8_t *d
 static void compare_batches(const struct tw_etrace_config *config, const uint8_t *data,
                             size_t size, size_t room, size_t piece)
 {
-    static struct tw_etrace_codec many, single, careful;
+    static struct tw_etrace_reader many, single, careful;
     struct tw_etrace_packet batch[ROOM_MOST], one;
     size_t at = 0;
 
-    tw_etrace_codec_init(&many, config);
-    tw_etrace_codec_init(&single, config);
-    tw_etrace_codec_init(&careful, config);
+    tw_etrace_reader_init(&many, config);
+    tw_etrace_reader_init(&single, config);
+    tw_etrace_reader_init(&careful, config);
     for (size_t fed = 0; fed < size;) {
         size_t count, used;
 
         fed = piece < size - fed ? fed + piece : size;
         do {
-            count = tw_etrace_read_batch(&many, batch, room, data + at, fed - at, &used);
+            count = tw_etrace_read_batch(&many, batch, room, &used, data + at, fed - at);
             require(count <= room && used <= fed - at);
             used += at;
             for (size_t i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ static void compare_batches(const struct tw_etrace_config *config, const uint8_t
                 require(tw_etrace_read_any(&careful, &one, data + at, fed - at, false) ==
                             TW_OK &&
                         memcmp(&one, &batch[i], sizeof one) == 0);
-                at += one.packet.size;
+                at += one.base.size;
             }
             require(used == at);
         } while (count == room);

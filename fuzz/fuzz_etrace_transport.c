@@ -41,22 +41,22 @@ static size_t write_all(const struct tw_etrace_config *config, uint8_t *out, siz
 static void read_all(const struct tw_etrace_config *config, bool *found, const size_t *starts,
                      const uint8_t *data, size_t size)
 {
-    static struct tw_etrace_codec codec;
+    static struct tw_etrace_reader codec;
     size_t at = 0;
     unsigned next = 0;
 
-    tw_etrace_codec_init(&codec, config);
+    tw_etrace_reader_init(&codec, config);
     memset(found, 0, PACKETS * sizeof *found);
     while (at < size) {
         struct tw_etrace_packet packet;
 
         require(tw_etrace_read(&codec, &packet, data + at, size - at, true) == TW_OK);
-        require(packet.packet.size >= 1 && packet.packet.size <= size - at);
+        require(packet.base.size >= 1 && packet.base.size <= size - at);
         while (next < PACKETS && starts[next] < at)
             next++;
-        if (next < PACKETS && starts[next] == at && packet.packet.type == TW_ETRACE_F2)
+        if (next < PACKETS && starts[next] == at && packet.base.type == TW_ETRACE_F2)
             found[next] = true;
-        at += packet.packet.size;
+        at += packet.base.size;
     }
     require(at == size);
 }

@@ -68,22 +68,22 @@ static void set_fields(struct tw_etrace_unit *unit, char *text)
 
 static void read_back(const struct out *out, const struct tw_etrace_config *config)
 {
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *codec;
 
     /* with two streams or blocks of memory the options of one are not known to the other */
     if (out->size[0] == sizeof out->bytes[0] || out->size[1] ||
-        tw_etrace_codec_new(&codec, config, NULL) != TW_OK)
+        tw_etrace_reader_new(&codec, config, NULL, NULL) != TW_OK)
         return;
     for (size_t at = 0; at < out->size[0];) {
         struct tw_etrace_packet packet;
 
         if (tw_etrace_read(codec, &packet, out->bytes[0] + at, out->size[0] - at, true) !=
                 TW_OK ||
-            packet.packet.type == TW_ETRACE_BAD || packet.packet.type == TW_ETRACE_INCOMPLETE)
+            packet.base.type == TW_ETRACE_BAD || packet.base.type == TW_ETRACE_INCOMPLETE)
             abort();
-        at += packet.packet.size;
+        at += packet.base.size;
     }
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static bool make_config(struct tw_etrace_config *config, const char *text)
@@ -123,7 +123,7 @@ static void run(const struct tw_etrace_config *config, char *fields, const uint8
     out.size[0] = out.size[1] = 0;
     if (tw_etrace_unit_new(&unit, &choices, &fault) != TW_OK)
         return;
-    if (tw_image_new(&options.image, NULL) != TW_OK ||
+    if (tw_image_new(&options.image, NULL, NULL) != TW_OK ||
         tw_image_add(options.image, &region, code) != TW_OK)
         abort();
     set_fields(unit, fields);

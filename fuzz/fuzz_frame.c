@@ -34,7 +34,7 @@ static void unframe(struct oracle_result *result, struct tw_unframer_config conf
 
     memset(result, 0, sizeof *result);
     config.on_run_context = result;
-    require(tw_unframer_new(&unframer, &config) == TW_OK);
+    require(tw_unframer_new(&unframer, &config, NULL) == TW_OK);
     for (size_t at = 0; at < size;) {
         size_t part = 1 + next_random(&seed) % most;
         uint8_t id = (uint8_t)(next_random(&seed) % 128);
@@ -94,7 +94,7 @@ static void pack(const uint8_t head[HEAD], const uint8_t *data, size_t size)
     const uint8_t *out;
     size_t out_size;
 
-    require(tw_framer_new(&framer, &config) == TW_OK);
+    require(tw_framer_new(&framer, &config, NULL) == TW_OK);
     for (size_t at = 0; at + 2 <= size;) {
         const uint8_t id = data[at] & 0x7f;
         size_t part = data[at + 1];

@@ -20,8 +20,8 @@ struct subject {
 
 static volatile uint64_t sink; /* so that nothing is left out as useless */
 
-static enum tw_status read_subject(void *context, uint64_t offset, const uint8_t **bytes,
-                                   size_t *size)
+static enum tw_status read_subject(void *context, const uint8_t **bytes, size_t *size,
+                                   uint64_t offset)
 {
     const struct subject *subject = context;
 

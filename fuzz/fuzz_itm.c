@@ -91,33 +91,33 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
         size_t count = sizeof bytes;
 
         require(tw_itm.read(&reader, &packet, data + at, size - at, true) == TW_OK);
-        require(packet.head.size > 0 && packet.head.size <= size - at);
+        require(packet.base.size > 0 && packet.base.size <= size - at);
         tw_itm.print(&text, &packet);
         tw_text_clear(&text);
         tw_itm.json(&text, &packet);
-        if (!tw_kind_is_understood(tw_type_kind(&tw_itm, packet.head.type))) {
+        if (!tw_kind_is_understood(tw_type_kind(&tw_itm, packet.base.type))) {
             require(tw_itm.write(NULL, bytes, &count, &packet) == TW_E_ARGUMENT);
             *is_whole = false;
         } else {
             require(tw_itm.write(NULL, bytes, &count, &packet) == TW_OK);
-            require(count == packet.head.size && count <= room - written);
+            require(count == packet.base.size && count <= room - written);
             /* Bits of global timestamps that mean nothing are written as zeros. */
-            if (packet.head.type != TW_ITM_PACKET_GTS_2)
+            if (packet.base.type != TW_ITM_PACKET_GTS_2)
                 require(memcmp(bytes, data + at, count) == 0);
             memcpy(out + written, bytes, count);
             written += count;
         }
-        at += packet.head.size;
+        at += packet.base.size;
     }
     return written;
 }
 
 static bool is_same(const struct tw_itm_packet *a, const struct tw_itm_packet *b)
 {
-    return a->head.index == b->head.index && a->head.offset == b->head.offset &&
-           a->head.size == b->head.size && a->head.type == b->head.type &&
-           a->head.id == b->head.id && a->head.skip_bits == b->head.skip_bits &&
-           a->head.spare_bits == b->head.spare_bits && a->value == b->value &&
+    return a->base.index == b->base.index && a->base.offset == b->base.offset &&
+           a->base.size == b->base.size && a->base.type == b->base.type &&
+           a->base.id == b->base.id && a->base.skip_bits == b->base.skip_bits &&
+           a->base.spare_bits == b->base.spare_bits && a->value == b->value &&
            a->size == b->size && a->source == b->source && a->bits == b->bits &&
            a->freq_change == b->freq_change && a->wrap == b->wrap;
 }
@@ -138,7 +138,7 @@ static void compare_batches(const struct tw_itm_config *config, const uint8_t *d
 
         fed = piece < size - fed ? fed + piece : size;
         do {
-            count = tw_itm_read_batch(&many, batch, room, data + at, fed - at, &used);
+            count = tw_itm_read_batch(&many, batch, room, &used, data + at, fed - at);
             require(count <= room && used <= fed - at);
             used += at;
             for (size_t i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ static void compare_batches(const struct tw_itm_config *config, const uint8_t *d
                         is_same(&one, &batch[i]));
                 require(tw_itm_read_any(&careful, &one, data + at, fed - at, false) == TW_OK &&
                         is_same(&one, &batch[i]));
-                at += one.head.size;
+                at += one.base.size;
             }
             require(used == at);
         } while (count == room);

@@ -105,7 +105,7 @@ static struct tw_image *make_image(uint8_t *memory)
     for (size_t i = 0; i < MEMORY; i++)
         memory[i] = (uint8_t)(words[(i / 4 ^ i / 64) % (sizeof words / sizeof words[0])] >>
                               8 * (i % 4));
-    require(tw_image_new(&image, NULL) == TW_OK);
+    require(tw_image_new(&image, NULL, NULL) == TW_OK);
     require(tw_image_add(image, &region, memory) == TW_OK);
     return image;
 }

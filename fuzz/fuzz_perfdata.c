@@ -130,7 +130,7 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
         if (tw_capture_source_is_in(capture, i, 0, (uint32_t)buffer))
             sum += tw_tree_add_source(tree, NULL, &add) == TW_OK;
     }
-    if (sum && tw_capture_read(capture, buffer, 0, &bytes, &size) == TW_OK &&
+    if (sum && tw_capture_read(capture, &bytes, &size, buffer, 0) == TW_OK &&
         tw_tree_feed(tree, bytes, size) == TW_OK) {
         while (tw_tree_next(tree, &batch) == TW_OK)
             sum += batch.count;

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tw_sequence *sequence = NULL;
     size_t lines, steps;
 
-    if (tw_sequence_check(&sequence, (const char *)data, size, &config) != TW_OK)
+    if (tw_sequence_check(&sequence, (const char *)data, size, &config, NULL) != TW_OK)
         abort();
     tw_sequence_lines(sequence, &lines, &steps);
     for (size_t i = 0; i < tw_sequence_count(sequence); i++) {

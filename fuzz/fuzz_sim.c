@@ -45,7 +45,7 @@ static bool capture(void *context, const struct tw_sim_capture *capture)
     struct tw_register one;
 
     (void)context;
-    return capture->unit && tw_unit_register(capture->unit, 0, &one) == TW_OK;
+    return capture->unit && tw_etmv4_unit_register(capture->unit, &one, 0) == TW_OK;
 }
 
 /* The log begins with its first line, wherever that is; the script ends there. */
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tw_sim_result result;
     struct tw_fault fault = { .status = TW_OK };
     const enum tw_status status =
-        tw_sim_run(&result, &fault, (const char *)data, script, &config);
+        tw_sim_run(&result, (const char *)data, script, &config, &fault);
 
     if (status != TW_OK && !fault.text[0])
         abort();

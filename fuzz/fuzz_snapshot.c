@@ -75,7 +75,7 @@ static uint64_t look(struct tw_capture *capture)
         const uint8_t *bytes;
         size_t size;
 
-        for (uint64_t at = 0; tw_capture_read(capture, i, at, &bytes, &size) == TW_OK;
+        for (uint64_t at = 0; tw_capture_read(capture, &bytes, &size, i, at) == TW_OK;
              at += size)
             sum += bytes[0] + (uint64_t)bytes[size - 1];
     }

@@ -78,7 +78,7 @@ static uint64_t decode(const void *config, const uint8_t *data, size_t size, siz
 static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_t *data,
                      size_t size, bool *is_whole)
 {
-    struct tw_stm_writer writer = { .has_half = false };
+    struct tw_stm_reader writer = { .version = 0 };
     struct tw_stm_reader reader;
     size_t written = 0, left, nibble = 0;
 
@@ -90,13 +90,13 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
         struct tw_text text = tw_text_in(chars, sizeof chars);
 
         require(tw_stm.read(&reader, &packet, data + at, size - at, true) == TW_OK);
-        require(packet.nibbles > 0 && packet.head.size <= size - at);
-        require(nibble == 2 * at + packet.head.skip_bits / 4);
+        require(packet.nibbles > 0 && packet.base.size <= size - at);
+        require(nibble == 2 * at + packet.base.skip_bits / 4);
         tw_stm.print(&text, &packet);
         tw_text_clear(&text);
         tw_stm.json(&text, &packet);
         left = room - written;
-        if (!tw_kind_is_understood(tw_type_kind(&tw_stm, packet.head.type))) {
+        if (!tw_kind_is_understood(tw_type_kind(&tw_stm, packet.base.type))) {
             require(tw_stm.write(&writer, out + written, &left, &packet) == TW_E_ARGUMENT);
             *is_whole = false;
         } else {
@@ -104,20 +104,20 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
             written += left;
         }
         nibble += packet.nibbles;
-        at += packet.head.size - (packet.head.spare_bits != 0);
+        at += packet.base.size - (packet.base.spare_bits != 0);
     }
     require(nibble == 2 * size);
     left = room - written;
-    require(tw_stm_writer_flush(&writer, out + written, &left) == TW_OK);
+    require(tw_stm_write_flush(&writer, out + written, &left) == TW_OK);
     return written + left;
 }
 
 static bool is_same(const struct tw_stm_packet *a, const struct tw_stm_packet *b)
 {
-    return a->head.index == b->head.index && a->head.offset == b->head.offset &&
-           a->head.size == b->head.size && a->head.type == b->head.type &&
-           a->head.id == b->head.id && a->head.skip_bits == b->head.skip_bits &&
-           a->head.spare_bits == b->head.spare_bits && a->value == b->value &&
+    return a->base.index == b->base.index && a->base.offset == b->base.offset &&
+           a->base.size == b->base.size && a->base.type == b->base.type &&
+           a->base.id == b->base.id && a->base.skip_bits == b->base.skip_bits &&
+           a->base.spare_bits == b->base.spare_bits && a->value == b->value &&
            a->timestamp == b->timestamp && a->nibbles == b->nibbles && a->master == b->master &&
            a->channel == b->channel && a->timestamp_bits == b->timestamp_bits &&
            a->has_timestamp == b->has_timestamp && a->error == b->error;
@@ -139,7 +139,7 @@ static void compare_batches(const struct tw_stm_config *config, const uint8_t *d
 
         fed = piece < size - fed ? fed + piece : size;
         do {
-            count = tw_stm_read_batch(&many, batch, room, data + at, fed - at, &used);
+            count = tw_stm_read_batch(&many, batch, room, &used, data + at, fed - at);
             require(count <= room && used <= fed - at);
             used += at;
             for (size_t i = 0; i < count; i++) {
@@ -147,7 +147,7 @@ static void compare_batches(const struct tw_stm_config *config, const uint8_t *d
                         is_same(&one, &batch[i]));
                 require(tw_stm_read_any(&careful, &one, data + at, fed - at, false) == TW_OK &&
                         is_same(&one, &batch[i]));
-                at += one.head.size - (one.head.spare_bits != 0);
+                at += one.base.size - (one.base.spare_bits != 0);
             }
             require(used == at);
         } while (count == room);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 enum { SIZE_MOST = 4096, RANGE_LIMIT = 400, ETRACE_ID = 6 };
@@ -289,7 +290,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     config.framing = (enum tw_framing)(data[0] % (TW_FRAMING_DSTREAM + 1));
     pushed.random = 1 + data[1] + 256u * data[2];
-    require(tw_errors_new(&errors, &log) == TW_OK);
+    require(tw_errors_new(&errors, &log, NULL) == TW_OK);
     tree = make(config, data[0] / 8 % SOURCES);
     pull(&pulled, tree, data + 3, size - 3);
     tw_tree_free(tree);

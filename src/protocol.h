@@ -121,8 +121,8 @@ struct tw_protocol {
                            bool is_last);
     /* Optional: up to `room` packets at once, as read gives them, in *used the bytes that they took.
        Fewer than `room`: what is left is the beginning of a packet, or is for read to tell. */
-    size_t (*read_batch)(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used);
+    size_t (*read_batch)(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size);
     /* Bytes are missing before the next one: forget what was, wait for synchronization. */
     void (*reader_lost)(void *reader);
     /* Packet to bytes; *size is room in, bytes written out. */
@@ -224,7 +224,7 @@ extern const struct tw_protocol *const tw_protocols[];
 const struct tw_protocol *tw_protocol_by_name(const char *name);
 
 /* A register's value (see tw_source_register); its absence is a fault that names it. */
-enum tw_status tw_source_need(const struct tw_source_info *source, const char *name,
-                              uint64_t *value, struct tw_fault *fault);
+enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *value,
+                              const char *name, struct tw_fault *fault);
 
 #endif

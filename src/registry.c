@@ -48,7 +48,7 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-bool tw_source_register(const struct tw_source_info *source, const char *name, uint64_t *value)
+bool tw_source_register(const struct tw_source_info *source, uint64_t *value, const char *name)
 {
     for (size_t i = 0; i < source->register_count; i++)
         if (same_name(source->registers[i].name, name)) {
@@ -58,10 +58,10 @@ bool tw_source_register(const struct tw_source_info *source, const char *name, u
     return false;
 }
 
-enum tw_status tw_source_need(const struct tw_source_info *source, const char *name,
-                              uint64_t *value, struct tw_fault *fault)
+enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *value,
+                              const char *name, struct tw_fault *fault)
 {
-    if (tw_source_register(source, name, value))
+    if (tw_source_register(source, value, name))
         return TW_OK;
     return tw_fail(fault, TW_E_CONFIG, "register %s is missing", name);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 enum { RUNS_PATH = 600, RUNS_MOST = 2000, RUNS_SOURCES = 64 };
@@ -290,7 +291,7 @@ static inline enum tw_status run_pull(struct tw_tree *tree, struct digest *diges
     uint64_t at = 0;
     size_t size;
 
-    while ((status = tw_capture_read(capture, buffer, at, &bytes, &size)) == TW_OK) {
+    while ((status = tw_capture_read(capture, &bytes, &size, buffer, at)) == TW_OK) {
         status = tw_tree_feed(tree, bytes, size);
         if (status == TW_OK)
             status = run_take(tree, digest, config);

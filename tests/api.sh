@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 awk -v work="$work" '
     /^```c$/ { block++; file = sprintf("%s/%02d.c", work, block)
-               print "#include <stdio.h>\n#include <trackway/trackway.h>" > file; next }
+               print "#include <stdio.h>\n#include <trackway/trackway.h>\n#include <trackway/experimental.h>" > file; next }
     /^```$/ { if (file) close(file); file = "" }
     file { print > file }' docs/api.md
 count=0

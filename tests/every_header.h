@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 #include "protocol.h"
@@ -247,8 +248,8 @@ static inline void every_batch(const struct every_source *source, struct every_t
         size_t count = 0;
 
         if (reader.protocol->read_batch)
-            count = reader.protocol->read_batch(reader.reader, packet, room, bytes + at,
-                                                size - at, &used);
+            count = reader.protocol->read_batch(reader.reader, packet, room, &used, bytes + at,
+                                                size - at);
         CHECK(count <= room);
         for (size_t i = 0; i < count; i++) {
             packet =
@@ -363,7 +364,7 @@ static inline void every_elements(const struct every_source *source, struct ever
     struct tw_fault fault;
     char line[1200];
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     if (source->code_size)
         CHECK_EQ(tw_image_set_callback(image, every_memory, &context), TW_OK);
     with_image.image = image;

@@ -102,7 +102,7 @@ static inline void exec_tree_open(struct exec_tree *out, struct exec_memory *mem
                                      .register_count = count,
                                      .core_type = core };
 
-    CHECK_EQ(tw_image_new(&out->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&out->image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_set_callback(out->image, exec_memory_read, memory), TW_OK);
     source.image = out->image;
     CHECK_EQ(tw_tree_new(&out->tree, &config, NULL), TW_OK);

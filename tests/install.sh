@@ -19,7 +19,7 @@ TEXT
 cat >"$work/CMakeLists.txt" <<'TEXT'
 cmake_minimum_required(VERSION 3.20)
 project(use C)
-find_package(trackway 0.1 REQUIRED)
+find_package(trackway 0.2 REQUIRED)
 add_executable(use_shared use.c)
 target_link_libraries(use_shared PRIVATE trackway::trackway)
 add_executable(use_static use.c)
@@ -72,7 +72,7 @@ diff "$work/promised" "$work/offered" >"$work/diff" || {
     grep '^[<>]' "$work/diff"
     exit 1
 }
-[ -L "$library/libtrackway.so.0" ] || { echo "no soname link libtrackway.so.0"; exit 1; }
+[ -L "$library/libtrackway.so.0.2" ] || { echo "no soname link libtrackway.so.0.2"; exit 1; }
 if [ -x "$prefix/bin/trackway" ]; then
     "$prefix/bin/trackway" --version
 fi

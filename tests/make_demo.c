@@ -427,8 +427,8 @@ int main(int count, char **words)
     if (tw_etmv4_config_from(&config, registers, REGISTER_COUNT, "Cortex-A53", false, &fault) !=
         TW_OK)
         die("%s", fault.text);
-    must(tw_etmv4_reader_new(&unit.writer, &config, NULL), "writer");
-    must(tw_framer_new(&unit.framer, &frames), "frames");
+    must(tw_etmv4_reader_new(&unit.writer, &config, NULL, NULL), "writer");
+    must(tw_framer_new(&unit.framer, &frames, NULL), "frames");
     open_log(&log, words[1]);
     trace_log(&unit, &log);
     must(tw_framer_finish(unit.framer), "frames");

@@ -227,7 +227,7 @@ static char *run(struct vector *vector, bool packets_only, enum feeding feeding,
     uint8_t *bytes = check_copy(vector->bytes, vector->size);
     char *text = NULL;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_set_callback(image, read_memory, vector), TW_OK);
     tree = make_tree(vector, image, packets_only);
     for (size_t at = 0; at < vector->size;) {

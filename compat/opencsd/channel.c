@@ -422,7 +422,7 @@ static enum tw_status make_tree(struct oc_channel *channel)
     enum tw_status status = TW_OK;
 
     if (protocol->follows) {
-        status = tw_image_new(&channel->image, NULL);
+        status = tw_image_new(&channel->image, NULL, NULL);
         source.image = channel->image;
         source.view = look;
         source.view_context = &channel->look;

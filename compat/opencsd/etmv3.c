@@ -36,7 +36,7 @@ static enum tw_status new_reader(void **reader, const struct oc_setup *setup)
         tw_etmv3_config_from(&config, setup->registers, setup->count, setup->core, NULL);
 
     if (status == TW_OK)
-        status = tw_etmv3_reader_new(&made, &config, NULL);
+        status = tw_etmv3_reader_new(&made, &config, NULL, NULL);
     *reader = made;
     return status;
 }

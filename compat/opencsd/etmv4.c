@@ -46,7 +46,7 @@ static enum tw_status new_reader(void **reader, const struct oc_setup *setup, bo
                                                  setup->core, is_ete, NULL);
 
     if (status == TW_OK)
-        status = tw_etmv4_reader_new(&made, &config, NULL);
+        status = tw_etmv4_reader_new(&made, &config, NULL, NULL);
     *reader = made;
     return status;
 }

@@ -21,7 +21,7 @@ static enum tw_status new_reader(void **reader, const struct oc_setup *setup)
                                           .tcr = (uint32_t)setup->registers[0].value,
                                           .id = setup->id };
     struct tw_itm_reader *made = NULL;
-    const enum tw_status status = tw_itm_reader_new(&made, &config, NULL);
+    const enum tw_status status = tw_itm_reader_new(&made, &config, NULL, NULL);
 
     *reader = made;
     return status;

@@ -35,7 +35,7 @@ static enum tw_status new_reader(void **reader, const struct oc_setup *setup)
     enum tw_status status = tw_ptm_config_from(&config, setup->registers, setup->count, NULL);
 
     if (status == TW_OK)
-        status = tw_ptm_reader_new(&made, &config, NULL);
+        status = tw_ptm_reader_new(&made, &config, NULL, NULL);
     *reader = made;
     return status;
 }

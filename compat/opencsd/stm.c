@@ -18,7 +18,7 @@ static enum tw_status new_reader(void **reader, const struct oc_setup *setup)
                                           .tcsr = (uint32_t)setup->registers[0].value,
                                           .id = setup->id };
     struct tw_stm_reader *made = NULL;
-    const enum tw_status status = tw_stm_reader_new(&made, &config, NULL);
+    const enum tw_status status = tw_stm_reader_new(&made, &config, NULL, NULL);
 
     *reader = made;
     return status;

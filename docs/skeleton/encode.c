@@ -10,7 +10,7 @@ enum tw_status tw_skeleton_write(void *writer, uint8_t *out, size_t *size, const
     struct tw_writer to = { .at = out, .end = out + *size };
 
     (void)writer; /* no packet depends on the one before it */
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_SKELETON_SYNC:
         tw_write_le(&to, (uint64_t)0x80 << 56, 8);
         break;

@@ -23,7 +23,7 @@ static void read_sync(struct tw_bytes *in, struct tw_skeleton_packet *out)
     while ((byte = tw_bytes_u8(in)) == 0 && !in->short_read && zeros < SYNC_SIZE - 1)
         zeros++;
     if (!in->short_read && (zeros != SYNC_SIZE - 1 || byte != 0x80))
-        out->head.type = TW_SKELETON_RESERVED;
+        out->base.type = TW_SKELETON_RESERVED;
 }
 
 static void read_data(struct tw_bytes *in, struct tw_skeleton_packet *out)
@@ -94,15 +94,15 @@ enum tw_status tw_skeleton_read(void *reader, void *packet, const uint8_t *data,
                                 bool is_last)
 {
     struct tw_skeleton_reader *state = reader;
-    struct tw_skeleton_packet got = { .head = { .type = TW_SKELETON_NOT_SYNC } };
+    struct tw_skeleton_packet got = { .base = { .type = TW_SKELETON_NOT_SYNC } };
     struct tw_bytes in = { .at = data, .end = data + size };
     const struct rule *rule;
 
     if (size == 0)
         return TW_MORE;
     if (!state->is_synced) {
-        got.head.size = (uint32_t)before_sync(data, size, is_last, &state->is_synced);
-        if (got.head.size) {
+        got.base.size = (uint32_t)before_sync(data, size, is_last, &state->is_synced);
+        if (got.base.size) {
             *(struct tw_skeleton_packet *)packet = got;
             return TW_OK;
         }
@@ -110,19 +110,19 @@ enum tw_status tw_skeleton_read(void *reader, void *packet, const uint8_t *data,
             return TW_MORE;
     }
     rule = &rules[state->index[tw_bytes_u8(&in)]];
-    got.head.type = rule->type;
+    got.base.type = rule->type;
     rule->read(&in, &got);
     if (in.short_read) {
         if (!is_last)
             return TW_MORE; /* *packet untouched, nothing consumed */
-        got.head.type = TW_SKELETON_INCOMPLETE;
+        got.base.type = TW_SKELETON_INCOMPLETE;
         got.header = data[0];
     }
-    if (got.head.type == TW_SKELETON_RESERVED) {
+    if (got.base.type == TW_SKELETON_RESERVED) {
         got.header = data[0];
         state->is_synced = false;
     }
-    got.head.size = (uint32_t)(in.at - data);
+    got.base.size = (uint32_t)(in.at - data);
     *(struct tw_skeleton_packet *)packet = got;
     return TW_OK;
 }

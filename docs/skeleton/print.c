@@ -24,8 +24,8 @@ void tw_skeleton_print(struct tw_text *out, const void *packet)
 {
     const struct tw_skeleton_packet *from = packet;
 
-    tw_text_add(out, tw_skeleton_type_name(from->head.type));
-    switch (from->head.type) {
+    tw_text_add(out, tw_skeleton_type_name(from->base.type));
+    switch (from->base.type) {
     case TW_SKELETON_RESERVED:
     case TW_SKELETON_INCOMPLETE:
         tw_text_format(out, " header 0x%02x", from->header);
@@ -45,7 +45,7 @@ void tw_skeleton_json(struct tw_text *out, const void *packet)
 {
     const struct tw_skeleton_packet *from = packet;
 
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_SKELETON_DATA:
         tw_json_hex(out, "value", from->data);
         break;

@@ -13,7 +13,7 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
     struct tw_skeleton_config *out = config;
     uint64_t control = 0;
 
-    TW_TRY(tw_source_need(source, "CONTROL", &control, fault));
+    TW_TRY(tw_source_need(source, &control, "CONTROL", fault));
     if (control > 0x1ff)
         return tw_fail(fault, TW_E_CONFIG, "CONTROL is 0x%" PRIx64 ", more than 9 bits",
                        control);

@@ -69,7 +69,7 @@ static void reads_each_packet_and_asks_for_more_at_each_cut(void **unused)
             CHECK_EQ(read_tight(&reader, &got, cases[i].bytes, cut, false), TW_MORE);
         CHECK_EQ(read_tight(&reader, &got, cases[i].bytes, sizeof cases[i].bytes, false),
                  TW_OK);
-        CHECK_EQ(got.head.size, cases[i].size);
+        CHECK_EQ(got.base.size, cases[i].size);
         check_print(&got, cases[i].want);
     }
 }
@@ -101,7 +101,7 @@ static void ends_inside_a_packet(void **unused)
 
     (void)unused;
     CHECK_EQ(read_tight(&reader, &got, (const uint8_t[]){ 2, 0x80 }, 2, true), TW_OK);
-    CHECK_EQ(got.head.size, 2);
+    CHECK_EQ(got.base.size, 2);
     check_print(&got, "INCOMPLETE_EOT header 0x02");
 }
 
@@ -131,8 +131,8 @@ static void list(char *out, size_t room, const uint8_t *bytes, size_t size, size
             fed = fed + piece < size ? fed + piece : size;
             continue;
         }
-        at += got.head.size;
-        if (got.head.type == TW_SKELETON_NOT_SYNC)
+        at += got.base.size;
+        if (got.base.type == TW_SKELETON_NOT_SYNC)
             continue; /* how the run is cut may differ */
         tw_skeleton.print(&text, &got);
         tw_text_char(&text, '\n');

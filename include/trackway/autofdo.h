@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How often each range and branch of a program was executed: AutoFDO's profile of perf.data. */
+/* How often each range and branch of a program was executed: AutoFDO's profile of
+   perf.data.  Experimental. */
 #ifndef TRACKWAY_AUTOFDO_H
 #define TRACKWAY_AUTOFDO_H
 

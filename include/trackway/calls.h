@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls, from branches alone: who called whom, how often, and what was executed under each.
-   What the trace does not tell is not made up: callers before the trace began, or lost in a gap, are
-   "unknown" until a return shows them. */
+   What the trace does not tell is not made up: callers before the trace began, or lost in a
+   gap, are "unknown" until a return shows them.  Experimental. */
 #ifndef TRACKWAY_CALLS_H
 #define TRACKWAY_CALLS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens what people have, a snapshot folder, a perf.data or a raw file, and writes snapshots. */
+/* Opens what people have, a snapshot folder, a perf.data or a raw file, and writes
+   snapshots.  Stable. */
 #ifndef TRACKWAY_CAPTURE_H
 #define TRACKWAY_CAPTURE_H
 
@@ -179,8 +180,8 @@ TW_API uint32_t tw_capture_buffer_by_name(const struct tw_capture *capture, cons
 /* Points `bytes` at the buffer's bytes from `offset` on, oldest first, and tells how many lie
    together (the bytes stay valid as long as the capture); TW_END at the end of the buffer. */
 TW_API TW_MUST_USE enum tw_status tw_capture_read(const struct tw_capture *capture,
-                                                  size_t buffer, uint64_t offset,
-                                                  const uint8_t **bytes, size_t *size);
+                                                  const uint8_t **bytes, size_t *size,
+                                                  size_t buffer, uint64_t offset);
 
 /* These bytes of the buffer were read and are not needed soon: a mapped file gives their memory back,
    so that the capture's length does not count.  They can be read again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Instructions as text. */
+/* Instructions as text.  Stable. */
 #ifndef TRACKWAY_DISASSEMBLY_H
 #define TRACKWAY_DISASSEMBLY_H
 

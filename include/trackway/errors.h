@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The error log: what was amiss in the trace or could not be done, and where; kept, written to a
-   file, or handed to the caller. */
+/* The error log: what was amiss in the trace or could not be done, and where; kept, written
+   to a file, or handed to the caller.  Stable. */
 #ifndef TRACKWAY_ERRORS_H
 #define TRACKWAY_ERRORS_H
 
@@ -50,7 +50,8 @@ struct tw_errors_config {
 struct tw_errors;
 
 TW_API TW_MUST_USE enum tw_status tw_errors_new(struct tw_errors **errors,
-                                                const struct tw_errors_config *config);
+                                                const struct tw_errors_config *config,
+                                                struct tw_fault *fault);
 TW_API void tw_errors_free(struct tw_errors *errors);
 
 /* A tree does this for all that it meets (see tw_tree_config); others may. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv3 (3.0 to 3.5), instruction and data trace: configuration, packets, and the trace unit's
-   model. */
+/* Packets of ETMv3 (3.0 to 3.5), instruction and data trace: configuration, bytes to packets
+   and back.  Stable. */
 #ifndef TRACKWAY_ETMV3_H
 #define TRACKWAY_ETMV3_H
 
-#include <trackway/log.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -135,7 +134,8 @@ struct tw_etmv3_reader;
 
 TW_API TW_MUST_USE enum tw_status tw_etmv3_reader_new(struct tw_etmv3_reader **reader,
                                                       const struct tw_etmv3_config *config,
-                                                      const struct tw_allocator *allocator);
+                                                      const struct tw_allocator *allocator,
+                                                      struct tw_fault *fault);
 TW_API void tw_etmv3_reader_free(struct tw_etmv3_reader *reader);
 
 /* The next packet of a stream.  TW_OK: packet->base.size bytes are done (at least 1).  TW_MORE: it
@@ -150,16 +150,16 @@ TW_API TW_MUST_USE enum tw_status tw_etmv3_read(struct tw_etmv3_reader *reader,
    than `room`: what is left of the data is the beginning of a packet.  Members that a packet's type
    does not have may be left as they were. */
 TW_API size_t tw_etmv3_read_batch(struct tw_etmv3_reader *reader,
-                                  struct tw_etmv3_packet *packets, size_t room,
-                                  const uint8_t *data, size_t size, size_t *used);
+                                  struct tw_etmv3_packet *packets, size_t room, size_t *used,
+                                  const uint8_t *data, size_t size);
 
 /* Bytes are missing before the next one: forgets compression, waits for A-sync. */
 TW_API void tw_etmv3_reader_lost(struct tw_etmv3_reader *reader);
 
 /* A good packet as bytes, the inverse of reading: addresses, counts and timestamps take the bytes
    that their size or bits members say, or as few as will do where those are 0.  *size: room in,
-   bytes written out.  TW_E_ARGUMENT: the packet cannot be written so or does not fit; 64 bytes are
-   always enough.  The writer's state moves on as that of a reader of these bytes does. */
+   bytes written out.  TW_E_ARGUMENT: the packet cannot be written so.  TW_E_ROOM:
+   it does not fit, *size is what it takes; 64 bytes are always enough.  The writer's state moves on as that of a reader of these bytes does. */
 TW_API TW_MUST_USE enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out,
                                                  size_t *size,
                                                  const struct tw_etmv3_packet *packet);
@@ -169,74 +169,6 @@ TW_API const char *tw_etmv3_type_name(unsigned type);
 TW_API bool tw_etmv3_type_is_bad(unsigned type);
 /* "irq", "cm_systick" ... of a branch packet's exception, never NULL. */
 TW_API const char *tw_etmv3_exception_name(unsigned number, bool is_m_profile);
-
-/* The trace unit: what a processor does in, trace bytes out. */
-struct tw_etmv3_unit_config {
-    size_t size; /* sizeof(struct tw_etmv3_unit_config) */
-    struct tw_etmv3_config registers;
-    uint32_t sync_bytes; /* A-sync and a periodic I-sync after so many bytes; 0: never */
-    uint32_t vectors;    /* where tw_etmv3_unit_step takes the exception vectors to be */
-    const struct tw_allocator *allocator;
-};
-
-/* A load or store of 32 bits or less. */
-struct tw_etmv3_transfer {
-    uint32_t address, value;
-    uint8_t tag;         /* 1 to 3: the value comes later, by tw_etmv3_unit_data; 0: at once */
-    bool is_untraced;    /* it was filtered out */
-    bool has_failed;     /* an exclusive store that did not happen */
-    bool has_no_address; /* of a coprocessor */
-    bool is_big_endian;
-};
-
-struct tw_etmv3_unit;
-
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_new(struct tw_etmv3_unit **unit,
-                                                    const struct tw_etmv3_unit_config *config);
-TW_API void tw_etmv3_unit_free(struct tw_etmv3_unit *unit);
-
-/* Instructions of A32 and T32 were executed, one cycle each.  Where one does not follow from those
-   before it, tracing begins anew. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_retire(struct tw_etmv3_unit *unit,
-                                                       const struct tw_retired *instructions,
-                                                       size_t count);
-/* The loads and stores of the last instruction that has any; it is the last one retired, or others
-   without any came after it. */
-TW_API TW_MUST_USE enum tw_status
-tw_etmv3_unit_access(struct tw_etmv3_unit *unit, const struct tw_etmv3_transfer *transfers,
-                     size_t count);
-/* The value of the transfer with this tag. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_data(struct tw_etmv3_unit *unit, unsigned tag,
-                                                     uint32_t value, bool has_failed);
-/* Data is lost from here on, until the next access. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_suppress(struct tw_etmv3_unit *unit);
-/* An exception is taken to `vector`; `cancels`: the last instruction retired was not executed.  The
-   context that it brings comes before, by tw_etmv3_unit_context. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit,
-                                                          unsigned number, uint32_t vector,
-                                                          uint8_t isa, bool cancels);
-/* In force from here on; Exception level 2 is Hyp mode. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_context(struct tw_etmv3_unit *unit,
-                                                        const struct tw_step_context *context);
-/* What runs from here on is not traced; tracing goes on with the next instruction, by an I-sync
-   of this reason (enum tw_etmv3_reason, not periodic). */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_gap(struct tw_etmv3_unit *unit,
-                                                    unsigned reason);
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_trigger(struct tw_etmv3_unit *unit);
-/* The timestamp is output, if ETMCR enables it. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_time(struct tw_etmv3_unit *unit, uint64_t time);
-/* Cycles pass. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_cycles(struct tw_etmv3_unit *unit,
-                                                       uint32_t count);
-/* Everything executed so far is told. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_flush(struct tw_etmv3_unit *unit);
-/* Any step of an execution log; kinds that ETMv3 does not trace change nothing. */
-TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_step(struct tw_etmv3_unit *unit,
-                                                     const struct tw_step *step);
-
-/* The bytes made so far, valid until the next call; tw_etmv3_unit_take drops them. */
-TW_API const uint8_t *tw_etmv3_unit_output(const struct tw_etmv3_unit *unit, size_t *size);
-TW_API void tw_etmv3_unit_take(struct tw_etmv3_unit *unit);
 
 #ifdef __cplusplus
 }

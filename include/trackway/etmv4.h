@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets of ETMv4 (4.0 to 4.6) and ETE (1.0 to 1.3) instruction trace: bytes to packets and back. */
+/* Packets of ETMv4 (4.0 to 4.6) and ETE (1.0 to 1.3) instruction trace: bytes to packets and
+   back.  Stable. */
 #ifndef TRACKWAY_ETMV4_H
 #define TRACKWAY_ETMV4_H
 
@@ -206,7 +207,8 @@ struct tw_etmv4_reader;
 
 TW_API TW_MUST_USE enum tw_status tw_etmv4_reader_new(struct tw_etmv4_reader **reader,
                                                       const struct tw_etmv4_config *config,
-                                                      const struct tw_allocator *allocator);
+                                                      const struct tw_allocator *allocator,
+                                                      struct tw_fault *fault);
 TW_API void tw_etmv4_reader_free(struct tw_etmv4_reader *reader);
 
 /* The next packet of a stream.  TW_OK: packet->base.size bytes are done (at least 1).  TW_MORE: it
@@ -220,17 +222,17 @@ TW_API TW_MUST_USE enum tw_status tw_etmv4_read(struct tw_etmv4_reader *reader,
 /* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer
    than `room`: what is left of the data is the beginning of a packet. */
 TW_API size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader,
-                                  struct tw_etmv4_packet *packets, size_t room,
-                                  const uint8_t *data, size_t size, size_t *used);
+                                  struct tw_etmv4_packet *packets, size_t room, size_t *used,
+                                  const uint8_t *data, size_t size);
 
 /* Bytes are missing before the next one: forgets compression, waits for A-sync. */
 TW_API void tw_etmv4_reader_lost(struct tw_etmv4_reader *reader);
 
-/* A good packet as bytes, the exact inverse of reading.  *size: room in, bytes written out.
-   TW_E_ARGUMENT: the packet cannot be written so (bad type, value out of range) or does not fit;
-   64 bytes are always enough. */
-TW_API TW_MUST_USE enum tw_status tw_etmv4_write(const struct tw_etmv4_reader *reader,
-                                                 uint8_t *out, size_t *size,
+/* A good packet as bytes, the inverse of reading.  *size: room in, bytes written out.
+   TW_E_ARGUMENT: the packet cannot be written so (bad type, value out of range).  TW_E_ROOM: it does
+   not fit, *size is what it takes; 64 bytes are always enough. */
+TW_API TW_MUST_USE enum tw_status tw_etmv4_write(struct tw_etmv4_reader *writer, uint8_t *out,
+                                                 size_t *size,
                                                  const struct tw_etmv4_packet *packet);
 
 /* "I_ATOM_F1" ..., never NULL; and whether the type is damage. */

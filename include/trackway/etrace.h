@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RISC-V E-Trace: instruction trace and data trace, from the 2020 draft (1.1.1) to version 2.0. */
+/* RISC-V E-Trace: instruction trace and data trace, from the 2020 draft (1.1.1) to version
+   2.0.  Experimental. */
 #ifndef TRACKWAY_ETRACE_H
 #define TRACKWAY_ETRACE_H
 
@@ -157,7 +158,7 @@ enum {
 
 /* A packet: a plain value, nothing to free.  Members that its type does not have are 0. */
 struct tw_etrace_packet {
-    struct tw_packet packet;
+    struct tw_packet base;
     uint8_t header_size;  /* bytes before the payload */
     uint8_t payload_size; /* packet.size - header_size */
     uint8_t has;          /* TW_ETRACE_HAS_... */
@@ -215,28 +216,32 @@ TW_API size_t tw_etrace_config_ipxact(char *out, size_t room,
 
 /* Reads and writes packets of one stream; both keep what the wire format needs: address and data
    histories, jump targets, the options in force. */
-struct tw_etrace_codec;
+struct tw_etrace_reader;
 
-TW_API TW_MUST_USE enum tw_status tw_etrace_codec_new(struct tw_etrace_codec **codec,
-                                                      const struct tw_etrace_config *config,
-                                                      struct tw_fault *fault);
-TW_API void tw_etrace_codec_free(struct tw_etrace_codec *codec);
+TW_API TW_MUST_USE enum tw_status tw_etrace_reader_new(struct tw_etrace_reader **reader,
+                                                       const struct tw_etrace_config *config,
+                                                       const struct tw_allocator *allocator,
+                                                       struct tw_fault *fault);
+TW_API void tw_etrace_reader_free(struct tw_etrace_reader *reader);
 /* TW_MORE: the packet is cut and more bytes may come.  Bytes that are no packet come out as
    TW_ETRACE_NOT_SYNC, TW_ETRACE_BAD or TW_ETRACE_INCOMPLETE.  index and offset of packets count
    the bytes done so far. */
-TW_API TW_MUST_USE enum tw_status tw_etrace_read(struct tw_etrace_codec *codec,
+TW_API TW_MUST_USE enum tw_status tw_etrace_read(struct tw_etrace_reader *reader,
                                                  struct tw_etrace_packet *packet,
                                                  const uint8_t *data, size_t size,
                                                  bool is_last);
 /* Up to `room` packets at once, of instruction or data trace; returns how many, and in *used how
    many bytes they took.  Fewer than `room`: what is left of the data is the beginning of a packet,
    or too little to tell where one begins. */
-TW_API size_t tw_etrace_read_batch(struct tw_etrace_codec *codec,
-                                   struct tw_etrace_packet *packets, size_t room,
-                                   const uint8_t *data, size_t size, size_t *used);
-/* The bytes of a packet, header included.  Takes the transmitted values: `field`, `data`,
-   `operand`.  *size is the room in, the bytes written out. */
-TW_API TW_MUST_USE enum tw_status tw_etrace_write(struct tw_etrace_codec *codec, uint8_t *out,
+TW_API size_t tw_etrace_read_batch(struct tw_etrace_reader *reader,
+                                   struct tw_etrace_packet *packets, size_t room, size_t *used,
+                                   const uint8_t *data, size_t size);
+/* Bytes are missing before the next one: waits for the beginning of a packet. */
+TW_API void tw_etrace_reader_lost(struct tw_etrace_reader *reader);
+/* A good packet as bytes, header included.  Takes the transmitted values: `field`, `data`, `operand`.
+   *size: room in, bytes written out.  TW_E_ARGUMENT: the packet cannot be written so.  TW_E_ROOM: it
+   does not fit, *size is what it takes. */
+TW_API TW_MUST_USE enum tw_status tw_etrace_write(struct tw_etrace_reader *writer, uint8_t *out,
                                                   size_t *size,
                                                   const struct tw_etrace_packet *packet);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The model of a RISC-V E-Trace encoder: what a hart retires in, trace bytes out. */
+/* The model of a RISC-V E-Trace encoder: what a hart retires in, trace bytes out.
+   Experimental. */
 #ifndef TRACKWAY_ETRACE_UNIT_H
 #define TRACKWAY_ETRACE_UNIT_H
 
@@ -130,12 +131,12 @@ TW_API const char *tw_etrace_unit_fault(const struct tw_etrace_unit *unit);
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_write_field(struct tw_etrace_unit *unit,
                                                              const char *name, uint64_t value);
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit,
-                                                            const char *name, uint64_t *value);
+                                                            uint64_t *value, const char *name);
 
 /* What a decoder of the unit's trace is to be given: the configuration, with the modes that were on
    when tracing began. */
-TW_API void tw_etrace_unit_trace(struct tw_etrace_config *config,
-                                 const struct tw_etrace_unit *unit);
+TW_API void tw_etrace_unit_trace(const struct tw_etrace_unit *unit,
+                                 struct tw_etrace_config *config);
 
 /* What the hart does.  Blocks are taken one a cycle; TW_E_ARGUMENT: a block that cannot be, and
    those before it are taken. */
@@ -165,8 +166,8 @@ struct tw_etrace_unit_counts {
     uint64_t data_packets, data_bytes;
     uint64_t lost; /* packets */
 };
-TW_API void tw_etrace_unit_counts(struct tw_etrace_unit_counts *out,
-                                  const struct tw_etrace_unit *unit);
+TW_API void tw_etrace_unit_counts(const struct tw_etrace_unit *unit,
+                                  struct tw_etrace_unit_counts *out);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Marks what the library offers to its users. */
+/* Marks what the library offers to its users.  Stable. */
 #ifndef TRACKWAY_EXPORT_H
 #define TRACKWAY_EXPORT_H
 

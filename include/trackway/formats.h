@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Results as files that other programs read: one table of formats. */
+/* Results as files that other programs read: one table of formats.  Experimental. */
 #ifndef TRACKWAY_FORMATS_H
 #define TRACKWAY_FORMATS_H
 
 #include <trackway/calls.h>
+#include <trackway/coverage.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -27,6 +28,7 @@ struct tw_subject {
     const char *title;   /* of the program or capture; may be NULL */
     const char *creator; /* "trackway 0.2.0"; may be NULL */
     const struct tw_calls *calls;
+    const struct tw_coverage *coverage;
     bool with_stacks; /* jsonl: every path of calls too */
     /* A name as it is to be shown; NULL: as it is.  Lasts until the next call. */
     const char *(*show_name)(void *context, const char *name);

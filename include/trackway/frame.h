@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CoreSight formatter frames: a capture to the byte stream of each trace ID, and back. */
+/* CoreSight formatter frames: a capture to the byte stream of each trace ID, and back.
+   Stable. */
 #ifndef TRACKWAY_FRAME_H
 #define TRACKWAY_FRAME_H
 
@@ -87,7 +88,8 @@ struct tw_unframer_config {
 struct tw_unframer;
 
 TW_API TW_MUST_USE enum tw_status tw_unframer_new(struct tw_unframer **unframer,
-                                                  const struct tw_unframer_config *config);
+                                                  const struct tw_unframer_config *config,
+                                                  struct tw_fault *fault);
 TW_API void tw_unframer_free(struct tw_unframer *unframer);
 
 /* Takes the next bytes of the capture, in pieces of any size. */
@@ -141,7 +143,8 @@ struct tw_framer_config {
 struct tw_framer;
 
 TW_API TW_MUST_USE enum tw_status tw_framer_new(struct tw_framer **framer,
-                                                const struct tw_framer_config *config);
+                                                const struct tw_framer_config *config,
+                                                struct tw_fault *fault);
 TW_API void tw_framer_free(struct tw_framer *framer);
 /* Appends bytes of one ID, 0x01 to 0x6f. */
 TW_API TW_MUST_USE enum tw_status tw_framer_write(struct tw_framer *framer, uint8_t id,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions that a program executed, by number: what calls, profiles and timelines speak of. */
+/* Functions that a program executed, by number: what calls, profiles and timelines speak
+   of.  Experimental. */
 #ifndef TRACKWAY_FUNCTIONS_H
 #define TRACKWAY_FUNCTIONS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Logs of what a RISC-V hart did, as the blocks and accesses that its trace encoder is given. */
+/* Logs of what a RISC-V hart did, as the blocks and accesses that its trace encoder is
+   given.  Experimental. */
 #ifndef TRACKWAY_HART_H
 #define TRACKWAY_HART_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Target memory: the program's bytes by address, address space and time. */
+/* Target memory: the program's bytes by address, address space and time.  Stable. */
 #ifndef TRACKWAY_IMAGE_H
 #define TRACKWAY_IMAGE_H
 
@@ -39,7 +39,8 @@ typedef size_t tw_memory_fn(void *context, uint8_t *out, const struct tw_view *v
 typedef void tw_view_fn(void *context, struct tw_view *view, const struct tw_element *element);
 
 TW_API TW_MUST_USE enum tw_status tw_image_new(struct tw_image **image,
-                                               const struct tw_allocator *allocator);
+                                               const struct tw_allocator *allocator,
+                                               struct tw_fault *fault);
 TW_API void tw_image_free(struct tw_image *image);
 TW_API const char *tw_image_fault(const struct tw_image *image);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Indexes: where in a capture the trace IDs, synchronization points, timestamps, triggers and
-   events are; built once, kept in memory or in a file, searched, and used to decode from there. */
+/* Indexes: where in a capture the trace IDs, synchronization points, timestamps, triggers
+   and events are; built once, kept in memory or in a file, searched, and used to decode from
+   there.  Stable. */
 #ifndef TRACKWAY_INDEX_H
 #define TRACKWAY_INDEX_H
 
@@ -42,8 +43,8 @@ struct tw_index_entry {
 
 /* Points `bytes` at the capture's bytes from `offset` on and tells how many lie together; they stay
    valid as long as the index is built or compared.  TW_END: there are none. */
-typedef enum tw_status tw_index_read_fn(void *context, uint64_t offset, const uint8_t **bytes,
-                                        size_t *size);
+typedef enum tw_status tw_index_read_fn(void *context, const uint8_t **bytes, size_t *size,
+                                        uint64_t offset);
 
 /* The capture (or one of its buffers) that an index is of. */
 struct tw_index_capture {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an instruction does to the flow of control, for instruction sets that the library does not
-   know: the caller tells. */
+/* What an instruction does to the flow of control, for instruction sets that the library
+   does not know: the caller tells.  Stable. */
 #ifndef TRACKWAY_INSTRUCTION_H
 #define TRACKWAY_INSTRUCTION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ITM and DWT of Cortex-M (and CoreSight ITM): configuration, packets, what the hardware watched,
-   and the trace unit's model. */
+/* Packets of ITM and DWT of Cortex-M (and CoreSight ITM): configuration, bytes to packets
+   and back, and what the hardware watched.  Stable. */
 #ifndef TRACKWAY_ITM_H
 #define TRACKWAY_ITM_H
 
@@ -53,7 +53,7 @@ enum tw_itm_type {
 
 /* A plain value: nothing to free. */
 struct tw_itm_packet {
-    struct tw_packet head;
+    struct tw_packet base;
     uint64_t value; /* payload; counts of a local timestamp; bits of a global one; header */
     uint8_t size;   /* payload bytes; GTS_2: 4 or 5 for the short and the long form */
     uint8_t
@@ -70,10 +70,11 @@ struct tw_itm_reader;
 
 TW_API TW_MUST_USE enum tw_status tw_itm_reader_new(struct tw_itm_reader **reader,
                                                     const struct tw_itm_config *config,
-                                                    const struct tw_allocator *allocator);
+                                                    const struct tw_allocator *allocator,
+                                                    struct tw_fault *fault);
 TW_API void tw_itm_reader_free(struct tw_itm_reader *reader);
 
-/* The next packet of a stream.  TW_OK: packet->head.size bytes are done (at least 1).  TW_MORE: it
+/* The next packet of a stream.  TW_OK: packet->base.size bytes are done (at least 1).  TW_MORE: it
    is cut, nothing is done; give these bytes again with more behind them.  With is_last nothing
    follows, and a cut packet comes out as TW_ITM_PACKET_INCOMPLETE.  size 0: TW_MORE.
    index and offset of packets count the bytes done so far. */
@@ -84,16 +85,18 @@ TW_API TW_MUST_USE enum tw_status tw_itm_read(struct tw_itm_reader *reader,
 /* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer
    than `room`: what is left of the data is the beginning of a packet. */
 TW_API size_t tw_itm_read_batch(struct tw_itm_reader *reader, struct tw_itm_packet *packets,
-                                size_t room, const uint8_t *data, size_t size, size_t *used);
+                                size_t room, size_t *used, const uint8_t *data, size_t size);
 
 /* Bytes are missing before the next one: waits for synchronization, or with assume_sync looks for
    what seems to be the first packet. */
 TW_API void tw_itm_reader_lost(struct tw_itm_reader *reader);
 
-/* Packet to bytes.  *size is the room in and the bytes written out; TW_MORE: more room is needed.
-   A synchronization packet has head.size bytes, at least 6. */
-TW_API TW_MUST_USE enum tw_status tw_itm_packet_write(uint8_t *out, size_t *size,
-                                                      const struct tw_itm_packet *packet);
+/* A good packet as bytes, the inverse of reading.  *size: room in, bytes written out.  A
+   synchronization packet has base.size bytes, at least 6.  TW_E_ARGUMENT: the packet cannot be written
+   so.  TW_E_ROOM: it does not fit, *size is what it takes. */
+TW_API TW_MUST_USE enum tw_status tw_itm_write(struct tw_itm_reader *writer, uint8_t *out,
+                                               size_t *size,
+                                               const struct tw_itm_packet *packet);
 
 /* What a DWT packet (or an ITMTRACE element of kind DWT) says. */
 enum tw_dwt_kind {
@@ -138,40 +141,6 @@ TW_API struct tw_dwt_meaning tw_dwt_meaning(unsigned discriminator, unsigned siz
 TW_API bool tw_dwt_packet(struct tw_itm_packet *packet, const struct tw_dwt_meaning *meaning);
 /* "HardFault", "SysTick" ...; "IRQ" for external interrupts, "reserved" for the rest. */
 TW_API const char *tw_exception_name_m(unsigned number);
-
-/* The trace unit: stimulus writes and watched events to a byte stream. */
-struct tw_itm_unit_config {
-    size_t size;          /* sizeof(struct tw_itm_unit_config) */
-    uint32_t tcr;         /* what is enabled; timestamp prescaler; GTSFREQ */
-    uint64_t sync_cycles; /* TCR_SYNC: a synchronization packet each so many cycles; 0: one at
-                                 the start only */
-    uint32_t fifo_size;   /* bytes; 0: without bound, nothing is ever lost */
-    uint32_t cycles_per_byte; /* how fast the FIFO drains; 0: 1 */
-    uint64_t global_time;     /* at the start; runs with the cycles */
-    const struct tw_allocator *allocator;
-};
-
-struct tw_itm_unit;
-
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_new(struct tw_itm_unit **unit,
-                                                  const struct tw_itm_unit_config *config);
-TW_API void tw_itm_unit_free(struct tw_itm_unit *unit);
-/* Software writes 1, 2 or 4 bytes to stimulus port 0-255. */
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_write(struct tw_itm_unit *unit, unsigned port,
-                                                    uint32_t value, unsigned size);
-/* The DWT saw something. */
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_watch(struct tw_itm_unit *unit,
-                                                    const struct tw_dwt_meaning *event);
-/* Time passes: what was written before is stamped, the FIFO drains. */
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_advance(struct tw_itm_unit *unit,
-                                                      uint64_t cycles);
-/* The global timestamp's clock changed; time goes on from `time`. */
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_set_time(struct tw_itm_unit *unit, uint64_t time);
-/* Stamps what is not yet, as at the end of a run. */
-TW_API TW_MUST_USE enum tw_status tw_itm_unit_flush(struct tw_itm_unit *unit);
-/* The bytes so far, valid until the next call; tw_itm_unit_take drops them. */
-TW_API const uint8_t *tw_itm_unit_output(const struct tw_itm_unit *unit, size_t *size);
-TW_API void tw_itm_unit_take(struct tw_itm_unit *unit);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Execution logs: what a processor did, step by step, for the models of trace units. */
+/* Execution logs: what a processor did, step by step, for the models of trace units.
+   Experimental. */
 #ifndef TRACKWAY_LOG_H
 #define TRACKWAY_LOG_H
 

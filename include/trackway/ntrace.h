@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RISC-V N-Trace 1.0, and the dialect of the hardware that came before it. */
+/* RISC-V N-Trace 1.0, and the dialect of the hardware that came before it.  Experimental. */
 #ifndef TRACKWAY_NTRACE_H
 #define TRACKWAY_NTRACE_H
 
@@ -217,8 +217,8 @@ TW_API TW_MUST_USE enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec,
 /* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer than
    `room`: what is left of the data is the beginning of a packet. */
 TW_API size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec,
-                                   struct tw_ntrace_packet *packets, size_t room,
-                                   const uint8_t *data, size_t size, size_t *used);
+                                   struct tw_ntrace_packet *packets, size_t room, size_t *used,
+                                   const uint8_t *data, size_t size);
 /* The bytes of a message, or packet.size idle bytes.  *size is the room in, the bytes written out. */
 TW_API TW_MUST_USE enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out,
                                                   size_t *size,

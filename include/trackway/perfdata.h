@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a Linux perf.data file tells beside its trace: blocks, threads, mappings, time. */
+/* What a Linux perf.data file tells beside its trace: blocks, threads, mappings, time.
+   Experimental. */
 #ifndef TRACKWAY_PERFDATA_H
 #define TRACKWAY_PERFDATA_H
 

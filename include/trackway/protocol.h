@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trace protocols that the library does not know, added to a tree by the caller. */
+/* Trace protocols that the library does not know, added to a tree by the caller.  Stable. */
 #ifndef TRACKWAY_PROTOCOL_H
 #define TRACKWAY_PROTOCOL_H
 
@@ -44,7 +44,7 @@ struct tw_custom_protocol {
     /* The trace ID that the config names; 0: none. */
     uint8_t (*trace_id)(const void *config);
 
-    /* Packets.  `read` gives the next packet whole: its own members, head.type and head.size (at
+    /* Packets.  `read` gives the next packet whole: its own members, base.type and base.size (at
        least 1, at most `size`); the library sets the rest of the head.  TW_MORE, and nothing is
        consumed, when the packet is cut and !is_last.  Bytes before synchronization come out as
        packets of the kind TW_PACKET_NOT_SYNC, bytes that fit no rule as packets of TW_PACKET_BAD, the
@@ -75,8 +75,8 @@ TW_API TW_MUST_USE enum tw_status
 tw_tree_add_protocol(struct tw_tree *tree, const struct tw_custom_protocol *protocol);
 
 /* A register's value, names compared without regard to case.  False: it is not there. */
-TW_API bool tw_source_register(const struct tw_source_info *source, const char *name,
-                               uint64_t *value);
+TW_API bool tw_source_register(const struct tw_source_info *source, uint64_t *value,
+                               const char *name);
 
 /* A new element of this type, zero but for the index of the packet; fill in the rest.  Never NULL:
    an element too many is lost, and an ERROR element (TW_ERROR_UNSUPPORTED) says so. */

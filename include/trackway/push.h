@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The push data path: operations in, answers out, consumers called at three heights of a tree. */
+/* The push data path: operations in, answers out, consumers called at three heights of a
+   tree.  Stable. */
 #ifndef TRACKWAY_PUSH_H
 #define TRACKWAY_PUSH_H
 

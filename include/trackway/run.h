@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A run: a capture as one sequence of events, in the order of its bytes or of time, with who
-   executed, when, and what was lost. */
+   executed, when, and what was lost.  Experimental. */
 #ifndef TRACKWAY_RUN_H
 #define TRACKWAY_RUN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Branches, and samples of instructions with the branches before them, made of a run of perf.data by
-   the rules of Linux perf. */
+/* Branches, and samples of instructions with the branches before them, made of a run of
+   perf.data by the rules of Linux perf.  Experimental. */
 #ifndef TRACKWAY_SAMPLES_H
 #define TRACKWAY_SAMPLES_H
 

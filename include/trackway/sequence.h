@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checks the order of register accesses and barriers by which software drives a trace unit and its
-   Trace Buffer Unit. */
+/* Checks the order of register accesses and barriers by which software drives a trace unit
+   and its Trace Buffer Unit.  Experimental. */
 #ifndef TRACKWAY_SEQUENCE_H
 #define TRACKWAY_SEQUENCE_H
 
@@ -47,7 +47,8 @@ struct tw_sequence;
    trace are passed over.  NULL config: the defaults. */
 TW_API TW_MUST_USE enum tw_status tw_sequence_check(struct tw_sequence **sequence,
                                                     const char *text, size_t size,
-                                                    const struct tw_sequence_config *config);
+                                                    const struct tw_sequence_config *config,
+                                                    struct tw_fault *fault);
 TW_API void tw_sequence_free(struct tw_sequence *sequence);
 
 /* By line, then in the order in which they were found. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a script of register writes, barriers, trace and execution on models of the Trace Buffer Unit
-   and of the trace unit that feeds it. */
+/* Runs a script of register writes, barriers, trace and execution on models of the Trace
+   Buffer Unit and of the trace unit that feeds it.  Experimental. */
 #ifndef TRACKWAY_SIM_H
 #define TRACKWAY_SIM_H
 
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <trackway/etmv4_unit.h>
 #include <trackway/export.h>
 #include <trackway/log.h>
 #include <trackway/status.h>
-#include <trackway/unit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +32,8 @@ struct tw_sim_capture {
     const char *name;
     const uint8_t *bytes;
     size_t size;
-    const struct tw_unit *unit; /* that made it: tw_unit_register has what a decoder needs */
+    const struct tw_etmv4_unit
+        *unit; /* that made it: tw_etmv4_unit_register has what a decoder needs */
     bool is_ete;
 };
 
@@ -64,9 +65,9 @@ struct tw_sim_result {
 
 /* TW_E_ARGUMENT: a line of the script cannot be read, or done; `fault` says which and why.  docs/formats.md
    has the commands. */
-TW_API TW_MUST_USE enum tw_status tw_sim_run(struct tw_sim_result *result,
-                                             struct tw_fault *fault, const char *script,
-                                             size_t size, const struct tw_sim_config *config);
+TW_API TW_MUST_USE enum tw_status tw_sim_run(struct tw_sim_result *result, const char *script,
+                                             size_t size, const struct tw_sim_config *config,
+                                             struct tw_fault *fault);
 
 #ifdef __cplusplus
 }

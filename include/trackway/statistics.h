@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a trace is made of: packets and bytes by type, synchronization, instructions, time, losses. */
+/* What a trace is made of: packets and bytes by type, synchronization, instructions, time,
+   losses.  Experimental. */
 #ifndef TRACKWAY_STATISTICS_H
 #define TRACKWAY_STATISTICS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How calls end, the text of what went wrong, and where memory comes from. */
+/* How calls end, the text of what went wrong, and where memory comes from.  Stable. */
 #ifndef TRACKWAY_STATUS_H
 #define TRACKWAY_STATUS_H
 
@@ -42,10 +42,6 @@ struct tw_allocator {
 
 /* "TW_E_CONFIG" and the like; never NULL. */
 TW_API const char *tw_status_name(enum tw_status status);
-
-/* "0.1.0", and a list such as "elf dw zstd llvm" of the optional parts built in. */
-TW_API const char *tw_version(void);
-TW_API const char *tw_features(void);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* System Trace Macrocell (MIPI STPv2): configuration, packets and the trace unit's model. */
+/* Packets of the System Trace Macrocell (MIPI STPv2): configuration, bytes to packets and
+   back.  Stable. */
 #ifndef TRACKWAY_STM_H
 #define TRACKWAY_STM_H
 
@@ -63,9 +64,9 @@ enum tw_stm_type {
     TW_STM_TYPES
 };
 
-/* A plain value: nothing to free.  head.skip_bits and spare_bits tell the nibbles from the bytes. */
+/* A plain value: nothing to free.  base.skip_bits and spare_bits tell the nibbles from the bytes. */
 struct tw_stm_packet {
-    struct tw_packet head;
+    struct tw_packet base;
     uint64_t value;     /* payload; version; master or channel as the packet carries it; for bad
                            packets the nibbles that tell its kind, first one highest */
     uint64_t timestamp; /* after the packet, where it has one */
@@ -82,12 +83,13 @@ struct tw_stm_reader;
 
 TW_API TW_MUST_USE enum tw_status tw_stm_reader_new(struct tw_stm_reader **reader,
                                                     const struct tw_stm_config *config,
-                                                    const struct tw_allocator *allocator);
+                                                    const struct tw_allocator *allocator,
+                                                    struct tw_fault *fault);
 TW_API void tw_stm_reader_free(struct tw_stm_reader *reader);
 
 /* The next packet of a stream.  TW_OK: the packet is whole; where it ends inside a byte
-   (head.spare_bits) that byte is not done yet, head.size - 1 bytes are, which may be none, and the
-   reader keeps that the next packet begins with the byte's other half; else head.size bytes are
+   (base.spare_bits) that byte is not done yet, base.size - 1 bytes are, which may be none, and the
+   reader keeps that the next packet begins with the byte's other half; else base.size bytes are
    done.  TW_MORE: it is cut, nothing is done; give these bytes again with more behind them.  With
    is_last nothing follows, and a cut packet comes out as TW_STM_INCOMPLETE.  size 0: TW_MORE.
    index and offset of packets count the bytes done so far. */
@@ -98,69 +100,20 @@ TW_API TW_MUST_USE enum tw_status tw_stm_read(struct tw_stm_reader *reader,
 /* Up to `room` packets at once; returns how many, and in *used how many bytes are done.  Fewer
    than `room`: what is left of the data is the beginning of a packet. */
 TW_API size_t tw_stm_read_batch(struct tw_stm_reader *reader, struct tw_stm_packet *packets,
-                                size_t room, const uint8_t *data, size_t size, size_t *used);
+                                size_t room, size_t *used, const uint8_t *data, size_t size);
 
 /* Bytes are missing before the next one: forgets all, waits for ASYNC. */
 TW_API void tw_stm_reader_lost(struct tw_stm_reader *reader);
 
-/* Packets to bytes.  Two packets may share a byte: a half byte waits in the writer for the next
-   packet, or for tw_stm_writer_flush, which fills it with a NULL packet. */
-struct tw_stm_writer {
-    bool has_half;
-    uint8_t half;
-    bool is_gray; /* timestamps, by the last VERSION */
-};
-
-/* *size is the room in and the bytes finished out, which may be none.  TW_MORE: more room is
-   needed; 19 bytes are enough for any packet. */
-TW_API TW_MUST_USE enum tw_status tw_stm_packet_write(struct tw_stm_writer *writer,
-                                                      uint8_t *out, size_t *size,
-                                                      const struct tw_stm_packet *packet);
-TW_API TW_MUST_USE enum tw_status tw_stm_writer_flush(struct tw_stm_writer *writer,
-                                                      uint8_t *out, size_t *size);
-
-/* The trace unit: writes to stimulus ports and hardware events to a byte stream. */
-struct tw_stm_unit_config {
-    size_t size;            /* sizeof(struct tw_stm_unit_config) */
-    uint8_t version;        /* 3: timestamps in binary, 4: in Gray code */
-    bool has_timestamps;    /* else timestamped writes go out without */
-    bool compresses;        /* leading zeros of data are left out */
-    uint8_t timestamp_bits; /* of the first timestamp after synchronization: 48 or 64 */
-    uint32_t frequency;     /* of the timestamp, in Hz */
-    uint32_t sync_bytes;    /* synchronize after so many bytes; 0: at the start only */
-    uint16_t event_master;  /* of hardware events; 0: 0x80 */
-    const struct tw_allocator *allocator;
-};
-
-/* What a write asks for. */
-enum { TW_STM_MARKED = 1, TW_STM_TIMED = 2 };
-
-struct tw_stm_unit;
-
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_new(struct tw_stm_unit **unit,
-                                                  const struct tw_stm_unit_config *config);
-TW_API void tw_stm_unit_free(struct tw_stm_unit *unit);
-/* From whom the next writes come. */
-TW_API void tw_stm_unit_select(struct tw_stm_unit *unit, uint16_t master, uint16_t channel);
-/* The timestamp of what follows. */
-TW_API void tw_stm_unit_set_time(struct tw_stm_unit *unit, uint64_t time);
-/* Data of 4, 8, 16, 32 or 64 bits; `flags`: TW_STM_MARKED, TW_STM_TIMED. */
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_write(struct tw_stm_unit *unit, uint64_t value,
-                                                    unsigned bits, unsigned flags);
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_flag(struct tw_stm_unit *unit, unsigned flags);
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_trigger(struct tw_stm_unit *unit, uint8_t value,
-                                                      unsigned flags);
-/* A hardware event: data of 8 bits from the master of events, channel 0. */
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_event(struct tw_stm_unit *unit, uint8_t number,
-                                                    unsigned flags);
-/* Data was lost: of the selected master, or of several. */
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_lose(struct tw_stm_unit *unit, bool all,
-                                                   uint8_t code);
-/* Pads with NULL packets to a multiple of 4 bytes. */
-TW_API TW_MUST_USE enum tw_status tw_stm_unit_flush(struct tw_stm_unit *unit);
-/* The bytes so far, valid until the next call; tw_stm_unit_take drops them. */
-TW_API const uint8_t *tw_stm_unit_output(const struct tw_stm_unit *unit, size_t *size);
-TW_API void tw_stm_unit_take(struct tw_stm_unit *unit);
+/* A good packet as bytes, the inverse of reading.  *size: room in, bytes finished out, which may be
+   none: two packets may share a byte, and half of one waits in the writer for the next packet or for
+   tw_stm_write_flush, which fills it with a NULL packet.  TW_E_ARGUMENT: the packet cannot be written
+   so.  TW_E_ROOM: it does not fit, *size is what it takes; 19 bytes are enough for any packet. */
+TW_API TW_MUST_USE enum tw_status tw_stm_write(struct tw_stm_reader *writer, uint8_t *out,
+                                               size_t *size,
+                                               const struct tw_stm_packet *packet);
+TW_API TW_MUST_USE enum tw_status tw_stm_write_flush(struct tw_stm_reader *writer, uint8_t *out,
+                                                     size_t *size);
 
 #ifdef __cplusplus
 }

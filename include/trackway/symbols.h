@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names and source lines of code by address, from ELF files. */
+/* Names and source lines of code by address, from ELF files.  Stable. */
 #ifndef TRACKWAY_SYMBOLS_H
 #define TRACKWAY_SYMBOLS_H
 
@@ -24,7 +24,8 @@ struct tw_source_line {
 };
 
 TW_API TW_MUST_USE enum tw_status tw_symbols_new(struct tw_symbols **symbols,
-                                                 const struct tw_allocator *allocator);
+                                                 const struct tw_allocator *allocator,
+                                                 struct tw_fault *fault);
 TW_API void tw_symbols_free(struct tw_symbols *symbols);
 TW_API const char *tw_symbols_fault(const struct tw_symbols *symbols);
 
@@ -55,6 +56,16 @@ TW_API bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbo
    build reads no DWARF. */
 TW_API bool tw_symbols_line(struct tw_symbols *symbols, struct tw_source_line *line,
                             uint64_t address);
+
+/* A stretch of one kind inside the sections that hold code: of all files, by address. */
+struct tw_code_stretch {
+    uint64_t first, end;
+    uint8_t isa; /* enum tw_isa; TW_ISA_UNKNOWN: data among the code */
+};
+
+/* All code of the files, executed or not.  False: there is no such number. */
+TW_API bool tw_symbols_code(const struct tw_symbols *symbols, struct tw_code_stretch *stretch,
+                            size_t number);
 
 #ifdef __cplusplus
 }

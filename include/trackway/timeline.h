@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What happened when: functions, exceptions, gaps and messages of each thread in one clock. */
+/* What happened when: functions, exceptions, gaps and messages of each thread in one clock.
+   Experimental. */
 #ifndef TRACKWAY_TIMELINE_H
 #define TRACKWAY_TIMELINE_H
 

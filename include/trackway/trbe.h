@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Trace Buffer Unit (FEAT_TRBE): its registers, what it does with each byte of trace, and what
-   software can be sure to see after which barrier. */
+/* The Trace Buffer Unit (FEAT_TRBE): its registers, what it does with each byte of trace,
+   and what software can be sure to see after which barrier.  Experimental. */
 #ifndef TRACKWAY_TRBE_H
 #define TRACKWAY_TRBE_H
 
@@ -230,8 +230,8 @@ struct tw_trbe_counts {
 struct tw_trbe;
 
 /* A unit after a cold reset.  TW_E_CONFIG: a field is out of range, or features exclude each other. */
-TW_API TW_MUST_USE enum tw_status tw_trbe_new(struct tw_trbe **unit,
-                                              const struct tw_trbe_config *config);
+TW_API TW_MUST_USE enum tw_status
+tw_trbe_new(struct tw_trbe **unit, const struct tw_trbe_config *config, struct tw_fault *fault);
 TW_API void tw_trbe_free(struct tw_trbe *unit);
 TW_API void tw_trbe_reset(struct tw_trbe *unit, bool is_cold);
 
@@ -310,7 +310,7 @@ TW_API size_t tw_trbe_spans(const struct tw_trbe *unit, struct tw_trbe_span span
 
 /* Copies the spans, oldest byte first, then Ignore packets (0x70) up to a multiple of `align` (0
    or 1: none).  `read` returns false where memory cannot be read.  *size: room in, bytes out;
-   TW_MORE: the room needed out. */
+   TW_E_ROOM: the room needed out. */
 struct tw_trbe_memory {
     void *context;
     bool (*read)(void *context, uint8_t *bytes, uint64_t address, size_t size);

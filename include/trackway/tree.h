@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The decode tree: a capture's bytes in, packets or elements of every source out. */
+/* The decode tree: a capture's bytes in, packets or elements of every source out.  Stable. */
 #ifndef TRACKWAY_TREE_H
 #define TRACKWAY_TREE_H
 

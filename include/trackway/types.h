@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The words that all protocols share: instruction sets, elements, batches, packets, registers. */
+/* The words that all protocols share: instruction sets, elements, batches, packets,
+   registers.  Stable. */
 #ifndef TRACKWAY_TYPES_H
 #define TRACKWAY_TYPES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The instructions of a range that was executed, one after the other, as its thread saw them. */
+/* The instructions of a range that was executed, one after the other, as its thread saw
+   them.  Experimental. */
 #ifndef TRACKWAY_WALK_H
 #define TRACKWAY_WALK_H
 

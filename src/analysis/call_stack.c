@@ -2,11 +2,13 @@
 /* The rules by which taken branches become calls and returns. */
 #include "analysis/call_stack.h"
 
-#include <trackway/disassembly.h>
-
 #include "base/memory.h"
 
-enum { MERGE_FROM = 4096 /* nodes from which on a stack's tree is merged at a gap */ };
+enum {
+    MERGE_FROM = 4096, /* nodes from which on a stack's tree is merged at a gap */
+    REPEATS_MOST =
+        1 << 20 /* elements that a repeat is walked for; beyond, they are only counted */
+};
 
 bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         uint32_t thread)
@@ -51,17 +53,15 @@ static const struct tw_function *about(const struct tw_call_machine *machine, ui
     return &machine->functions->items[function];
 }
 
-/* The number for code that control comes to: code without a symbol is named by where that is. */
-static uint32_t named(struct tw_call_machine *machine, uint32_t function, uint64_t address)
+uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address)
 {
     if (function != TW_FUNCTION_ANY)
         return function;
     return tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);
 }
 
-/* Whether control stays in the function of the top frame. */
-static bool is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
-                      uint32_t function)
+bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
+                       uint32_t function)
 {
     const uint32_t top = stack->frames[stack->count - 1].function;
 
@@ -117,7 +117,7 @@ static void take_unknown_return(struct tw_call_machine *machine, struct tw_call_
                                 const struct tw_element *range, const struct tw_stretch *to)
 {
     struct tw_call_frame *top = &stack->frames[stack->count - 1];
-    const uint32_t function = named(machine, to->function, range->start);
+    const uint32_t function = tw_call_named(machine, to->function, range->start);
 
     if (top->kind == TW_CALL_SIGNAL) { /* the handler's return goes through a trampoline */
         tw_call_tail(machine, stack, function, range);
@@ -154,14 +154,15 @@ static void take_jump(struct tw_call_machine *machine, struct tw_call_stack *sta
     } else if (is_return) {
         take_unknown_return(machine, stack, range, to);
     } else {
-        tw_call_tail(machine, stack, named(machine, to->function, range->start), range);
+        tw_call_tail(machine, stack, tw_call_named(machine, to->function, range->start), range);
     }
 }
 
 static void take_call(struct tw_call_machine *machine, struct tw_call_stack *stack,
                       const struct tw_element *range, const struct tw_stretch *to)
 {
-    const struct tw_call_frame frame = { .function = named(machine, to->function, range->start),
+    const struct tw_call_frame frame = { .function =
+                                             tw_call_named(machine, to->function, range->start),
                                          .kind = TW_CALL_CALL,
                                          .returns_to = stack->left.after,
                                          .has_return = true };
@@ -191,7 +192,8 @@ static void take_changed_return(struct tw_call_machine *machine, struct tw_call_
 
     if (at == SIZE_MAX) { /* control was inside the handler when the trace began */
         machine->stats.unknown++;
-        tw_call_outer(machine, stack, named(machine, to->function, range->start), range);
+        tw_call_outer(machine, stack, tw_call_named(machine, to->function, range->start),
+                      range);
         return;
     }
     address = stack->frames[at].has_return ? stack->frames[at].returns_to : 0;
@@ -202,8 +204,8 @@ static void take_changed_return(struct tw_call_machine *machine, struct tw_call_
     }
     tw_call_park(machine, stack, at, address, true);
     if (!tw_call_resume(machine, stack, range->start, true))
-        tw_call_begin(machine, stack, named(machine, to->function, range->start), to->is_entry,
-                      range);
+        tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
+                      to->is_entry, range);
 }
 
 static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -216,8 +218,8 @@ static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack 
     case TW_TRANSFER_SWAP:
         (void)return_to_frame(machine, stack, range);
         if (!stack->count)
-            tw_call_begin(machine, stack, named(machine, to->function, range->start), false,
-                          range);
+            tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
+                          false, range);
         take_call(machine, stack, range, to);
         return;
     case TW_TRANSFER_EXCEPTION_RETURN:
@@ -231,17 +233,17 @@ static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack 
         if (stack->left.transfer == TW_TRANSFER_RETURN && stack->count == 1 &&
             !stack->frames[0].has_return)
             take_unknown_return(machine, stack, range, to);
-        else if (!is_in_top(machine, stack, to->function))
+        else if (!tw_call_is_in_top(machine, stack, to->function))
             take_jump(machine, stack, range, to);
         break;
     default:
-        if (!is_in_top(machine, stack, to->function))
+        if (!tw_call_is_in_top(machine, stack, to->function))
             take_jump(machine, stack, range, to);
         break;
     }
     if (!stack->count)
-        tw_call_begin(machine, stack, named(machine, to->function, range->start), to->is_entry,
-                      range);
+        tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
+                      to->is_entry, range);
 }
 
 /* After an exception whose handler was not traced: back where it came from, a signal's handler, the
@@ -277,7 +279,8 @@ static void take_after_kernel(struct tw_call_machine *machine, struct tw_call_st
 static void take_exception(struct tw_call_machine *machine, struct tw_call_stack *stack,
                            const struct tw_element *range, const struct tw_stretch *to)
 {
-    const struct tw_call_frame frame = { .function = named(machine, to->function, range->start),
+    const struct tw_call_frame frame = { .function =
+                                             tw_call_named(machine, to->function, range->start),
                                          .kind = TW_CALL_EXCEPTION,
                                          .returns_to = stack->exception.address,
                                          .has_return = stack->exception.has_address };
@@ -297,13 +300,13 @@ static void take_known_code(struct tw_call_machine *machine, struct tw_call_stac
     if (return_to_frame(machine, stack, range))
         return;
     tw_call_pop(machine, stack, stack->count - 1, TW_LEAVE_RETURN, range);
-    if (stack->count && is_in_top(machine, stack, to->function))
+    if (stack->count && tw_call_is_in_top(machine, stack, to->function))
         return;
     tw_call_stack_gap(machine, stack, range->index, TW_LEAVE_GAP);
 }
 
-static void arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                   const struct tw_element *range, const struct tw_stretch *to)
+void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                    const struct tw_element *range, const struct tw_stretch *to)
 {
     if (stack->has_gap) {
         if (stack->count) {
@@ -318,268 +321,12 @@ static void arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
         take_exception(machine, stack, range, to);
     else if (stack->count && stack->left.is_known)
         take_transfer(machine, stack, range, to);
-    else if (stack->count && !is_in_top(machine, stack, to->function)) {
+    else if (stack->count && !tw_call_is_in_top(machine, stack, to->function)) {
         machine->stats.gaps++;
         tw_call_stack_gap(machine, stack, range->index, TW_LEAVE_GAP);
     }
     stack->exception.is_pending = false;
     if (!stack->count)
-        tw_call_begin(machine, stack, named(machine, to->function, range->start), to->is_entry,
-                      range);
-}
-
-static void count(struct tw_call_stack *stack, uint64_t instructions)
-{
-    stack->pending += instructions;
-    stack->instructions += instructions;
-}
-
-/* Instructions of a range up to a boundary; where they have several sizes, the code tells. */
-static uint32_t instructions_up_to(const struct tw_element *range, uint64_t boundary,
-                                   const struct tw_code_place *place)
-{
-    uint64_t at = range->start;
-    uint32_t number = 0;
-
-    if (range->length == (uint64_t)range->count * 4)
-        return (uint32_t)((boundary - at) / 4);
-    if (range->length == (uint64_t)range->count * 2)
-        return (uint32_t)((boundary - at) / 2);
-    while (at < boundary && number < range->count) {
-        uint8_t bytes[4] = { 0 };
-        struct tw_code_bytes code = { .bytes = bytes, .address = at, .isa = range->isa };
-        size_t size;
-
-        if (place->image)
-            code.size = tw_image_read(place->image, bytes, &place->view, at, sizeof bytes);
-        size = tw_instruction_size(&code);
-        if (!size)
-            return number;
-        at += size;
-        number++;
-    }
-    return number;
-}
-
-/* A range that runs over the beginning of another function: a tail call without a branch. */
-static void count_across(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                         const struct tw_element *range, const struct tw_code_place *place)
-{
-    const uint64_t end = tw_element_end(range);
-    uint64_t at = range->start;
-    uint32_t done = 0;
-
-    while (at < end) {
-        uint64_t first, last;
-        const uint32_t function =
-            tw_stretches_function(&machine->stretches, &first, &last, at, place);
-        uint32_t upto;
-
-        if (at != range->start && !is_in_top(machine, stack, function)) {
-            const struct tw_element here = { .index = range->index,
-                                             .start = at,
-                                             .type = TW_ELEMENT_INSTR_RANGE };
-
-            stack->left.from = at;
-            tw_call_tail(machine, stack, named(machine, function, at), &here);
-        }
-        if (last <= at) /* no symbol: look for the next one */
-            for (last = at + 2; last < end; last += 2) {
-                uint64_t other, other_end;
-
-                if (tw_stretches_function(&machine->stretches, &other, &other_end, last,
-                                          place) != TW_FUNCTION_ANY)
-                    break;
-            }
-        at = last < end ? last : end;
-        upto = at == end ? range->count : instructions_up_to(range, at, place);
-        count(stack, upto - done);
-        done = upto;
-    }
-}
-
-static void leave_range(struct tw_call_stack *stack, const struct tw_element *range,
-                        const struct tw_stretch *to)
-{
-    stack->left.after = tw_element_end(range);
-    stack->left.from = stack->left.after - to->last_size;
-    stack->left.function = stack->frames[stack->count - 1].function;
-    stack->left.transfer =
-        range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
-    stack->left.is_trap = to->is_trap;
-    stack->left.is_known = true;
-}
-
-static void take_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                       const struct tw_element *range, const struct tw_code_place *place)
-{
-    const struct tw_stretch *found = tw_stretches_of(&machine->stretches, range, place);
-    struct tw_stretch to;
-
-    if (!found) {
-        machine->is_out = true;
-        return;
-    }
-    to = *found; /* what follows may move it */
-    arrive(machine, stack, range, &to);
-    if (!stack->count)
-        return; /* memory is out */
-    if (to.function == to.last_function)
-        count(stack, range->count);
-    else
-        count_across(machine, stack, range, place);
-    leave_range(stack, range, &to);
-}
-
-/* Whether what comes next can only be another range of the same function. */
-static bool is_quiet(const struct tw_call_stack *stack)
-{
-    return stack->count && stack->left.is_known && !stack->exception.is_pending &&
-           !stack->has_gap && !stack->lacks_code;
-}
-
-/* As many ranges as stay in the function of the top frame; how many those are. */
-static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                           const struct tw_element *elements, size_t room,
-                           const struct tw_code_place *place)
-{
-    const uint32_t function = stack->frames[stack->count - 1].function;
-    const struct tw_stretch *to = NULL;
-    uint8_t transfer = stack->left.transfer;
-    uint64_t instructions = 0;
-    size_t done = 0;
-
-    while (done < room && transfer <= TW_TRANSFER_JUMP) {
-        const struct tw_element *range = &elements[done];
-        const struct tw_stretch *next;
-
-        if (range->type != TW_ELEMENT_INSTR_RANGE)
-            break;
-        next = tw_stretches_of(&machine->stretches, range, place);
-        if (!next || next->function != function || next->last_function != function)
-            break;
-        to = next;
-        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
-        instructions += range->count;
-        done++;
-    }
-    count(stack, instructions);
-    if (done) {
-        /* The last one may have been moved by a look at the next. */
-        to = tw_stretches_of(&machine->stretches, &elements[done - 1], place);
-        if (to)
-            leave_range(stack, &elements[done - 1], to);
-    }
-    return done;
-}
-
-/* Instructions that are counted, but not where: they stand on the stack as it is. */
-static void take_untraced(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                          const struct tw_element *element)
-{
-    const uint32_t function =
-        tw_functions_made(machine->functions, TW_FUNCTION_NOT_TRACED, 0, 0);
-    const struct tw_call_frame frame = { .function = function, .kind = TW_CALL_CALL };
-    const struct tw_element at = { .index = element->index, .start = element->first };
-
-    if (!stack->count)
-        tw_call_begin(machine, stack, function, false, &at);
-    else
-        tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, &at);
-    if (stack->count)
-        count(stack, element->count);
-    tw_call_pop(machine, stack, stack->count ? stack->count - 1 : 0, TW_LEAVE_RETURN, &at);
-    stack->left.is_known = false;
-}
-
-static void take_missing_code(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                              const struct tw_element *element)
-{
-    const struct tw_element at = { .index = element->index, .start = element->address };
-    const bool is_call = stack->left.is_known && stack->left.transfer == TW_TRANSFER_CALL;
-    const struct tw_call_frame frame = {
-        .function =
-            tw_functions_made(machine->functions, TW_FUNCTION_NO_CODE, 0, element->address),
-        .kind = TW_CALL_CALL,
-        .returns_to = stack->left.after,
-        .has_return = is_call,
-    };
-
-    machine->stats.missing++;
-    if (stack->lacks_code || !stack->count)
-        return;
-    machine->stats.calls += is_call;
-    tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, &at);
-    stack->lacks_code = true;
-    stack->exception.is_pending = false;
-}
-
-/* Trace begins again.  After an exception or a system call whose handler is not traced the two ends
-   of what is missing are known. */
-static void take_trace_on(struct tw_call_stack *stack, const struct tw_element *element)
-{
-    if (stack->left.is_known && stack->left.is_trap && !stack->exception.is_pending)
-        stack->exception = (struct tw_exception){ .address = stack->left.after,
-                                                  .is_pending = true,
-                                                  .has_address = true };
-    if (stack->exception.is_pending && element->reason == TW_TRACE_ON_NORMAL)
-        stack->exception.has_gap = true;
-    else
-        stack->has_gap = true;
-}
-
-static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                     const struct tw_element *element, const struct tw_code_place *place)
-{
-    switch (element->type) {
-    case TW_ELEMENT_INSTR_RANGE:
-        if (element->count)
-            take_range(machine, stack, element, place);
-        break;
-    case TW_ELEMENT_EXCEPTION:
-        stack->exception = (struct tw_exception){
-            .address = element->return_address,
-            .is_pending = true,
-            .has_address = (element->flags & TW_EXCEPTION_HAS_RETURN) != 0,
-            .is_riscv = (element->flags & TW_EXCEPTION_RISCV) != 0,
-        };
-        break;
-    case TW_ELEMENT_EXCEPTION_RET: /* M profile: a return by its opcode, not by what it does */
-        if (stack->left.is_known)
-            stack->left.transfer = TW_TRANSFER_EXCEPTION_RETURN;
-        break;
-    case TW_ELEMENT_TRACE_ON:
-        machine->losses += element->reason == TW_TRACE_ON_OVERFLOW;
-        take_trace_on(stack, element);
-        break;
-    case TW_ELEMENT_NO_SYNC:
-    case TW_ELEMENT_ERROR:
-        machine->losses++;
-        stack->has_gap = true;
-        break;
-    case TW_ELEMENT_I_RANGE_NOPATH:
-        take_untraced(machine, stack, element);
-        break;
-    case TW_ELEMENT_ADDR_NACC:
-        take_missing_code(machine, stack, element);
-        break;
-    default:
-        break;
-    }
-}
-
-void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                        const struct tw_element *elements, size_t number,
-                        const struct tw_code_place *place)
-{
-    size_t i = 0;
-
-    while (i < number) {
-        const size_t done =
-            is_quiet(stack) ? take_quietly(machine, stack, elements + i, number - i, place) : 0;
-
-        i += done;
-        if (i < number)
-            take_one(machine, stack, &elements[i++], place);
-    }
+        tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
+                      to->is_entry, range);
 }

@@ -92,6 +92,15 @@ void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *st
 /* Gives the machine's tree what this stack's own one holds. */
 void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *stack);
 
+/* call_stack.c: the rules.  Control comes to a range, by what left the one before. */
+void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                    const struct tw_element *range, const struct tw_stretch *to);
+/* The number for code that control comes to: code without a symbol is named by where that is. */
+uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
+/* Whether control stays in the function of the top frame. */
+bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
+                       uint32_t function);
+
 /* call_frames.c: frames pushed, popped and parked. */
 void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
                   const struct tw_call_frame *frame, uint32_t from,

@@ -21,11 +21,10 @@ bool tw_sized_give(void *theirs, const void *ours, size_t our_size) TW_MUST_USE;
 /* Member `number` of a caller's array of such structs: all are as large as the first says. */
 const void *tw_sized_at(const void *array, size_t number);
 
-/* Same, for two pointers of one type. */
+/* Same, for two pointers of one type, which the compiler looks at. */
 #define TW_SIZED_TAKE(ours, theirs, what, fault)                                               \
-    ((void)sizeof((ours) == (theirs)),                                                         \
-     tw_sized_take((ours), sizeof *(ours), (theirs), (what), (fault)))
+    tw_sized_take((ours), sizeof *(ours), 1 ? (theirs) : (ours), (what), (fault))
 #define TW_SIZED_GIVE(theirs, ours)                                                            \
-    ((void)sizeof((ours) == (theirs)), tw_sized_give((theirs), (ours), sizeof *(ours)))
+    tw_sized_give((theirs), 1 ? (ours) : (theirs), sizeof *(ours))
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/version.h>
+
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "base/fault.h"

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What this build of the library is. */
-#include <trackway/status.h>
+#include <trackway/version.h>
 
-#ifndef TW_VERSION
-#define TW_VERSION "0.1.0"
-#endif
+#define TEXT_OF(value) #value
+#define TEXT(a, b, c)  TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 
 const char *tw_version(void)
+{
+    return TEXT(TW_VERSION_MAJOR, TW_VERSION_MINOR, TW_VERSION_PATCH);
+}
+
+unsigned tw_version_number(void)
 {
     return TW_VERSION;
 }

@@ -165,8 +165,8 @@ static uint64_t wrapped_at(const struct tw_capture *capture)
     return capture->options.has_wrapped ? capture->options.wrapped_at : 0;
 }
 
-enum tw_status tw_capture_read(const struct tw_capture *capture, size_t buffer, uint64_t offset,
-                               const uint8_t **bytes, size_t *size)
+enum tw_status tw_capture_read(const struct tw_capture *capture, const uint8_t **bytes,
+                               size_t *size, size_t buffer, uint64_t offset)
 {
     const struct capture_buffer *from;
     const struct capture_part *part;

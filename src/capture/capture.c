@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "capture/perfdata.h"
 #include "image/file.h"
 
@@ -318,13 +319,17 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
                                      const struct tw_capture_options *options,
                                      const struct tw_files *files, struct tw_fault *fault)
 {
-    const struct tw_allocator *allocator = options ? options->allocator : NULL;
+    struct tw_capture_options copy = { .size = sizeof copy };
+    const struct tw_allocator *allocator;
     struct tw_capture *made;
     enum tw_status status;
 
     *capture = NULL;
-    if (!path || (options && options->size < sizeof options->size))
-        return tw_fail(fault, TW_E_ARGUMENT, "no path, or the options' size is not set");
+    if (!path)
+        return tw_fail(fault, TW_E_ARGUMENT, "there is no path");
+    if (options)
+        TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_capture_options", fault));
+    allocator = copy.allocator;
     made = tw_take(allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for %s", path);
@@ -335,9 +340,7 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
     made->loaded_by_path.allocator = made->allocator;
     made->files = files ? *files : tw_files_on_disk;
     made->fault = fault;
-    if (options)
-        memcpy(&made->options, options,
-               options->size < sizeof made->options ? options->size : sizeof made->options);
+    made->options = copy;
     status = open_any(made, path, !files);
     if (status == TW_OK)
         status = keep_image_files(made);

@@ -48,7 +48,7 @@ void tw_capture_forget(const struct tw_capture *capture, size_t buffer, uint64_t
         uintptr_t first, end;
         size_t together;
 
-        if (tw_capture_read(capture, buffer, offset, &bytes, &together) != TW_OK)
+        if (tw_capture_read(capture, &bytes, &together, buffer, offset) != TW_OK)
             return;
         if (together > size)
             together = (size_t)size;

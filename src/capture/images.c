@@ -143,7 +143,7 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
         return tw_capture_no_memory(capture);
     made = &capture->images[capture->image_count];
     *made = (struct capture_image){ .hash = hash, .device = device };
-    if (tw_image_new(&made->image, capture->allocator) != TW_OK)
+    if (tw_image_new(&made->image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
     *number = (uint32_t)capture->image_count++;
     return fill_image(capture, made->image, device);

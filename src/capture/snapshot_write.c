@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "capture/capture.h"
 #include "capture/folder.h"
@@ -403,12 +404,12 @@ enum tw_status tw_snapshot_write(const char *path, const struct tw_snapshot *sna
                                  struct tw_fault *fault)
 {
     struct writing out = { .fault = fault };
-    struct tw_snapshot copy = { 0 };
+    struct tw_snapshot copy;
     enum tw_status status;
 
-    if (!path || !*path || !snapshot || snapshot->size < sizeof snapshot->size)
-        return tw_fail(fault, TW_E_ARGUMENT, "no path, or the snapshot's size is not set");
-    memcpy(&copy, snapshot, snapshot->size < sizeof copy ? snapshot->size : sizeof copy);
+    if (!path || !*path)
+        return tw_fail(fault, TW_E_ARGUMENT, "there is no path");
+    TW_TRY(TW_SIZED_TAKE(&copy, snapshot, "tw_snapshot", fault));
     out.snapshot = &copy;
     out.files.text = written_name;
     out.files.context = &out;

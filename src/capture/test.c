@@ -17,12 +17,12 @@ static void check_buffer(const struct tw_capture *capture, size_t buffer, const 
     const uint8_t *bytes;
     size_t size;
 
-    while (tw_capture_read(capture, buffer, offset, &bytes, &size) == TW_OK) {
+    while (tw_capture_read(capture, &bytes, &size, buffer, offset) == TW_OK) {
         CHECK(size && offset + size <= sizeof got);
         memcpy(got + offset, bytes, size);
         offset += size;
     }
-    CHECK_EQ(tw_capture_read(capture, buffer, offset, &bytes, &size), TW_END);
+    CHECK_EQ(tw_capture_read(capture, &bytes, &size, buffer, offset), TW_END);
     CHECK_EQ(tw_capture_buffer(capture, buffer)->size, offset);
     CHECK_BYTES(got, (size_t)offset, want, strlen(want));
 }

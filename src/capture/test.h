@@ -131,7 +131,7 @@ static inline void look_at_all(struct tw_capture *capture)
         const uint8_t *bytes;
         size_t size;
 
-        for (uint64_t at = 0; tw_capture_read(capture, i, at, &bytes, &size) == TW_OK;
+        for (uint64_t at = 0; tw_capture_read(capture, &bytes, &size, i, at) == TW_OK;
              at += size)
             for (size_t b = 0; b < size; b++)
                 sum += bytes[b];

@@ -374,7 +374,7 @@ static inline void decode_buffer(struct path *path, const struct tw_capture *cap
         CHECK_EQ(tw_tree_add_source(tree, NULL, &add), TW_OK);
     }
     tw_perf_look(&lane, &view, NULL);
-    CHECK_EQ(tw_capture_read(capture, buffer, 0, &bytes, &size), TW_OK);
+    CHECK_EQ(tw_capture_read(capture, &bytes, &size, buffer, 0), TW_OK);
     CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
     CHECK_EQ(tw_tree_finish(tree), TW_OK);
     while (tw_tree_next(tree, &batch) == TW_OK)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 #include "all_runs.h"
@@ -64,7 +65,7 @@ static void says_what_is_wrong(void **state)
     struct tw_tree *tree;
 
     (void)state;
-    CHECK_EQ(tw_errors_new(&errors, &log), TW_OK);
+    CHECK_EQ(tw_errors_new(&errors, &log, NULL), TW_OK);
     CHECK_EQ(tw_capture_open(&capture, TW_SOURCE_DIR "/tests/captures/demo/ETB_0.bin", &options,
                              &fault),
              TW_OK);

@@ -105,7 +105,7 @@ static void check_content(const struct tw_capture *capture, size_t buffer, const
     const uint8_t *bytes;
     size_t size;
 
-    for (; tw_capture_read(capture, buffer, at, &bytes, &size) == TW_OK; at += size) {
+    for (; tw_capture_read(capture, &bytes, &size, buffer, at) == TW_OK; at += size) {
         CHECK(at + size <= sizeof got);
         memcpy(got + at, bytes, size);
     }

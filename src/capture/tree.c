@@ -4,6 +4,8 @@
 #include <trackway/tree.h>
 
 #include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
@@ -52,10 +54,8 @@ enum tw_status tw_capture_tree(struct tw_tree **tree, const struct tw_capture *c
     *tree = NULL;
     if (buffer >= tw_capture_buffer_count(capture))
         return tw_fail(fault, TW_E_ARGUMENT, "the capture has no such buffer");
-    if (config && config->size != sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_tree_config has the wrong size");
     if (config)
-        own = *config;
+        TW_TRY(TW_SIZED_TAKE(&own, config, "tw_tree_config", fault));
     own.framing = tw_capture_buffer(capture, buffer)->framing;
     own.base = tw_capture_buffer(capture, buffer)->offset;
     own.no_barrier = tw_capture_no_barrier(capture);

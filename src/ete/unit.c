@@ -3,7 +3,7 @@
 #include "etmv4/unit.h"
 
 /* ETE 1.3 with all options; TRCIDR8 (MAXSPEC) is 0 until it is written. */
-const struct tw_unit_identity tw_ete_identity = {
+const struct tw_etmv4_unit_identity tw_ete_identity = {
     .is_ete = true,
     .registers = { { TW_TRCIDR + 0, 0x28c1cea1 },
                    { TW_TRCIDR + 1, 0x4100fff0 },

@@ -330,7 +330,7 @@ read_frequent(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packet,
 }
 
 size_t tw_etmv3_read_batch(struct tw_etmv3_reader *reader, struct tw_etmv3_packet *packets,
-                           size_t room, const uint8_t *data, size_t size, size_t *used)
+                           size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     const uint8_t *at = data, *const data_end = data + size;
     const uint8_t *const limit = size > LONGEST ? data_end - LONGEST : data;

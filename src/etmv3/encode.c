@@ -303,14 +303,16 @@ enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out, size
     struct tw_etmv3_reader after = *writer;
     struct tw_etmv3_packet written;
 
-    if (!put(&to, writer, packet) || to.missing)
+    if (!put(&to, writer, packet))
         return TW_E_ARGUMENT;
+    *size = (size_t)(to.at - out) + to.missing;
+    if (to.missing)
+        return TW_E_ROOM;
     /* Reading it back moves the state on, and tells whether the configuration allows it. */
     after.is_synced = true;
-    if (tw_etmv3_read(&after, &written, out, (size_t)(to.at - out), true) != TW_OK ||
+    if (tw_etmv3_read(&after, &written, out, *size, true) != TW_OK ||
         written.base.type != packet->base.type)
         return TW_E_ARGUMENT;
     *writer = after;
-    *size = (size_t)(to.at - out);
     return TW_OK;
 }

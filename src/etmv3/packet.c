@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 /* What a row needs of the unit. */
 enum {
@@ -193,17 +195,17 @@ void tw_etmv3_reader_lost(struct tw_etmv3_reader *reader)
 
 enum tw_status tw_etmv3_reader_new(struct tw_etmv3_reader **reader,
                                    const struct tw_etmv3_config *config,
-                                   const struct tw_allocator *allocator)
+                                   const struct tw_allocator *allocator, struct tw_fault *fault)
 {
+    struct tw_etmv3_config copy;
     struct tw_etmv3_reader *made;
 
     *reader = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etmv3_config", fault));
     made = tw_take(allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
-    tw_etmv3_reader_init(made, config);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_etmv3_reader_init(made, &copy);
     made->allocator = allocator;
     *reader = made;
     return TW_OK;

@@ -69,10 +69,10 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
     struct tw_etmv3_config *out = config;
     uint64_t control, identity, features, id = source->id;
 
-    TW_TRY(tw_source_need(source, "ETMCR", &control, fault));
-    TW_TRY(tw_source_need(source, "ETMIDR", &identity, fault));
-    TW_TRY(tw_source_need(source, "ETMCCER", &features, fault));
-    (void)tw_source_register(source, "ETMTRACEIDR", &id);
+    TW_TRY(tw_source_need(source, &control, "ETMCR", fault));
+    TW_TRY(tw_source_need(source, &identity, "ETMIDR", fault));
+    TW_TRY(tw_source_need(source, &features, "ETMCCER", fault));
+    (void)tw_source_register(source, &id, "ETMTRACEIDR");
     if ((identity >> 8 & 0xf) != 2)
         return tw_fail(fault, TW_E_CONFIG, "ETMIDR 0x%x is not that of an ETMv3",
                        (unsigned)identity);
@@ -114,10 +114,10 @@ static enum tw_status read(void *reader, void *packet, const uint8_t *data, size
     return tw_etmv3_read(reader, packet, data, size, is_last);
 }
 
-static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used)
+static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size)
 {
-    return tw_etmv3_read_batch(reader, packets, room, data, size, used);
+    return tw_etmv3_read_batch(reader, packets, room, used, data, size);
 }
 
 static void reader_lost(void *reader)

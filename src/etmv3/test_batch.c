@@ -74,7 +74,7 @@ static size_t read_both(struct tw_etmv3_reader *many, struct tw_etmv3_reader *on
         size_t sum = 0;
 
         memset(batch, 0xa5, sizeof batch);
-        count = tw_etmv3_read_batch(many, batch, room, copy + at, size - at, &used);
+        count = tw_etmv3_read_batch(many, batch, room, &used, copy + at, size - at);
         CHECK(count <= room);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(tw_etmv3_read(one, &packet, copy + at + sum, size - at - sum, false),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <trackway/etmv3.h>
+#include <trackway/etmv3_unit.h>
 
 #include "exec_log.h"
 
@@ -337,7 +338,7 @@ static void data_comes_back_exactly(void **unused)
         run.memory = exec_memory_new();
         run.expected = calloc(EXPECTED_MAX, sizeof *run.expected);
         assert_non_null(run.expected);
-        CHECK_EQ(tw_etmv3_unit_new(&run.unit, &config), TW_OK);
+        CHECK_EQ(tw_etmv3_unit_new(&run.unit, &config, NULL), TW_OK);
         make_program(&run);
         execute(&run);
         decode(&run, control, identity);
@@ -379,7 +380,7 @@ static void data_only_trace_gives_addresses_and_values(void **unused)
     size_t size, addresses = 0, values = 0;
 
     (void)unused;
-    CHECK_EQ(tw_etmv3_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv3_unit_new(&unit, &config, NULL), TW_OK);
     CHECK_EQ(tw_etmv3_unit_retire(unit, &load, 1), TW_OK);
     CHECK_EQ(tw_etmv3_unit_access(unit, transfers, LENGTH(transfers)), TW_OK);
     CHECK_EQ(tw_etmv3_unit_data(unit, 2, 0x99, false), TW_OK);

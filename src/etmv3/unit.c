@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv3: the trace unit's model, executed instructions and their data to bytes. */
+#include <trackway/etmv3_unit.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "etmv3/packet.h"
 #include "path/follow.h"
 
@@ -530,16 +533,18 @@ enum tw_status tw_etmv3_unit_step(struct tw_etmv3_unit *unit, const struct tw_st
 }
 
 enum tw_status tw_etmv3_unit_new(struct tw_etmv3_unit **unit,
-                                 const struct tw_etmv3_unit_config *config)
+                                 const struct tw_etmv3_unit_config *config,
+                                 struct tw_fault *fault)
 {
+    struct tw_etmv3_unit_config copy;
     struct tw_etmv3_unit *made;
 
     *unit = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etmv3_unit_config", fault));
+    config = &copy;
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
     made->config = *config;
     tw_etmv3_reader_init(&made->writer, &config->registers);
     made->isa.profile = config->registers.profile;

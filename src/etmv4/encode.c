@@ -461,12 +461,13 @@ static bool put_packet(const struct tw_etmv4_reader *reader, struct tw_writer *o
     return head != 0;
 }
 
-enum tw_status tw_etmv4_write(const struct tw_etmv4_reader *reader, uint8_t *out, size_t *size,
+enum tw_status tw_etmv4_write(struct tw_etmv4_reader *writer, uint8_t *out, size_t *size,
                               const struct tw_etmv4_packet *packet)
 {
-    struct tw_writer writer = { .at = out, .end = out + *size };
-    const bool is_good = put_packet(reader, &writer, packet);
+    struct tw_writer to = { .at = out, .end = out + *size };
 
-    *size = (size_t)(writer.at - out);
-    return is_good && writer.missing == 0 ? TW_OK : TW_E_ARGUMENT;
+    if (!put_packet(writer, &to, packet))
+        return TW_E_ARGUMENT;
+    *size = (size_t)(to.at - out) + to.missing;
+    return to.missing ? TW_E_ROOM : TW_OK;
 }

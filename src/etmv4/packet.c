@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "etmv4/payload.h"
 
 /* What a row needs of the trace unit. */
@@ -433,7 +435,7 @@ static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader 
 }
 
 size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *packets,
-                           size_t room, const uint8_t *data, size_t size, size_t *used)
+                           size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
     struct tw_etmv4_packet *packet = packets, *const end = packets + room;
@@ -460,15 +462,16 @@ size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader, struct tw_etmv4_packe
 
 enum tw_status tw_etmv4_reader_new(struct tw_etmv4_reader **reader,
                                    const struct tw_etmv4_config *config,
-                                   const struct tw_allocator *allocator)
+                                   const struct tw_allocator *allocator, struct tw_fault *fault)
 {
+    struct tw_etmv4_config copy;
+
     *reader = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etmv4_config", fault));
     *reader = tw_take(allocator, sizeof **reader);
     if (!*reader)
-        return TW_E_MEMORY;
-    tw_etmv4_reader_init(*reader, config);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_etmv4_reader_init(*reader, &copy);
     (*reader)->allocator = allocator;
     return TW_OK;
 }

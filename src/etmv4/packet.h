@@ -191,8 +191,8 @@ uint8_t tw_etmv4_config_id(const void *config);
 void tw_etmv4_any_init(void *reader, const void *config);
 enum tw_status tw_etmv4_any_read(void *reader, void *packet, const uint8_t *data, size_t size,
                                  bool is_last);
-size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                               size_t size, size_t *used);
+size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, size_t *used,
+                               const uint8_t *data, size_t size);
 void tw_etmv4_any_lost(void *reader);
 enum tw_status tw_etmv4_any_write(void *writer, uint8_t *out, size_t *size, const void *packet);
 void tw_etmv4_any_print(struct tw_text *out, const void *packet);

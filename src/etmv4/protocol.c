@@ -166,22 +166,22 @@ enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
     for (unsigned i = 0; i < TW_LENGTH(names); i++) {
         value = 0;
         if (i < NEEDED)
-            TW_TRY(tw_source_need(source, names[i], &value, fault));
+            TW_TRY(tw_source_need(source, &value, names[i], fault));
         else
-            (void)tw_source_register(source, names[i], &value);
+            (void)tw_source_register(source, &value, names[i]);
         config->trcidr[i] = (uint32_t)value;
     }
-    TW_TRY(tw_source_need(source, "TRCCONFIGR", &value, fault));
+    TW_TRY(tw_source_need(source, &value, "TRCCONFIGR", fault));
     config->trcconfigr = (uint32_t)value;
     if (is_ete)
-        TW_TRY(tw_source_need(source, "TRCDEVARCH", &value, fault));
-    else if (!tw_source_register(source, "TRCDEVARCH", &value))
+        TW_TRY(tw_source_need(source, &value, "TRCDEVARCH", fault));
+    else if (!tw_source_register(source, &value, "TRCDEVARCH"))
         value = 0;
     config->trcdevarch = (uint32_t)value;
     config->trcauthstatus =
-        tw_source_register(source, "TRCAUTHSTATUS", &value) ? (uint32_t)value : 0;
+        tw_source_register(source, &value, "TRCAUTHSTATUS") ? (uint32_t)value : 0;
     config->trctraceidr =
-        tw_source_register(source, "TRCTRACEIDR", &value) ? (uint32_t)value : source->id;
+        tw_source_register(source, &value, "TRCTRACEIDR") ? (uint32_t)value : source->id;
     core_from_name(config, source->core_type);
     return TW_OK;
 }
@@ -223,10 +223,10 @@ enum tw_status tw_etmv4_any_read(void *reader, void *packet, const uint8_t *data
     return tw_etmv4_read(reader, packet, data, size, is_last);
 }
 
-size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                               size_t size, size_t *used)
+size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, size_t *used,
+                               const uint8_t *data, size_t size)
 {
-    return tw_etmv4_read_batch(reader, packets, room, data, size, used);
+    return tw_etmv4_read_batch(reader, packets, room, used, data, size);
 }
 
 void tw_etmv4_any_lost(void *reader)

@@ -59,7 +59,7 @@ static inline void buffer_new(struct buffer *buffer, unsigned pages, enum tw_trb
     };
 
     *buffer = (struct buffer){ .size = (uint64_t)pages * PAGE };
-    CHECK_EQ(tw_trbe_new(&buffer->trbe, &config), TW_OK);
+    CHECK_EQ(tw_trbe_new(&buffer->trbe, &config, NULL), TW_OK);
     tw_trbe_enter(buffer->trbe, 1);
 }
 

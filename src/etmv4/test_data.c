@@ -39,7 +39,7 @@ static struct tw_tree *make_tree(bool packets_only, bool has_data)
 
     CHECK_EQ(tw_tree_new(&tree, &config, &fault), TW_OK);
     CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
-    CHECK_EQ(tw_framer_new(&framer, &framer_config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &framer_config, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 0x10, instructions, sizeof instructions), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 0x11, data, sizeof data), TW_OK);
     CHECK_EQ(tw_framer_finish(framer), TW_OK);

@@ -29,7 +29,7 @@ static void add_program(struct trace *trace)
 
     for (size_t i = 0; i < MEMORY; i++)
         memory[i] = trace->code[i % sizeof trace->code];
-    CHECK_EQ(tw_image_new(&trace->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&trace->image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(trace->image, &region, memory), TW_OK);
 }
 

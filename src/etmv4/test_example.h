@@ -41,18 +41,18 @@ struct shown {
     size_t size;
 };
 
-static inline void show(void *context, const struct tw_unit_element *element)
+static inline void show(void *context, const struct tw_etmv4_unit_element *element)
 {
     struct shown *shown = context;
 
     if (shown->size)
         shown->text[shown->size++] = ' ';
-    shown->size += tw_unit_element_text(shown->text + shown->size,
-                                        sizeof shown->text - shown->size, element);
+    shown->size += tw_etmv4_unit_element_text(shown->text + shown->size,
+                                              sizeof shown->text - shown->size, element);
 }
 
 /* "NAME=VALUE NAME=VALUE" */
-static inline void set_registers(struct tw_unit *unit, const char *text)
+static inline void set_registers(struct tw_etmv4_unit *unit, const char *text)
 {
     char name[32];
     int64_t value;
@@ -65,7 +65,7 @@ static inline void set_registers(struct tw_unit *unit, const char *text)
 }
 
 /* The registers must hold these values: "NAME=VALUE NAME=VALUE". */
-static inline void check_registers(const struct tw_unit *unit, const char *text)
+static inline void check_registers(const struct tw_etmv4_unit *unit, const char *text)
 {
     char name[32];
     int64_t want;
@@ -73,7 +73,7 @@ static inline void check_registers(const struct tw_unit *unit, const char *text)
     int used;
 
     while (text && sscanf(text, " %31[^=]=%" SCNi64 "%n", name, &want, &used) == 2) {
-        CHECK_EQ(tw_unit_read_register(unit, name, &value), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, name), TW_OK);
         if (value != (uint64_t)want)
             printf("%s\n", name);
         CHECK_EQ(value, want);
@@ -83,14 +83,14 @@ static inline void check_registers(const struct tw_unit *unit, const char *text)
 
 /* Runs a log; what the unit made is in `shown` and *bytes (to be freed).  The registers must hold
    what shown->registers says then, before the unit is disabled. */
-static inline enum tw_status run_example(struct tw_unit_config config, const char *registers,
-                                         const char *text, struct shown *shown, uint8_t **bytes,
-                                         size_t *size)
+static inline enum tw_status run_example(struct tw_etmv4_unit_config config,
+                                         const char *registers, const char *text,
+                                         struct shown *shown, uint8_t **bytes, size_t *size)
 {
     static char log_text[TEXT_MOST];
     struct tw_fault fault = { TW_OK, "" };
     enum tw_status status = TW_OK;
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
     struct tw_log *log;
     struct tw_step step;
     const uint8_t *made;
@@ -104,19 +104,19 @@ static inline enum tw_status run_example(struct tw_unit_config config, const cha
     config.size = sizeof config;
     config.on_element = show;
     config.element_context = shown;
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_registers(unit, "TRCTRACEIDR=0x10 TRCVICTLR=0x201 TRCCONFIGR=1");
     set_registers(unit, registers);
     set_register(unit, "TRCPRGCTLR", 1);
     while (status == TW_OK && tw_log_next(log, &step) == TW_OK)
-        status = tw_unit_step(unit, &step);
+        status = tw_etmv4_unit_step(unit, &step);
     CHECK_TEXT(tw_log_fault(log), "");
     check_registers(unit, shown->registers);
     if (status == TW_OK)
         set_register(unit, "TRCPRGCTLR", 0);
-    made = tw_unit_output(unit, size);
+    made = tw_etmv4_unit_output(unit, size);
     *bytes = check_copy(made, *size);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
     tw_log_free(log);
     return status;
 }
@@ -137,7 +137,7 @@ static inline size_t parse_bytes(uint8_t *out, const char *text)
 
 /* The elements and, behind an A-Sync, the bytes that an example makes.  Returns them all, to be
    freed. */
-static inline uint8_t *check_example(struct tw_unit_config config, const char *registers,
+static inline uint8_t *check_example(struct tw_etmv4_unit_config config, const char *registers,
                                      const char *log, const char *elements, const char *bytes,
                                      size_t *size)
 {

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <trackway/etmv4_unit.h>
 #include <trackway/tree.h>
-#include <trackway/unit.h>
 
 struct moment {
-    uint8_t type; /* enum tw_unit_element_type */
+    uint8_t type; /* enum tw_etmv4_unit_element_type */
     uint64_t value, more;
     uint64_t at; /* instructions and exceptions before it */
 };
@@ -36,10 +36,11 @@ static inline void moments_add(struct moments *moments, uint8_t type, uint64_t v
         CHECK(moments->items != NULL);
     }
     /* Where tracing begins in a transaction, its start comes before the instruction at work. */
-    moments->items[moments->count++] = (struct moment){ type, value, more,
-                                                        type == TW_UNIT_TRANSACTION_START ? 0
-                                                        : moments->told ? *moments->told
-                                                                        : moments->things };
+    moments->items[moments->count++] =
+        (struct moment){ type, value, more,
+                         type == TW_ETMV4_UNIT_TRANSACTION_START ? 0
+                         : moments->told                         ? *moments->told
+                                                                 : moments->things };
 }
 
 /* A count of cycles that may not be known. */
@@ -49,30 +50,30 @@ static inline uint64_t count_or_none(bool is_known, uint64_t count)
 }
 
 /* What the unit makes; on_element. */
-static inline void unit_moment(void *context, const struct tw_unit_element *element)
+static inline void unit_moment(void *context, const struct tw_etmv4_unit_element *element)
 {
     struct moments *moments = context;
 
     switch (element->type) {
-    case TW_UNIT_EVENT:
+    case TW_ETMV4_UNIT_EVENT:
         moments_add(moments, element->type, element->number, 0);
         break;
-    case TW_UNIT_TIMESTAMP:
+    case TW_ETMV4_UNIT_TIMESTAMP:
         /* A decoder shows a count that is not known as none. */
         moments_add(moments, element->type, element->value,
                     element->is_known ? element->count : 0);
         break;
-    case TW_UNIT_CYCLE_COUNT:
+    case TW_ETMV4_UNIT_CYCLE_COUNT:
         moments_add(moments, element->type, count_or_none(element->is_known, element->count),
                     0);
         break;
-    case TW_UNIT_INSTRUMENTATION:
+    case TW_ETMV4_UNIT_INSTRUMENTATION:
         moments_add(moments, element->type, element->value, element->number);
         break;
-    case TW_UNIT_TIMESTAMP_MARKER:
-    case TW_UNIT_TRANSACTION_START:
-    case TW_UNIT_TRANSACTION_COMMIT:
-    case TW_UNIT_TRANSACTION_FAILURE:
+    case TW_ETMV4_UNIT_TIMESTAMP_MARKER:
+    case TW_ETMV4_UNIT_TRANSACTION_START:
+    case TW_ETMV4_UNIT_TRANSACTION_COMMIT:
+    case TW_ETMV4_UNIT_TRANSACTION_FAILURE:
         moments_add(moments, element->type, 0, 0);
         break;
     default:
@@ -94,28 +95,29 @@ static inline void decoder_moment(struct moments *moments, const struct tw_eleme
     case TW_ELEMENT_EVENT:
         for (uint8_t i = 0; i < 4; i++)
             if (element->count >> i & 1)
-                moments_add(moments, TW_UNIT_EVENT, i, 0);
+                moments_add(moments, TW_ETMV4_UNIT_EVENT, i, 0);
         break;
     case TW_ELEMENT_TIMESTAMP:
-        moments_add(moments, TW_UNIT_TIMESTAMP, element->timestamp,
+        moments_add(moments, TW_ETMV4_UNIT_TIMESTAMP, element->timestamp,
                     element->flags & TW_FLAG_HAS_CYCLES ? element->cycles : 0);
         break;
     case TW_ELEMENT_CYCLE_COUNT:
-        moments_add(moments, TW_UNIT_CYCLE_COUNT,
+        moments_add(moments, TW_ETMV4_UNIT_CYCLE_COUNT,
                     count_or_none(!(element->flags & TW_CYCLES_UNKNOWN), element->cycles), 0);
         break;
     case TW_ELEMENT_SYNC_MARKER:
-        moments_add(moments, TW_UNIT_TIMESTAMP_MARKER, 0, 0);
+        moments_add(moments, TW_ETMV4_UNIT_TIMESTAMP_MARKER, 0, 0);
         break;
     case TW_ELEMENT_INSTRUMENTATION:
-        moments_add(moments, TW_UNIT_INSTRUMENTATION, element->value,
+        moments_add(moments, TW_ETMV4_UNIT_INSTRUMENTATION, element->value,
                     element->instrumentation_el);
         break;
     case TW_ELEMENT_MEMTRANS:
         moments_add(moments,
-                    (uint8_t)(element->kind == TW_TRANS_START    ? TW_UNIT_TRANSACTION_START
-                              : element->kind == TW_TRANS_COMMIT ? TW_UNIT_TRANSACTION_COMMIT
-                                                                 : TW_UNIT_TRANSACTION_FAILURE),
+                    (uint8_t)(element->kind == TW_TRANS_START ? TW_ETMV4_UNIT_TRANSACTION_START
+                              : element->kind == TW_TRANS_COMMIT
+                                  ? TW_ETMV4_UNIT_TRANSACTION_COMMIT
+                                  : TW_ETMV4_UNIT_TRANSACTION_FAILURE),
                     0, 0);
         break;
     default:
@@ -127,7 +129,7 @@ static inline void decoder_moment(struct moments *moments, const struct tw_eleme
 static inline void moments_forget_unknown(struct moments *moments)
 {
     for (size_t i = 0; i < moments->count; i++)
-        if (moments->items[i].type == TW_UNIT_CYCLE_COUNT &&
+        if (moments->items[i].type == TW_ETMV4_UNIT_CYCLE_COUNT &&
             moments->items[i].value == UINT64_MAX)
             moments->items[i].value = 0;
 }

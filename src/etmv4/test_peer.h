@@ -60,7 +60,7 @@ static inline uint32_t peer_value(const struct tw_register *registers, size_t co
     return 0;
 }
 
-static inline dcd_tree_handle_t peer_tree(const struct tw_unit *unit, bool is_ete,
+static inline dcd_tree_handle_t peer_tree(const struct tw_etmv4_unit *unit, bool is_ete,
                                           struct peer_list *list)
 {
     struct tw_register registers[REGISTERS_MOST];
@@ -108,26 +108,26 @@ static inline void peer_moment(struct moments *moments, const ocsd_generic_trace
     case OCSD_GEN_TRC_ELEM_EVENT:
         for (uint8_t i = 0; i < 4; i++)
             if (element->trace_event.ev_number >> i & 1)
-                moments_add(moments, TW_UNIT_EVENT, i, 0);
+                moments_add(moments, TW_ETMV4_UNIT_EVENT, i, 0);
         break;
     case OCSD_GEN_TRC_ELEM_TIMESTAMP:
-        moments_add(moments, TW_UNIT_TIMESTAMP, element->timestamp,
+        moments_add(moments, TW_ETMV4_UNIT_TIMESTAMP, element->timestamp,
                     element->has_cc ? element->cycle_count : 0);
         break;
     case OCSD_GEN_TRC_ELEM_CYCLE_COUNT:
-        moments_add(moments, TW_UNIT_CYCLE_COUNT, element->cycle_count, 0);
+        moments_add(moments, TW_ETMV4_UNIT_CYCLE_COUNT, element->cycle_count, 0);
         break;
     case OCSD_GEN_TRC_ELEM_SYNC_MARKER:
-        moments_add(moments, TW_UNIT_TIMESTAMP_MARKER, 0, 0);
+        moments_add(moments, TW_ETMV4_UNIT_TIMESTAMP_MARKER, 0, 0);
         break;
     case OCSD_GEN_TRC_ELEM_MEMTRANS:
         if (element->mem_trans != OCSD_MEM_TRANS_TRACE_INIT)
             moments_add(moments,
                         (uint8_t)(element->mem_trans == OCSD_MEM_TRANS_START
-                                      ? TW_UNIT_TRANSACTION_START
+                                      ? TW_ETMV4_UNIT_TRANSACTION_START
                                   : element->mem_trans == OCSD_MEM_TRANS_COMMIT
-                                      ? TW_UNIT_TRANSACTION_COMMIT
-                                      : TW_UNIT_TRANSACTION_FAILURE),
+                                      ? TW_ETMV4_UNIT_TRANSACTION_COMMIT
+                                      : TW_ETMV4_UNIT_TRANSACTION_FAILURE),
                         0, 0);
         break;
     default:
@@ -179,9 +179,9 @@ static inline void peer_see(struct peer_list *list, struct held_against *seen)
 
 /* Decodes the bytes; elements are held against the oracle in between, so that they need not all be
    kept.  With `kept` they are, and not looked at. */
-static inline void peer_decode(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
-                               struct held_against *seen, struct peer_list *kept,
-                               const uint8_t *bytes, size_t size)
+static inline void peer_decode(const struct tw_etmv4_unit *unit, bool is_ete,
+                               struct tw_image *image, struct held_against *seen,
+                               struct peer_list *kept, const uint8_t *bytes, size_t size)
 {
     enum { PIECE_BYTES = 1 << 16 };
     struct peer_list list = { .image = image };
@@ -214,8 +214,9 @@ static inline void peer_decode(const struct tw_unit *unit, bool is_ete, struct t
     free(list.items);
 }
 
-static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
-                              struct held_against *seen, const uint8_t *bytes, size_t size)
+static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
+                              struct tw_image *image, struct held_against *seen,
+                              const uint8_t *bytes, size_t size)
 {
     seen->who = "OpenCSD";
     peer_decode(unit, is_ete, image, seen, NULL, bytes, size);
@@ -223,7 +224,7 @@ static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw
 }
 
 /* The same for a part of a trace: its end, if not its beginning, of the `total` things. */
-static inline uint64_t peer_check_part(const struct tw_unit *unit, bool is_ete,
+static inline uint64_t peer_check_part(const struct tw_etmv4_unit *unit, bool is_ete,
                                        struct tw_image *image, struct held_against *seen,
                                        bool is_end, uint64_t total, const uint8_t *bytes,
                                        size_t size)
@@ -253,8 +254,9 @@ enum { HAS_PEER = 1 };
 
 #else
 
-static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw_image *image,
-                              struct held_against *seen, const uint8_t *bytes, size_t size)
+static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
+                              struct tw_image *image, struct held_against *seen,
+                              const uint8_t *bytes, size_t size)
 {
     (void)unit;
     (void)is_ete;
@@ -264,7 +266,7 @@ static inline void peer_check(const struct tw_unit *unit, bool is_ete, struct tw
     (void)size;
 }
 
-static inline uint64_t peer_check_part(const struct tw_unit *unit, bool is_ete,
+static inline uint64_t peer_check_part(const struct tw_etmv4_unit *unit, bool is_ete,
                                        struct tw_image *image, struct held_against *seen,
                                        bool is_end, uint64_t total, const uint8_t *bytes,
                                        size_t size)

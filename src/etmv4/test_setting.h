@@ -60,7 +60,7 @@ static inline bool wants(void *context, const struct tw_retired *instruction,
 }
 
 /* Identification registers of units that do not have everything. */
-static inline void make_lesser(struct tw_unit *unit, const struct setting *setting)
+static inline void make_lesser(struct tw_etmv4_unit *unit, const struct setting *setting)
 {
     static const struct {
         uint8_t bit;
@@ -89,7 +89,7 @@ static inline void make_lesser(struct tw_unit *unit, const struct setting *setti
 
         if (!(setting->lesser >> ways[i].bit & 1) || (ways[i].is_etmv4 && setting->is_ete))
             continue;
-        CHECK_EQ(tw_unit_read_register(unit, ways[i].name, &value), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, ways[i].name), TW_OK);
         set_register(unit, ways[i].name, (value & ~(uint64_t)ways[i].mask) | ways[i].value);
     }
 }
@@ -108,22 +108,23 @@ static inline bool tells_cid(const struct setting *setting)
     return setting->configr & CID && (setting->is_ete || !(setting->lesser & NO_CID));
 }
 
-static inline struct tw_unit *make_unit(const struct setting *setting, struct moments *moments)
+static inline struct tw_etmv4_unit *make_unit(const struct setting *setting,
+                                              struct moments *moments)
 {
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = setting->is_ete,
-                                           .is_self_hosted = setting->is_self_hosted,
-                                           .no_gathering = setting->no_gathering,
-                                           .return_stack_depth = setting->return_depth,
-                                           .source_addresses = setting->source_addresses,
-                                           .q_instructions = setting->q_instructions,
-                                           .on_element = unit_moment,
-                                           .element_context = moments };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config,
+                                                 .is_ete = setting->is_ete,
+                                                 .is_self_hosted = setting->is_self_hosted,
+                                                 .no_gathering = setting->no_gathering,
+                                                 .return_stack_depth = setting->return_depth,
+                                                 .source_addresses = setting->source_addresses,
+                                                 .q_instructions = setting->q_instructions,
+                                                 .on_element = unit_moment,
+                                                 .element_context = moments };
+    struct tw_etmv4_unit *unit;
     uint64_t idr0;
 
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-    CHECK_EQ(tw_unit_read_register(unit, "TRCIDR0", &idr0), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_read_register(unit, &idr0, "TRCIDR0"), TW_OK);
     idr0 &= ~((uint64_t)1 << 29 | 1u << 23);
     idr0 |= (uint64_t)setting->commopt << 29 | (uint64_t)setting->commtrans << 30 |
             (uint64_t)setting->marks << 23;

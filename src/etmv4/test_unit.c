@@ -11,7 +11,7 @@ static const struct {
     const char *elements;
     const char *bytes;   /* behind the A-Sync */
     bool is_etmv4;
-    struct tw_unit_config config;
+    struct tw_etmv4_unit_config config;
 } examples[] = {
     /* Further packets. */
     { "64-bit address", "",
@@ -124,7 +124,7 @@ static void makes_the_elements_and_bytes_of_the_architecture(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(examples); i++) {
-        struct tw_unit_config config = examples[i].config;
+        struct tw_etmv4_unit_config config = examples[i].config;
         size_t size;
 
         CHECK_CASE(examples[i].name);
@@ -164,7 +164,7 @@ static void packs_atoms_in_the_fewest_bytes(void **state)
 
             while (left_count) {
                 uint8_t head;
-                const unsigned packed = tw_unit_atom_packet(&head, left, left_count);
+                const unsigned packed = tw_etmv4_unit_atom_packet(&head, left, left_count);
 
                 CHECK(packed > 0 && packed <= left_count);
                 CHECK_EQ(tw_etmv4_atoms[head].count, packed);
@@ -210,7 +210,7 @@ static uint64_t wander(struct check_random *random, const struct known history[3
            ~(uint64_t)3;
 }
 
-static void branch_to(struct tw_unit *unit, uint64_t from, uint64_t to, bool is_t32)
+static void branch_to(struct tw_etmv4_unit *unit, uint64_t from, uint64_t to, bool is_t32)
 {
     struct tw_retired at = { .address = from,
                              .target = to,
@@ -219,17 +219,17 @@ static void branch_to(struct tw_unit *unit, uint64_t from, uint64_t to, bool is_
                              .kind = TW_RETIRED_INDIRECT,
                              .flags = TW_RETIRED_TAKEN };
 
-    CHECK_EQ(tw_unit_retire(unit, &at, 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_retire(unit, &at, 1), TW_OK);
 }
 
 static void addresses_take_the_fewest_bytes(void **state)
 {
     struct check_random random = check_random_start(0x61646472);
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = true,
-                                           .no_gathering = true };
+    const struct tw_etmv4_unit_config config = { .size = sizeof config,
+                                                 .is_ete = true,
+                                                 .no_gathering = true };
     const size_t times = check_scale(100000);
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
     uint64_t sizes[10] = { 0 };
 
     (void)state;
@@ -239,17 +239,17 @@ static void addresses_take_the_fewest_bytes(void **state)
                                                  .is_64bit = !is_t32 };
         uint64_t at = 0x1000;
 
-        CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
         set_registers(unit, "TRCVICTLR=0x201 TRCCONFIGR=1 TRCPRGCTLR=1");
-        CHECK_EQ(tw_unit_context(unit, &context), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_context(unit, &context), TW_OK);
         for (size_t i = 0; i < times; i++) {
             const uint64_t next = wander(&random, history);
             const size_t want = smallest(history, at, is_t32);
             size_t made;
 
-            tw_unit_take(unit);
+            tw_etmv4_unit_take(unit);
             branch_to(unit, at, next, is_t32);
-            (void)tw_unit_output(unit, &made);
+            (void)tw_etmv4_unit_output(unit, &made);
             if (i)                        /* the first brings more: A-Sync, Trace Info ... */
                 CHECK_EQ(made, want + 1); /* and the atom */
             sizes[want]++;
@@ -257,7 +257,7 @@ static void addresses_take_the_fewest_bytes(void **state)
             history[0] = (struct known){ at, is_t32 };
             at = next;
         }
-        tw_unit_free(unit);
+        tw_etmv4_unit_free(unit);
     }
     CHECK(sizes[1] && sizes[2] && sizes[3] && sizes[5] && sizes[9]);
 }
@@ -278,23 +278,24 @@ static void presets_program_the_registers(void **state)
     };
 
     (void)state;
-    for (unsigned preset = TW_UNIT_MINIMAL; preset <= TW_UNIT_INCLUDE; preset++) {
-        const struct tw_unit_config config = { .size = sizeof config, .is_ete = true };
-        struct tw_unit *unit;
+    for (unsigned preset = TW_ETMV4_UNIT_MINIMAL; preset <= TW_ETMV4_UNIT_INCLUDE; preset++) {
+        const struct tw_etmv4_unit_config config = { .size = sizeof config, .is_ete = true };
+        struct tw_etmv4_unit *unit;
         uint64_t value;
 
-        CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-        CHECK_EQ(tw_unit_preset(unit, (enum tw_unit_preset)preset, 0x1000, 0x1ffc), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_preset(unit, (enum tw_etmv4_unit_preset)preset, 0x1000, 0x1ffc),
+                 TW_OK);
         for (size_t i = 0; i < LENGTH(want); i++) {
             CHECK_CASE(want[i].name);
-            CHECK_EQ(tw_unit_read_register(unit, want[i].name, &value), TW_OK);
-            CHECK_EQ(value, preset == TW_UNIT_MINIMAL   ? want[i].minimal
-                            : preset == TW_UNIT_EXCLUDE ? want[i].exclude
-                                                        : want[i].include);
+            CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, want[i].name), TW_OK);
+            CHECK_EQ(value, preset == TW_ETMV4_UNIT_MINIMAL   ? want[i].minimal
+                            : preset == TW_ETMV4_UNIT_EXCLUDE ? want[i].exclude
+                                                              : want[i].include);
         }
-        CHECK_EQ(tw_unit_read_register(unit, "TRCTRACEIDR", &value), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, "TRCTRACEIDR"), TW_OK);
         CHECK(value != 0);
-        tw_unit_free(unit);
+        tw_etmv4_unit_free(unit);
     }
 }
 
@@ -314,13 +315,13 @@ static void refuses_what_cannot_be(void **state)
         { "no such register", "", "register TRCFOO=1" },
         { "no such register of many", "", "register TRFCR_EL12=1" },
     };
-    const struct tw_unit_config config = { .size = sizeof config };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config };
+    struct tw_etmv4_unit *unit;
     uint64_t value;
 
     (void)state;
     for (size_t i = 0; i < LENGTH(bad); i++) {
-        const struct tw_unit_config ete = { .is_ete = true };
+        const struct tw_etmv4_unit_config ete = { .is_ete = true };
         struct shown shown = { 0 };
         uint8_t *bytes;
         size_t size;
@@ -331,40 +332,40 @@ static void refuses_what_cannot_be(void **state)
         free(bytes);
     }
     CHECK_CASE("registers");
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR16", 0), TW_E_ARGUMENT);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR", 0), TW_E_ARGUMENT);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCACVR15", 5), TW_OK);
-    CHECK_EQ(tw_unit_read_register(unit, "TRCACVR15", &value), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCACVR16", 0), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCACVR", 0), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCACVR15", 5), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, "TRCACVR15"), TW_OK);
     CHECK_EQ(value, 5);
-    CHECK_EQ(tw_unit_read_register(unit, "", &value), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, ""), TW_E_ARGUMENT);
     set_register(unit, "TRCSYNCPR", 7);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
     set_register(unit, "TRCSYNCPR", 0);
     set_register(unit, "TRCCONFIGR", 0x11);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
     set_register(unit, "TRCCCCTLR", 4);
     set_register(unit, "TRCIDR8", 5000);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
-    tw_unit_free(unit);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 1), TW_E_CONFIG);
+    tw_etmv4_unit_free(unit);
 }
 
 static void choices_by_name(void **state)
 {
-    struct tw_unit_config config = { .size = sizeof config };
+    struct tw_etmv4_unit_config config = { .size = sizeof config };
 
     (void)state;
-    CHECK_EQ(tw_unit_config_set(&config, "return-stack", 15), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "return-stack", 16), TW_E_ARGUMENT);
-    CHECK_EQ(tw_unit_config_set(&config, "source-addresses", 2), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "q", 70000), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "q-uncounted", 1), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "fifo", 64), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "cycles-per-byte", 3), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "self-hosted", 1), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "self-hosted", 2), TW_E_ARGUMENT);
-    CHECK_EQ(tw_unit_config_set(&config, "at-once", 1), TW_OK);
-    CHECK_EQ(tw_unit_config_set(&config, "speed", 1), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "return-stack", 15), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "return-stack", 16), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "source-addresses", 2), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "q", 70000), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "q-uncounted", 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "fifo", 64), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "cycles-per-byte", 3), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "self-hosted", 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "self-hosted", 2), TW_E_ARGUMENT);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "at-once", 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "speed", 1), TW_E_ARGUMENT);
     CHECK_EQ(config.return_stack_depth, 15);
     CHECK_EQ(config.source_addresses, 2);
     CHECK_EQ(config.q_instructions, 70000);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/etmv4_unit.h>
 #include <trackway/frame.h>
 #include <trackway/image.h>
 #include <trackway/log.h>
 #include <trackway/tree.h>
-#include <trackway/unit.h>
 
 #include "etmv4/test_moments.h"
 
@@ -80,7 +80,7 @@ static inline struct tw_image *memory_image(const struct memory *memory)
 {
     struct tw_image *image;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     for (size_t i = 0; i < memory->count; i++) {
         const struct tw_region region = { .size = sizeof region,
                                           .address = memory->pages[i]->base,
@@ -395,12 +395,12 @@ static inline void see_element(struct held_against *seen, const struct tw_elemen
 
 enum { REGISTERS_MOST = 24 };
 
-static inline size_t unit_registers(const struct tw_unit *unit,
+static inline size_t unit_registers(const struct tw_etmv4_unit *unit,
                                     struct tw_register list[REGISTERS_MOST])
 {
     size_t count = 0;
 
-    while (tw_unit_register(unit, count, &list[count]) == TW_OK)
+    while (tw_etmv4_unit_register(unit, &list[count], count) == TW_OK)
         count++;
     return count;
 }
@@ -422,7 +422,7 @@ struct decoding {
     uint8_t id;
 };
 
-static inline struct decoding decoding_new(const struct tw_unit *unit, bool is_ete,
+static inline struct decoding decoding_new(const struct tw_etmv4_unit *unit, bool is_ete,
                                            struct tw_image *image, bool is_framed)
 {
     const struct tw_tree_config config = {
@@ -444,7 +444,7 @@ static inline struct decoding decoding_new(const struct tw_unit *unit, bool is_e
     CHECK_EQ(tw_tree_new(&decoding.tree, &config, NULL), TW_OK);
     CHECK_EQ(tw_tree_add_source(decoding.tree, &decoding.id, &source), TW_OK);
     if (is_framed)
-        CHECK_EQ(tw_framer_new(&decoding.framer, &framer), TW_OK);
+        CHECK_EQ(tw_framer_new(&decoding.framer, &framer, NULL), TW_OK);
     return decoding;
 }
 
@@ -480,16 +480,16 @@ static inline void decoding_end(struct decoding *decoding, struct held_against *
     tw_framer_free(decoding->framer);
 }
 
-static inline void set_register(struct tw_unit *unit, const char *name, uint64_t value)
+static inline void set_register(struct tw_etmv4_unit *unit, const char *name, uint64_t value)
 {
-    const enum tw_status status = tw_unit_write_register(unit, name, value);
+    const enum tw_status status = tw_etmv4_unit_write_register(unit, name, value);
 
     if (status != TW_OK)
-        printf("%s\n", tw_unit_fault(unit));
+        printf("%s\n", tw_etmv4_unit_fault(unit));
     CHECK_EQ(status, TW_OK);
 }
 
-/* P0 instructions of the units as tw_unit_new makes them. */
+/* P0 instructions of the units as tw_etmv4_unit_new makes them. */
 static inline uint32_t p0_kinds(bool is_ete)
 {
     return 1u << TW_RETIRED_BRANCH | 1u << TW_RETIRED_INDIRECT | 1u << TW_RETIRED_ISB |

@@ -69,7 +69,7 @@ static uint64_t total_of(const struct program *program, const struct setting *se
 }
 
 /* Returns how many things came back. */
-static uint64_t check_part(const struct tw_unit *unit, const struct program *program,
+static uint64_t check_part(const struct tw_etmv4_unit *unit, const struct program *program,
                            const struct setting *setting, struct tw_image *image,
                            const struct buffer *buffer, enum way way)
 {
@@ -146,7 +146,7 @@ static void programs_through_the_buffer(void **state)
         struct program *program = malloc(sizeof *program);
         struct buffer *buffer = malloc(sizeof *buffer);
         struct moments moments = { 0 };
-        struct tw_unit *unit;
+        struct tw_etmv4_unit *unit;
         struct tw_image *image;
         const uint8_t *bytes;
         size_t size;
@@ -166,9 +166,9 @@ static void programs_through_the_buffer(void **state)
         unit = make_unit(&setting, &moments);
         set_register(unit, "TRCPRGCTLR", 1);
         for (size_t j = 0; j < program->step_count; j++)
-            CHECK_EQ(tw_unit_step(unit, &program->steps[j]), TW_OK);
+            CHECK_EQ(tw_etmv4_unit_step(unit, &program->steps[j]), TW_OK);
         set_register(unit, "TRCPRGCTLR", 0);
-        bytes = tw_unit_output(unit, &size);
+        bytes = tw_etmv4_unit_output(unit, &size);
         buffer_new(buffer, 1 + (unsigned)(i % 2), is_late ? TW_TRBE_LATE : TW_TRBE_SEQUENTIAL);
         go_through(buffer, way, &random, bytes, size);
         check_drained(buffer, way, bytes, size);
@@ -179,7 +179,7 @@ static void programs_through_the_buffer(void **state)
         bytes_in[way] += size;
         buffer_free(buffer);
         free(moments.items);
-        tw_unit_free(unit);
+        tw_etmv4_unit_free(unit);
         tw_image_free(image);
         program_free(program);
         free(buffer);

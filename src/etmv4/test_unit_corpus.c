@@ -117,12 +117,12 @@ static const uint8_t *pass(struct trace *trace, const struct programming *how,
     return trace->buffer->drained;
 }
 
-static void take_output(struct tw_unit *unit, struct decoding *decoding,
+static void take_output(struct tw_etmv4_unit *unit, struct decoding *decoding,
                         struct held_against *seen, struct trace *trace,
                         const struct programming *how)
 {
     size_t made;
-    const uint8_t *bytes = tw_unit_output(unit, &made);
+    const uint8_t *bytes = tw_etmv4_unit_output(unit, &made);
 
     bytes = pass(trace, how, bytes, made);
     decoding_feed(decoding, seen, bytes, made);
@@ -136,10 +136,10 @@ static void take_output(struct tw_unit *unit, struct decoding *decoding,
         memcpy(trace->bytes + trace->size, bytes, made);
         trace->size += made;
     }
-    tw_unit_take(unit);
+    tw_etmv4_unit_take(unit);
 }
 
-static void ask_peer(const char *name, const struct tw_unit *unit, struct tw_image *image,
+static void ask_peer(const char *name, const struct tw_etmv4_unit *unit, struct tw_image *image,
                      struct choice *choice, const struct trace *trace)
 {
     struct oracle oracle = make_oracle(name, choice);
@@ -152,16 +152,16 @@ static void ask_peer(const char *name, const struct tw_unit *unit, struct tw_ima
     free(oracle.waiting);
 }
 
-static struct tw_unit *make_unit(const struct choice *choice)
+static struct tw_etmv4_unit *make_unit(const struct choice *choice)
 {
     const struct programming *how = choice->how;
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = how->is_ete,
-                                           .q_instructions = how->q_instructions,
-                                           .source_addresses = how->source_addresses };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config,
+                                                 .is_ete = how->is_ete,
+                                                 .q_instructions = how->q_instructions,
+                                                 .source_addresses = how->source_addresses };
+    struct tw_etmv4_unit *unit;
 
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_register(unit, "TRCTRACEIDR", 0x10);
     set_register(unit, "TRCVICTLR", 0x201 | how->excluded_levels << 16);
     set_register(unit, "TRCCONFIGR", how->configr);
@@ -182,7 +182,7 @@ static void round_trip(const char *name, struct tw_image *image, struct choice *
     struct oracle oracle = make_oracle(name, choice);
     struct held_against seen = hold_against(&oracle, how, name);
     struct steps steps = { .log = open_log(name) };
-    struct tw_unit *unit = make_unit(choice);
+    struct tw_etmv4_unit *unit = make_unit(choice);
     struct decoding decoding = decoding_new(unit, how->is_ete, image, how->through == FRAMES);
     struct trace trace = { .random = check_random_start(how->through) };
     struct tw_step step;
@@ -196,8 +196,8 @@ static void round_trip(const char *name, struct tw_image *image, struct choice *
     while (steps_next(&steps, &step)) {
         size_t made;
 
-        CHECK_EQ(tw_unit_step(unit, &step), TW_OK);
-        (void)tw_unit_output(unit, &made);
+        CHECK_EQ(tw_etmv4_unit_step(unit, &step), TW_OK);
+        (void)tw_etmv4_unit_output(unit, &made);
         if (made >= 65536)
             take_output(unit, &decoding, &seen, &trace, how);
     }
@@ -212,7 +212,7 @@ static void round_trip(const char *name, struct tw_image *image, struct choice *
         buffer_free(trace.buffer);
     free(trace.buffer);
     free(trace.bytes);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
     tw_log_free(steps.log);
     tw_log_free(oracle.steps.log);
     free(seen.moments.items);

@@ -8,7 +8,7 @@
 
 /* ---- the unit ---- */
 
-static void set_many(struct tw_unit *unit, const char *name, const uint32_t *values,
+static void set_many(struct tw_etmv4_unit *unit, const char *name, const uint32_t *values,
                      unsigned first, unsigned count)
 {
     char full[32];
@@ -19,14 +19,14 @@ static void set_many(struct tw_unit *unit, const char *name, const uint32_t *val
     }
 }
 
-static struct tw_unit *make_unit(const struct programming *p)
+static struct tw_etmv4_unit *make_unit(const struct programming *p)
 {
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = p->is_ete,
-                                           .is_self_hosted = p->is_self_hosted };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config,
+                                                 .is_ete = p->is_ete,
+                                                 .is_self_hosted = p->is_self_hosted };
+    struct tw_etmv4_unit *unit;
 
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_register(unit, "TRCTRACEIDR", 0x10);
     set_register(unit, "TRCCONFIGR", p->configr);
     set_register(unit, "TRCVICTLR", p->victlr);
@@ -66,7 +66,7 @@ static struct tw_unit *make_unit(const struct programming *p)
 }
 
 /* The state that registers show must be the model's, too. */
-static void check_state(const struct tw_unit *unit, const struct model *m)
+static void check_state(const struct tw_etmv4_unit *unit, const struct model *m)
 {
     uint64_t value;
 
@@ -74,22 +74,22 @@ static void check_state(const struct tw_unit *unit, const struct model *m)
         char name[32];
 
         (void)snprintf(name, sizeof name, "TRCCNTVR%u", i);
-        CHECK_EQ(tw_unit_read_register(unit, name, &value), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, name), TW_OK);
         CHECK_EQ(value, m->counter[i]);
         (void)snprintf(name, sizeof name, "TRCSSCSR%u", i);
-        CHECK_EQ(tw_unit_read_register(unit, name, &value), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, name), TW_OK);
         CHECK_EQ(value >> 31, m->status[i]);
     }
-    CHECK_EQ(tw_unit_read_register(unit, "TRCSEQSTR", &value), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, "TRCSEQSTR"), TW_OK);
     CHECK_EQ(value, m->sequencer);
-    CHECK_EQ(tw_unit_read_register(unit, "TRCVICTLR", &value), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_read_register(unit, &value, "TRCVICTLR"), TW_OK);
     CHECK_EQ(bits(value, 9, 9), m->is_started);
 }
 
 static uint64_t try_programming(const struct program *program, struct tw_image *image,
                                 const struct programming *p)
 {
-    struct tw_unit *unit = make_unit(p);
+    struct tw_etmv4_unit *unit = make_unit(p);
     struct decoding decoding = decoding_new(unit, p->is_ete, image, false);
     struct model model = model_new(p), again = model;
     struct oracle oracle = { .steps = { .list = program->truth, .count = program->truth_count },
@@ -106,9 +106,9 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
 
     set_register(unit, "TRCPRGCTLR", 1);
     for (size_t i = 0; i < program->step_count; i++)
-        CHECK_EQ(tw_unit_step(unit, &program->steps[i]), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_step(unit, &program->steps[i]), TW_OK);
     set_register(unit, "TRCPRGCTLR", 0);
-    bytes = tw_unit_output(unit, &size);
+    bytes = tw_etmv4_unit_output(unit, &size);
     if (size)
         decoding_feed(&decoding, &seen, bytes, size);
     decoding_end(&decoding, &seen);
@@ -130,7 +130,7 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
         free(seen.moments.items);
         free(peers.waiting);
     }
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
     return came_back;
 }
 

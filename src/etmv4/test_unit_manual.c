@@ -214,7 +214,7 @@ static void tell_peer(char *out, const struct peer_list *list)
     }
 }
 
-static void ask_peer(char *out, const struct tw_unit *unit, struct tw_image *image,
+static void ask_peer(char *out, const struct tw_etmv4_unit *unit, struct tw_image *image,
                      const uint8_t *bytes, size_t size)
 {
     struct peer_list list;
@@ -224,7 +224,7 @@ static void ask_peer(char *out, const struct tw_unit *unit, struct tw_image *ima
     free(list.items);
 }
 #else
-static void ask_peer(char *out, const struct tw_unit *unit, struct tw_image *image,
+static void ask_peer(char *out, const struct tw_etmv4_unit *unit, struct tw_image *image,
                      const uint8_t *bytes, size_t size)
 {
     (void)out;
@@ -236,12 +236,12 @@ static void ask_peer(char *out, const struct tw_unit *unit, struct tw_image *ima
 #endif
 
 /* A unit with the example's registers, for its decoders. */
-static struct tw_unit *example_unit(const char *registers)
+static struct tw_etmv4_unit *example_unit(const char *registers)
 {
-    const struct tw_unit_config config = { .size = sizeof config, .is_ete = true };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config, .is_ete = true };
+    struct tw_etmv4_unit *unit;
 
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_registers(unit, "TRCTRACEIDR=0x10 TRCVICTLR=0x201 TRCCONFIGR=1");
     set_registers(unit, registers);
     return unit;
@@ -256,14 +256,15 @@ static void the_tables_of_the_manual_there_and_back(void **state)
         struct memory memory = { 0 };
         struct decoding decoding;
         struct tw_image *image;
-        struct tw_unit *unit;
+        struct tw_etmv4_unit *unit;
         struct tw_batch batch = { .size = sizeof batch };
         uint8_t *bytes;
         size_t size;
 
         CHECK_CASE(examples[i].name);
-        bytes = check_example((struct tw_unit_config){ .is_ete = true }, examples[i].registers,
-                              examples[i].log, examples[i].elements, examples[i].bytes, &size);
+        bytes = check_example((struct tw_etmv4_unit_config){ .is_ete = true },
+                              examples[i].registers, examples[i].log, examples[i].elements,
+                              examples[i].bytes, &size);
         image = example_image(&memory, examples[i].log);
         unit = example_unit(examples[i].registers);
         decoding = decoding_new(unit, true, image, false);
@@ -279,7 +280,7 @@ static void the_tables_of_the_manual_there_and_back(void **state)
         if (HAS_PEER)
             CHECK_TEXT(out, examples[i].decoded);
         tw_tree_free(decoding.tree);
-        tw_unit_free(unit);
+        tw_etmv4_unit_free(unit);
         tw_image_free(image);
         memory_free(&memory);
         free(bytes);

@@ -5,7 +5,7 @@
 #include "etmv4/test_setting.h"
 
 /* The unit takes one step, and beside it an oracle, which knows how much must be told by then. */
-static void run_beside(struct tw_unit *unit, struct oracle *beside,
+static void run_beside(struct tw_etmv4_unit *unit, struct oracle *beside,
                        const struct program *program)
 {
     for (size_t i = 0; i < program->step_count; i++) {
@@ -16,9 +16,9 @@ static void run_beside(struct tw_unit *unit, struct oracle *beside,
             oracle_instruction(beside, step->instructions);
         else
             oracle_step(beside, step);
-        status = tw_unit_step(unit, step);
+        status = tw_etmv4_unit_step(unit, step);
         if (status != TW_OK)
-            printf("step %zu: %s\n", i, tw_unit_fault(unit));
+            printf("step %zu: %s\n", i, tw_etmv4_unit_fault(unit));
         CHECK_EQ(status, TW_OK);
     }
 }
@@ -30,7 +30,7 @@ static void try_setting(const struct program *program, struct tw_image *image,
     struct oracle oracle = make_oracle(program, &filter, setting);
     struct oracle beside = make_oracle(program, &filter_beside, setting);
     struct moments moments = { .told = &beside.released };
-    struct tw_unit *unit = make_unit(setting, &moments);
+    struct tw_etmv4_unit *unit = make_unit(setting, &moments);
     struct held_against seen = { .oracle = &oracle,
                                  .who = "Trackway",
                                  .checks_cid = tells_cid(setting),
@@ -46,7 +46,7 @@ static void try_setting(const struct program *program, struct tw_image *image,
     set_register(unit, "TRCPRGCTLR", 1);
     run_beside(unit, &beside, program);
     set_register(unit, "TRCPRGCTLR", 0);
-    bytes = tw_unit_output(unit, &size);
+    bytes = tw_etmv4_unit_output(unit, &size);
     decoding_feed(&decoding, &seen, bytes, size);
     decoding_end(&decoding, &seen);
     if (has_moments)
@@ -69,7 +69,7 @@ static void try_setting(const struct program *program, struct tw_image *image,
         free(oracle.waiting);
     }
     free(moments.items);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
 }
 
 static void try_program(struct check_random *random, const struct wishes *wishes,
@@ -324,38 +324,38 @@ static void list_executed(struct addresses *all, const struct program *program)
 static uint64_t overflow_once(struct check_random *random, const struct program *program,
                               uint64_t *losses)
 {
-    const struct tw_unit_config config = { .size = sizeof config,
-                                           .is_ete = true,
-                                           .fifo_size =
-                                               40 + (uint32_t)check_random_below(random, 100),
-                                           .cycles_per_byte =
-                                               1 + (uint32_t)check_random_below(random, 12) };
+    const struct tw_etmv4_unit_config config = {
+        .size = sizeof config,
+        .is_ete = true,
+        .fifo_size = 40 + (uint32_t)check_random_below(random, 100),
+        .cycles_per_byte = 1 + (uint32_t)check_random_below(random, 12)
+    };
     const uint32_t configr = (uint32_t)check_random_next(random) & (RS | TS | CID | BB);
     struct addresses all = { 0 };
     struct tw_image *image = memory_image(&program->memory);
     struct decoding decoding;
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
     const uint8_t *bytes;
     uint64_t told;
     size_t size;
 
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_register(unit, "TRCTRACEIDR", 0x10);
     set_register(unit, "TRCVICTLR", 0x201);
     set_register(unit, "TRCCONFIGR", 1 | configr);
     decoding = decoding_new(unit, true, image, false);
     set_register(unit, "TRCPRGCTLR", 1);
     for (size_t i = 0; i < program->step_count; i++)
-        CHECK_EQ(tw_unit_step(unit, &program->steps[i]), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_step(unit, &program->steps[i]), TW_OK);
     set_register(unit, "TRCPRGCTLR", 0);
-    bytes = tw_unit_output(unit, &size);
+    bytes = tw_etmv4_unit_output(unit, &size);
     CHECK_EQ(tw_tree_feed(decoding.tree, bytes, size), TW_OK);
     CHECK_EQ(tw_tree_finish(decoding.tree), TW_OK);
     list_executed(&all, program);
     told = check_runs(decoding.tree, &all, losses);
     free(all.items);
     tw_tree_free(decoding.tree);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
     tw_image_free(image);
     return told;
 }

@@ -187,8 +187,9 @@ static void each_resource_does_its_part(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(examples); i++) {
-        const struct tw_unit_config config = { .is_ete = true,
-                                               .is_self_hosted = examples[i].is_self_hosted };
+        const struct tw_etmv4_unit_config config = { .is_ete = true,
+                                                     .is_self_hosted =
+                                                         examples[i].is_self_hosted };
         struct shown shown = { .registers = examples[i].after };
         uint8_t *bytes;
         size_t size;
@@ -219,23 +220,23 @@ static void pairs_of_selectors(void **state)
         { true, false, true, { true, false, true, true } },     /* not A or B */
         { true, true, true, { false, true, true, true } },      /* A or B */
     };
-    const struct tw_unit_config config = { .size = sizeof config, .is_ete = true };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config, .is_ete = true };
+    struct tw_etmv4_unit *unit;
 
     (void)state;
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     for (size_t i = 0; i < LENGTH(functions); i++) {
         set_register(unit, "TRCRSCTLR4",
                      0x10001u | (uint32_t)functions[i].a_inverts << 20 |
                          (uint32_t)functions[i].pair_inverts << 21);
         set_register(unit, "TRCRSCTLR5", 0x10002u | (uint32_t)functions[i].b_inverts << 20);
         for (uint8_t inputs = 0; inputs < 4; inputs++) {
-            CHECK_EQ(tw_unit_inputs(unit, inputs), TW_OK);
-            CHECK_EQ(tw_unit_event_is_active(unit, 0x82), functions[i].want[inputs]);
+            CHECK_EQ(tw_etmv4_unit_inputs(unit, inputs), TW_OK);
+            CHECK_EQ(tw_etmv4_unit_event_is_active(unit, 0x82), functions[i].want[inputs]);
         }
     }
-    CHECK(!tw_unit_event_is_active(unit, 0) && tw_unit_event_is_active(unit, 1));
-    tw_unit_free(unit);
+    CHECK(!tw_etmv4_unit_event_is_active(unit, 0) && tw_etmv4_unit_event_is_active(unit, 1));
+    tw_etmv4_unit_free(unit);
 }
 
 /* What 5000 indirect branches leave behind a FIFO of 48 bytes that takes 40 cycles a byte. */
@@ -245,7 +246,7 @@ struct behind {
 
 static struct behind go_through_fifo(uint32_t stallctlr)
 {
-    const struct tw_unit_config config = {
+    const struct tw_etmv4_unit_config config = {
         .size = sizeof config, .is_ete = true, .fifo_size = 48, .cycles_per_byte = 40
     };
     static const uint8_t code[] = { 0x20, 0x00, 0x1f, 0xd6, 0x20, 0x00, 0x1f, 0xd6 };
@@ -253,7 +254,7 @@ static struct behind go_through_fifo(uint32_t stallctlr)
         .size = sizeof region, .address = 0x1000, .length = sizeof code, .name = "code"
     };
     struct tw_image *image;
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
     struct tw_tree *tree;
     const struct tw_tree_config tree_config = { .size = sizeof tree_config };
     struct tw_register registers[REGISTERS_MOST];
@@ -268,9 +269,9 @@ static struct behind go_through_fifo(uint32_t stallctlr)
     size_t size;
     uint8_t id;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, code), TW_OK);
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
     set_registers(unit, "TRCTRACEIDR=0x10 TRCVICTLR=0x201 TRCCONFIGR=1");
     set_register(unit, "TRCSTALLCTLR", stallctlr);
     set_register(unit, "TRCPRGCTLR", 1);
@@ -280,14 +281,14 @@ static struct behind go_through_fifo(uint32_t stallctlr)
                                  .isa = TW_ISA_A64 };
 
         tw_retired_classify(&at, NULL);
-        CHECK_EQ(tw_unit_retire(unit, &at, 1), TW_OK);
+        CHECK_EQ(tw_etmv4_unit_retire(unit, &at, 1), TW_OK);
     }
     set_register(unit, "TRCPRGCTLR", 0);
     source.image = image;
     source.register_count = unit_registers(unit, registers);
     CHECK_EQ(tw_tree_new(&tree, &tree_config, NULL), TW_OK);
     CHECK_EQ(tw_tree_add_source(tree, &id, &source), TW_OK);
-    bytes = tw_unit_output(unit, &size);
+    bytes = tw_etmv4_unit_output(unit, &size);
     CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
     CHECK_EQ(tw_tree_finish(tree), TW_OK);
     while (tw_tree_next(tree, &batch) == TW_OK)
@@ -304,7 +305,7 @@ static struct behind go_through_fifo(uint32_t stallctlr)
             }
         }
     tw_tree_free(tree);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
     tw_image_free(image);
     return behind;
 }

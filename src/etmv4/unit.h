@@ -3,7 +3,7 @@
 #ifndef ETMV4_UNIT_H
 #define ETMV4_UNIT_H
 
-#include <trackway/unit.h>
+#include <trackway/etmv4_unit.h>
 
 #include "base/compiler.h"
 #include "base/fault.h"
@@ -11,7 +11,7 @@
 #include "etmv4/packet.h"
 
 /* Where each register's value is kept; indexed ones take several places. */
-enum tw_unit_slot {
+enum tw_etmv4_unit_slot {
     TW_TRCPRGCTLR,
     TW_TRCSTATR,
     TW_TRCCONFIGR,
@@ -59,20 +59,20 @@ enum tw_unit_slot {
     TW_MDCR_EL3,
     TW_HCR_EL2,
     TW_OSLAR, /* the OS Lock: the unit's own, or the processor's */
-    TW_UNIT_SLOTS
+    TW_ETMV4_UNIT_SLOTS
 };
 
 /* What makes ETE and ETMv4 different units. */
-struct tw_unit_identity {
+struct tw_etmv4_unit_identity {
     bool is_ete;
     struct {
-        uint8_t slot; /* enum tw_unit_slot */
+        uint8_t slot; /* enum tw_etmv4_unit_slot */
         uint32_t value;
     } registers[16]; /* identification registers; a value of 0 ends the list */
 };
-extern const struct tw_unit_identity tw_etmv4_identity, tw_ete_identity;
+extern const struct tw_etmv4_unit_identity tw_etmv4_identity, tw_ete_identity;
 
-enum tw_unit_pending {
+enum tw_etmv4_unit_pending {
     TW_PENDING_NOTHING,
     TW_PENDING_INDIRECT,  /* the return stack may know */
     TW_PENDING_BROADCAST, /* an address must come */
@@ -80,14 +80,14 @@ enum tw_unit_pending {
 };
 
 /* What a cancelled speculation brings back. */
-struct tw_unit_flow {
+struct tw_etmv4_unit_flow {
     uint64_t block_start;           /* block_is_open: the target of the newest P0 */
     uint64_t target;                /* of the newest P0, if known */
     struct tw_step_context context; /* the last one that an element told */
     uint32_t placed;                /* Trace On, Target Address and Context elements so far */
     uint32_t infos;                 /* Trace Info elements so far */
     uint8_t block_isa, target_isa;
-    uint8_t pending; /* enum tw_unit_pending */
+    uint8_t pending; /* enum tw_etmv4_unit_pending */
     bool has_context, is_active, block_is_open;
     bool was_traced;        /* TRCRSR.TA */
     bool is_started;        /* ViewInst start/stop */
@@ -98,8 +98,8 @@ struct tw_unit_flow {
 };
 
 /* An instruction, exception or transaction start that may yet be cancelled. */
-struct tw_unit_record {
-    struct tw_unit_flow flow;              /* after it */
+struct tw_etmv4_unit_record {
+    struct tw_etmv4_unit_flow flow;        /* after it */
     struct tw_step_context context_before; /* told before its P0 element ... */
     uint32_t placed_before;
     uint8_t p0_count; /* P0 elements that it made */
@@ -108,15 +108,15 @@ struct tw_unit_record {
     bool is_instruction, is_branch, is_atom, is_taken, is_indirect, is_broadcast;
 };
 
-struct tw_unit_return {
+struct tw_etmv4_unit_return {
     uint64_t address;
     uint8_t isa;
 };
 
-enum { TW_UNIT_RETURNS = 15, TW_UNIT_SPEC_MOST = 4096 };
+enum { TW_ETMV4_UNIT_RETURNS = 15, TW_ETMV4_UNIT_SPEC_MOST = 4096 };
 
 /* Which parts of the registers matter, worked out when the unit is enabled. */
-struct tw_unit_setup {
+struct tw_etmv4_unit_setup {
     uint32_t max_spec;
     uint32_t threshold, cycle_most;
     uint32_t p0_kinds; /* bit for each enum tw_retired_kind */
@@ -133,23 +133,23 @@ struct tw_unit_setup {
     bool q, q_counts;
 };
 
-struct tw_unit {
+struct tw_etmv4_unit {
     /* Hot: what the plain loop over instructions uses. */
     uint64_t atoms; /* not yet packed, the oldest in bit 0; 1 is E */
     unsigned atom_count;
     uint32_t held; /* not-taken branches that are no atoms yet (source addresses) */
-    struct tw_unit_flow flow;
-    struct tw_unit_setup setup;
+    struct tw_etmv4_unit_flow flow;
+    struct tw_etmv4_unit_setup setup;
     uint8_t *bytes;
     size_t size, room;
     uint64_t since_sync, sync_period; /* bytes; 0: never */
-    struct tw_unit_return returns[TW_UNIT_RETURNS];
+    struct tw_etmv4_unit_return returns[TW_ETMV4_UNIT_RETURNS];
     unsigned return_top, return_count;
 
-    struct tw_unit_config config;
+    struct tw_etmv4_unit_config config;
     struct tw_fault fault;
     enum tw_status failed; /* sticks: out of memory, or speculation that cannot be */
-    uint64_t registers[TW_UNIT_SLOTS];
+    uint64_t registers[TW_ETMV4_UNIT_SLOTS];
     struct tw_etmv4_reader packing; /* history and setup, as a reader has them */
     struct tw_step_context context; /* of the processor */
     struct tw_step_context sent;    /* identifiers as packets have told them */
@@ -180,10 +180,10 @@ struct tw_unit {
     bool is_speculating;
     uint32_t depth;    /* P0 elements sent and not committed */
     uint32_t resolved; /* ... of which so many are certain */
-    struct tw_unit_record *records;
+    struct tw_etmv4_unit_record *records;
     size_t record_first, record_count, record_room;
-    struct tw_unit_flow base; /* before the first of them */
-    bool record_is_open;      /* the last one belongs to what happens now */
+    struct tw_etmv4_unit_flow base; /* before the first of them */
+    bool record_is_open;            /* the last one belongs to what happens now */
 
     /* Resources. */
     uint16_t sac_now, sac_hits; /* comparators that match the instruction; in this cycle */
@@ -201,91 +201,102 @@ struct tw_unit {
     bool fifo_overflowed;
 };
 
-static inline uint32_t tw_unit_value(const struct tw_unit *unit, unsigned slot)
+static inline uint32_t tw_etmv4_unit_value(const struct tw_etmv4_unit *unit, unsigned slot)
 {
     return (uint32_t)unit->registers[slot];
 }
 
 /* unit_register.c */
-enum tw_status tw_unit_enable(struct tw_unit *unit);
+enum tw_status tw_etmv4_unit_enable(struct tw_etmv4_unit *unit);
 
 /* unit_filter.c: ViewInst and what it looks at. */
-bool tw_unit_is_prohibited(const struct tw_unit *unit);
+bool tw_etmv4_unit_is_prohibited(const struct tw_etmv4_unit *unit);
 /* Context or registers changed: is_viewed, and whether resources are paused. */
-void tw_unit_look_again(struct tw_unit *unit);
-bool tw_unit_compare_context(const struct tw_unit *unit, unsigned slot, unsigned number);
+void tw_etmv4_unit_look_again(struct tw_etmv4_unit *unit);
+bool tw_etmv4_unit_compare_context(const struct tw_etmv4_unit *unit, unsigned slot,
+                                   unsigned number);
 /* Notes which comparators match; call once for each instruction. */
-void tw_unit_compare(struct tw_unit *unit, const struct tw_retired *instruction);
-bool tw_unit_view(struct tw_unit *unit, const struct tw_retired *instruction);
+void tw_etmv4_unit_compare(struct tw_etmv4_unit *unit, const struct tw_retired *instruction);
+bool tw_etmv4_unit_view(struct tw_etmv4_unit *unit, const struct tw_retired *instruction);
 /* Whether one of these address ranges (bits 7:0) holds the address; MODE in bit 8. */
-bool tw_unit_in_region(const struct tw_unit *unit, uint32_t control, uint64_t address);
-bool tw_unit_instruments(const struct tw_unit *unit);
+bool tw_etmv4_unit_in_region(const struct tw_etmv4_unit *unit, uint32_t control,
+                             uint64_t address);
+bool tw_etmv4_unit_instruments(const struct tw_etmv4_unit *unit);
 
 /* unit_resource.c */
-bool tw_unit_event_is_active(const struct tw_unit *unit, uint32_t event);
-void tw_unit_step_resources(struct tw_unit *unit); /* the cycle ends */
+bool tw_etmv4_unit_event_is_active(const struct tw_etmv4_unit *unit, uint32_t event);
+void tw_etmv4_unit_step_resources(struct tw_etmv4_unit *unit); /* the cycle ends */
 /* Trace became prohibited, or is not so any more. */
-void tw_unit_pause(struct tw_unit *unit, bool is_paused);
-void tw_unit_take_external(struct tw_unit *unit, uint16_t number);
-void tw_unit_fire(struct tw_unit *unit, uint8_t shots);
+void tw_etmv4_unit_pause(struct tw_etmv4_unit *unit, bool is_paused);
+void tw_etmv4_unit_take_external(struct tw_etmv4_unit *unit, uint16_t number);
+void tw_etmv4_unit_fire(struct tw_etmv4_unit *unit, uint8_t shots);
 
 /* unit_flow.c */
-void tw_unit_retire_plain(struct tw_unit *unit, const struct tw_retired *list, size_t count);
-void tw_unit_retire_slowly(struct tw_unit *unit, const struct tw_retired *instruction);
-void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t address,
-                             uint8_t isa);
-void tw_unit_stop_tracing(struct tw_unit *unit); /* the next instruction begins with Trace On */
-void tw_unit_close_q(struct tw_unit *unit, uint64_t address, uint8_t isa);
+void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_retired *list,
+                                size_t count);
+void tw_etmv4_unit_retire_slowly(struct tw_etmv4_unit *unit,
+                                 const struct tw_retired *instruction);
+void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, uint64_t address,
+                                   uint8_t isa);
+void tw_etmv4_unit_stop_tracing(
+    struct tw_etmv4_unit *unit); /* the next instruction begins with Trace On */
+void tw_etmv4_unit_close_q(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
 /* Nothing follows: what can be told of it. */
-void tw_unit_end_q(struct tw_unit *unit);
-void tw_unit_transact(struct tw_unit *unit, enum tw_transaction what, uint64_t cancelled);
+void tw_etmv4_unit_end_q(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_transact(struct tw_etmv4_unit *unit, enum tw_transaction what,
+                            uint64_t cancelled);
 /* A P0 element is out: commits, cycle counts, timestamps. */
-void tw_unit_after_p0(struct tw_unit *unit);
+void tw_etmv4_unit_after_p0(struct tw_etmv4_unit *unit);
 
 /* unit_speculation.c */
-void tw_unit_count_p0(struct tw_unit *unit);
-struct tw_unit_record *tw_unit_begin_record(struct tw_unit *unit, bool is_instruction);
-void tw_unit_end_record(struct tw_unit *unit);
-void tw_unit_forget_records(struct tw_unit *unit);
-void tw_unit_send_commits(struct tw_unit *unit);
-enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_cancel how);
+void tw_etmv4_unit_count_p0(struct tw_etmv4_unit *unit);
+struct tw_etmv4_unit_record *tw_etmv4_unit_begin_record(struct tw_etmv4_unit *unit,
+                                                        bool is_instruction);
+void tw_etmv4_unit_end_record(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_forget_records(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_send_commits(struct tw_etmv4_unit *unit);
+enum tw_status tw_etmv4_unit_do_cancel(struct tw_etmv4_unit *unit, uint64_t count,
+                                       enum tw_cancel how);
 
 /* unit_element.c: elements to packets to bytes. */
-void tw_unit_stall(struct tw_unit *unit); /* the FIFO is too full: the processor waits */
-void tw_unit_show(struct tw_unit *unit, const struct tw_unit_element *element);
-void tw_unit_pack_atoms(struct tw_unit *unit, unsigned least);
-unsigned tw_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count);
-void tw_unit_put(struct tw_unit *unit, const struct tw_etmv4_packet *packet);
-void tw_unit_put_type(struct tw_unit *unit, uint8_t type);
-void tw_unit_release_held(struct tw_unit *unit);
-void tw_unit_add_atom(struct tw_unit *unit, bool is_taken);
-void tw_unit_emit_sync(struct tw_unit *unit); /* A-Sync and Trace Info */
-void tw_unit_ensure_sync(struct tw_unit *unit);
-void tw_unit_emit_trace_on(struct tw_unit *unit);
+void tw_etmv4_unit_stall(
+    struct tw_etmv4_unit *unit); /* the FIFO is too full: the processor waits */
+void tw_etmv4_unit_show(struct tw_etmv4_unit *unit,
+                        const struct tw_etmv4_unit_element *element);
+void tw_etmv4_unit_pack_atoms(struct tw_etmv4_unit *unit, unsigned least);
+unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count);
+void tw_etmv4_unit_put(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet *packet);
+void tw_etmv4_unit_put_type(struct tw_etmv4_unit *unit, uint8_t type);
+void tw_etmv4_unit_release_held(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken);
+void tw_etmv4_unit_emit_sync(struct tw_etmv4_unit *unit); /* A-Sync and Trace Info */
+void tw_etmv4_unit_ensure_sync(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_emit_trace_on(struct tw_etmv4_unit *unit);
 /* Context if it changed (or always), then the address, in the fewest bytes. */
-void tw_unit_emit_place(struct tw_unit *unit, uint64_t address, uint8_t isa);
-void tw_unit_emit_context(struct tw_unit *unit); /* if it changed */
+void tw_etmv4_unit_emit_place(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
+void tw_etmv4_unit_emit_context(struct tw_etmv4_unit *unit); /* if it changed */
 /* The same, and the address again where the last one is of another instruction set: OpenCSD takes
    that of a context from the last address packet. */
-void tw_unit_emit_context_at(struct tw_unit *unit, uint64_t address, uint8_t isa);
-void tw_unit_emit_exception(struct tw_unit *unit, unsigned type, uint64_t address, uint8_t isa,
-                            bool is_target);
-void tw_unit_emit_source(struct tw_unit *unit, uint64_t address, uint8_t isa);
-void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64_t address,
-                    uint8_t isa);
-void tw_unit_emit_transaction(struct tw_unit *unit, enum tw_transaction what);
-void tw_unit_emit_return(struct tw_unit *unit);
+void tw_etmv4_unit_emit_context_at(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
+void tw_etmv4_unit_emit_exception(struct tw_etmv4_unit *unit, unsigned type, uint64_t address,
+                                  uint8_t isa, bool is_target);
+void tw_etmv4_unit_emit_source(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
+void tw_etmv4_unit_emit_q(struct tw_etmv4_unit *unit, uint32_t count, bool has_count,
+                          uint64_t address, uint8_t isa);
+void tw_etmv4_unit_emit_transaction(struct tw_etmv4_unit *unit, enum tw_transaction what);
+void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit);
 
 /* unit_time.c */
-void tw_unit_emit_commit(struct tw_unit *unit, uint32_t count);
-void tw_unit_emit_cancel(struct tw_unit *unit, uint32_t count, bool is_mispredicted);
-void tw_unit_emit_cycles(struct tw_unit *unit); /* if there is something to say */
-void tw_unit_emit_timestamp(struct tw_unit *unit);
-void tw_unit_emit_events(struct tw_unit *unit, uint8_t mask);
-void tw_unit_emit_loss(struct tw_unit *unit, bool is_overflow);
-void tw_unit_emit_instrumentation(struct tw_unit *unit, uint64_t value);
+void tw_etmv4_unit_emit_commit(struct tw_etmv4_unit *unit, uint32_t count);
+void tw_etmv4_unit_emit_cancel(struct tw_etmv4_unit *unit, uint32_t count,
+                               bool is_mispredicted);
+void tw_etmv4_unit_emit_cycles(struct tw_etmv4_unit *unit); /* if there is something to say */
+void tw_etmv4_unit_emit_timestamp(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_emit_events(struct tw_etmv4_unit *unit, uint8_t mask);
+void tw_etmv4_unit_emit_loss(struct tw_etmv4_unit *unit, bool is_overflow);
+void tw_etmv4_unit_emit_instrumentation(struct tw_etmv4_unit *unit, uint64_t value);
 
-static inline bool tw_unit_context_differs(const struct tw_unit *unit)
+static inline bool tw_etmv4_unit_context_differs(const struct tw_etmv4_unit *unit)
 {
     const struct tw_step_context *now = &unit->context, *told = &unit->flow.context;
 

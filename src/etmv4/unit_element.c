@@ -15,7 +15,7 @@ enum {
     ROOM_MIN = 4096
 };
 
-void tw_unit_show(struct tw_unit *unit, const struct tw_unit_element *element)
+void tw_etmv4_unit_show(struct tw_etmv4_unit *unit, const struct tw_etmv4_unit_element *element)
 {
     if (unit->config.on_element)
         unit->config.on_element(unit->config.element_context, element);
@@ -23,7 +23,7 @@ void tw_unit_show(struct tw_unit *unit, const struct tw_unit_element *element)
 
 /* ---- bytes ---- */
 
-static void drain_fifo(struct tw_unit *unit)
+static void drain_fifo(struct tw_etmv4_unit *unit)
 {
     const uint64_t bytes = (unit->cycle - unit->fifo_drained) / unit->config.cycles_per_byte;
 
@@ -32,7 +32,7 @@ static void drain_fifo(struct tw_unit *unit)
 }
 
 /* The processor waits until no more than so many bytes are in the FIFO. */
-static void wait_for(struct tw_unit *unit, uint64_t most)
+static void wait_for(struct tw_etmv4_unit *unit, uint64_t most)
 {
     drain_fifo(unit);
     if (unit->fifo <= most)
@@ -43,22 +43,23 @@ static void wait_for(struct tw_unit *unit, uint64_t most)
 }
 
 /* TRCSTALLCTLR: where it may stall, at the level that it asks for. */
-void tw_unit_stall(struct tw_unit *unit)
+void tw_etmv4_unit_stall(struct tw_etmv4_unit *unit)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCSTALLCTLR);
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCSTALLCTLR);
     const uint64_t room = unit->config.fifo_size;
 
-    if (control & ISTALL && tw_unit_value(unit, TW_TRCIDR + 3) & IDR3_STALLCTL)
+    if (control & ISTALL && tw_etmv4_unit_value(unit, TW_TRCIDR + 3) & IDR3_STALLCTL)
         wait_for(unit, room - room * (control & LEVEL) / (LEVEL + 1));
 }
 
 /* Whole packets only: when they do not fit, all is lost until the FIFO is empty. */
-static bool fits_fifo(struct tw_unit *unit, size_t size)
+static bool fits_fifo(struct tw_etmv4_unit *unit, size_t size)
 {
     if (!unit->config.fifo_size)
         return true;
-    if (tw_unit_value(unit, TW_TRCSTALLCTLR) & NOOVERFLOW && size <= unit->config.fifo_size &&
-        tw_unit_value(unit, TW_TRCIDR + 3) & IDR3_NOOVERFLOW)
+    if (tw_etmv4_unit_value(unit, TW_TRCSTALLCTLR) & NOOVERFLOW &&
+        size <= unit->config.fifo_size &&
+        tw_etmv4_unit_value(unit, TW_TRCIDR + 3) & IDR3_NOOVERFLOW)
         wait_for(unit, unit->config.fifo_size - size);
     drain_fifo(unit);
     if (unit->fifo + size > unit->config.fifo_size) {
@@ -69,7 +70,7 @@ static bool fits_fifo(struct tw_unit *unit, size_t size)
     return true;
 }
 
-static void append(struct tw_unit *unit, const uint8_t *bytes, size_t size)
+static void append(struct tw_etmv4_unit *unit, const uint8_t *bytes, size_t size)
 {
     if (!size || unit->fifo_overflowed || !fits_fifo(unit, size))
         return;
@@ -91,7 +92,7 @@ static void append(struct tw_unit *unit, const uint8_t *bytes, size_t size)
 /* ---- atoms ---- */
 
 /* The longest packet for the first atoms: how many, and its header. */
-unsigned tw_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count)
+unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count)
 {
     static const struct {
         uint8_t count, pattern, head;
@@ -130,14 +131,14 @@ unsigned tw_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count)
 }
 
 /* Packs while there are `least` atoms or more. */
-void tw_unit_pack_atoms(struct tw_unit *unit, unsigned least)
+void tw_etmv4_unit_pack_atoms(struct tw_etmv4_unit *unit, unsigned least)
 {
     uint8_t heads[QUEUE_MOST];
     size_t count = 0;
 
     while (unit->atom_count && unit->atom_count >= least) {
         const unsigned packed =
-            tw_unit_atom_packet(&heads[count++], unit->atoms, unit->atom_count);
+            tw_etmv4_unit_atom_packet(&heads[count++], unit->atoms, unit->atom_count);
 
         unit->atoms >>= packed;
         unit->atom_count -= packed;
@@ -145,40 +146,41 @@ void tw_unit_pack_atoms(struct tw_unit *unit, unsigned least)
     append(unit, heads, count);
 }
 
-static void queue_atom(struct tw_unit *unit, bool is_taken)
+static void queue_atom(struct tw_etmv4_unit *unit, bool is_taken)
 {
     unit->atoms |= (uint64_t)is_taken << unit->atom_count;
     /* One place stays free, so that no shift is by 64. */
     if (++unit->atom_count == QUEUE_MOST - 1)
-        tw_unit_pack_atoms(unit, ATOMS_MOST);
+        tw_etmv4_unit_pack_atoms(unit, ATOMS_MOST);
 }
 
-void tw_unit_release_held(struct tw_unit *unit)
+void tw_etmv4_unit_release_held(struct tw_etmv4_unit *unit)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_ATOM };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM };
 
     while (unit->held) {
         unit->held--;
         queue_atom(unit, false);
-        tw_unit_show(unit, &element);
-        tw_unit_count_p0(unit);
+        tw_etmv4_unit_show(unit, &element);
+        tw_etmv4_unit_count_p0(unit);
     }
 }
 
-void tw_unit_add_atom(struct tw_unit *unit, bool is_taken)
+void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_ATOM, .is_taken = is_taken };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM,
+                                                   .is_taken = is_taken };
 
     if (unit->held)
-        tw_unit_release_held(unit);
+        tw_etmv4_unit_release_held(unit);
     queue_atom(unit, is_taken);
     if (unit->config.on_element)
-        tw_unit_show(unit, &element);
+        tw_etmv4_unit_show(unit, &element);
 }
 
 /* ---- other packets ---- */
 
-static void write(struct tw_unit *unit, struct tw_writer *out,
+static void write(struct tw_etmv4_unit *unit, struct tw_writer *out,
                   const struct tw_etmv4_packet *packet)
 {
     size_t size = (size_t)(out->end - out->at);
@@ -189,24 +191,24 @@ static void write(struct tw_unit *unit, struct tw_writer *out,
         out->at += size;
 }
 
-void tw_unit_put(struct tw_unit *unit, const struct tw_etmv4_packet *packet)
+void tw_etmv4_unit_put(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet *packet)
 {
     uint8_t bytes[TW_ETMV4_PACKET_MAX];
     struct tw_writer out = { .at = bytes, .end = bytes + sizeof bytes };
 
     if (unit->held || unit->atom_count) {
-        tw_unit_release_held(unit);
-        tw_unit_pack_atoms(unit, 0);
+        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_pack_atoms(unit, 0);
     }
     write(unit, &out, packet);
     append(unit, bytes, (size_t)(out.at - bytes));
 }
 
-void tw_unit_put_type(struct tw_unit *unit, uint8_t type)
+void tw_etmv4_unit_put_type(struct tw_etmv4_unit *unit, uint8_t type)
 {
     const struct tw_etmv4_packet packet = { .base = { .type = type } };
 
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
 /* How an address is sent: the match, or bits that differ from the last one. */
@@ -217,7 +219,7 @@ struct form {
     uint8_t bits;  /* 8, 9: one byte; 16, 17: two; 32; 64 */
 };
 
-static struct form form_of(const struct tw_unit *unit, uint64_t address, uint8_t isa)
+static struct form form_of(const struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const struct tw_etmv4_entry *history = unit->packing.history;
     struct form form = { .sub_isa = isa == TW_ISA_T32, .match = 3 };
@@ -244,7 +246,7 @@ static bool is_long(const struct form *form)
 }
 
 /* Fills the packet of an address, and remembers it. */
-static void fill_address(struct tw_unit *unit, struct tw_etmv4_packet *packet,
+static void fill_address(struct tw_etmv4_unit *unit, struct tw_etmv4_packet *packet,
                          const struct form *form, bool is_source)
 {
     const struct tw_etmv4_entry entry = { .address = form->address, .sub_isa = form->sub_isa };
@@ -273,7 +275,7 @@ static void fill_address(struct tw_unit *unit, struct tw_etmv4_packet *packet,
 }
 
 /* Fills the context of a packet: identifiers only when they changed. */
-static void fill_context(struct tw_unit *unit, struct tw_etmv4_packet *packet)
+static void fill_context(struct tw_etmv4_unit *unit, struct tw_etmv4_packet *packet)
 {
     const struct tw_step_context *now = &unit->context;
 
@@ -294,46 +296,46 @@ static void fill_context(struct tw_unit *unit, struct tw_etmv4_packet *packet)
     unit->has_sent = true;
 }
 
-static void tell_context(struct tw_unit *unit)
+static void tell_context(struct tw_etmv4_unit *unit)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_CONTEXT,
-                                             .context = unit->context };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_CONTEXT,
+                                                   .context = unit->context };
 
     unit->flow.context = unit->context;
     unit->flow.has_context = true;
     unit->flow.placed++;
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_show(unit, &element);
 }
 
-static void tell_address(struct tw_unit *unit, const struct form *form, uint8_t isa)
+static void tell_address(struct tw_etmv4_unit *unit, const struct form *form, uint8_t isa)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_ADDRESS,
-                                             .value = form->address,
-                                             .isa = isa };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ADDRESS,
+                                                   .value = form->address,
+                                                   .isa = isa };
 
     unit->flow.placed++;
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_show(unit, &element);
 }
 
-void tw_unit_emit_context(struct tw_unit *unit)
+void tw_etmv4_unit_emit_context(struct tw_etmv4_unit *unit)
 {
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_CTXT } };
 
-    if (!tw_unit_context_differs(unit))
+    if (!tw_etmv4_unit_context_differs(unit))
         return;
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_release_held(unit);
     tell_context(unit);
     fill_context(unit, &packet);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
-void tw_unit_emit_place(struct tw_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_emit_place(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const struct form form = form_of(unit, address, isa);
     struct tw_etmv4_packet packet = { 0 };
 
-    tw_unit_release_held(unit);
-    if (tw_unit_context_differs(unit)) {
+    tw_etmv4_unit_release_held(unit);
+    if (tw_etmv4_unit_context_differs(unit)) {
         if (is_long(&form)) {
             tell_context(unit);
             fill_address(unit, &packet, &form, false);
@@ -342,48 +344,48 @@ void tw_unit_emit_place(struct tw_unit *unit, uint64_t address, uint8_t isa)
                                                           : TW_ETMV4_ADDR_CTXT_L_32IS0) +
                                          form.sub_isa);
             tell_address(unit, &form, isa);
-            tw_unit_put(unit, &packet);
+            tw_etmv4_unit_put(unit, &packet);
             return;
         }
-        tw_unit_emit_context(unit);
+        tw_etmv4_unit_emit_context(unit);
     }
     fill_address(unit, &packet, &form, false);
     tell_address(unit, &form, isa);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
-void tw_unit_emit_context_at(struct tw_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_emit_context_at(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
-    if (tw_unit_context_differs(unit) && (isa == TW_ISA_T32) != unit->target_sub_isa)
-        tw_unit_emit_place(unit, address, isa);
+    if (tw_etmv4_unit_context_differs(unit) && (isa == TW_ISA_T32) != unit->target_sub_isa)
+        tw_etmv4_unit_emit_place(unit, address, isa);
     else
-        tw_unit_emit_context(unit);
+        tw_etmv4_unit_emit_context(unit);
 }
 
 /* An exception packet and the address packet that is part of it go out as one. */
-static void put_exception(struct tw_unit *unit, const struct tw_etmv4_packet *exception,
+static void put_exception(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet *exception,
                           const struct tw_etmv4_packet *address)
 {
     uint8_t bytes[2 * TW_ETMV4_PACKET_MAX];
     struct tw_writer out = { .at = bytes, .end = bytes + sizeof bytes };
 
-    tw_unit_pack_atoms(unit, 0);
+    tw_etmv4_unit_pack_atoms(unit, 0);
     write(unit, &out, exception);
     if (address)
         write(unit, &out, address);
     append(unit, bytes, (size_t)(out.at - bytes));
 }
 
-void tw_unit_emit_exception(struct tw_unit *unit, unsigned type, uint64_t address, uint8_t isa,
-                            bool is_target)
+void tw_etmv4_unit_emit_exception(struct tw_etmv4_unit *unit, unsigned type, uint64_t address,
+                                  uint8_t isa, bool is_target)
 {
     const bool is_unknown = type == TW_EXCEPTION_PE_RESET && unit->setup.is_ete;
     const struct form form = form_of(unit, is_unknown ? 0 : address, isa);
-    const struct tw_unit_element element = { .type = TW_UNIT_EXCEPTION,
-                                             .number = (uint8_t)type,
-                                             .is_known = !is_unknown,
-                                             .value = form.address,
-                                             .isa = isa };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EXCEPTION,
+                                                   .number = (uint8_t)type,
+                                                   .is_known = !is_unknown,
+                                                   .value = form.address,
+                                                   .isa = isa };
     struct tw_etmv4_packet packet = { .base = { .type = is_unknown ? TW_ETMV4_PE_RESET
                                                                    : TW_ETMV4_EXCEPT } };
     struct tw_etmv4_packet place = { 0 };
@@ -392,15 +394,15 @@ void tw_unit_emit_exception(struct tw_unit *unit, unsigned type, uint64_t addres
     packet.interpretation = is_target && !is_unknown ? 2 : 1;
     packet.is_unknown_address = is_unknown;
     if (is_unknown) {
-        tw_unit_emit_context(unit);
+        tw_etmv4_unit_emit_context(unit);
         tw_etmv4_push(unit->packing.history, (struct tw_etmv4_entry){ 0 });
-        tw_unit_show(unit, &element);
+        tw_etmv4_unit_show(unit, &element);
         put_exception(unit, &packet, NULL);
         return;
     }
-    if (tw_unit_context_differs(unit) && !is_long(&form))
-        tw_unit_emit_context(unit);
-    if (tw_unit_context_differs(unit)) {
+    if (tw_etmv4_unit_context_differs(unit) && !is_long(&form))
+        tw_etmv4_unit_emit_context(unit);
+    if (tw_etmv4_unit_context_differs(unit)) {
         tell_context(unit);
         fill_address(unit, &place, &form, false);
         fill_context(unit, &place);
@@ -412,42 +414,42 @@ void tw_unit_emit_exception(struct tw_unit *unit, unsigned type, uint64_t addres
     }
     if (is_target)
         tell_address(unit, &form, isa);
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_show(unit, &element);
     put_exception(unit, &packet, &place);
 }
 
-void tw_unit_emit_source(struct tw_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_emit_source(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const struct form form = form_of(unit, address, isa);
-    const struct tw_unit_element element = { .type = TW_UNIT_SOURCE_ADDRESS,
-                                             .value = form.address,
-                                             .isa = isa };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_SOURCE_ADDRESS,
+                                                   .value = form.address,
+                                                   .isa = isa };
     struct tw_etmv4_packet packet = { 0 };
 
     unit->held = 0; /* the branches before it: not taken, as the address implies */
     fill_address(unit, &packet, &form, true);
-    tw_unit_show(unit, &element);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
 /* The address comes before a context: what the Q covers ran in the old one. */
-void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64_t address,
-                    uint8_t isa)
+void tw_etmv4_unit_emit_q(struct tw_etmv4_unit *unit, uint32_t count, bool has_count,
+                          uint64_t address, uint8_t isa)
 {
     const struct form form = form_of(unit, address, isa);
-    const struct tw_unit_element element = { .type = TW_UNIT_Q,
-                                             .is_known = has_count,
-                                             .count = count };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_Q,
+                                                   .is_known = has_count,
+                                                   .count = count };
     struct tw_etmv4_packet packet = { 0 };
 
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
     if (!has_count || (form.match == 3 && form.bits == 64)) {
         const struct tw_etmv4_packet alone = { .base = { .type = TW_ETMV4_Q },
                                                .q_type = has_count ? 0xc : 0xf,
                                                .q_count = count };
 
-        tw_unit_put(unit, &alone);
+        tw_etmv4_unit_put(unit, &alone);
         fill_address(unit, &packet, &form, false);
     } else {
         fill_address(unit, &packet, &form, true);
@@ -459,18 +461,18 @@ void tw_unit_emit_q(struct tw_unit *unit, uint32_t count, bool has_count, uint64
                                                    : 0xa + form.sub_isa);
     }
     tell_address(unit, &form, isa);
-    tw_unit_put(unit, &packet);
-    tw_unit_emit_context_at(unit, address, isa);
+    tw_etmv4_unit_put(unit, &packet);
+    tw_etmv4_unit_emit_context_at(unit, address, isa);
 }
 
 /* ---- synchronization and the like ---- */
 
-void tw_unit_emit_sync(struct tw_unit *unit)
+void tw_etmv4_unit_emit_sync(struct tw_etmv4_unit *unit)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_TRACE_INFO };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_TRACE_INFO };
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_TRACE_INFO } };
 
-    tw_unit_put_type(unit, TW_ETMV4_ASYNC);
+    tw_etmv4_unit_put_type(unit, TW_ETMV4_ASYNC);
     unit->since_sync = TW_ETMV4_ASYNC_SIZE;
     unit->sync_is_due = false;
     unit->is_synced = true;
@@ -487,8 +489,8 @@ void tw_unit_emit_sync(struct tw_unit *unit)
         packet.sections |= TW_ETMV4_CYCT;
         packet.threshold = unit->setup.threshold;
     }
-    tw_unit_show(unit, &element);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put(unit, &packet);
     tw_etmv4_history_clear(unit->packing.history);
     unit->last_timestamp = 0;
     unit->has_sent = false;
@@ -499,50 +501,50 @@ void tw_unit_emit_sync(struct tw_unit *unit)
     unit->timestamp_is_due = unit->setup.timestamps;
 }
 
-void tw_unit_ensure_sync(struct tw_unit *unit)
+void tw_etmv4_unit_ensure_sync(struct tw_etmv4_unit *unit)
 {
     if (!unit->is_synced)
-        tw_unit_emit_sync(unit);
+        tw_etmv4_unit_emit_sync(unit);
 }
 
-void tw_unit_emit_trace_on(struct tw_unit *unit)
+void tw_etmv4_unit_emit_trace_on(struct tw_etmv4_unit *unit)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_TRACE_ON };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_TRACE_ON };
 
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
-    tw_unit_put_type(unit, TW_ETMV4_TRACE_ON);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put_type(unit, TW_ETMV4_TRACE_ON);
     unit->return_count = 0; /* analyzers drop theirs here */
     unit->flow.placed++;
 }
 
-void tw_unit_emit_return(struct tw_unit *unit)
+void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_EXCEPTION_RETURN };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EXCEPTION_RETURN };
 
-    tw_unit_show(unit, &element);
-    tw_unit_put_type(unit, TW_ETMV4_EXCEPT_RTN);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put_type(unit, TW_ETMV4_EXCEPT_RTN);
 }
 
-void tw_unit_emit_transaction(struct tw_unit *unit, enum tw_transaction what)
+void tw_etmv4_unit_emit_transaction(struct tw_etmv4_unit *unit, enum tw_transaction what)
 {
     static const struct {
         uint8_t element, packet;
     } kinds[] = {
-        [TW_TRANS_START] = { TW_UNIT_TRANSACTION_START, TW_ETMV4_TRANS_ST },
-        [TW_TRANS_COMMIT] = { TW_UNIT_TRANSACTION_COMMIT, TW_ETMV4_TRANS_COMMIT },
-        [TW_TRANS_FAIL] = { TW_UNIT_TRANSACTION_FAILURE, TW_ETMV4_TRANS_FAIL },
+        [TW_TRANS_START] = { TW_ETMV4_UNIT_TRANSACTION_START, TW_ETMV4_TRANS_ST },
+        [TW_TRANS_COMMIT] = { TW_ETMV4_UNIT_TRANSACTION_COMMIT, TW_ETMV4_TRANS_COMMIT },
+        [TW_TRANS_FAIL] = { TW_ETMV4_UNIT_TRANSACTION_FAILURE, TW_ETMV4_TRANS_FAIL },
     };
-    const struct tw_unit_element element = { .type = kinds[what].element };
+    const struct tw_etmv4_unit_element element = { .type = kinds[what].element };
     struct tw_etmv4_packet packet = { .base = { .type = kinds[what].packet } };
 
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
     if (what == TW_TRANS_FAIL) {
         packet.exception = 0x18;
         packet.interpretation = 1;
         packet.is_unknown_address = true;
         tw_etmv4_push(unit->packing.history, (struct tw_etmv4_entry){ 0 });
     }
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
 }

@@ -19,13 +19,13 @@ static bool is_excluded(uint32_t value, unsigned shift, const struct tw_step_con
     return value >> (shift + el) & 1;
 }
 
-bool tw_unit_is_prohibited(const struct tw_unit *unit)
+bool tw_etmv4_unit_is_prohibited(const struct tw_etmv4_unit *unit)
 {
     const struct tw_step_context *context = &unit->context;
     const bool tge = unit->registers[TW_HCR_EL2] >> 27 & 1;
-    const uint32_t el1 = tw_unit_value(unit, TW_TRFCR_EL1);
-    const uint32_t el2 = tw_unit_value(unit, TW_TRFCR_EL2);
-    const uint32_t el3 = tw_unit_value(unit, TW_MDCR_EL3);
+    const uint32_t el1 = tw_etmv4_unit_value(unit, TW_TRFCR_EL1);
+    const uint32_t el2 = tw_etmv4_unit_value(unit, TW_TRFCR_EL2);
+    const uint32_t el3 = tw_etmv4_unit_value(unit, TW_MDCR_EL3);
 
     if (unit->is_halted || unit->is_barred)
         return true;
@@ -45,33 +45,34 @@ bool tw_unit_is_prohibited(const struct tw_unit *unit)
     }
 }
 
-void tw_unit_look_again(struct tw_unit *unit)
+void tw_etmv4_unit_look_again(struct tw_etmv4_unit *unit)
 {
-    const bool is_prohibited = tw_unit_is_prohibited(unit);
+    const bool is_prohibited = tw_etmv4_unit_is_prohibited(unit);
     const bool pauses =
         is_prohibited ||
-        (unit->is_asleep && !(tw_unit_value(unit, TW_TRCEVENTCTL1R) & LPOVERRIDE));
+        (unit->is_asleep && !(tw_etmv4_unit_value(unit, TW_TRCEVENTCTL1R) & LPOVERRIDE));
 
-    unit->is_viewed =
-        !is_prohibited && !is_excluded(tw_unit_value(unit, TW_TRCVICTLR), 16, &unit->context);
+    unit->is_viewed = !is_prohibited &&
+                      !is_excluded(tw_etmv4_unit_value(unit, TW_TRCVICTLR), 16, &unit->context);
     unit->is_changed = true;
     if (pauses != unit->is_paused)
-        tw_unit_pause(unit, pauses);
+        tw_etmv4_unit_pause(unit, pauses);
     if (is_prohibited && unit->is_enabled && !unit->is_overflowing) {
-        tw_unit_end_q(unit);
-        tw_unit_release_held(unit);
-        tw_unit_stop_tracing(unit);
+        tw_etmv4_unit_end_q(unit);
+        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_stop_tracing(unit);
     }
 }
 
-bool tw_unit_compare_context(const struct tw_unit *unit, unsigned slot, unsigned number)
+bool tw_etmv4_unit_compare_context(const struct tw_etmv4_unit *unit, unsigned slot,
+                                   unsigned number)
 {
     const bool is_cid = slot == TW_TRCCIDCVR;
     const uint32_t value = is_cid ? unit->context.context_id : unit->context.vmid;
     const unsigned control = is_cid ? TW_TRCCIDCCTLR : TW_TRCVMIDCCTLR;
     const uint32_t ignored =
-        tw_unit_value(unit, control + number / 4) >> (8 * (number % 4)) & 0xff;
-    const uint32_t changed = value ^ tw_unit_value(unit, slot + number);
+        tw_etmv4_unit_value(unit, control + number / 4) >> (8 * (number % 4)) & 0xff;
+    const uint32_t changed = value ^ tw_etmv4_unit_value(unit, slot + number);
 
     for (unsigned i = 0; i < 4; i++)
         if (!(ignored >> i & 1) && changed >> (8 * i) & 0xff)
@@ -80,28 +81,30 @@ bool tw_unit_compare_context(const struct tw_unit *unit, unsigned slot, unsigned
 }
 
 /* What TRCACATR asks besides the address. */
-static bool attributes_match(const struct tw_unit *unit, unsigned number)
+static bool attributes_match(const struct tw_etmv4_unit *unit, unsigned number)
 {
-    const uint32_t attributes = tw_unit_value(unit, TW_TRCACATR + number);
+    const uint32_t attributes = tw_etmv4_unit_value(unit, TW_TRCACATR + number);
     const unsigned context = attributes >> 4 & 7;
 
     if (!attributes)
         return true;
     if (is_excluded(attributes, 8, &unit->context))
         return false;
-    if (attributes >> 2 & 1 && !tw_unit_compare_context(unit, TW_TRCCIDCVR, context))
+    if (attributes >> 2 & 1 && !tw_etmv4_unit_compare_context(unit, TW_TRCCIDCVR, context))
         return false;
-    return !(attributes >> 3 & 1) || tw_unit_compare_context(unit, TW_TRCVMIDCVR, context);
+    return !(attributes >> 3 & 1) ||
+           tw_etmv4_unit_compare_context(unit, TW_TRCVMIDCVR, context);
 }
 
-static bool range_matches(const struct tw_unit *unit, unsigned number, uint64_t address)
+static bool range_matches(const struct tw_etmv4_unit *unit, unsigned number, uint64_t address)
 {
     const uint64_t *ends = &unit->registers[TW_TRCACVR + 2 * number];
 
     return address >= ends[0] && address <= ends[1] && attributes_match(unit, 2 * number);
 }
 
-bool tw_unit_in_region(const struct tw_unit *unit, uint32_t control, uint64_t address)
+bool tw_etmv4_unit_in_region(const struct tw_etmv4_unit *unit, uint32_t control,
+                             uint64_t address)
 {
     const bool includes = control >> 8 & 1;
 
@@ -112,21 +115,21 @@ bool tw_unit_in_region(const struct tw_unit *unit, uint32_t control, uint64_t ad
 }
 
 /* Single-shot comparators that the instruction hits, by themselves or by the PE's inputs. */
-static uint8_t find_shots(const struct tw_unit *unit)
+static uint8_t find_shots(const struct tw_etmv4_unit *unit)
 {
     uint8_t shots = 0;
 
     for (unsigned i = 0; i < 8; i++) {
-        const uint32_t control = tw_unit_value(unit, TW_TRCSSCCR + i);
+        const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCSSCCR + i);
 
         if ((control & unit->sac_now) || (control >> 16 & 0xff & unit->arc_now) ||
-            (tw_unit_value(unit, TW_TRCSSPCICR + i) & unit->inputs))
+            (tw_etmv4_unit_value(unit, TW_TRCSSPCICR + i) & unit->inputs))
             shots |= (uint8_t)(1u << i);
     }
     return shots;
 }
 
-void tw_unit_compare(struct tw_unit *unit, const struct tw_retired *instruction)
+void tw_etmv4_unit_compare(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
     uint8_t shots;
 
@@ -157,22 +160,22 @@ void tw_unit_compare(struct tw_unit *unit, const struct tw_retired *instruction)
     else if (unit->flow.in_transaction)
         unit->waiting_shots |= shots;
     else
-        tw_unit_fire(unit, shots);
+        tw_etmv4_unit_fire(unit, shots);
 }
 
-static bool is_included(const struct tw_unit *unit)
+static bool is_included(const struct tw_etmv4_unit *unit)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCVIIECTLR);
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCVIIECTLR);
     const uint32_t include = control & 0xff, exclude = control >> 16 & 0xff;
 
     return (!include || include & unit->arc_now) && !(exclude & unit->arc_now);
 }
 
-bool tw_unit_view(struct tw_unit *unit, const struct tw_retired *instruction)
+bool tw_etmv4_unit_view(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
-    const uint32_t points = tw_unit_value(unit, TW_TRCVISSCTLR);
-    const uint32_t inputs = tw_unit_value(unit, TW_TRCVIPCSSCTLR);
-    const uint32_t event = tw_unit_value(unit, TW_TRCVICTLR) & 0x9f;
+    const uint32_t points = tw_etmv4_unit_value(unit, TW_TRCVISSCTLR);
+    const uint32_t inputs = tw_etmv4_unit_value(unit, TW_TRCVIPCSSCTLR);
+    const uint32_t event = tw_etmv4_unit_value(unit, TW_TRCVICTLR) & 0x9f;
     bool is_started;
 
     (void)instruction;
@@ -184,19 +187,19 @@ bool tw_unit_view(struct tw_unit *unit, const struct tw_retired *instruction)
     if ((points >> 16 & unit->sac_now) || (inputs >> 16 & unit->inputs))
         unit->flow.is_started = false; /* behind this instruction */
     return is_started && unit->is_viewed && is_included(unit) &&
-           (event == 1 || tw_unit_event_is_active(unit, event));
+           (event == 1 || tw_etmv4_unit_event_is_active(unit, event));
 }
 
-bool tw_unit_instruments(const struct tw_unit *unit)
+bool tw_etmv4_unit_instruments(const struct tw_etmv4_unit *unit)
 {
     const struct tw_step_context *context = &unit->context;
     const bool tge = unit->registers[TW_HCR_EL2] >> 27 & 1;
-    const uint32_t el1 = tw_unit_value(unit, TW_TRCITECR_EL1);
-    const uint32_t el2 = tw_unit_value(unit, TW_TRCITECR_EL2);
-    const uint32_t debug = tw_unit_value(unit, TW_TRCITEEDCR);
+    const uint32_t el1 = tw_etmv4_unit_value(unit, TW_TRCITECR_EL1);
+    const uint32_t el2 = tw_etmv4_unit_value(unit, TW_TRCITECR_EL2);
+    const uint32_t debug = tw_etmv4_unit_value(unit, TW_TRCITEEDCR);
     bool is_on;
 
-    if (!unit->setup.has_ite || !context->is_64bit || tw_unit_is_prohibited(unit))
+    if (!unit->setup.has_ite || !context->is_64bit || tw_etmv4_unit_is_prohibited(unit))
         return false;
     is_on = context->el == 0   ? (tge ? el2 : el1) & 1
             : context->el == 1 ? el1 >> 1 & 1
@@ -210,5 +213,5 @@ bool tw_unit_instruments(const struct tw_unit *unit)
                                                                          : 6) &
                              1))
         return false;
-    return is_on || tw_unit_value(unit, TW_TRCCONFIGR) >> 18 & 1;
+    return is_on || tw_etmv4_unit_value(unit, TW_TRCCONFIGR) >> 18 & 1;
 }

@@ -2,25 +2,25 @@
 /* The trace unit: instructions, exceptions and transactions to elements. */
 #include "etmv4/unit.h"
 
-static bool is_p0(const struct tw_unit *unit, const struct tw_retired *instruction)
+static bool is_p0(const struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
     return unit->setup.p0_kinds >> instruction->kind & 1;
 }
 
 /* ---- return stack ---- */
 
-static void push_return(struct tw_unit *unit, uint64_t address, uint8_t isa)
+static void push_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     unit->return_top = (unit->return_top + 1) % unit->setup.return_depth;
-    unit->returns[unit->return_top] = (struct tw_unit_return){ address, isa };
+    unit->returns[unit->return_top] = (struct tw_etmv4_unit_return){ address, isa };
     if (unit->return_count < unit->setup.return_depth)
         unit->return_count++;
 }
 
 /* Whether the address may be left out, since the analyzer finds it on its stack. */
-static bool pop_return(struct tw_unit *unit, uint64_t address, uint8_t isa)
+static bool pop_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
-    const struct tw_unit_return *top = &unit->returns[unit->return_top];
+    const struct tw_etmv4_unit_return *top = &unit->returns[unit->return_top];
 
     if (unit->return_count == 0 || top->address != address || top->isa != isa)
         return false;
@@ -34,44 +34,44 @@ static bool pop_return(struct tw_unit *unit, uint64_t address, uint8_t isa)
 /* ---- where a block begins ---- */
 
 /* The first instruction behind a P0 element, or behind a cancelled one. */
-static void settle(struct tw_unit *unit, uint64_t address, uint8_t isa)
+static void settle(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const uint8_t pending = unit->flow.pending;
 
     unit->flow.pending = TW_PENDING_NOTHING;
     if (TW_UNLIKELY(unit->sync_is_due)) {
-        tw_unit_send_commits(unit);
-        tw_unit_emit_sync(unit);
-        tw_unit_emit_place(unit, address, isa);
+        tw_etmv4_unit_send_commits(unit);
+        tw_etmv4_unit_emit_sync(unit);
+        tw_etmv4_unit_emit_place(unit, address, isa);
         unit->popped = false;
     } else if (pending == TW_PENDING_INDIRECT &&
-               !(unit->is_changed && tw_unit_context_differs(unit)) &&
+               !(unit->is_changed && tw_etmv4_unit_context_differs(unit)) &&
                pop_return(unit, address, isa)) {
         ;
     } else if (pending) {
-        tw_unit_emit_place(unit, address, isa);
+        tw_etmv4_unit_emit_place(unit, address, isa);
     } else if (unit->is_changed) {
-        tw_unit_emit_context_at(unit, address, isa);
+        tw_etmv4_unit_emit_context_at(unit, address, isa);
     }
     unit->is_changed = false;
 }
 
-static void start_transaction(struct tw_unit *unit)
+static void start_transaction(struct tw_etmv4_unit *unit)
 {
-    tw_unit_emit_transaction(unit, TW_TRANS_START);
+    tw_etmv4_unit_emit_transaction(unit, TW_TRANS_START);
     unit->flow.told_transaction = true;
     if (unit->setup.start_is_p0)
-        tw_unit_count_p0(unit);
+        tw_etmv4_unit_count_p0(unit);
 }
 
-static void begin_tracing(struct tw_unit *unit, uint64_t address, uint8_t isa)
+static void begin_tracing(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     if (!unit->is_synced || unit->sync_is_due) {
-        tw_unit_send_commits(unit);
-        tw_unit_emit_sync(unit);
+        tw_etmv4_unit_send_commits(unit);
+        tw_etmv4_unit_emit_sync(unit);
     }
-    tw_unit_emit_trace_on(unit);
-    tw_unit_emit_place(unit, address, isa);
+    tw_etmv4_unit_emit_trace_on(unit);
+    tw_etmv4_unit_emit_place(unit, address, isa);
     unit->popped = false;
     unit->is_changed = false;
     unit->flow.pending = TW_PENDING_NOTHING;
@@ -81,14 +81,14 @@ static void begin_tracing(struct tw_unit *unit, uint64_t address, uint8_t isa)
 }
 
 /* Remembers what changed besides instructions, so that a cancel does not undo it. */
-static void note(struct tw_unit *unit)
+static void note(struct tw_etmv4_unit *unit)
 {
     if (unit->is_speculating && !unit->is_overflowing && !unit->record_is_open &&
-        tw_unit_begin_record(unit, false))
-        tw_unit_end_record(unit);
+        tw_etmv4_unit_begin_record(unit, false))
+        tw_etmv4_unit_end_record(unit);
 }
 
-void tw_unit_stop_tracing(struct tw_unit *unit)
+void tw_etmv4_unit_stop_tracing(struct tw_etmv4_unit *unit)
 {
     unit->flow.is_active = false;
     unit->flow.was_traced = false;
@@ -100,14 +100,15 @@ void tw_unit_stop_tracing(struct tw_unit *unit)
 
 /* ---- Q elements ---- */
 
-static bool in_q_region(const struct tw_unit *unit, uint64_t address)
+static bool in_q_region(const struct tw_etmv4_unit *unit, uint64_t address)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCQCTLR);
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCQCTLR);
 
-    return unit->setup.q && !unit->is_speculating && tw_unit_in_region(unit, control, address);
+    return unit->setup.q && !unit->is_speculating &&
+           tw_etmv4_unit_in_region(unit, control, address);
 }
 
-void tw_unit_close_q(struct tw_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_close_q(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const bool has_count = unit->setup.q_counts;
 
@@ -116,10 +117,10 @@ void tw_unit_close_q(struct tw_unit *unit, uint64_t address, uint8_t isa)
     unit->q_is_open = false;
     unit->flow.block_is_open = false;
     unit->flow.pending = TW_PENDING_NOTHING;
-    tw_unit_emit_q(unit, unit->q_count, has_count, address, isa);
-    tw_unit_count_p0(unit);
+    tw_etmv4_unit_emit_q(unit, unit->q_count, has_count, address, isa);
+    tw_etmv4_unit_count_p0(unit);
     unit->stamped = unit->cycle;
-    tw_unit_after_p0(unit);
+    tw_etmv4_unit_after_p0(unit);
 }
 
 static bool is_branch(const struct tw_retired *instruction)
@@ -127,24 +128,24 @@ static bool is_branch(const struct tw_retired *instruction)
     return instruction->kind == TW_RETIRED_BRANCH || instruction->kind == TW_RETIRED_INDIRECT;
 }
 
-void tw_unit_end_q(struct tw_unit *unit)
+void tw_etmv4_unit_end_q(struct tw_etmv4_unit *unit)
 {
     unit->q_count = unit->q_sure;
     if (unit->q_count)
-        tw_unit_close_q(unit, unit->q_next, unit->q_isa);
+        tw_etmv4_unit_close_q(unit, unit->q_next, unit->q_isa);
     unit->q_is_open = false;
 }
 
 /* True: the instruction is covered by a Q element. */
-static bool cover(struct tw_unit *unit, const struct tw_retired *instruction)
+static bool cover(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool in_region = in_q_region(unit, instruction->address);
 
     if (unit->q_is_open &&
         (!in_region ||
          (!flow->block_is_open && (unit->q_must_end || unit->q_count >= unit->setup.q_most)))) {
-        tw_unit_close_q(unit, instruction->address, instruction->isa);
+        tw_etmv4_unit_close_q(unit, instruction->address, instruction->isa);
     }
     if (!unit->q_is_open && (!in_region || flow->block_is_open))
         return false;
@@ -175,20 +176,21 @@ static bool cover(struct tw_unit *unit, const struct tw_retired *instruction)
 
 /* ---- P0 instructions ---- */
 
-void tw_unit_after_p0(struct tw_unit *unit)
+void tw_etmv4_unit_after_p0(struct tw_etmv4_unit *unit)
 {
     unit->popped = false;
     if (unit->setup.cycles && (unit->setup.max_spec == 0 || unit->resolved))
-        tw_unit_emit_cycles(unit);
+        tw_etmv4_unit_emit_cycles(unit);
     if (unit->timestamp_is_due)
-        tw_unit_emit_timestamp(unit);
+        tw_etmv4_unit_emit_timestamp(unit);
 }
 
 /* The atom of a P0 instruction, or what stands for it.  False: nothing went out yet. */
-static bool emit_p0(struct tw_unit *unit, const struct tw_retired *instruction, bool is_taken)
+static bool emit_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruction,
+                    bool is_taken)
 {
     if (!unit->config.source_addresses || !unit->setup.is_ete || unit->is_speculating) {
-        tw_unit_add_atom(unit, is_taken);
+        tw_etmv4_unit_add_atom(unit, is_taken);
         return true;
     }
     if (!is_taken && !unit->timestamp_is_due && !unit->setup.cycles) {
@@ -197,27 +199,28 @@ static bool emit_p0(struct tw_unit *unit, const struct tw_retired *instruction, 
     }
     /* Analyzers of others do not look at the return stack before a source address. */
     if (is_taken && unit->held >= unit->config.source_addresses && !unit->popped)
-        tw_unit_emit_source(unit, instruction->address, instruction->isa);
+        tw_etmv4_unit_emit_source(unit, instruction->address, instruction->isa);
     else
-        tw_unit_add_atom(unit, is_taken);
+        tw_etmv4_unit_add_atom(unit, is_taken);
     return true;
 }
 
-static void trace_p0(struct tw_unit *unit, const struct tw_retired *instruction)
+static void trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool is_taken = instruction->flags & TW_RETIRED_TAKEN;
     const bool is_return = instruction->flags & TW_RETIRED_EXCEPTION_RETURN;
     const bool is_indirect = instruction->kind == TW_RETIRED_INDIRECT;
     const bool is_broadcast =
         unit->setup.broadcasts &&
-        tw_unit_in_region(unit, tw_unit_value(unit, TW_TRCBBCTLR), instruction->address);
+        tw_etmv4_unit_in_region(unit, tw_etmv4_unit_value(unit, TW_TRCBBCTLR),
+                                instruction->address);
     const bool is_out = emit_p0(unit, instruction, is_taken);
 
     if (is_out)
-        tw_unit_count_p0(unit);
+        tw_etmv4_unit_count_p0(unit);
     if (unit->record_is_open) {
-        struct tw_unit_record *record =
+        struct tw_etmv4_unit_record *record =
             &unit->records[unit->record_first + unit->record_count - 1];
 
         record->is_atom = true;
@@ -238,25 +241,26 @@ static void trace_p0(struct tw_unit *unit, const struct tw_retired *instruction)
     flow->target = instruction->target;
     flow->target_isa = instruction->isa;
     if (is_return && is_taken && !unit->setup.is_ete)
-        tw_unit_emit_return(unit);
+        tw_etmv4_unit_emit_return(unit);
     if ((is_return || instruction->kind == TW_RETIRED_ISB) && is_taken)
         unit->timestamp_is_due = unit->setup.timestamps;
     if (is_out) {
         unit->stamped = unit->cycle;
-        tw_unit_after_p0(unit);
+        tw_etmv4_unit_after_p0(unit);
     }
 }
 
 /* ---- instructions ---- */
 
-static void trace(struct tw_unit *unit, const struct tw_retired *instruction, bool is_wanted)
+static void trace(struct tw_etmv4_unit *unit, const struct tw_retired *instruction,
+                  bool is_wanted)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
 
     if (!is_wanted && !(flow->is_active && flow->block_is_open)) {
-        tw_unit_close_q(unit, instruction->address, instruction->isa);
-        tw_unit_release_held(unit);
-        tw_unit_stop_tracing(unit);
+        tw_etmv4_unit_close_q(unit, instruction->address, instruction->isa);
+        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_stop_tracing(unit);
         return;
     }
     if (!flow->is_active)
@@ -268,7 +272,7 @@ static void trace(struct tw_unit *unit, const struct tw_retired *instruction, bo
     else if (flow->pending) /* what came before was cancelled */
         settle(unit, flow->block_start, flow->block_isa);
     else if (unit->is_changed)
-        tw_unit_emit_context(unit);
+        tw_etmv4_unit_emit_context(unit);
     if (!flow->block_is_open) {
         flow->block_start = instruction->address;
         flow->block_isa = instruction->isa;
@@ -279,33 +283,35 @@ static void trace(struct tw_unit *unit, const struct tw_retired *instruction, bo
         trace_p0(unit, instruction);
 }
 
-void tw_unit_retire_slowly(struct tw_unit *unit, const struct tw_retired *instruction)
+void tw_etmv4_unit_retire_slowly(struct tw_etmv4_unit *unit,
+                                 const struct tw_retired *instruction)
 {
     bool is_wanted = unit->is_viewed;
 
     if (unit->is_speculating && !unit->is_overflowing) {
-        struct tw_unit_record *record = tw_unit_begin_record(unit, true);
+        struct tw_etmv4_unit_record *record = tw_etmv4_unit_begin_record(unit, true);
 
         if (record)
             record->is_branch = is_p0(unit, instruction);
     }
     if (unit->setup.filters || unit->setup.has_resources) {
-        tw_unit_compare(unit, instruction);
-        is_wanted = tw_unit_view(unit, instruction);
+        tw_etmv4_unit_compare(unit, instruction);
+        is_wanted = tw_etmv4_unit_view(unit, instruction);
     }
     unit->cycle += unit->cycles_per_instruction;
     if (!unit->is_overflowing)
         trace(unit, instruction, is_wanted);
     if (unit->setup.has_resources)
         for (uint32_t i = 0; i < unit->cycles_per_instruction; i++)
-            tw_unit_step_resources(unit);
-    tw_unit_end_record(unit);
+            tw_etmv4_unit_step_resources(unit);
+    tw_etmv4_unit_end_record(unit);
 }
 
 /* The same for what most programs are: all is traced, atoms and addresses only. */
-void tw_unit_retire_plain(struct tw_unit *unit, const struct tw_retired *list, size_t count)
+void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_retired *list,
+                                size_t count)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
     const uint32_t kinds = unit->setup.p0_kinds;
     const uint32_t cycles = unit->cycles_per_instruction;
 
@@ -322,7 +328,7 @@ void tw_unit_retire_plain(struct tw_unit *unit, const struct tw_retired *list, s
             continue;
         if (at->kind == TW_RETIRED_BRANCH && !(at->flags & TW_RETIRED_LINK) &&
             !unit->timestamp_is_due) {
-            tw_unit_add_atom(unit, at->flags & TW_RETIRED_TAKEN);
+            tw_etmv4_unit_add_atom(unit, at->flags & TW_RETIRED_TAKEN);
             flow->block_is_open = false;
             flow->last_is_taken = at->flags & TW_RETIRED_TAKEN;
             flow->target = at->target;
@@ -336,63 +342,64 @@ void tw_unit_retire_plain(struct tw_unit *unit, const struct tw_retired *list, s
 
 /* ---- exceptions ---- */
 
-static bool is_forced(const struct tw_unit *unit, unsigned type)
+static bool is_forced(const struct tw_etmv4_unit *unit, unsigned type)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCVICTLR);
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCVICTLR);
 
     return (type == TW_EXCEPTION_SYSTEM_ERROR && control >> 11 & 1) ||
            (type == TW_EXCEPTION_PE_RESET && control >> 10 & 1);
 }
 
 /* The target of the last P0 before the exception; true: the exception packet tells it. */
-static bool settle_exception(struct tw_unit *unit, uint64_t address, uint8_t isa)
+static bool settle_exception(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
 
     if (flow->block_is_open) {
         if (flow->pending)
-            tw_unit_emit_place(unit, flow->block_start, flow->block_isa);
+            tw_etmv4_unit_emit_place(unit, flow->block_start, flow->block_isa);
         return false;
     }
-    if (flow->pending == TW_PENDING_INDIRECT && !tw_unit_context_differs(unit) &&
+    if (flow->pending == TW_PENDING_INDIRECT && !tw_etmv4_unit_context_differs(unit) &&
         pop_return(unit, address, isa))
         return false;
     if (unit->setup.return_stack &&
         (flow->pending == TW_PENDING_INDIRECT || flow->pending == TW_PENDING_BROADCAST)) {
         /* OpenCSD pops its stack when the exception packet has the target of a branch. */
-        tw_unit_emit_place(unit, address, isa);
+        tw_etmv4_unit_emit_place(unit, address, isa);
         return false;
     }
     return flow->pending != TW_PENDING_NOTHING;
 }
 
-void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, uint64_t address,
+                                   uint8_t isa)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool is_forced_now = is_forced(unit, type);
     bool is_target;
 
-    if (tw_unit_is_prohibited(unit) || !(flow->was_traced || is_forced_now)) {
-        tw_unit_close_q(unit, address, isa);
-        tw_unit_release_held(unit);
-        tw_unit_stop_tracing(unit);
+    if (tw_etmv4_unit_is_prohibited(unit) || !(flow->was_traced || is_forced_now)) {
+        tw_etmv4_unit_close_q(unit, address, isa);
+        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_stop_tracing(unit);
         return;
     }
     if (unit->is_speculating)
-        (void)tw_unit_begin_record(unit, false);
-    tw_unit_close_q(unit, address, isa);
+        (void)tw_etmv4_unit_begin_record(unit, false);
+    tw_etmv4_unit_close_q(unit, address, isa);
     if (unit->held >= unit->config.source_addresses)
         unit->held = 0; /* the exception implies them */
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_release_held(unit);
     if (type == TW_EXCEPTION_PE_RESET && flow->told_transaction) {
-        tw_unit_emit_transaction(unit, TW_TRANS_FAIL);
+        tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
         flow->told_transaction = flow->in_transaction = false;
     }
     if (!flow->is_active)
         begin_tracing(unit, address, isa);
     is_target = type != TW_EXCEPTION_PE_RESET && settle_exception(unit, address, isa);
-    tw_unit_emit_exception(unit, type, address, isa, is_target);
-    tw_unit_count_p0(unit);
+    tw_etmv4_unit_emit_exception(unit, type, address, isa, is_target);
+    tw_etmv4_unit_count_p0(unit);
     unit->is_changed = true;
     flow->pending = TW_PENDING_EXCEPTION;
     flow->block_is_open = false;
@@ -400,24 +407,24 @@ void tw_unit_trace_exception(struct tw_unit *unit, unsigned type, uint64_t addre
     flow->last_is_taken = false;
     unit->timestamp_is_due = unit->setup.timestamps;
     unit->stamped = unit->cycle;
-    tw_unit_after_p0(unit);
-    tw_unit_end_record(unit);
+    tw_etmv4_unit_after_p0(unit);
+    tw_etmv4_unit_end_record(unit);
 }
 
 /* ---- transactions ---- */
 
-static void fail_transaction(struct tw_unit *unit, uint64_t cancelled)
+static void fail_transaction(struct tw_etmv4_unit *unit, uint64_t cancelled)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool was_started = flow->start_transaction;
 
     unit->waiting_shots = 0;
     if (flow->told_transaction) {
         if (flow->is_active && !flow->block_is_open && flow->last_is_taken && flow->target)
-            tw_unit_emit_place(unit, flow->target, flow->target_isa);
-        if (cancelled && tw_unit_do_cancel(unit, cancelled, TW_CANCEL_ONLY) != TW_OK)
+            tw_etmv4_unit_emit_place(unit, flow->target, flow->target_isa);
+        if (cancelled && tw_etmv4_unit_do_cancel(unit, cancelled, TW_CANCEL_ONLY) != TW_OK)
             return;
-        tw_unit_emit_transaction(unit, TW_TRANS_FAIL);
+        tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
     }
     /* An analyzer may not have taken what the last return took from the stack. */
     unit->return_count = 0;
@@ -428,27 +435,28 @@ static void fail_transaction(struct tw_unit *unit, uint64_t cancelled)
     flow->last_is_taken = false;
 }
 
-void tw_unit_transact(struct tw_unit *unit, enum tw_transaction what, uint64_t cancelled)
+void tw_etmv4_unit_transact(struct tw_etmv4_unit *unit, enum tw_transaction what,
+                            uint64_t cancelled)
 {
-    struct tw_unit_flow *flow = &unit->flow;
+    struct tw_etmv4_unit_flow *flow = &unit->flow;
 
     switch (what) {
     case TW_TRANS_START:
         if (unit->is_speculating && !unit->is_overflowing)
-            (void)tw_unit_begin_record(unit, false);
+            (void)tw_etmv4_unit_begin_record(unit, false);
         flow->in_transaction = true;
         flow->start_transaction = flow->is_started;
         if (flow->is_active && !unit->is_overflowing) {
-            tw_unit_end_q(unit);
+            tw_etmv4_unit_end_q(unit);
             start_transaction(unit);
         }
-        tw_unit_end_record(unit);
+        tw_etmv4_unit_end_record(unit);
         break;
     case TW_TRANS_COMMIT:
         if (flow->told_transaction && !unit->is_overflowing)
-            tw_unit_emit_transaction(unit, what);
+            tw_etmv4_unit_emit_transaction(unit, what);
         flow->told_transaction = flow->in_transaction = false;
-        tw_unit_fire(unit, unit->waiting_shots);
+        tw_etmv4_unit_fire(unit, unit->waiting_shots);
         unit->waiting_shots = 0;
         note(unit);
         break;

@@ -43,7 +43,7 @@ static const struct name {
     /* clang-format on */
 };
 
-/* The register's place; TW_UNIT_SLOTS: there is none of this name. */
+/* The register's place; TW_ETMV4_UNIT_SLOTS: there is none of this name. */
 static unsigned find(const char *name)
 {
     for (size_t i = 0; i < TW_LENGTH(names); i++) {
@@ -61,27 +61,27 @@ static unsigned find(const char *name)
         if (*at == 0 && (names[i].count ? digits && number < names[i].count : !digits))
             return names[i].slot + number;
     }
-    return TW_UNIT_SLOTS;
+    return TW_ETMV4_UNIT_SLOTS;
 }
 
-static void disable(struct tw_unit *unit)
+static void disable(struct tw_etmv4_unit *unit)
 {
     if (!unit->is_overflowing) {
-        tw_unit_end_q(unit);
-        tw_unit_release_held(unit);
-        tw_unit_send_commits(unit);
+        tw_etmv4_unit_end_q(unit);
+        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_send_commits(unit);
         if (unit->flow.told_transaction)
-            tw_unit_emit_transaction(unit, TW_TRANS_FAIL);
+            tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
         if (unit->depth)
-            tw_unit_emit_loss(unit, false);
-        tw_unit_pack_atoms(unit, 0);
+            tw_etmv4_unit_emit_loss(unit, false);
+        tw_etmv4_unit_pack_atoms(unit, 0);
     }
-    tw_unit_forget_records(unit);
+    tw_etmv4_unit_forget_records(unit);
     if (unit->flow.is_started)
         unit->registers[TW_TRCVICTLR] |= SSSTATUS;
     else
         unit->registers[TW_TRCVICTLR] &= ~(uint64_t)SSSTATUS;
-    tw_unit_stop_tracing(unit);
+    tw_etmv4_unit_stop_tracing(unit);
     unit->atom_count = 0;
     unit->atoms = 0;
     unit->held = 0;
@@ -93,16 +93,16 @@ static void disable(struct tw_unit *unit)
 }
 
 /* It runs when it is enabled and the OS Lock is open. */
-static enum tw_status start_or_stop(struct tw_unit *unit, bool runs)
+static enum tw_status start_or_stop(struct tw_etmv4_unit *unit, bool runs)
 {
     if (runs && !unit->is_enabled)
-        TW_TRY(tw_unit_enable(unit));
+        TW_TRY(tw_etmv4_unit_enable(unit));
     else if (!runs && unit->is_enabled)
         disable(unit);
     return unit->failed;
 }
 
-static enum tw_status write_lock(struct tw_unit *unit, bool is_locked)
+static enum tw_status write_lock(struct tw_etmv4_unit *unit, bool is_locked)
 {
     unit->registers[TW_OSLAR] = is_locked;
     unit->registers[TW_TRCOSLSR] &= ~(uint64_t)OSLK;
@@ -111,11 +111,12 @@ static enum tw_status write_lock(struct tw_unit *unit, bool is_locked)
     return start_or_stop(unit, !is_locked && unit->registers[TW_TRCPRGCTLR]);
 }
 
-enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, uint64_t value)
+enum tw_status tw_etmv4_unit_write_register(struct tw_etmv4_unit *unit, const char *name,
+                                            uint64_t value)
 {
     const unsigned slot = find(name);
 
-    if (slot == TW_UNIT_SLOTS)
+    if (slot == TW_ETMV4_UNIT_SLOTS)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no register %s", name);
     if (slot == TW_TRCPRGCTLR) {
         TW_TRY(start_or_stop(unit, value & 1 && !unit->registers[TW_OSLAR]));
@@ -126,7 +127,7 @@ enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, ui
         return write_lock(unit, value & 1);
     if (slot >= TW_TRCITECR_EL1) {
         unit->registers[slot] = value;
-        tw_unit_look_again(unit);
+        tw_etmv4_unit_look_again(unit);
         return TW_OK;
     }
     if (unit->is_enabled)
@@ -137,10 +138,10 @@ enum tw_status tw_unit_write_register(struct tw_unit *unit, const char *name, ui
 }
 
 /* What TRCCONFIGR asks for that the unit does not have reads as 0, for decoders too. */
-static uint32_t configuration(const struct tw_unit *unit)
+static uint32_t configuration(const struct tw_etmv4_unit *unit)
 {
-    const uint32_t idr0 = tw_unit_value(unit, TW_TRCIDR),
-                   idr2 = tw_unit_value(unit, TW_TRCIDR + 2);
+    const uint32_t idr0 = tw_etmv4_unit_value(unit, TW_TRCIDR),
+                   idr2 = tw_etmv4_unit_value(unit, TW_TRCIDR + 2);
     const bool is_ete = unit->config.is_ete;
     uint32_t has = 0x48001; /* ITO, VMIDOPT, RES1 */
 
@@ -151,15 +152,15 @@ static uint32_t configuration(const struct tw_unit *unit)
     has |= is_ete || idr0 & 0x1f000000 ? 0x800u : 0; /* TS */
     has |= idr0 & 0x200 ? 0x1000u : 0;               /* RS */
     has |= idr0 & 0x18000 ? 0x6000u : 0;             /* QE */
-    return tw_unit_value(unit, TW_TRCCONFIGR) & has;
+    return tw_etmv4_unit_value(unit, TW_TRCCONFIGR) & has;
 }
 
-enum tw_status tw_unit_read_register(const struct tw_unit *unit, const char *name,
-                                     uint64_t *value)
+enum tw_status tw_etmv4_unit_read_register(const struct tw_etmv4_unit *unit, uint64_t *value,
+                                           const char *name)
 {
     const unsigned slot = find(name);
 
-    if (slot == TW_UNIT_SLOTS)
+    if (slot == TW_ETMV4_UNIT_SLOTS)
         return TW_E_ARGUMENT;
     *value = slot == TW_TRCCONFIGR ? configuration(unit) : unit->registers[slot];
     if (slot == TW_TRCVICTLR && unit->is_enabled)
@@ -169,8 +170,8 @@ enum tw_status tw_unit_read_register(const struct tw_unit *unit, const char *nam
     return TW_OK;
 }
 
-enum tw_status tw_unit_register(const struct tw_unit *unit, size_t number,
-                                struct tw_register *out)
+enum tw_status tw_etmv4_unit_register(const struct tw_etmv4_unit *unit, struct tw_register *out,
+                                      size_t number)
 {
     static const struct {
         const char *name;
@@ -193,8 +194,9 @@ enum tw_status tw_unit_register(const struct tw_unit *unit, size_t number,
     return TW_OK;
 }
 
-enum tw_status tw_unit_preset(struct tw_unit *unit, enum tw_unit_preset preset, uint64_t first,
-                              uint64_t last)
+enum tw_status tw_etmv4_unit_preset(struct tw_etmv4_unit *unit,
+                                    enum tw_etmv4_unit_preset preset, uint64_t first,
+                                    uint64_t last)
 {
     static const struct {
         uint8_t slot;
@@ -211,17 +213,17 @@ enum tw_status tw_unit_preset(struct tw_unit *unit, enum tw_unit_preset preset, 
         unit->registers[minimal[i].slot] = minimal[i].value;
     if (!unit->registers[TW_TRCTRACEIDR])
         unit->registers[TW_TRCTRACEIDR] = 0x10;
-    if (preset == TW_UNIT_MINIMAL)
+    if (preset == TW_ETMV4_UNIT_MINIMAL)
         return TW_OK;
-    unit->registers[TW_TRCVIIECTLR] = preset == TW_UNIT_EXCLUDE ? 0x10000 : 1;
+    unit->registers[TW_TRCVIIECTLR] = preset == TW_ETMV4_UNIT_EXCLUDE ? 0x10000 : 1;
     unit->registers[TW_TRCACATR] = unit->registers[TW_TRCACATR + 1] = 0;
     unit->registers[TW_TRCACVR] = first;
     unit->registers[TW_TRCACVR + 1] = last;
     return TW_OK;
 }
 
-enum tw_status tw_unit_config_set(struct tw_unit_config *config, const char *name,
-                                  uint64_t value)
+enum tw_status tw_etmv4_unit_config_set(struct tw_etmv4_unit_config *config, const char *name,
+                                        uint64_t value)
 {
     const struct {
         const char *name;
@@ -230,7 +232,7 @@ enum tw_status tw_unit_config_set(struct tw_unit_config *config, const char *nam
         uint8_t *byte;
         uint32_t *word;
     } choices[] = {
-        { "return-stack", TW_UNIT_RETURNS, .byte = &config->return_stack_depth },
+        { "return-stack", TW_ETMV4_UNIT_RETURNS, .byte = &config->return_stack_depth },
         { "source-addresses", UINT8_MAX, .byte = &config->source_addresses },
         { "q", UINT32_MAX, .word = &config->q_instructions },
         { "q-uncounted", 1, .flag = &config->q_without_count },
@@ -261,30 +263,30 @@ static uint32_t field(uint32_t value, unsigned high, unsigned low)
     return value >> low & ((1u << (high - low + 1)) - 1);
 }
 
-static void pack_setup(struct tw_unit *unit)
+static void pack_setup(struct tw_etmv4_unit *unit)
 {
     struct tw_etmv4_config config = { .size = sizeof config, .architecture = 80 };
 
     for (unsigned i = 0; i < 14; i++)
-        config.trcidr[i] = tw_unit_value(unit, TW_TRCIDR + i);
+        config.trcidr[i] = tw_etmv4_unit_value(unit, TW_TRCIDR + i);
     config.trcconfigr = configuration(unit);
-    config.trctraceidr = tw_unit_value(unit, TW_TRCTRACEIDR);
-    config.trcdevarch = tw_unit_value(unit, TW_TRCDEVARCH);
+    config.trctraceidr = tw_etmv4_unit_value(unit, TW_TRCTRACEIDR);
+    config.trcdevarch = tw_etmv4_unit_value(unit, TW_TRCDEVARCH);
     config.is_ete = config.is_aa64_extended = unit->config.is_ete;
     tw_etmv4_reader_init(&unit->packing, &config);
 }
 
 /* Comparators that resources and filters look at. */
-static void find_used(struct tw_unit *unit)
+static void find_used(struct tw_etmv4_unit *unit)
 {
-    struct tw_unit_setup *setup = &unit->setup;
-    const uint32_t ranges = tw_unit_value(unit, TW_TRCVIIECTLR);
-    const uint32_t points = tw_unit_value(unit, TW_TRCVISSCTLR);
+    struct tw_etmv4_unit_setup *setup = &unit->setup;
+    const uint32_t ranges = tw_etmv4_unit_value(unit, TW_TRCVIIECTLR);
+    const uint32_t points = tw_etmv4_unit_value(unit, TW_TRCVISSCTLR);
 
     setup->sac_used = (uint16_t)(points | points >> 16);
     setup->arc_used = (uint16_t)((ranges | ranges >> 16) & 0xff);
     for (unsigned i = 0; i < 8; i++) {
-        const uint32_t control = tw_unit_value(unit, TW_TRCSSCCR + i);
+        const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCSSCCR + i);
 
         setup->sac_used |= (uint16_t)control;
         setup->arc_used |= control >> 16 & 0xff;
@@ -292,7 +294,7 @@ static void find_used(struct tw_unit *unit)
     }
     setup->has_resources |= setup->has_shots;
     for (unsigned i = 2; i < 32; i++) {
-        const uint32_t control = tw_unit_value(unit, TW_TRCRSCTLR + i);
+        const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCRSCTLR + i);
 
         if (field(control, 19, 16) == 4)
             setup->sac_used |= (uint16_t)control;
@@ -305,19 +307,20 @@ static void find_used(struct tw_unit *unit)
         setup->has_resources |= unit->registers[i] != 0;
     setup->has_resources |= unit->registers[TW_TRCEVENTCTL0R] || unit->registers[TW_TRCTSCTLR];
     setup->filters = ranges || points || unit->registers[TW_TRCVIPCSSCTLR] ||
-                     (tw_unit_value(unit, TW_TRCVICTLR) & 0x9f) != 1 || !unit->flow.is_started;
-    setup->has_resources |= (tw_unit_value(unit, TW_TRCVICTLR) & 0x9f) > 1;
+                     (tw_etmv4_unit_value(unit, TW_TRCVICTLR) & 0x9f) != 1 ||
+                     !unit->flow.is_started;
+    setup->has_resources |= (tw_etmv4_unit_value(unit, TW_TRCVICTLR) & 0x9f) > 1;
 }
 
-static void work_out(struct tw_unit *unit)
+static void work_out(struct tw_etmv4_unit *unit)
 {
     const struct tw_etmv4_setup *packing = &unit->packing.setup;
-    const uint32_t idr0 = tw_unit_value(unit, TW_TRCIDR);
+    const uint32_t idr0 = tw_etmv4_unit_value(unit, TW_TRCIDR);
     const uint32_t control = configuration(unit);
-    struct tw_unit_setup setup = { .is_ete = unit->config.is_ete };
+    struct tw_etmv4_unit_setup setup = { .is_ete = unit->config.is_ete };
 
     setup.max_spec = packing->max_spec;
-    setup.threshold = field(tw_unit_value(unit, TW_TRCCCCTLR), 11, 0);
+    setup.threshold = field(tw_etmv4_unit_value(unit, TW_TRCCCCTLR), 11, 0);
     setup.cycle_most = (1u << packing->cycle_bits) - 1;
     setup.p0_kinds = 1u << TW_RETIRED_BRANCH | 1u << TW_RETIRED_INDIRECT | 1u << TW_RETIRED_ISB;
     if (packing->wfx_is_p0)
@@ -349,30 +352,31 @@ static void work_out(struct tw_unit *unit)
                            !unit->config.no_gathering;
 }
 
-static enum tw_status check(struct tw_unit *unit)
+static enum tw_status check(struct tw_etmv4_unit *unit)
 {
-    const uint32_t period = field(tw_unit_value(unit, TW_TRCSYNCPR), 4, 0);
+    const uint32_t period = field(tw_etmv4_unit_value(unit, TW_TRCSYNCPR), 4, 0);
 
-    if (tw_unit_value(unit, TW_TRCIDR + 8) > TW_UNIT_SPEC_MOST)
-        return tw_fail(&unit->fault, TW_E_CONFIG, "TRCIDR8 is beyond %u", TW_UNIT_SPEC_MOST);
+    if (tw_etmv4_unit_value(unit, TW_TRCIDR + 8) > TW_ETMV4_UNIT_SPEC_MOST)
+        return tw_fail(&unit->fault, TW_E_CONFIG, "TRCIDR8 is beyond %u",
+                       TW_ETMV4_UNIT_SPEC_MOST);
     if (period && (period < 8 || period > 20))
         return tw_fail(&unit->fault, TW_E_CONFIG,
                        "TRCSYNCPR is %u; it must be 0 or from 8 to 20", period);
     if (unit->setup.cycles &&
-        unit->setup.threshold < field(tw_unit_value(unit, TW_TRCIDR + 3), 11, 0))
+        unit->setup.threshold < field(tw_etmv4_unit_value(unit, TW_TRCIDR + 3), 11, 0))
         return tw_fail(&unit->fault, TW_E_CONFIG,
                        "TRCCCCTLR is below TRCIDR3.CCITMIN: %u cycles", unit->setup.threshold);
     return TW_OK;
 }
 
-enum tw_status tw_unit_enable(struct tw_unit *unit)
+enum tw_status tw_etmv4_unit_enable(struct tw_etmv4_unit *unit)
 {
-    const uint32_t period = field(tw_unit_value(unit, TW_TRCSYNCPR), 4, 0);
+    const uint32_t period = field(tw_etmv4_unit_value(unit, TW_TRCSYNCPR), 4, 0);
     const bool in_transaction = unit->flow.in_transaction;
 
     pack_setup(unit);
-    unit->flow = (struct tw_unit_flow){
-        .is_started = tw_unit_value(unit, TW_TRCVICTLR) >> 9 & 1,
+    unit->flow = (struct tw_etmv4_unit_flow){
+        .is_started = tw_etmv4_unit_value(unit, TW_TRCVICTLR) >> 9 & 1,
         .in_transaction = in_transaction,
     };
     work_out(unit);
@@ -388,11 +392,11 @@ enum tw_status tw_unit_enable(struct tw_unit *unit)
     unit->return_count = 0;
     unit->return_top = 0;
     unit->has_sent = false;
-    unit->sequencer = (uint8_t)(1u << (tw_unit_value(unit, TW_TRCSEQSTR) & 3));
+    unit->sequencer = (uint8_t)(1u << (tw_etmv4_unit_value(unit, TW_TRCSEQSTR) & 3));
     unit->sac_hits = 0;
     unit->arc_hits = 0;
     unit->is_enabled = true;
     unit->registers[TW_TRCSTATR] = 0;
-    tw_unit_look_again(unit);
+    tw_etmv4_unit_look_again(unit);
     return TW_OK;
 }

@@ -11,17 +11,17 @@ enum {
     CTI_TRIGOUT7 = 0x401b
 };
 
-static uint32_t context_hits(const struct tw_unit *unit, unsigned slot)
+static uint32_t context_hits(const struct tw_etmv4_unit *unit, unsigned slot)
 {
     uint32_t hits = 0;
 
     for (unsigned i = 0; i < 8; i++)
-        hits |= (uint32_t)tw_unit_compare_context(unit, slot, i) << i;
+        hits |= (uint32_t)tw_etmv4_unit_compare_context(unit, slot, i) << i;
     return hits;
 }
 
 /* The resources of a group that are active. */
-static uint32_t group(const struct tw_unit *unit, unsigned number)
+static uint32_t group(const struct tw_etmv4_unit *unit, unsigned number)
 {
     switch (number) {
     case 0:
@@ -45,19 +45,19 @@ static uint32_t group(const struct tw_unit *unit, unsigned number)
     }
 }
 
-static bool selector(const struct tw_unit *unit, unsigned number)
+static bool selector(const struct tw_etmv4_unit *unit, unsigned number)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCRSCTLR + number);
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCRSCTLR + number);
 
     if (number < 2)
         return number;
     return ((control & 0xffff & group(unit, control >> 16 & 15)) != 0) != (control >> 20 & 1);
 }
 
-bool tw_unit_event_is_active(const struct tw_unit *unit, uint32_t event)
+bool tw_etmv4_unit_event_is_active(const struct tw_etmv4_unit *unit, uint32_t event)
 {
     const unsigned pair = event & 15;
-    const bool inverts = tw_unit_value(unit, TW_TRCRSCTLR + 2 * pair) >> 21 & 1;
+    const bool inverts = tw_etmv4_unit_value(unit, TW_TRCRSCTLR + 2 * pair) >> 21 & 1;
 
     if (!(event & 0x80))
         return selector(unit, event & 31);
@@ -65,17 +65,17 @@ bool tw_unit_event_is_active(const struct tw_unit *unit, uint32_t event)
 }
 
 /* The counters that are at zero. */
-static uint8_t step_counters(struct tw_unit *unit)
+static uint8_t step_counters(struct tw_etmv4_unit *unit)
 {
     bool lower_reloads = false;
     uint8_t at_zero = 0;
 
     for (unsigned i = 0; i < 4; i++) {
-        const uint32_t control = tw_unit_value(unit, TW_TRCCNTCTLR + i);
+        const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCCNTCTLR + i);
         const uint16_t value = (uint16_t)unit->registers[TW_TRCCNTVR + i];
-        const bool reload_event = tw_unit_event_is_active(unit, control >> 8 & 0x9f);
+        const bool reload_event = tw_etmv4_unit_event_is_active(unit, control >> 8 & 0x9f);
         const bool reloads_itself = control >> 16 & 1;
-        const bool counts = tw_unit_event_is_active(unit, control & 0x9f) ||
+        const bool counts = tw_etmv4_unit_event_is_active(unit, control & 0x9f) ||
                             ((i & 1) && control >> 17 & 1 && lower_reloads);
         const bool reloads = reload_event || (reloads_itself && counts && value == 0);
 
@@ -91,19 +91,20 @@ static uint8_t step_counters(struct tw_unit *unit)
 }
 
 /* Forward beats backward; several steps in one cycle; states passed through count too. */
-static void step_sequencer(struct tw_unit *unit)
+static void step_sequencer(struct tw_etmv4_unit *unit)
 {
-    unsigned state = tw_unit_value(unit, TW_TRCSEQSTR) & 3;
+    unsigned state = tw_etmv4_unit_value(unit, TW_TRCSEQSTR) & 3;
     bool forward[3], backward[3];
     unsigned hits = 0;
 
     for (unsigned i = 0; i < 3; i++) {
-        const uint32_t control = tw_unit_value(unit, TW_TRCSEQEVR + i);
+        const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCSEQEVR + i);
 
-        forward[i] = tw_unit_event_is_active(unit, control & 0x9f);
-        backward[i] = tw_unit_event_is_active(unit, control >> 8 & 0x9f) && !forward[i];
+        forward[i] = tw_etmv4_unit_event_is_active(unit, control & 0x9f);
+        backward[i] = tw_etmv4_unit_event_is_active(unit, control >> 8 & 0x9f) && !forward[i];
     }
-    if (tw_unit_event_is_active(unit, tw_unit_value(unit, TW_TRCSEQRSTEVR) & 0x9f)) {
+    if (tw_etmv4_unit_event_is_active(unit,
+                                      tw_etmv4_unit_value(unit, TW_TRCSEQRSTEVR) & 0x9f)) {
         unit->registers[TW_TRCSEQSTR] = 0;
         unit->sequencer = 1;
         return;
@@ -119,14 +120,14 @@ static void step_sequencer(struct tw_unit *unit)
     unit->sequencer = (uint8_t)(hits ? hits : 1u << state);
 }
 
-static void step_events(struct tw_unit *unit)
+static void step_events(struct tw_etmv4_unit *unit)
 {
-    const uint32_t control = tw_unit_value(unit, TW_TRCEVENTCTL0R);
-    const uint32_t enabled = tw_unit_value(unit, TW_TRCEVENTCTL1R) & 0xf;
+    const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCEVENTCTL0R);
+    const uint32_t enabled = tw_etmv4_unit_value(unit, TW_TRCEVENTCTL1R) & 0xf;
     uint8_t active = 0, traced;
 
     for (unsigned i = 0; i < unit->setup.event_count; i++)
-        if (tw_unit_event_is_active(unit, control >> (8 * i) & 0x9f))
+        if (tw_etmv4_unit_event_is_active(unit, control >> (8 * i) & 0x9f))
             active |= (uint8_t)(1u << i);
     unit->events_out |= active;
     traced = (uint8_t)(active & enabled);
@@ -135,10 +136,10 @@ static void step_events(struct tw_unit *unit)
     if (unit->is_overflowing)
         unit->lost_events |= traced;
     else
-        tw_unit_emit_events(unit, traced);
+        tw_etmv4_unit_emit_events(unit, traced);
 }
 
-void tw_unit_step_resources(struct tw_unit *unit)
+void tw_etmv4_unit_step_resources(struct tw_etmv4_unit *unit)
 {
     uint8_t at_zero;
 
@@ -146,7 +147,7 @@ void tw_unit_step_resources(struct tw_unit *unit)
         return;
     step_events(unit);
     if (unit->setup.timestamps &&
-        tw_unit_event_is_active(unit, tw_unit_value(unit, TW_TRCTSCTLR) & 0x9f))
+        tw_etmv4_unit_event_is_active(unit, tw_etmv4_unit_value(unit, TW_TRCTSCTLR) & 0x9f))
         unit->timestamp_is_due = true;
     at_zero = step_counters(unit);
     step_sequencer(unit);
@@ -157,13 +158,13 @@ void tw_unit_step_resources(struct tw_unit *unit)
     unit->fired = 0;
 }
 
-void tw_unit_pause(struct tw_unit *unit, bool is_paused)
+void tw_etmv4_unit_pause(struct tw_etmv4_unit *unit, bool is_paused)
 {
     unit->is_paused = is_paused;
     if (is_paused)
         return;
     /* What was latched is active for one cycle. */
-    unit->external |= (uint8_t)(tw_unit_value(unit, TW_TRCRSR) & 0xf);
+    unit->external |= (uint8_t)(tw_etmv4_unit_value(unit, TW_TRCRSR) & 0xf);
     unit->registers[TW_TRCRSR] &= ~(uint64_t)0xf;
     for (unsigned i = 0; i < 8; i++)
         if (unit->registers[TW_TRCSSCSR + i] >> 30 & 1) {
@@ -172,13 +173,13 @@ void tw_unit_pause(struct tw_unit *unit, bool is_paused)
         }
 }
 
-void tw_unit_fire(struct tw_unit *unit, uint8_t shots)
+void tw_etmv4_unit_fire(struct tw_etmv4_unit *unit, uint8_t shots)
 {
     for (unsigned i = 0; i < 8; i++) {
         uint64_t *status = &unit->registers[TW_TRCSSCSR + i];
 
         if (!(shots >> i & 1) ||
-            (*status >> 31 & 1 && !(tw_unit_value(unit, TW_TRCSSCCR + i) >> 24 & 1)))
+            (*status >> 31 & 1 && !(tw_etmv4_unit_value(unit, TW_TRCSSCCR + i) >> 24 & 1)))
             continue;
         *status |= (uint64_t)1 << 31;
         if (unit->is_paused)
@@ -188,17 +189,18 @@ void tw_unit_fire(struct tw_unit *unit, uint8_t shots)
     }
 }
 
-void tw_unit_take_external(struct tw_unit *unit, uint16_t number)
+void tw_etmv4_unit_take_external(struct tw_etmv4_unit *unit, uint16_t number)
 {
-    const bool reaches = number == PMU_OVFS || number == TRB_TRIG ||
-                         (number >= CTI_TRIGOUT4 && number <= CTI_TRIGOUT7) ||
-                         (number == PMU_HOVFS && tw_unit_value(unit, TW_TRFCR_EL2) >> 1 & 1);
+    const bool reaches =
+        number == PMU_OVFS || number == TRB_TRIG ||
+        (number >= CTI_TRIGOUT4 && number <= CTI_TRIGOUT7) ||
+        (number == PMU_HOVFS && tw_etmv4_unit_value(unit, TW_TRFCR_EL2) >> 1 & 1);
     uint8_t inputs = 0;
 
     for (unsigned i = 0; i < 4; i++) {
-        const uint32_t selected = unit->setup.is_ete
-                                      ? tw_unit_value(unit, TW_TRCEXTINSELR + i) & 0xffff
-                                      : tw_unit_value(unit, TW_TRCEXTINSELR) >> (8 * i) & 0xff;
+        const uint32_t selected =
+            unit->setup.is_ete ? tw_etmv4_unit_value(unit, TW_TRCEXTINSELR + i) & 0xffff
+                               : tw_etmv4_unit_value(unit, TW_TRCEXTINSELR) >> (8 * i) & 0xff;
 
         if (selected == number)
             inputs |= (uint8_t)(1u << i);

@@ -4,14 +4,15 @@
 
 enum { RECORDS_MOST = 1 << 16 };
 
-static struct tw_unit_record *record_at(struct tw_unit *unit, size_t number)
+static struct tw_etmv4_unit_record *record_at(struct tw_etmv4_unit *unit, size_t number)
 {
     return &unit->records[unit->record_first + number];
 }
 
-struct tw_unit_record *tw_unit_begin_record(struct tw_unit *unit, bool is_instruction)
+struct tw_etmv4_unit_record *tw_etmv4_unit_begin_record(struct tw_etmv4_unit *unit,
+                                                        bool is_instruction)
 {
-    struct tw_unit_record *record;
+    struct tw_etmv4_unit_record *record;
 
     if (unit->record_first && unit->record_first + unit->record_count == unit->record_room) {
         memmove(unit->records, unit->records + unit->record_first,
@@ -31,12 +32,12 @@ struct tw_unit_record *tw_unit_begin_record(struct tw_unit *unit, bool is_instru
     if (unit->record_count == 0)
         unit->base = unit->flow;
     record = record_at(unit, unit->record_count++);
-    *record = (struct tw_unit_record){ .is_instruction = is_instruction };
+    *record = (struct tw_etmv4_unit_record){ .is_instruction = is_instruction };
     unit->record_is_open = true;
     return record;
 }
 
-void tw_unit_end_record(struct tw_unit *unit)
+void tw_etmv4_unit_end_record(struct tw_etmv4_unit *unit)
 {
     if (!unit->record_is_open)
         return;
@@ -44,20 +45,20 @@ void tw_unit_end_record(struct tw_unit *unit)
     unit->record_is_open = false;
 }
 
-void tw_unit_forget_records(struct tw_unit *unit)
+void tw_etmv4_unit_forget_records(struct tw_etmv4_unit *unit)
 {
     unit->record_first = unit->record_count = 0;
     unit->record_is_open = false;
     unit->depth = unit->resolved = 0;
 }
 
-void tw_unit_count_p0(struct tw_unit *unit)
+void tw_etmv4_unit_count_p0(struct tw_etmv4_unit *unit)
 {
     if (unit->setup.max_spec == 0)
         return;
     unit->depth++;
     if (unit->record_is_open) {
-        struct tw_unit_record *record = record_at(unit, unit->record_count - 1);
+        struct tw_etmv4_unit_record *record = record_at(unit, unit->record_count - 1);
 
         if (record->p0_count++ == 0) {
             record->placed_before = unit->flow.placed;
@@ -79,17 +80,17 @@ void tw_unit_count_p0(struct tw_unit *unit)
         unit->resolved--;
 }
 
-void tw_unit_send_commits(struct tw_unit *unit)
+void tw_etmv4_unit_send_commits(struct tw_etmv4_unit *unit)
 {
-    tw_unit_release_held(unit); /* they are certain, too */
+    tw_etmv4_unit_release_held(unit); /* they are certain, too */
     if (!unit->resolved)
         return;
-    tw_unit_emit_commit(unit, unit->resolved);
+    tw_etmv4_unit_emit_commit(unit, unit->resolved);
     unit->depth -= unit->resolved;
     unit->resolved = 0;
 }
 
-enum tw_status tw_unit_commit(struct tw_unit *unit, uint64_t except)
+enum tw_status tw_etmv4_unit_commit(struct tw_etmv4_unit *unit, uint64_t except)
 {
     size_t left = unit->record_count;
     uint64_t kept = 0;
@@ -102,7 +103,7 @@ enum tw_status tw_unit_commit(struct tw_unit *unit, uint64_t except)
     for (size_t i = 0; i < left; i++) {
         p0_count += record_at(unit, i)->p0_count;
         if (record_at(unit, i)->shots)
-            tw_unit_fire(unit, record_at(unit, i)->shots);
+            tw_etmv4_unit_fire(unit, record_at(unit, i)->shots);
     }
     unit->base = record_at(unit, left - 1)->flow;
     unit->record_first += left;
@@ -111,7 +112,7 @@ enum tw_status tw_unit_commit(struct tw_unit *unit, uint64_t except)
         unit->record_first = 0;
     unit->resolved += p0_count;
     if (unit->setup.cycles && unit->resolved && !unit->is_overflowing)
-        tw_unit_emit_cycles(unit);
+        tw_etmv4_unit_emit_cycles(unit);
     return unit->failed;
 }
 
@@ -124,14 +125,14 @@ struct cut {
     struct tw_step_context context;
 };
 
-static bool find_cut(struct tw_unit *unit, struct cut *cut, uint64_t count)
+static bool find_cut(struct tw_etmv4_unit *unit, struct cut *cut, uint64_t count)
 {
     *cut = (struct cut){ .left = unit->record_count,
                          .placed = unit->flow.placed,
                          .has_context = unit->flow.has_context,
                          .context = unit->flow.context };
     while (count) {
-        const struct tw_unit_record *record;
+        const struct tw_etmv4_unit_record *record;
 
         if (cut->left == 0)
             return false;
@@ -148,7 +149,7 @@ static bool find_cut(struct tw_unit *unit, struct cut *cut, uint64_t count)
 }
 
 /* The newest branch that stays went the other way. */
-static void flip(struct tw_unit_record *record, struct tw_unit_flow *flow)
+static void flip(struct tw_etmv4_unit_record *record, struct tw_etmv4_unit_flow *flow)
 {
     record->is_taken = !record->is_taken;
     flow->last_is_taken = record->is_taken;
@@ -158,10 +159,11 @@ static void flip(struct tw_unit_record *record, struct tw_unit_flow *flow)
                         : TW_PENDING_NOTHING;
 }
 
-enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_cancel how)
+enum tw_status tw_etmv4_unit_do_cancel(struct tw_etmv4_unit *unit, uint64_t count,
+                                       enum tw_cancel how)
 {
-    struct tw_unit_record *newest;
-    struct tw_unit_flow flow;
+    struct tw_etmv4_unit_record *newest;
+    struct tw_etmv4_unit_flow flow;
     struct cut cut;
 
     if (!find_cut(unit, &cut, count))
@@ -173,7 +175,7 @@ enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_c
                        "the newest instruction that stays is no branch, or is certain");
     if (how != TW_CANCEL_ONLY && !newest->is_atom)
         how = TW_CANCEL_ONLY; /* it was not traced */
-    tw_unit_emit_cancel(unit, cut.p0_count, how == TW_CANCEL_DIRECTION);
+    tw_etmv4_unit_emit_cancel(unit, cut.p0_count, how == TW_CANCEL_DIRECTION);
     unit->depth -= cut.p0_count;
     flow = newest ? newest->flow : unit->base;
     if (how == TW_CANCEL_DIRECTION)
@@ -200,22 +202,23 @@ enum tw_status tw_unit_do_cancel(struct tw_unit *unit, uint64_t count, enum tw_c
     return unit->failed;
 }
 
-enum tw_status tw_unit_cancel(struct tw_unit *unit, uint64_t count, enum tw_cancel how)
+enum tw_status tw_etmv4_unit_cancel(struct tw_etmv4_unit *unit, uint64_t count,
+                                    enum tw_cancel how)
 {
     if (count == 0 && how == TW_CANCEL_ONLY)
         return unit->failed;
     if (unit->is_overflowing || !unit->is_enabled)
         return unit->failed;
-    return tw_unit_do_cancel(unit, count, how);
+    return tw_etmv4_unit_do_cancel(unit, count, how);
 }
 
-enum tw_status tw_unit_speculate(struct tw_unit *unit, bool is_on)
+enum tw_status tw_etmv4_unit_speculate(struct tw_etmv4_unit *unit, bool is_on)
 {
     if (is_on && unit->is_enabled && unit->setup.max_spec == 0)
         return tw_fail(&unit->fault, TW_E_ARGUMENT,
                        "TRCIDR8 is 0: the unit does not speculate");
     if (!is_on)
-        TW_TRY(tw_unit_commit(unit, 0));
+        TW_TRY(tw_etmv4_unit_commit(unit, 0));
     unit->is_speculating = is_on;
     return unit->failed;
 }

@@ -2,15 +2,16 @@
 /* The trace unit: packets of speculation, cycles, time, events and losses. */
 #include "etmv4/unit.h"
 
-void tw_unit_emit_commit(struct tw_unit *unit, uint32_t count)
+void tw_etmv4_unit_emit_commit(struct tw_etmv4_unit *unit, uint32_t count)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_COMMIT, .count = count };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_COMMIT,
+                                                   .count = count };
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_COMMIT } };
 
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
     packet.commit = count;
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
 /* Packets that a queue of atoms takes. */
@@ -20,7 +21,7 @@ static unsigned cost(uint64_t atoms, unsigned count)
     uint8_t head;
 
     while (count) {
-        const unsigned packed = tw_unit_atom_packet(&head, atoms, count);
+        const unsigned packed = tw_etmv4_unit_atom_packet(&head, atoms, count);
 
         atoms >>= packed;
         count -= packed;
@@ -30,7 +31,7 @@ static unsigned cost(uint64_t atoms, unsigned count)
 }
 
 /* How many of the last atoms a cancel or mispredict packet can take along: E, EE, or N. */
-static bool can_fold(const struct tw_unit *unit, unsigned count, bool takes_all)
+static bool can_fold(const struct tw_etmv4_unit *unit, unsigned count, bool takes_all)
 {
     const uint64_t last =
         unit->atom_count >= count ? unit->atoms >> (unit->atom_count - count) : 0;
@@ -44,7 +45,7 @@ static bool can_fold(const struct tw_unit *unit, unsigned count, bool takes_all)
     return takes_all && last == 3;
 }
 
-static unsigned fold(const struct tw_unit *unit, bool takes_all)
+static unsigned fold(const struct tw_etmv4_unit *unit, bool takes_all)
 {
     unsigned best = 0, least = UINT32_MAX;
 
@@ -64,7 +65,8 @@ static unsigned fold(const struct tw_unit *unit, bool takes_all)
 }
 
 /* Takes the folded atoms out of the queue, to the packet. */
-static void take_atoms(struct tw_unit *unit, struct tw_etmv4_packet *packet, unsigned count)
+static void take_atoms(struct tw_etmv4_unit *unit, struct tw_etmv4_packet *packet,
+                       unsigned count)
 {
     unit->atom_count -= count;
     packet->atoms = (uint32_t)(unit->atoms >> unit->atom_count);
@@ -72,17 +74,18 @@ static void take_atoms(struct tw_unit *unit, struct tw_etmv4_packet *packet, uns
     unit->atoms &= ((uint64_t)1 << unit->atom_count) - 1;
 }
 
-void tw_unit_emit_cancel(struct tw_unit *unit, uint32_t count, bool is_mispredicted)
+void tw_etmv4_unit_emit_cancel(struct tw_etmv4_unit *unit, uint32_t count, bool is_mispredicted)
 {
-    const struct tw_unit_element cancel = { .type = TW_UNIT_CANCEL, .count = count };
-    const struct tw_unit_element mispredict = { .type = TW_UNIT_MISPREDICT };
+    const struct tw_etmv4_unit_element cancel = { .type = TW_ETMV4_UNIT_CANCEL,
+                                                  .count = count };
+    const struct tw_etmv4_unit_element mispredict = { .type = TW_ETMV4_UNIT_MISPREDICT };
     struct tw_etmv4_packet packet = { .cancel = count, .mispredict = is_mispredicted };
 
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_release_held(unit);
     if (count)
-        tw_unit_show(unit, &cancel);
+        tw_etmv4_unit_show(unit, &cancel);
     if (is_mispredicted)
-        tw_unit_show(unit, &mispredict);
+        tw_etmv4_unit_show(unit, &mispredict);
     if (!is_mispredicted) {
         packet.base.type = TW_ETMV4_CANCEL_F1;
     } else if (count <= 1) {
@@ -95,11 +98,11 @@ void tw_unit_emit_cancel(struct tw_unit *unit, uint32_t count, bool is_mispredic
         packet.base.type = TW_ETMV4_CANCEL_F1_MISPRED;
     }
     if (count || is_mispredicted)
-        tw_unit_put(unit, &packet);
+        tw_etmv4_unit_put(unit, &packet);
 }
 
 /* The form of a cycle count: over the threshold, and with the commit that it may carry. */
-static void fill_cycles(const struct tw_unit *unit, struct tw_etmv4_packet *packet,
+static void fill_cycles(const struct tw_etmv4_unit *unit, struct tw_etmv4_packet *packet,
                         uint32_t over, uint32_t commit)
 {
     const uint32_t most = unit->setup.max_spec;
@@ -127,35 +130,35 @@ static void fill_cycles(const struct tw_unit *unit, struct tw_etmv4_packet *pack
     }
 }
 
-void tw_unit_emit_cycles(struct tw_unit *unit)
+void tw_etmv4_unit_emit_cycles(struct tw_etmv4_unit *unit)
 {
     const uint64_t passed = unit->cycle - unit->counted;
-    struct tw_unit_element element = { .type = TW_UNIT_CYCLE_COUNT };
+    struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_CYCLE_COUNT };
     struct tw_etmv4_packet packet = { 0 };
     uint32_t commit = 0;
 
     if (!unit->count_is_unknown && passed < unit->setup.threshold)
         return;
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_release_held(unit);
     packet.is_unknown = unit->count_is_unknown || passed > unit->setup.cycle_most;
     if (!unit->setup.commopt) {
-        const struct tw_unit_element committed = { .type = TW_UNIT_COMMIT,
-                                                   .count = unit->resolved };
+        const struct tw_etmv4_unit_element committed = { .type = TW_ETMV4_UNIT_COMMIT,
+                                                         .count = unit->resolved };
 
         commit = unit->resolved;
         unit->depth -= commit;
         unit->resolved = 0;
         if (commit)
-            tw_unit_show(unit, &committed);
+            tw_etmv4_unit_show(unit, &committed);
     } else {
-        tw_unit_send_commits(unit);
+        tw_etmv4_unit_send_commits(unit);
     }
     element.is_known = !packet.is_unknown;
     element.count = packet.is_unknown ? 0 : (uint32_t)passed;
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_show(unit, &element);
     fill_cycles(unit, &packet, packet.is_unknown ? 0 : (uint32_t)passed - unit->setup.threshold,
                 commit);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
     unit->counted = unit->cycle;
     unit->count_is_unknown = false;
 }
@@ -169,18 +172,18 @@ static unsigned timestamp_bytes(uint64_t changed)
     return bytes;
 }
 
-void tw_unit_emit_timestamp(struct tw_unit *unit)
+void tw_etmv4_unit_emit_timestamp(struct tw_etmv4_unit *unit)
 {
     const uint64_t passed = unit->cycle - unit->counted;
-    struct tw_unit_element element = { .type = TW_UNIT_TIMESTAMP };
-    const struct tw_unit_element marker = { .type = TW_UNIT_TIMESTAMP_MARKER };
+    struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_TIMESTAMP };
+    const struct tw_etmv4_unit_element marker = { .type = TW_ETMV4_UNIT_TIMESTAMP_MARKER };
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_TIMESTAMP } };
 
     unit->timestamp_is_due = false;
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_release_held(unit);
     if (unit->setup.markers) {
-        tw_unit_show(unit, &marker);
-        tw_unit_put_type(unit, TW_ETMV4_TS_MARKER);
+        tw_etmv4_unit_show(unit, &marker);
+        tw_etmv4_unit_put_type(unit, TW_ETMV4_TS_MARKER);
     }
     packet.timestamp = unit->stamped + unit->clock_base;
     if (unit->packing.setup.timestamp_bits < 64)
@@ -194,49 +197,51 @@ void tw_unit_emit_timestamp(struct tw_unit *unit)
     element.value = packet.timestamp;
     element.is_known = packet.timestamp_has_count;
     element.count = packet.timestamp_has_count ? packet.timestamp_count : 0;
-    tw_unit_show(unit, &element);
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put(unit, &packet);
 }
 
-void tw_unit_emit_events(struct tw_unit *unit, uint8_t mask)
+void tw_etmv4_unit_emit_events(struct tw_etmv4_unit *unit, uint8_t mask)
 {
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_EVENT } };
 
-    tw_unit_ensure_sync(unit);
-    tw_unit_release_held(unit);
+    tw_etmv4_unit_ensure_sync(unit);
+    tw_etmv4_unit_release_held(unit);
     for (uint8_t i = 0; i < 4; i++) {
-        const struct tw_unit_element element = { .type = TW_UNIT_EVENT, .number = i };
+        const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EVENT,
+                                                       .number = i };
 
         if (mask >> i & 1)
-            tw_unit_show(unit, &element);
+            tw_etmv4_unit_show(unit, &element);
     }
     packet.number = mask;
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
     unit->stamped = unit->cycle;
 }
 
-void tw_unit_emit_loss(struct tw_unit *unit, bool is_overflow)
+void tw_etmv4_unit_emit_loss(struct tw_etmv4_unit *unit, bool is_overflow)
 {
-    const struct tw_unit_element element = { .type = is_overflow ? TW_UNIT_OVERFLOW
-                                                                 : TW_UNIT_DISCARD };
+    const struct tw_etmv4_unit_element element = { .type = is_overflow
+                                                               ? TW_ETMV4_UNIT_OVERFLOW
+                                                               : TW_ETMV4_UNIT_DISCARD };
 
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
-    tw_unit_put_type(unit, is_overflow ? TW_ETMV4_OVERFLOW : TW_ETMV4_DISCARD);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
+    tw_etmv4_unit_put_type(unit, is_overflow ? TW_ETMV4_OVERFLOW : TW_ETMV4_DISCARD);
 }
 
-void tw_unit_emit_instrumentation(struct tw_unit *unit, uint64_t value)
+void tw_etmv4_unit_emit_instrumentation(struct tw_etmv4_unit *unit, uint64_t value)
 {
-    const struct tw_unit_element element = { .type = TW_UNIT_INSTRUMENTATION,
-                                             .number = unit->context.el,
-                                             .value = value };
+    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_INSTRUMENTATION,
+                                                   .number = unit->context.el,
+                                                   .value = value };
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_ITE } };
 
-    tw_unit_ensure_sync(unit);
-    tw_unit_release_held(unit);
-    tw_unit_show(unit, &element);
+    tw_etmv4_unit_ensure_sync(unit);
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_show(unit, &element);
     packet.value = value;
     packet.value_el = unit->context.el & 3;
-    tw_unit_put(unit, &packet);
+    tw_etmv4_unit_put(unit, &packet);
     unit->stamped = unit->cycle;
 }

@@ -16,7 +16,7 @@ TW_INLINE void clear(struct tw_etrace_packet *packet)
 }
 
 /* `readable` bytes of data, the frame's at least. */
-static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+static void read_payload(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                          const struct tw_etrace_frame *frame, const uint8_t *data,
                          size_t readable)
 {
@@ -30,7 +30,7 @@ static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet 
         packet->error =
             (uint8_t)tw_etrace_parse(&codec->shape, codec->options, packet, &payload);
     if (packet->error) {
-        packet->packet.type = TW_ETRACE_BAD;
+        packet->base.type = TW_ETRACE_BAD;
         tw_etrace_transport_doubt(&codec->transport);
         if (frame->kind == TW_ETRACE_FRAME_DATA)
             tw_etraced_lose(&codec->history);
@@ -43,7 +43,7 @@ static void read_payload(struct tw_etrace_codec *codec, struct tw_etrace_packet 
 
 /* Formats 1 and 2, which most packets have, of at most 16 bytes: what tw_etrace_parse and
    tw_etrace_track do for them.  False: it is none of these, or has errors; nothing is done. */
-TW_INLINE bool take_flow(struct tw_etrace_codec *codec, struct tw_etrace_packet *out,
+TW_INLINE bool take_flow(struct tw_etrace_reader *codec, struct tw_etrace_packet *out,
                          const uint8_t *bytes, unsigned size)
 {
     static const uint8_t map_bits[32] = { 31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
@@ -66,7 +66,7 @@ TW_INLINE bool take_flow(struct tw_etrace_codec *codec, struct tw_etrace_packet 
     has_address = format == 2 || branches;
     if (TW_UNLIKELY(!tw_payload_is_done(in, size, has_address ? at + width + 3 + depth : at)))
         return false;
-    out->packet.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
+    out->base.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
     if (format == 1) {
         out->branches = (uint8_t)branches;
         out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << map_bits[branches]) - 1));
@@ -92,7 +92,7 @@ TW_INLINE bool take_flow(struct tw_etrace_codec *codec, struct tw_etrace_packet 
 }
 
 /* Packets that most of a trace is; false: for read_payload. */
-TW_INLINE bool take_frequent(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+TW_INLINE bool take_frequent(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                              const struct tw_etrace_frame *frame, const uint8_t *bytes)
 {
     if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits)
@@ -136,12 +136,12 @@ static void take_frame(struct tw_etrace_packet *packet, const struct tw_etrace_f
 }
 
 /* Fills in where the packet lies. */
-TW_INLINE void place(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+TW_INLINE void place(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                      const struct tw_etrace_frame *frame)
 {
-    packet->packet.index = packet->packet.offset = codec->transport.offset;
-    packet->packet.size = frame->size;
-    packet->packet.id = codec->config.id;
+    packet->base.index = packet->base.offset = codec->transport.offset;
+    packet->base.size = frame->size;
+    packet->base.id = codec->config.id;
     tw_etrace_transport_pass(&codec->transport, frame);
 }
 
@@ -150,7 +150,7 @@ enum { AHEAD = 64 }; /* bytes that read_frequent may look at */
 /* Packets of trace, up to `end` and as long as they are whole.  There are AHEAD bytes at least, and
    the beginning of a packet is known.  Returns where the next packet goes; `in` and the codec move
    on. */
-static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_codec *codec,
+static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_reader *codec,
                                                           struct tw_etrace_packet *packet,
                                                           const struct tw_etrace_packet *end,
                                                           struct tw_bytes *in)
@@ -176,12 +176,12 @@ static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_codec
     return packet;
 }
 
-static bool may_be_frequent(const struct tw_etrace_codec *codec, size_t size)
+static bool may_be_frequent(const struct tw_etrace_reader *codec, size_t size)
 {
     return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD;
 }
 
-enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
+enum tw_status tw_etrace_read_any(struct tw_etrace_reader *codec,
                                   struct tw_etrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last)
 {
@@ -194,15 +194,15 @@ enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
     clear(packet);
     if (status != TW_OK) { /* cut by the end of the trace */
         frame = (struct tw_etrace_frame){ .kind = TW_ETRACE_FRAME_BAD, .size = (uint32_t)size };
-        packet->packet.type = TW_ETRACE_INCOMPLETE;
+        packet->base.type = TW_ETRACE_INCOMPLETE;
         packet->error = TW_ERROR_TRUNCATED;
     } else if (frame.kind == TW_ETRACE_FRAME_HUNT) {
-        packet->packet.type = TW_ETRACE_NOT_SYNC;
+        packet->base.type = TW_ETRACE_NOT_SYNC;
     } else if (frame.kind == TW_ETRACE_FRAME_BAD) {
-        packet->packet.type = TW_ETRACE_BAD;
+        packet->base.type = TW_ETRACE_BAD;
         packet->error = TW_ERROR_RESERVED_HEADER;
     } else if (frame.kind == TW_ETRACE_FRAME_NULL || frame.kind == TW_ETRACE_FRAME_OTHER) {
-        packet->packet.type =
+        packet->base.type =
             frame.kind == TW_ETRACE_FRAME_NULL ? TW_ETRACE_NULL : TW_ETRACE_OTHER;
     } else {
         take_frame(packet, &frame);
@@ -216,8 +216,9 @@ enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
 
 /* Options that one source tells of are taken for those of all: they only help to tell whether bytes
    may be packets. */
-static void look_for_options(struct tw_etrace_codec *codec, const struct tw_etrace_frame *frame,
-                             const uint8_t *data, size_t size)
+static void look_for_options(struct tw_etrace_reader *codec,
+                             const struct tw_etrace_frame *frame, const uint8_t *data,
+                             size_t size)
 {
     struct tw_etrace_packet packet;
     struct tw_payload payload;
@@ -228,14 +229,14 @@ static void look_for_options(struct tw_etrace_codec *codec, const struct tw_etra
     if ((payload.bytes[payload.at >> 3] >> (payload.at & 7) & 3) != 3)
         return;
     if (tw_etrace_parse(&codec->shape, codec->options, &packet, &payload) == TW_ERROR_NONE &&
-        packet.packet.type == TW_ETRACE_F3S3)
+        packet.base.type == TW_ETRACE_F3S3)
         codec->options = tw_etrace_options(&codec->shape, codec->options, &packet);
 }
 
 enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packet,
                                const uint8_t *data, size_t size, bool is_last)
 {
-    struct tw_etrace_codec *codec = reader;
+    struct tw_etrace_reader *codec = reader;
     struct tw_etrace_frame frame;
     enum tw_status status =
         tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
@@ -260,17 +261,17 @@ enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packe
 
         clear(out);
         out->error = route->error;
-        out->packet.type = route->error == TW_ERROR_TRUNCATED ? TW_ETRACE_INCOMPLETE
-                           : route->error                     ? TW_ETRACE_BAD
-                           : route->is_hunt                   ? TW_ETRACE_NOT_SYNC
-                                                              : TW_ETRACE_NULL;
-        out->packet.size = frame.size;
+        out->base.type = route->error == TW_ERROR_TRUNCATED ? TW_ETRACE_INCOMPLETE
+                         : route->error                     ? TW_ETRACE_BAD
+                         : route->is_hunt                   ? TW_ETRACE_NOT_SYNC
+                                                            : TW_ETRACE_NULL;
+        out->base.size = frame.size;
     }
     tw_etrace_transport_pass(&codec->transport, &frame);
     return TW_OK;
 }
 
-enum tw_status tw_etrace_read(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet,
+enum tw_status tw_etrace_read(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                               const uint8_t *data, size_t size, bool is_last)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
@@ -281,8 +282,8 @@ enum tw_status tw_etrace_read(struct tw_etrace_codec *codec, struct tw_etrace_pa
     return tw_etrace_read_any(codec, packet, data, size, is_last);
 }
 
-size_t tw_etrace_read_batch(struct tw_etrace_codec *codec, struct tw_etrace_packet *packets,
-                            size_t room, const uint8_t *data, size_t size, size_t *used)
+size_t tw_etrace_read_batch(struct tw_etrace_reader *codec, struct tw_etrace_packet *packets,
+                            size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
     struct tw_etrace_packet *packet = packets, *const end = packets + room;
@@ -295,7 +296,7 @@ size_t tw_etrace_read_batch(struct tw_etrace_codec *codec, struct tw_etrace_pack
         }
         if (tw_etrace_read_any(codec, packet, in.at, tw_bytes_left(&in), false) != TW_OK)
             break;
-        in.at += packet->packet.size;
+        in.at += packet->base.size;
         packet++;
     }
     *used = (size_t)(in.at - data);

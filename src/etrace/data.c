@@ -21,7 +21,7 @@ void tw_etrace_take_data(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_response =
         type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA;
     unsigned flags, size;

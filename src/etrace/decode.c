@@ -91,7 +91,7 @@ static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *f
                          const uint8_t *data, size_t readable)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
-    struct tw_etrace_codec *codec = &decoder->codec;
+    struct tw_etrace_reader *codec = &decoder->codec;
     struct tw_payload payload;
     enum tw_error_code error;
 
@@ -228,7 +228,7 @@ static void forget(struct tw_etrace_decoder *decoder)
         config->return_stack_size ? config->return_stack_size : config->call_counter_size;
     const unsigned xlen = config->xlen ? config->xlen : config->iaddress_width <= 32 ? 32 : 64;
 
-    tw_etrace_codec_reset(&decoder->codec);
+    tw_etrace_reader_reset(&decoder->codec);
     decoder->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
     decoder->returns_max = bits ? 1u << bits : 0;
     decoder->hops_max = 4096 + 2 * decoder->returns_max;
@@ -240,7 +240,7 @@ void tw_etrace_decoder_init(void *state, const void *config)
     struct tw_etrace_decoder *decoder = state;
 
     memset(decoder, 0, offsetof(struct tw_etrace_decoder, returns));
-    tw_etrace_codec_init(&decoder->codec, config);
+    tw_etrace_reader_init(&decoder->codec, config);
     forget(decoder);
 }
 

@@ -64,7 +64,7 @@ enum tw_etrace_phase {
 };
 
 struct tw_etrace_decoder {
-    struct tw_etrace_codec codec;
+    struct tw_etrace_reader codec;
     uint8_t isa;
     uint8_t state, phase;
     bool has_begun; /* a packet came */

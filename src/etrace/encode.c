@@ -27,7 +27,7 @@ static void put_address(const struct tw_etrace_shape *shape, struct tw_payload *
 static bool build_f0(const struct tw_etrace_shape *shape, uint32_t options,
                      struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned use = packet->packet.type == TW_ETRACE_F0S1;
+    const unsigned use = packet->base.type == TW_ETRACE_F0S1;
     const uint32_t needed = use ? TW_ETRACE_JUMP_TARGET_CACHE : TW_ETRACE_BRANCH_PREDICTION;
     const uint32_t other = use ? TW_ETRACE_BRANCH_PREDICTION : TW_ETRACE_JUMP_TARGET_CACHE;
 
@@ -84,7 +84,7 @@ static void put_support(const struct tw_etrace_shape *shape, struct tw_payload *
 static void build_f3(const struct tw_etrace_shape *shape, uint32_t options,
                      struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned subformat = (unsigned)packet->packet.type - TW_ETRACE_F3S0;
+    const unsigned subformat = (unsigned)packet->base.type - TW_ETRACE_F3S0;
 
     tw_payload_put(out, 3, 2);
     tw_payload_put(out, subformat, 2);
@@ -117,7 +117,7 @@ bool tw_etrace_build(const struct tw_etrace_shape *shape, uint32_t options,
                      struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
     *out = (struct tw_payload){ .at = 0 };
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_F0S0:
     case TW_ETRACE_F0S1:
         return build_f0(shape, options, out, packet);
@@ -138,10 +138,10 @@ bool tw_etrace_build(const struct tw_etrace_shape *shape, uint32_t options,
     }
 }
 
-enum tw_status tw_etrace_write(struct tw_etrace_codec *codec, uint8_t *out, size_t *size,
+enum tw_status tw_etrace_write(struct tw_etrace_reader *codec, uint8_t *out, size_t *size,
                                const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_data = type >= TW_ETRACE_LOAD && type <= TW_ETRACE_CSR;
     const struct tw_etrace_frame frame = {
         .kind = type == TW_ETRACE_NULL ? TW_ETRACE_FRAME_NULL

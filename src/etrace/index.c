@@ -5,7 +5,7 @@
 #include "etrace/decode.h"
 
 /* What a synchronization packet brings back, but for the options. */
-static bool is_whole(const struct tw_etrace_codec *codec)
+static bool is_whole(const struct tw_etrace_reader *codec)
 {
     const struct tw_etrace_config *config = &codec->config;
 
@@ -19,7 +19,7 @@ static bool is_whole(const struct tw_etrace_codec *codec)
 }
 
 /* Time and context of a format 3 packet. */
-static unsigned note_context(struct tw_index_note *notes, const struct tw_etrace_codec *codec,
+static unsigned note_context(struct tw_index_note *notes, const struct tw_etrace_reader *codec,
                              const struct tw_etrace_packet *packet)
 {
     unsigned count = 0;
@@ -45,11 +45,11 @@ static unsigned note_support(struct tw_index_note *notes, const struct tw_etrace
 unsigned tw_etrace_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
                          const void *packet)
 {
-    const struct tw_etrace_codec *codec = reader;
+    const struct tw_etrace_reader *codec = reader;
     const struct tw_etrace_packet *from = packet;
     unsigned count = 0;
 
-    switch (from->packet.type) {
+    switch (from->base.type) {
     case TW_ETRACE_F3S0:
         count = tw_note(notes, TW_INDEX_SYNC, is_whole(codec) && !state[TW_INDEX_WORDS - 1]);
         if (notes[0].value)

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 void tw_etrace_shape_init(struct tw_etrace_shape *shape, const struct tw_etrace_config *config)
 {
@@ -77,7 +78,7 @@ TW_INLINE void take_address(const struct tw_etrace_shape *shape, struct tw_etrac
 TW_INLINE void parse_f1(const struct tw_etrace_shape *shape, struct tw_etrace_packet *out,
                         struct tw_payload *in)
 {
-    out->packet.type = TW_ETRACE_F1;
+    out->base.type = TW_ETRACE_F1;
     out->branches = (uint8_t)tw_payload_take(in, 5);
     if (out->branches == 0) {
         out->branch_map = (uint32_t)tw_payload_take(in, 31);
@@ -108,7 +109,7 @@ static enum tw_error_code parse_f0(const struct tw_etrace_shape *shape, uint32_t
     const int use = format0_use(shape, options, subformat);
     unsigned bit;
 
-    out->packet.type = TW_ETRACE_BAD;
+    out->base.type = TW_ETRACE_BAD;
     if (use < 0)
         return shape->subformat ? TW_ERROR_RESERVED_HEADER : TW_ERROR_RESERVED_CONFIG;
     if (use == 0) {
@@ -118,12 +119,12 @@ static enum tw_error_code parse_f0(const struct tw_etrace_shape *shape, uint32_t
             return TW_ERROR_BAD_SEQUENCE;
         if (out->branch_fmt)
             take_address(shape, out, in);
-        out->packet.type = TW_ETRACE_F0S0;
+        out->base.type = TW_ETRACE_F0S0;
         return TW_ERROR_NONE;
     }
     if (!shape->index)
         return TW_ERROR_RESERVED_CONFIG;
-    out->packet.type = TW_ETRACE_F0S1;
+    out->base.type = TW_ETRACE_F0S1;
     out->index = (uint32_t)tw_payload_take(in, shape->index);
     out->branches = (uint8_t)tw_payload_take(in, 5);
     out->branch_map = (uint32_t)tw_payload_take(in, tw_etrace_map_bits(out->branches));
@@ -176,7 +177,7 @@ static void parse_f3(const struct tw_etrace_shape *shape, uint32_t options,
 {
     const unsigned subformat = (unsigned)tw_payload_take(in, 2);
 
-    out->packet.type = (uint8_t)(TW_ETRACE_F3S0 + subformat);
+    out->base.type = (uint8_t)(TW_ETRACE_F3S0 + subformat);
     if (subformat == 3) {
         parse_support(shape, out, in);
         return;
@@ -209,12 +210,12 @@ enum tw_error_code tw_etrace_parse(const struct tw_etrace_shape *shape, uint32_t
         parse_f1(shape, out, in);
         break;
     case 2:
-        out->packet.type = TW_ETRACE_F2;
+        out->base.type = TW_ETRACE_F2;
         take_address(shape, out, in);
         break;
     default:
         parse_f3(shape, options, out, in);
-        if (out->packet.type == TW_ETRACE_F3S3)
+        if (out->base.type == TW_ETRACE_F3S3)
             return TW_ERROR_NONE; /* a vendor's own fields may follow */
     }
     /* A longer payload than the fields fill does not come from this encoder: a length that lies,
@@ -222,7 +223,7 @@ enum tw_error_code tw_etrace_parse(const struct tw_etrace_shape *shape, uint32_t
     if (error == TW_ERROR_NONE && !tw_payload_is_used_up(in))
         error = TW_ERROR_BAD_SEQUENCE;
     if (error != TW_ERROR_NONE)
-        out->packet.type = TW_ETRACE_BAD;
+        out->base.type = TW_ETRACE_BAD;
     return error;
 }
 
@@ -231,7 +232,7 @@ enum tw_error_code tw_etrace_parse(const struct tw_etrace_shape *shape, uint32_t
 static bool is_plausible(const void *context, const struct tw_etrace_frame *frame,
                          const uint8_t *packet)
 {
-    const struct tw_etrace_codec *codec = context;
+    const struct tw_etrace_reader *codec = context;
     struct tw_etrace_packet out;
     struct tw_payload payload;
     enum tw_error_code error;
@@ -246,7 +247,7 @@ static bool is_plausible(const void *context, const struct tw_etrace_frame *fram
     return error == TW_ERROR_NONE || error == TW_ERROR_RESERVED_CONFIG;
 }
 
-void tw_etrace_codec_reset(struct tw_etrace_codec *codec)
+void tw_etrace_reader_reset(struct tw_etrace_reader *codec)
 {
     tw_etrace_transport_reset(&codec->transport);
     codec->options = tw_etrace_config_options(&codec->config);
@@ -255,7 +256,8 @@ void tw_etrace_codec_reset(struct tw_etrace_codec *codec)
     memset(codec->cache, 0, sizeof codec->cache[0] << codec->shape.index);
 }
 
-void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_config *config)
+void tw_etrace_reader_init(struct tw_etrace_reader *codec,
+                           const struct tw_etrace_config *config)
 {
     codec->config = *config;
     tw_etrace_shape_init(&codec->shape, config);
@@ -263,12 +265,12 @@ void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_
     tw_etrace_transport_init(&codec->transport, config);
     codec->transport.is_plausible = is_plausible;
     codec->transport.context = codec;
-    tw_etrace_codec_reset(codec);
+    tw_etrace_reader_reset(codec);
 }
 
-void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet)
+void tw_etrace_track(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet)
 {
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_F0S0:
     case TW_ETRACE_F1:
     case TW_ETRACE_F2:
@@ -298,20 +300,29 @@ void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *pac
     }
 }
 
-enum tw_status tw_etrace_codec_new(struct tw_etrace_codec **codec,
-                                   const struct tw_etrace_config *config,
-                                   struct tw_fault *fault)
+enum tw_status tw_etrace_reader_new(struct tw_etrace_reader **reader,
+                                    const struct tw_etrace_config *config,
+                                    const struct tw_allocator *allocator,
+                                    struct tw_fault *fault)
 {
-    *codec = NULL;
+    *reader = NULL;
     TW_TRY(tw_etrace_config_check(config, fault));
-    *codec = tw_take(NULL, sizeof **codec);
-    if (!*codec)
-        return tw_fail(fault, TW_E_MEMORY, "no memory for a codec");
-    tw_etrace_codec_init(*codec, config);
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_etrace_reader_init(*reader, config);
+    (*reader)->allocator = allocator;
     return TW_OK;
 }
 
-void tw_etrace_codec_free(struct tw_etrace_codec *codec)
+void tw_etrace_reader_lost(struct tw_etrace_reader *reader)
 {
-    tw_give(NULL, codec);
+    tw_etrace_transport_lose(&reader->transport);
+    tw_etraced_lose(&reader->history);
+}
+
+void tw_etrace_reader_free(struct tw_etrace_reader *reader)
+{
+    if (reader)
+        tw_give(reader->allocator, reader);
 }

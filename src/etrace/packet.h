@@ -79,7 +79,7 @@ TW_INLINE unsigned tw_etrace_map_bits(unsigned branches)
 }
 
 /* A stream being read or written. */
-struct tw_etrace_codec {
+struct tw_etrace_reader {
     struct tw_etrace_config config;
     struct tw_etrace_shape shape;
     struct tw_etraced_shape data_shape;
@@ -88,10 +88,11 @@ struct tw_etrace_codec {
     uint64_t address;
     struct tw_etraced_history history;
     uint64_t cache[TW_ETRACE_CACHE_MAX];
+    const struct tw_allocator *allocator;
 };
 
 /* A jump to an address, which later packets may refer to. */
-TW_INLINE void tw_etrace_track_jump(struct tw_etrace_codec *codec, uint64_t address)
+TW_INLINE void tw_etrace_track_jump(struct tw_etrace_reader *codec, uint64_t address)
 {
     const uint64_t mask = ((uint64_t)1 << codec->shape.index) - 1;
 
@@ -99,9 +100,10 @@ TW_INLINE void tw_etrace_track_jump(struct tw_etrace_codec *codec, uint64_t addr
     codec->cache[address >> codec->shape.lsb & mask] = address;
 }
 
-void tw_etrace_codec_init(struct tw_etrace_codec *codec, const struct tw_etrace_config *config);
+void tw_etrace_reader_init(struct tw_etrace_reader *codec,
+                           const struct tw_etrace_config *config);
 /* What tw_etrace_read does, without trying whether the packet is a frequent one. */
-enum tw_status tw_etrace_read_any(struct tw_etrace_codec *codec,
+enum tw_status tw_etrace_read_any(struct tw_etrace_reader *codec,
                                   struct tw_etrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last);
 /* What the next bytes of a stream are that several sources share: see struct tw_protocol. */
@@ -109,9 +111,9 @@ struct tw_route;
 enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packet,
                                const uint8_t *data, size_t size, bool is_last);
 /* Keeps up with what a te_inst packet says of later ones, and completes it from earlier ones. */
-void tw_etrace_track(struct tw_etrace_codec *codec, struct tw_etrace_packet *packet);
+void tw_etrace_track(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet);
 /* Forgets what the stream has taught. */
-void tw_etrace_codec_reset(struct tw_etrace_codec *codec);
+void tw_etrace_reader_reset(struct tw_etrace_reader *codec);
 
 extern const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES];
 /* "f2 address=0x1000 ...", and without the type. */

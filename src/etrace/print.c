@@ -35,7 +35,7 @@ const char *tw_etrace_type_name(unsigned type)
 
 static void json_flags(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
-    if (packet->packet.type != TW_ETRACE_F0S1) {
+    if (packet->base.type != TW_ETRACE_F0S1) {
         tw_json_u64(out, "notify", packet->notify);
         tw_json_u64(out, "updiscon", packet->updiscon);
     }
@@ -46,7 +46,7 @@ static void json_flags(struct tw_text *out, const struct tw_etrace_packet *packe
 
 static void json_jump(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type == TW_ETRACE_F0S0) {
         tw_json_u64(out, "branch_count", packet->branch_count);
@@ -70,7 +70,7 @@ static void json_jump(struct tw_text *out, const struct tw_etrace_packet *packet
 
 static void json_sync(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type != TW_ETRACE_F3S2)
         tw_json_u64(out, "branch", packet->branch);
@@ -103,7 +103,7 @@ static void json_support(struct tw_text *out, const struct tw_etrace_packet *pac
 
 void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type <= TW_ETRACE_F2)
         json_jump(out, packet);
@@ -142,7 +142,7 @@ void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
     const size_t before = out->size;
 
-    tw_text_add(out, tw_etrace_type_name(packet->packet.type));
+    tw_text_add(out, tw_etrace_type_name(packet->base.type));
     tw_text_char(out, ' ');
     tw_etrace_print_fields(out, packet);
     if (out->size > before && out->chars[out->size - 1] == ' ') /* there are none */

@@ -88,7 +88,7 @@ static void take_src(void *config, uint32_t src)
 
 static void reader_init(void *reader, const void *config)
 {
-    tw_etrace_codec_init(reader, config);
+    tw_etrace_reader_init(reader, config);
 }
 
 static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
@@ -97,18 +97,15 @@ static enum tw_status read_packet(void *reader, void *packet, const uint8_t *dat
     return tw_etrace_read(reader, packet, data, size, is_last);
 }
 
-static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used)
+static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size)
 {
-    return tw_etrace_read_batch(reader, packets, room, data, size, used);
+    return tw_etrace_read_batch(reader, packets, room, used, data, size);
 }
 
 static void reader_lost(void *reader)
 {
-    struct tw_etrace_codec *codec = reader;
-
-    tw_etrace_transport_lose(&codec->transport);
-    tw_etraced_lose(&codec->history);
+    tw_etrace_reader_lost(reader);
 }
 
 static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
@@ -134,7 +131,7 @@ static void json(struct tw_text *out, const void *packet)
 #define MEMBERS                                                                                \
     .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED,                                       \
     .config_size = sizeof(struct tw_etrace_config),                                            \
-    .reader_size = sizeof(struct tw_etrace_codec),                                             \
+    .reader_size = sizeof(struct tw_etrace_reader),                                            \
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \
     .packet_size = sizeof(struct tw_etrace_packet), .packet_max = TW_ETRACE_LOOK_AHEAD,        \
     .trace_id = trace_id, .is_shared = is_shared, .wants_src = wants_src,                      \

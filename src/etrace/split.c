@@ -59,7 +59,7 @@ static void history_state(struct tw_etraced_history *history, struct tw_state *s
     }
 }
 
-static void codec_state(struct tw_etrace_codec *codec, struct tw_state *state)
+static void codec_state(struct tw_etrace_reader *codec, struct tw_state *state)
 {
     TW_STATE(state, codec->transport.is_synced);
     TW_STATE(state, codec->transport.is_doubtful);

@@ -341,7 +341,7 @@ static void support_effects(struct tw_stage *stage)
 
 static bool has_address(const struct tw_etrace_packet *packet)
 {
-    return packet->packet.type == TW_ETRACE_F0S1 || (packet->has & TW_ETRACE_HAS_ADDRESS);
+    return packet->base.type == TW_ETRACE_F0S1 || (packet->has & TW_ETRACE_HAS_ADDRESS);
 }
 
 static void add_outcomes(struct tw_etrace_decoder *decoder)
@@ -349,7 +349,7 @@ static void add_outcomes(struct tw_etrace_decoder *decoder)
     const struct tw_etrace_packet *packet = &decoder->packet;
     unsigned branches = packet->branches;
 
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_F0S0:
         decoder->predicted += (uint64_t)packet->branch_count + 31;
         decoder->is_missed = packet->branch_fmt != 2;
@@ -379,7 +379,7 @@ static void set_goal(struct tw_etrace_decoder *decoder)
         .address = packet->address,
         .to_branch = !has_address(packet),
         .report_only =
-            packet->packet.type == TW_ETRACE_F0S1 || (packet->updiscon && !packet->notify),
+            packet->base.type == TW_ETRACE_F0S1 || (packet->updiscon && !packet->notify),
         .is_notify = packet->notify,
         .has_irdepth = packet->irreport,
         .irdepth = packet->irdepth,
@@ -428,7 +428,7 @@ static void take_jump(struct tw_stage *stage)
         else if (decoder->state == TW_ETRACE_UNSYNCED)
             pass_over(stage);
         else
-            tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.packet.type);
+            tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.base.type);
         return;
     }
     add_outcomes(decoder);
@@ -469,7 +469,7 @@ void tw_etrace_take(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (TW_UNLIKELY(decoder->encoder_mode && type < TW_ETRACE_F3S3))
         return; /* these bits mean something else */
@@ -511,7 +511,7 @@ void tw_etrace_take(struct tw_stage *stage)
 static void end_walk(struct tw_stage *stage, enum tw_etrace_walk how)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
-    const unsigned type = decoder->packet.packet.type;
+    const unsigned type = decoder->packet.base.type;
     const bool is_second = decoder->phase == TW_ETRACE_SECOND_VISIT;
     const bool is_broken = how == TW_ETRACE_WALK_ERROR || how == TW_ETRACE_WALK_MISSING;
 

@@ -46,8 +46,8 @@ static void reads_and_writes_each_packet(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(vectors); i++) {
-        struct tw_etrace_codec *codec = codec_of(vectors[i].config);
-        struct tw_etrace_codec *writer = codec_of(vectors[i].config);
+        struct tw_etrace_reader *codec = codec_of(vectors[i].config);
+        struct tw_etrace_reader *writer = codec_of(vectors[i].config);
         struct tw_etrace_packet packet;
         uint8_t bytes[40], back[40];
         const size_t size = from_hex(bytes, vectors[i].bytes);
@@ -59,29 +59,29 @@ static void reads_and_writes_each_packet(void **state)
         for (size_t cut = 0; cut < size; cut++)
             CHECK_EQ(read_tight(codec, &packet, bytes, cut, false), TW_MORE);
         CHECK_EQ(read_tight(codec, &packet, bytes, size, false), TW_OK);
-        CHECK_EQ(packet.packet.size, size);
+        CHECK_EQ(packet.base.size, size);
         CHECK_EQ(packet.payload_size, size - 1);
         tw_etrace_print(&text, &packet);
         CHECK_TEXT(line, vectors[i].text);
         CHECK_EQ(tw_etrace_write(writer, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
-        tw_etrace_codec_free(codec);
-        tw_etrace_codec_free(writer);
+        tw_etrace_reader_free(codec);
+        tw_etrace_reader_free(writer);
     }
 }
 
 static void a_cut_packet_at_the_end_is_incomplete(void **state)
 {
-    struct tw_etrace_codec *codec = codec_of(V2);
+    struct tw_etrace_reader *codec = codec_of(V2);
     struct tw_etrace_packet packet;
 
     (void)state;
     CHECK_EQ(read_tight(codec, &packet, (const uint8_t *)"\x47\x73\x00", 3, true), TW_OK);
-    CHECK_EQ(packet.packet.type, TW_ETRACE_INCOMPLETE);
-    CHECK_EQ(packet.packet.size, 3);
+    CHECK_EQ(packet.base.type, TW_ETRACE_INCOMPLETE);
+    CHECK_EQ(packet.base.size, 3);
     CHECK_EQ(packet.error, TW_ERROR_TRUNCATED);
     CHECK_EQ(read_tight(codec, &packet, (const uint8_t *)"", 0, true), TW_MORE);
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static void payloads_that_no_encoder_sends(void **state)
@@ -102,21 +102,21 @@ static void payloads_that_no_encoder_sends(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(bad); i++) {
-        struct tw_etrace_codec *codec = codec_of(bad[i].config);
+        struct tw_etrace_reader *codec = codec_of(bad[i].config);
         struct tw_etrace_packet packet;
         uint8_t bytes[40];
         const size_t size = from_hex(bytes, bad[i].bytes);
 
         CHECK_CASE(bad[i].bytes);
         CHECK_EQ(read_tight(codec, &packet, bytes, size, true), TW_OK);
-        CHECK_EQ(packet.packet.type, TW_ETRACE_BAD);
+        CHECK_EQ(packet.base.type, TW_ETRACE_BAD);
         CHECK_EQ(packet.error, bad[i].error);
-        tw_etrace_codec_free(codec);
+        tw_etrace_reader_free(codec);
     }
 }
 
 /* Too long for five bits of length: the writer must say so, and a random one may be. */
-static bool round_trip(struct tw_etrace_codec *reader, struct tw_etrace_codec *writer,
+static bool round_trip(struct tw_etrace_reader *reader, struct tw_etrace_reader *writer,
                        const struct tw_etrace_packet *packet)
 {
     struct tw_etrace_packet got;
@@ -127,12 +127,12 @@ static bool round_trip(struct tw_etrace_codec *reader, struct tw_etrace_codec *w
     if (tw_etrace_write(writer, first, &first_size, packet) != TW_OK)
         return false;
     CHECK_EQ(read_tight(reader, &got, first, first_size, true), TW_OK);
-    CHECK_EQ(got.packet.type, packet->packet.type);
-    CHECK_EQ(got.packet.size, first_size);
+    CHECK_EQ(got.base.type, packet->base.type);
+    CHECK_EQ(got.base.size, first_size);
     writer->options = options;
     CHECK_EQ(tw_etrace_write(writer, second, &second_size, &got), TW_OK);
     CHECK_BYTES(second, second_size, first, first_size);
-    if (packet->packet.type <= TW_ETRACE_F2 && (got.has & TW_ETRACE_HAS_ADDRESS)) {
+    if (packet->base.type <= TW_ETRACE_F2 && (got.has & TW_ETRACE_HAS_ADDRESS)) {
         CHECK_EQ(got.field, packet->field);
         CHECK_EQ(got.notify, packet->notify);
         CHECK_EQ(got.updiscon, packet->updiscon);
@@ -152,14 +152,14 @@ static void random_packets_survive_the_way_there_and_back(void **state)
     (void)state;
     for (size_t i = 0; i < configs; i++) {
         const struct tw_etrace_config config = random_config(&random);
-        struct tw_etrace_codec *reader, *writer;
+        struct tw_etrace_reader *reader, *writer;
         const bool has_types = config.encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
                                ((config.encapsulation == TW_ETRACE_ENCAP_RISCV ||
                                  config.encapsulation == TW_ETRACE_ENCAP_SMI) &&
                                 config.type_bits);
 
-        CHECK_EQ(tw_etrace_codec_new(&reader, &config, NULL), TW_OK);
-        CHECK_EQ(tw_etrace_codec_new(&writer, &config, NULL), TW_OK);
+        CHECK_EQ(tw_etrace_reader_new(&reader, &config, NULL, NULL), TW_OK);
+        CHECK_EQ(tw_etrace_reader_new(&writer, &config, NULL, NULL), TW_OK);
         for (unsigned k = 0; k < 20; k++) {
             const bool is_data = has_types && below(&random, 2);
             struct tw_etrace_packet packet =
@@ -175,8 +175,8 @@ static void random_packets_survive_the_way_there_and_back(void **state)
             reader->options = writer->options;
             tw_etrace_transport_reset(&reader->transport);
         }
-        tw_etrace_codec_free(reader);
-        tw_etrace_codec_free(writer);
+        tw_etrace_reader_free(reader);
+        tw_etrace_reader_free(writer);
     }
     CHECK(written > configs * 10);
 }
@@ -191,25 +191,25 @@ static void random_bytes_never_stop_the_reader(void **state)
         const struct tw_etrace_config config = random_config(&random);
         uint8_t bytes[600];
         const size_t size = (size_t)check_random_below(&random, sizeof bytes) + 1;
-        struct tw_etrace_codec *codec;
+        struct tw_etrace_reader *codec;
         size_t at = 0;
 
         check_random_fill(&random, bytes, size);
         if (below(&random, 2))
             memset(bytes + size / 3, 0, size / 3);
-        CHECK_EQ(tw_etrace_codec_new(&codec, &config, NULL), TW_OK);
+        CHECK_EQ(tw_etrace_reader_new(&codec, &config, NULL, NULL), TW_OK);
         while (at < size) {
             struct tw_etrace_packet packet;
             char line[700];
             struct tw_text text = tw_text_in(line, sizeof line);
 
             CHECK_EQ(read_tight(codec, &packet, bytes + at, size - at, true), TW_OK);
-            CHECK(packet.packet.size >= 1 && packet.packet.size <= size - at);
+            CHECK(packet.base.size >= 1 && packet.base.size <= size - at);
             tw_etrace_print(&text, &packet);
             CHECK(!text.failed);
-            at += packet.packet.size;
+            at += packet.base.size;
         }
-        tw_etrace_codec_free(codec);
+        tw_etrace_reader_free(codec);
     }
 }
 

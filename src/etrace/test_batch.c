@@ -11,33 +11,33 @@ enum { SIZE = 3000, ROOM_MOST = 64 };
 
 /* Three readers of one stream. */
 struct readers {
-    struct tw_etrace_codec *many, *one, *careful;
+    struct tw_etrace_reader *many, *one, *careful;
 };
 
 static struct readers start(const struct tw_etrace_config *config)
 {
     struct readers readers;
 
-    CHECK_EQ(tw_etrace_codec_new(&readers.many, config, NULL), TW_OK);
-    CHECK_EQ(tw_etrace_codec_new(&readers.one, config, NULL), TW_OK);
-    CHECK_EQ(tw_etrace_codec_new(&readers.careful, config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&readers.many, config, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&readers.one, config, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&readers.careful, config, NULL, NULL), TW_OK);
     return readers;
 }
 
 static void stop(const struct readers *readers)
 {
-    tw_etrace_codec_free(readers->many);
-    tw_etrace_codec_free(readers->one);
-    tw_etrace_codec_free(readers->careful);
+    tw_etrace_reader_free(readers->many);
+    tw_etrace_reader_free(readers->one);
+    tw_etrace_reader_free(readers->careful);
 }
 
 /* Packets are cleared before they are filled, so that not even what lies between members differs. */
 static void check_same(const struct tw_etrace_packet *got, const struct tw_etrace_packet *want)
 {
-    CHECK_EQ(got->packet.type, want->packet.type);
-    CHECK_EQ(got->packet.size, want->packet.size);
-    CHECK_EQ(got->packet.offset, want->packet.offset);
-    CHECK_EQ(got->packet.index, want->packet.offset);
+    CHECK_EQ(got->base.type, want->base.type);
+    CHECK_EQ(got->base.size, want->base.size);
+    CHECK_EQ(got->base.offset, want->base.offset);
+    CHECK_EQ(got->base.index, want->base.offset);
     CHECK_EQ(got->has, want->has);
     CHECK_EQ(got->error, want->error);
     CHECK_EQ(got->field, want->field);
@@ -46,7 +46,7 @@ static void check_same(const struct tw_etrace_packet *got, const struct tw_etrac
     CHECK_BYTES(got, sizeof *got, want, sizeof *want);
 }
 
-static void check_state(const struct tw_etrace_codec *got, const struct tw_etrace_codec *want)
+static void check_state(const struct tw_etrace_reader *got, const struct tw_etrace_reader *want)
 {
     CHECK_EQ(got->transport.offset, want->transport.offset);
     CHECK_EQ(got->transport.is_synced, want->transport.is_synced);
@@ -73,7 +73,7 @@ static size_t read_batches(const struct readers *readers, size_t *seen, const ui
         size_t next = at;
 
         memset(batch, 0xa5, room * sizeof *batch);
-        count = tw_etrace_read_batch(readers->many, batch, room, copy + at, size - at, &used);
+        count = tw_etrace_read_batch(readers->many, batch, room, &used, copy + at, size - at);
         CHECK(count <= room && used <= size - at);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(
@@ -83,8 +83,8 @@ static size_t read_batches(const struct readers *readers, size_t *seen, const ui
             CHECK_EQ(tw_etrace_read(readers->one, &packet, copy + next, size - next, false),
                      TW_OK);
             check_same(&batch[i], &packet);
-            next += packet.packet.size;
-            *seen += packet.packet.type <= TW_ETRACE_CSR;
+            next += packet.base.size;
+            *seen += packet.base.type <= TW_ETRACE_CSR;
         }
         at += used;
         CHECK_EQ(next, at);
@@ -128,10 +128,10 @@ static void check_pieces(const struct tw_etrace_config *config, const uint8_t *b
 static size_t make_stream(uint8_t *bytes, size_t room, struct check_random *random,
                           const struct tw_etrace_config *config)
 {
-    struct tw_etrace_codec *writer;
+    struct tw_etrace_reader *writer;
     size_t size = 0;
 
-    CHECK_EQ(tw_etrace_codec_new(&writer, config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&writer, config, NULL, NULL), TW_OK);
     for (unsigned tries = 0; tries < room / 4 && size + 64 < room; tries++) {
         const bool is_data = config->is_data || below(random, 4) == 0;
         struct tw_etrace_packet packet =
@@ -139,10 +139,10 @@ static size_t make_stream(uint8_t *bytes, size_t room, struct check_random *rand
         size_t left = room - size;
 
         if (!is_data && below(random, 8))
-            packet.packet.type = below(random, 6) ? TW_ETRACE_F1 : TW_ETRACE_F2;
-        if (packet.packet.type == TW_ETRACE_F1 && below(random, 3) == 0)
+            packet.base.type = below(random, 6) ? TW_ETRACE_F1 : TW_ETRACE_F2;
+        if (packet.base.type == TW_ETRACE_F1 && below(random, 3) == 0)
             packet.branches = 0;
-        if (packet.packet.type == TW_ETRACE_F1)
+        if (packet.base.type == TW_ETRACE_F1)
             packet.branch_map = (uint32_t)bits(
                 random, packet.branches ? tw_etrace_map_bits(packet.branches) : 31);
         packet.source = (uint16_t)bits(random, config->srcid_bits);
@@ -156,7 +156,7 @@ static size_t make_stream(uint8_t *bytes, size_t room, struct check_random *rand
         while (below(random, 24) == 0)
             bytes[size++] = 0;
     }
-    tw_etrace_codec_free(writer);
+    tw_etrace_reader_free(writer);
     return size;
 }
 

@@ -130,8 +130,7 @@ static void list_packet(struct tw_text *out, const struct tw_etrace_packet *pack
     char line[800];
     struct tw_text text = tw_text_in(line, sizeof line);
 
-    tw_text_format(out, "%" PRIu64 " %u ", packet->packet.offset,
-                   (unsigned)packet->payload_size);
+    tw_text_format(out, "%" PRIu64 " %u ", packet->base.offset, (unsigned)packet->payload_size);
     tw_etrace_print(&text, packet);
     for (size_t i = 0; i < text.size; i++) {
         if (line[i] == '0' && line[i + 1] == 'x' && line[i - 1] == '=')
@@ -144,13 +143,13 @@ static void list_packet(struct tw_text *out, const struct tw_etrace_packet *pack
 
 static void check_packets(const struct example *example)
 {
-    struct tw_etrace_codec *reader, *writer;
+    struct tw_etrace_reader *reader, *writer;
     struct tw_text lines = { .chars = NULL };
     size_t at = 0;
     uint64_t count = 0;
 
-    CHECK_EQ(tw_etrace_codec_new(&reader, &example->config, NULL), TW_OK);
-    CHECK_EQ(tw_etrace_codec_new(&writer, &example->config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&reader, &example->config, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&writer, &example->config, NULL, NULL), TW_OK);
     for (; at < example->size; count++) {
         struct tw_etrace_packet packet;
         uint8_t bytes[64];
@@ -159,9 +158,9 @@ static void check_packets(const struct example *example)
         CHECK_EQ(tw_etrace_read(reader, &packet, example->trace + at, example->size - at, true),
                  TW_OK);
         CHECK_EQ(tw_etrace_write(writer, bytes, &size, &packet), TW_OK);
-        CHECK_BYTES(bytes, size, example->trace + at, packet.packet.size);
+        CHECK_BYTES(bytes, size, example->trace + at, packet.base.size);
         list_packet(&lines, &packet);
-        at += packet.packet.size;
+        at += packet.base.size;
     }
     if (!example->config.is_data)
         CHECK_EQ(count, example->packets);
@@ -175,8 +174,8 @@ static void check_packets(const struct example *example)
         tw_text_free(&want);
     }
     tw_text_free(&lines);
-    tw_etrace_codec_free(reader);
-    tw_etrace_codec_free(writer);
+    tw_etrace_reader_free(reader);
+    tw_etrace_reader_free(writer);
 }
 
 /* Paths. */
@@ -316,7 +315,7 @@ static void check_path(const struct example *example, size_t piece)
     if (!strcmp(example->expected, "pcs-ph") || !strcmp(example->expected, "pcs-seed") ||
         !strcmp(example->expected, "pcs-win"))
         path.is_runs_only = true;
-    CHECK_EQ(tw_image_new(&path.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&path.image, NULL, NULL), TW_OK);
     file_of(file, "programs", example->program, "image.txt");
     CHECK_EQ(tw_image_add_segments(path.image, &region, file), TW_OK);
     tree = make_tree(example, path.image);

@@ -260,7 +260,7 @@ static void idle_bytes_at_the_end(void **state)
     packet = trace.size;
     f2(&trace, 0x1000);
     trace.size += 100; /* null packets */
-    CHECK_EQ(tw_image_new(&source.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&source.image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(source.image, &region, program.bytes), TW_OK);
     CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
     CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);

@@ -65,7 +65,7 @@ static void address_never_reached(void **state)
     CHECK(strstr(text, "no sync, bad-program-image\nerror range-limit at 7, 3 skipped\n") !=
           NULL);
     free(text);
-    tw_etrace_codec_free(trace.codec);
+    tw_etrace_reader_free(trace.codec);
 }
 
 static void depth_that_cannot_be(void **state)
@@ -162,7 +162,7 @@ static void frames_with_a_gap(void **state)
     gap = trace.size - 1;
     for (unsigned i = 0; i < 4; i++)
         sync_at(&trace, 0x2000 + 4 * i, 1);
-    CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &framing, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 16, trace.bytes, gap), TW_OK);
     CHECK_EQ(tw_framer_barrier(framer), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 16, trace.bytes + gap + 1, trace.size - gap - 1), TW_OK);
@@ -176,8 +176,8 @@ static void frames_with_a_gap(void **state)
     CHECK(strstr(text, " 0 skipped\non\n2000-200c 4\n"));
     free(text);
     tw_framer_free(framer);
-    tw_etrace_codec_free(trace.codec);
-    tw_etrace_codec_free(framed.codec);
+    tw_etrace_reader_free(trace.codec);
+    tw_etrace_reader_free(framed.codec);
 }
 
 int main(void)

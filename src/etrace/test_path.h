@@ -82,7 +82,7 @@ static inline void put_many(struct program *program, uint32_t opcode, unsigned c
     "ecall_retires=1\n"
 
 struct trace {
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *codec;
     uint64_t address; /* reported last */
     uint8_t bytes[4096];
     size_t size;
@@ -108,7 +108,7 @@ static inline struct trace trace_of(const char *text)
     const struct tw_etrace_config config = read_config(text);
     struct trace trace = { .config = text };
 
-    CHECK_EQ(tw_etrace_codec_new(&trace.codec, &config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&trace.codec, &config, NULL, NULL), TW_OK);
     return trace;
 }
 
@@ -125,8 +125,8 @@ static inline void send_to(struct trace *trace, uint64_t address,
                            struct tw_etrace_packet packet)
 {
     const struct tw_etrace_shape *shape = &trace->codec->shape;
-    const bool is_full = packet.packet.type >= TW_ETRACE_F3S0 ||
-                         (trace->codec->options & TW_ETRACE_FULL_ADDRESS);
+    const bool is_full =
+        packet.base.type >= TW_ETRACE_F3S0 || (trace->codec->options & TW_ETRACE_FULL_ADDRESS);
     const uint64_t value = is_full ? address : address - trace->address;
 
     packet.field = value >> shape->lsb;
@@ -137,7 +137,7 @@ static inline void send_to(struct trace *trace, uint64_t address,
     send(trace, packet);
 }
 
-#define TYPE(name) .packet = { .type = TW_ETRACE_##name }
+#define TYPE(name) .base = { .type = TW_ETRACE_##name }
 
 static inline void start(struct trace *trace, uint64_t address)
 {
@@ -286,7 +286,7 @@ static inline char *decode_digest(uint64_t *digest, const struct program *progra
     struct tw_tree *tree;
     struct tw_fault fault;
 
-    CHECK_EQ(tw_image_new(&source.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&source.image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(source.image, &region, program->bytes), TW_OK);
     CHECK_EQ(tw_tree_new(&tree, &config, &fault), TW_OK);
     CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
@@ -329,7 +329,7 @@ static inline void expect(const struct program *program, struct trace *trace, co
     CHECK_TEXT(pieces, want);
     free(whole);
     free(pieces);
-    tw_etrace_codec_free(trace->codec);
+    tw_etrace_reader_free(trace->codec);
 }
 
 /* 6.6.2: a loop that an indirect jump closes, entered from above. */

@@ -59,10 +59,10 @@ static inline struct tw_etrace_config random_config(struct check_random *random)
 }
 
 static inline struct tw_etrace_packet random_inst(struct check_random *random,
-                                                  const struct tw_etrace_codec *codec)
+                                                  const struct tw_etrace_reader *codec)
 {
     const struct tw_etrace_shape *shape = &codec->shape;
-    struct tw_etrace_packet packet = { .packet = { .type = below(random, TW_ETRACE_LOAD) } };
+    struct tw_etrace_packet packet = { .base = { .type = below(random, TW_ETRACE_LOAD) } };
 
     packet.branches = below(random, 32);
     packet.branch_map =
@@ -92,7 +92,7 @@ static inline struct tw_etrace_packet random_inst(struct check_random *random,
 }
 
 static inline struct tw_etrace_packet random_data(struct check_random *random,
-                                                  const struct tw_etrace_codec *codec)
+                                                  const struct tw_etrace_reader *codec)
 {
     const struct tw_etraced_shape *shape = &codec->data_shape;
     const bool is_seed_atomic = shape->is_seed;
@@ -108,11 +108,11 @@ static inline struct tw_etrace_packet random_data(struct check_random *random,
 
     if (!shape->is_split && below(random, 2))
         packet.format = (uint8_t)(5 + below(random, 2));
-    packet.packet.type = types[packet.format];
+    packet.base.type = types[packet.format];
     if (shape->is_split && packet.format <= 1)
-        packet.packet.type = TW_ETRACE_SPLIT_LOAD_ADDR;
+        packet.base.type = TW_ETRACE_SPLIT_LOAD_ADDR;
     if (shape->is_split && packet.format == 6)
-        packet.packet.type = TW_ETRACE_SPLIT_ATOMIC_ADDR;
+        packet.base.type = TW_ETRACE_SPLIT_ATOMIC_ADDR;
     packet.data_size = below(random, shape->data_width == 64 ? 4 : 3);
     if (packet.format == 6 && is_seed_atomic)
         packet.data_size = (uint8_t)(2 + below(random, shape->data_width == 64 ? 2 : 1));

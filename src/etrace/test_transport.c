@@ -8,7 +8,7 @@
 
 static void worked_example_of_the_encapsulation(void **state)
 {
-    struct tw_etrace_codec *codec =
+    struct tw_etrace_reader *codec =
         codec_of(V2 ",encapsulation=riscv,srcid_bits=6,type_bits=2,context_width_p=1");
     struct tw_etrace_packet packet;
     uint8_t bytes[] = { 0x06, 0x81, 0x32, 0x04, 0x00, 0x00, 0x02 }, back[40];
@@ -16,13 +16,13 @@ static void worked_example_of_the_encapsulation(void **state)
 
     (void)state;
     CHECK_EQ(read_tight(codec, &packet, bytes, sizeof bytes, true), TW_OK);
-    CHECK_EQ(packet.packet.size, 7);
+    CHECK_EQ(packet.base.size, 7);
     CHECK_EQ(packet.header_size, 2);
     CHECK_EQ(packet.source, 1);
-    CHECK_EQ(packet.packet.type, TW_ETRACE_F2);
+    CHECK_EQ(packet.base.type, TW_ETRACE_F2);
     CHECK_EQ(tw_etrace_write(codec, back, &size, &packet), TW_OK);
     CHECK_BYTES(back, size, bytes, sizeof bytes);
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static void headers_of_each_kind(void **state)
@@ -43,7 +43,7 @@ static void headers_of_each_kind(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(headers); i++) {
-        struct tw_etrace_codec *codec = codec_of(headers[i].config);
+        struct tw_etrace_reader *codec = codec_of(headers[i].config);
         struct tw_etrace_packet packet;
         uint8_t bytes[40], back[40];
         const size_t size = from_hex(bytes, headers[i].bytes);
@@ -51,34 +51,34 @@ static void headers_of_each_kind(void **state)
 
         CHECK_CASE(headers[i].bytes);
         CHECK_EQ(read_tight(codec, &packet, bytes, size, true), TW_OK);
-        CHECK_EQ(packet.packet.type, TW_ETRACE_F2);
+        CHECK_EQ(packet.base.type, TW_ETRACE_F2);
         CHECK_EQ(packet.field, 0x57);
         CHECK_EQ(packet.header_size, headers[i].header);
         CHECK_EQ(packet.source, headers[i].source);
         CHECK_EQ(packet.stamp, headers[i].stamp);
         CHECK_EQ(tw_etrace_write(codec, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
-        tw_etrace_codec_free(codec);
+        tw_etrace_reader_free(codec);
     }
 }
 
 static void only_the_wanted_source(void **state)
 {
-    struct tw_etrace_codec *codec = codec_of(V2 ",encapsulation=riscv,srcid_bits=8,srcid=3");
+    struct tw_etrace_reader *codec = codec_of(V2 ",encapsulation=riscv,srcid_bits=8,srcid=3");
     struct tw_etrace_packet packet;
     const uint8_t bytes[] = { 0x02, 0x04, 0x5e, 0x01, 0x02, 0x03, 0x5e, 0x01 };
 
     (void)state;
     CHECK_EQ(read_tight(codec, &packet, bytes, 8, true), TW_OK);
-    CHECK_EQ(packet.packet.type, TW_ETRACE_OTHER);
-    CHECK_EQ(packet.packet.size, 4);
+    CHECK_EQ(packet.base.type, TW_ETRACE_OTHER);
+    CHECK_EQ(packet.base.size, 4);
     CHECK_EQ(read_tight(codec, &packet, bytes + 4, 4, true), TW_OK);
-    CHECK_EQ(packet.packet.type, TW_ETRACE_F2);
-    tw_etrace_codec_free(codec);
+    CHECK_EQ(packet.base.type, TW_ETRACE_F2);
+    tw_etrace_reader_free(codec);
 }
 
 /* Reads all; the types' names, runs of one name once. */
-static void list(struct tw_text *out, struct tw_etrace_codec *codec, const uint8_t *bytes,
+static void list(struct tw_text *out, struct tw_etrace_reader *codec, const uint8_t *bytes,
                  size_t size)
 {
     const char *last = "";
@@ -87,17 +87,17 @@ static void list(struct tw_text *out, struct tw_etrace_codec *codec, const uint8
         struct tw_etrace_packet packet;
 
         CHECK_EQ(read_tight(codec, &packet, bytes + at, size - at, true), TW_OK);
-        if (strcmp(last, tw_etrace_type_name(packet.packet.type)) != 0) {
-            last = tw_etrace_type_name(packet.packet.type);
+        if (strcmp(last, tw_etrace_type_name(packet.base.type)) != 0) {
+            last = tw_etrace_type_name(packet.base.type);
             tw_text_format(out, "%zu %s ", at, last);
         }
-        at += packet.packet.size;
+        at += packet.base.size;
     }
 }
 
 static void finds_the_next_packet_after_null_bytes(void **state)
 {
-    struct tw_etrace_codec *codec =
+    struct tw_etrace_reader *codec =
         codec_of(V2 ",encapsulation=riscv,timestamp_bytes=2,starts_inside=1");
     uint8_t bytes[60] = { 0x1f, 0x00, 0xff, 0x13 };
     char line[200];
@@ -109,12 +109,12 @@ static void finds_the_next_packet_after_null_bytes(void **state)
     bytes[52] = 0x01;
     list(&text, codec, bytes, sizeof bytes);
     CHECK_TEXT(line, "0 not_sync 50 f2 53 null ");
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static void finds_the_next_packet_at_a_block(void **state)
 {
-    struct tw_etrace_codec *codec = codec_of(V2 ",block_size=64");
+    struct tw_etrace_reader *codec = codec_of(V2 ",block_size=64");
     uint8_t bytes[192] = { 0xff, 0x41, 0x42 };
     char line[200];
     struct tw_text text = tw_text_in(line, sizeof line);
@@ -128,12 +128,12 @@ static void finds_the_next_packet_at_a_block(void **state)
     bytes[64 + 60] = 0x45; /* would reach into the next block */
     list(&text, codec, bytes, sizeof bytes);
     CHECK_TEXT(line, "0 bad 1 not_sync 64 f2 67 null 124 bad 125 not_sync 128 f2 131 null ");
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static void finds_the_next_packet_among_packets(void **state)
 {
-    struct tw_etrace_codec *codec = codec_of(V2);
+    struct tw_etrace_reader *codec = codec_of(V2);
     uint8_t bytes[200];
     size_t size = 0;
     char line[200];
@@ -153,7 +153,7 @@ static void finds_the_next_packet_among_packets(void **state)
     }
     list(&text, codec, bytes, size);
     CHECK_TEXT(line, "0 f2 3 bad 13 not_sync 15 f2 ");
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 int main(void)

@@ -349,11 +349,15 @@ static enum tw_status write_whole(uint8_t *out, size_t *size, const uint8_t *hea
                                   unsigned header_size, const struct tw_payload *payload,
                                   unsigned payload_size)
 {
-    if (payload_size > LENGTH_MASK || header_size + payload_size > *size)
+    const size_t room = *size;
+
+    if (payload_size > LENGTH_MASK)
         return TW_E_ARGUMENT;
+    *size = header_size + payload_size;
+    if (*size > room)
+        return TW_E_ROOM;
     memcpy(out, header, header_size);
     memcpy(out + header_size, payload->bytes, payload_size);
-    *size = header_size + payload_size;
     return TW_OK;
 }
 
@@ -380,8 +384,12 @@ static enum tw_status write_packed(const struct tw_etrace_transport *transport, 
     whole = tw_payload_finish(&body);
     if (whole < least)
         whole = least;
-    if (whole - free_bytes > LENGTH_MASK || whole + 1 > *size)
+    if (whole - free_bytes > LENGTH_MASK)
         return TW_E_ARGUMENT;
+    if (whole + 1 > *size) {
+        *size = whole + 1;
+        return TW_E_ROOM;
+    }
     out[0] = (uint8_t)((whole - free_bytes) | (frame->flow & 3u) << 5 |
                        (frame->has_stamp ? 0x80u : 0));
     memcpy(out + 1, body.bytes, whole);
@@ -397,11 +405,12 @@ enum tw_status tw_etrace_frame_write(const struct tw_etrace_transport *transport
     unsigned payload_size, header_size = 1;
 
     if (frame->kind == TW_ETRACE_FRAME_NULL) {
-        if (*size == 0)
-            return TW_E_ARGUMENT;
-        out[0] = 0;
+        const bool fits = *size > 0;
+
+        if (fits)
+            out[0] = 0;
         *size = 1;
-        return TW_OK;
+        return fits ? TW_OK : TW_E_ROOM;
     }
     if (transport->encapsulation == TW_ETRACE_ENCAP_RISCV ||
         transport->encapsulation == TW_ETRACE_ENCAP_SMI)

@@ -2,6 +2,10 @@
 /* The E-Trace encoder as its users see it: what the hart retires, cycle by cycle. */
 #include "etrace/unit.h"
 
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
+
 #include <inttypes.h>
 
 /* What cannot be encoded although it could be decoded. */
@@ -106,12 +110,16 @@ enum tw_status tw_etrace_unit_new(struct tw_etrace_unit **unit,
                                   const struct tw_etrace_unit_config *config,
                                   struct tw_fault *fault)
 {
+    struct tw_etrace_unit_config copy;
     struct tw_etrace_unit *made;
     enum tw_status status;
 
     *unit = NULL;
-    if (config->size != sizeof *config || !config->trace)
-        return tw_fail(fault, TW_E_ARGUMENT, "a configuration of another size, or none");
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etrace_unit_config", fault));
+    config = &copy;
+    if (!config->trace)
+        return tw_fail(fault, TW_E_ARGUMENT,
+                       "tw_etrace_unit_config has no trace configuration");
     TW_TRY(check(config->trace, fault));
     if (config->fifo_size && config->fifo_size < 64)
         return tw_fail(fault, TW_E_CONFIG, "a buffer of %" PRIu32 " bytes holds no packet",
@@ -447,7 +455,7 @@ void tw_etrace_unit_flush(struct tw_etrace_unit *unit)
     tw_etrace_sink_flush(unit);
 }
 
-void tw_etrace_unit_trace(struct tw_etrace_config *config, const struct tw_etrace_unit *unit)
+void tw_etrace_unit_trace(const struct tw_etrace_unit *unit, struct tw_etrace_config *config)
 {
     *config = unit->config;
     config->options = unit->has_begun ? unit->first_options : unit->options;
@@ -456,7 +464,7 @@ void tw_etrace_unit_trace(struct tw_etrace_config *config, const struct tw_etrac
         config->data_compress = unit->data_compress;
 }
 
-void tw_etrace_unit_counts(struct tw_etrace_unit_counts *out, const struct tw_etrace_unit *unit)
+void tw_etrace_unit_counts(const struct tw_etrace_unit *unit, struct tw_etrace_unit_counts *out)
 {
     *out = unit->counts;
 }

@@ -105,7 +105,7 @@ static struct tw_etrace_packet say(struct tw_etrace_unit *unit, const struct dra
     if (draft->has_address) {
         packet.has |= TW_ETRACE_HAS_ADDRESS;
         packet.field = draft->encoded;
-        if (packet.packet.type != TW_ETRACE_CSR) {
+        if (packet.base.type != TW_ETRACE_CSR) {
             if (method != FULL)
                 packet.field -= unit->data.history.address[size];
             packet.field &= mask;
@@ -138,7 +138,7 @@ static unsigned size_of(const struct tw_etrace_unit *unit,
 static unsigned methods(const struct tw_etrace_unit *unit, const struct draft *draft)
 {
     const unsigned bit = 1u << draft->packet.data_size;
-    const bool needs_address = draft->has_address && draft->packet.packet.type != TW_ETRACE_CSR;
+    const bool needs_address = draft->has_address && draft->packet.base.type != TW_ETRACE_CSR;
     const bool needs_value = draft->has_data || draft->has_operand;
     const bool full_address =
         unit->options & TW_ETRACE_FULL_DADDRESS || unit->data_compress == 0;
@@ -162,7 +162,7 @@ static unsigned methods(const struct tw_etrace_unit *unit, const struct draft *d
 
 static void set_code(struct tw_etrace_packet *packet, unsigned method, unsigned bits)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA)
         packet->resp = method == XOR ? 1 : method == DIFFERENCE ? 3 : 2;
@@ -207,7 +207,7 @@ static void send(struct tw_etrace_unit *unit, struct draft *draft, unsigned diff
     }
     if (!tw_etrace_send(unit, &best))
         return;
-    if (draft->has_address && best.packet.type != TW_ETRACE_CSR)
+    if (draft->has_address && best.base.type != TW_ETRACE_CSR)
         unit->data.has_address |= (uint8_t)(1u << best.data_size);
     if (draft->has_data || draft->has_operand)
         unit->data.has_value |= (uint8_t)(1u << best.data_size);
@@ -225,7 +225,7 @@ static void take_csr(struct tw_etrace_unit *unit, const struct tw_etrace_access 
     const bool has_data = !(unit->options & TW_ETRACE_NO_DATA);
     const unsigned bits = has_data ? unit->data_shape.diff : unit->data_shape.csr_diff;
     struct draft draft = {
-        .packet = { .packet = { .type = TW_ETRACE_CSR },
+        .packet = { .base = { .type = TW_ETRACE_CSR },
                     .format = CSR,
                     .subtype = (uint8_t)(access->dtype - TW_ETRACE_DTYPE_CSR_RW),
                     .data_size = unit->data_shape.csr_size },
@@ -253,8 +253,8 @@ static void take_atomic(struct tw_etrace_unit *unit, const struct tw_etrace_acce
     const unsigned bits = !has_data ? 1 : has_address && !is_split ? 2 : unit->data_shape.diff;
     const unsigned subtype = access->dtype - TW_ETRACE_DTYPE_SWAP;
     struct draft draft = {
-        .packet = { .packet = { .type =
-                                    is_split ? TW_ETRACE_SPLIT_ATOMIC_ADDR : TW_ETRACE_ATOMIC },
+        .packet = { .base = { .type =
+                                  is_split ? TW_ETRACE_SPLIT_ATOMIC_ADDR : TW_ETRACE_ATOMIC },
                     .format = ATOMIC,
                     .subtype =
                         (uint8_t)(subtype + (unit->data_shape.is_quirky && subtype >= 4)),
@@ -292,9 +292,9 @@ static void take_load_store(struct tw_etrace_unit *unit, const struct tw_etrace_
     const bool is_aligned = !(access->daddr & (((uint64_t)1 << access->dsize) - 1));
     const unsigned bits = !has_data ? 1 : has_address ? 2 : unit->data_shape.diff;
     struct draft draft = {
-        .packet = { .packet = { .type = is_split  ? TW_ETRACE_SPLIT_LOAD_ADDR
-                                        : is_load ? TW_ETRACE_LOAD
-                                                  : TW_ETRACE_STORE },
+        .packet = { .base = { .type = is_split  ? TW_ETRACE_SPLIT_LOAD_ADDR
+                                      : is_load ? TW_ETRACE_LOAD
+                                                : TW_ETRACE_STORE },
                     .format = (uint8_t)((is_load ? LOAD : STORE) + !is_aligned),
                     .data_size = access->dsize,
                     .lrid = access->lrid },
@@ -350,8 +350,8 @@ enum tw_status tw_etrace_unit_response(struct tw_etrace_unit *unit, uint32_t lri
     const unsigned number = lrid % TW_ETRACED_REQUESTS;
     const bool is_atomic = unit->is_atomic[number];
     struct draft draft = {
-        .packet = { .packet = { .type = is_atomic ? TW_ETRACE_SPLIT_ATOMIC_DATA
-                                                  : TW_ETRACE_SPLIT_LOAD_DATA },
+        .packet = { .base = { .type = is_atomic ? TW_ETRACE_SPLIT_ATOMIC_DATA
+                                                : TW_ETRACE_SPLIT_LOAD_DATA },
                     .format = is_atomic ? SPLIT_ATOMIC_DATA : SPLIT_LOAD_DATA,
                     .data_size = unit->data.history.requests[number].size,
                     .lrid = lrid },

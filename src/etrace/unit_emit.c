@@ -22,7 +22,7 @@ static uint64_t field_of(const struct tw_etrace_unit *unit, uint64_t address)
 static void send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet)
 {
     if (tw_etrace_send(unit, packet)) {
-        const unsigned type = packet->packet.type;
+        const unsigned type = packet->base.type;
 
         unit->has_sent = true;
         if (type != TW_ETRACE_F3S2 && type != TW_ETRACE_F3S3) {
@@ -84,7 +84,7 @@ static uint32_t branch_count(const struct tw_etrace_unit *unit)
 
 void tw_etrace_emit_branches(struct tw_etrace_unit *unit)
 {
-    struct tw_etrace_packet packet = { .packet = { .type = TW_ETRACE_F1 } };
+    struct tw_etrace_packet packet = { .base = { .type = TW_ETRACE_F1 } };
 
     if (unit->branches < TW_ETRACE_BRANCHES)
         return;
@@ -96,7 +96,7 @@ void tw_etrace_emit_branches(struct tw_etrace_unit *unit)
         }
         if (!unit->is_wrong)
             return;
-        packet.packet.type = TW_ETRACE_F0S0;
+        packet.base.type = TW_ETRACE_F0S0;
         packet.branch_count = branch_count(unit);
     } else {
         packet.branch_map = unit->map;
@@ -124,10 +124,10 @@ static void look_up(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
     const uint64_t index = address >> unit->shape.lsb & mask_of(unit->shape.index);
     uint64_t *entry = &unit->cache[index];
 
-    if (*entry == address + 1 && is_target && packet->packet.type != TW_ETRACE_F0S0) {
+    if (*entry == address + 1 && is_target && packet->base.type != TW_ETRACE_F0S0) {
         struct tw_etrace_packet other = *packet;
 
-        other.packet.type = TW_ETRACE_F0S1;
+        other.base.type = TW_ETRACE_F0S1;
         other.index = (uint32_t)index;
         if (unit->user.always_index || payload_size(unit, &other) <= payload_size(unit, packet))
             *packet = other;
@@ -144,7 +144,7 @@ void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
                             const struct tw_etrace_report *report)
 {
     struct tw_etrace_packet packet = {
-        .packet = { .type = TW_ETRACE_F2 },
+        .base = { .type = TW_ETRACE_F2 },
         .has = TW_ETRACE_HAS_ADDRESS,
         .field = field_of(unit, address),
         .address = address,
@@ -156,11 +156,11 @@ void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
     };
 
     if (is_counted(unit)) {
-        packet.packet.type = TW_ETRACE_F0S0;
+        packet.base.type = TW_ETRACE_F0S0;
         packet.branch_fmt = unit->is_wrong ? 3 : 2;
         packet.branch_count = branch_count(unit);
     } else if (unit->branches) {
-        packet.packet.type = TW_ETRACE_F1;
+        packet.base.type = TW_ETRACE_F1;
         packet.branches = (uint8_t)unit->branches;
         packet.branch_map = unit->map;
     }
@@ -206,7 +206,7 @@ static void forget(struct tw_etrace_unit *unit)
 
 void tw_etrace_emit_sync(struct tw_etrace_unit *unit)
 {
-    struct tw_etrace_packet packet = { .packet = { .type = TW_ETRACE_F3S0 },
+    struct tw_etrace_packet packet = { .base = { .type = TW_ETRACE_F3S0 },
                                        .has = TW_ETRACE_HAS_ADDRESS,
                                        .field = full_field(unit, unit->slot.address),
                                        .address = unit->slot.address };
@@ -223,7 +223,7 @@ void tw_etrace_emit_trap(struct tw_etrace_unit *unit, const struct tw_etrace_slo
     const bool has_address =
         !(unit->options & TW_ETRACE_IMPLICIT_EXCEPTION) || (unit->is_v2 && !thaddr);
     struct tw_etrace_packet packet = {
-        .packet = { .type = TW_ETRACE_F3S1 },
+        .base = { .type = TW_ETRACE_F3S1 },
         .has = has_address ? TW_ETRACE_HAS_ADDRESS : 0,
         .field = has_address ? full_field(unit, unit->slot.address) : 0,
         .address = has_address ? unit->slot.address : 0,
@@ -247,7 +247,7 @@ void tw_etrace_emit_trap(struct tw_etrace_unit *unit, const struct tw_etrace_slo
 
 void tw_etrace_emit_context(struct tw_etrace_unit *unit)
 {
-    struct tw_etrace_packet packet = { .packet = { .type = TW_ETRACE_F3S2 } };
+    struct tw_etrace_packet packet = { .base = { .type = TW_ETRACE_F3S2 } };
 
     fill(unit, &packet);
     packet.branch = 0;
@@ -273,7 +273,7 @@ static uint32_t options_of(const uint16_t order[TW_ETRACE_OPTION_BITS], unsigned
 void tw_etrace_emit_support(struct tw_etrace_unit *unit, unsigned status)
 {
     struct tw_etrace_packet packet = {
-        .packet = { .type = TW_ETRACE_F3S3 },
+        .base = { .type = TW_ETRACE_F3S3 },
         /* the draft's is the encoder's, whatever it traces */
         .ienable = unit->is_enabled || (!unit->is_v2 && unit->data_enabled),
         .qual_status = (uint8_t)status,

@@ -365,8 +365,8 @@ enum tw_status tw_etrace_unit_write_field(struct tw_etrace_unit *unit, const cha
     return write_field(unit, field, at, value);
 }
 
-enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit, const char *name,
-                                         uint64_t *value)
+enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit, uint64_t *value,
+                                         const char *name)
 {
     size_t at = 0;
     const struct field *field = find(unit, name, &at);

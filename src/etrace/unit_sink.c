@@ -87,7 +87,7 @@ static void put(struct tw_etrace_unit *unit, unsigned stream, const uint8_t *byt
 
 bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet)
 {
-    const bool is_data = is_data_packet(packet->packet.type);
+    const bool is_data = is_data_packet(packet->base.type);
     const unsigned stream = is_data && !unit->one_stream;
     const struct tw_etrace_frame frame = {
         .kind = is_data ? TW_ETRACE_FRAME_DATA : TW_ETRACE_FRAME_INST,
@@ -124,8 +124,8 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
         unit->first_options = unit->options;
     unit->has_begun = true;
     unit->esp32_number++;
-    packet->packet.offset = unit->written[stream] + unit->used[stream] - size;
-    packet->packet.size = (uint32_t)size;
+    packet->base.offset = unit->written[stream] + unit->used[stream] - size;
+    packet->base.size = (uint32_t)size;
     packet->header_size = (uint8_t)(size - packet->payload_size);
     *(is_data ? &unit->counts.data_packets : &unit->counts.packets) += 1;
     *(is_data ? &unit->counts.data_bytes : &unit->counts.bytes) += packet->payload_size;

@@ -33,7 +33,7 @@ static void build_load_store(const struct tw_etraced_shape *shape, uint32_t opti
                              struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
     tw_payload_put(out, packet->data_size, shape->size);
-    if (packet->packet.type == TW_ETRACE_SPLIT_LOAD_ADDR) {
+    if (packet->base.type == TW_ETRACE_SPLIT_LOAD_ADDR) {
         tw_payload_put(out, packet->lrid, shape->lrid);
         tw_payload_put(out, packet->diff, 1);
         tw_payload_put(out, packet->field, shape->address_width);
@@ -79,7 +79,7 @@ static void build_atomic(const struct tw_etraced_shape *shape, uint32_t options,
 static void build_split_data(const struct tw_etraced_shape *shape, struct tw_payload *out,
                              const struct tw_etrace_packet *packet)
 {
-    const bool is_load = packet->packet.type == TW_ETRACE_SPLIT_LOAD_DATA;
+    const bool is_load = packet->base.type == TW_ETRACE_SPLIT_LOAD_DATA;
 
     if (is_load)
         tw_payload_put(out, packet->data_size, shape->size);
@@ -115,7 +115,7 @@ bool tw_etraced_build(const struct tw_etraced_shape *shape, uint32_t options,
     if (packet->data_len > 15 || packet->op_len > 15)
         return false;
     tw_payload_put(out, packet->format, shape->format);
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_LOAD:
     case TW_ETRACE_STORE:
     case TW_ETRACE_SPLIT_LOAD_ADDR:

@@ -120,12 +120,12 @@ static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t opti
 {
     const bool is_load = out->format <= LOAD_UNALIGNED;
 
-    out->packet.type = is_load ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
+    out->base.type = is_load ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
     out->data_size = (uint8_t)tw_payload_take(in, shape->size);
     if (!has_sound_size(shape, out))
         return;
     if (is_load && shape->is_split) {
-        out->packet.type = TW_ETRACE_SPLIT_LOAD_ADDR;
+        out->base.type = TW_ETRACE_SPLIT_LOAD_ADDR;
         out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
         out->diff = (uint8_t)tw_payload_take(in, 1);
         take_address(shape, out, in);
@@ -145,7 +145,7 @@ static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t opti
 static void parse_split_load_data(const struct tw_etraced_shape *shape,
                                   struct tw_etrace_packet *out, struct tw_payload *in)
 {
-    out->packet.type = TW_ETRACE_SPLIT_LOAD_DATA;
+    out->base.type = TW_ETRACE_SPLIT_LOAD_DATA;
     out->data_size = (uint8_t)tw_payload_take(in, shape->size);
     out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
     out->resp = (uint8_t)tw_payload_take(in, 2);
@@ -159,7 +159,7 @@ static void parse_atomic(const struct tw_etraced_shape *shape, uint32_t options,
     const bool has_data = !(options & TW_ETRACE_NO_DATA);
     const bool has_address = !has_data || !(options & TW_ETRACE_NO_ADDRESS);
 
-    out->packet.type = shape->is_split ? TW_ETRACE_SPLIT_ATOMIC_ADDR : TW_ETRACE_ATOMIC;
+    out->base.type = shape->is_split ? TW_ETRACE_SPLIT_ATOMIC_ADDR : TW_ETRACE_ATOMIC;
     out->subtype = (uint8_t)tw_payload_take(in, 3);
     /* 7.2.1: in the draft one bit, 4 or 8 bytes */
     out->data_size =
@@ -187,7 +187,7 @@ static void parse_split_atomic_data(const struct tw_etraced_shape *shape,
                                     const struct tw_etraced_history *history,
                                     struct tw_etrace_packet *out, struct tw_payload *in)
 {
-    out->packet.type = TW_ETRACE_SPLIT_ATOMIC_DATA;
+    out->base.type = TW_ETRACE_SPLIT_ATOMIC_DATA;
     out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
     out->data_size = history->requests[out->lrid % TW_ETRACED_REQUESTS].size;
     out->resp = (uint8_t)tw_payload_take(in, 2);
@@ -201,7 +201,7 @@ static void parse_csr(const struct tw_etraced_shape *shape, uint32_t options,
     const bool has_data = !(options & TW_ETRACE_NO_DATA);
     uint64_t high;
 
-    out->packet.type = TW_ETRACE_CSR;
+    out->base.type = TW_ETRACE_CSR;
     out->data_size = shape->csr_size;
     out->subtype = (uint8_t)tw_payload_take(in, shape->is_seed && !has_data ? 3 : 2);
     out->diff = (uint8_t)tw_payload_take(in, has_data ? shape->diff : shape->csr_diff);
@@ -219,12 +219,12 @@ static bool is_sound(const struct tw_etraced_shape *shape,
 {
     const unsigned bytes = 1u << packet->data_size;
 
-    if (packet->packet.type == TW_ETRACE_CSR)
+    if (packet->base.type == TW_ETRACE_CSR)
         return packet->subtype < 3 && packet->data_len < bytes && packet->op_len < bytes;
     if (!has_sound_size(shape, packet))
         return false;
-    if (packet->packet.type == TW_ETRACE_ATOMIC ||
-        packet->packet.type == TW_ETRACE_SPLIT_ATOMIC_ADDR) {
+    if (packet->base.type == TW_ETRACE_ATOMIC ||
+        packet->base.type == TW_ETRACE_SPLIT_ATOMIC_ADDR) {
         if (shape->is_quirky)
             return packet->subtype != 4;
         /* 7: conditional-store failure, 2.0, without data */
@@ -258,10 +258,10 @@ enum tw_error_code tw_etraced_parse(const struct tw_etraced_shape *shape, uint32
     }
     if ((out->format == SPLIT_LOAD_DATA || out->format == SPLIT_ATOMIC_DATA) &&
         !shape->is_split)
-        out->packet.type = TW_ETRACE_BAD;
+        out->base.type = TW_ETRACE_BAD;
     else if (is_sound(shape, out) && tw_payload_is_used_up(in))
         return TW_ERROR_NONE;
-    out->packet.type = TW_ETRACE_BAD;
+    out->base.type = TW_ETRACE_BAD;
     return TW_ERROR_BAD_SEQUENCE;
 }
 
@@ -299,7 +299,7 @@ bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t opti
     if (data_bits > 64 ||
         !tw_payload_is_done(in, size, has_address ? at + shape->address_width : at))
         return false;
-    out->packet.type = format <= LOAD_UNALIGNED ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
+    out->base.type = format <= LOAD_UNALIGNED ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
     out->format = (uint8_t)format;
     out->data_size = (uint8_t)data_size;
     out->diff = (uint8_t)diff;
@@ -354,7 +354,7 @@ static struct tw_etraced_value add(struct tw_etraced_value a, struct tw_etraced_
 static unsigned data_method(const struct tw_etraced_shape *shape,
                             const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_two = packet->has & TW_ETRACE_HAS_ADDRESS && type != TW_ETRACE_CSR;
 
     if (type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA)
@@ -393,7 +393,7 @@ static void resolve_data(const struct tw_etraced_shape *shape,
 {
     const unsigned size = packet->data_size, method = data_method(shape, packet);
     const bool is_whole = !(packet->has & TW_ETRACE_HAS_ADDRESS) &&
-                          packet->packet.type != TW_ETRACE_SPLIT_ATOMIC_DATA;
+                          packet->base.type != TW_ETRACE_SPLIT_ATOMIC_DATA;
     const unsigned bytes = is_whole ? 1u << size : packet->data_len + 1u;
     struct tw_etraced_value value;
 
@@ -488,7 +488,7 @@ static void close_request(struct tw_etraced_history *history, struct tw_etrace_p
 void tw_etraced_resolve(const struct tw_etraced_shape *shape,
                         struct tw_etraced_history *history, struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_csr = type == TW_ETRACE_CSR;
 
     if (is_csr)
@@ -517,7 +517,7 @@ unsigned tw_etraced_kind(const struct tw_etraced_shape *shape,
         TW_DATA_XOR,  TW_DATA_MAX, TW_DATA_MIN, TW_DATA_SC_FAIL
     };
 
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_ETRACE_STORE:
         return TW_DATA_STORE;
     case TW_ETRACE_CSR:

@@ -16,7 +16,7 @@ static void json_wide(struct tw_text *out, const char *key, uint64_t low, uint64
 
 void tw_etraced_json(struct tw_text *out, const struct tw_etrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     const bool is_response =
         type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA;
     const bool is_split =

@@ -59,7 +59,7 @@ static struct tw_etrace_packet pass(struct setting *setting, const char *fields,
                                     struct tw_etrace_packet packet)
 {
     struct tw_payload payload;
-    struct tw_etrace_packet out = { .packet = { .type = TW_ETRACE_BAD } };
+    struct tw_etrace_packet out = { .base = { .type = TW_ETRACE_BAD } };
     uint8_t bytes[64], *copy;
     const size_t size = pack(bytes, fields);
 
@@ -72,14 +72,14 @@ static struct tw_etrace_packet pass(struct setting *setting, const char *fields,
     CHECK_EQ(
         tw_etraced_parse(&setting->shape, setting->options, &setting->history, &out, &payload),
         TW_ERROR_NONE);
-    CHECK_EQ(out.packet.type, packet.packet.type);
+    CHECK_EQ(out.base.type, packet.base.type);
     tw_etraced_resolve(&setting->shape, &setting->history, &out);
     return out;
 }
 
 #define PASS(setting, fields, ...)                                                             \
     pass(setting, fields, (struct tw_etrace_packet){ __VA_ARGS__ })
-#define TYPE(name) .packet = { .type = TW_ETRACE_##name }
+#define TYPE(name) .base = { .type = TW_ETRACE_##name }
 
 static void size_fields(void **state)
 {
@@ -260,7 +260,7 @@ static void what_no_encoder_sends(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(bad); i++) {
         struct setting setting = setting_of(bad[i].layout, 32, 0, 0);
-        struct tw_etrace_packet out = { .packet = { .type = TW_ETRACE_LOAD } };
+        struct tw_etrace_packet out = { .base = { .type = TW_ETRACE_LOAD } };
         struct tw_payload payload;
         uint8_t *copy = check_copy(bad[i].bytes, bad[i].size);
 
@@ -268,7 +268,7 @@ static void what_no_encoder_sends(void **state)
         free(copy);
         CHECK_EQ(tw_etraced_parse(&setting.shape, 0, &setting.history, &out, &payload),
                  TW_ERROR_BAD_SEQUENCE);
-        CHECK_EQ(out.packet.type, TW_ETRACE_BAD);
+        CHECK_EQ(out.base.type, TW_ETRACE_BAD);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <trackway/frame.h>
 
@@ -48,21 +49,24 @@ static bool has_syncs(const struct tw_framer *framer)
     return framer->config.framing != TW_FRAMING_MEMORY;
 }
 
-enum tw_status tw_framer_new(struct tw_framer **framer, const struct tw_framer_config *config)
+enum tw_status tw_framer_new(struct tw_framer **framer, const struct tw_framer_config *config,
+                             struct tw_fault *fault)
 {
+    struct tw_framer_config copy;
     struct tw_framer *made;
 
     *framer = NULL;
-    if (config->size < sizeof *config)
-        return TW_E_CONFIG;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_framer_config", fault));
+    config = &copy;
     if (config->framing != TW_FRAMING_MEMORY && config->framing != TW_FRAMING_TPIU &&
         config->framing != TW_FRAMING_TPIU_HSYNC)
-        return TW_E_CONFIG;
+        return tw_fail(fault, TW_E_CONFIG, "frames are not packed for this framing");
     if (config->align % (config->framing == TW_FRAMING_MEMORY ? SIZE : SYNC_SIZE))
-        return TW_E_CONFIG;
+        return tw_fail(fault, TW_E_CONFIG, "frames do not end at multiples of %u bytes",
+                       (unsigned)config->align);
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a framer");
     made->config = *config;
     if (!config->repeat_frames)
         made->config.repeat_frames = REPEAT_DEFAULT;

@@ -79,7 +79,7 @@ static void unframe(struct oracle_result *result, struct tw_unframer_config conf
     memset(result, 0, sizeof *result);
     if (config.on_run)
         config.on_run_context = result;
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     for (size_t at = 0; at < size; at += piece) {
         const size_t part = size - at < piece ? size - at : piece;
         uint8_t *copy = check_copy(data + at, part);
@@ -272,7 +272,7 @@ static void shows_a_discontinuity_before_its_bytes(void **state)
     (void)state;
     config.wanted[0] = (uint64_t)1 << 0x20 | 1 << 0x10;
     config.wanted[1] = 0;
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(unframer, data, 32), TW_OK);
     stream = tw_unframer_stream(unframer, 0x10);
     CHECK_EQ(stream.size, 14);
@@ -442,7 +442,7 @@ static void consumes_a_little_at_a_time(void **state)
     uint8_t frame[16] = { 0x21 };
 
     (void)state;
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     for (unsigned i = 0; i < 20000; i++) {
         for (unsigned n = 1; n < 15; n++)
             frame[n] = (uint8_t)(i * 2);
@@ -478,21 +478,21 @@ static void refuses_bad_configs(void **state)
 
     (void)state;
     in.size = 4;
-    CHECK_EQ(tw_unframer_new(&unframer, &in), TW_E_CONFIG);
+    CHECK_EQ(tw_unframer_new(&unframer, &in, NULL), TW_E_ARGUMENT);
     in = config_of((enum tw_framing)9);
-    CHECK_EQ(tw_unframer_new(&unframer, &in), TW_E_CONFIG);
+    CHECK_EQ(tw_unframer_new(&unframer, &in, NULL), TW_E_CONFIG);
     in = config_of(MEM);
     in.assume_id = 0x80;
-    CHECK_EQ(tw_unframer_new(&unframer, &in), TW_E_CONFIG);
+    CHECK_EQ(tw_unframer_new(&unframer, &in, NULL), TW_E_CONFIG);
     CHECK(!unframer);
     out.align = 24;
-    CHECK_EQ(tw_framer_new(&framer, &out), TW_E_CONFIG);
+    CHECK_EQ(tw_framer_new(&framer, &out, NULL), TW_E_CONFIG);
     out.align = 0;
     out.framing = TW_FRAMING_DSTREAM;
-    CHECK_EQ(tw_framer_new(&framer, &out), TW_E_CONFIG);
+    CHECK_EQ(tw_framer_new(&framer, &out, NULL), TW_E_CONFIG);
     CHECK(!framer);
     out.framing = TW_FRAMING_TPIU;
-    CHECK_EQ(tw_framer_new(&framer, &out), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &out, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 0, (const uint8_t *)"", 1), TW_E_ARGUMENT);
     CHECK_EQ(tw_framer_write(framer, 0x70, (const uint8_t *)"", 1), TW_E_ARGUMENT);
     CHECK_EQ(tw_framer_mark(framer, 0x10, 0), TW_E_ARGUMENT);

@@ -78,7 +78,7 @@ static void unframe(struct oracle_result *result, enum tw_framing framing, bool 
     struct tw_unframer *unframer;
 
     memset(result, 0, sizeof *result);
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(unframer, data, size), TW_OK);
     CHECK_EQ(tw_unframer_finish(unframer), TW_OK);
     oracle_gather_end(result, unframer);

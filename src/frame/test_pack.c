@@ -119,7 +119,7 @@ static void writes_each_vector(void **state)
             size_t size;
 
             CHECK_CASE(vectors[i].name);
-            CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+            CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
             run_script(framer, vectors[i].script, chunk);
             CHECK_EQ(tw_framer_finish(framer), TW_OK);
             out = tw_framer_output(framer, &size);
@@ -142,7 +142,7 @@ static void goes_on_after_taking_and_finishing(void **state)
     size_t size;
 
     (void)state;
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 0x10, (const uint8_t *)"\xaa\xbb", 2), TW_OK);
     (void)tw_framer_output(framer, &size);
     CHECK_EQ(size, 0); /* not a whole frame yet */

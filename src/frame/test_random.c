@@ -107,7 +107,7 @@ static uint8_t *make_capture(size_t *size, struct sent *sent, struct check_rando
 
     memset(sent, 0, sizeof *sent);
     sent->last_id = 0xff;
-    CHECK_EQ(tw_framer_new(&framer, config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, config, NULL), TW_OK);
     for (unsigned i = 0; i < steps; i++) {
         const unsigned what = (unsigned)check_random_below(random, 20);
 
@@ -138,7 +138,7 @@ static void unframe(struct oracle_result *result, struct tw_unframer_config conf
     memset(result, 0, sizeof *result);
     if (config.on_run)
         config.on_run_context = result;
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     for (size_t at = 0; at < size;) {
         size_t part = 1 + check_random_below(random, most);
         uint8_t *copy;
@@ -433,7 +433,7 @@ static enum tw_status unframe_with(struct purse *purse, struct tw_unframer_confi
     enum tw_status status;
 
     config.allocator = &allocator;
-    status = tw_unframer_new(&unframer, &config);
+    status = tw_unframer_new(&unframer, &config, NULL);
     if (status != TW_OK)
         return status;
     for (size_t at = 0; at < size && status == TW_OK; at += 100)
@@ -468,7 +468,7 @@ static enum tw_status frame_with(struct purse *purse)
                                              .allocator = &allocator };
     static const uint8_t bytes[3000] = { 1, 2, 3 };
     struct tw_framer *framer;
-    enum tw_status status = tw_framer_new(&framer, &config);
+    enum tw_status status = tw_framer_new(&framer, &config, NULL);
 
     for (size_t size = 1; status == TW_OK && size < sizeof bytes; size *= 3) {
         status = tw_framer_write(framer, (uint8_t)(size % 100 + 1), bytes, size);
@@ -534,7 +534,7 @@ static void unpacks_long_captures(void **state)
         size_t size;
 
         check_case("case %zu", i);
-        CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
+        CHECK_EQ(tw_framer_new(&framer, &framing, NULL), TW_OK);
         for (unsigned n = 0; n < 20; n++) {
             check_random_fill(&random, bytes, sizeof bytes);
             CHECK_EQ(tw_framer_write(framer, (uint8_t)(0x10 + check_random_below(&random, 4)),

@@ -55,7 +55,7 @@ static void frames_alone_are_frames_in_a_row(void **state)
         if ((frames[i] & 0xfe) == 0xfe) /* ID 7F makes a frame a damaged one */
             frames[i] ^= 0x20;
     }
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(unframer, frames, (size_t)FRAMES * TW_FRAME_SIZE), TW_OK);
     for (size_t n = 0; n < FRAMES; n++) {
         struct tw_frame_cut cuts[TW_FRAME_CUTS];

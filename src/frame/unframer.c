@@ -2,7 +2,9 @@
 /* The unframer as its caller sees it: creation, feeding in any framing, end. */
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "frame/unframer.h"
 
 static bool is_reserved(unsigned id)
@@ -27,17 +29,19 @@ static void set_wanted(struct tw_unframer *unframer)
 }
 
 enum tw_status tw_unframer_new(struct tw_unframer **unframer,
-                               const struct tw_unframer_config *config)
+                               const struct tw_unframer_config *config, struct tw_fault *fault)
 {
+    struct tw_unframer_config copy;
     struct tw_unframer *made;
 
     *unframer = NULL;
-    if (config->size < sizeof *config || (unsigned)config->framing > TW_FRAMING_DSTREAM ||
-        config->assume_id >= TW_ID_UNKNOWN)
-        return TW_E_CONFIG;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_unframer_config", fault));
+    config = &copy;
+    if ((unsigned)config->framing > TW_FRAMING_DSTREAM || config->assume_id >= TW_ID_UNKNOWN)
+        return tw_fail(fault, TW_E_CONFIG, "there is no such framing, or ID");
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for an unframer");
     made->config = *config;
     set_wanted(made);
     tw_unframer_reset(made, config->base);

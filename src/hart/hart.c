@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
 #include "log/log.h"
 
 enum tw_status tw_hart_wrong(struct tw_hart *hart, const char *format, ...)
@@ -124,12 +127,14 @@ enum tw_status tw_hart_open_memory(struct tw_hart **hart, const uint8_t *bytes, 
                                    const struct tw_hart_options *options,
                                    struct tw_fault *fault)
 {
+    struct tw_hart_options copy;
     struct tw_hart *opened;
 
     *hart = NULL;
-    if (options->size != sizeof *options || !options->trace)
-        return tw_fail(fault, TW_E_ARGUMENT, "options of another size, or without a trace");
-    opened = make(options);
+    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
+    if (!copy.trace)
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
+    opened = make(&copy);
     if (!opened)
         return tw_fail(fault, TW_E_MEMORY, "no memory");
     return made(hart, opened, begin(opened, bytes, size), fault);
@@ -138,13 +143,15 @@ enum tw_status tw_hart_open_memory(struct tw_hart **hart, const uint8_t *bytes, 
 enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
                             const struct tw_hart_options *options, struct tw_fault *fault)
 {
+    struct tw_hart_options copy;
     struct tw_hart *opened;
     enum tw_status status;
 
     *hart = NULL;
-    if (options->size != sizeof *options || !options->trace)
-        return tw_fail(fault, TW_E_ARGUMENT, "options of another size, or without a trace");
-    opened = make(options);
+    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
+    if (!copy.trace)
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
+    opened = make(&copy);
     if (!opened)
         return tw_fail(fault, TW_E_MEMORY, "no memory");
     status = tw_file_map(&opened->file, path, &opened->fault);

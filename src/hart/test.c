@@ -19,7 +19,7 @@ static void describe(char *out, size_t room, const struct kept *kept)
     *out = 0;
     for (size_t i = 0; i < kept->count && used < room; i++) {
         const struct tw_etrace_packet *packet = &kept->packets[i];
-        const unsigned type = packet->packet.type;
+        const unsigned type = packet->base.type;
 
         used += (size_t)snprintf(out + used, room - used, "%s", tw_etrace_type_name(type));
         if (type <= TW_ETRACE_F3S1 && packet->has & TW_ETRACE_HAS_ADDRESS && used < room)
@@ -222,26 +222,26 @@ static void test_fields(void **state)
     for (size_t i = 0; i < LENGTH(fields); i++) {
         check_case("%s", fields[i].name);
         write_field(unit, fields[i].name, fields[i].most);
-        CHECK_EQ(tw_etrace_unit_read_field(unit, fields[i].name, &value), TW_OK);
+        CHECK_EQ(tw_etrace_unit_read_field(unit, &value, fields[i].name), TW_OK);
         CHECK_EQ(value, fields[i].most);
         write_field(unit, fields[i].name, 0);
-        CHECK_EQ(tw_etrace_unit_read_field(unit, fields[i].name, &value), TW_OK);
+        CHECK_EQ(tw_etrace_unit_read_field(unit, &value, fields[i].name), TW_OK);
         CHECK_EQ(value, 0);
         if (fields[i].most != UINT64_MAX)
             CHECK_EQ(tw_etrace_unit_write_field(unit, fields[i].name, fields[i].most + 1),
                      TW_E_ARGUMENT);
     }
-    CHECK_EQ(tw_etrace_unit_read_field(unit, "Empty", &value), TW_OK);
+    CHECK_EQ(tw_etrace_unit_read_field(unit, &value, "Empty"), TW_OK);
     CHECK_EQ(value, 1);
     CHECK_EQ(tw_etrace_unit_write_field(unit, "Empty", 1), TW_E_ARGUMENT);
     CHECK_EQ(tw_etrace_unit_write_field(unit, "nonsense", 1), TW_E_ARGUMENT);
     CHECK_EQ(tw_etrace_unit_write_field(unit, "filter4.comp1", 0), TW_E_ARGUMENT);
     CHECK_EQ(tw_etrace_unit_write_field(unit, "filter0.", 0), TW_E_ARGUMENT);
     write_field(unit, "iEnable", 1);
-    CHECK_EQ(tw_etrace_unit_read_field(unit, "Empty", &value), TW_OK);
+    CHECK_EQ(tw_etrace_unit_read_field(unit, &value, "Empty"), TW_OK);
     CHECK_EQ(value, 0);
     write_field(unit, "Active", 0);
-    CHECK_EQ(tw_etrace_unit_read_field(unit, "iEnable", &value), TW_OK);
+    CHECK_EQ(tw_etrace_unit_read_field(unit, &value, "iEnable"), TW_OK);
     CHECK_EQ(value, 0);
     tw_etrace_unit_free(unit);
     free(kept);
@@ -425,7 +425,7 @@ static struct tw_image *make_image(void)
                                       .length = sizeof code };
     struct tw_image *image;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, code), TW_OK);
     return image;
 }

@@ -112,22 +112,22 @@ static void add_bytes(void *context, unsigned stream, const uint8_t *bytes, size
 static void read_theirs(struct example *example)
 {
     struct list *list = &example->theirs;
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *codec;
     char path[PATH_ROOM];
 
     path_of(path, "cases", example->name, "trace.bin");
     list->bytes = check_load(&list->size, path);
     CHECK(list->bytes != NULL);
-    CHECK_EQ(tw_etrace_codec_new(&codec, &example->config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&codec, &example->config, NULL, NULL), TW_OK);
     for (size_t at = 0; at < list->size;) {
         struct tw_etrace_packet packet;
 
         CHECK_EQ(tw_etrace_read(codec, &packet, list->bytes + at, list->size - at, true),
                  TW_OK);
         add_packet(list, &packet);
-        at += packet.packet.size;
+        at += packet.base.size;
     }
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 /* What the reference flow's runs had besides the path: a clock, and contexts that change. */
@@ -191,7 +191,7 @@ static void make_ours(struct example *example)
     struct tw_hart *hart;
     char path[PATH_ROOM];
 
-    CHECK_EQ(tw_image_new(&options.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&options.image, NULL, NULL), TW_OK);
     path_of(path, "programs", example->program, "image.txt");
     CHECK_EQ(tw_image_add_segments(options.image, &region, path), TW_OK);
     path_of_run(path, example);
@@ -252,19 +252,19 @@ static const char *const reasons[OTHER + 1] = {
 
 static bool is_format3(const struct tw_etrace_packet *packet)
 {
-    return packet->packet.type >= TW_ETRACE_F3S0 && packet->packet.type <= TW_ETRACE_F3S3;
+    return packet->base.type >= TW_ETRACE_F3S0 && packet->base.type <= TW_ETRACE_F3S3;
 }
 
 /* All that their packet says apart from the flags that end it. */
 static bool says_same(const struct tw_etrace_packet *a, const struct tw_etrace_packet *b)
 {
-    return a->packet.type == b->packet.type && a->address == b->address &&
-           a->field == b->field && a->branches == b->branches &&
-           a->branch_map == b->branch_map && a->branch_count == b->branch_count &&
-           a->branch_fmt == b->branch_fmt && a->index == b->index && a->branch == b->branch &&
-           a->privilege == b->privilege && a->context == b->context && a->time == b->time &&
-           a->ecause == b->ecause && a->interrupt == b->interrupt && a->thaddr == b->thaddr &&
-           a->tval == b->tval && a->notify == b->notify;
+    return a->base.type == b->base.type && a->address == b->address && a->field == b->field &&
+           a->branches == b->branches && a->branch_map == b->branch_map &&
+           a->branch_count == b->branch_count && a->branch_fmt == b->branch_fmt &&
+           a->index == b->index && a->branch == b->branch && a->privilege == b->privilege &&
+           a->context == b->context && a->time == b->time && a->ecause == b->ecause &&
+           a->interrupt == b->interrupt && a->thaddr == b->thaddr && a->tval == b->tval &&
+           a->notify == b->notify;
 }
 
 static enum reason reason_of(const struct example *example, size_t i, size_t j)
@@ -275,9 +275,9 @@ static enum reason reason_of(const struct example *example, size_t i, size_t j)
         j + 1 < example->ours.count && is_format3(&example->ours.packets[j + 1]);
     struct tw_etrace_packet other = *got;
 
-    if (want->packet.size == got->packet.size &&
-        memcmp(example->theirs.bytes + want->packet.offset,
-               example->ours.bytes + got->packet.offset, want->packet.size) == 0)
+    if (want->base.size == got->base.size &&
+        memcmp(example->theirs.bytes + want->base.offset,
+               example->ours.bytes + got->base.offset, want->base.size) == 0)
         return SAME;
     other.privilege = want->privilege;
     if (says_same(want, got)) {
@@ -297,19 +297,18 @@ static enum reason reason_of(const struct example *example, size_t i, size_t j)
     if (example->is_c && i + 2 < example->theirs.count && !is_format3(want) &&
         want[1].address == got->address && want[1].updiscon && got->updiscon &&
         want->branches == got->branches && want->branch_map == got->branch_map &&
-        want[2].packet.type == TW_ETRACE_F3S1)
+        want[2].base.type == TW_ETRACE_F3S1)
         return DOUBLE;
-    if (want->packet.type == TW_ETRACE_F3S0 && !is_format3(got) && before_format3 &&
+    if (want->base.type == TW_ETRACE_F3S0 && !is_format3(got) && before_format3 &&
         example->ours.packets[j + 1].address == want->address)
         return EXTRA;
     if (want->address != got->address)
         return OTHER;
-    if (want->packet.type == TW_ETRACE_F3S0 && got->packet.type == TW_ETRACE_F3S1 &&
-        !got->thaddr)
+    if (want->base.type == TW_ETRACE_F3S0 && got->base.type == TW_ETRACE_F3S1 && !got->thaddr)
         return PHANTOM;
-    if (want->packet.type == TW_ETRACE_F3S1 && got->packet.type == TW_ETRACE_F3S0)
+    if (want->base.type == TW_ETRACE_F3S1 && got->base.type == TW_ETRACE_F3S0)
         return PHANTOM_HANDLER;
-    return says_same(want, &other) && got->packet.type == TW_ETRACE_F3S1 && !got->thaddr
+    return says_same(want, &other) && got->base.type == TW_ETRACE_F3S1 && !got->thaddr
                ? PRIVILEGE
                : OTHER;
 }

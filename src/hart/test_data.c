@@ -111,11 +111,11 @@ static void make_data(struct kept *kept, struct data_run *run, struct check_rand
 
 static void check_data(const struct kept *kept, const struct data_run *run, unsigned stream)
 {
-    struct tw_etrace_codec *codec;
+    struct tw_etrace_reader *codec;
     size_t access = 0;
     bool is_open = false;
 
-    CHECK_EQ(tw_etrace_codec_new(&codec, &run->config, NULL), TW_OK);
+    CHECK_EQ(tw_etrace_reader_new(&codec, &run->config, NULL, NULL), TW_OK);
     for (size_t at = 0; at < kept->size[stream];) {
         const struct tw_etrace_access *now = &run->accesses[access ? access - 1 : 0];
         struct tw_etrace_packet packet;
@@ -124,8 +124,8 @@ static void check_data(const struct kept *kept, const struct data_run *run, unsi
         CHECK_EQ(tw_etrace_read(codec, &packet, kept->bytes[stream] + at,
                                 kept->size[stream] - at, true),
                  TW_OK);
-        at += packet.packet.size;
-        type = packet.packet.type;
+        at += packet.base.size;
+        type = packet.base.type;
         CHECK(type != TW_ETRACE_BAD && type != TW_ETRACE_INCOMPLETE);
         if (type < TW_ETRACE_LOAD || type > TW_ETRACE_CSR)
             continue;
@@ -141,7 +141,7 @@ static void check_data(const struct kept *kept, const struct data_run *run, unsi
         is_open = type == TW_ETRACE_SPLIT_LOAD_ADDR || type == TW_ETRACE_SPLIT_ATOMIC_ADDR;
     }
     CHECK_EQ(access, run->count);
-    tw_etrace_codec_free(codec);
+    tw_etrace_reader_free(codec);
 }
 
 static void test_data(void **state)
@@ -244,10 +244,10 @@ static void test_data_filters(void **state)
         tw_etrace_unit_flush(unit);
         tw_etrace_unit_free(unit);
         for (size_t k = 0; k < kept->count; k++)
-            if (kept->packets[k].packet.type == TW_ETRACE_STORE)
+            if (kept->packets[k].base.type == TW_ETRACE_STORE)
                 next++;
             else
-                CHECK_EQ(kept->packets[k].packet.type, TW_ETRACE_F3S3);
+                CHECK_EQ(kept->packets[k].base.type, TW_ETRACE_F3S3);
         CHECK_EQ(next, wanted_count);
         CHECK(wanted_count == 0 || wanted[0] >= 0x80000000);
     }

@@ -177,7 +177,7 @@ static void new_program(struct bench *bench, const struct setup *setup)
     make_program(&bench->program, &bench->random);
     run_program(&bench->history, &bench->program, &setup->run, &bench->random);
     tw_image_free(bench->image);
-    CHECK_EQ(tw_image_new(&bench->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&bench->image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(bench->image, &region, bench->program.code), TW_OK);
     bench->count = 0;
     bench->errors = bench->overflows = bench->events = 0;

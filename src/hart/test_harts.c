@@ -154,7 +154,7 @@ static struct tw_tree *decode(struct bench *bench, const struct manner *manner)
     bench->unknown = 0;
     memset(bench->losses, 0, sizeof bench->losses);
     if (manner->is_framed) {
-        CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
+        CHECK_EQ(tw_framer_new(&framer, &framing, NULL), TW_OK);
         CHECK_EQ(tw_framer_write(framer, 0x10, bytes, size), TW_OK);
         CHECK_EQ(tw_framer_finish(framer), TW_OK);
         bytes = tw_framer_output(framer, &size);
@@ -198,7 +198,7 @@ static void make_harts(struct bench *bench, unsigned turn)
         make_program(&hart->program, &bench->random);
         run_program(&hart->history, &hart->program, &bench->setup.run, &bench->random);
         encode(&hart->trace, &bench->setup, &hart->history, bench->setup.config.retires > 1);
-        CHECK_EQ(tw_image_new(&hart->image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&hart->image, NULL, NULL), TW_OK);
         CHECK_EQ(tw_image_add(hart->image, &region, hart->program.code), TW_OK);
     }
     bench->setup.config.srcid = 0;

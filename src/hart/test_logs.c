@@ -255,7 +255,7 @@ static void init_log(struct log *log, const char *name, unsigned xlen)
     log->config.iaddress_width = (uint8_t)xlen;
     log->config.privilege_width = 3;
     log->config.itype_width = 4;
-    CHECK_EQ(tw_image_new(&log->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&log->image, NULL, NULL), TW_OK);
 }
 
 static void run_program_log(const char *name, unsigned turn, size_t *tried)

@@ -61,7 +61,7 @@ static void test_round_trip(void **state)
         bench->result = (struct result){ .pcs = bench->pcs,
                                          .room = LENGTH(bench->pcs),
                                          .program = &bench->program };
-        CHECK_EQ(tw_image_new(&bench->image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&bench->image, NULL, NULL), TW_OK);
         CHECK_EQ(tw_image_add(bench->image, &region, bench->program.code), TW_OK);
         setups = each_setup((unsigned)i, try_setup, bench);
         tw_image_free(bench->image);

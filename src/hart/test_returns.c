@@ -95,7 +95,7 @@ static void test_nesting(void **state)
     put32(&at.program, 0); /* not reached */
     at.program.free = 0xc;
     put32(&at.program, 0x00030067); /* jalr x0, x6, behind `after` */
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, at.program.code), TW_OK);
     for (unsigned turn = 0; turn < 8; turn++)
         for (unsigned bits = 1; bits <= BITS; bits++)

@@ -8,15 +8,17 @@
 #include "base/compiler.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "image/store.h"
 
-enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *allocator)
+enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *allocator,
+                            struct tw_fault *fault)
 {
     struct tw_image *made = tw_take(allocator, sizeof *made);
 
     *image = made;
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for an image");
     if (allocator) {
         made->allocator_copy = *allocator;
         made->allocator = &made->allocator_copy;
@@ -25,7 +27,7 @@ enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *
     if (pthread_mutex_init(&made->asking, NULL) != 0) {
         tw_give(allocator, made);
         *image = NULL;
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for an image");
     }
     return TW_OK;
 }
@@ -223,10 +225,7 @@ enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *ou
                                     const struct tw_region *region, const char *name)
 {
     *out = (struct tw_region){ 0 };
-    if (!region || region->size < sizeof region->size + sizeof region->address)
-        return tw_fail(&image->fault, TW_E_ARGUMENT, "a region's size is not set");
-    memcpy(out, region, region->size < sizeof *out ? region->size : sizeof *out);
-    out->size = sizeof *out;
+    TW_TRY(TW_SIZED_TAKE(out, region, "tw_region", &image->fault));
     if (!out->name || !*out->name)
         out->name = name;
     if (!out->spaces)

@@ -8,13 +8,14 @@
 #include "base/fault.h"
 #include "base/memory.h"
 
-enum tw_status tw_symbols_new(struct tw_symbols **symbols, const struct tw_allocator *allocator)
+enum tw_status tw_symbols_new(struct tw_symbols **symbols, const struct tw_allocator *allocator,
+                              struct tw_fault *fault)
 {
     struct tw_symbols *made = tw_take(allocator, sizeof *made);
 
     *symbols = made;
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for symbols");
     if (allocator) {
         made->allocator_copy = *allocator;
         made->allocator = &made->allocator_copy;
@@ -46,6 +47,8 @@ void tw_symbols_free(struct tw_symbols *symbols)
     }
     tw_give(symbols->allocator, symbols->items);
     tw_give(symbols->allocator, symbols->spans);
+    tw_give(symbols->allocator, symbols->marks);
+    tw_give(symbols->allocator, symbols->code);
     allocator = symbols->allocator_copy; /* the handle itself holds it */
     is_ours = !symbols->allocator;
     tw_give(is_ours ? NULL : &allocator, symbols);
@@ -173,7 +176,7 @@ static enum tw_status settle(struct tw_symbols *symbols)
 static enum tw_status add(struct tw_symbols *symbols, const char *path, uint64_t bias,
                           const struct symbol_place *place)
 {
-    const size_t before = symbols->count;
+    const size_t before = symbols->count, marks = symbols->mark_count;
     struct symbol_file *file = tw_take(symbols->allocator, sizeof *file);
     enum tw_status status;
 
@@ -187,9 +190,12 @@ static enum tw_status add(struct tw_symbols *symbols, const char *path, uint64_t
     status = tw_symbols_read_elf(symbols, file, place);
     if (status == TW_OK && symbols->count != before)
         status = settle(symbols);
+    if (status == TW_OK && !tw_symbols_settle_code(symbols))
+        status = tw_fail(&symbols->fault, TW_E_MEMORY, "no memory for the code of %s", path);
     if (status !=
         TW_OK) { /* TW_END: it is there already.  New ones are the last: none was sorted. */
         symbols->count = before;
+        symbols->mark_count = marks;
         drop_file(symbols, file);
         return status == TW_END ? TW_OK : status;
     }

@@ -28,7 +28,18 @@ struct symbol_file {
     struct symbol_lines *lines; /* NULL: it has none */
 };
 
+/* From here on the bytes of a section are of this kind: a section's beginning, or a mapping symbol. */
+struct code_mark {
+    uint64_t address;
+    uint64_t end; /* of the section; marks of symbols: 0 */
+    uint8_t isa;  /* enum tw_isa */
+};
+
 struct tw_symbols {
+    struct code_mark *marks; /* of all files; sorted into `code` when asked for */
+    size_t mark_count, mark_room;
+    struct tw_code_stretch *code;
+    size_t code_count;
     struct symbol *items;
     size_t count, room;
     struct span *spans;
@@ -49,6 +60,12 @@ struct symbol_place {
    the same is there already. */
 enum tw_status tw_symbols_read_elf(struct tw_symbols *symbols, struct symbol_file *file,
                                    const struct symbol_place *place);
+
+/* symbols_code.c: notes code of a section or of a mapping symbol, with the file's bias added.  False:
+   no memory. */
+bool tw_symbols_mark(struct tw_symbols *symbols, const struct code_mark *mark);
+/* Makes the list of code again; false: no memory. */
+bool tw_symbols_settle_code(struct tw_symbols *symbols);
 
 /* The source lines of a file; all is fine with a file that has none. */
 struct symbol_lines *tw_symbol_lines_open(const char *path,

@@ -20,6 +20,7 @@ struct table {
     const char *names; /* our copy: ends with a zero */
     size_t names_size; /* without that zero */
     uint16_t machine;
+    uint8_t isa; /* of its code, where nothing else is said */
 };
 
 /* $x, $a, $t, $d and the like say what kind of bytes follow; they name nothing. */
@@ -27,6 +28,29 @@ static bool is_mapping(const char *name)
 {
     return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
            (!name[2] || name[2] == '.' || (name[1] == 'x' && name[2] == 'r'));
+}
+
+/* What the machine's code is where no symbol says so. */
+static uint8_t isa_of(uint16_t machine, bool is_64bit)
+{
+    return machine == EM_AARCH64 ? TW_ISA_A64
+           : machine == EM_ARM   ? TW_ISA_A32
+           : machine == EM_RISCV ? (is_64bit ? TW_ISA_RV64 : TW_ISA_RV32)
+                                 : TW_ISA_UNKNOWN;
+}
+
+/* A mapping symbol tells what follows: code of one kind, or data. */
+static bool take_mapping(const struct table *table, const char *name, uint64_t address)
+{
+    const struct code_mark mark = {
+        .address = address + table->file->bias,
+        .isa = (uint8_t)(name[1] == 'd'   ? TW_ISA_UNKNOWN
+                         : name[1] == 't' ? TW_ISA_T32
+                         : name[1] == 'a' ? TW_ISA_A32
+                                          : table->isa),
+    };
+
+    return tw_symbols_mark(table->symbols, &mark);
 }
 
 /* The end of the section that holds code at this address; false: it is no such section. */
@@ -118,7 +142,13 @@ static enum tw_status read_table(struct table *table, Elf_Scn *section, const GE
         struct symbol made;
         GElf_Sym symbol;
 
-        if (!gelf_getsym(data, (int)i, &symbol) || !make_symbol(table, &made, &symbol))
+        if (!gelf_getsym(data, (int)i, &symbol))
+            continue;
+        if (symbol.st_name < table->names_size && is_mapping(table->names + symbol.st_name) &&
+            !take_mapping(table, table->names + symbol.st_name, symbol.st_value))
+            return tw_fail(&symbols->fault, TW_E_MEMORY, "no memory for the symbols of %s",
+                           table->file->path);
+        if (!make_symbol(table, &made, &symbol))
             continue;
         if (!TW_GROW(symbols->allocator, &symbols->items, &symbols->room, symbols->count + 1))
             return tw_fail(&symbols->fault, TW_E_MEMORY, "no memory for the symbols of %s",
@@ -126,6 +156,20 @@ static enum tw_status read_table(struct table *table, Elf_Scn *section, const GE
         symbols->items[symbols->count++] = made;
     }
     return TW_OK;
+}
+
+static bool take_section(const struct table *table, const GElf_Shdr *header)
+{
+    const uint64_t first = header->sh_addr + table->file->bias;
+    const struct code_mark mark = { .address = first,
+                                    .end = first + header->sh_size,
+                                    .isa = table->isa };
+    const uint64_t wanted = SHF_EXECINSTR | SHF_ALLOC;
+
+    if ((header->sh_flags & wanted) != wanted || header->sh_type == SHT_NOBITS ||
+        mark.end <= first)
+        return true;
+    return tw_symbols_mark(table->symbols, &mark);
 }
 
 /* The first table of each kind: a linked file has no more. */
@@ -138,8 +182,12 @@ static enum tw_status read_tables(struct table *table)
         GElf_Shdr header;
         size_t place;
 
-        if (!gelf_getshdr(section, &header) ||
-            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+        if (!gelf_getshdr(section, &header))
+            continue;
+        if (!take_section(table, &header))
+            return tw_fail(&table->symbols->fault, TW_E_MEMORY, "no memory for the code of %s",
+                           table->file->path);
+        if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
             continue;
         place = header.sh_type == SHT_DYNSYM;
         if (is_done[place])
@@ -186,6 +234,7 @@ static enum tw_status read_elf(struct table *table, const struct symbol_place *p
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: not linked: it has no addresses yet",
                        path);
     table->machine = header.e_machine;
+    table->isa = isa_of(header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS64);
     if (place->has_place)
         TW_TRY(find_bias(table, place));
     for (const struct symbol_file *file = symbols->files; file; file = file->next)

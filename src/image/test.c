@@ -22,7 +22,7 @@ static struct tw_image *new_image(void)
 {
     struct tw_image *image;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     return image;
 }
 
@@ -494,7 +494,7 @@ static void survives_each_failed_allocation(void **state)
         const uint8_t *bytes;
 
         CHECK(left < 1000);
-        if (tw_image_new(&image, &allocator) != TW_OK) {
+        if (tw_image_new(&image, &allocator, NULL) != TW_OK) {
             CHECK(!image);
             continue;
         }

@@ -145,7 +145,7 @@ static struct tw_image *make_program(struct program *program, struct check_rando
     for (size_t i = 0; i < SIZE; i += 4)
         if (check_random_below(random, rarity))
             memcpy(program->bytes + i, plain[isa], 4);
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     while (at < SIZE - 2) {
         const size_t length = 2 * (size_t)(1 + check_random_below(random, (SIZE - at) / 2 - 1));
         const struct tw_region region = { .size = sizeof region,
@@ -229,7 +229,7 @@ static size_t pages_read(uint64_t size, uint32_t range_limit, uint8_t isa, size_
     struct tw_image *image;
     struct tw_code *code;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_set_callback(image, read_zeros, &zeros), TW_OK);
     CHECK_EQ(tw_code_new(&code, image, &config), TW_OK);
     for (size_t i = 0; i < jumps; i++) {
@@ -282,7 +282,7 @@ static void links_lead_to_the_next_blocks(void **state)
     uint32_t at[4];
 
     (void)state;
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, bytes), TW_OK);
     for (unsigned special = 0; special < 2; special++) {
         config.links_are_special = special;
@@ -319,7 +319,7 @@ static void a_changed_image_voids_the_blocks(void **state)
     uint64_t epoch;
 
     (void)state;
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, nops), TW_OK);
     CHECK_EQ(tw_code_new(&code, image, &config), TW_OK);
     index = tw_blocks_find(tw_code_space(code, &view), 0x1000, TW_ISA_A64, 0);

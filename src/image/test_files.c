@@ -23,7 +23,7 @@ static struct tw_image *new_image(void)
 {
     struct tw_image *image;
 
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     return image;
 }
 
@@ -319,7 +319,7 @@ static void survives_each_failed_allocation(void **state)
         struct tw_image *image;
 
         CHECK(left < 1000);
-        if (tw_image_new(&image, &allocator) != TW_OK)
+        if (tw_image_new(&image, &allocator, NULL) != TW_OK)
             continue;
         is_done = tw_image_add_segments(image, &region, scratch("all.txt")) == TW_OK;
         tw_image_remove(image, 0x5000, 0);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <trackway/symbols.h>
+#include <trackway/version.h>
 
 static const char path[] = "image-test-symbols.elf";
 
@@ -250,7 +251,7 @@ static struct tw_symbols *make_symbols(uint16_t machine, const struct row *list,
         skip();
     }
     write_file(file, make_elf(file, machine, list, count));
-    CHECK_EQ(tw_symbols_new(&symbols, NULL), TW_OK);
+    CHECK_EQ(tw_symbols_new(&symbols, NULL, NULL), TW_OK);
     return symbols;
 }
 
@@ -416,7 +417,7 @@ static void try_file(const uint8_t *bytes, size_t size)
     struct tw_symbols *symbols;
 
     write_file(bytes, size);
-    CHECK_EQ(tw_symbols_new(&symbols, NULL), TW_OK);
+    CHECK_EQ(tw_symbols_new(&symbols, NULL, NULL), TW_OK);
     if (tw_symbols_add_elf(symbols, path, 0) != TW_OK)
         CHECK_EQ(tw_symbols_count(symbols), 0);
     ask_everything(symbols);
@@ -473,7 +474,7 @@ static void survives_each_failed_allocation(void **state)
         const struct tw_allocator allocator = { fail_later, &count };
 
         CHECK(left < 1000);
-        if (tw_symbols_new(&symbols, &allocator) != TW_OK)
+        if (tw_symbols_new(&symbols, &allocator, NULL) != TW_OK)
             continue;
         is_done = tw_symbols_add_elf(symbols, path, 0) == TW_OK;
         if (!is_done)

@@ -51,7 +51,7 @@ static enum tw_status make_unframer(struct tw_index *index)
         return TW_OK;
     for (size_t i = 0; i < index->line_count; i++)
         config.wanted[index->lines[i].id / 64] |= (uint64_t)1 << index->lines[i].id % 64;
-    return tw_unframer_new(&index->unframer, &config);
+    return tw_unframer_new(&index->unframer, &config, NULL);
 }
 
 static enum tw_status set_up(struct tw_index *index, const struct tw_index_capture *capture,
@@ -379,7 +379,7 @@ static enum tw_status feed_from(struct tw_index *index, const struct tw_index_ca
         const uint8_t *bytes = NULL;
         size_t size = 0;
         const enum tw_status status =
-            capture->read(capture->read_context, index->at, &bytes, &size);
+            capture->read(capture->read_context, &bytes, &size, index->at);
 
         if (status != TW_OK)
             return status == TW_END ? TW_E_FILE : status;

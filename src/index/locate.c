@@ -279,7 +279,7 @@ static enum tw_status hash_block(const struct tw_index_capture *capture, uint64_
         const uint8_t *bytes = NULL;
         size_t piece = 0;
 
-        TW_TRY(capture->read(capture->read_context, from, &bytes, &piece));
+        TW_TRY(capture->read(capture->read_context, &bytes, &piece, from));
         if (piece == 0)
             return TW_E_FILE;
         if (piece > size)

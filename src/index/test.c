@@ -80,7 +80,7 @@ static void blocks_tell_ids_and_events(void **state)
     make_fixture(&fixture, 700);
     index = build(&fixture, TW_INDEX_SOURCE);
     about = tw_index_about(index);
-    CHECK_EQ(tw_unframer_new(&map.unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&map.unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(map.unframer, fixture.data, fixture.size), TW_OK);
     CHECK_EQ(tw_unframer_finish(map.unframer), TW_OK);
     CHECK_EQ(about.blocks, (fixture.size + BLOCK - 1) / BLOCK);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 enum { BLOCK = 512, BASE = 0x4000 };
@@ -22,8 +23,8 @@ struct fixture {
     uint64_t fsyncs;
 };
 
-static inline enum tw_status read_fixture(void *context, uint64_t offset, const uint8_t **bytes,
-                                          size_t *size)
+static inline enum tw_status read_fixture(void *context, const uint8_t **bytes, size_t *size,
+                                          uint64_t offset)
 {
     const struct fixture *fixture = context;
 
@@ -93,9 +94,9 @@ static inline void make_fixture(struct fixture *fixture, unsigned rounds)
     size_t size;
 
     memset(fixture, 0, sizeof *fixture);
-    CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
-    CHECK_EQ(tw_stm_unit_new(&stm, &stm_config), TW_OK);
-    CHECK_EQ(tw_itm_unit_new(&itm, &itm_config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &framing, NULL), TW_OK);
+    CHECK_EQ(tw_stm_unit_new(&stm, &stm_config, NULL), TW_OK);
+    CHECK_EQ(tw_itm_unit_new(&itm, &itm_config, NULL), TW_OK);
     fill(framer, stm, itm, rounds);
     CHECK_EQ(tw_framer_finish(framer), TW_OK);
     bytes = tw_framer_output(framer, &size);

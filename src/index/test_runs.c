@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 #include "all_runs.h"
@@ -30,13 +31,13 @@ struct subject {
     struct tw_tree_source sources[RUNS_SOURCES];
 };
 
-static enum tw_status read_buffer(void *context, uint64_t offset, const uint8_t **bytes,
-                                  size_t *size)
+static enum tw_status read_buffer(void *context, const uint8_t **bytes, size_t *size,
+                                  uint64_t offset)
 {
     const struct subject *subject = context;
 
-    return tw_capture_read(subject->capture, subject->buffer, offset - subject->about.base,
-                           bytes, size);
+    return tw_capture_read(subject->capture, bytes, size, subject->buffer,
+                           offset - subject->about.base);
 }
 
 /* The sources that a tree takes. */
@@ -164,7 +165,7 @@ static void note_armv7(struct noted *to, const char *protocol, const char *type,
 
 static void note_stm(struct noted *to, const char *type, const struct tw_stm_packet *packet)
 {
-    const struct tw_packet *base = &packet->head;
+    const struct tw_packet *base = &packet->base;
 
     if (packet->has_timestamp)
         add(to, TW_INDEX_TIME, packet->timestamp, base);
@@ -189,7 +190,7 @@ struct itm_times {
 static void note_itm(struct noted *to, struct itm_times *times, const char *type,
                      const struct tw_itm_packet *packet)
 {
-    const struct tw_packet *base = &packet->head;
+    const struct tw_packet *base = &packet->base;
 
     if (is(type, "ITM_ASYNC")) {
         add(to, TW_INDEX_SYNC, 1, base);
@@ -218,7 +219,7 @@ static void note_itm(struct noted *to, struct itm_times *times, const char *type
 static void note_etrace(struct noted *to, const char *type,
                         const struct tw_etrace_packet *packet, const char *text)
 {
-    const struct tw_packet *base = &packet->packet;
+    const struct tw_packet *base = &packet->base;
     struct tw_etrace_config config;
 
     tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_V2);
@@ -270,7 +271,7 @@ static void list(struct noted *to, const struct subject *subject, uint8_t id)
         status = tw_tree_next_packet(tree, &view);
         CHECK(status >= 0);
         if (status == TW_MORE) {
-            if (subject->about.read(subject->about.read_context, at, &bytes, &size) == TW_END) {
+            if (subject->about.read(subject->about.read_context, &bytes, &size, at) == TW_END) {
                 CHECK_EQ(tw_tree_finish(tree), TW_OK);
                 continue;
             }
@@ -354,7 +355,7 @@ static void take(struct seen *to, struct tw_tree *tree, const struct subject *su
             const uint8_t *bytes;
             size_t size;
 
-            if (subject->about.read(subject->about.read_context, at, &bytes, &size) == TW_END) {
+            if (subject->about.read(subject->about.read_context, &bytes, &size, at) == TW_END) {
                 CHECK_EQ(tw_tree_finish(tree), TW_OK);
                 continue;
             }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 enum { CODE_MAX = 1 << 20, STREAMS = 3, REGISTERS = 64, FRAMINGS = 5, DAMAGE = 30 };
@@ -66,7 +67,7 @@ typedef enum tw_status step_fn(void *unit, const struct tw_step *step);
 
 static enum tw_status step_etmv4(void *unit, const struct tw_step *step)
 {
-    return tw_unit_step(unit, step);
+    return tw_etmv4_unit_step(unit, step);
 }
 
 static enum tw_status step_ptm(void *unit, const struct tw_step *step)
@@ -104,29 +105,29 @@ static void run_log(struct capture *capture, const char *name, step_fn *step, vo
 
 static void make_etmv4(struct capture *capture, struct stream *stream, bool is_ete)
 {
-    const struct tw_unit_config config = { .size = sizeof config, .is_ete = is_ete };
-    struct tw_unit *unit;
+    const struct tw_etmv4_unit_config config = { .size = sizeof config, .is_ete = is_ete };
+    struct tw_etmv4_unit *unit;
     const uint8_t *bytes;
     size_t size;
 
     stream->protocol = is_ete ? "ete" : "etmv4";
     stream->core_type = is_ete ? "ARM-AA64" : "Cortex-A57";
-    CHECK_EQ(tw_unit_new(&unit, &config), TW_OK);
-    CHECK_EQ(tw_unit_preset(unit, TW_UNIT_MINIMAL, 0, 0), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCVICTLR", 0x201), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCCONFIGR", 0x1801), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCTSCTLR", 0), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCSYNCPR", 8), TW_OK);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCTRACEIDR", stream->id), TW_OK);
-    while (tw_unit_register(unit, stream->register_count,
-                            &stream->registers[stream->register_count]) == TW_OK)
+    CHECK_EQ(tw_etmv4_unit_new(&unit, &config, NULL), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_preset(unit, TW_ETMV4_UNIT_MINIMAL, 0, 0), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCVICTLR", 0x201), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCCONFIGR", 0x1801), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCTSCTLR", 0), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCSYNCPR", 8), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCTRACEIDR", stream->id), TW_OK);
+    while (tw_etmv4_unit_register(unit, &stream->registers[stream->register_count],
+                                  stream->register_count) == TW_OK)
         stream->register_count++;
-    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 1), TW_OK);
     run_log(capture, "a64-coro.exlog.gz", step_etmv4, unit, false);
-    CHECK_EQ(tw_unit_write_register(unit, "TRCPRGCTLR", 0), TW_OK);
-    bytes = tw_unit_output(unit, &size);
+    CHECK_EQ(tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 0), TW_OK);
+    bytes = tw_etmv4_unit_output(unit, &size);
     keep(stream, bytes, size);
-    tw_unit_free(unit);
+    tw_etmv4_unit_free(unit);
 }
 
 static void make_plain_etmv4(struct capture *capture, struct stream *stream)
@@ -168,7 +169,7 @@ static void make_ptm(struct capture *capture, struct stream *stream)
     stream->protocol = "ptm";
     name_armv7(stream, config.registers.etmcr, config.registers.etmidr,
                config.registers.etmccer);
-    CHECK_EQ(tw_ptm_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_ptm_unit_new(&unit, &config, NULL), TW_OK);
     run_log(capture, "a32-recur.exlog.gz", step_ptm, unit, true);
     CHECK_EQ(tw_ptm_unit_flush(unit), TW_OK);
     bytes = tw_ptm_unit_output(unit, &size);
@@ -194,7 +195,7 @@ static void make_etmv3(struct capture *capture, struct stream *stream)
     stream->protocol = "etmv3";
     name_armv7(stream, config.registers.etmcr, config.registers.etmidr,
                config.registers.etmccer);
-    CHECK_EQ(tw_etmv3_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_etmv3_unit_new(&unit, &config, NULL), TW_OK);
     run_log(capture, "a32-recur.exlog.gz", step_etmv3, unit, true);
     CHECK_EQ(tw_etmv3_unit_flush(unit), TW_OK);
     bytes = tw_etmv3_unit_output(unit, &size);
@@ -218,7 +219,7 @@ static void make_itm(struct capture *capture, struct stream *stream)
     stream->protocol = "itm";
     stream->registers[0] = (struct tw_register){ "ITM_TCR", tcr };
     stream->register_count = 1;
-    CHECK_EQ(tw_itm_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_itm_unit_new(&unit, &config, NULL), TW_OK);
     for (unsigned i = 0; i < 4000; i++) {
         CHECK_EQ(tw_itm_unit_write(unit, (unsigned)check_random_below(&random, 256), i, 4),
                  TW_OK);
@@ -247,7 +248,7 @@ static void make_stm(struct capture *capture, struct stream *stream)
     stream->protocol = "stm";
     stream->registers[0] = (struct tw_register){ "STMTCSR", (uint64_t)stream->id << 16 };
     stream->register_count = 1;
-    CHECK_EQ(tw_stm_unit_new(&unit, &config), TW_OK);
+    CHECK_EQ(tw_stm_unit_new(&unit, &config, NULL), TW_OK);
     for (unsigned i = 0; i < 4000; i++) {
         if (check_random_below(&random, 10) == 0)
             tw_stm_unit_select(unit, (uint16_t)check_random_below(&random, 300),
@@ -265,8 +266,8 @@ static void make_stm(struct capture *capture, struct stream *stream)
 
 /* ---- captures ---- */
 
-static enum tw_status read_capture(void *context, uint64_t offset, const uint8_t **bytes,
-                                   size_t *size)
+static enum tw_status read_capture(void *context, const uint8_t **bytes, size_t *size,
+                                   uint64_t offset)
 {
     const struct capture *capture = context;
     const uint64_t at = offset - capture->about.base;
@@ -311,7 +312,7 @@ static void frame(struct capture *capture, const struct stream *streams, size_t 
     size_t left = 0, size;
     const uint8_t *bytes;
 
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     for (size_t i = 0; i < count; i++)
         left += streams[i].size;
     while (left) {
@@ -342,7 +343,7 @@ static void complete(struct capture *capture, struct stream *streams, size_t cou
 {
     struct tw_region region = { .size = sizeof region, .address = capture->code_first };
 
-    CHECK_EQ(tw_image_new(&capture->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&capture->image, NULL, NULL), TW_OK);
     region.length = capture->code_end - capture->code_first;
     if (region.length)
         CHECK_EQ(tw_image_add(capture->image, &region, capture->code), TW_OK);
@@ -396,7 +397,7 @@ static void take(struct seen *to, struct tw_tree *tree, const struct capture *ca
         status = tw_tree_next(tree, &batch);
         CHECK(status >= 0);
         if (status == TW_MORE) {
-            if (capture->about.read(capture->about.read_context, at, &bytes, &size) == TW_END) {
+            if (capture->about.read(capture->about.read_context, &bytes, &size, at) == TW_END) {
                 CHECK_EQ(tw_tree_finish(tree), TW_OK);
                 continue;
             }

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "isa/isa.h"
 
@@ -173,12 +174,13 @@ enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
                                    const struct tw_disassembler_config *config,
                                    struct tw_fault *fault)
 {
+    struct tw_disassembler_config copy;
     struct tw_disassembler *made;
     enum tw_status status;
 
     *disassembler = NULL;
-    if (config->size < sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "a disassembler's config has the wrong size");
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_disassembler_config", fault));
+    config = &copy;
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a disassembler");

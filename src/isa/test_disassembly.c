@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <trackway/disassembly.h>
+#include <trackway/version.h>
 
 static struct tw_disassembler *make(const char *core)
 {

@@ -38,8 +38,8 @@ static TW_NOINLINE struct tw_itm_packet *read_frequent(struct tw_itm_reader *rea
             packet->value = delta;
             packet->size = (uint8_t)(size > 1 ? size - 1 : 1);
         }
-        packet->head.index = packet->head.offset = index;
-        packet->head.size = size;
+        packet->base.index = packet->base.offset = index;
+        packet->base.size = size;
         memcpy((char *)packet + offsetof(struct tw_packet, type), frequent->head, 4);
         packet->wrap = false;
         at += size;
@@ -67,7 +67,7 @@ enum tw_status tw_itm_read(struct tw_itm_reader *reader, struct tw_itm_packet *p
 }
 
 size_t tw_itm_read_batch(struct tw_itm_reader *reader, struct tw_itm_packet *packets,
-                         size_t room, const uint8_t *data, size_t size, size_t *used)
+                         size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
     struct tw_itm_packet *packet = packets, *const end = packets + room;
@@ -80,7 +80,7 @@ size_t tw_itm_read_batch(struct tw_itm_reader *reader, struct tw_itm_packet *pac
         }
         if (tw_itm_read_any(reader, packet, in.at, tw_bytes_left(&in), false) != TW_OK)
             break;
-        in.at += packet->head.size;
+        in.at += packet->base.size;
         packet++;
     }
     *used = (size_t)(in.at - data);

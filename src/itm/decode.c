@@ -100,7 +100,7 @@ static void take_local(struct tw_itm_decoder *d, struct tw_output *out,
 {
     d->local += packet->value;
     emit(d, out,
-         &(struct tw_element){ .index = packet->head.index,
+         &(struct tw_element){ .index = packet->base.index,
                                .itm_time = d->local << d->scale,
                                .itm_value = (uint32_t)packet->value,
                                .flags = TW_ITM_HAS_TIME,
@@ -114,7 +114,7 @@ static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
 {
     uint8_t flags = TW_ITM_HAS_TIME;
 
-    if (packet->head.type == TW_ITM_PACKET_GTS_1) {
+    if (packet->base.type == TW_ITM_PACKET_GTS_1) {
         d->global = tw_replace_low(d->global, packet->value,
                                    packet->size == 4 ? 26 : 7u * packet->size);
         d->has_low = true;
@@ -128,7 +128,7 @@ static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
     }
     if (d->has_low && d->has_high)
         emit(d, out,
-             &(struct tw_element){ .index = packet->head.index,
+             &(struct tw_element){ .index = packet->base.index,
                                    .itm_time = d->global,
                                    .flags = flags,
                                    .kind = TW_ITM_TS_GLOBAL,
@@ -153,12 +153,12 @@ static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packe
         [TW_ITM_PACKET_INCOMPLETE] = TW_ERROR_TRUNCATED,
     };
 
-    d->damage = (struct tw_damage){ .code = codes[packet->head.type],
+    d->damage = (struct tw_damage){ .code = codes[packet->base.type],
                                     .reason = TW_REASON_RESET,
-                                    .index = packet->head.index,
-                                    .skipped = packet->head.size,
+                                    .index = packet->base.index,
+                                    .skipped = packet->base.size,
                                     .detail = packet->value };
-    if (packet->head.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
+    if (packet->base.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
         d->damage.reason = TW_REASON_UNDEFINED;
     else
         forget(d);
@@ -168,18 +168,18 @@ static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packe
 static void take(struct tw_itm_decoder *d, struct tw_output *out,
                  const struct tw_itm_packet *packet)
 {
-    if (packet->head.type != TW_ITM_PACKET_NOT_SYNC)
-        d->last_index = packet->head.index;
-    switch (packet->head.type) {
+    if (packet->base.type != TW_ITM_PACKET_NOT_SYNC)
+        d->last_index = packet->base.index;
+    switch (packet->base.type) {
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:
         emit(d, out,
              &(struct tw_element){
-                 .index = packet->head.index,
+                 .index = packet->base.index,
                  .itm_value = (uint32_t)packet->value,
                  .source =
-                     packet->source + (packet->head.type == TW_ITM_PACKET_SWIT ? d->page : 0),
-                 .kind = packet->head.type == TW_ITM_PACKET_SWIT ? TW_ITM_SWIT : TW_ITM_DWT,
+                     packet->source + (packet->base.type == TW_ITM_PACKET_SWIT ? d->page : 0),
+                 .kind = packet->base.type == TW_ITM_PACKET_SWIT ? TW_ITM_SWIT : TW_ITM_DWT,
                  .size = packet->size });
         break;
     case TW_ITM_PACKET_TS_LOCAL:
@@ -198,7 +198,7 @@ static void take(struct tw_itm_decoder *d, struct tw_output *out,
         d->local = 0;
         break;
     case TW_ITM_PACKET_NOT_SYNC:
-        d->damage.skipped += packet->head.size;
+        d->damage.skipped += packet->base.size;
         break;
     case TW_ITM_PACKET_ASYNC:
         break;
@@ -321,10 +321,10 @@ static enum tw_status decode_stretch(struct tw_itm_decoder *d, struct tw_output 
         if (tw_itm_read_any(&d->reader, &packet, in->data + in->used, limit - in->used,
                             is_end) != TW_OK)
             return TW_MORE;
-        packet.head.index = tw_position_at(position, in->offset + in->used);
-        in->used += packet.head.size;
+        packet.base.index = tw_position_at(position, in->offset + in->used);
+        in->used += packet.base.size;
         d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
-        if (!(has_gap && packet.head.type == TW_ITM_PACKET_INCOMPLETE))
+        if (!(has_gap && packet.base.type == TW_ITM_PACKET_INCOMPLETE))
             take(d, out, &packet);
     }
 }

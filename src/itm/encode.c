@@ -13,8 +13,8 @@ static bool write_sync(struct tw_writer *to, const struct tw_itm_packet *from)
 {
     uint32_t zeros = TW_ITM_SYNC_ZEROS;
 
-    if (from->head.size > TW_ITM_SYNC_ZEROS)
-        zeros = from->head.size - 1;
+    if (from->base.size > TW_ITM_SYNC_ZEROS)
+        zeros = from->base.size - 1;
     if (zeros > TW_ITM_SYNC_ZEROS_MAX)
         return false;
     for (uint32_t i = 0; i < zeros; i++)
@@ -35,7 +35,7 @@ static bool write_payload(struct tw_writer *to, const struct tw_itm_packet *from
     return true;
 }
 
-/* head.size says which format; when it does not (0), the shortest is taken. */
+/* base.size says which format; when it does not (0), the shortest is taken. */
 static bool write_local(struct tw_writer *to, const struct tw_itm_packet *from)
 {
     const bool fits_head = from->source == 0 && from->value >= 1 && from->value <= 6;
@@ -43,7 +43,7 @@ static bool write_local(struct tw_writer *to, const struct tw_itm_packet *from)
 
     if (from->value >> 28 || from->source > 3)
         return false;
-    if (fits_head && from->head.size < 2) {
+    if (fits_head && from->base.size < 2) {
         tw_write_u8(to, (uint8_t)(from->value << 4));
         return true;
     }
@@ -98,13 +98,12 @@ static bool write_extension(struct tw_writer *to, const struct tw_itm_packet *fr
     return true;
 }
 
-enum tw_status tw_itm_packet_write(uint8_t *out, size_t *size,
-                                   const struct tw_itm_packet *packet)
+enum tw_status tw_itm_put(uint8_t *out, size_t *size, const struct tw_itm_packet *packet)
 {
     struct tw_writer to = { .at = out, .end = out + *size };
     bool fits = false;
 
-    switch (packet->head.type) {
+    switch (packet->base.type) {
     case TW_ITM_PACKET_ASYNC:
         fits = write_sync(&to, packet);
         break;
@@ -135,14 +134,13 @@ enum tw_status tw_itm_packet_write(uint8_t *out, size_t *size,
     }
     if (!fits)
         return TW_E_ARGUMENT;
-    if (to.missing)
-        return TW_MORE;
-    *size = (size_t)(to.at - out);
-    return TW_OK;
+    *size = (size_t)(to.at - out) + to.missing;
+    return to.missing ? TW_E_ROOM : TW_OK;
 }
 
-enum tw_status tw_itm_write(void *writer, uint8_t *out, size_t *size, const void *packet)
+enum tw_status tw_itm_write(struct tw_itm_reader *writer, uint8_t *out, size_t *size,
+                            const struct tw_itm_packet *packet)
 {
     (void)writer; /* no packet's bytes depend on the one before it */
-    return tw_itm_packet_write(out, size, packet);
+    return tw_itm_put(out, size, packet);
 }

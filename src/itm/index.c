@@ -23,7 +23,7 @@ static unsigned note_sync(const uint64_t *state, struct tw_index_note *notes)
 static unsigned note_global(uint64_t *state, struct tw_index_note *notes,
                             const struct tw_itm_packet *packet)
 {
-    if (packet->head.type == TW_ITM_PACKET_GTS_1) {
+    if (packet->base.type == TW_ITM_PACKET_GTS_1) {
         state[GLOBAL] = tw_replace_low(state[GLOBAL], packet->value,
                                        packet->size == 4 ? 26 : 7u * packet->size);
         state[OTHER] |= HAS_LOW;
@@ -44,7 +44,7 @@ unsigned tw_itm_notes(uint64_t *state, struct tw_index_note *notes, const void *
 {
     const struct tw_itm_packet *from = packet;
 
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_ITM_PACKET_ASYNC:
         return note_sync(state, notes);
     case TW_ITM_PACKET_SWIT:

@@ -2,7 +2,9 @@
 /* ITM: bytes to packets. */
 #include "itm/packet.h"
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 static void read_head_only(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out)
 {
@@ -31,11 +33,11 @@ static void read_sync(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *o
     }
     if (zeros > TW_ITM_SYNC_ZEROS_MAX) {
         in->at = first;
-        out->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+        out->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
         return;
     }
     if (tw_bytes_u8(in) != 0x80 || zeros < TW_ITM_SYNC_ZEROS)
-        out->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+        out->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
 }
 
 static void read_local_2(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out)
@@ -63,14 +65,14 @@ static void read_local_1(struct tw_bytes *in, uint8_t head, struct tw_itm_packet
 {
     out->source = head >> 4 & 3;
     if (!read_sevens(in, out, 4))
-        out->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+        out->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
 }
 
 static void read_global_1(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out)
 {
     (void)head;
     if (!read_sevens(in, out, 4)) {
-        out->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+        out->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
     } else if (out->size == 4) {
         out->freq_change = out->value >> 26 & 1;
         out->wrap = out->value >> 27 & 1;
@@ -83,7 +85,7 @@ static void read_global_2(struct tw_bytes *in, uint8_t head, struct tw_itm_packe
 {
     (void)head;
     if (!read_sevens(in, out, 6) || (out->size != 4 && out->size != 6)) {
-        out->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+        out->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
         return;
     }
     out->value &= out->size == 4 ? 0x3fffff : 0x3fffffffff;
@@ -208,13 +210,13 @@ static enum tw_status read_one(const uint8_t index[256], struct tw_itm_packet *o
     const uint8_t head = tw_bytes_u8(&in);
     const struct tw_itm_rule *rule = &tw_itm_rules[index[head]];
 
-    *out = (struct tw_itm_packet){ .head = { .type = rule->type } };
+    *out = (struct tw_itm_packet){ .base = { .type = rule->type } };
     rule->read(&in, head, out);
     if (in.short_read)
         return TW_MORE;
-    if (out->head.type == TW_ITM_PACKET_BAD_SEQUENCE)
+    if (out->base.type == TW_ITM_PACKET_BAD_SEQUENCE)
         out->value = head;
-    out->head.size = (uint32_t)(in.at - data);
+    out->base.size = (uint32_t)(in.at - data);
     return TW_OK;
 }
 
@@ -289,17 +291,17 @@ static unsigned doubt(const uint8_t index[256], bool *is_enough, const uint8_t *
             *is_enough = false;
             return sum;
         }
-        if (packet.head.type == TW_ITM_PACKET_ASYNC)
+        if (packet.base.type == TW_ITM_PACKET_ASYNC)
             return sum;
-        if (packet.head.type == TW_ITM_PACKET_RESERVED ||
-            packet.head.type == TW_ITM_PACKET_BAD_SEQUENCE)
+        if (packet.base.type == TW_ITM_PACKET_RESERVED ||
+            packet.base.type == TW_ITM_PACKET_BAD_SEQUENCE)
             sum += DAMAGE;
-        if (packet.head.type == TW_ITM_PACKET_DWT &&
+        if (packet.base.type == TW_ITM_PACKET_DWT &&
             tw_dwt_meaning(packet.source, packet.size, (uint32_t)packet.value).kind ==
                 TW_DWT_RESERVED)
             sum++;
-        data += packet.head.size;
-        size -= packet.head.size;
+        data += packet.base.size;
+        size -= packet.base.size;
     }
     return sum;
 }
@@ -350,7 +352,7 @@ static bool read_before(struct tw_itm_reader *reader, struct tw_itm_packet *out,
         else if (skip == 0)
             *status = TW_MORE;
     }
-    *out = (struct tw_itm_packet){ .head = { .type = TW_ITM_PACKET_NOT_SYNC,
+    *out = (struct tw_itm_packet){ .base = { .type = TW_ITM_PACKET_NOT_SYNC,
                                              .size = (uint32_t)skip } };
     return skip != 0;
 }
@@ -358,9 +360,9 @@ static bool read_before(struct tw_itm_reader *reader, struct tw_itm_packet *out,
 /* Fills in where the packet lies. */
 static void place(struct tw_itm_reader *reader, struct tw_itm_packet *packet)
 {
-    packet->head.index = packet->head.offset = reader->offset;
-    packet->head.id = reader->id;
-    reader->offset += packet->head.size;
+    packet->base.index = packet->base.offset = reader->offset;
+    packet->base.id = reader->id;
+    reader->offset += packet->base.size;
 }
 
 enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packet *packet,
@@ -384,18 +386,18 @@ enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packe
     if (read_one(reader->index, packet, data, size) != TW_OK) {
         if (!is_last)
             return TW_MORE;
-        *packet = (struct tw_itm_packet){ .head = { .type = TW_ITM_PACKET_INCOMPLETE,
+        *packet = (struct tw_itm_packet){ .base = { .type = TW_ITM_PACKET_INCOMPLETE,
                                                     .size = (uint32_t)size },
                                           .value = data[0] };
     } else {
-        if (cut_by_sync(&packet->head.size, &is_cut, data, size, is_last) != TW_OK)
+        if (cut_by_sync(&packet->base.size, &is_cut, data, size, is_last) != TW_OK)
             return TW_MORE;
         if (is_cut) {
-            packet->head.type = TW_ITM_PACKET_BAD_SEQUENCE;
+            packet->base.type = TW_ITM_PACKET_BAD_SEQUENCE;
             packet->value = data[0];
-        } else if (packet->head.type == TW_ITM_PACKET_RESERVED ||
-                   packet->head.type == TW_ITM_PACKET_BAD_SEQUENCE) {
-            reader->is_in_zeros = reader->resumes && data[0] == 0 && packet->head.size == 1;
+        } else if (packet->base.type == TW_ITM_PACKET_RESERVED ||
+                   packet->base.type == TW_ITM_PACKET_BAD_SEQUENCE) {
+            reader->is_in_zeros = reader->resumes && data[0] == 0 && packet->base.size == 1;
             reader->is_synced = reader->resumes && !reader->is_in_zeros;
         }
     }
@@ -405,15 +407,18 @@ enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packe
 
 enum tw_status tw_itm_reader_new(struct tw_itm_reader **reader,
                                  const struct tw_itm_config *config,
-                                 const struct tw_allocator *allocator)
+                                 const struct tw_allocator *allocator, struct tw_fault *fault)
 {
+    struct tw_itm_config copy;
+
     *reader = NULL;
-    if (config->size != sizeof *config || config->on_error > TW_ITM_WAIT)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_itm_config", fault));
+    if (copy.on_error > TW_ITM_WAIT)
+        return tw_fail(fault, TW_E_ARGUMENT, "on_error is none of enum tw_itm_on_error");
     *reader = tw_take(allocator, sizeof **reader);
     if (!*reader)
-        return TW_E_MEMORY;
-    tw_itm_reader_init(*reader, config);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_itm_reader_init(*reader, &copy);
     (*reader)->allocator = allocator;
     return TW_OK;
 }
@@ -501,7 +506,7 @@ bool tw_dwt_packet(struct tw_itm_packet *packet, const struct tw_dwt_meaning *me
     }
     if (size != 1 && size != 2 && size != 4)
         return false;
-    *packet = (struct tw_itm_packet){ .head = { .type = TW_ITM_PACKET_DWT, .size = 1 + size },
+    *packet = (struct tw_itm_packet){ .base = { .type = TW_ITM_PACKET_DWT, .size = 1 + size },
                                       .value = value & (UINT32_MAX >> (32 - 8 * size)),
                                       .size = (uint8_t)size,
                                       .source = (uint8_t)discriminator };

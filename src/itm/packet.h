@@ -83,7 +83,8 @@ uint8_t tw_itm_trace_id(const struct tw_itm_config *config);
 /* What tw_itm_read does, without trying whether the packet is a frequent one. */
 enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packet *packet,
                                const uint8_t *data, size_t size, bool is_last);
-enum tw_status tw_itm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+/* What tw_itm_write does. */
+enum tw_status tw_itm_put(uint8_t *out, size_t *size, const struct tw_itm_packet *packet);
 extern const struct tw_packet_type tw_itm_types[TW_ITM_PACKET_TYPES];
 void tw_itm_print(struct tw_text *out, const void *packet);
 void tw_itm_json(struct tw_text *out, const void *packet);

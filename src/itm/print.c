@@ -113,8 +113,8 @@ void tw_itm_print(struct tw_text *out, const void *packet)
                                              "packet and timestamp delayed" };
     const struct tw_itm_packet *from = packet;
 
-    tw_text_add(out, tw_itm_type_name(from->head.type));
-    switch (from->head.type) {
+    tw_text_add(out, tw_itm_type_name(from->base.type));
+    switch (from->base.type) {
     case TW_ITM_PACKET_RESERVED:
     case TW_ITM_PACKET_BAD_SEQUENCE:
     case TW_ITM_PACKET_INCOMPLETE:
@@ -154,10 +154,10 @@ void tw_itm_json(struct tw_text *out, const void *packet)
 {
     const struct tw_itm_packet *from = packet;
 
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:
-        tw_json_u64(out, from->head.type == TW_ITM_PACKET_SWIT ? "port" : "disc", from->source);
+        tw_json_u64(out, from->base.type == TW_ITM_PACKET_SWIT ? "port" : "disc", from->source);
         tw_json_u64(out, "size", from->size);
         break;
     case TW_ITM_PACKET_TS_LOCAL:

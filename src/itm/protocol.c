@@ -13,7 +13,7 @@ static bool control_register(const struct tw_source_info *source, uint64_t *valu
     static const char *const names[] = { "ITMTCR", "ITM_TCR", "CONTROL_REGISTER", "TCR" };
 
     for (size_t i = 0; i < TW_LENGTH(names); i++)
-        if (tw_source_register(source, names[i], value))
+        if (tw_source_register(source, value, names[i]))
             return true;
     return false;
 }
@@ -26,9 +26,9 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
     uint64_t tcr = 0, assume = 0, on_error = 0, swo = 0;
 
     (void)control_register(source, &tcr);
-    (void)tw_source_register(source, "ASSUME_SYNC", &assume);
-    (void)tw_source_register(source, "ON_ERROR", &on_error);
-    (void)tw_source_register(source, "SCALE_AS_SWO", &swo);
+    (void)tw_source_register(source, &assume, "ASSUME_SYNC");
+    (void)tw_source_register(source, &on_error, "ON_ERROR");
+    (void)tw_source_register(source, &swo, "SCALE_AS_SWO");
     if (tcr > UINT32_MAX)
         return tw_fail(fault, TW_E_CONFIG, "ITMTCR is 0x%" PRIx64 ", more than 32 bits", tcr);
     if (on_error > TW_ITM_WAIT)
@@ -61,10 +61,15 @@ static enum tw_status read_packet(void *reader, void *packet, const uint8_t *dat
     return tw_itm_read(reader, packet, data, size, is_last);
 }
 
-static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used)
+static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size)
 {
-    return tw_itm_read_batch(reader, packets, room, data, size, used);
+    return tw_itm_read_batch(reader, packets, room, used, data, size);
+}
+
+static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    return tw_itm_write(writer, out, size, packet);
 }
 
 static void reader_lost(void *reader)
@@ -87,7 +92,7 @@ const struct tw_protocol tw_itm = {
     .read = read_packet,
     .read_batch = read_batch,
     .reader_lost = reader_lost,
-    .write = tw_itm_write,
+    .write = write_packet,
     .print = tw_itm_print,
     .json = tw_itm_json,
     .types = tw_itm_types,

@@ -87,10 +87,10 @@ static size_t find_until(struct tw_itm_reader *reader, const uint8_t *data, size
 
         if (tw_itm_read(reader, &packet, data + at, size - at, false) != TW_OK)
             return 0;
-        at += packet.head.size;
-        if (packet.head.type == TW_ITM_PACKET_NOT_SYNC)
+        at += packet.base.size;
+        if (packet.base.type == TW_ITM_PACKET_NOT_SYNC)
             continue;
-        if (packet.head.type != TW_ITM_PACKET_ASYNC && ++packets == PACKETS)
+        if (packet.base.type != TW_ITM_PACKET_ASYNC && ++packets == PACKETS)
             return at;
     }
     return 0;

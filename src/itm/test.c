@@ -188,18 +188,18 @@ static void vectors_back_to_bytes(void **unused)
 
         CHECK_CASE(vectors[i].name);
         tw_itm.reader_init(&reader, &config);
-        for (size_t at = 0; at < size; at += got.head.size) {
+        for (size_t at = 0; at < size; at += got.base.size) {
             size_t room = sizeof out;
 
             CHECK_EQ(tw_itm.read(&reader, &got, bytes + at, size - at, true), TW_OK);
-            if (!tw_kind_is_understood(tw_type_kind(&tw_itm, got.head.type))) {
+            if (!tw_kind_is_understood(tw_type_kind(&tw_itm, got.base.type))) {
                 CHECK_EQ(tw_itm.write(NULL, out, &room, &got), TW_E_ARGUMENT);
                 continue;
             }
             CHECK_EQ(tw_itm.write(NULL, out, &room, &got), TW_OK);
-            CHECK_BYTES(out, room, bytes + at, got.head.size);
+            CHECK_BYTES(out, room, bytes + at, got.base.size);
             room--;
-            CHECK_EQ(tw_itm.write(NULL, out, &room, &got), TW_MORE);
+            CHECK_EQ(tw_itm.write(NULL, out, &room, &got), TW_E_ROOM);
         }
     }
 }

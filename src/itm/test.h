@@ -56,14 +56,14 @@ static inline void list(struct tw_text *out, const struct tw_itm_config *config,
             continue;
         }
         CHECK_EQ(status, TW_OK);
-        CHECK(got.head.size > 0 && got.head.size <= fed - at);
-        if (got.head.type != TW_ITM_PACKET_NOT_SYNC || !in_run) {
+        CHECK(got.base.size > 0 && got.base.size <= fed - at);
+        if (got.base.type != TW_ITM_PACKET_NOT_SYNC || !in_run) {
             tw_text_format(out, "%zu ", at);
             tw_itm.print(out, &got);
             tw_text_char(out, '\n');
         }
-        in_run = got.head.type == TW_ITM_PACKET_NOT_SYNC;
-        at += got.head.size;
+        in_run = got.base.type == TW_ITM_PACKET_NOT_SYNC;
+        at += got.base.size;
     }
 }
 

@@ -24,13 +24,13 @@ static struct tw_itm_config config_of(unsigned number)
 
 static void check_same(const struct tw_itm_packet *got, const struct tw_itm_packet *want)
 {
-    CHECK_EQ(got->head.type, want->head.type);
-    CHECK_EQ(got->head.index, want->head.index);
-    CHECK_EQ(got->head.offset, want->head.offset);
-    CHECK_EQ(got->head.size, want->head.size);
-    CHECK_EQ(got->head.id, want->head.id);
-    CHECK_EQ(got->head.skip_bits, want->head.skip_bits);
-    CHECK_EQ(got->head.spare_bits, want->head.spare_bits);
+    CHECK_EQ(got->base.type, want->base.type);
+    CHECK_EQ(got->base.index, want->base.index);
+    CHECK_EQ(got->base.offset, want->base.offset);
+    CHECK_EQ(got->base.size, want->base.size);
+    CHECK_EQ(got->base.id, want->base.id);
+    CHECK_EQ(got->base.skip_bits, want->base.skip_bits);
+    CHECK_EQ(got->base.spare_bits, want->base.spare_bits);
     CHECK_EQ(got->value, want->value);
     CHECK_EQ(got->size, want->size);
     CHECK_EQ(got->source, want->source);
@@ -72,7 +72,7 @@ static size_t read_batches(struct readers *readers, size_t *seen, const uint8_t 
     do {
         size_t next = at;
 
-        count = tw_itm_read_batch(&readers->many, batch, room, copy + at, size - at, &used);
+        count = tw_itm_read_batch(&readers->many, batch, room, &used, copy + at, size - at);
         CHECK(count <= room && used <= size - at);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(
@@ -82,8 +82,8 @@ static size_t read_batches(struct readers *readers, size_t *seen, const uint8_t 
             CHECK_EQ(tw_itm_read(&readers->one, &packet, copy + next, size - next, false),
                      TW_OK);
             check_same(&batch[i], &packet);
-            CHECK_EQ(packet.head.id, 0x21);
-            next += packet.head.size;
+            CHECK_EQ(packet.base.id, 0x21);
+            next += packet.base.size;
         }
         at += used;
         CHECK_EQ(next, at);
@@ -238,23 +238,23 @@ static void public_reader(void **state)
     size_t used;
 
     (void)state;
-    CHECK_EQ(tw_itm_reader_new(&reader, &bad, NULL), TW_E_ARGUMENT);
+    CHECK_EQ(tw_itm_reader_new(&reader, &bad, NULL, NULL), TW_E_ARGUMENT);
     CHECK(reader == NULL);
-    CHECK_EQ(tw_itm_reader_new(&reader, &config, NULL), TW_OK);
-    CHECK_EQ(tw_itm_read_batch(reader, batch, 5, bytes, 13, &used), 2);
+    CHECK_EQ(tw_itm_reader_new(&reader, &config, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_itm_read_batch(reader, batch, 5, &used, bytes, 13), 2);
     CHECK_EQ(used, 11);
-    CHECK_EQ(batch[1].head.type, TW_ITM_PACKET_SWIT);
+    CHECK_EQ(batch[1].base.type, TW_ITM_PACKET_SWIT);
     CHECK_EQ(batch[1].value, 0x04030201);
     CHECK_EQ(batch[1].source, 1);
-    CHECK_EQ(tw_itm_read_batch(reader, batch, 5, bytes + 11, sizeof bytes - 11, &used), 2);
+    CHECK_EQ(tw_itm_read_batch(reader, batch, 5, &used, bytes + 11, sizeof bytes - 11), 2);
     CHECK_EQ(used, 4);
-    CHECK_EQ(batch[0].head.type, TW_ITM_PACKET_TS_LOCAL);
-    CHECK_EQ(batch[0].head.offset, 11);
+    CHECK_EQ(batch[0].base.type, TW_ITM_PACKET_TS_LOCAL);
+    CHECK_EQ(batch[0].base.offset, 11);
     CHECK_EQ(batch[0].value, 0x85);
-    CHECK_EQ(batch[1].head.type, TW_ITM_PACKET_OVERFLOW);
+    CHECK_EQ(batch[1].base.type, TW_ITM_PACKET_OVERFLOW);
     tw_itm_reader_lost(reader);
     CHECK_EQ(tw_itm_read(reader, batch, bytes + 6, 1, true), TW_OK);
-    CHECK_EQ(batch[0].head.type, TW_ITM_PACKET_NOT_SYNC);
+    CHECK_EQ(batch[0].base.type, TW_ITM_PACKET_NOT_SYNC);
     tw_itm_reader_free(reader);
     tw_itm_reader_free(NULL);
 }

@@ -67,13 +67,13 @@ static struct tw_itm_packet random_packet(struct check_random *random)
 {
     static const uint8_t extension_bits[] = { 3, 10, 17, 24, 32 };
     struct tw_itm_packet packet = {
-        .head = { .type = (uint8_t)(TW_ITM_PACKET_ASYNC + check_random_below(random, 8)) }
+        .base = { .type = (uint8_t)(TW_ITM_PACKET_ASYNC + check_random_below(random, 8)) }
     };
     const uint64_t bits = check_random_next(random) >> check_random_below(random, 64);
 
-    switch (packet.head.type) {
+    switch (packet.base.type) {
     case TW_ITM_PACKET_ASYNC:
-        packet.head.size = (uint32_t)(6 + check_random_below(random, 3));
+        packet.base.size = (uint32_t)(6 + check_random_below(random, 3));
         break;
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:
@@ -130,9 +130,9 @@ static void random_streams_come_back(void **unused)
             size_t room = sizeof bytes - size;
 
             if (i == 0)
-                packet = (struct tw_itm_packet){ .head = { .type = TW_ITM_PACKET_ASYNC,
+                packet = (struct tw_itm_packet){ .base = { .type = TW_ITM_PACKET_ASYNC,
                                                            .size = 6 } };
-            CHECK_EQ(tw_itm_packet_write(bytes + size, &room, &packet), TW_OK);
+            CHECK_EQ(tw_itm_put(bytes + size, &room, &packet), TW_OK);
             tw_text_format(&text, "%zu ", size);
             tw_itm_print(&text, &packet);
             tw_text_char(&text, '\n');

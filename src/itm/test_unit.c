@@ -2,6 +2,8 @@
 /* ITM: the trace unit's model, and configurations. */
 #include "check.h"
 
+#include <trackway/itm_unit.h>
+
 #include "itm/test.h"
 
 /* What the unit is told comes out of the decoder, with its time. */
@@ -21,7 +23,7 @@ static void unit_model_is_decoded(void **unused)
     struct tw_text text = tw_text_in(lines, sizeof lines);
 
     (void)unused;
-    CHECK_EQ(tw_itm_unit_new(&unit, &setup), TW_OK);
+    CHECK_EQ(tw_itm_unit_new(&unit, &setup, NULL), TW_OK);
     CHECK_EQ(tw_itm_unit_write(unit, 0, 'a', 1), TW_OK);
     CHECK_EQ(tw_itm_unit_advance(unit, 5), TW_OK);
     CHECK_EQ(tw_itm_unit_write(unit, 74, 0x1234, 2), TW_OK);
@@ -55,7 +57,7 @@ static void unit_model_overflows(void **unused)
     struct tw_text text = tw_text_in(lines, sizeof lines);
 
     (void)unused;
-    CHECK_EQ(tw_itm_unit_new(&unit, &setup), TW_OK);
+    CHECK_EQ(tw_itm_unit_new(&unit, &setup, NULL), TW_OK);
     for (unsigned i = 0; i < 4; i++) /* 6 bytes of SYNC, then room for two writes */
         CHECK_EQ(tw_itm_unit_write(unit, 0, 'a' + i, 1), TW_OK);
     CHECK_EQ(tw_itm_unit_advance(unit, 100), TW_OK);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ITM: the trace unit's model, stimulus writes and watched events to bytes. */
+#include <trackway/itm_unit.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "itm/packet.h"
 
 enum {
@@ -35,7 +38,7 @@ static enum tw_status put(struct tw_itm_unit *unit, const struct tw_itm_packet *
     size_t size = sizeof bytes - 1, first = 1;
 
     bytes[0] = 0x70;
-    TW_TRY(tw_itm_packet_write(bytes + 1, &size, packet));
+    TW_TRY(tw_itm_put(bytes + 1, &size, packet));
     if (unit->has_lost) {
         first = 0;
         size++;
@@ -55,8 +58,8 @@ static enum tw_status put(struct tw_itm_unit *unit, const struct tw_itm_packet *
 
 static enum tw_status put_sync(struct tw_itm_unit *unit)
 {
-    const struct tw_itm_packet sync = { .head = { .type = TW_ITM_PACKET_ASYNC, .size = 6 } };
-    const struct tw_itm_packet page = { .head = { .type = TW_ITM_PACKET_EXTENSION },
+    const struct tw_itm_packet sync = { .base = { .type = TW_ITM_PACKET_ASYNC, .size = 6 } };
+    const struct tw_itm_packet page = { .base = { .type = TW_ITM_PACKET_EXTENSION },
                                         .value = unit->page,
                                         .bits = 3 };
 
@@ -68,7 +71,7 @@ static enum tw_status put_sync(struct tw_itm_unit *unit)
 static enum tw_status put_local(struct tw_itm_unit *unit)
 {
     const uint64_t counts = (unit->cycles - unit->stamped) >> unit->prescale;
-    const struct tw_itm_packet packet = { .head = { .type = TW_ITM_PACKET_TS_LOCAL },
+    const struct tw_itm_packet packet = { .base = { .type = TW_ITM_PACKET_TS_LOCAL },
                                           .value = counts,
                                           .source = unit->relation };
 
@@ -85,8 +88,8 @@ static enum tw_status put_global(struct tw_itm_unit *unit)
 {
     const uint64_t now = unit->config.global_time + unit->cycles,
                    change = now ^ unit->sent_global;
-    struct tw_itm_packet low = { .head = { .type = TW_ITM_PACKET_GTS_1 }, .size = 1 };
-    const struct tw_itm_packet high = { .head = { .type = TW_ITM_PACKET_GTS_2 },
+    struct tw_itm_packet low = { .base = { .type = TW_ITM_PACKET_GTS_1 }, .size = 1 };
+    const struct tw_itm_packet high = { .base = { .type = TW_ITM_PACKET_GTS_2 },
                                         .value = now >> LOW_BITS,
                                         .size = now >> 48 ? 5 : 4 };
 
@@ -113,16 +116,17 @@ static unsigned global_mode(const struct tw_itm_unit *unit)
 }
 
 enum tw_status tw_itm_unit_new(struct tw_itm_unit **unit,
-                               const struct tw_itm_unit_config *config)
+                               const struct tw_itm_unit_config *config, struct tw_fault *fault)
 {
+    struct tw_itm_unit_config copy;
     struct tw_itm_unit *made;
 
     *unit = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_itm_unit_config", fault));
+    config = &copy;
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
     made->config = *config;
     if (made->config.cycles_per_byte == 0)
         made->config.cycles_per_byte = 1;
@@ -169,11 +173,11 @@ static enum tw_status put_data(struct tw_itm_unit *unit, const struct tw_itm_pac
 enum tw_status tw_itm_unit_write(struct tw_itm_unit *unit, unsigned port, uint32_t value,
                                  unsigned size)
 {
-    const struct tw_itm_packet data = { .head = { .type = TW_ITM_PACKET_SWIT },
+    const struct tw_itm_packet data = { .base = { .type = TW_ITM_PACKET_SWIT },
                                         .value = value,
                                         .size = (uint8_t)size,
                                         .source = port & 31 };
-    const struct tw_itm_packet page = { .head = { .type = TW_ITM_PACKET_EXTENSION },
+    const struct tw_itm_packet page = { .base = { .type = TW_ITM_PACKET_EXTENSION },
                                         .value = port >> 5,
                                         .bits = 3 };
 

@@ -2,6 +2,9 @@
 /* Execution logs: opening, and what an instruction is. */
 #include "log/log.h"
 
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
 #include "isa/isa.h"
 
 static void classify_rv(struct tw_retired *out)
@@ -140,12 +143,13 @@ static enum tw_status made(struct tw_log **out, struct tw_log *log, enum tw_stat
 enum tw_status tw_log_open_memory(struct tw_log **log, const uint8_t *bytes, size_t size,
                                   const struct tw_log_options *options, struct tw_fault *fault)
 {
+    struct tw_log_options copy;
     struct tw_log *opened;
 
     *log = NULL;
-    if (options && options->size != sizeof *options)
-        return tw_fail(fault, TW_E_ARGUMENT, "options of another size");
-    opened = make(options);
+    if (options)
+        TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_log_options", fault));
+    opened = make(options ? &copy : NULL);
     if (!opened)
         return tw_fail(fault, TW_E_MEMORY, "no memory");
     return made(log, opened, begin(opened, bytes, size), fault);
@@ -154,13 +158,14 @@ enum tw_status tw_log_open_memory(struct tw_log **log, const uint8_t *bytes, siz
 enum tw_status tw_log_open(struct tw_log **log, const char *path,
                            const struct tw_log_options *options, struct tw_fault *fault)
 {
+    struct tw_log_options copy;
     struct tw_log *opened;
     enum tw_status status;
 
     *log = NULL;
-    if (options && options->size != sizeof *options)
-        return tw_fail(fault, TW_E_ARGUMENT, "options of another size");
-    opened = make(options);
+    if (options)
+        TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_log_options", fault));
+    opened = make(options ? &copy : NULL);
     if (!opened)
         return tw_fail(fault, TW_E_MEMORY, "no memory");
     status = tw_file_map(&opened->file, path, &opened->fault);

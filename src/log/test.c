@@ -290,7 +290,7 @@ static void opcodes_may_come_from_the_image(void **state)
     struct tw_step step;
 
     (void)state;
-    CHECK_EQ(tw_image_new(&options.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&options.image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(options.image, &region, code), TW_OK);
     CHECK_EQ(tw_log_open_memory(&log, (const uint8_t *)text, sizeof text - 10, &options, NULL),
              TW_OK);

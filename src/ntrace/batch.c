@@ -185,7 +185,7 @@ enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packe
 }
 
 size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,
-                            size_t room, const uint8_t *data, size_t size, size_t *used)
+                            size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_ntrace_packet *packet = packets, *const end = packets + room;
     size_t at = 0;

@@ -59,10 +59,10 @@ static enum tw_status read_packet(void *reader, void *packet, const uint8_t *dat
     return tw_ntrace_read(reader, packet, data, size, is_last);
 }
 
-static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used)
+static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size)
 {
-    return tw_ntrace_read_batch(reader, packets, room, data, size, used);
+    return tw_ntrace_read_batch(reader, packets, room, used, data, size);
 }
 
 static void reader_lost(void *reader)

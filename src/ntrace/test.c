@@ -327,7 +327,7 @@ static void reads_anything_alike(void **state)
         for (size_t i = 0; i < SIZE; i++) /* mostly messages: few reserved MSEO, short fields */
             if ((bytes[i] & 3) == 2)
                 bytes[i] &= check_random_below(&random, 20) ? 0xfd : 0xff;
-        read = tw_ntrace_read_batch(many, packets, ROOM, bytes, SIZE, &used);
+        read = tw_ntrace_read_batch(many, packets, ROOM, &used, bytes, SIZE);
         for (size_t i = 0; i < read; i++) {
             struct tw_ntrace_packet packet;
 

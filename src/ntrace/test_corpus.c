@@ -209,7 +209,7 @@ static struct tw_image *open_image(const struct example *example, const struct p
     value_of(program, example, key);
     (void)snprintf(relative, sizeof relative, "ntrace/%s/image.txt", program);
     check_corpus(path, sizeof path, relative);
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add_segments(image, &region, path), TW_OK);
     return image;
 }

@@ -27,7 +27,7 @@ static struct bench set_up(const void *bytes, size_t size, uint64_t address,
                                       .length = size };
     struct bench bench = { .count = 0 };
 
-    CHECK_EQ(tw_image_new(&bench.image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&bench.image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(bench.image, &region, bytes), TW_OK);
     CHECK_EQ(tw_code_new(&bench.code, bench.image, &config), TW_OK);
     tw_follow_init(&bench.follow, bench.code);

@@ -231,7 +231,7 @@ static void random_programs_are_followed(void **state)
         check_case("round %zu, stack of %zu", round, stack.depth);
         make_program(program, &random);
         region.length = sizeof program->bytes;
-        CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+        CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
         CHECK_EQ(tw_image_add(image, &region, program->bytes), TW_OK);
         CHECK_EQ(tw_code_new(&code, image, &config), TW_OK);
         memset(feed, 0, sizeof *feed);

@@ -288,7 +288,7 @@ read_with_cycles(struct tw_ptm_reader *reader, struct tw_ptm_packet *packet,
 }
 
 size_t tw_ptm_read_batch(struct tw_ptm_reader *reader, struct tw_ptm_packet *packets,
-                         size_t room, const uint8_t *data, size_t size, size_t *used)
+                         size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     const uint8_t *at = data, *const data_end = data + size;
     const uint8_t *const limit = size > LONGEST ? data_end - LONGEST : data;

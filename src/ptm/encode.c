@@ -209,9 +209,11 @@ enum tw_status tw_ptm_write(struct tw_ptm_reader *writer, uint8_t *out, size_t *
     default:
         fits = put_small(&to, writer, packet);
     }
-    if (!fits || to.missing)
+    if (!fits)
         return TW_E_ARGUMENT;
-    *size = (size_t)(to.at - out);
+    *size = (size_t)(to.at - out) + to.missing;
+    if (to.missing)
+        return TW_E_ROOM;
     writer->is_synced = true;
     return tw_ptm_read(writer, &written, out, *size, true); /* its state moves on */
 }

@@ -4,7 +4,9 @@
 #include "ptm/packet.h"
 
 #include "base/compiler.h"
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 /* What a row needs of the unit. */
 enum { ANY, PLAIN = 1, CYCLES = 2, CONTEXT = 4, V11 = 8 };
@@ -360,17 +362,17 @@ void tw_ptm_reader_lost(struct tw_ptm_reader *reader)
 
 enum tw_status tw_ptm_reader_new(struct tw_ptm_reader **reader,
                                  const struct tw_ptm_config *config,
-                                 const struct tw_allocator *allocator)
+                                 const struct tw_allocator *allocator, struct tw_fault *fault)
 {
+    struct tw_ptm_config copy;
     struct tw_ptm_reader *made;
 
     *reader = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_ptm_config", fault));
     made = tw_take(allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
-    tw_ptm_reader_init(made, config);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_ptm_reader_init(made, &copy);
     made->allocator = allocator;
     *reader = made;
     return TW_OK;

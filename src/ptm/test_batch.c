@@ -53,7 +53,7 @@ static size_t read_both(struct tw_ptm_reader *many, struct tw_ptm_reader *one,
         size_t sum = 0;
 
         memset(batch, 0xa5, sizeof batch);
-        count = tw_ptm_read_batch(many, batch, room, copy + at, size - at, &used);
+        count = tw_ptm_read_batch(many, batch, room, &used, copy + at, size - at);
         CHECK(count <= room);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(tw_ptm_read(one, &packet, copy + at + sum, size - at - sum, false), TW_OK);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PTM: the trace unit's model, executed instructions to bytes. */
+#include <trackway/ptm_unit.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "path/follow.h"
 #include "ptm/packet.h"
 
@@ -469,16 +472,19 @@ enum tw_status tw_ptm_unit_step(struct tw_ptm_unit *unit, const struct tw_step *
 }
 
 enum tw_status tw_ptm_unit_new(struct tw_ptm_unit **unit,
-                               const struct tw_ptm_unit_config *config)
+                               const struct tw_ptm_unit_config *config, struct tw_fault *fault)
 {
+    struct tw_ptm_unit_config copy;
     struct tw_ptm_unit *made;
 
     *unit = NULL;
-    if (config->size != sizeof *config || config->return_stack_depth > 16)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_ptm_unit_config", fault));
+    config = &copy;
+    if (config->return_stack_depth > 16)
+        return tw_fail(fault, TW_E_ARGUMENT, "a return stack of more than 16 entries");
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
     made->config = *config;
     if (!made->config.return_stack_depth)
         made->config.return_stack_depth = DEFAULT_DEPTH;

@@ -120,13 +120,13 @@ void tw_indexes_free(struct tw_run *run)
 
 /* ---- a buffer as an index wants it ---- */
 
-static enum tw_status read_buffer(void *context, uint64_t offset, const uint8_t **bytes,
-                                  size_t *size)
+static enum tw_status read_buffer(void *context, const uint8_t **bytes, size_t *size,
+                                  uint64_t offset)
 {
     const struct tw_indexes *indexes = context;
 
-    return tw_capture_read(indexes->run->capture, indexes->buffer, offset - indexes->about.base,
-                           bytes, size);
+    return tw_capture_read(indexes->run->capture, bytes, size, indexes->buffer,
+                           offset - indexes->about.base);
 }
 
 /* An index is of all sources, whichever of them are asked for; unframed there is one alone. */

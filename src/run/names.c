@@ -104,7 +104,7 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
     if (image->is_loaded)
         return TW_OK;
     image->is_loaded = true;
-    TW_TRY(tw_symbols_new(&image->symbols, run->allocator));
+    TW_TRY(tw_symbols_new(&image->symbols, run->allocator, NULL));
     for (size_t i = 0; i < names->file_count; i++) {
         const enum tw_status status =
             tw_symbols_add_elf(image->symbols, names->files[i].path, names->files[i].bias);
@@ -136,7 +136,7 @@ static void load_object(struct tw_run *run, uint32_t file)
     if (object->is_loaded)
         return;
     object->is_loaded = true;
-    if (tw_symbols_new(&object->symbols, run->allocator) == TW_OK &&
+    if (tw_symbols_new(&object->symbols, run->allocator, NULL) == TW_OK &&
         about->state == TW_PERF_FILE_FOUND && is_elf(about->path) &&
         tw_symbols_add_elf(object->symbols, about->path, 0) != TW_OK)
         warn(run, object->symbols);

@@ -308,7 +308,7 @@ static enum tw_status feed(struct tw_reader *reader)
 
     if (reader->is_finished)
         return TW_END;
-    status = tw_capture_read(run->capture, reader->buffer, reader->fed, &bytes, &size);
+    status = tw_capture_read(run->capture, &bytes, &size, reader->buffer, reader->fed);
     if (status == TW_END) {
         reader->is_finished = true;
         return tw_tree_finish(reader->tree);

@@ -81,12 +81,12 @@ TW_INLINE struct tw_stm_packet *read_run(struct tw_stm_reader *reader,
         window = tw_stm_window(at, bits);
         if (TW_UNLIKELY((window & 0xff) == 0xff))
             break;
-        packet->head.index = packet->head.offset = index;
-        packet->head.size = (bits + 7) / 8;
+        packet->base.index = packet->base.offset = index;
+        packet->base.size = (bits + 7) / 8;
         memcpy((char *)packet + offsetof(struct tw_packet, type), quick->head, 2);
-        packet->head.skip_bits = (uint8_t)skip;
+        packet->base.skip_bits = (uint8_t)skip;
         skip = bits & 4;
-        packet->head.spare_bits = (uint8_t)skip;
+        packet->base.spare_bits = (uint8_t)skip;
         packet->value = value;
         packet->timestamp = stamp;
         memcpy((char *)packet + offsetof(struct tw_stm_packet, master), &ids, sizeof ids);
@@ -126,7 +126,7 @@ enum tw_status tw_stm_read(struct tw_stm_reader *reader, struct tw_stm_packet *p
 }
 
 size_t tw_stm_read_batch(struct tw_stm_reader *reader, struct tw_stm_packet *packets,
-                         size_t room, const uint8_t *data, size_t size, size_t *used)
+                         size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_bytes in = { .at = data, .end = data + size };
     struct tw_stm_packet *packet = packets, *const end = packets + room;
@@ -139,7 +139,7 @@ size_t tw_stm_read_batch(struct tw_stm_reader *reader, struct tw_stm_packet *pac
         }
         if (tw_stm_read_any(reader, packet, in.at, tw_bytes_left(&in), false) != TW_OK)
             break;
-        in.at += packet->head.size - (packet->head.spare_bits != 0);
+        in.at += packet->base.size - (packet->base.spare_bits != 0);
         packet++;
     }
     *used = (size_t)(in.at - data);

@@ -63,7 +63,7 @@ static void take_data(struct tw_stm_decoder *d, struct tw_output *out,
                       const struct tw_stm_packet *packet, const struct tw_stm_rule *rule)
 {
     *next(out, d->released) =
-        (struct tw_element){ .index = packet->head.index,
+        (struct tw_element){ .index = packet->base.index,
                              .payload = packet->value,
                              .sw_time = packet->timestamp,
                              .master = packet->master,
@@ -81,13 +81,13 @@ static void take_event(struct tw_stm_decoder *d, const struct tw_stm_packet *pac
     struct tw_element *to;
 
     if (packet->has_timestamp) {
-        to = tw_held_add(&d->held, TW_ELEMENT_SWTRACE, packet->head.index);
+        to = tw_held_add(&d->held, TW_ELEMENT_SWTRACE, packet->base.index);
         to->sw_time = packet->timestamp;
         to->master = packet->master;
         to->channel = packet->channel;
         to->flags = d->reader.has_id | TW_SW_HAS_TIME;
     }
-    to = tw_held_add(&d->held, TW_ELEMENT_EVENT, packet->head.index);
+    to = tw_held_add(&d->held, TW_ELEMENT_EVENT, packet->base.index);
     to->kind = TW_EVENT_NUMBERED;
     to->count = (uint32_t)packet->value;
 }
@@ -96,22 +96,22 @@ static void take_event(struct tw_stm_decoder *d, const struct tw_stm_packet *pac
 static void take(struct tw_stm_decoder *d, struct tw_output *out,
                  const struct tw_stm_packet *packet)
 {
-    const struct tw_stm_rule *rule = tw_stm_rule_of(packet->head.type);
+    const struct tw_stm_rule *rule = tw_stm_rule_of(packet->base.type);
 
-    if (packet->head.type == TW_STM_NOT_SYNC) {
-        d->damage.skipped += packet->head.size - (packet->head.spare_bits != 0);
+    if (packet->base.type == TW_STM_NOT_SYNC) {
+        d->damage.skipped += packet->base.size - (packet->base.spare_bits != 0);
         return;
     }
     if (packet->error || rule->use >= TW_STM_USE_DATA)
-        d->last_index = packet->head.index;
+        d->last_index = packet->base.index;
     if (packet->error)
         d->damage =
             (struct tw_damage){ .code = packet->error,
                                 .reason = packet->error == TW_ERROR_TRUNCATED
                                               ? TW_REASON_UNDEFINED
                                               : TW_REASON_BAD_PACKET,
-                                .index = packet->head.index,
-                                .skipped = packet->head.size - (packet->head.spare_bits != 0),
+                                .index = packet->base.index,
+                                .skipped = packet->base.size - (packet->base.spare_bits != 0),
                                 .detail = packet->value };
     else if (rule->use == TW_STM_USE_DATA || rule->use == TW_STM_USE_ERROR)
         take_data(d, out, packet, rule);
@@ -287,11 +287,11 @@ static enum tw_status decode_stretch(struct tw_stm_decoder *d, struct tw_output 
         if (tw_stm_read_any(&d->reader, &packet, in->data + in->used, limit - in->used,
                             is_end) != TW_OK)
             return TW_MORE;
-        packet.head.index = tw_position_at(position, in->offset + in->used);
+        packet.base.index = tw_position_at(position, in->offset + in->used);
         d->released =
-            tw_position_at(position, in->offset + in->used + packet.head.size - 1) + 1;
-        in->used += packet.head.size - (packet.head.spare_bits != 0);
-        if (!(has_gap && packet.head.type == TW_STM_INCOMPLETE))
+            tw_position_at(position, in->offset + in->used + packet.base.size - 1) + 1;
+        in->used += packet.base.size - (packet.base.spare_bits != 0);
+        if (!(has_gap && packet.base.type == TW_STM_INCOMPLETE))
             take(d, out, &packet);
     }
 }

@@ -4,17 +4,17 @@
 
 /* Nibbles on their way into bytes, low half first. */
 struct pen {
-    struct tw_stm_writer state;
+    struct tw_stm_half state;
     struct tw_writer to;
 };
 
 static void put(struct pen *pen, unsigned nibble)
 {
-    if (pen->state.has_half)
-        tw_write_u8(&pen->to, (uint8_t)(pen->state.half | nibble << 4));
+    if (pen->state.is_open)
+        tw_write_u8(&pen->to, (uint8_t)(pen->state.nibble | nibble << 4));
     else
-        pen->state.half = (uint8_t)nibble;
-    pen->state.has_half = !pen->state.has_half;
+        pen->state.nibble = (uint8_t)nibble;
+    pen->state.is_open = !pen->state.is_open;
 }
 
 /* The low `count` nibbles, the highest of them first. */
@@ -39,7 +39,7 @@ static bool put_time(struct pen *pen, const struct tw_stm_packet *from)
 
 static bool put_packet(struct pen *pen, const struct tw_stm_packet *from)
 {
-    const struct tw_stm_rule *rule = tw_stm_rule_of(from->head.type);
+    const struct tw_stm_rule *rule = tw_stm_rule_of(from->base.type);
 
     if (!rule || rule->type == TW_STM_RESERVED)
         return false;
@@ -61,32 +61,33 @@ static bool put_packet(struct pen *pen, const struct tw_stm_packet *from)
     return !rule->has_timestamp || put_time(pen, from);
 }
 
-enum tw_status tw_stm_packet_write(struct tw_stm_writer *writer, uint8_t *out, size_t *size,
-                                   const struct tw_stm_packet *packet)
+enum tw_status tw_stm_put(struct tw_stm_half *half, uint8_t *out, size_t *size,
+                          const struct tw_stm_packet *packet)
 {
-    struct pen pen = { .state = *writer, .to = { .at = out, .end = out + *size } };
+    struct pen pen = { .state = *half, .to = { .at = out, .end = out + *size } };
 
     if (!put_packet(&pen, packet))
         return TW_E_ARGUMENT;
+    *size = (size_t)(pen.to.at - out) + pen.to.missing;
     if (pen.to.missing)
-        return TW_MORE;
-    *writer = pen.state;
-    *size = (size_t)(pen.to.at - out);
+        return TW_E_ROOM;
+    *half = pen.state;
     return TW_OK;
 }
 
-enum tw_status tw_stm_writer_flush(struct tw_stm_writer *writer, uint8_t *out, size_t *size)
+enum tw_status tw_stm_write(struct tw_stm_reader *writer, uint8_t *out, size_t *size,
+                            const struct tw_stm_packet *packet)
 {
-    const struct tw_stm_packet null = { .head = { .type = TW_STM_NULL } };
+    return tw_stm_put(&writer->half, out, size, packet);
+}
 
-    if (!writer->has_half) {
+enum tw_status tw_stm_write_flush(struct tw_stm_reader *writer, uint8_t *out, size_t *size)
+{
+    const struct tw_stm_packet null = { .base = { .type = TW_STM_NULL } };
+
+    if (!writer->half.is_open) {
         *size = 0;
         return TW_OK;
     }
-    return tw_stm_packet_write(writer, out, size, &null);
-}
-
-enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void *packet)
-{
-    return tw_stm_packet_write(writer, out, size, packet);
+    return tw_stm_write(writer, out, size, &null);
 }

@@ -31,7 +31,7 @@ unsigned tw_stm_notes(uint64_t *state, struct tw_index_note *notes, const void *
 
     if (from->has_timestamp)
         count += tw_note(notes, TW_INDEX_TIME, from->timestamp);
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_STM_ASYNC:
         return note_sync(state, notes, reader);
     case TW_STM_VERSION:

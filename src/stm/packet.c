@@ -2,7 +2,9 @@
 /* STM: nibbles to packets. */
 #include "stm/packet.h"
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 /* clang-format off */
 const struct tw_stm_rule tw_stm_rules[] = {
@@ -172,11 +174,11 @@ static void place(struct tw_stm_reader *reader, struct tw_stm_packet *out, size_
     const size_t end = reader->is_high + nibbles;
 
     out->nibbles = (uint32_t)nibbles;
-    out->head.index = out->head.offset = reader->offset;
-    out->head.id = reader->id;
-    out->head.size = (uint32_t)((end + 1) / 2);
-    out->head.skip_bits = reader->is_high ? 4 : 0;
-    out->head.spare_bits = end & 1 ? 4 : 0;
+    out->base.index = out->base.offset = reader->offset;
+    out->base.id = reader->id;
+    out->base.size = (uint32_t)((end + 1) / 2);
+    out->base.skip_bits = reader->is_high ? 4 : 0;
+    out->base.spare_bits = end & 1 ? 4 : 0;
     reader->is_high = end & 1;
     reader->offset += end / 2;
 }
@@ -241,7 +243,7 @@ static enum tw_status cut_by_sync(size_t *nibbles, const uint8_t *data, size_t f
 
 static void make_bad(struct tw_stm_packet *out, uint8_t type, uint8_t error, uint64_t value)
 {
-    out->head.type = type;
+    out->base.type = type;
     out->error = error;
     out->value = value;
     out->has_timestamp = false;
@@ -264,7 +266,7 @@ static size_t read_async(struct tw_stm_packet *out, const uint8_t *data, size_t 
         return 0;
     next = nibble_at(data, first + run);
     if (run == TW_STM_ASYNC_RUN && next == 0)
-        out->head.type = TW_STM_ASYNC;
+        out->base.type = TW_STM_ASYNC;
     else if (run == 2 && (next == 1 || next == 2))
         make_bad(out, TW_STM_RESERVED, TW_ERROR_RESERVED_HEADER, 0xff0 | next);
     else
@@ -275,7 +277,7 @@ static size_t read_async(struct tw_stm_packet *out, const uint8_t *data, size_t 
 /* What the packet does to the state that later ones rely on. */
 static void apply(struct tw_stm_reader *reader, const struct tw_stm_packet *packet)
 {
-    switch (packet->head.type) {
+    switch (packet->base.type) {
     case TW_STM_VERSION:
         reader->version = (uint8_t)packet->value;
         reader->master = reader->channel = 0;
@@ -323,16 +325,16 @@ static size_t read_one(const struct tw_stm_reader *reader, struct tw_stm_packet 
     }
     tw_stm_parse(reader, &parsed, window, first);
     head = tw_stm_nibbles(window, first);
-    out->head.type = parsed.rule->type;
-    if (out->head.type == TW_STM_ASYNC)
+    out->base.type = parsed.rule->type;
+    if (out->base.type == TW_STM_ASYNC)
         return read_async(out, data, first, 2 * size);
     if (first + parsed.nibbles > 2 * size)
         return 0;
     out->value = parsed.value;
-    if (out->head.type == TW_STM_RESERVED) {
+    if (out->base.type == TW_STM_RESERVED) {
         make_bad(out, TW_STM_RESERVED, TW_ERROR_RESERVED_HEADER,
                  head >> (64 - 4 * parsed.rule->opcode));
-    } else if (out->head.type == TW_STM_VERSION && parsed.value != 3 && parsed.value != 4) {
+    } else if (out->base.type == TW_STM_VERSION && parsed.value != 3 && parsed.value != 4) {
         make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_UNSUPPORTED, head >> 48);
     } else if (parsed.time_nibbles == TW_STM_BAD_LENGTH ||
                (parsed.rule->has_timestamp && reader->version == 0)) {
@@ -359,7 +361,7 @@ enum tw_status tw_stm_read_any(struct tw_stm_reader *reader, struct tw_stm_packe
         size = UINT32_MAX / 4;
         is_last = false;
     }
-    *packet = (struct tw_stm_packet){ .head = { .type = TW_STM_NOT_SYNC } };
+    *packet = (struct tw_stm_packet){ .base = { .type = TW_STM_NOT_SYNC } };
     if (!reader->is_synced) {
         nibbles = before_sync(reader, data, size, is_last);
         if (nibbles) {
@@ -387,7 +389,7 @@ enum tw_status tw_stm_read_any(struct tw_stm_reader *reader, struct tw_stm_packe
     }
     if (!packet->error)
         apply(reader, packet);
-    else if (packet->head.type != TW_STM_INCOMPLETE)
+    else if (packet->base.type != TW_STM_INCOMPLETE)
         reader->version = 0; /* what was lost may have changed it: wait for the next */
     packet->master = reader->master;
     packet->channel = reader->channel;
@@ -421,15 +423,16 @@ void tw_stm_select(struct tw_stm_reader *reader, uint8_t use, uint64_t value)
 
 enum tw_status tw_stm_reader_new(struct tw_stm_reader **reader,
                                  const struct tw_stm_config *config,
-                                 const struct tw_allocator *allocator)
+                                 const struct tw_allocator *allocator, struct tw_fault *fault)
 {
+    struct tw_stm_config copy;
+
     *reader = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_stm_config", fault));
     *reader = tw_take(allocator, sizeof **reader);
     if (!*reader)
-        return TW_E_MEMORY;
-    tw_stm_reader_init(*reader, config);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_stm_reader_init(*reader, &copy);
     (*reader)->allocator = allocator;
     return TW_OK;
 }

@@ -68,6 +68,13 @@ enum tw_stm_quick_kind {
     TW_STM_SELECT   /* master or channel, or NULL; label[0] is the rule's use */
 };
 
+/* Of one who writes: half a byte that waits for its other half. */
+struct tw_stm_half {
+    bool is_open;
+    uint8_t nibble;
+    bool is_gray; /* timestamps, by the last VERSION */
+};
+
 struct tw_stm_reader {
     struct tw_stm_quick quick[256]; /* by the first two nibbles, the first one lowest */
     uint8_t index[256];  /* first two nibbles -> row of the rule table; 0: see the next two */
@@ -80,6 +87,7 @@ struct tw_stm_reader {
     bool is_high;    /* the next nibble is the high one of its byte */
     bool is_synced;
     uint8_t id;
+    struct tw_stm_half half;
     const struct tw_allocator *allocator;
 };
 
@@ -199,7 +207,9 @@ void tw_stm_select(struct tw_stm_reader *reader, uint8_t use, uint64_t value);
 /* Long fields and Gray code: false when the packet is for tw_stm_read_any. */
 bool tw_stm_parse_long(const struct tw_stm_reader *reader, struct tw_stm_parsed *parsed,
                        uint64_t *time, const uint8_t *data, size_t at);
-enum tw_status tw_stm_write(void *writer, uint8_t *out, size_t *size, const void *packet);
+/* What tw_stm_write does. */
+enum tw_status tw_stm_put(struct tw_stm_half *half, uint8_t *out, size_t *size,
+                          const struct tw_stm_packet *packet);
 extern const struct tw_packet_type tw_stm_types[TW_STM_TYPES];
 void tw_stm_print(struct tw_text *out, const void *packet);
 void tw_stm_json(struct tw_text *out, const void *packet);

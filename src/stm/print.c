@@ -59,10 +59,10 @@ const char *tw_stm_type_name(unsigned type)
 void tw_stm_print(struct tw_text *out, const void *packet)
 {
     const struct tw_stm_packet *from = packet;
-    const struct tw_stm_rule *rule = tw_stm_rule_of(from->head.type);
+    const struct tw_stm_rule *rule = tw_stm_rule_of(from->base.type);
 
-    tw_text_add(out, tw_stm_type_name(from->head.type));
-    switch (from->head.type) {
+    tw_text_add(out, tw_stm_type_name(from->base.type));
+    switch (from->base.type) {
     case TW_STM_RESERVED:
     case TW_STM_BAD_SEQUENCE:
     case TW_STM_INCOMPLETE:
@@ -108,9 +108,9 @@ static void json_common(struct tw_text *out, const struct tw_stm_packet *from, b
 void tw_stm_json(struct tw_text *out, const void *packet)
 {
     const struct tw_stm_packet *from = packet;
-    const struct tw_stm_rule *rule = tw_stm_rule_of(from->head.type);
+    const struct tw_stm_rule *rule = tw_stm_rule_of(from->base.type);
 
-    switch (from->head.type) {
+    switch (from->base.type) {
     case TW_STM_VERSION:
         tw_json_u64(out, "version", from->value);
         break;

@@ -14,8 +14,8 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
     struct tw_stm_config *out = config;
     uint64_t tcsr = 0;
 
-    if (!tw_source_register(source, "STMTCSR", &tcsr))
-        (void)tw_source_register(source, "TCSR", &tcsr);
+    if (!tw_source_register(source, &tcsr, "STMTCSR"))
+        (void)tw_source_register(source, &tcsr, "TCSR");
     if (tcsr > UINT32_MAX)
         return tw_fail(fault, TW_E_CONFIG, "STMTCSR is 0x%" PRIx64 ", more than 32 bits", tcsr);
     *out =
@@ -39,10 +39,15 @@ static enum tw_status read_packet(void *reader, void *packet, const uint8_t *dat
     return tw_stm_read(reader, packet, data, size, is_last);
 }
 
-static size_t read_batch(void *reader, void *packets, size_t room, const uint8_t *data,
-                         size_t size, size_t *used)
+static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
+                         const uint8_t *data, size_t size)
 {
-    return tw_stm_read_batch(reader, packets, room, data, size, used);
+    return tw_stm_read_batch(reader, packets, room, used, data, size);
+}
+
+static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
+{
+    return tw_stm_write(writer, out, size, packet);
 }
 
 static void reader_lost(void *reader)
@@ -65,7 +70,7 @@ const struct tw_protocol tw_stm = {
     .read = read_packet,
     .read_batch = read_batch,
     .reader_lost = reader_lost,
-    .write = tw_stm_write,
+    .write = write_packet,
     .print = tw_stm_print,
     .json = tw_stm_json,
     .types = tw_stm_types,

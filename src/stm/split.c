@@ -57,10 +57,10 @@ static size_t find_until(struct tw_stm_reader *reader, const uint8_t *data, size
 
         if (tw_stm_read(reader, &packet, data + at, size - at, false) != TW_OK || packet.error)
             return 0;
-        at += packet.head.size - (packet.head.spare_bits != 0);
-        if (packet.head.type == TW_STM_NOT_SYNC)
+        at += packet.base.size - (packet.base.spare_bits != 0);
+        if (packet.base.type == TW_STM_NOT_SYNC)
             continue;
-        rule = tw_stm_rule_of(packet.head.type);
+        rule = tw_stm_rule_of(packet.base.type);
         has_version |= reader->version != 0;
         if (has_version && rule->use >= TW_STM_USE_DATA)
             return at + 1; /* the packet may end within this byte */

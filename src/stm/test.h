@@ -61,18 +61,18 @@ static inline void list(struct tw_text *out, const uint8_t *bytes, size_t size, 
             continue;
         }
         CHECK_EQ(status, TW_OK);
-        CHECK(got.nibbles > 0 && got.head.size <= fed - at);
-        CHECK_EQ(2 * at + got.head.skip_bits / 4, nibble);
-        CHECK_EQ(2 * got.head.size - got.head.skip_bits / 4 - got.head.spare_bits / 4,
+        CHECK(got.nibbles > 0 && got.base.size <= fed - at);
+        CHECK_EQ(2 * at + got.base.skip_bits / 4, nibble);
+        CHECK_EQ(2 * got.base.size - got.base.skip_bits / 4 - got.base.spare_bits / 4,
                  got.nibbles);
-        if (got.head.type != TW_STM_NOT_SYNC || !in_run) {
+        if (got.base.type != TW_STM_NOT_SYNC || !in_run) {
             tw_text_format(out, "%zu ", nibble);
             tw_stm.print(out, &got);
             tw_text_char(out, '\n');
         }
-        in_run = got.head.type == TW_STM_NOT_SYNC;
+        in_run = got.base.type == TW_STM_NOT_SYNC;
         nibble += got.nibbles;
-        at += got.head.size - (got.head.spare_bits != 0);
+        at += got.base.size - (got.base.spare_bits != 0);
     }
     CHECK_EQ(nibble, 2 * size);
 }

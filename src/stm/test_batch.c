@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/stm_unit.h>
+
 #include "stm/packet.h"
 
 enum { SIZE = 2048, ROOM_MOST = 64 };
@@ -50,13 +52,13 @@ static size_t size_of(const struct stream *stream)
 
 static void check_same(const struct tw_stm_packet *got, const struct tw_stm_packet *want)
 {
-    CHECK_EQ(got->head.type, want->head.type);
-    CHECK_EQ(got->head.index, want->head.index);
-    CHECK_EQ(got->head.offset, want->head.offset);
-    CHECK_EQ(got->head.size, want->head.size);
-    CHECK_EQ(got->head.id, want->head.id);
-    CHECK_EQ(got->head.skip_bits, want->head.skip_bits);
-    CHECK_EQ(got->head.spare_bits, want->head.spare_bits);
+    CHECK_EQ(got->base.type, want->base.type);
+    CHECK_EQ(got->base.index, want->base.index);
+    CHECK_EQ(got->base.offset, want->base.offset);
+    CHECK_EQ(got->base.size, want->base.size);
+    CHECK_EQ(got->base.id, want->base.id);
+    CHECK_EQ(got->base.skip_bits, want->base.skip_bits);
+    CHECK_EQ(got->base.spare_bits, want->base.spare_bits);
     CHECK_EQ(got->value, want->value);
     CHECK_EQ(got->timestamp, want->timestamp);
     CHECK_EQ(got->nibbles, want->nibbles);
@@ -102,7 +104,7 @@ static size_t read_batches(struct readers *readers, size_t *seen, const uint8_t 
     do {
         size_t next = at;
 
-        count = tw_stm_read_batch(&readers->many, batch, room, copy + at, size - at, &used);
+        count = tw_stm_read_batch(&readers->many, batch, room, &used, copy + at, size - at);
         CHECK(count <= room && used <= size - at);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(
@@ -112,8 +114,8 @@ static size_t read_batches(struct readers *readers, size_t *seen, const uint8_t 
             CHECK_EQ(tw_stm_read(&readers->one, &packet, copy + next, size - next, false),
                      TW_OK);
             check_same(&batch[i], &packet);
-            CHECK_EQ(packet.head.id, 0x20);
-            next += packet.head.size - (packet.head.spare_bits != 0);
+            CHECK_EQ(packet.base.id, 0x20);
+            next += packet.base.size - (packet.base.spare_bits != 0);
         }
         at += used;
         CHECK_EQ(next, at);
@@ -305,7 +307,7 @@ static void streams_of_a_unit(void **state)
     uint64_t time = 0;
 
     (void)state;
-    CHECK_EQ(tw_stm_unit_new(&unit, &unit_config), TW_OK);
+    CHECK_EQ(tw_stm_unit_new(&unit, &unit_config, NULL), TW_OK);
     do {
         const unsigned bits = 4u << check_random_below(&random, 5);
 
@@ -338,29 +340,29 @@ static void public_reader(void **state)
     size_t used;
 
     (void)state;
-    CHECK_EQ(tw_stm_reader_new(&reader, &bad, NULL), TW_E_ARGUMENT);
+    CHECK_EQ(tw_stm_reader_new(&reader, &bad, NULL, NULL), TW_E_ARGUMENT);
     CHECK(reader == NULL);
-    CHECK_EQ(tw_stm_reader_new(&reader, &config, NULL), TW_OK);
+    CHECK_EQ(tw_stm_reader_new(&reader, &config, NULL, NULL), TW_OK);
     put_sync(&stream, 3);
     put_text(&stream, "145"
                       "61234567");
-    CHECK_EQ(tw_stm_read_batch(reader, batch, 4, stream.bytes, 18, &used), 3);
+    CHECK_EQ(tw_stm_read_batch(reader, batch, 4, &used, stream.bytes, 18), 3);
     CHECK_EQ(used, 14);
-    CHECK_EQ(batch[2].head.type, TW_STM_M8);
-    CHECK_EQ(batch[2].head.spare_bits, 4);
+    CHECK_EQ(batch[2].base.type, TW_STM_M8);
+    CHECK_EQ(batch[2].base.spare_bits, 4);
     /* the packet's first half was not done, and is given again */
     put_text(&stream, "89");
-    CHECK_EQ(tw_stm_read_batch(reader, batch, 4, stream.bytes + used, size_of(&stream) - used,
-                               &used),
+    CHECK_EQ(tw_stm_read_batch(reader, batch, 4, &used, stream.bytes + used,
+                               size_of(&stream) - used),
              1);
-    CHECK_EQ(batch[0].head.type, TW_STM_D32);
-    CHECK_EQ(batch[0].head.offset, 14);
-    CHECK_EQ(batch[0].head.skip_bits, 4);
+    CHECK_EQ(batch[0].base.type, TW_STM_D32);
+    CHECK_EQ(batch[0].base.offset, 14);
+    CHECK_EQ(batch[0].base.skip_bits, 4);
     CHECK_EQ(batch[0].value, 0x12345678);
     CHECK_EQ(batch[0].master, 0x45);
     tw_stm_reader_lost(reader);
     CHECK_EQ(tw_stm_read(reader, batch, stream.bytes + 12, 1, true), TW_OK);
-    CHECK_EQ(batch[0].head.type, TW_STM_NOT_SYNC);
+    CHECK_EQ(batch[0].base.type, TW_STM_NOT_SYNC);
     tw_stm_reader_free(reader);
     tw_stm_reader_free(NULL);
 }

@@ -50,17 +50,17 @@ static struct tw_stm_packet random_packet(struct check_random *random)
 {
     static const uint8_t time_nibbles[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16 };
     struct tw_stm_packet packet = {
-        .head = { .type = (uint8_t)(TW_STM_ASYNC +
+        .base = { .type = (uint8_t)(TW_STM_ASYNC +
                                     check_random_below(random, TW_STM_TYPES - TW_STM_ASYNC)) }
     };
-    const struct tw_stm_rule *rule = tw_stm_rule_of(packet.head.type);
+    const struct tw_stm_rule *rule = tw_stm_rule_of(packet.base.type);
     uint64_t bits = check_random_next(random) >> check_random_below(random, 64);
 
     if (check_random_below(random, 4) == 0)
         bits = ~bits;
     if (rule->payload)
         packet.value = bits & (UINT64_MAX >> (64 - 4 * rule->payload));
-    if (packet.head.type == TW_STM_VERSION)
+    if (packet.base.type == TW_STM_VERSION)
         packet.value = 3 + (bits & 1);
     packet.has_timestamp = rule->has_timestamp;
     if (rule->has_timestamp) {
@@ -84,7 +84,7 @@ static void complete(struct tw_stm_packet *packet, struct tw_stm_reader *state)
         packet->timestamp = tw_stm_time(state->timestamp, state->version, field, nibbles);
         state->timestamp = packet->timestamp;
     }
-    switch (packet->head.type) {
+    switch (packet->base.type) {
     case TW_STM_VERSION:
         state->version = (uint8_t)packet->value;
         state->master = state->channel = 0;
@@ -117,31 +117,31 @@ static size_t random_stream(struct check_random *random, uint8_t *bytes, size_t 
                             struct tw_text *want)
 {
     struct tw_stm_reader state = { .version = 0 };
-    struct tw_stm_writer writer = { .has_half = false };
+    struct tw_stm_reader writer = { .version = 0 };
     size_t size = 0, left;
 
     for (unsigned i = 0; i < 120; i++) {
         struct tw_stm_packet packet = random_packet(random);
-        const size_t nibble = 2 * size + writer.has_half;
+        const size_t nibble = 2 * size + writer.half.is_open;
 
         if (i < 2)
-            packet = (struct tw_stm_packet){ .head = { .type = TW_STM_ASYNC } };
+            packet = (struct tw_stm_packet){ .base = { .type = TW_STM_ASYNC } };
         if (i == 1) {
-            packet.head.type = TW_STM_VERSION;
+            packet.base.type = TW_STM_VERSION;
             packet.value = 3 + check_random_below(random, 2);
         }
         complete(&packet, &state);
         left = room - size;
-        CHECK_EQ(tw_stm_packet_write(&writer, bytes + size, &left, &packet), TW_OK);
+        CHECK_EQ(tw_stm_write(&writer, bytes + size, &left, &packet), TW_OK);
         size += left;
         tw_text_format(want, "%zu ", nibble);
         tw_stm_print(want, &packet);
         tw_text_char(want, '\n');
     }
-    if (writer.has_half)
+    if (writer.half.is_open)
         tw_text_format(want, "%zu NULL\n", 2 * size + 1);
     left = room - size;
-    CHECK_EQ(tw_stm_writer_flush(&writer, bytes + size, &left), TW_OK);
+    CHECK_EQ(tw_stm_write_flush(&writer, bytes + size, &left), TW_OK);
     return size + left;
 }
 

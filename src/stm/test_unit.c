@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <trackway/stm_unit.h>
+
 #include "stm/test.h"
 
 /* What the unit is told comes out of the decoder. */
@@ -22,7 +24,7 @@ static void unit_model_is_decoded(void **unused)
         char lines[2000] = "";
         struct tw_text text = tw_text_in(lines, sizeof lines);
 
-        CHECK_EQ(tw_stm_unit_new(&unit, &setup), TW_OK);
+        CHECK_EQ(tw_stm_unit_new(&unit, &setup, NULL), TW_OK);
         tw_stm_unit_select(unit, 0x41, 0x0301);
         tw_stm_unit_set_time(unit, 0x123456789a);
         CHECK_EQ(tw_stm_unit_write(unit, 0x6c6c6548, 32, TW_STM_TIMED), TW_OK);
@@ -77,7 +79,7 @@ static void unit_model_compresses(void **unused)
     struct tw_text text = tw_text_in(lines, sizeof lines);
 
     (void)unused;
-    CHECK_EQ(tw_stm_unit_new(&unit, &setup), TW_OK);
+    CHECK_EQ(tw_stm_unit_new(&unit, &setup, NULL), TW_OK);
     CHECK_EQ(tw_stm_unit_write(unit, 5, 64, TW_STM_TIMED), TW_OK);
     CHECK_EQ(tw_stm_unit_write(unit, 0x10000, 64, 0), TW_OK);
     CHECK_EQ(tw_stm_unit_flush(unit), TW_OK);

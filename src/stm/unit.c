@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* STM: the trace unit's model, writes to stimulus ports and hardware events to bytes. */
+#include <trackway/stm_unit.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "stm/packet.h"
 
 struct tw_stm_unit {
     struct tw_stm_unit_config config;
-    struct tw_stm_writer writer;
+    struct tw_stm_half half;
     uint8_t *bytes;
     size_t size, room;
     size_t since_sync; /* bytes */
@@ -21,7 +24,7 @@ static enum tw_status put(struct tw_stm_unit *unit, const struct tw_stm_packet *
     uint8_t bytes[TW_STM_PACKET_MAX];
     size_t size = sizeof bytes;
 
-    TW_TRY(tw_stm_packet_write(&unit->writer, bytes, &size, packet));
+    TW_TRY(tw_stm_put(&unit->half, bytes, &size, packet));
     if (!TW_GROW(unit->config.allocator, &unit->bytes, &unit->room, unit->size + size))
         return TW_E_MEMORY;
     memcpy(unit->bytes + unit->size, bytes, size);
@@ -32,7 +35,7 @@ static enum tw_status put(struct tw_stm_unit *unit, const struct tw_stm_packet *
 
 static enum tw_status put_value(struct tw_stm_unit *unit, uint8_t type, uint64_t value)
 {
-    const struct tw_stm_packet packet = { .head = { .type = type }, .value = value };
+    const struct tw_stm_packet packet = { .base = { .type = type }, .value = value };
 
     return put(unit, &packet);
 }
@@ -69,7 +72,7 @@ static uint8_t changed_bits(const struct tw_stm_unit *unit)
 
 static enum tw_status put_timed(struct tw_stm_unit *unit, uint8_t type, uint64_t value)
 {
-    const struct tw_stm_packet packet = { .head = { .type = type },
+    const struct tw_stm_packet packet = { .base = { .type = type },
                                           .value = value,
                                           .has_timestamp = true,
                                           .timestamp = unit->time,
@@ -82,17 +85,21 @@ static enum tw_status put_timed(struct tw_stm_unit *unit, uint8_t type, uint64_t
 }
 
 enum tw_status tw_stm_unit_new(struct tw_stm_unit **unit,
-                               const struct tw_stm_unit_config *config)
+                               const struct tw_stm_unit_config *config, struct tw_fault *fault)
 {
+    struct tw_stm_unit_config copy;
     struct tw_stm_unit *made;
     enum tw_status status;
 
     *unit = NULL;
-    if (config->size != sizeof *config || (config->version != 3 && config->version != 4))
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_stm_unit_config", fault));
+    config = &copy;
+    if (config->version != 3 && config->version != 4)
+        return tw_fail(fault, TW_E_ARGUMENT, "STP version %u is neither 3 nor 4",
+                       (unsigned)config->version);
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
     made->config = *config;
     if (made->config.event_master == 0)
         made->config.event_master = 0x80;
@@ -210,7 +217,7 @@ enum tw_status tw_stm_unit_lose(struct tw_stm_unit *unit, bool all, uint8_t code
 
 enum tw_status tw_stm_unit_flush(struct tw_stm_unit *unit)
 {
-    while (unit->writer.has_half || unit->size % 4)
+    while (unit->half.is_open || unit->size % 4)
         TW_TRY(put_value(unit, TW_STM_NULL, 0));
     return TW_OK;
 }

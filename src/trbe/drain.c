@@ -57,7 +57,7 @@ enum tw_status tw_trbe_drain(const struct tw_trbe *unit, uint8_t *out, size_t *s
         needed += align - needed % align;
     *size = needed > SIZE_MAX ? SIZE_MAX : (size_t)needed;
     if (needed > room)
-        return TW_MORE;
+        return TW_E_ROOM;
     for (size_t i = 0; i < count; i++) {
         if (!memory->read(memory->context, out + at, spans[i].address, (size_t)spans[i].size))
             return TW_E_FILE;

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 /* clang-format off */
 static const char *const names[TW_TRBE_REGISTERS] = {
@@ -352,8 +354,8 @@ static bool is_config_good(const struct tw_trbe_config *config)
 {
     const uint32_t has = config->features;
 
-    if (config->size != sizeof *config || config->align > 11 || config->aborts > 2 ||
-        config->address_bits > 56 || config->timing > TW_TRBE_LATE || config->queue > 1u << 24)
+    if (config->align > 11 || config->aborts > 2 || config->address_bits > 56 ||
+        config->timing > TW_TRBE_LATE || config->queue > 1u << 24)
         return false;
     if ((has & TW_TRBE_MPAM_EXT && !(has & TW_TRBE_EXT)) ||
         (has & TW_TRBE_RME && !(has & TW_TRBE_EL3)) ||
@@ -363,16 +365,20 @@ static bool is_config_good(const struct tw_trbe_config *config)
     return !(has & TW_TRBE_V9_3 && config->aborts == 0);
 }
 
-enum tw_status tw_trbe_new(struct tw_trbe **out, const struct tw_trbe_config *config)
+enum tw_status tw_trbe_new(struct tw_trbe **out, const struct tw_trbe_config *config,
+                           struct tw_fault *fault)
 {
+    struct tw_trbe_config copy;
     struct tw_trbe *unit;
 
     *out = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_trbe_config", fault));
+    config = &copy;
     if (!is_config_good(config))
-        return TW_E_CONFIG;
+        return tw_fail(fault, TW_E_CONFIG, "no Trace Buffer Unit is configured so");
     unit = tw_take(config->allocator, sizeof *unit);
     if (!unit)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a Trace Buffer Unit");
     unit->config = *config;
     if (unit->config.queue == 0)
         unit->config.queue = 4096;
@@ -382,7 +388,7 @@ enum tw_status tw_trbe_new(struct tw_trbe **out, const struct tw_trbe_config *co
             tw_take(config->allocator, (size_t)unit->config.queue * sizeof *unit->waiting);
         if (!unit->queue || !unit->waiting) {
             tw_trbe_free(unit);
-            return TW_E_MEMORY;
+            return tw_fail(fault, TW_E_MEMORY, "no memory for a Trace Buffer Unit");
         }
     }
     tw_trbe_reset(unit, true);

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum { TEXT_ROOM = 240, FINDINGS_MOST = 100000 };
 
@@ -235,24 +236,27 @@ static int by_line(const void *a, const void *b)
 }
 
 enum tw_status tw_sequence_check(struct tw_sequence **out, const char *text, size_t size,
-                                 const struct tw_sequence_config *config)
+                                 const struct tw_sequence_config *config,
+                                 struct tw_fault *fault)
 {
-    const struct tw_allocator *allocator = config ? config->allocator : NULL;
+    struct tw_sequence_config copy = { .size = sizeof copy };
+    const struct tw_allocator *allocator;
     struct tw_seq_steps steps = { 0 };
     struct tw_sequence *sequence;
     enum tw_status status;
 
     *out = NULL;
-    if (config && config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    if (config)
+        TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_sequence_config", fault));
+    allocator = copy.allocator;
     sequence = tw_take(allocator, sizeof *sequence);
     if (!sequence)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a sequence");
     sequence->allocator = allocator;
     status = tw_seq_parse(&steps, text, size, allocator);
     if (status == TW_OK) {
         struct checker c = { .out = sequence,
-                             .is_strict = config && config->is_strict,
+                             .is_strict = copy.is_strict,
                              .steps = steps.items,
                              .count = steps.count };
 
@@ -265,7 +269,7 @@ enum tw_status tw_sequence_check(struct tw_sequence **out, const char *text, siz
     tw_give(allocator, steps.items);
     if (status != TW_OK) {
         tw_sequence_free(sequence);
-        return status;
+        return tw_fail(fault, status, "no memory for a sequence");
     }
     if (sequence->count)
         qsort(sequence->findings, sequence->count, sizeof *sequence->findings, by_line);

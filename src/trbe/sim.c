@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum { LINE_ROOM = 4096 };
 
@@ -161,7 +162,7 @@ enum tw_status tw_sim_need_unit(struct sim *sim)
     config->flush = flush;
     config->event = tw_sim_event;
     config->allocator = sim->config->allocator;
-    status = tw_trbe_new(&sim->unit, config);
+    status = tw_trbe_new(&sim->unit, config, NULL);
     if (status == TW_E_CONFIG)
         return tw_sim_wrong(sim, "no Trace Buffer Unit is configured so");
     if (status != TW_OK)
@@ -222,21 +223,24 @@ static void end(struct sim *sim)
     if (sim->unit)
         sim->result->misuses = tw_trbe_get_counts(sim->unit)->misuses;
     tw_trbe_free(sim->unit);
-    tw_unit_free(sim->tracer);
+    tw_etmv4_unit_free(sim->tracer);
     tw_log_free(sim->own_log);
     tw_text_free(&sim->text);
     tw_give(sim->config->allocator, sim);
 }
 
-enum tw_status tw_sim_run(struct tw_sim_result *result, struct tw_fault *fault,
-                          const char *script, size_t size, const struct tw_sim_config *config)
+enum tw_status tw_sim_run(struct tw_sim_result *result, const char *script, size_t size,
+                          const struct tw_sim_config *config, struct tw_fault *fault)
 {
     enum tw_status status = TW_OK;
+    struct tw_sim_config copy;
     struct sim *sim;
 
     *result = (struct tw_sim_result){ 0 };
-    if (config->size != sizeof *config || !config->line)
-        return tw_fail(fault, TW_E_ARGUMENT, "the configuration is of another version");
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_sim_config", fault));
+    config = &copy;
+    if (!config->line)
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_sim_config has no function for lines");
     sim = tw_take(config->allocator, sizeof *sim);
     if (!sim)
         return tw_fail(fault, TW_E_MEMORY, "out of memory");

@@ -3,10 +3,10 @@
 #ifndef TRBE_SIM_H
 #define TRBE_SIM_H
 
+#include <trackway/etmv4_unit.h>
 #include <trackway/log.h>
 #include <trackway/sim.h>
 #include <trackway/trbe.h>
-#include <trackway/unit.h>
 
 #include "base/text.h"
 
@@ -39,8 +39,8 @@ struct sim {
     uint64_t spent; /* of the limit */
 
     /* The trace unit, and what it is to execute. */
-    struct tw_unit_config tracer_config;
-    struct tw_unit *tracer;
+    struct tw_etmv4_unit_config tracer_config;
+    struct tw_etmv4_unit *tracer;
     struct tw_log *log, *own_log;
     struct tw_step step; /* the instructions at work, and how far */
     size_t step_at;

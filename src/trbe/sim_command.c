@@ -197,7 +197,7 @@ static enum tw_status do_drain(struct sim *sim)
     bytes = tw_take(sim->config->allocator, size + 1);
     if (!bytes)
         return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
-    if (status == TW_MORE)
+    if (status == TW_E_ROOM)
         status =
             tw_trbe_drain(sim->unit, bytes, &size, &memory, drain.start, (size_t)drain.align);
     if (status != TW_OK)

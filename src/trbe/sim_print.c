@@ -199,7 +199,7 @@ static void show_tracer(struct sim *sim)
     uint64_t value;
 
     for (size_t i = 0; i < TW_LENGTH(names); i++)
-        if (tw_unit_read_register(sim->tracer, names[i], &value) == TW_OK && value)
+        if (tw_etmv4_unit_read_register(sim->tracer, &value, names[i]) == TW_OK && value)
             tw_sim_tracer_register(sim, names[i], value);
 }
 

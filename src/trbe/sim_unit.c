@@ -15,7 +15,7 @@ enum {
 
 static enum tw_status told(struct sim *sim, enum tw_status status)
 {
-    const char *why = tw_unit_fault(sim->tracer);
+    const char *why = tw_etmv4_unit_fault(sim->tracer);
 
     if (status == TW_OK || status == TW_E_MEMORY)
         return status;
@@ -37,7 +37,7 @@ enum tw_status tw_sim_need_tracer(struct sim *sim)
     sim->tracer_config.size = sizeof sim->tracer_config;
     sim->tracer_config.is_self_hosted = true;
     sim->tracer_config.allocator = sim->config->allocator;
-    if (tw_unit_new(&sim->tracer, &sim->tracer_config) != TW_OK)
+    if (tw_etmv4_unit_new(&sim->tracer, &sim->tracer_config, NULL) != TW_OK)
         return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
     sim->is_allowed = true;
     sim->context =
@@ -47,20 +47,20 @@ enum tw_status tw_sim_need_tracer(struct sim *sim)
                                                   ? TW_SECURE
                                                   : TW_NONSECURE,
                                   .is_64bit = true };
-    TW_TRY(tw_unit_write_register(sim->tracer, "TRFCR_EL1", 3));
-    TW_TRY(tw_unit_write_register(sim->tracer, "TRFCR_EL2", 3));
-    TW_TRY(tw_unit_write_register(sim->tracer, "MDCR_EL3", 0x40001));
-    TW_TRY(tw_unit_write_register(sim->tracer, "TRCTRACEIDR", 0x10));
+    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRFCR_EL1", 3));
+    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRFCR_EL2", 3));
+    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "MDCR_EL3", 0x40001));
+    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRCTRACEIDR", 0x10));
     /* The script may have enabled it before it said more of it. */
-    TW_TRY(tw_unit_write_register(sim->tracer, "TRCPRGCTLR",
-                                  tw_trbe_used(sim->unit, TW_TRBE_TRCPRGCTLR)));
+    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRCPRGCTLR",
+                                        tw_trbe_used(sim->unit, TW_TRBE_TRCPRGCTLR)));
     return tw_sim_look_again(sim);
 }
 
 /* unit ete|etmv4 [CHOICE=VALUE...] */
 enum tw_status tw_sim_tracer(struct sim *sim)
 {
-    struct tw_unit_config *config = &sim->tracer_config;
+    struct tw_etmv4_unit_config *config = &sim->tracer_config;
 
     if (sim->tracer)
         return tw_sim_wrong(sim, "there is a trace unit already");
@@ -75,7 +75,7 @@ enum tw_status tw_sim_tracer(struct sim *sim)
         if (i + 2 >= sim->count || strcmp(sim->word[i + 1], "=") != 0)
             return tw_sim_wrong(sim, "unit wants CHOICE=VALUE");
         TW_TRY(tw_sim_number_at(sim, i + 2, &value));
-        if (tw_unit_config_set(config, sim->word[i], value) != TW_OK)
+        if (tw_etmv4_unit_config_set(config, sim->word[i], value) != TW_OK)
             return tw_sim_wrong(sim, "a trace unit has no choice %s=%s", sim->word[i],
                                 sim->word[i + 2]);
     }
@@ -97,11 +97,11 @@ enum tw_status tw_sim_preset(struct sim *sim)
         TW_TRY(tw_sim_number_at(sim, 3, &last));
     }
     TW_TRY(tw_sim_need_tracer(sim));
-    return told(sim, tw_unit_preset(sim->tracer,
-                                    is_minimal   ? TW_UNIT_MINIMAL
-                                    : is_include ? TW_UNIT_INCLUDE
-                                                 : TW_UNIT_EXCLUDE,
-                                    first, last));
+    return told(sim, tw_etmv4_unit_preset(sim->tracer,
+                                          is_minimal   ? TW_ETMV4_UNIT_MINIMAL
+                                          : is_include ? TW_ETMV4_UNIT_INCLUDE
+                                                       : TW_ETMV4_UNIT_EXCLUDE,
+                                          first, last));
 }
 
 /* ---- registers ---- */
@@ -120,16 +120,16 @@ enum tw_status tw_sim_tracer_write(struct sim *sim, const char *name, uint64_t v
     if (!is_tracers(name))
         return TW_END;
     TW_TRY(tw_sim_need_tracer(sim));
-    if (tw_unit_read_register(sim->tracer, name, &old) != TW_OK)
+    if (tw_etmv4_unit_read_register(sim->tracer, &old, name) != TW_OK)
         return TW_END;
-    TW_TRY(told(sim, tw_unit_write_register(sim->tracer, name, value)));
+    TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->tracer, name, value)));
     return tw_sim_offer(sim);
 }
 
 bool tw_sim_tracer_read(struct sim *sim, const char *name, uint64_t *value)
 {
     return sim->tracer && is_tracers(name) &&
-           tw_unit_read_register(sim->tracer, name, value) == TW_OK;
+           tw_etmv4_unit_read_register(sim->tracer, value, name) == TW_OK;
 }
 
 enum tw_status tw_sim_look_again(struct sim *sim)
@@ -140,12 +140,12 @@ enum tw_status tw_sim_look_again(struct sim *sim)
     tw_trbe_get_state(sim->unit, &state);
     if (hcr_el2 != sim->hcr_el2) {
         sim->hcr_el2 = hcr_el2;
-        TW_TRY(told(sim, tw_unit_write_register(sim->tracer, "HCR_EL2", hcr_el2)));
+        TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->tracer, "HCR_EL2", hcr_el2)));
     }
     if (state.is_trace_allowed == sim->is_allowed)
         return TW_OK;
     sim->is_allowed = state.is_trace_allowed;
-    return told(sim, tw_unit_prohibit(sim->tracer, !sim->is_allowed));
+    return told(sim, tw_etmv4_unit_prohibit(sim->tracer, !sim->is_allowed));
 }
 
 void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event)
@@ -153,7 +153,7 @@ void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event)
     if (event->kind == TW_TRBE_ON_EVENT &&
         (event->value == TW_TRBE_EVENT_TRB_WRAP || event->value == TW_TRBE_EVENT_TRB_TRIG) &&
         tw_trbe_event_reaches(sim->unit, (unsigned)event->value))
-        (void)(tw_unit_external(sim->tracer, (uint16_t)event->value) == TW_OK);
+        (void)(tw_etmv4_unit_external(sim->tracer, (uint16_t)event->value) == TW_OK);
 }
 
 /* ---- trace ---- */
@@ -163,7 +163,7 @@ void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event)
 static bool offer_byte(struct sim *sim)
 {
     size_t size;
-    const uint8_t *bytes = tw_unit_output(sim->tracer, &size);
+    const uint8_t *bytes = tw_etmv4_unit_output(sim->tracer, &size);
     uint8_t byte;
 
     if (sim->sent == size)
@@ -182,9 +182,9 @@ size_t tw_sim_flush_tracer(struct sim *sim, uint8_t *bytes, size_t room)
     const uint8_t *made;
     size_t size;
 
-    if (tw_unit_flush(sim->tracer) != TW_OK)
+    if (tw_etmv4_unit_flush(sim->tracer) != TW_OK)
         return 0;
-    made = tw_unit_output(sim->tracer, &size);
+    made = tw_etmv4_unit_output(sim->tracer, &size);
     size -= sim->sent;
     if (size > room)
         size = room;
@@ -198,12 +198,12 @@ size_t tw_sim_flush_tracer(struct sim *sim, uint8_t *bytes, size_t room)
 /* Events that left the trace unit: the first is the trigger; all are seen outside if it lets them. */
 static void pass_events(struct sim *sim)
 {
-    const unsigned events = tw_unit_events(sim->tracer);
+    const unsigned events = tw_etmv4_unit_events(sim->tracer);
     uint64_t control = 0;
 
     if (!events)
         return;
-    if (tw_unit_read_register(sim->tracer, "TRCEVENTCTL1R", &control) == TW_OK &&
+    if (tw_etmv4_unit_read_register(sim->tracer, &control, "TRCEVENTCTL1R") == TW_OK &&
         control & EXTERNAL_OUTPUTS)
         for (unsigned i = 0; i < 4; i++) {
             const struct tw_trbe_event event = {
@@ -229,19 +229,19 @@ enum tw_status tw_sim_offer(struct sim *sim)
     pass_events(sim);
     while (offer_byte(sim))
         ; /* what a flush left */
-    (void)tw_unit_output(sim->tracer, &size);
+    (void)tw_etmv4_unit_output(sim->tracer, &size);
     if (sim->sent == size) {
-        tw_unit_take(sim->tracer);
+        tw_etmv4_unit_take(sim->tracer);
         sim->sent = 0;
         if (!sim->is_full)
             return TW_OK;
         sim->is_full = false;
-        return told(sim, tw_unit_recover(sim->tracer));
+        return told(sim, tw_etmv4_unit_recover(sim->tracer));
     }
     if (size - sim->sent < TRACER_FIFO || sim->is_full)
         return TW_OK;
     sim->is_full = true;
-    return told(sim, tw_unit_overflow(sim->tracer));
+    return told(sim, tw_etmv4_unit_overflow(sim->tracer));
 }
 
 /* ---- the log ---- */
@@ -300,7 +300,7 @@ static enum tw_status enter(struct sim *sim, const struct tw_step_context *conte
     tw_trbe_enter(sim->unit, context->el);
     sim->context = *context;
     TW_TRY(tw_sim_look_again(sim));
-    return told(sim, tw_unit_context(sim->tracer, context));
+    return told(sim, tw_etmv4_unit_context(sim->tracer, context));
 }
 
 enum tw_status tw_sim_level(struct sim *sim, bool is_exception, unsigned el)
@@ -312,12 +312,12 @@ enum tw_status tw_sim_level(struct sim *sim, bool is_exception, unsigned el)
     context.el = (uint8_t)el;
     if (is_exception)
         TW_TRY(
-            told(sim, tw_unit_exception(sim->tracer, TW_EXCEPTION_IRQ,
-                                        is_inside ? sim->step.instructions[sim->step_at].address
-                                                  : sim->next,
-                                        sim->next_isa)));
+            told(sim, tw_etmv4_unit_exception(
+                          sim->tracer, TW_EXCEPTION_IRQ,
+                          is_inside ? sim->step.instructions[sim->step_at].address : sim->next,
+                          sim->next_isa)));
     else
-        TW_TRY(told(sim, tw_unit_gap(sim->tracer))); /* the handler is in no log */
+        TW_TRY(told(sim, tw_etmv4_unit_gap(sim->tracer))); /* the handler is in no log */
     TW_TRY(tw_sim_offer(sim));
     return enter(sim, &context);
 }
@@ -339,7 +339,7 @@ static enum tw_status execute(struct sim *sim)
 {
     const struct tw_retired *at = &sim->step.instructions[sim->step_at++];
 
-    TW_TRY(told(sim, tw_unit_retire(sim->tracer, at, 1)));
+    TW_TRY(told(sim, tw_etmv4_unit_retire(sim->tracer, at, 1)));
     sim->executed++;
     sim->next =
         at->flags & TW_RETIRED_TAKEN && at->target ? at->target : at->address + at->size;
@@ -390,7 +390,7 @@ static enum tw_status do_step(struct sim *sim)
     default:
         break;
     }
-    TW_TRY(told(sim, tw_unit_step(sim->tracer, step)));
+    TW_TRY(told(sim, tw_etmv4_unit_step(sim->tracer, step)));
     return tw_sim_offer(sim);
 }
 

@@ -424,13 +424,13 @@ static void resets(void **state)
     CHECK_EQ(tw_trbe_read(rig.unit, TW_TRBE_TRFCR_EL1), 0x60);
     rig_end(&rig);
 
-    CHECK_EQ(tw_trbe_new(&unit, &bad), TW_E_CONFIG);
+    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_CONFIG);
     bad = (struct tw_trbe_config){ .size = sizeof bad, .features = TW_TRBE_MPAM_EXT };
-    CHECK_EQ(tw_trbe_new(&unit, &bad), TW_E_CONFIG);
+    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_CONFIG);
     bad = (struct tw_trbe_config){ .size = sizeof bad, .features = TW_TRBE_V9_3 };
-    CHECK_EQ(tw_trbe_new(&unit, &bad), TW_E_CONFIG);
+    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_CONFIG);
     bad = (struct tw_trbe_config){ .size = 1 };
-    CHECK_EQ(tw_trbe_new(&unit, &bad), TW_E_CONFIG);
+    CHECK_EQ(tw_trbe_new(&unit, &bad, NULL), TW_E_ARGUMENT);
     CHECK(unit == NULL);
     tw_trbe_free(NULL);
 }

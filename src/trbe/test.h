@@ -122,7 +122,7 @@ static TW_UNUSED void rig_start(struct rig *rig, const struct tw_trbe_config *wa
     config.flush = rig_flush;
     config.event = rig_event;
     config.sink = rig_sink;
-    CHECK_EQ(tw_trbe_new(&rig->unit, &config), TW_OK);
+    CHECK_EQ(tw_trbe_new(&rig->unit, &config, NULL), TW_OK);
     tw_trbe_write(rig->unit, TW_TRBE_TRFCR_EL1, 3);
     tw_trbe_write(rig->unit, TW_TRBE_MDCR_EL2, 0x3000000);
     tw_trbe_write(rig->unit, TW_TRBE_MDCR_EL3, 0x3000000);

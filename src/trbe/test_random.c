@@ -360,7 +360,7 @@ static void equals_the_oracle(void **state)
 
     (void)state;
     CHECK(w != NULL);
-    CHECK_EQ(tw_trbe_new(&w->unit, &config), TW_OK);
+    CHECK_EQ(tw_trbe_new(&w->unit, &config, NULL), TW_OK);
     tw_trbe_write(w->unit, TW_TRBE_SCR_EL3, 1);
     tw_trbe_enter(w->unit, 1);
     program(w, &random);

@@ -123,7 +123,7 @@ static enum tw_status run(struct bench *bench, struct tw_sim_result *result,
 
     memset(bench, 0, sizeof *bench);
     memset(fault, 0, sizeof *fault);
-    status = tw_sim_run(result, fault, tight, strlen(script), &config);
+    status = tw_sim_run(result, tight, strlen(script), &config, fault);
     free(tight);
     return status;
 }

@@ -329,7 +329,7 @@ static void drains_oldest_byte_first(void **state)
                     want = 0x1000;
                 }
                 CHECK_EQ(tw_trbe_drain(rig.unit, out, &size, &from, start, 64),
-                         want ? TW_MORE : TW_OK);
+                         want ? TW_E_ROOM : TW_OK);
                 CHECK_EQ(size, (want + 63) / 64 * 64);
                 CHECK_EQ(tw_trbe_drain(rig.unit, out, &size, &from, start, 64), TW_OK);
                 CHECK_BYTES(out, want, rig.pattern + skip, want);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "path/print.h"
 
@@ -18,23 +20,25 @@ struct tw_errors {
     size_t kept_count, kept_room;
 };
 
-enum tw_status tw_errors_new(struct tw_errors **errors, const struct tw_errors_config *config)
+enum tw_status tw_errors_new(struct tw_errors **errors, const struct tw_errors_config *config,
+                             struct tw_fault *fault)
 {
+    struct tw_errors_config copy;
     struct tw_errors *made;
 
     *errors = NULL;
-    if (config->size != sizeof *config)
-        return TW_E_ARGUMENT;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_errors_config", fault));
+    config = &copy;
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for an error log");
     made->config = *config;
     made->config.name = NULL;
     if (!made->config.most)
         made->config.most = DEFAULT_MOST;
     if (config->name && !tw_errors_set_name(made, config->name)) {
         tw_errors_free(made);
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for an error log");
     }
     *errors = made;
     return TW_OK;
@@ -172,7 +176,7 @@ size_t tw_error_text(char *out, size_t room, const struct tw_error *error, const
     struct tw_text text = tw_text_in(out, room);
 
     if (name)
-        tw_text_add(&text, name);
+        tw_text_escaped(&text, name);
     if (error->index != TW_NO_INDEX) {
         if (name)
             tw_text_char(&text, '+');
@@ -182,7 +186,7 @@ size_t tw_error_text(char *out, size_t room, const struct tw_error *error, const
         tw_text_format(&text, "%sid 0x%02x", text.size ? " " : "", (unsigned)error->id);
     if (text.size)
         tw_text_add(&text, ": ");
-    tw_text_add(&text, error->text);
+    tw_text_escaped(&text, error->text);
     if (error->skipped)
         tw_text_format(&text, "; skipped %llu byte%s to the next sync",
                        (unsigned long long)error->skipped, error->skipped == 1 ? "" : "s");

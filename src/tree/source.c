@@ -60,7 +60,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     struct tw_code_config *config = &branch->code_config;
 
     if (!image && source->memory) {
-        if (tw_image_new(&branch->image, tree->config.allocator) != TW_OK)
+        if (tw_image_new(&branch->image, tree->config.allocator, NULL) != TW_OK)
             return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for an image");
         image = branch->image;
         TW_TRY(tw_image_set_callback(image, source->memory, source->memory_context));

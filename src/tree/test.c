@@ -24,7 +24,7 @@ static struct tw_image *make_image(void)
 
     for (size_t i = 0; i < MEMORY; i++)
         memory[i] = (uint8_t)(words[i / 4 % LENGTH(words)] >> (8 * (i % 4)));
-    CHECK_EQ(tw_image_new(&image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(image, &region, memory), TW_OK);
     return image;
 }
@@ -123,7 +123,7 @@ static void make_capture(struct bytes *out, struct bytes *streams, size_t count,
     struct tw_framer *framer;
     const uint8_t *frames;
 
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     for (size_t i = 0; i < count; i++)
         left += streams[i].size;
     while (left) {
@@ -247,7 +247,7 @@ static void ask_oracle(struct list *list, const struct bytes *capture, struct tw
         CHECK_EQ(tw_tree_new(&oracle->trees[i], &tree_config, NULL), TW_OK);
         CHECK_EQ(add_source(oracle->trees[i], image, ids[i], i == 1 ? 4 : 0), TW_OK);
     }
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(unframer, capture->data, capture->size), TW_OK);
     CHECK_EQ(tw_unframer_finish(unframer), TW_OK);
     tw_unframer_free(unframer);
@@ -378,7 +378,7 @@ static void barriers_reach_decoders_and_readers(void **state)
     streams[0].size = 0;
     put_start(&streams[0]);
     put(&streams[0], "\xf7", 1);
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, ids[0], streams[0].data, streams[0].size), TW_OK);
     CHECK_EQ(tw_framer_write(framer, ids[0], cut, sizeof cut), TW_OK);
     CHECK_EQ(tw_framer_barrier(framer), TW_OK);

@@ -100,7 +100,7 @@ static size_t read_both(struct pair *pair, const uint8_t *data, size_t size)
         size_t used, sum = 0;
 
         count =
-            protocol->read_batch(pair->many, pair->batch, ROOM, data + at, size - at, &used);
+            protocol->read_batch(pair->many, pair->batch, ROOM, &used, data + at, size - at);
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(protocol->read(pair->one, pair->packet, data + at + sum, size - at - sum,
                                     false),
@@ -127,8 +127,8 @@ static void read_source(struct pair *pair, const struct tw_capture *capture, siz
     size_t size;
 
     config.wanted[pair->id / 64] |= (uint64_t)1 << pair->id % 64;
-    CHECK_EQ(tw_unframer_new(&unframer, &config), TW_OK);
-    while (tw_capture_read(capture, buffer, at, &bytes, &size) == TW_OK) {
+    CHECK_EQ(tw_unframer_new(&unframer, &config, NULL), TW_OK);
+    while (tw_capture_read(capture, &bytes, &size, buffer, at) == TW_OK) {
         if (config.framing == TW_FRAMING_NONE) {
             (void)read_both(pair, bytes, size);
         } else {

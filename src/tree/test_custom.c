@@ -15,7 +15,7 @@
 enum { NOT_SYNC, BAD, GO, ATOMS, MANY, UP_TO, CONTEXT };
 
 struct twig_packet {
-    struct tw_packet head;
+    struct tw_packet base;
     unsigned value, bits;
 };
 
@@ -33,11 +33,11 @@ static enum tw_status twig_configure(void *config, const struct tw_source_info *
     struct twig_config *to = config;
     uint64_t offset = 0;
 
-    if (tw_source_register(source, "bad", &offset)) {
+    if (tw_source_register(source, &offset, "bad")) {
         (void)snprintf(fault->text, sizeof fault->text, "BAD is bad");
         return TW_E_CONFIG;
     }
-    (void)tw_source_register(source, "offset", &offset);
+    (void)tw_source_register(source, &offset, "offset");
     to->offset = (unsigned)offset;
     return TW_OK;
 }
@@ -51,25 +51,25 @@ static enum tw_status twig_read(void *reader, void *packet, const uint8_t *data,
     bool *is_synced = reader;
     struct twig_packet *to = packet;
 
-    to->head.size = 1;
+    to->base.size = 1;
     if (!*is_synced && data[0] != 0xa0)
         return TW_OK;
-    to->head.type = BAD;
+    to->base.type = BAD;
     if (data[0] % 16 == 0 && data[0] >= 0xa0 && data[0] <= 0xe0) {
         const uint8_t type = (uint8_t)(GO + (data[0] - 0xa0) / 16);
 
         if (size < sizes[type] && !is_last)
             return TW_MORE;
         if (size >= sizes[type]) {
-            to->head.type = type;
-            to->head.size = sizes[type];
+            to->base.type = type;
+            to->base.size = sizes[type];
             to->value = sizes[type] == 3 ? data[1] : 0;
             to->bits = sizes[type] == 3 ? data[2] : 0;
         } else {
-            to->head.size = (uint32_t)size;
+            to->base.size = (uint32_t)size;
         }
     }
-    *is_synced = to->head.type != BAD;
+    *is_synced = to->base.type != BAD;
     return TW_OK;
 }
 
@@ -110,7 +110,7 @@ static void twig_decode(void *decoder, struct tw_emitter *out, const void *packe
     const unsigned address = (from->value | from->bits << 8) + state->offset;
     const struct tw_element context = { .isa = TW_ISA_CUSTOM, .flags = TW_CONTEXT_64BIT };
 
-    switch (from->head.type) {
+    switch (from->base.type) {
     case GO:
         tw_flow_go(out, address, TW_ISA_CUSTOM);
         state->gone++;
@@ -405,7 +405,7 @@ static void a_barrier_is_a_loss(void **state)
     size_t size;
 
     (void)state;
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 5, trace, 12), TW_OK); /* inside a packet */
     CHECK_EQ(tw_framer_barrier(framer), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 5, trace + 3, 7), TW_OK);

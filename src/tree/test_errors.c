@@ -76,7 +76,7 @@ static void each_sink_gets_its_share(void **state)
 
     (void)state;
     assert_non_null(file);
-    CHECK_EQ(tw_errors_new(&errors, &config), TW_OK);
+    CHECK_EQ(tw_errors_new(&errors, &config, NULL), TW_OK);
     CHECK(!tw_errors_last(errors));
     for (unsigned i = 0; i < 5; i++) {
         const struct tw_error error = entry(1 + i % 3, i, "what");
@@ -101,7 +101,7 @@ static void each_sink_gets_its_share(void **state)
     tw_errors_free(NULL);
     (void)fclose(file);
     config.size = 1;
-    CHECK_EQ(tw_errors_new(&errors, &config), TW_E_ARGUMENT);
+    CHECK_EQ(tw_errors_new(&errors, &config, NULL), TW_E_ARGUMENT);
 }
 
 static void want_of_memory_only_loses_entries(void **state)
@@ -117,7 +117,7 @@ static void want_of_memory_only_loses_entries(void **state)
         struct tw_errors *errors;
 
         check_case("%zu requests", limit);
-        if (tw_errors_new(&errors, &config) == TW_OK) {
+        if (tw_errors_new(&errors, &config, NULL) == TW_OK) {
             CHECK(limit >= 2);
             for (unsigned i = 0; i < 100; i++)
                 tw_errors_add(errors, &error);
@@ -142,7 +142,7 @@ static size_t make_frames(uint8_t *out, size_t room)
     const uint8_t *frames;
     size_t size;
 
-    CHECK_EQ(tw_framer_new(&framer, &config), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 1, itm, sizeof itm), TW_OK);
     CHECK_EQ(tw_framer_write(framer, 2, itm, 5), TW_OK);
     CHECK_EQ(tw_framer_finish(framer), TW_OK);
@@ -201,7 +201,7 @@ static void a_tree_tells_what_is_amiss(void **state)
         struct tw_tree *tree;
 
         check_case("case %zu", i);
-        CHECK_EQ(tw_errors_new(&errors, &config), TW_OK);
+        CHECK_EQ(tw_errors_new(&errors, &config, NULL), TW_OK);
         tree = run(errors, cases[i].packets_only, cases[i].verbosity);
         for (size_t n = 0; n < tw_errors_kept(errors); n++)
             print_message("  %s\n", tw_errors_get(errors, n)->text);

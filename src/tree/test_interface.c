@@ -176,7 +176,7 @@ static struct tw_tree *two_sources(struct tw_tree_config config, struct whose *w
     tree = make_tree(config);
     source.registers = numbered;
     memcpy(numbered, registers, sizeof numbered);
-    CHECK_EQ(tw_framer_new(&framer, &framing), TW_OK);
+    CHECK_EQ(tw_framer_new(&framer, &framing, NULL), TW_OK);
     for (uint8_t i = 0; i < 2; i++) {
         const uint8_t id = i ? 0x10 : 0x20;
 

@@ -70,7 +70,7 @@ static enum tw_status push_buffer(struct seen *seen, struct tw_tree *tree,
         CHECK(!push);
         return TW_E_MEMORY;
     }
-    if (tw_capture_read(capture, buffer, 0, &bytes, &size) == TW_OK)
+    if (tw_capture_read(capture, &bytes, &size, buffer, 0) == TW_OK)
         response = tw_push_operation(push, &used, TW_OP_DATA, base, bytes,
                                      size < MOST_BYTES ? size : MOST_BYTES);
     if (tw_response_is_cont(response))
@@ -97,7 +97,7 @@ static enum tw_status decode(struct seen *seen, const struct run *run,
         CHECK(fault.text[0]);
         return status;
     }
-    if (tw_errors_new(&tree_config.errors, &errors_config) != TW_OK)
+    if (tw_errors_new(&tree_config.errors, &errors_config, NULL) != TW_OK)
         status = TW_E_MEMORY;
     tree_config.allocator = allocator;
     for (size_t i = 0; status == TW_OK && i < tw_capture_buffer_count(capture); i++) {

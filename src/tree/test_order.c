@@ -54,7 +54,7 @@ static void the_order_at_gaps(void **state)
     (void)state;
     check_corpus(path, sizeof path, "coresight/snapshots/TC2");
     CHECK_EQ(tw_capture_open(&capture, path, NULL, NULL), TW_OK);
-    CHECK_EQ(tw_capture_read(capture, 0, 0, &data, &size), TW_OK);
+    CHECK_EQ(tw_capture_read(capture, &data, &size, 0, 0), TW_OK);
     bytes = malloc(COPIES * (size + sizeof barrier));
     CHECK(bytes != NULL);
     for (unsigned i = 0; i < COPIES; i++) {

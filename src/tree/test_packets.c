@@ -107,7 +107,7 @@ static void reports_follow_the_kinds(void **state)
     struct tw_tree *tree;
 
     (void)state;
-    CHECK_EQ(tw_errors_new(&errors, &config), TW_OK);
+    CHECK_EQ(tw_errors_new(&errors, &config, NULL), TW_OK);
     tree = ptm_tree(true, errors);
     while (tw_tree_next_packet(tree, &view) == TW_OK) {
     }

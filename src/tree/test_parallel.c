@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 #include "tree/parallel.h"
@@ -124,7 +125,7 @@ static void feed_all(struct tw_tree *tree, struct outcome *outcome,
     const uint8_t *bytes;
     size_t size;
 
-    while (tw_capture_read(capture, buffer, fed, &bytes, &size) == TW_OK) {
+    while (tw_capture_read(capture, &bytes, &size, buffer, fed) == TW_OK) {
         uint8_t *copy;
 
         if (size > way->window)

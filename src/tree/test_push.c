@@ -127,7 +127,7 @@ static void push_all(struct tw_push *push, const struct tw_capture *capture, siz
     uint64_t at = 0;
     size_t size;
 
-    while (tw_capture_read(capture, buffer, at, &bytes, &size) == TW_OK) {
+    while (tw_capture_read(capture, &bytes, &size, buffer, at) == TW_OK) {
         size_t used = 0;
 
         if (random) {
@@ -212,7 +212,7 @@ static void check_buffer(const struct tw_capture *capture, size_t buffer,
             const uint8_t *bytes;
             size_t size = 0, used;
 
-            if (tw_capture_read(capture, buffer, 0, &bytes, &size) == TW_OK)
+            if (tw_capture_read(capture, &bytes, &size, buffer, 0) == TW_OK)
                 CHECK(!tw_response_is_fatal(
                     tw_push_operation(push, &used, TW_OP_DATA, 77, bytes, size / 2)));
             CHECK(tw_response_is_cont(tw_push_operation(push, NULL, TW_OP_RESET, 0, NULL, 0)));

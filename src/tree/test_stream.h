@@ -53,7 +53,7 @@ static inline void made_stream_make(struct made_stream *made, uint64_t seed)
     }
     for (size_t i = 0; i < MADE_STREAM_MEMORY; i++)
         made->memory[i] = (uint8_t)(words[i / 4 % LENGTH(words)] >> (8 * (i % 4)));
-    CHECK_EQ(tw_image_new(&made->image, NULL), TW_OK);
+    CHECK_EQ(tw_image_new(&made->image, NULL, NULL), TW_OK);
     CHECK_EQ(tw_image_add(made->image, &region, made->memory), TW_OK);
 }
 

@@ -143,7 +143,7 @@ static void the_sum_is_that_of_what_is_handed_out(void **state)
     struct tw_errors *errors;
 
     (void)state;
-    CHECK_EQ(tw_errors_new(&errors, &quiet), TW_OK);
+    CHECK_EQ(tw_errors_new(&errors, &quiet, NULL), TW_OK);
     for (uint64_t seed = 1; seed <= check_scale(20); seed++) {
         struct tw_tree_config config = { .size = sizeof config };
 
@@ -224,7 +224,7 @@ static void count_capture(struct sum *sums, const struct tw_capture *capture,
     memset(sums, 0, 128 * sizeof *sums);
     CHECK_EQ(tw_capture_tree(&tree, capture, 0, config, NULL), TW_OK);
     tree->guesses = true;
-    while (tw_capture_read(capture, 0, at, &bytes, &size) == TW_OK) {
+    while (tw_capture_read(capture, &bytes, &size, 0, at) == TW_OK) {
         size = size < 50000 ? size : 50000;
         CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
         drain(tree, sums, TW_MORE);

@@ -95,7 +95,7 @@ static void step(struct worker *worker, struct job *job)
         fail_job(worker, job, "no tree");
         return;
     }
-    status = tw_capture_read(job->capture, job->buffer, job->at, &bytes, &size);
+    status = tw_capture_read(job->capture, &bytes, &size, job->buffer, job->at);
     if (status == TW_OK) {
         size = size < PIECE ? size : PIECE;
         job->at += size;

@@ -104,7 +104,7 @@ static enum tw_status start(struct tw_tree *tree)
 
         config.wanted[id >> 6 & 1] |= (uint64_t)1 << (id & 63);
     }
-    return tw_unframer_new(&tree->unframer, &config);
+    return tw_unframer_new(&tree->unframer, &config, NULL);
 }
 
 /* Bytes that neither the decoder nor the reader of packets needs any more. */

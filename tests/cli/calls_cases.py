@@ -6,7 +6,8 @@ import json
 from harness import ROOT, Skip, add_case, corpus, equal
 
 DEMO = ROOT / "tests" / "captures" / "demo"
-UNITS = {"a64": ["etmv4", "ete"], "a32": ["etmv4"], "t32": ["etmv4"], "mix": ["etmv4"],
+ARMV7 = ["etmv4", "ptm", "etmv3"]
+UNITS = {"a64": ["etmv4", "ete"], "a32": ARMV7, "t32": ARMV7, "mix": ARMV7,
          "rv64": ["etrace"]}
 
 

@@ -6,6 +6,7 @@
 
 #include <trackway/calls.h>
 #include <trackway/formats.h>
+#include <trackway/version.h>
 
 #include "commands/commands.h"
 #include "shared/feed.h"

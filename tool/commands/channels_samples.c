@@ -58,7 +58,7 @@ struct histogram *histogram_new(const struct options *options)
     }
     if (options->images.count + options->symbols.count == 0)
         return histogram;
-    if (tw_symbols_new(&histogram->symbols, NULL) != TW_OK ||
+    if (tw_symbols_new(&histogram->symbols, NULL, NULL) != TW_OK ||
         !add_files(histogram, &options->images, false) ||
         !add_files(histogram, &options->symbols, true)) {
         histogram_free(histogram);

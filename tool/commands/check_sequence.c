@@ -75,7 +75,7 @@ static long check_file(struct output *out, const struct options *options, const 
 
     if (!text)
         return -1;
-    if (tw_sequence_check(&sequence, (const char *)text, size, &config) != TW_OK) {
+    if (tw_sequence_check(&sequence, (const char *)text, size, &config, NULL) != TW_OK) {
         say("out of memory for %s", path);
     } else {
         count = (long)tw_sequence_count(sequence);

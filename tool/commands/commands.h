@@ -8,6 +8,6 @@
 extern const struct command command_info, command_frames, command_packets, command_decode,
     command_stats, command_pack, command_snapshot, command_channels, command_encode,
     command_check_sequence, command_sim;
-extern const struct command command_branches, command_calls, command_index;
+extern const struct command command_branches, command_calls, command_coverage, command_index;
 
 #endif

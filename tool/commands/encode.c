@@ -11,8 +11,8 @@
 #include "commands/commands.h"
 
 /* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4,
-                                                  &encoder_etrace };
+static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4, &encoder_ptm,
+                                                  &encoder_etmv3, &encoder_etrace };
 
 enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
 
@@ -197,7 +197,8 @@ bool encode_write(struct encoding *encoding, const char *folder)
 
     devices[0].dumps = dumps;
     if (is_good && is_framed) {
-        is_good = tw_framer_new(&framer, &framing) == TW_OK && frame(encoding, framer, buffers);
+        is_good =
+            tw_framer_new(&framer, &framing, NULL) == TW_OK && frame(encoding, framer, buffers);
         devices[2].buffers = names; /* all in one */
     }
     if (is_good && tw_snapshot_write(folder, &snapshot, &fault) != TW_OK) {

@@ -52,7 +52,8 @@ struct encoder {
     void (*free)(struct encoding *encoding);
 };
 
-extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace;
+extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace, encoder_ptm,
+    encoder_etmv3;
 
 /* Calls `set` for each of "K=V,K=V" or each line "K=V" of a file. */
 bool encode_settings(struct encoding *encoding, const char *text,

@@ -2,26 +2,26 @@
 /* trackway encode: trace units of ETE and ETMv4. */
 #include <string.h>
 
-#include <trackway/unit.h>
+#include <trackway/etmv4_unit.h>
 
 #include "commands/encode.h"
 
 /* What --unit sets: the choices that registers do not make. */
 struct choices {
-    struct tw_unit_config config;
+    struct tw_etmv4_unit_config config;
     uint64_t cycles;
 };
 
 struct arm {
     struct choices choices;
-    struct tw_unit *unit;
+    struct tw_etmv4_unit *unit;
 };
 
 static bool told(const struct arm *arm, enum tw_status status)
 {
     if (status != TW_OK)
-        say("encode: %s",
-            *tw_unit_fault(arm->unit) ? tw_unit_fault(arm->unit) : tw_status_name(status));
+        say("encode: %s", *tw_etmv4_unit_fault(arm->unit) ? tw_etmv4_unit_fault(arm->unit)
+                                                          : tw_status_name(status));
     return status == TW_OK;
 }
 
@@ -31,7 +31,7 @@ static bool set_choice(struct encoding *encoding, const char *name, uint64_t val
 
     if (strcmp(name, "cycles") == 0 && value <= 4096) {
         arm->choices.cycles = value;
-    } else if (tw_unit_config_set(&arm->choices.config, name, value) != TW_OK) {
+    } else if (tw_etmv4_unit_config_set(&arm->choices.config, name, value) != TW_OK) {
         say("encode: --unit: %s is none of cycles, return-stack, source-addresses, q, "
             "q-uncounted, fifo, cycles-per-byte, self-hosted, at-once, or its value is too "
             "large",
@@ -45,22 +45,23 @@ static bool set_register(struct encoding *encoding, const char *name, uint64_t v
 {
     struct arm *arm = encoding->unit;
 
-    return told(arm, tw_unit_write_register(arm->unit, name, value));
+    return told(arm, tw_etmv4_unit_write_register(arm->unit, name, value));
 }
 
 /* The programming that needs no registers to be named. */
 static bool program(struct arm *arm, const struct options *options)
 {
     const uint64_t first = options->range.first, last = options->range.end - 1;
-    enum tw_unit_preset preset = TW_UNIT_MINIMAL;
+    enum tw_etmv4_unit_preset preset = TW_ETMV4_UNIT_MINIMAL;
 
     if (options->preset && strcmp(options->preset, "exclude") == 0)
-        preset = TW_UNIT_EXCLUDE;
+        preset = TW_ETMV4_UNIT_EXCLUDE;
     if (options->preset && strcmp(options->preset, "include") == 0)
-        preset = TW_UNIT_INCLUDE;
-    if (!told(arm, tw_unit_preset(arm->unit, preset, first, last)))
+        preset = TW_ETMV4_UNIT_INCLUDE;
+    if (!told(arm, tw_etmv4_unit_preset(arm->unit, preset, first, last)))
         return false;
-    return options->preset || told(arm, tw_unit_write_register(arm->unit, "TRCVICTLR", 0x201));
+    return options->preset ||
+           told(arm, tw_etmv4_unit_write_register(arm->unit, "TRCVICTLR", 0x201));
 }
 
 void encode_describe_arm(struct encoding *encoding, bool is_ete)
@@ -83,22 +84,22 @@ static bool begin(struct encoding *encoding, bool is_ete)
                           .cycles = 1 };
     if (!encode_settings(encoding, encoding->options->unit, set_choice))
         return false;
-    if (tw_unit_new(&arm->unit, &arm->choices.config) != TW_OK) {
+    if (tw_etmv4_unit_new(&arm->unit, &arm->choices.config, NULL) != TW_OK) {
         say("encode: no memory");
         return false;
     }
     if (!program(arm, encoding->options) ||
         !encode_settings(encoding, encoding->options->config, set_register) ||
-        !told(arm, tw_unit_clock(arm->unit, (uint32_t)arm->choices.cycles)))
+        !told(arm, tw_etmv4_unit_clock(arm->unit, (uint32_t)arm->choices.cycles)))
         return false;
     encode_describe_arm(encoding, is_ete);
-    while (tw_unit_register(arm->unit, encoding->register_count,
-                            &encoding->registers[encoding->register_count]) == TW_OK)
+    while (tw_etmv4_unit_register(arm->unit, &encoding->registers[encoding->register_count],
+                                  encoding->register_count) == TW_OK)
         encoding->register_count++;
-    if (!told(arm, tw_unit_read_register(arm->unit, "TRCTRACEIDR", &id)))
+    if (!told(arm, tw_etmv4_unit_read_register(arm->unit, &id, "TRCTRACEIDR")))
         return false;
     encoding->id = (uint8_t)(id & 0x7f);
-    return told(arm, tw_unit_write_register(arm->unit, "TRCPRGCTLR", 1));
+    return told(arm, tw_etmv4_unit_write_register(arm->unit, "TRCPRGCTLR", 1));
 }
 
 static bool begin_ete(struct encoding *encoding)
@@ -114,12 +115,13 @@ static bool begin_etmv4(struct encoding *encoding)
 static bool step(struct encoding *encoding, const struct tw_step *what)
 {
     struct arm *arm = encoding->unit;
-    const enum tw_status status = tw_unit_step(arm->unit, what);
+    const enum tw_status status = tw_etmv4_unit_step(arm->unit, what);
 
     if (status == TW_OK || !encoding->line)
         return told(arm, status);
     say("encode: %s: line %u: %s", encoding->options->arguments.items[0], encoding->line,
-        *tw_unit_fault(arm->unit) ? tw_unit_fault(arm->unit) : tw_status_name(status));
+        *tw_etmv4_unit_fault(arm->unit) ? tw_etmv4_unit_fault(arm->unit)
+                                        : tw_status_name(status));
     return false;
 }
 
@@ -127,9 +129,9 @@ static bool end(struct encoding *encoding)
 {
     struct arm *arm = encoding->unit;
 
-    if (!told(arm, tw_unit_write_register(arm->unit, "TRCPRGCTLR", 0)))
+    if (!told(arm, tw_etmv4_unit_write_register(arm->unit, "TRCPRGCTLR", 0)))
         return false;
-    encoding->bytes = tw_unit_output(arm->unit, &encoding->size);
+    encoding->bytes = tw_etmv4_unit_output(arm->unit, &encoding->size);
     return true;
 }
 
@@ -138,7 +140,7 @@ static void free_unit(struct encoding *encoding)
     struct arm *arm = encoding->unit;
 
     if (arm)
-        tw_unit_free(arm->unit);
+        tw_etmv4_unit_free(arm->unit);
 }
 
 const struct encoder encoder_ete = {

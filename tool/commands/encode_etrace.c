@@ -217,7 +217,7 @@ static bool end(struct encoding *encoding)
         say("encode: no memory");
         return false;
     }
-    tw_etrace_unit_trace(&riscv->config, riscv->unit);
+    tw_etrace_unit_trace(riscv->unit, &riscv->config);
     (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &riscv->config);
     data = riscv->config;
     data.is_data = true;

@@ -12,7 +12,7 @@ bool encode_open_image(struct encoding *encoding)
 {
     const struct list *files = &encoding->options->elfs;
 
-    if (tw_image_new(&encoding->image, NULL) != TW_OK) {
+    if (tw_image_new(&encoding->image, NULL, NULL) != TW_OK) {
         say("%s: no memory", encoding->options->command->name);
         return false;
     }

@@ -284,7 +284,7 @@ static enum tw_status feed_all(struct frames *frames, struct tw_unframer *unfram
         const uint8_t *bytes;
         size_t size;
         enum tw_status status =
-            tw_capture_read(frames->session->capture, buffer, offset, &bytes, &size);
+            tw_capture_read(frames->session->capture, &bytes, &size, buffer, offset);
 
         if (status == TW_OK) {
             size = size < window ? size : window;
@@ -320,7 +320,7 @@ static bool do_buffer(struct frames *frames, size_t buffer)
         .on_run_context = frames,
     };
     struct tw_unframer *unframer = NULL;
-    enum tw_status status = tw_unframer_new(&unframer, &config);
+    enum tw_status status = tw_unframer_new(&unframer, &config, NULL);
 
     frames->buffer = session_has_several(frames->session) ? about->name : NULL;
     frames->is_unframed = about->framing == TW_FRAMING_NONE;

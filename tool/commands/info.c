@@ -35,14 +35,14 @@ static enum tw_status scan_buffer(struct scan *scan, const struct tw_capture *ca
         .no_barrier = tw_capture_no_barrier(capture),
     };
     struct tw_unframer *unframer = NULL;
-    enum tw_status status = tw_unframer_new(&unframer, &config);
+    enum tw_status status = tw_unframer_new(&unframer, &config, NULL);
     uint64_t offset = 0;
 
     while (status == TW_OK) {
         const uint8_t *bytes;
         size_t size;
 
-        status = tw_capture_read(capture, buffer, offset, &bytes, &size);
+        status = tw_capture_read(capture, &bytes, &size, buffer, offset);
         if (status != TW_OK)
             break;
         size = size < WINDOW ? size : WINDOW;

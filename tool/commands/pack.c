@@ -264,7 +264,7 @@ static bool new_framer(struct pack *pack)
         !small_number(options, &config.fsync_frames, &options->fsync, "fsync") ||
         !small_number(options, &config.align, &options->align, "align"))
         return false;
-    status = tw_framer_new(&pack->framer, &config);
+    status = tw_framer_new(&pack->framer, &config, NULL);
     if (status == TW_E_ARGUMENT || status == TW_E_CONFIG)
         return options_wrong(options,
                              "--align, --repeat-id or --fsync does not fit this framing: "

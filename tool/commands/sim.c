@@ -95,10 +95,10 @@ static bool capture(void *context, const struct tw_sim_capture *capture)
     encode_describe_arm(encoding, capture->is_ete);
     encoding->register_count = 0;
     while (encoding->register_count < ENCODE_REGISTERS &&
-           tw_unit_register(capture->unit, encoding->register_count,
-                            &encoding->registers[encoding->register_count]) == TW_OK)
+           tw_etmv4_unit_register(capture->unit, &encoding->registers[encoding->register_count],
+                                  encoding->register_count) == TW_OK)
         encoding->register_count++;
-    if (tw_unit_read_register(capture->unit, "TRCTRACEIDR", &id) == TW_OK)
+    if (tw_etmv4_unit_read_register(capture->unit, &id, "TRCTRACEIDR") == TW_OK)
         encoding->id = (uint8_t)(id & 0x7f);
     encoding->bytes = capture->bytes;
     encoding->size = capture->size;
@@ -143,7 +143,7 @@ static int run_script(struct run *run, const struct options *options)
         return NOT_DONE;
     if (run->trace && !run->log)
         config.source = (struct tw_sim_source){ run, take, NULL };
-    status = tw_sim_run(&result, &fault, (const char *)script, size, &config);
+    status = tw_sim_run(&result, (const char *)script, size, &config, &fault);
     free(script);
     for (size_t i = 0; i < run->loaded_count; i++)
         free(run->loaded[i]);

@@ -82,7 +82,7 @@ static bool add_buffer(struct from *from, size_t number)
         const uint8_t *bytes;
         size_t size;
 
-        if (tw_capture_read(from->session.capture, number, at, &bytes, &size) != TW_OK)
+        if (tw_capture_read(from->session.capture, &bytes, &size, number, at) != TW_OK)
             break;
         if (at == 0 && size == about->size) {
             buffer->bytes = bytes;
@@ -110,7 +110,8 @@ static void find_ids(struct from *from, size_t buffer)
     const struct tw_snapshot_buffer *made = &from->buffers[buffer];
     struct tw_unframer *unframer = NULL;
 
-    if (config.framing != TW_FRAMING_NONE && tw_unframer_new(&unframer, &config) == TW_OK &&
+    if (config.framing != TW_FRAMING_NONE &&
+        tw_unframer_new(&unframer, &config, NULL) == TW_OK &&
         tw_unframer_feed(unframer, made->bytes, made->size) == TW_OK &&
         tw_unframer_finish(unframer) == TW_OK)
         for (size_t id = 0; id < 128; id++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "formats/code.h"
 #include "shared/rollback.h"
 
@@ -96,20 +97,13 @@ static void add_format(struct listing *listing, const char *format, ...)
     add_text(listing, text, size < LONGEST ? (size_t)size : LONGEST - 1);
 }
 
-/* A JSON string with its quotes. */
+/* A JSON string with its quotes; of about->source at most. */
 static void add_quoted(struct listing *listing, const char *text)
 {
-    add_text(listing, "\"", 1);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
+    char shown[TW_ESCAPE_JSON_MOST * 512];
 
-        if (c == '"' || c == '\\')
-            add_format(listing, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            add_format(listing, "\\u%04x", c);
-        else
-            add_text(listing, text, 1);
-    }
+    add_text(listing, "\"", 1);
+    add_text(listing, shown, tw_escape_json(shown, text, strlen(text)));
     add_text(listing, "\"", 1);
 }
 

@@ -66,6 +66,7 @@ static bool open_run(struct feed *feed, struct session *session, struct tw_run *
         .size = sizeof config,
         .filter = &filter,
         .order = feed->order,
+        .counter = feed->counter,
         .threads = (uint32_t)options->threads.value,
         .core_type = options->arch,
         .waits_on_error = options->on_error && strcmp(options->on_error, "wait") == 0,
@@ -124,9 +125,12 @@ static int run_one(struct feed *feed, size_t number, feed_fn *take, void *contex
     if (!open_run(feed, session, &feed->runs[number]))
         return NOT_DONE;
     session->progress = &feed->progress;
+    if (feed->begin)
+        feed->begin(context, feed->runs[number]);
     while ((status = tw_run_next(feed->runs[number], &part)) == TW_OK) {
         is_any |= part.kind == TW_PART_BEGIN;
-        status = take(context, feed->runs[number], &part);
+        if (take)
+            status = take(context, feed->runs[number], &part);
         if (status != TW_OK)
             break;
     }

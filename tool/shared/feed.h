@@ -19,6 +19,9 @@ struct feed {
     size_t count;
     struct progress progress;
     enum tw_order order;
+    const struct tw_run_counter *counter; /* gets the elements in place of `take`; or NULL */
+    void (*begin)(void *context,
+                  struct tw_run *run); /* before the first part of a run; or NULL */
 };
 
 /* Runs every capture of the command line through `take`.  DONE, or the exit status that says why not

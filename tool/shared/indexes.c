@@ -7,13 +7,13 @@
 
 enum { EXTRA_KEYS = 2 };
 
-static enum tw_status read_buffer(void *context, uint64_t offset, const uint8_t **bytes,
-                                  size_t *size)
+static enum tw_status read_buffer(void *context, const uint8_t **bytes, size_t *size,
+                                  uint64_t offset)
 {
     const struct subject *subject = context;
 
-    return tw_capture_read(subject->session->capture, subject->buffer,
-                           offset - subject->about.base, bytes, size);
+    return tw_capture_read(subject->session->capture, bytes, size, subject->buffer,
+                           offset - subject->about.base);
 }
 
 /* The options that decoders know as keys of their configuration. */

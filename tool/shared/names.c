@@ -105,7 +105,7 @@ static int load(struct names *names, size_t number)
     const struct session *session = names->session;
     struct tw_symbols **symbols = &names->images[number].symbols;
 
-    if (tw_symbols_new(symbols, NULL) != TW_OK) {
+    if (tw_symbols_new(symbols, NULL, NULL) != TW_OK) {
         say("out of memory");
         return NOT_DONE;
     }
@@ -222,7 +222,7 @@ struct tw_symbols *names_of_file(const struct names *names, uint32_t file)
 
     if (!names->files || !about)
         return NULL;
-    if (!names->files[file] && tw_symbols_new(&names->files[file], NULL) == TW_OK &&
+    if (!names->files[file] && tw_symbols_new(&names->files[file], NULL, NULL) == TW_OK &&
         about->state == TW_PERF_FILE_FOUND && is_elf(about->path) &&
         tw_symbols_add_elf(names->files[file], about->path, 0) != TW_OK)
         warn(names, names->files[file]);

@@ -358,7 +358,7 @@ static void help_option(struct output *out, const struct command *command, unsig
         const size_t size = strcspn(help, "\n");
 
         if (head[0] == 0 || width >= COLUMN - 1)
-            output_format(out, "%s%*s", head[0] ? "\n" : "", COLUMN, "");
+            output_format(out, head[0] ? "\n%*s" : "%*s", COLUMN, "");
         else
             output_format(out, "%*s", COLUMN - width, "");
         output_format(out, "%.*s\n", (int)size, help);
@@ -370,10 +370,14 @@ static void help_option(struct output *out, const struct command *command, unsig
 
 void options_help(struct output *out, const struct command *command)
 {
-    output_format(out, "usage: trackway %s %s\n\n%s\n", command->name, command->arguments,
-                  command->summary);
-    if (command->details)
-        output_format(out, "\n%s\n", command->details);
+    output_format(out, "usage: trackway %s ", command->name);
+    output_text(out, command->arguments);
+    output_format(out, "\n\n%s\n", command->summary);
+    if (command->details) {
+        output_text(out, "\n");
+        output_text(out, command->details);
+        output_text(out, "\n");
+    }
     output_text(out, "\nOptions:\n");
     for (unsigned key = 1; key < OPTION_COUNT; key++)
         if (takes(command, key))

@@ -254,7 +254,7 @@ int session_open(struct session *session, const struct options *options)
     *session = (struct session){ .options = options };
     if (!fill_options(session, &to))
         return BAD_USAGE;
-    if (tw_errors_new(&session->errors, &log) != TW_OK) {
+    if (tw_errors_new(&session->errors, &log, NULL) != TW_OK) {
         say("out of memory");
         return NOT_DONE;
     }

@@ -249,7 +249,7 @@ static enum tw_status feed(struct session *session)
 
     if (session->is_finished)
         return TW_END;
-    status = tw_capture_read(session->capture, session->buffer, session->fed, &bytes, &size);
+    status = tw_capture_read(session->capture, &bytes, &size, session->buffer, session->fed);
     if (status == TW_END) {
         session->is_finished = true;
         return tw_tree_finish(session->tree);

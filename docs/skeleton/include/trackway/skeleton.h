@@ -28,7 +28,7 @@ enum tw_skeleton_type {
 
 /* A plain value: nothing to free. */
 struct tw_skeleton_packet {
-    struct tw_packet head;
+    struct tw_packet base;
     union {
         uint8_t data;       /* DATA */
         uint64_t timestamp; /* TIMESTAMP */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counts by object, and what they come to. */
+#ifndef ANALYSIS_COVERAGE_H
+#define ANALYSIS_COVERAGE_H
+
+#include <trackway/coverage.h>
+
+#include "analysis/range_counts.h"
+
+/* A file with code, or the code of a capture that names none. */
+struct tw_covered_object {
+    struct tw_coverage_object about;
+    uint64_t key;
+    struct tw_range_counts counts; /* addresses as linked */
+    struct tw_symbols *symbols;    /* NULL: it has none */
+    struct tw_image *image;        /* its bytes: at an address as linked plus `bias` */
+    struct tw_view view;
+    uint64_t bias;
+
+    struct tw_code_count *code;
+    struct tw_branch_count *branches;
+    struct tw_target_count *targets;
+    struct tw_function_count *functions;
+    size_t code_count, branch_count, target_count, function_count;
+    size_t code_room, branch_room, target_room, function_room;
+};
+
+/* A line in one copy of the code. */
+struct tw_line_copy {
+    struct tw_line_count line;
+    uint64_t copy; /* which */
+};
+
+struct tw_coverage {
+    struct tw_run *run;
+    struct tw_covered_object **objects;
+    size_t object_count, object_room;
+    struct tw_line_copy *copies;
+    size_t copy_count, copy_room;
+    struct tw_line_count *lines;
+    size_t line_count;
+    struct tw_coverage_totals totals;
+    bool is_out;
+    const struct tw_allocator *allocator;
+    struct tw_allocator allocator_copy;
+};
+
+/* coverage_code.c: code, branches, functions and copies of lines of an object. */
+bool tw_coverage_walk(struct tw_coverage *coverage, struct tw_covered_object *object);
+/* coverage_lines.c: the copies of each line added up. */
+bool tw_coverage_add_lines(struct tw_coverage *coverage);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How often each range was executed, each way its last instruction went, and where indirect branches
+   led: all that coverage, edge profiles and compiler feedback need.  Order does not matter, so sums
+   of parts add up. */
+#ifndef ANALYSIS_RANGE_COUNTS_H
+#define ANALYSIS_RANGE_COUNTS_H
+
+#include <trackway/types.h>
+
+#include "base/map.h"
+
+struct tw_range_count {
+    uint64_t start;
+    uint32_t length;       /* in bytes */
+    uint32_t instructions; /* in it */
+    uint64_t taken; /* times that its last instruction was executed, or a branch was taken */
+    uint64_t not_taken;
+    uint32_t next; /* another that begins there; 0: none */
+    uint8_t isa;
+    uint8_t last; /* as in struct tw_element */
+    bool is_conditional;
+};
+
+/* Where an indirect branch, a return or an exception led. */
+struct tw_edge_count {
+    uint64_t from; /* address of the instruction */
+    uint64_t to;
+    uint64_t count;
+    uint32_t next; /* another from the same place; 0: none */
+    uint8_t kind;  /* enum tw_edge_kind */
+};
+
+enum tw_edge_kind { TW_EDGE_INDIRECT, TW_EDGE_CALL, TW_EDGE_RETURN, TW_EDGE_EXCEPTION_RETURN };
+
+struct tw_range_counts {
+    struct tw_range_count *ranges; /* from 1 on */
+    size_t range_count, range_room;
+    struct tw_edge_count *edges; /* from 1 on */
+    size_t edge_count, edge_room;
+    struct tw_map by_start, by_from;
+    uint64_t from;     /* of an indirect branch whose target comes next */
+    uint8_t from_kind; /* enum tw_edge_kind */
+    bool has_from;
+    uint64_t first; /* where the first range begins, if nothing but it came before: has_first */
+    bool has_first, has_begun;
+    uint64_t instructions;
+    uint64_t untraced; /* instructions that are counted, but not where */
+    uint64_t missing;  /* times that code was missing */
+    bool is_out;
+    const struct tw_allocator *allocator;
+    uint32_t recent[1024]; /* ranges by low bits of the address; 0: none */
+};
+
+void tw_range_counts_release(struct tw_range_counts *counts);
+/* Empties it, keeps the memory. */
+void tw_range_counts_clear(struct tw_range_counts *counts);
+/* Elements in the order of the trace.  is_resumed: they do not directly follow those before. */
+void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_element *elements,
+                          size_t number, bool is_resumed);
+/* Adds what was counted elsewhere, `bias` added to its addresses. */
+void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_counts *from,
+                         uint64_t bias);
+/* Adds what was counted of the trace right behind: an indirect branch at the seam leads there. */
+void tw_range_counts_join(struct tw_range_counts *counts, const struct tw_range_counts *later);
+
+/* The counts of a range, made when it is new; NULL when memory is out. */
+struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,
+                                             const struct tw_range_count *like);
+struct tw_edge_count *tw_range_counts_edge(struct tw_range_counts *counts,
+                                           const struct tw_edge_count *like);
+
+#endif

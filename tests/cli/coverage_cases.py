@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trackway coverage: counts of instructions, branches, targets and lines of programs whose truth is known."""
+import json
+import shutil
+import subprocess
+
+from calls_cases import DEMO, UNITS, programs, rows, truth_folder
+from harness import Skip, add_case, corpus, equal
+
+
+def lines_of(text, kind):
+    return [row for row in map(json.loads, text.splitlines()) if row["t"] == kind]
+
+
+def check_code(text, name):
+    got = [(int(row["st"], 16), int(row["en"], 16), row["count"])
+           for row in lines_of(text, "CODE") if row["count"]]
+    want = [(int(first, 16), int(last, 16), int(count))
+            for first, last, count in rows(name, "coverage")]
+    # Either may cut a run in two where the other does not.
+    firsts = {first for first, _, _ in want}
+    equal([hex(first) for first, _, _ in got if first not in firsts], [], "begins inside a run")
+    for first, last, count in want:
+        for address in (first, last):
+            equal([of for start, end, of in got if start <= address < end], [count], hex(address))
+    ends = sorted(last for _, last, _ in want)
+    for first, end, _ in got:  # nothing behind the last instruction that was executed
+        last = max(last for last in ends if last < end)
+        assert first <= last and end - last <= 4, (hex(first), hex(end))
+
+
+def check_edges(text, name):
+    branches, targets = {}, {}
+    for row in lines_of(text, "BRANCH"):
+        if row["taken"] or row["not_taken"]:
+            branches[int(row["pc"], 16)] = (row["taken"], row["not_taken"])
+    for row in lines_of(text, "TARGET"):
+        targets[int(row["pc"], 16), int(row["to"], 16)] = row["count"]
+    want_branches, want_targets = {}, {}
+    for start, to, kind, count in rows(name, "edges"):
+        start, to, count = int(start, 16), int(to, 16), int(count)
+        if kind in ("icall", "jump"):
+            want_targets[start, to] = count
+        # A jump without a condition is taken, too: it is no branch here; a return may have one.
+        if start in branches or kind == "not-taken":
+            taken, not_taken = want_branches.get(start, (0, 0))
+            want_branches[start] = ((taken, not_taken + count) if kind == "not-taken" else
+                                    (taken + count, not_taken))
+    equal(targets, want_targets, "targets")
+    equal(branches, want_branches, "branches")
+
+
+def equals_truth(name, unit):
+    def run(tool):
+        elf = truth_folder() / f"{name}.elf"
+        tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit,
+                 "-o", "capture")
+        text = tool.run("coverage", "capture", "--symbols", elf, "--format", "jsonl", "-q").out
+        check_code(text, name)
+        check_edges(text, name)
+    return run
+
+
+def info_lines(text):
+    found, name = {}, None
+    for line in text.splitlines():
+        if line.startswith("SF:"):
+            name = line.rsplit("/", 1)[-1].replace("SF:", "")
+        elif line.startswith("DA:"):
+            number, count = line[3:].split(",")[:2]
+            found[name, int(number)] = int(count)
+    return found
+
+
+def lines_equal_gcov(tool):
+    elf = truth_folder() / "a64-O0-counts.elf"
+    tool.run("encode", truth_folder() / "a64-O0-counts.exlog.gz", "--elf", elf, "--protocol", "etmv4",
+             "-o", "capture")
+    got = info_lines(tool.run("coverage", "capture", "--symbols", elf, "--format", "lcov", "-q").out)
+    want = info_lines((corpus() / "analysis" / "examples" / "counts-gcov.info").read_text())
+    common = [key for key in want if key in got]
+    assert len(common) > 20, common
+    equal({key: got[key] for key in common}, {key: want[key] for key in common}, "lines")
+
+
+def lcov_reads_it(tool):
+    if not shutil.which("lcov"):
+        raise Skip("no lcov")
+    tool.run("coverage", DEMO, "--format", "lcov", "-q", "-o", "demo.info")
+    done = subprocess.run(["lcov", "--rc", "lcov_branch_coverage=1", "--summary", "demo.info"],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    text = done.stdout.decode()
+    assert done.returncode == 0 and "lines......:" in text, text
+
+
+def twice_is_twice(tool):
+    one = lines_of(tool.run("coverage", DEMO, "--format", "jsonl", "-q").out, "CODE")
+    two = lines_of(tool.run("coverage", DEMO, DEMO, "--format", "jsonl", "-q").out, "CODE")
+    equal([[row["st"], 2 * row["count"]] for row in one], [[row["st"], row["count"]] for row in two], "twice")
+
+
+for each in programs():
+    for one in UNITS[each.split("-")[0]]:
+        add_case(f"coverage_{each}_{one}", equals_truth(each, one))
+add_case("coverage_lines_gcov", lines_equal_gcov)
+add_case("coverage_lcov", lcov_reads_it)
+add_case("coverage_several_captures", twice_is_twice)

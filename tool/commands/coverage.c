@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway coverage: what was executed and what was not. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <trackway/coverage.h>
+#include <trackway/formats.h>
+
+#include "commands/commands.h"
+#include "shared/feed.h"
+
+enum { BAR = 20 };
+
+struct coverage_command {
+    struct output out;
+    struct tw_coverage *coverage;
+};
+
+static void begin(void *context, struct tw_run *run)
+{
+    struct coverage_command *command = context;
+
+    tw_coverage_run(command->coverage, run);
+}
+
+static bool write_bytes(void *context, const void *bytes, size_t size)
+{
+    struct output *out = context;
+
+    output_bytes(out, bytes, size);
+    return !output_is_over(out);
+}
+
+static void print_share(struct output *out, uint64_t part, uint64_t all)
+{
+    const unsigned filled = all ? (unsigned)(part * BAR / all) : 0;
+
+    output_format(out, "%5.1f %% ", all ? 100.0 * (double)part / (double)all : 0.0);
+    for (unsigned i = 0; i < BAR; i++)
+        output_text(out, i < filled ? "#" : ".");
+}
+
+static void print_row(struct output *out, const char *name, uint64_t part, uint64_t all)
+{
+    output_format(out, "%-14s %10" PRIu64 " of %10" PRIu64 "  ", name, part, all);
+    print_share(out, part, all);
+    output_text(out, "\n");
+}
+
+/* A line for each source file. */
+static void print_files(struct coverage_command *command)
+{
+    const struct tw_line_count *line = tw_coverage_line(command->coverage, 0);
+    size_t i = 0;
+
+    if (line)
+        output_text(&command->out, "\nfiles (lines)\n");
+    while (line) {
+        const char *file = line->file;
+        uint64_t all = 0, covered = 0;
+
+        for (; line && strcmp(line->file, file) == 0;
+             line = tw_coverage_line(command->coverage, ++i)) {
+            all++;
+            covered += line->count != 0;
+        }
+        output_format(&command->out, "  %6" PRIu64 " of %6" PRIu64 "  ", covered, all);
+        print_share(&command->out, covered, all);
+        output_format(&command->out, "  %s\n", file);
+    }
+}
+
+static void print_functions(struct coverage_command *command)
+{
+    const struct tw_function_count *function;
+
+    output_text(&command->out, "\nfunctions (instructions)\n");
+    for (size_t i = 0; i < tw_coverage_object_count(command->coverage); i++) {
+        for (size_t k = 0; (function = tw_coverage_function(command->coverage, i, k)); k++) {
+            output_format(&command->out, "  %6" PRIu32 " of %6" PRIu32 "  ", function->covered,
+                          function->instructions);
+            print_share(&command->out, function->covered, function->instructions);
+            output_format(&command->out, "  %s\n", function->name);
+        }
+    }
+}
+
+/* Branches that went one way only: what testers look for first. */
+static void print_one_way(struct coverage_command *command)
+{
+    const struct tw_branch_count *branch;
+    bool has_any = false;
+
+    for (size_t i = 0; i < tw_coverage_object_count(command->coverage); i++) {
+        for (size_t k = 0; (branch = tw_coverage_branch(command->coverage, i, k)); k++) {
+            struct tw_source_line line = { NULL, 0 };
+
+            if (!branch->taken == !branch->not_taken)
+                continue;
+            if (!has_any)
+                output_text(&command->out, "\nbranches that went one way only\n");
+            has_any = true;
+            output_format(&command->out, "  0x%" PRIx64 " %-12s %10" PRIu64 " times",
+                          branch->address, branch->taken ? "always taken" : "never taken",
+                          branch->taken + branch->not_taken);
+            if (tw_coverage_source(command->coverage, i, &line, branch->address))
+                output_format(&command->out, "  %s:%" PRIu32, line.file, line.line);
+            output_text(&command->out, "\n");
+        }
+    }
+}
+
+static int print_text(struct coverage_command *command)
+{
+    struct tw_coverage_totals totals = { .size = sizeof totals };
+
+    if (!tw_coverage_totals(command->coverage, &totals))
+        return NOT_DONE;
+    print_row(&command->out, "instructions", totals.covered, totals.instructions);
+    print_row(&command->out, "branches both", totals.both, totals.branches);
+    print_row(&command->out, "functions", totals.functions_covered, totals.functions);
+    if (totals.lines)
+        print_row(&command->out, "lines", totals.lines_covered, totals.lines);
+    if (totals.lines && totals.unexplained)
+        output_format(&command->out, "%" PRIu64 " instructions come from no source line\n",
+                      totals.unexplained);
+    print_files(command);
+    print_functions(command);
+    print_one_way(command);
+    return DONE;
+}
+
+static int print(struct coverage_command *command, const struct options *options,
+                 const char *title)
+{
+    const char *name = options->format ? options->format : "text";
+    const struct tw_format *format = tw_format_by_name(name, TW_SUBJECT_COVERAGE);
+    const struct tw_subject subject = { .size = sizeof subject,
+                                        .title = title,
+                                        .coverage = command->coverage };
+    enum tw_status status;
+
+    if (!format)
+        return print_text(command);
+    status = tw_format_write(format, &subject, write_bytes, &command->out);
+    if (status == TW_E_MEMORY)
+        say("out of memory");
+    return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
+}
+
+static int run(const struct options *options)
+{
+    const struct tw_coverage_config config = { .size = sizeof config };
+    struct coverage_command command = { .coverage = NULL };
+    struct tw_run_counter counter;
+    struct feed feed = { .counter = &counter, .begin = begin };
+    struct tw_fault fault;
+    int status = NOT_DONE;
+
+    if (tw_coverage_new(&command.coverage, &config, &fault) == TW_OK) {
+        counter = tw_coverage_counter(command.coverage);
+        status = feed_run(&feed, options, NULL, &command);
+    } else {
+        say("%s", fault.text);
+    }
+    if ((status == DONE || status == DONE_WITH_LOSS) &&
+        tw_coverage_finish(command.coverage) != TW_OK) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
+    if ((status == DONE || status == DONE_WITH_LOSS) &&
+        !output_open(&command.out, options->output, options->color)) {
+        status = NOT_DONE;
+    } else if (status == DONE || status == DONE_WITH_LOSS) {
+        const int printed = print(&command, options, feed_title(&feed));
+
+        if (printed != DONE)
+            status = printed;
+        if (!output_close(&command.out, printed == DONE))
+            status = NOT_DONE;
+    }
+    tw_coverage_free(command.coverage);
+    feed_close(&feed);
+    return status;
+}
+
+static const uint8_t takes[] = {
+    O_BUFFER,     O_ID,         O_SOURCE,   O_FROM,      O_TO,         O_RANGE,
+    O_FUNCTION,   O_FRAMING,    O_PROTOCOL, O_CONFIG,    O_ARCH,       O_NO_BARRIER,
+    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
+    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
+    O_OUTPUT,     O_COLOR,      O_THREADS,  O_PROGRESS,  O_QUIET,      O_VERBOSE,
+    O_END,
+};
+
+const struct command command_coverage = {
+    .name = "coverage",
+    .arguments = "CAPTURE... [OPTION...]",
+    .summary = "what was executed and what was not: code, branches, lines, functions",
+    .details =
+        "text prints totals, files, functions, and the branches that went one way only;\n"
+        "lcov is for lcov and genhtml. All code of the program's ELF files is listed,\n"
+        "executed or not (--symbols, --image FILE). Several captures are added up.",
+    .formats = "text|jsonl|lcov",
+    .options = takes,
+    .least = 1,
+    .most = 4096,
+    .run = run,
+};
