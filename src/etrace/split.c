@@ -142,8 +142,8 @@ void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     goal_state(&decoder->goal, state);
     packet_state(decoder, follow, state);
     returns_state(decoder, state);
-    if (decoder->codec.shape.bpred_size)
-        tw_state_bytes(state, decoder->predictor, (size_t)1 << decoder->codec.shape.bpred_size);
+    /* Without prediction there is still one counter, which damaged trace may come to. */
+    tw_state_bytes(state, decoder->predictor, (size_t)1 << decoder->codec.shape.bpred_size);
     if (state->loads)
         decoder->epoch = follow->code->epoch;
 }

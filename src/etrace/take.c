@@ -403,7 +403,10 @@ static void resume(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned last = packet->branches ? packet->branches - 1u : 0;
+    const unsigned type = packet->base.type;
+    /* Packets without a branch map leave the member of an earlier packet. */
+    const unsigned branches =
+        type == TW_ETRACE_F1 || type == TW_ETRACE_F0S1 ? packet->branches : 0;
 
     /* What was missed has changed the predictor and the return stack. */
     if (!has_address(packet) ||
@@ -412,8 +415,8 @@ static void resume(struct tw_stage *stage)
     if (!tw_etrace_place_at(stage, packet->address))
         return;
     decoder->state = TW_ETRACE_TRACING;
-    if (packet->branches && tw_etrace_is_branch(stage, packet->address)) {
-        decoder->map = packet->branch_map >> last & 1;
+    if (branches && tw_etrace_is_branch(stage, packet->address)) {
+        decoder->map = packet->branch_map >> (branches - 1) & 1;
         decoder->count = 1;
     }
 }
