@@ -226,10 +226,10 @@ static const struct tw_index *index_of(const struct tw_indexes *indexes,
 
     for (size_t i = 0; i < tw_index_file_count(indexes->file); i++) {
         const struct tw_index *index = tw_index_file_get(indexes->file, i);
-        const struct tw_index_about about = tw_index_about(index);
+        const struct tw_index_about *about = tw_index_about(index);
 
-        if (strncmp(about.name, buffer->name, strlen(about.name)) == 0 &&
-            about.base == buffer->offset)
+        if (strncmp(about->name, buffer->name, strlen(about->name)) == 0 &&
+            about->base == buffer->offset)
             return index;
         if (!first)
             first = index;
@@ -272,9 +272,9 @@ const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buffer, bo
     const struct tw_index_capture *capture;
 
     if (found) {
-        const struct tw_index_about of = tw_index_about(found);
+        const struct tw_index_about *of = tw_index_about(found);
 
-        if (of.detail == TW_INDEX_FULL && of.is_complete)
+        if (of->detail == TW_INDEX_FULL && of->is_complete)
             return found;
     }
     if (tw_run_index_capture(run, &capture, buffer) != TW_OK ||

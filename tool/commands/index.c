@@ -73,42 +73,42 @@ static const char *event_name(unsigned kind)
 
 static void show_head(struct work *work, const struct tw_index *index)
 {
-    const struct tw_index_about about = tw_index_about(index);
+    const struct tw_index_about *about = tw_index_about(index);
     struct output *out = &work->out;
 
     if (work->is_json) {
         output_text(out, "{\"t\":\"INDEX\",\"buf\":");
-        output_json_text(out, about.name);
+        output_json_text(out, about->name);
         output_format(out,
                       ",\"framing\":\"%s\",\"detail\":\"%s\",\"base\":%" PRIu64
                       ",\"bytes\":%" PRIu64 ",\"indexed\":%" PRIu64 ",\"block\":%" PRIu32
                       ",\"blocks\":%" PRIu64 ",\"events\":%" PRIu64 ",\"frames\":%" PRIu64
                       ",\"sync_bytes\":%" PRIu64 ",\"unknown_bytes\":%" PRIu64 "}\n",
-                      tw_framing_name(about.framing), detail_name(about.detail), about.base,
-                      about.bytes, about.indexed, about.block_bytes, about.blocks, about.events,
-                      about.frames.frames, about.frames.sync_bytes,
-                      about.frames.bytes_by_id[TW_ID_UNKNOWN]);
+                      tw_framing_name(about->framing), detail_name(about->detail), about->base,
+                      about->bytes, about->indexed, about->block_bytes, about->blocks,
+                      about->events, about->frames.frames, about->frames.sync_bytes,
+                      about->frames.bytes_by_id[TW_ID_UNKNOWN]);
         return;
     }
     output_format(out, "%s: %" PRIu64 " bytes, framing %s, blocks of %" PRIu32 ", %s index",
-                  about.name, about.bytes, tw_framing_name(about.framing), about.block_bytes,
-                  detail_name(about.detail));
-    if (!about.is_complete)
-        output_format(out, ", %" PRIu64 " bytes indexed", about.indexed);
+                  about->name, about->bytes, tw_framing_name(about->framing),
+                  about->block_bytes, detail_name(about->detail));
+    if (!about->is_complete)
+        output_format(out, ", %" PRIu64 " bytes indexed", about->indexed);
     output_text(out, "\n");
-    if (about.framing != TW_FRAMING_NONE)
+    if (about->framing != TW_FRAMING_NONE)
         output_format(out,
                       "  %" PRIu64 " frames, %" PRIu64 " bytes of sync, %" PRIu64
                       " bytes of unknown ID, %" PRIu64 " events\n",
-                      about.frames.frames, about.frames.sync_bytes,
-                      about.frames.bytes_by_id[TW_ID_UNKNOWN], about.events);
+                      about->frames.frames, about->frames.sync_bytes,
+                      about->frames.bytes_by_id[TW_ID_UNKNOWN], about->events);
 }
 
 static void show_parts(struct work *work, const struct tw_index *index)
 {
     uint64_t from, to;
 
-    if (tw_index_about(index).is_complete)
+    if (tw_index_about(index)->is_complete)
         return;
     for (uint64_t i = 0; tw_index_part(index, &from, &to, i) == TW_OK; i++)
         output_format(&work->out,
@@ -121,9 +121,10 @@ static void show_parts(struct work *work, const struct tw_index *index)
 static void show_stream(struct work *work, const struct tw_index *index,
                         const struct tw_index_stream *stream)
 {
-    const struct tw_index_about about = tw_index_about(index);
-    const uint64_t bytes =
-        about.framing == TW_FRAMING_NONE ? about.indexed : about.frames.bytes_by_id[stream->id];
+    const struct tw_index_about *about = tw_index_about(index);
+    const uint64_t bytes = about->framing == TW_FRAMING_NONE
+                               ? about->indexed
+                               : about->frames.bytes_by_id[stream->id];
     struct output *out = &work->out;
 
     output_format(out,
@@ -173,7 +174,7 @@ static void show_ids(struct work *work, const struct tw_index_block *block)
 
 static void show_blocks(struct work *work, const struct tw_index *index)
 {
-    struct tw_index_block block;
+    struct tw_index_block block = { .size = sizeof block };
 
     for (uint64_t i = 0; tw_index_block(index, &block, i) == TW_OK; i++) {
         if (!block.bytes)
@@ -214,7 +215,7 @@ static void show_entry(struct work *work, const struct tw_index_entry *entry)
 static void show_stream_blocks(struct work *work, const struct tw_index *index, size_t stream,
                                uint8_t id)
 {
-    struct tw_index_stream_block block;
+    struct tw_index_stream_block block = { .size = sizeof block };
 
     for (uint64_t i = 0; tw_index_stream_block(index, &block, stream, i) == TW_OK; i++) {
         if (!block.counts[TW_INDEX_SYNC] && !block.counts[TW_INDEX_TIME])
@@ -236,7 +237,7 @@ static int show(struct work *work, const struct subject *subject)
 {
     const struct tw_index *index =
         work->indexes.has_file ? indexes_find(&work->indexes, subject, true) : NULL;
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
 
     if (!work->indexes.has_file) {
         say("%s is not there; \"trackway index build\" makes it", work->indexes.path);
@@ -292,7 +293,7 @@ static int find(struct work *work, const struct subject *subject)
 {
     const struct tw_index *index = indexes_need(&work->indexes, subject, false);
     const struct point *point = &work->point;
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     struct tw_index_entry entry;
 
     if (!index)

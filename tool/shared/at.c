@@ -76,7 +76,7 @@ static bool is_wanted(const struct session *session, uint8_t id)
 uint64_t point_count(const struct tw_index *index, const struct session *session,
                      enum tw_index_kind kind)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     uint64_t count = 0;
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
@@ -94,7 +94,7 @@ uint64_t point_count(const struct tw_index *index, const struct session *session
 static bool only_stream(const struct tw_index *index, const struct session *session,
                         size_t *number)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     unsigned count = 0;
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
@@ -116,7 +116,7 @@ enum tw_status point_nth(const struct tw_index *index, struct tw_index_entry *en
     if (only_stream(index, session, &only))
         return tw_index_find_nth(index, entry, only, kind, nth);
     for (;; nth--) {
-        struct tw_index_stream stream;
+        struct tw_index_stream stream = { .size = sizeof stream };
         struct tw_index_entry other;
         size_t first = SIZE_MAX;
 
@@ -150,7 +150,7 @@ static const uint64_t *wanted_ids(const struct session *session)
 /* With several buffers: whether the time is reached in this one. */
 static bool reaches(const struct tw_index *index, const struct session *session, uint64_t time)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
         if (is_wanted(session, stream.id) && stream.counts[TW_INDEX_TIME] &&

@@ -217,10 +217,10 @@ static const struct tw_index *index_of(const struct indexes *indexes,
 
     for (size_t i = 0; i < tw_index_file_count(indexes->file); i++) {
         const struct tw_index *index = tw_index_file_get(indexes->file, i);
-        const struct tw_index_about about = tw_index_about(index);
+        const struct tw_index_about *about = tw_index_about(index);
 
-        if (strncmp(about.name, buffer->name, strlen(about.name)) == 0 &&
-            about.base == subject->about.base)
+        if (strncmp(about->name, buffer->name, strlen(about->name)) == 0 &&
+            about->base == subject->about.base)
             return index;
         if (!first)
             first = index;
@@ -265,9 +265,9 @@ const struct tw_index *indexes_need(struct indexes *indexes, const struct subjec
     struct tw_fault fault = { TW_OK, "" };
 
     if (found) {
-        const struct tw_index_about about = tw_index_about(found);
+        const struct tw_index_about *about = tw_index_about(found);
 
-        if (about.detail == TW_INDEX_FULL && about.is_complete)
+        if (about->detail == TW_INDEX_FULL && about->is_complete)
             return found;
     }
     if (indexes->session->options->verbose)
