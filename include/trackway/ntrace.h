@@ -158,7 +158,7 @@ enum tw_ntrace_fault {
 
 /* A packet: a plain value, nothing to free.  Members that its type does not have are 0. */
 struct tw_ntrace_packet {
-    struct tw_packet packet;
+    struct tw_packet base;
     uint8_t tcode;
     uint8_t has;   /* TW_NTRACE_HAS_... */
     uint8_t odd;   /* TW_NTRACE_ODD_... */

@@ -226,6 +226,7 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader)
     }
     if (status != TW_OK)
         return tw_fail(&run->fault, status, "cannot begin at 0x%" PRIx64, seek->offset);
+    tw_note_that(run, "begins at 0x%" PRIx64 " for 0x%" PRIx64, seek->from, seek->offset);
     reader->fed = seek->from - seek->base;
     return TW_OK;
 }

@@ -108,8 +108,6 @@ void accesses_take(struct accesses *accesses, struct output *out, const struct s
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
-        if (!session_wants_index(session, element->index))
-            continue;
         if (element->type == TW_ELEMENT_ERROR)
             session_say_error(session, element, batch->id);
         if (element->type != TW_ELEMENT_DATA_ADDR && element->type != TW_ELEMENT_DATA_VALUE)
