@@ -134,7 +134,7 @@ static void put_flow(struct tw_members *out, const struct tw_ntrace_packet *pack
         tw_put(out, SYNC, packet->sync);
     if (rule->btype_mask)
         tw_put(out, BTYPE, packet->btype);
-    if (packet->packet.type == TW_NTRACE_PROG_TRACE_CORRELATION) {
+    if (packet->base.type == TW_NTRACE_PROG_TRACE_CORRELATION) {
         tw_put(out, EVCODE, packet->code);
         tw_put(out, CDF, packet->cdf);
     }
@@ -147,7 +147,7 @@ static void put_flow(struct tw_members *out, const struct tw_ntrace_packet *pack
 
 static void put_message(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_NTRACE_OWNERSHIP:
         tw_put(out, PROCESS, packet->process);
         break;
@@ -195,11 +195,11 @@ static void put_members(struct tw_members *out, const struct tw_protocol *protoc
                         const void *any)
 {
     const struct tw_ntrace_packet *packet = any;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     (void)protocol;
     if (type == TW_NTRACE_IDLE)
-        tw_put(out, N, packet->packet.size);
+        tw_put(out, N, packet->base.size);
     else if (type != TW_NTRACE_NOT_SYNC)
         tw_put(out, TCODE, packet->tcode);
     if (type < TW_NTRACE_VENDOR)

@@ -45,6 +45,14 @@ void tw_element_message(struct tw_text *out, const struct tw_element *e)
     case TW_ERROR_UNSUPPORTED:
         tw_text_add(out, "trace of a kind that cannot be decoded");
         break;
+    case TW_ERROR_UNSYNCED:
+        tw_text_add(out, "packets before the first synchronization");
+        break;
+    case TW_ERROR_ENCODER_MODE:
+        tw_text_add(out, "encoder mode ");
+        tw_text_decimal(out, e->error_detail);
+        tw_text_add(out, " is not branch trace: its packets are passed over");
+        break;
     default:
         tw_text_add(out, tw_error_code_name(e->error));
     }

@@ -329,7 +329,8 @@ static void put_itm(struct tw_members *out, const struct tw_element *e)
 
 static void put_data_address(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put(out, ADDR, e->data_address);
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, ADDR, e->data_address);
     tw_put(out, SIZE, e->size);
     tw_put_text(out, DIR, data_word(e->kind));
     tw_put_text(out, DATA_WORD, data_word(e->kind));
@@ -339,7 +340,8 @@ static void put_data_address(struct tw_members *out, const struct tw_element *e)
 
 static void put_data_value(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put(out, VALUE, e->data_value);
+    if (e->flags & TW_DATA_HAS_VALUE)
+        tw_put(out, VALUE, e->data_value);
     tw_put(out, DATA_VALUE, e->data_value);
     tw_put(out, SIZE, e->size);
     if (e->flags & TW_DATA_HAS_ADDRESS)
