@@ -31,7 +31,7 @@ SECOND = {
     "path": ["test_etmv4", "test_etmv4_decode", "test_ete", "test_etmv3", "test_ptm",
              "test_etrace_decode", "test_etmv4_unit_random", *DECODING],
     "etmv4": ["test_ete", *DECODING],
-    "ete": ["test_etmv4", "test_etmv4_decode", *DECODING],
+    "ete": ["test_etmv4", "test_etmv4_decode", "test_etmv4_unit_register", *DECODING],
     "etmv3": DECODING,
     "ptm": DECODING,
     "itm": ["cli:channels_cases", *DECODING],
@@ -57,7 +57,7 @@ SECOND = {
     "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "cli:corpus_cases"],
     "armv7": ["test_etmv3", "test_etmv3_batch", "test_etmv3_data", "test_ptm", "test_ptm_batch",
               *DECODING],
-    "": ["test_tree", "test_capture", "test_vectors"],
+    "": ["test_tree", "test_tree_registry", "test_capture", "test_vectors"],
 }
 OTHER = DECODING  # of a folder that has no row yet
 # Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
