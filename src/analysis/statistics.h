@@ -41,6 +41,10 @@ struct tw_statistics {
     /* Packets: rows of the buffer at work, by ID. */
     uint32_t packet_buffer;
     struct tw_statistics_row *packet_rows[256];
+    struct tw_run *packets; /* that is read to its end; NULL: none */
+    bool is_beside;         /* ... by a thread of its own */
+    pthread_t thread;
+    enum tw_status packet_status;
     struct tw_packet_count *types; /* for the caller */
     size_t type_room;
 };

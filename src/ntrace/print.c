@@ -90,7 +90,7 @@ static void json_flow(struct tw_text *out, const struct tw_ntrace_packet *packet
         tw_json_u64(out, "sync", packet->sync);
     if (rule->btype_mask)
         tw_json_u64(out, "btype", packet->btype);
-    if (packet->packet.type == TW_NTRACE_PROG_TRACE_CORRELATION) {
+    if (packet->base.type == TW_NTRACE_PROG_TRACE_CORRELATION) {
         tw_json_u64(out, "evcode", packet->code);
         tw_json_u64(out, "cdf", packet->cdf);
     }
@@ -103,7 +103,7 @@ static void json_flow(struct tw_text *out, const struct tw_ntrace_packet *packet
 
 static void json_message(struct tw_text *out, const struct tw_ntrace_packet *packet)
 {
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_NTRACE_OWNERSHIP:
         tw_json_hex(out, "process", packet->process);
         break;
@@ -136,10 +136,10 @@ static void json_message(struct tw_text *out, const struct tw_ntrace_packet *pac
 
 void tw_ntrace_json(struct tw_text *out, const struct tw_ntrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type == TW_NTRACE_IDLE)
-        tw_json_u64(out, "n", packet->packet.size);
+        tw_json_u64(out, "n", packet->base.size);
     else if (type != TW_NTRACE_NOT_SYNC)
         tw_json_u64(out, "tcode", packet->tcode);
     if (type < TW_NTRACE_VENDOR)
@@ -164,7 +164,7 @@ void tw_ntrace_print(struct tw_text *out, const struct tw_ntrace_packet *packet)
     struct tw_text json = tw_text_in(buffer, sizeof buffer);
 
     tw_ntrace_json(&json, packet);
-    tw_text_add(out, tw_ntrace_type_name(packet->packet.type));
+    tw_text_add(out, tw_ntrace_type_name(packet->base.type));
     if (json.size)
         tw_text_char(out, ' ');
     for (size_t i = 0; i < json.size; i++) {

@@ -357,12 +357,11 @@ size_t tw_run_source_count(const struct tw_run *run)
     return run->at_work ? run->at_work->source_count : 0;
 }
 
-const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint32_t source)
+const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint8_t id)
 {
     const struct tw_reader *reader = run->at_work;
 
-    for (unsigned id = 0; reader && reader->tree && id < TW_RUN_IDS; id++)
-        if (reader->source_of[id] == source)
-            return tw_tree_source_stats(reader->tree, (uint8_t)id);
-    return NULL;
+    if (!reader || !reader->tree || reader->source_of[id % TW_RUN_IDS] == TW_NONE)
+        return NULL;
+    return tw_tree_source_stats(reader->tree, id);
 }

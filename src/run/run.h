@@ -209,6 +209,7 @@ bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
 /* The buffer that holds the place was given: those behind it are decoded from their start. */
 void tw_seek_end(struct tw_run *run);
 void tw_warn(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
+void tw_note_that(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
 
 /* ---- run.c ---- */
 

@@ -5,9 +5,12 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include <trackway/index.h>
+
 #include "base/fault.h"
 #include "base/held.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "path/follow.h"
 #include "stage/position.h"
 #include "tree/branch.h"
@@ -466,6 +469,45 @@ static void decoder_reset(void *decoder)
     begin(decoder, true);
 }
 
+/* ---- Indexes */
+
+static unsigned notes(uint64_t *state, struct tw_index_note *out, const void *reader,
+                      const void *packet)
+{
+    const struct tw_custom *custom = ((const struct reader *)reader)->custom;
+    struct tw_protocol_note given[TW_PROTOCOL_NOTES] = { { 0, 0 } };
+    size_t count;
+
+    (void)state; /* the caller has a reader of its own */
+    if (!custom->about.notes) {
+        switch (tw_type_kind(&custom->table, ((const struct tw_packet *)packet)->type)) {
+        case TW_PACKET_SYNC:
+            return tw_note(out, TW_INDEX_SYNC, 1);
+        case TW_PACKET_OVERFLOW:
+            return tw_note(out, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
+        case TW_PACKET_DISCARD:
+            return tw_note(out, TW_INDEX_LOSS, TW_REASON_DISCARD);
+        default:
+            return 0;
+        }
+    }
+    count = custom->about.notes((const char *)reader + aligned(sizeof(struct reader)), given,
+                                packet);
+    if (count > TW_PROTOCOL_NOTES)
+        count = TW_PROTOCOL_NOTES;
+    for (size_t i = 0; i < count; i++)
+        (void)tw_note(&out[i], given[i].kind < TW_INDEX_KINDS ? given[i].kind : TW_INDEX_INFO,
+                      given[i].value);
+    return (unsigned)count;
+}
+
+static void restore(void *decoder, const uint64_t *words)
+{
+    struct decoder *d = decoder;
+
+    d->custom->about.restore(d->state, words);
+}
+
 static void code_config(struct tw_code_config *code, const void *config)
 {
     (void)code; /* the tree knows the rest */
@@ -500,7 +542,8 @@ static void fill_table(struct tw_custom *custom)
     custom->table = (struct tw_protocol){
         .name = about->name,
         .title = about->title ? about->title : about->name,
-        .flags = about->follows ? TW_PROTOCOL_FOLLOWS : 0,
+        .flags = (about->follows ? TW_PROTOCOL_FOLLOWS : 0u) |
+                 (about->adds_up ? TW_PROTOCOL_SUMS : 0u),
         .config_size = aligned(sizeof(struct config)) + about->config_size,
         .reader_size = reader,
         .decoder_size = aligned(sizeof(struct decoder)) + reader + aligned(about->packet_size) +
@@ -519,28 +562,37 @@ static void fill_table(struct tw_custom *custom)
         .decode = about->decode ? decode : NULL,
         .end = end,
         .decoder_reset = decoder_reset,
+        .notes = notes,
+        .restore = about->restore ? restore : NULL,
         .custom = custom,
     };
+}
+
+enum tw_status tw_custom_add(struct tw_custom **list, const struct tw_custom_protocol *protocol,
+                             const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    struct tw_custom_protocol copy;
+    struct tw_custom *custom;
+
+    TW_TRY(TW_SIZED_TAKE(&copy, protocol, "tw_custom_protocol", fault));
+    if (!copy.name || !copy.read || !copy.reader_lost || !copy.type_name || !copy.packet_max ||
+        copy.packet_size < sizeof(struct tw_packet))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_custom_protocol is not complete");
+    if (tw_protocol_by_name(copy.name) || tw_custom_by_name(*list, copy.name))
+        return tw_fail(fault, TW_E_ARGUMENT, "there is a protocol '%s' already", copy.name);
+    custom = tw_take(allocator, sizeof *custom);
+    if (!custom)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a protocol");
+    custom->about = copy;
+    fill_table(custom);
+    custom->next = *list;
+    *list = custom;
+    return TW_OK;
 }
 
 enum tw_status tw_tree_add_protocol(struct tw_tree *tree,
                                     const struct tw_custom_protocol *protocol)
 {
-    struct tw_custom *custom;
-
-    if (protocol->size != sizeof *protocol || !protocol->name || !protocol->read ||
-        !protocol->reader_lost || !protocol->type_name || !protocol->packet_max ||
-        protocol->packet_size < sizeof(struct tw_packet))
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_custom_protocol is not complete");
-    if (tw_protocol_by_name(protocol->name) || tw_custom_by_name(tree->customs, protocol->name))
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there is a protocol '%s' already",
-                       protocol->name);
-    custom = tw_take(tree->config.allocator, sizeof *custom);
-    if (!custom)
-        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a protocol");
-    custom->about = *protocol;
-    fill_table(custom);
-    custom->next = tree->customs;
-    tree->customs = custom;
-    return TW_OK;
+    return tree ? tw_custom_add(&tree->customs, protocol, tree->config.allocator, &tree->fault)
+                : TW_E_ARGUMENT;
 }

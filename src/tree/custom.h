@@ -14,6 +14,9 @@ struct tw_custom {
     struct tw_custom *next;
 };
 
+/* Adds a protocol to a list. */
+enum tw_status tw_custom_add(struct tw_custom **list, const struct tw_custom_protocol *protocol,
+                             const struct tw_allocator *allocator, struct tw_fault *fault);
 /* NULL: there is none of this name. */
 const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const char *name);
 /* Tells a fresh config whose it is; before configure. */

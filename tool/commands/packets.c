@@ -4,24 +4,35 @@
 #include "formats/lines.h"
 #include "shared/session.h"
 
-static bool list_buffer(void *context, struct session *session, size_t buffer)
+static int list_packets(struct session *session, struct lines *lines)
 {
-    struct lines *lines = context;
     struct tw_packet_view view = { .size = sizeof view };
-    enum tw_status status;
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = TW_END;
 
-    lines_set_buffer(lines, session_has_several(session)
-                                ? tw_capture_buffer(session->capture, buffer)->name
-                                : NULL);
-    while ((status = session_next_packet(session, &view)) == TW_OK) {
-        if (!session_wants_id(session, view.packet->id) ||
-            !session_wants_index(session, view.packet->index))
-            continue;
-        lines_packet(lines, &view);
-        if (output_is_over(lines->out))
-            return true;
+    while (!output_is_over(lines->out) &&
+           (status = session_next_packet(session, &part, &view)) == TW_OK) {
+        if (part.kind == TW_PART_BEGIN)
+            lines_set_buffer(lines, session_has_several(session)
+                                        ? tw_capture_buffer(session->capture, part.buffer)->name
+                                        : NULL);
+        else if (part.kind == TW_PART_ELEMENTS)
+            lines_packet(lines, &view);
     }
-    return status == TW_END;
+    return session_end(session, status);
+}
+
+static int list(struct session *session, struct lines *lines)
+{
+    struct session_wish wish;
+    int status = NOT_DONE;
+
+    if (session_wish(session, &wish)) {
+        wish.config.packets_only = true;
+        status = session_start(session, &wish);
+    }
+    session_wish_free(&wish);
+    return status == DONE ? list_packets(session, lines) : status;
 }
 
 static int run(const struct options *options)
@@ -44,7 +55,7 @@ static int run(const struct options *options)
         if (lines.format == LINES_CSV)
             csv_head(&lines.csv, &out);
         session.out = &out;
-        status = session_run(&session, true, list_buffer, &lines);
+        status = list(&session, &lines);
     }
     if (!output_close(&out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;

@@ -276,7 +276,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
-        "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte",
+        "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte; of ntrace:\ntrTeInstSyncMode ..., fifo, cycles-per-byte, short-messages",
         .offset = AT(unit), .kind = KIND_TEXT },
 
     [O_KEY] = { "key", "KIND", "tid|core|context",
