@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
 
 struct tw_text tw_text_in(char *buffer, size_t room)
@@ -143,22 +144,32 @@ void tw_json_hex(struct tw_text *text, const char *key, uint64_t value)
     tw_text_char(text, '"');
 }
 
+typedef size_t escape_fn(char *out, const char *text, size_t size);
+
+/* Character by character: what does not fit is not begun. */
+static void add_escaped(struct tw_text *text, const char *value, escape_fn *escape)
+{
+    const size_t size = strlen(value);
+    char piece[4 * TW_ESCAPE_JSON_MOST];
+
+    for (size_t i = 0, step; i < size && !text->failed; i += step) {
+        step = tw_utf8_size(value + i, size - i);
+        if (!step)
+            step = 1;
+        tw_text_add_size(text, piece, escape(piece, value + i, step));
+    }
+}
+
+void tw_text_escaped(struct tw_text *text, const char *value)
+{
+    add_escaped(text, value, tw_escape_text);
+}
+
 void tw_json_text(struct tw_text *text, const char *key, const char *value)
 {
     tw_json_key(text, key);
     tw_text_char(text, '"');
-    for (; *value; value++) {
-        const unsigned char c = (unsigned char)*value;
-
-        if (c == '"' || c == '\\') {
-            tw_text_char(text, '\\');
-            tw_text_char(text, (char)c);
-        } else if (c < 0x20) {
-            tw_text_format(text, "\\u%04x", c);
-        } else {
-            tw_text_char(text, (char)c);
-        }
-    }
+    add_escaped(text, value, tw_escape_json);
     tw_text_char(text, '"');
 }
 

@@ -27,6 +27,8 @@ void tw_text_clear(struct tw_text *text);
 void tw_text_add(struct tw_text *text, const char *chars);
 void tw_text_add_size(struct tw_text *text, const char *chars, size_t size);
 void tw_text_char(struct tw_text *text, char c);
+/* With escapes for what a terminal would obey: names from captures. */
+void tw_text_escaped(struct tw_text *text, const char *value);
 void tw_text_format(struct tw_text *text, const char *format, ...) TW_PRINTF(2, 3);
 
 /* Fast forms of what listings print most. */

@@ -47,6 +47,8 @@ static TW_NOINLINE uint32_t follow_link(struct tw_follow *follow, uint32_t place
 {
     struct tw_element none[TW_FOLLOW_MOST];
 
+    if (place == TW_NEXT_NEEDED)
+        follow->isa = follow->blocks->blocks[from].isa;
     if (place != TW_NEXT_UNKNOWN && place != TW_NEXT_SPECIAL)
         return place;
     follow->at = place;

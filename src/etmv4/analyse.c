@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv4 and ETE, stage 3: what was committed becomes elements; the follower finds the path. */
+/* ETMv4 and ETE, step 3: what was committed becomes elements; the follower finds the path. */
 #include "etmv4/decode.h"
 
 /* M profile: no code ran since the last exception. */
@@ -24,13 +24,12 @@ static uint32_t space_of(const struct tw_etmv4_context *context)
     return spaces[security_of(context)][context->el & 3];
 }
 
-static void emit_context(struct tw_etmv4_run *run, const struct tw_etmv4_context *context,
+static void emit_context(struct tw_stage *stage, const struct tw_etmv4_context *context,
                          uint64_t index)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
-    struct tw_element *out = run->out++;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_element *out = tw_stage_add(stage, TW_ELEMENT_PE_CONTEXT, index);
 
-    *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_PE_CONTEXT };
     out->isa = tw_etmv4_isa(decoder, context->sf, decoder->sub_isa);
     out->flags = TW_CONTEXT_HAS_EL;
     if (context->sf)
@@ -46,102 +45,96 @@ static void emit_context(struct tw_etmv4_run *run, const struct tw_etmv4_context
 }
 
 /* After Trace Info the return stack is pushed again once address and context have come. */
-static void unblock(struct tw_etmv4_run *run)
+static void unblock(struct tw_stage *stage)
 {
-    const struct tw_etmv4_decoder *decoder = run->decoder;
+    const struct tw_etmv4_decoder *decoder = stage->decoder;
 
-    run->follow->push_is_blocked = decoder->push_needs_address || decoder->push_needs_context;
+    stage->follow->push_is_blocked = decoder->push_needs_address || decoder->push_needs_context;
 }
 
 /* Address and context are both known: that is the place. */
-static void settle(struct tw_etmv4_run *run)
+static void settle(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (!decoder->has_context || !decoder->has_address)
         return;
-    tw_follow_jump(run->follow, decoder->address,
+    tw_follow_jump(stage->follow, decoder->address,
                    tw_etmv4_isa(decoder, decoder->sf, decoder->sub_isa));
 }
 
-static void take_context(struct tw_etmv4_run *run, const struct tw_etmv4_context *context,
+static void take_context(struct tw_stage *stage, const struct tw_etmv4_context *context,
                          uint64_t index)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool changes_isa = decoder->sf != context->sf;
 
     decoder->shown = *context;
     decoder->sf = context->sf;
     decoder->push_needs_context = false;
-    unblock(run);
-    emit_context(run, context, index);
-    tw_follow_context(run->follow, space_of(context), run->out - 1);
+    unblock(stage);
+    emit_context(stage, context, index);
+    tw_follow_context(stage->follow, space_of(context), stage->out - 1);
     if (!decoder->has_context) {
         decoder->has_context = true;
-        settle(run);
-    } else if (changes_isa && run->follow->at != TW_NEXT_NEEDED) {
+        settle(stage);
+    } else if (changes_isa && stage->follow->at != TW_NEXT_NEEDED) {
         /* It belongs to the address that has just come. */
-        tw_follow_go(run->follow, tw_follow_address(run->follow),
+        tw_follow_go(stage->follow, tw_follow_address(stage->follow),
                      tw_etmv4_isa(decoder, decoder->sf, decoder->sub_isa), 0);
     }
 }
 
-static void close_q(struct tw_etmv4_run *run, uint64_t address);
+static void close_q(struct tw_stage *stage, uint64_t address);
 
-static void take_target(struct tw_etmv4_run *run, uint64_t address, uint8_t sub_isa)
+static void take_target(struct tw_stage *stage, uint64_t address, uint8_t sub_isa)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (decoder->q_is_open)
-        close_q(run, address);
+        close_q(stage, address);
     decoder->has_address = true;
     decoder->address = address;
     decoder->sub_isa = sub_isa;
     decoder->push_needs_address = false;
-    unblock(run);
-    settle(run);
+    unblock(stage);
+    settle(stage);
 }
 
-void tw_etmv4_forget_place(struct tw_etmv4_run *run)
+void tw_etmv4_forget_place(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     decoder->has_context = decoder->has_address = false;
     decoder->q_is_open = false;
-    decoder->atom_is_held = false;
-    run->follow->last_block = 0;
-    run->follow->return_count = 0;
-    tw_follow_lose(run->follow);
+    decoder->atom_is_pending = false;
+    stage->follow->last_block = 0;
+    stage->follow->return_count = 0;
+    tw_follow_lose(stage->follow);
 }
 
-static void emit_plain(struct tw_etmv4_run *run, uint8_t type, const struct tw_etmv4_item *item)
+static void emit_transaction(struct tw_stage *stage, uint8_t kind, uint64_t index)
 {
-    *run->out++ = (struct tw_element){ .index = item->index, .type = type };
+    tw_stage_add(stage, TW_ELEMENT_MEMTRANS, index)->kind = kind;
 }
 
-static void emit_transaction(struct tw_etmv4_run *run, uint8_t kind, uint64_t index)
+static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    *run->out++ =
-        (struct tw_element){ .index = index, .type = TW_ELEMENT_MEMTRANS, .kind = kind };
-}
-
-static void analyse_exception(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
-{
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool is_tail = decoder->reader.setup.profile == TW_PROFILE_M &&
                          item->value == tail_chain_address && item->has_address;
     struct tw_element *out;
 
     if (item->has_context)
-        take_context(run, &item->context, item->index);
+        take_context(stage, &item->context, item->index);
     if (item->has_address && item->is_target)
-        take_target(run, item->value, item->sub_isa);
+        take_target(stage, item->value, item->sub_isa);
     if (item->has_address && !is_tail && decoder->has_context)
-        run->out = tw_follow_to_exception(run->follow, run->out, item->value, item->index);
-    if (run->follow->error)
+        stage->out =
+            tw_follow_to_exception(stage->follow, stage->out, item->value, item->index);
+    if (stage->follow->error)
         return;
-    out = run->out++;
-    *out = (struct tw_element){ .index = item->index, .type = TW_ELEMENT_EXCEPTION };
+    out = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, item->index);
     out->number = item->number;
     if (is_tail)
         out->flags = TW_EXCEPTION_TAIL_CHAIN;
@@ -154,15 +147,16 @@ static void analyse_exception(struct tw_etmv4_run *run, const struct tw_etmv4_it
 }
 
 /* A Q element: so many instructions ran (or no one knows how many) up to this address. */
-static void close_q(struct tw_etmv4_run *run, uint64_t address)
+static void close_q(struct tw_stage *stage, uint64_t address)
 {
-    struct tw_follow *follow = run->follow;
-    const struct tw_etmv4_item *q = &run->decoder->q;
-    struct tw_element *out = run->out;
+    struct tw_follow *follow = stage->follow;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    const struct tw_etmv4_item *q = &decoder->q;
+    struct tw_element *out = stage->out;
     uint64_t first;
     uint8_t isa;
 
-    run->decoder->q_is_open = false;
+    decoder->q_is_open = false;
     if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks)
         return;
     first = tw_follow_address(follow);
@@ -172,7 +166,7 @@ static void close_q(struct tw_etmv4_run *run, uint64_t address)
         out->count == q->number &&
         (tw_element_end(out) == address || out->last_kind == TW_LAST_BR ||
          out->last_kind == TW_LAST_IBR)) {
-        run->out++;
+        stage->out++;
         return;
     }
     *out = (struct tw_element){ .index = q->index, .type = TW_ELEMENT_I_RANGE_NOPATH };
@@ -180,31 +174,34 @@ static void close_q(struct tw_etmv4_run *run, uint64_t address)
     out->next = address;
     out->count = q->has_count ? q->number : 0;
     out->isa = isa;
-    run->out++;
+    stage->out++;
 }
 
-static void analyse_q(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+static void analyse_q(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    run->decoder->q = *item;
-    run->decoder->q_is_open = true;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+
+    decoder->q = *item;
+    decoder->q_is_open = true;
     if (item->has_address)
-        take_target(run, item->value, item->sub_isa);
+        take_target(stage, item->value, item->sub_isa);
 }
 
-void tw_etmv4_go_on(struct tw_etmv4_run *run)
+void tw_etmv4_go_on(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     bool done;
 
-    run->out = tw_follow_to_source(run->follow, run->out, run->end, decoder->source.value,
-                                   run->splits_sources, decoder->source.index, &done);
-    decoder->source_is_open = !done && !run->follow->error;
+    stage->out =
+        tw_follow_to_source(stage->follow, stage->out, stage->limit, decoder->source.value,
+                            stage->follow->splits_sources, decoder->source.index, &done);
+    decoder->source_is_open = !done && !stage->follow->error;
 }
 
-static void analyse_source(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+static void analyse_source(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
-    struct tw_follow *follow = run->follow;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_follow *follow = stage->follow;
     const uint8_t isa = tw_etmv4_isa(decoder, decoder->sf, item->sub_isa);
 
     if (!decoder->has_context)
@@ -212,93 +209,90 @@ static void analyse_source(struct tw_etmv4_run *run, const struct tw_etmv4_item 
     if (!tw_follow_is_placed(follow))
         follow->isa = isa;
     else if (tw_follow_isa(follow) != isa) /* the path knows better; but say so */
-        *run->out++ = (struct tw_element){ .index = item->index,
-                                           .type = TW_ELEMENT_ERROR,
-                                           .error = TW_ERROR_IMAGE_MISMATCH,
-                                           .error_detail = item->value };
+        tw_stage_add_error(stage, TW_ERROR_IMAGE_MISMATCH, item->index, item->value, 0);
     if (follow->error)
         return;
     decoder->source = *item;
     decoder->source_is_open = true;
-    tw_etmv4_go_on(run);
+    tw_etmv4_go_on(stage);
 }
 
-static void follow_atom(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+static void follow_atom(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    struct tw_follow *follow = run->follow;
+    struct tw_follow *follow = stage->follow;
     const bool was_blocked = follow->push_is_blocked;
 
     /* Pushes go by the first status of an atom, mispredicted or not. */
     follow->push_is_blocked = was_blocked || !item->was_taken;
     follow->last_block = 0;
-    run->out = tw_follow_atoms(follow, run->out, item->is_taken, 1, item->index);
+    stage->out = tw_follow_atoms(follow, stage->out, item->is_taken, 1, item->index);
     follow->push_is_blocked = was_blocked;
     if (item->was_taken && !item->is_taken && !was_blocked)
         tw_follow_push_last(follow);
 }
 
-void tw_etmv4_analyse_held(struct tw_etmv4_run *run)
+void tw_etmv4_analyse_pending(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
-    if (!decoder->atom_is_held)
+    if (!decoder->atom_is_pending)
         return;
-    decoder->atom_is_held = false;
-    follow_atom(run, &decoder->atom);
+    decoder->atom_is_pending = false;
+    follow_atom(stage, &decoder->atom);
 }
 
-static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
-    struct tw_element *out = run->out;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_element *out = stage->out;
 
     switch (item->kind) {
     case TW_ITEM_TIMESTAMP:
-        emit_plain(run, TW_ELEMENT_TIMESTAMP, item);
+        tw_stage_add(stage, TW_ELEMENT_TIMESTAMP, item->index);
         out->timestamp = item->value;
-        tw_follow_time(run->follow, out);
+        tw_follow_time(stage->follow, out);
         if (item->has_count) {
             out->flags = TW_FLAG_HAS_CYCLES;
             out->cycles = item->number;
         }
         break;
     case TW_ITEM_CYCLE_COUNT:
-        emit_plain(run, TW_ELEMENT_CYCLE_COUNT, item);
+        tw_stage_add(stage, TW_ELEMENT_CYCLE_COUNT, item->index);
         out->flags = TW_FLAG_HAS_CYCLES;
         if (!item->has_count)
             out->flags |= TW_CYCLES_UNKNOWN;
         out->cycles = item->number;
         break;
     case TW_ITEM_EVENT:
-        emit_plain(run, TW_ELEMENT_EVENT, item);
+        tw_stage_add(stage, TW_ELEMENT_EVENT, item->index);
         out->kind = TW_EVENT_NUMBERED;
         out->count = item->number;
         break;
     case TW_ITEM_MARKER:
-        emit_plain(run, TW_ELEMENT_SYNC_MARKER, item);
+        tw_stage_add(stage, TW_ELEMENT_SYNC_MARKER, item->index);
         break;
     case TW_ITEM_INSTRUMENTATION:
-        emit_plain(run, TW_ELEMENT_INSTRUMENTATION, item);
+        tw_stage_add(stage, TW_ELEMENT_INSTRUMENTATION, item->index);
         out->value = item->value;
         out->instrumentation_el = item->sub_isa;
         break;
     case TW_ITEM_TRANS_START_P0:
-        emit_transaction(run, TW_TRANS_START, item->index);
+        emit_transaction(stage, TW_TRANS_START, item->index);
         break;
     case TW_ITEM_TRANSACTION:
         if (item->number == TW_TRANS_FAIL)
-            tw_follow_lose(run->follow); /* rolled back: the next address tells where to */
-        emit_transaction(run, (uint8_t)item->number, item->index);
+            tw_follow_lose(stage->follow); /* rolled back: the next address tells where to */
+        emit_transaction(stage, (uint8_t)item->number, item->index);
         break;
     case TW_ITEM_NO_SYNC:
-        tw_etmv4_forget_place(run);
-        emit_plain(run, TW_ELEMENT_NO_SYNC, item);
+        tw_etmv4_forget_place(stage);
+        tw_stage_add(stage, TW_ELEMENT_NO_SYNC, item->index);
         out->reason = (uint8_t)item->number;
         break;
     case TW_ITEM_END:
-        tw_etmv4_report_error(run, item->value);
-        out = run->out;
-        emit_plain(run, TW_ELEMENT_EO_TRACE, item);
+        tw_stage_report(stage, item->value);
+        out = stage->out;
+        tw_stage_add(stage, TW_ELEMENT_EO_TRACE, item->index);
         out->reason = (uint8_t)item->number;
         decoder->is_ended = true;
         break;
@@ -307,56 +301,56 @@ static void analyse_other(struct tw_etmv4_run *run, const struct tw_etmv4_item *
     }
 }
 
-void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item)
+void tw_etmv4_analyse(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     bool had_context;
 
-    tw_etmv4_analyse_held(run);
-    if (run->follow->error)
+    tw_etmv4_analyse_pending(stage);
+    if (stage->follow->error)
         return;
     switch (item->kind) {
     case TW_ITEM_ATOM:
         decoder->atom = *item;
-        decoder->atom_is_held = true;
+        decoder->atom_is_pending = true;
         break;
     case TW_ITEM_EXCEPTION:
-        analyse_exception(run, item);
+        analyse_exception(stage, item);
         break;
     case TW_ITEM_Q:
-        analyse_q(run, item);
+        analyse_q(stage, item);
         break;
     case TW_ITEM_SOURCE:
-        analyse_source(run, item);
+        analyse_source(stage, item);
         break;
     case TW_ITEM_TARGET:
-        take_target(run, item->value, item->sub_isa);
+        take_target(stage, item->value, item->sub_isa);
         break;
     case TW_ITEM_CONTEXT:
-        take_context(run, &item->context, item->index);
+        take_context(stage, &item->context, item->index);
         break;
     case TW_ITEM_TRACE_ON: /* the context stays unless told (R_TJLYH) */
         had_context = decoder->has_context;
-        tw_etmv4_forget_place(run);
+        tw_etmv4_forget_place(stage);
         decoder->has_context = had_context;
-        emit_plain(run, TW_ELEMENT_TRACE_ON, item);
-        run->out[-1].reason = (uint8_t)item->number;
+        tw_stage_add(stage, TW_ELEMENT_TRACE_ON, item->index);
+        stage->out[-1].reason = (uint8_t)item->number;
         break;
     case TW_ITEM_TRACE_INFO: /* the unit emptied its return stack */
-        run->follow->return_count = 0;
-        run->follow->pop_is_pending = false;
+        stage->follow->return_count = 0;
+        stage->follow->pop_is_pending = false;
         decoder->push_needs_address = decoder->push_needs_context = true;
-        unblock(run);
+        unblock(stage);
         break;
     case TW_ITEM_MISPREDICT:
-        tw_follow_flip(run->follow);
+        tw_follow_flip(stage->follow);
         break;
     case TW_ITEM_EXCEPTION_RETURN:
     case TW_ITEM_EXCEPTION_RETURN_P0:
-        run->follow->pop_is_pending = false;
-        emit_plain(run, TW_ELEMENT_EXCEPTION_RET, item);
+        stage->follow->pop_is_pending = false;
+        tw_stage_add(stage, TW_ELEMENT_EXCEPTION_RET, item->index);
         break;
     default:
-        analyse_other(run, item);
+        analyse_other(stage, item);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv4 and ETE, stage 1: bytes to elements in one pass.  Atoms and plain addresses drive the
+/* ETMv4 and ETE, step 1: bytes to elements in one pass.  Atoms and plain addresses drive the
    follower straight from the bytes; every other packet is read whole and goes by the queue. */
-#include "etmv4/stage.h"
+#include "etmv4/decode.h"
 
 #include <string.h>
 
@@ -9,46 +9,9 @@
 
 enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
-static uint64_t index_at(struct tw_etmv4_stage *stage, const uint8_t *at)
+static bool has_room(const struct tw_stage *stage)
 {
-    return tw_position_at(&stage->position, stage->offset + (uint64_t)(at - stage->base));
-}
-
-/* Elements from `first` on were released by the packet whose last byte has this index, where
-   `position` stands.  One mark does for all packets whose last bytes lie in one place of the capture:
-   no other source's comes between. */
-static void add_mark(struct tw_etmv4_stage *stage, const struct tw_element *first,
-                     const struct tw_position *position, uint64_t index)
-{
-    struct tw_marks *marks = &stage->output->marks;
-
-    if (marks->count < marks->room)
-        marks->marks[marks->count++] = (struct tw_mark){
-            .released = index + 1,
-            .first = (size_t)(first - stage->output->batch->elements),
-        };
-    stage->marked_until = tw_position_place_end(position);
-}
-
-/* Notes that the packet that ends here released the elements written since the last mark. */
-static void mark(struct tw_etmv4_stage *stage, const uint8_t *packet_end)
-{
-    const uint8_t *last = packet_end - 1;
-
-    if (!stage->output->marks.marks || stage->run.out == stage->marked)
-        return;
-    if (stage->offset + (uint64_t)(last - stage->base) >= stage->marked_until) {
-        const uint64_t index = index_at(stage, last);
-
-        add_mark(stage, stage->marked, &stage->position, index);
-    }
-    stage->marked = stage->run.out;
-}
-
-static bool has_room(const struct tw_etmv4_stage *stage)
-{
-    return stage->run.end - stage->run.out >= TW_ETMV4_PACKET_MOST &&
-           !stage->run.follow->is_stopped;
+    return stage->limit - stage->out >= TW_ETMV4_PACKET_MOST && !stage->follow->is_stopped;
 }
 
 static struct tw_packet last_packet(const struct tw_etmv4_decoder *decoder)
@@ -57,27 +20,27 @@ static struct tw_packet last_packet(const struct tw_etmv4_decoder *decoder)
 }
 
 /* The path broke off at this packet, which ends at stage->at. */
-static void fail(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
+static void fail(struct tw_stage *stage, const struct tw_packet *packet)
 {
-    struct tw_follow *follow = stage->run.follow;
+    struct tw_follow *follow = stage->follow;
 
     tw_etmv4_fail(stage, follow->error, packet, follow->error_detail);
-    tw_etmv4_release(&stage->run);
-    mark(stage, stage->at);
+    tw_etmv4_release(stage);
+    tw_stage_mark(stage, stage->out, stage->at);
 }
 
 /* Reads and takes one packet.  False: it is cut, or there is no room for what it may make. */
-static bool one_packet(struct tw_etmv4_stage *stage)
+static bool one_packet(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_packet packet;
     const uint8_t *at = stage->at;
 
-    decoder->reader.offset = stage->offset + (uint64_t)(at - stage->base);
+    decoder->reader.offset = tw_stage_offset(stage, at);
     if (tw_etmv4_read(&decoder->reader, &packet, at, (size_t)(stage->end - at),
                       stage->is_last) != TW_OK)
         return false;
-    packet.base.index = index_at(stage, at);
+    packet.base.index = tw_stage_index(stage, at);
     /* How a run of unsynchronized bytes is cut depends on how they were fed. */
     if (packet.base.type != TW_ETMV4_NOT_SYNC || !decoder->is_in_run)
         decoder->last_index = packet.base.index;
@@ -85,11 +48,11 @@ static bool one_packet(struct tw_etmv4_stage *stage)
     decoder->last_offset = packet.base.offset;
     stage->at = at + packet.base.size;
     tw_etmv4_take(stage, &packet, *at);
-    tw_etmv4_release(&stage->run);
-    if (stage->run.follow->error)
+    tw_etmv4_release(stage);
+    if (stage->follow->error)
         fail(stage, &packet.base);
     else /* that sync is missing is known at once, however long the run becomes */
-        mark(stage, decoder->is_in_run ? at + 1 : stage->at);
+        tw_stage_mark(stage, stage->out, decoder->is_in_run ? at + 1 : stage->at);
     return true;
 }
 
@@ -106,18 +69,18 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
 /* size: hot loop */
 /* Atoms and plain addresses, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL. */
-static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
+static const uint8_t *fast_packets(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_entry *history = decoder->reader.history;
-    struct tw_follow *follow = stage->run.follow;
+    struct tw_follow *follow = stage->follow;
     struct tw_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     const uint8_t *together = at; /* bytes before this one lie together in the capture ... */
     uint64_t shift = 0;           /* ... at their address + shift */
-    struct tw_element *out = stage->run.out;
-    struct tw_element *const last = stage->run.end - TW_ETMV4_PACKET_MOST;
+    struct tw_element *out = stage->out;
+    struct tw_element *const last = stage->limit - TW_ETMV4_PACKET_MOST;
     struct tw_element *before = out; /* the last packet of atoms */
     const bool is_marked = stage->output->marks.marks != NULL;
     /* Elements that were written before, but not marked yet. */
@@ -134,7 +97,7 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
         uint8_t head;
 
         if (TW_UNLIKELY(at >= together)) {
-            const uint64_t offset = stage->offset + (uint64_t)(at - stage->base);
+            const uint64_t offset = tw_stage_offset(stage, at);
             struct tw_stretch stretch;
 
             if (at >= end)
@@ -167,7 +130,7 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
                 break;
             }
             if (out != before) {
-                add_mark(stage, unmarked ? unmarked : before, &stage->position, index);
+                tw_stage_add_mark(stage, unmarked ? unmarked : before, index);
                 wants_mark = false;
                 unmarked = NULL;
             }
@@ -210,7 +173,7 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
     }
     tw_track_end(follow, &track);
     stage->at = at;
-    stage->run.out = out;
+    stage->out = out;
     if (is_marked && !unmarked)
         stage->marked = failed ? before : out;
     return failed;
@@ -218,28 +181,28 @@ static const uint8_t *fast_packets(struct tw_etmv4_stage *stage)
 
 /* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
    wanted for them that only who knows of a context among it can give.  True: there was a context. */
-static bool stops_before_atoms(struct tw_etmv4_stage *stage)
+static bool stops_before_atoms(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (decoder->sync != TW_SYNC_DONE || decoder->reader.setup.max_spec || !decoder->count ||
         decoder->exception_is_open || !tw_etmv4_atoms[*stage->at].count)
         return false;
     decoder->has_atom = decoder->drains = true;
-    tw_etmv4_release(&stage->run);
-    mark(stage, stage->at + 1);
-    return stage->run.follow->is_stopped;
+    tw_etmv4_release(stage);
+    tw_stage_mark(stage, stage->out, stage->at + 1);
+    return stage->follow->is_stopped;
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
-static bool decode_stretch(struct tw_etmv4_stage *stage)
+static bool decode_stretch(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     for (;;) {
-        if (!has_room(stage) || !tw_etmv4_release(&stage->run))
+        if (!has_room(stage) || !tw_etmv4_release(stage))
             return false;
-        if (stage->run.follow->error) { /* of a packet that did not fit the last batch */
+        if (stage->follow->error) { /* of a packet that did not fit the last batch */
             const struct tw_packet packet = last_packet(decoder);
 
             fail(stage, &packet);
@@ -247,13 +210,13 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
         }
         if (stage->at == stage->end)
             return true;
-        if (is_fast(decoder, stage->run.follow) && stage->end - stage->at > FAST_MARGIN) {
+        if (is_fast(decoder, stage->follow) && stage->end - stage->at > FAST_MARGIN) {
             const uint8_t *failed = fast_packets(stage);
 
             if (failed) {
                 const struct tw_packet packet = {
-                    .index = index_at(stage, failed),
-                    .offset = stage->offset + (uint64_t)(failed - stage->base),
+                    .index = tw_stage_index(stage, failed),
+                    .offset = tw_stage_offset(stage, failed),
                 };
 
                 fail(stage, &packet);
@@ -264,87 +227,55 @@ static bool decode_stretch(struct tw_etmv4_stage *stage)
             if (stage->at == stage->end)
                 return true;
         }
-        if (stage->run.follow->stops_at_context && stops_before_atoms(stage))
+        if (stage->follow->stops_at_context && stops_before_atoms(stage))
             return false;
         if (!one_packet(stage))
             return true;
     }
 }
 
-static struct tw_etmv4_stage begin(struct tw_etmv4_decoder *decoder, struct tw_follow *follow,
-                                   struct tw_output *output)
+static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
+                  struct tw_follow *follow, struct tw_output *output)
 {
-    struct tw_batch *batch = output->batch;
-    struct tw_etmv4_stage stage = { .output = output };
-
     decoder->allocator = follow->code->config.allocator;
-    stage.run.decoder = decoder;
-    stage.run.follow = follow;
-    stage.run.splits_sources = follow->splits_sources;
-    stage.run.out = batch->elements + batch->count;
-    stage.run.end = batch->elements + batch->room;
-    stage.marked = stage.run.out;
-    return stage;
+    tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    tw_follow_enter(follow);
 }
 
 enum tw_status tw_etmv4_decode(void *state, struct tw_follow *follow, struct tw_output *output,
                                struct tw_input *in)
 {
     struct tw_etmv4_decoder *decoder = state;
-    struct tw_etmv4_stage stage = begin(decoder, follow, output);
-    bool has_more_room = true;
+    struct tw_stage stage;
+    bool is_used_up;
 
     if (output->batch->room < TW_ETMV4_PACKET_MOST)
         return TW_E_ARGUMENT;
-    tw_follow_enter(follow);
-    tw_position_init(&stage.position, in->places, in->place_count);
-    stage.base = in->data;
-    stage.offset = in->offset;
-    stage.at = in->data + in->used;
-    while (has_more_room) {
-        const uint64_t from = in->offset + (uint64_t)(stage.at - in->data);
-        const uint64_t first = decoder->handled_gap > from ? decoder->handled_gap : from;
-        const uint64_t gap = in->has_gaps
-                                 ? tw_position_discontinuity(in->places, in->place_count, first,
-                                                             in->offset + in->size)
-                                 : UINT64_MAX;
-
-        stage.end = gap == UINT64_MAX ? in->data + in->size : in->data + (gap - in->offset);
-        stage.is_last = gap != UINT64_MAX || in->is_last;
-        has_more_room = decode_stretch(&stage);
-        if (!has_more_room || gap == UINT64_MAX)
-            break;
-        stage.at = stage.end;
-        tw_etmv4_take_gap(&stage, gap);
-    }
-    /* At a gap, when the batch was full then: released no later than by the next byte. */
-    mark(&stage, stage.at < stage.end || stage.at == stage.base ? stage.at + 1 : stage.at);
-    in->used = (size_t)(stage.at - in->data);
-    output->batch->count = (size_t)(stage.run.out - output->batch->elements);
+    begin(&stage, decoder, follow, output);
+    is_used_up = tw_stage_run(&stage, in, decode_stretch, tw_etmv4_take_gap);
+    tw_stage_finish(&stage);
     tw_follow_leave(follow);
     if (follow->code->out_of_memory || decoder->is_out_of_memory)
         return TW_E_MEMORY;
-    return has_more_room ? TW_MORE : TW_OK;
+    return is_used_up ? TW_MORE : TW_OK;
 }
 
 enum tw_status tw_etmv4_end(void *state, struct tw_follow *follow, struct tw_output *output)
 {
     struct tw_etmv4_decoder *decoder = state;
-    struct tw_etmv4_stage stage = begin(decoder, follow, output);
-    const struct tw_place nowhere = { 0 };
+    struct tw_stage stage;
 
     if (decoder->is_ended)
         return TW_END;
-    if (stage.run.end - stage.run.out < TW_ETMV4_PACKET_MOST)
+    if (output->batch->room - output->batch->count < TW_ETMV4_PACKET_MOST)
         return TW_OK;
-    tw_follow_enter(follow);
-    tw_position_init(&stage.position, &nowhere, 1);
+    begin(&stage, decoder, follow, output);
     if (!decoder->is_ending) {
         decoder->is_ending = true;
         tw_etmv4_prepare_end(&stage);
     }
-    tw_etmv4_release(&stage.run);
-    output->batch->count = (size_t)(stage.run.out - output->batch->elements);
+    tw_etmv4_release(&stage);
+    tw_stage_finish(&stage);
     tw_follow_leave(follow);
     if (follow->code->out_of_memory || decoder->is_out_of_memory)
         return TW_E_MEMORY;

@@ -5,6 +5,7 @@
 
 #include "etmv4/packet.h"
 #include "path/follow.h"
+#include "stage/stage.h"
 
 /* What waits in the queue: see queue.c.  P0 elements first. */
 enum tw_etmv4_item_kind {
@@ -53,7 +54,7 @@ enum tw_etmv4_sync { TW_SYNC_START, TW_SYNC_ASYNC, TW_SYNC_INFO, TW_SYNC_DONE };
 struct tw_etmv4_decoder {
     struct tw_etmv4_reader reader; /* stays through a reset; all behind it is cleared */
 
-    /* Stage 1: bytes to elements. */
+    /* Step 1: bytes to elements. */
     uint8_t sync;        /* enum tw_etmv4_sync */
     uint8_t lost_reason; /* enum tw_reason: for the NO_SYNC that the next packet brings */
     bool lost_is_pending;
@@ -64,12 +65,9 @@ struct tw_etmv4_decoder {
     bool exception_is_open; /* its address packet comes next */
     struct tw_etmv4_item exception;
     struct tw_etmv4_context context; /* last one */
-    uint64_t error_index, error_at;  /* of the last error: where, and how far into the stream */
-    uint8_t error;                   /* enum tw_error_code: not reported yet */
-    uint64_t error_detail;
-    uint64_t handled_gap; /* stream offset of the last discontinuity acted on, plus 1 */
+    struct tw_damage damage;
 
-    /* Stage 2: speculation. */
+    /* Step 2: speculation. */
     struct tw_etmv4_item *items; /* oldest first, from `first` on */
     size_t first, count, room;
     uint32_t depth;       /* uncommitted P0 elements, unseen ones included */
@@ -82,7 +80,7 @@ struct tw_etmv4_decoder {
     const struct tw_allocator *allocator;
     bool is_out_of_memory; /* sticky: the queue could not grow */
 
-    /* Stage 3: analysis. */
+    /* Step 3: analysis. */
     bool has_context, has_address;
     bool push_needs_address, push_needs_context; /* the return stack waits for them */
     uint64_t address; /* of the last Target Address, until there is a context */
@@ -91,41 +89,40 @@ struct tw_etmv4_decoder {
     struct tw_etmv4_context shown; /* what the last PE_CONTEXT said */
     bool q_is_open;                /* a Q without address waits for it */
     struct tw_etmv4_item q;
-    bool
-        atom_is_held; /* speculation: the last committed atom, which may still be mispredicted */
+    bool atom_is_pending; /* speculation: the last committed atom may still be mispredicted */
     struct tw_etmv4_item atom;
     bool source_is_open; /* ranges of a source address did not all fit the batch */
     struct tw_etmv4_item source;
 };
 
-/* Everything that happens to the queue while one packet is handled. */
-struct tw_etmv4_run {
-    struct tw_etmv4_decoder *decoder;
-    struct tw_follow *follow;
-    struct tw_element *out, *end;
-    bool splits_sources;
-};
-
-/* queue.c: stage 2.  False: no memory or too much. */
+/* queue.c: step 2.  False: no memory or too much. */
 bool tw_etmv4_enqueue(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_item *item);
 bool tw_etmv4_commit(struct tw_etmv4_decoder *decoder, uint32_t count);
 void tw_etmv4_count_p0(struct tw_etmv4_decoder *decoder, uint32_t count);
 bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count);
-void tw_etmv4_mispredict(struct tw_etmv4_run *run);
+void tw_etmv4_mispredict(struct tw_stage *stage);
 /* Drops what a discard drops, keeps what it keeps, to be drained. */
 void tw_etmv4_discard(struct tw_etmv4_decoder *decoder);
 void tw_etmv4_drop_queue(struct tw_etmv4_decoder *decoder);
 /* Hands on what is committed, while there is room; false: there is more. */
-bool tw_etmv4_release(struct tw_etmv4_run *run);
+bool tw_etmv4_release(struct tw_stage *stage);
 
-/* take.c: reports the last error, now that decoding goes on (or ends) at this stream offset. */
-void tw_etmv4_report_error(struct tw_etmv4_run *run, uint64_t resumed_at);
+/* take.c: one packet that was read whole. */
+void tw_etmv4_take(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
+                   uint8_t header);
+/* The packets contradict each other or the image: what waits is void. */
+void tw_etmv4_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
+                   uint64_t detail);
+/* Bytes are missing here. */
+void tw_etmv4_take_gap(struct tw_stage *stage, const struct tw_packet *at);
+/* No more bytes come: leaves in the queue what end of trace releases, to be drained. */
+void tw_etmv4_prepare_end(struct tw_stage *stage);
 
-/* analyse.c: stage 3.  Hands one item on. */
-void tw_etmv4_analyse(struct tw_etmv4_run *run, const struct tw_etmv4_item *item);
-void tw_etmv4_analyse_held(struct tw_etmv4_run *run);
-void tw_etmv4_go_on(struct tw_etmv4_run *run); /* with a source address that did not fit */
-void tw_etmv4_forget_place(struct tw_etmv4_run *run);
+/* analyse.c: step 3.  Hands one item on. */
+void tw_etmv4_analyse(struct tw_stage *stage, const struct tw_etmv4_item *item);
+void tw_etmv4_analyse_pending(struct tw_stage *stage);
+void tw_etmv4_go_on(struct tw_stage *stage); /* with a source address that did not fit */
+void tw_etmv4_forget_place(struct tw_stage *stage);
 
 TW_INLINE uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv4 and ETE, stage 2: elements wait here until they are known to be architectural.  Without
+/* ETMv4 and ETE, step 2: elements wait here until they are known to be architectural.  Without
    speculation only what belongs to the next P0 element waits, and atoms do not come here. */
 #include <string.h>
 
@@ -110,9 +110,9 @@ static bool is_no_target(const struct tw_etmv4_item *item)
     return item->kind != TW_ITEM_TARGET;
 }
 
-void tw_etmv4_mispredict(struct tw_etmv4_run *run)
+void tw_etmv4_mispredict(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     for (size_t i = decoder->count; i-- > 0;) {
         struct tw_etmv4_item *item = item_at(decoder, i);
@@ -126,10 +126,10 @@ void tw_etmv4_mispredict(struct tw_etmv4_run *run)
     if (decoder->unseen || !decoder->has_atom)
         return; /* it was before the trace began, or before Trace On */
     keep(decoder, 0, is_no_target);
-    if (decoder->atom_is_held)
+    if (decoder->atom_is_pending)
         decoder->atom.is_taken = !decoder->atom.is_taken;
     else
-        tw_follow_flip(run->follow);
+        tw_follow_flip(stage->follow);
 }
 
 void tw_etmv4_discard(struct tw_etmv4_decoder *decoder)
@@ -146,19 +146,19 @@ static bool is_crowded(struct tw_etmv4_decoder *decoder)
     return decoder->count > ITEMS_MANY && !is_p0(item_at(decoder, 0));
 }
 
-bool tw_etmv4_release(struct tw_etmv4_run *run)
+bool tw_etmv4_release(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = run->decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     /* After an error the decoder gives up the rest. */
-    while (!run->follow->error && (decoder->source_is_open || decoder->commit_left ||
-                                   decoder->drains || is_crowded(decoder))) {
+    while (!stage->follow->error && (decoder->source_is_open || decoder->commit_left ||
+                                     decoder->drains || is_crowded(decoder))) {
         struct tw_etmv4_item item;
 
-        if (run->end - run->out < TW_ETMV4_ITEM_MOST || run->follow->is_stopped)
+        if (stage->limit - stage->out < TW_ETMV4_ITEM_MOST || stage->follow->is_stopped)
             return false;
         if (decoder->source_is_open) {
-            tw_etmv4_go_on(run);
+            tw_etmv4_go_on(stage);
             continue;
         }
         if (!decoder->count) {
@@ -172,7 +172,7 @@ bool tw_etmv4_release(struct tw_etmv4_run *run)
             decoder->first = 0;
         if (is_p0(&item) && decoder->commit_left)
             decoder->commit_left--;
-        tw_etmv4_analyse(run, &item);
+        tw_etmv4_analyse(stage, &item);
     }
     return true;
 }

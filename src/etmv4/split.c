@@ -63,7 +63,7 @@ static void reader_state(struct tw_etmv4_reader *reader, struct tw_state *state)
     TW_STATE(state, reader->sf);
 }
 
-/* Stage 1. */
+/* Step 1. */
 static void packets_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
 {
     const struct tw_etmv4_setup *setup = &decoder->reader.setup;
@@ -79,19 +79,13 @@ static void packets_state(struct tw_etmv4_decoder *decoder, struct tw_state *sta
     TW_STATE(state, decoder->has_atom);
     open_item_state(&decoder->exception_is_open, &decoder->exception, state);
     context_state(&decoder->context, state);
-    TW_STATE(state, decoder->error);
-    if (decoder->error) {
-        TW_STATE(state, decoder->error_index);
-        TW_STATE(state, decoder->error_at);
-        TW_STATE(state, decoder->error_detail);
-    }
-    tw_state_gap(state, &decoder->handled_gap);
+    tw_damage_state(&decoder->damage, state);
     TW_STATE(state, decoder->last_index);
     TW_STATE(state, decoder->last_offset);
     TW_STATE(state, decoder->is_in_run);
 }
 
-/* Stage 2. */
+/* Step 2. */
 static void queue_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
 {
     const size_t count = (size_t)tw_state_number(state, decoder->count);
@@ -112,7 +106,7 @@ static void queue_state(struct tw_etmv4_decoder *decoder, struct tw_state *state
     TW_STATE(state, decoder->drains);
 }
 
-/* Stage 3. */
+/* Step 3. */
 static void analysis_state(struct tw_etmv4_decoder *decoder, struct tw_state *state)
 {
     TW_STATE(state, decoder->has_context);
@@ -124,7 +118,7 @@ static void analysis_state(struct tw_etmv4_decoder *decoder, struct tw_state *st
     TW_STATE(state, decoder->sub_isa);
     TW_STATE(state, decoder->sf);
     open_item_state(&decoder->q_is_open, &decoder->q, state);
-    open_item_state(&decoder->atom_is_held, &decoder->atom, state);
+    open_item_state(&decoder->atom_is_pending, &decoder->atom, state);
     open_item_state(&decoder->source_is_open, &decoder->source, state);
 }
 

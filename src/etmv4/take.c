@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv4 and ETE, stage 1: what each packet puts in the queue. */
-#include "etmv4/stage.h"
+/* ETMv4 and ETE, step 1: what each packet puts in the queue. */
+#include "etmv4/decode.h"
 
 #include <string.h>
 
-void tw_etmv4_report_error(struct tw_etmv4_run *run, uint64_t resumed_at)
-{
-    struct tw_etmv4_decoder *decoder = run->decoder;
-
-    if (!decoder->error)
-        return;
-    *run->out++ = (struct tw_element){ .index = decoder->error_index,
-                                       .type = TW_ELEMENT_ERROR,
-                                       .error = decoder->error,
-                                       .skipped = resumed_at - decoder->error_at,
-                                       .error_detail = decoder->error_detail };
-    decoder->error = TW_ERROR_NONE;
-}
-
-static void note_error(struct tw_etmv4_stage *stage, uint8_t code,
-                       const struct tw_packet *packet, uint64_t detail)
-{
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-
-    tw_etmv4_report_error(&stage->run, packet->offset);
-    decoder->error = code;
-    decoder->error_index = packet->index;
-    decoder->error_at = packet->offset;
-    decoder->error_detail = detail;
-}
-
 /* Nothing is known any more; wait for A-sync and Trace Info. */
-static void lose_sync(struct tw_etmv4_stage *stage, uint8_t reason)
+static void lose_sync(struct tw_stage *stage, uint8_t reason)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     decoder->sync = TW_SYNC_ASYNC;
     decoder->lost_reason = reason;
@@ -41,55 +15,55 @@ static void lose_sync(struct tw_etmv4_stage *stage, uint8_t reason)
     decoder->has_atom = false;
     decoder->in_transaction = false;
     decoder->has_marker = false;
-    stage->run.follow->error = TW_ERROR_NONE;
+    stage->follow->error = TW_ERROR_NONE;
 }
 
-static void emit_no_sync(struct tw_etmv4_stage *stage, uint8_t reason, uint64_t index)
+static void emit_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
 {
-    *stage->run.out++ =
-        (struct tw_element){ .index = index, .type = TW_ELEMENT_NO_SYNC, .reason = reason };
+    tw_stage_add(stage, TW_ELEMENT_NO_SYNC, index)->reason = reason;
 }
 
 /* What was committed is sure; what waits belongs to a packet that will not come. */
-static void drop_all(struct tw_etmv4_stage *stage)
+static void drop_all(struct tw_stage *stage)
 {
-    if (!stage->run.follow->error)
-        tw_etmv4_analyse_held(&stage->run);
-    tw_etmv4_drop_queue(stage->run.decoder);
-    tw_etmv4_forget_place(&stage->run);
+    if (!stage->follow->error)
+        tw_etmv4_analyse_pending(stage);
+    tw_etmv4_drop_queue(stage->decoder);
+    tw_etmv4_forget_place(stage);
 }
 
 /* The packets contradict each other or the image: what waits is void. */
-void tw_etmv4_fail(struct tw_etmv4_stage *stage, uint8_t code, const struct tw_packet *packet,
+void tw_etmv4_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
                    uint64_t detail)
 {
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const struct tw_etmv4_item item = { .index = packet->index,
                                         .kind = TW_ITEM_NO_SYNC,
                                         .number = TW_REASON_BAD_PACKET };
 
     drop_all(stage);
-    note_error(stage, code, packet, detail);
+    tw_stage_damage(stage, code, packet, detail);
     lose_sync(stage, TW_REASON_BAD_PACKET);
-    if (tw_etmv4_enqueue(stage->run.decoder, &item))
-        stage->run.decoder->drains = true;
+    if (tw_etmv4_enqueue(decoder, &item))
+        decoder->drains = true;
     else /* no memory */
         emit_no_sync(stage, TW_REASON_BAD_PACKET, packet->index);
 }
 
 /* The last atom that was committed is final. */
-static void settle_held(struct tw_etmv4_stage *stage, const struct tw_packet *packet)
+static void settle_pending(struct tw_stage *stage, const struct tw_packet *packet)
 {
-    const struct tw_follow *follow = stage->run.follow;
+    const struct tw_follow *follow = stage->follow;
 
-    tw_etmv4_analyse_held(&stage->run);
+    tw_etmv4_analyse_pending(stage);
     if (follow->error)
         tw_etmv4_fail(stage, follow->error, packet, follow->error_detail);
 }
 
-static void add(struct tw_etmv4_stage *stage, const struct tw_etmv4_item *item,
+static void add(struct tw_stage *stage, const struct tw_etmv4_item *item,
                 const struct tw_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (!tw_etmv4_enqueue(decoder, item)) {
         tw_etmv4_fail(stage, TW_ERROR_COMMIT, packet, decoder->count);
@@ -99,17 +73,17 @@ static void add(struct tw_etmv4_stage *stage, const struct tw_etmv4_item *item,
         tw_etmv4_count_p0(decoder, 1);
 }
 
-static void add_atoms(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void add_atoms(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     uint32_t bits = packet->atoms;
 
     decoder->has_atom = true;
     if (decoder->reader.setup.max_spec == 0) {
         decoder->drains = true;
-        tw_etmv4_release(&stage->run);
-        stage->run.out = tw_follow_atoms(stage->run.follow, stage->run.out, bits,
-                                         packet->atom_count, packet->base.index);
+        tw_etmv4_release(stage);
+        stage->out = tw_follow_atoms(stage->follow, stage->out, bits, packet->atom_count,
+                                     packet->base.index);
         return;
     }
     for (unsigned i = 0; i < packet->atom_count && decoder->sync == TW_SYNC_DONE; i++) {
@@ -150,9 +124,9 @@ static bool is_address(uint8_t type)
            (type >= TW_ETMV4_ADDR_MATCH && type <= TW_ETMV4_ADDR_L_64IS1);
 }
 
-static void add_address(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void add_address(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_item item = { .index = packet->base.index, .value = packet->address };
     const bool has_context = packet->base.type <= TW_ETMV4_ADDR_CTXT_L_64IS1;
 
@@ -179,10 +153,10 @@ static void add_address(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     }
 }
 
-static void add_exception(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
+static void add_exception(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
                           uint8_t header)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_item item = { .index = packet->base.index, .kind = TW_ITEM_EXCEPTION };
 
     if (packet->interpretation != 1 && packet->interpretation != 2) { /* E=00 and E=11 */
@@ -211,7 +185,7 @@ static void add_exception(struct tw_etmv4_stage *stage, const struct tw_etmv4_pa
     }
 }
 
-static void add_q(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void add_q(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
     const struct tw_etmv4_item item = { .index = packet->base.index,
                                         .kind = TW_ITEM_Q,
@@ -224,9 +198,10 @@ static void add_q(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *pa
     add(stage, &item, &packet->base);
 }
 
-static void add_timestamp(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void add_timestamp(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    const struct tw_etmv4_setup *setup = &stage->run.decoder->reader.setup;
+    const struct tw_etmv4_decoder *decoder = stage->decoder;
+    const struct tw_etmv4_setup *setup = &decoder->reader.setup;
     const struct tw_etmv4_item item = {
         .index = packet->base.index,
         .kind = TW_ITEM_TIMESTAMP,
@@ -236,22 +211,22 @@ static void add_timestamp(struct tw_etmv4_stage *stage, const struct tw_etmv4_pa
     };
 
     /* With markers, a timestamp before the first one belongs to nothing that was seen. */
-    if (setup->version >= 0x51 && setup->tsmark && !stage->run.decoder->has_marker)
+    if (setup->version >= 0x51 && setup->tsmark && !decoder->has_marker)
         return;
     add(stage, &item, &packet->base);
 }
 
-static void take_trace_info(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_trace_info(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool is_first = decoder->sync != TW_SYNC_DONE;
     struct tw_etmv4_item item = { .index = packet->base.index };
 
     memset(&decoder->context, 0, sizeof decoder->context);
     if (is_first) {
-        tw_etmv4_report_error(&stage->run, packet->base.offset);
+        tw_stage_report(stage, packet->base.offset);
         tw_etmv4_drop_queue(decoder);
-        tw_etmv4_forget_place(&stage->run);
+        tw_etmv4_forget_place(stage);
         decoder->sync = TW_SYNC_DONE;
         decoder->depth = decoder->unseen = packet->spec;
         decoder->in_transaction = (packet->info & 0x40) != 0;
@@ -268,13 +243,13 @@ static void take_trace_info(struct tw_etmv4_stage *stage, const struct tw_etmv4_
 }
 
 /* The unit gave up what was not committed, and perhaps more: kept is what happened anyway. */
-static void take_loss(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_loss(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool is_overflow = packet->base.type == TW_ETMV4_OVERFLOW;
     struct tw_etmv4_item item = { .index = packet->base.index };
 
-    settle_held(stage, &packet->base);
+    settle_pending(stage, &packet->base);
     tw_etmv4_discard(decoder);
     if (decoder->in_transaction) {
         item.kind = TW_ITEM_TRANSACTION;
@@ -288,15 +263,15 @@ static void take_loss(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet
     decoder->is_after_overflow = is_overflow;
 }
 
-static void take_speculation(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_speculation(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (packet->atom_count)
         add_atoms(stage, packet);
     if (decoder->sync != TW_SYNC_DONE)
         return;
-    tw_etmv4_release(&stage->run);
+    tw_etmv4_release(stage);
     if ((packet->base.type == TW_ETMV4_COMMIT && !tw_etmv4_commit(decoder, packet->commit)) ||
         (packet->cancel && !tw_etmv4_cancel(decoder, packet->cancel))) {
         tw_etmv4_fail(stage, TW_ERROR_COMMIT, &packet->base, decoder->depth);
@@ -313,13 +288,13 @@ static void take_speculation(struct tw_etmv4_stage *stage, const struct tw_etmv4
         add(stage, &item, &packet->base);
         decoder->drains = true;
     } else {
-        tw_etmv4_mispredict(&stage->run);
+        tw_etmv4_mispredict(stage);
     }
 }
 
-static void take_cycle_count(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_cycle_count(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const struct tw_etmv4_item item = { .index = packet->base.index,
                                         .kind = TW_ITEM_CYCLE_COUNT,
                                         .number = packet->is_unknown ? 0 : packet->cycles,
@@ -332,9 +307,9 @@ static void take_cycle_count(struct tw_etmv4_stage *stage, const struct tw_etmv4
     add(stage, &item, &packet->base);
 }
 
-static void take_transaction(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_transaction(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool is_start = packet->base.type == TW_ETMV4_TRANS_ST;
     struct tw_etmv4_item item = { .index = packet->base.index,
                                   .kind = TW_ITEM_TRANSACTION,
@@ -347,9 +322,9 @@ static void take_transaction(struct tw_etmv4_stage *stage, const struct tw_etmv4
 }
 
 /* Packets that become one item and change nothing else. */
-static void take_simple(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_simple(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_item item = { .index = packet->base.index };
 
     switch (packet->base.type) {
@@ -402,10 +377,10 @@ static void take_simple(struct tw_etmv4_stage *stage, const struct tw_etmv4_pack
     add(stage, &item, &packet->base);
 }
 
-static void take_packet(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
+static void take_packet(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
                         uint8_t header)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     const uint8_t type = packet->base.type;
 
     if (decoder->exception_is_open && !is_address(type)) {
@@ -474,9 +449,9 @@ static uint8_t error_of(uint8_t type)
 }
 
 /* While not synchronized: A-sync, then Trace Info. */
-static void take_unsynced(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet)
+static void take_unsynced(struct tw_stage *stage, const struct tw_etmv4_packet *packet)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (packet->base.type == TW_ETMV4_ASYNC) {
         decoder->sync = TW_SYNC_INFO;
@@ -493,56 +468,52 @@ static void take_unsynced(struct tw_etmv4_stage *stage, const struct tw_etmv4_pa
     }
 }
 
-static void take_bad(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
+static void take_bad(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
                      uint8_t header)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (packet->base.type == TW_ETMV4_INCOMPLETE_EOT) {
-        note_error(stage, TW_ERROR_TRUNCATED, &packet->base, header);
+        tw_stage_damage(stage, TW_ERROR_TRUNCATED, &packet->base, header);
         return;
     }
     if (decoder->sync != TW_SYNC_DONE)
         return;
     drop_all(stage);
-    note_error(stage, error_of(packet->base.type), &packet->base, header);
+    tw_stage_damage(stage, error_of(packet->base.type), &packet->base, header);
     lose_sync(stage, TW_REASON_BAD_PACKET);
     decoder->lost_is_pending = true;
 }
 
-/* Bytes are missing here. */
-void tw_etmv4_take_gap(struct tw_etmv4_stage *stage, uint64_t offset)
+void tw_etmv4_take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
-    const struct tw_packet packet = { .index = tw_position_at(&stage->position, offset),
-                                      .offset = offset };
-    uint64_t lost_from = offset;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    uint64_t lost_from = at->offset;
 
-    settle_held(stage, &packet);
+    settle_pending(stage, at);
     tw_etmv4_discard(decoder);
-    if (decoder->error == TW_ERROR_TRUNCATED) { /* the gap cut that packet */
-        decoder->error = TW_ERROR_NONE;
-        lost_from = decoder->error_at;
+    if (decoder->damage.code == TW_ERROR_TRUNCATED) { /* the gap cut that packet */
+        decoder->damage.code = TW_ERROR_NONE;
+        lost_from = decoder->damage.offset;
     }
-    note_error(stage, TW_ERROR_DISCONTINUITY, &packet, 0);
-    decoder->error_at = lost_from;
+    tw_stage_damage(stage, TW_ERROR_DISCONTINUITY, at, 0);
+    decoder->damage.offset = lost_from;
     tw_etmv4_reader_lost(&decoder->reader);
     lose_sync(stage, TW_REASON_RESET);
     decoder->lost_is_pending = true;
     decoder->is_in_run = false;
-    decoder->handled_gap = offset + 1;
 }
 
 /* What end of trace releases: what happened anyway, up to the first thing that is unsure. */
-void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
+void tw_etmv4_prepare_end(struct tw_stage *stage)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_etmv4_item item = { .kind = TW_ITEM_END, .number = TW_REASON_END };
     const struct tw_packet last = { .index = decoder->last_index,
                                     .offset = decoder->reader.offset };
     size_t to = 0;
 
-    settle_held(stage, &last);
+    settle_pending(stage, &last);
     for (size_t i = 0; i < decoder->count; i++) {
         const struct tw_etmv4_item *waiting = &decoder->items[decoder->first + i];
 
@@ -564,10 +535,9 @@ void tw_etmv4_prepare_end(struct tw_etmv4_stage *stage)
     (void)tw_etmv4_enqueue(decoder, &item); /* it fits, or no memory is left */
 }
 
-void tw_etmv4_take(struct tw_etmv4_stage *stage, const struct tw_etmv4_packet *packet,
-                   uint8_t header)
+void tw_etmv4_take(struct tw_stage *stage, const struct tw_etmv4_packet *packet, uint8_t header)
 {
-    struct tw_etmv4_decoder *decoder = stage->run.decoder;
+    struct tw_etmv4_decoder *decoder = stage->decoder;
 
     if (decoder->sync == TW_SYNC_START) {
         decoder->sync = TW_SYNC_ASYNC;

@@ -128,6 +128,7 @@ static void pop_return(struct tw_follow *follow)
 
     if (follow->return_count == 0) {
         follow->error = TW_ERROR_RETURN_STACK;
+        follow->error_detail = 0;
         tw_follow_lose(follow);
         return;
     }
@@ -143,13 +144,22 @@ bool tw_follow_is_placed(struct tw_follow *follow)
     return follow->at != TW_NEXT_NEEDED;
 }
 
+/* tw_follow_lose, at the end of this block. */
+static void lose_from(struct tw_follow *follow, const struct tw_block *block)
+{
+    follow->at = TW_NEXT_NEEDED;
+    follow->isa = block->isa;
+    follow->pop_is_pending = false;
+    follow->code_is_missing = false;
+}
+
 /* After an indirect branch: the trace tells where it went, or the return stack does. */
-static void await_address(struct tw_follow *follow)
+static void await_address(struct tw_follow *follow, const struct tw_block *from)
 {
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = follow->has_return_stack;
-    if (follow->pops_at_once)
-        (void)tw_follow_is_placed(follow);
+    if (!follow->pops_at_once || !tw_follow_is_placed(follow))
+        follow->isa = from->isa;
 }
 
 uint64_t tw_follow_address(const struct tw_follow *follow)
@@ -222,7 +232,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
         follow->at = tw_blocks_link(blocks, block, taken);
         return out;
     case TW_NEXT_NEEDED:
-        await_address(follow);
+        await_address(follow, from);
         return out;
     case TW_NEXT_SPECIAL:
         break;
@@ -237,7 +247,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
         return out;
     }
     if (more.is_indirect && follow->pops_at_once)
-        await_address(follow); /* the stack as it was before the call */
+        await_address(follow, from); /* the stack as it was before the call */
     if (follow->has_return_stack && more.is_link && !follow->push_is_blocked)
         push_return(follow, from->start + from->length, from->isa);
     if (follow->code->config.exception_returns_are_special && more.is_exception_return)
@@ -245,7 +255,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
     if (!more.is_indirect)
         follow->at = tw_blocks_target(blocks, block);
     else if (!follow->pops_at_once)
-        await_address(follow);
+        await_address(follow, from);
     return out;
 }
 
@@ -314,7 +324,7 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
     if (follow->check_continuity && !follow->blocks->more[at].is_indirect)
         follow->at = tw_blocks_target(follow->blocks, at); /* the trace must say the same */
     else
-        tw_follow_lose(follow);
+        lose_from(follow, block);
     return out;
 }
 

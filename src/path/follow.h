@@ -72,9 +72,12 @@ void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8
 /* The trace says that it goes on at this address. */
 void tw_follow_jump(struct tw_follow *follow, uint64_t address, uint8_t isa);
 
-/* Only an address in the trace can tell where the program goes on. */
+/* Only an address in the trace can tell where the program goes on; the instruction set is taken to
+   stay as it is. */
 static inline void tw_follow_lose(struct tw_follow *follow)
 {
+    if (follow->at >= TW_BLOCK_FIRST)
+        follow->isa = follow->blocks->blocks[follow->at & ~TW_BLOCK_BROKEN].isa;
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = false;
     follow->code_is_missing = false;
@@ -216,8 +219,9 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
             track->at = block->next[taken];
             if (TW_LIKELY(tw_block_is_plain(track->at)))
                 continue;
-            if (track->at < TW_BLOCK_FIRST &&
-                (track->at != TW_NEXT_NEEDED || follow->has_return_stack)) {
+            if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {
+                follow->isa = block->isa;
+            } else if (track->at < TW_BLOCK_FIRST) {
                 tw_track_end(follow, track);
                 out = tw_follow_after(follow, out, track->last / 2, taken, index);
                 *track = tw_track_begin(follow);

@@ -348,6 +348,7 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
         uint32_t cycles = 0;
         unsigned size = 1;
 
+        stage->at = at; /* the path may break off here */
         if (head & 1) {
             struct tw_armv7_address address;
 
@@ -396,9 +397,8 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
     stage->out = out;
     decoder->last_index = index;
     if (TW_UNLIKELY(follow->error)) {
-        const struct tw_packet packet = {
-            .index = index, .offset = stage->offset + (uint64_t)(at - 1 - stage->base)
-        };
+        const struct tw_packet packet = { .index = index,
+                                          .offset = tw_stage_offset(stage, stage->at) };
 
         fail(stage, follow->error, &packet, follow->error_detail);
         tw_stage_mark(stage, stage->out, at);

@@ -66,23 +66,31 @@ TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *ind
     return stage->base + (until < size ? until : size);
 }
 
-/* Notes that the packet whose last byte is at this stream offset and index released the elements
-   before `until`.  One mark does for all packets whose last bytes lie in one place of the capture:
-   no other source's bytes come between.  The position stands in the packet. */
-TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until,
-                                uint64_t offset, uint64_t index)
+/* The elements from `first` on were released by the packet whose last byte has this index.  One mark
+   does for all packets whose last bytes lie in one place of the capture: no other source's bytes come
+   between.  The position stands in the packet. */
+static inline void tw_stage_add_mark(struct tw_stage *stage, const struct tw_element *first,
+                                     uint64_t index)
 {
     struct tw_marks *marks = &stage->output->marks;
 
-    if (!marks->marks || until == stage->marked)
-        return;
-    if (offset >= stage->marked_until && marks->count < marks->room) {
+    if (marks->count < marks->room)
         marks->marks[marks->count++] = (struct tw_mark){
             .released = index + 1,
-            .first = (size_t)(stage->marked - stage->output->batch->elements),
+            .first = (size_t)(first - stage->output->batch->elements),
         };
-        stage->marked_until = tw_position_place_end(&stage->position);
-    }
+    stage->marked_until = tw_position_place_end(&stage->position);
+}
+
+/* Notes that the packet whose last byte is at this stream offset and index released the elements
+   before `until`. */
+TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until,
+                                uint64_t offset, uint64_t index)
+{
+    if (!stage->output->marks.marks || until == stage->marked)
+        return;
+    if (offset >= stage->marked_until)
+        tw_stage_add_mark(stage, stage->marked, index);
     stage->marked = until;
 }
 
@@ -90,9 +98,14 @@ TW_INLINE void tw_stage_mark_at(struct tw_stage *stage, struct tw_element *until
 static inline void tw_stage_mark(struct tw_stage *stage, struct tw_element *until,
                                  const uint8_t *packet_end)
 {
-    if (stage->output->marks.marks && until != stage->marked)
-        tw_stage_mark_at(stage, until, tw_stage_offset(stage, packet_end - 1),
-                         tw_stage_index(stage, packet_end - 1));
+    if (!stage->output->marks.marks || until == stage->marked)
+        return;
+    if (tw_stage_offset(stage, packet_end - 1) >= stage->marked_until) {
+        const uint64_t index = tw_stage_index(stage, packet_end - 1);
+
+        tw_stage_add_mark(stage, stage->marked, index);
+    }
+    stage->marked = until;
 }
 
 /* What was written since the last mark (at a gap, when the batch was full then) was released no later

@@ -54,6 +54,7 @@ enum step_op {
     OP_BFC,
     OP_TST,
     OP_CMP,
+    OP_CCMP, /* `more`: condition (OP_BEQ, OP_BNE); `immediate`: flags when it fails */
     OP_BEQ,
     OP_BNE,
     OP_CBZ,
@@ -139,6 +140,10 @@ struct values {
     struct value tested; /* by TST or CMP */
     uint64_t operand;
     bool is_tst, has_test;
+    /* CCMP beside the test: the branch that follows can only be taken where this one would be
+       (OP_BEQ, OP_BNE), if has_gate. */
+    uint8_t gate;
+    bool has_gate;
 };
 
 /* What a loop waits for, of TRCSTATR: 0, 1, or -1 where it does not matter. */
@@ -149,8 +154,10 @@ struct wait {
 struct value tw_seq_get(const struct values *values, uint8_t reg);
 void tw_seq_set(struct values *values, uint8_t reg, struct value value);
 void tw_seq_follow(struct values *values, const struct step *step);
-/* False: the branch does not test what was read from TRCSTATR. */
-bool tw_seq_loop_wait(const struct values *values, struct wait *wait, const struct step *step);
+/* What a loop waits for that ends when the branch is taken (is_exit), or when it is not.  False: it does
+   not test what was read from TRCSTATR. */
+bool tw_seq_loop_wait(const struct values *values, struct wait *wait, const struct step *step,
+                      bool is_exit);
 
 /* sequence_rules.c */
 enum rule_index {
@@ -218,7 +225,10 @@ struct checker {
     uint8_t unit;   /* enum unit_state */
     uint8_t buffer; /* enum buffer_state */
     bool is_locked;
-    bool has_exit_wait; /* a branch forward, out of a loop, tests TRCSTATR */
+    bool is_enable_guessed;   /* the OS Lock was cleared, and EN may be 0 */
+    bool runs_unlocked;       /* EN is 1 under the OS Lock, as far as is known */
+    bool is_disabled_by_lock; /* the last switch-off was the OS Lock */
+    bool has_exit_wait;       /* a branch forward, out of a loop, tests TRCSTATR */
     struct wait exit_wait;
 
     /* Lines of direct writes since the last context synchronization event. */

@@ -18,8 +18,16 @@ static bool is_clear(struct value value, unsigned bit)
 }
 
 /* TRCPRGCTLR.EN = 0, or the OS Lock. */
-static void switch_off(struct checker *c, const char *name)
+static void switch_off(struct checker *c, const char *name, bool is_lock)
 {
+    if (!is_lock)
+        c->runs_unlocked = false;
+    /* What is off already does not change (R_MDZDN speaks of a change). */
+    if (c->is_enable_guessed && !is_lock)
+        c->unit = UNIT_IDLE;
+    c->is_enable_guessed = false;
+    if (c->unit == UNIT_IDLE && !is_lock)
+        return;
     if (c->unit == UNIT_ENABLING)
         tw_seq_find(c, c->enable_pending, RULE_TS19, "",
                     "%s switches the trace unit off before it was seen to run", name);
@@ -31,6 +39,7 @@ static void switch_off(struct checker *c, const char *name)
     }
     if (c->unit != UNIT_IDLE)
         c->unit = UNIT_DISABLING;
+    c->is_disabled_by_lock = is_lock;
     c->disable_pending = c->line;
     c->enable_pending = 0;
     c->has_read_status = false;
@@ -75,6 +84,8 @@ static void switch_on(struct checker *c)
             c->unit = UNIT_ENABLING;
         c->enable_pending = c->line;
     }
+    c->runs_unlocked = true;
+    c->is_enable_guessed = false;
     c->disable_pending = 0;
     c->has_read_status = false;
 }
@@ -88,18 +99,22 @@ static void write_enable(struct checker *c, struct value value)
     if (is_set(value, 0) || (!is_clear(value, 0) && is_off))
         switch_on(c);
     else
-        switch_off(c, "TRCPRGCTLR.EN = 0");
+        switch_off(c, "TRCPRGCTLR.EN = 0", false);
 }
 
 static void write_lock(struct checker *c, struct value value)
 {
     /* A value that is not known changes what is. */
     if (is_set(value, 0) || (!is_clear(value, 0) && !c->is_locked)) {
-        switch_off(c, "the OS Lock");
+        c->runs_unlocked =
+            c->unit != UNIT_IDLE && c->unit != UNIT_DISABLING && c->unit != UNIT_STABLE;
+        switch_off(c, "the OS Lock", true);
         c->is_locked = true;
         c->unlock_pending = 0;
     } else if (c->is_locked) {
         c->is_locked = false;
+        /* Whether it is enabled is not known where nothing was said of it: a write of 0 tells. */
+        c->is_enable_guessed = !c->runs_unlocked;
         c->unit = UNIT_ENABLING;
         c->unlock_pending = c->line;
         c->disable_pending = 0;
@@ -420,7 +435,12 @@ static void judge_wait(struct checker *c, struct wait wait)
                         wait.pmstable >= 0 ? "TRCSTATR.PMSTABLE (bit 1)" : "something else");
         c->unit = UNIT_RUNNING;
     } else if (c->unit == UNIT_DISABLING || c->unit == UNIT_STABLE) {
-        if (wait.idle == 0 || wait.pmstable == 0 || (wait.idle < 0 && wait.pmstable < 0)) {
+        /* The OS Lock makes the unit stable, and idle some time later: each wait is right there. */
+        const bool is_enough = c->is_disabled_by_lock || c->unit == UNIT_STABLE
+                                   ? wait.idle == 1 || wait.pmstable == 1
+                                   : wait.idle == 1 && wait.pmstable == 1;
+
+        if (wait.idle == 0 || wait.pmstable == 0 || !is_enough) {
             tw_seq_find(c, 0, RULE_DIS5, "",
                         "the loop does not wait for TRCSTATR.IDLE and PMSTABLE to be 1");
             c->unit = UNIT_IDLE;
@@ -464,35 +484,27 @@ static void check_body(struct checker *c, const struct step *branch)
         tw_seq_find(c, 0, RULE_POLL, "", "the loop on TRCSTATR has no bound");
 }
 
-static struct wait opposite(struct wait wait)
-{
-    return (struct wait){ wait.idle < 0 ? -1 : !wait.idle,
-                          wait.pmstable < 0 ? -1 : !wait.pmstable };
-}
-
 void tw_seq_poll(struct checker *c, const struct step *branch)
 {
     struct wait wait;
     const bool is_back =
         branch->target != NO_STEP && branch->target <= c->at && c->at - branch->target < FAR;
+    const bool is_test =
+        branch->op != OP_JUMP && tw_seq_loop_wait(&c->values, &wait, branch, !is_back);
 
-    if (branch->op == OP_JUMP) {
-        /* The way out was a branch forward. */
-        if (is_back && c->has_exit_wait) {
-            check_body(c, branch);
-            judge_wait(c, c->exit_wait);
+    if (!is_back) {
+        if (is_test) {
+            c->exit_wait = wait;
+            c->has_exit_wait = true;
+        } else if (branch->op == OP_JUMP) {
+            c->has_exit_wait = false;
         }
-        c->has_exit_wait = false;
         return;
     }
-    if (!tw_seq_loop_wait(&c->values, &wait, branch))
+    /* The way out may be a branch forward, with a jump or a count-down behind it. */
+    if (!is_test && !c->has_exit_wait)
         return;
-    if (is_back) {
-        check_body(c, branch);
-        judge_wait(c, wait);
-        c->has_exit_wait = false;
-    } else {
-        c->exit_wait = opposite(wait);
-        c->has_exit_wait = true;
-    }
+    check_body(c, branch);
+    judge_wait(c, is_test ? wait : c->exit_wait);
+    c->has_exit_wait = false;
 }

@@ -211,14 +211,16 @@ static char *take_labels(struct parser *p, struct line *line, const char *raw, c
         const size_t size = strcspn(at, " \t:,<[");
         char *next;
 
-        if (size == 0 || at[0] == '.' || at[size] == ',' || at[size] == '<' || at[size] == '[')
+        if (size == 0 || at[size] == ',' || at[size] == '<' || at[size] == '[')
             return at;
         next = tw_line_trim(at + size);
+        if (at[0] == '.' && *next != ':')
+            return at; /* a directive; compilers write ".L2:" */
         if (*next == ':')
             next = tw_line_trim(next + 1);
         else if (is_mnemonic(at, size) ||
                  (*next && !is_mnemonic(next, strcspn(next, " \t,"))) ||
-                 (!*next && (size < 3 || strchr(at, '.'))))
+                 (!*next && (!isalpha((unsigned char)*at) || strchr(at, '.'))))
             return at;
         if (!add_label(p, raw + (at - line->chars), size))
             return NULL;

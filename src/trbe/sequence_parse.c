@@ -214,7 +214,7 @@ static const struct value_row {
     { "and", STEP_VALUE, OP_AND }, { "ands", STEP_VALUE, OP_AND }, { "orr", STEP_VALUE, OP_ORR },
     { "bic", STEP_VALUE, OP_BIC }, { "bics", STEP_VALUE, OP_BIC }, { "eor", STEP_VALUE, OP_EOR },
     { "ubfx", STEP_VALUE, OP_UBFX }, { "bfc", STEP_VALUE, OP_BFC },
-    { "tst", STEP_TEST, OP_TST }, { "cmp", STEP_TEST, OP_CMP },
+    { "tst", STEP_TEST, OP_TST }, { "cmp", STEP_TEST, OP_CMP }, { "ccmp", STEP_TEST, OP_CCMP },
     { "b.eq", STEP_BRANCH, OP_BEQ }, { "beq", STEP_BRANCH, OP_BEQ }, { "b.ne", STEP_BRANCH, OP_BNE },
     { "bne", STEP_BRANCH, OP_BNE }, { "b.none", STEP_BRANCH, OP_BEQ }, { "b.any", STEP_BRANCH, OP_BNE },
     { "cbz", STEP_BRANCH, OP_CBZ }, { "cbnz", STEP_BRANCH, OP_CBNZ },
@@ -282,6 +282,10 @@ static void read_value_operands(struct step *step, const struct line *line)
     uint64_t width = 0;
 
     if (line->count == 0)
+        return;
+    if (step->op == OP_CCMP) /* "ccmp w1, #0, #4, eq" */
+        step->more = line->count > 3 && strcmp(line->operand[3], "eq") == 0 ? OP_BEQ : OP_BNE;
+    if (step->op == OP_CCMP)
         return;
     if (step->kind == STEP_TEST)
         step->rn = tw_line_register(line->operand[0]);

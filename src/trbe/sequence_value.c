@@ -129,6 +129,12 @@ void tw_seq_follow(struct values *values, const struct step *step)
     case STEP_TEST: {
         const struct value b = operand(values, step);
 
+        values->has_gate = step->op == OP_CCMP;
+        if (values->has_gate) { /* the first test stands, and what it must give */
+            values->gate = step->more;
+            break;
+        }
+
         values->tested = tw_seq_get(values, step->rn);
         values->operand = b.bits;
         values->is_tst = step->op == OP_TST;
@@ -168,37 +174,57 @@ static struct wait ends_when(uint64_t mask, uint64_t wanted, bool is_other)
     return wait;
 }
 
-bool tw_seq_loop_wait(const struct values *values, struct wait *wait, const struct step *step)
-{
-    struct value tested = tw_seq_get(values, step->rn);
-    uint64_t mask, wanted = 0;
+/* What the branch tests, as mask and value: it is taken when (status & mask) == wanted (is_equal), or
+   when it is not. */
+struct test {
+    uint64_t mask, wanted;
+    bool is_equal;
+};
 
-    switch (step->op) {
+static bool test_of(const struct values *values, struct test *test, struct value *tested,
+                    const struct step *step)
+{
+    const uint8_t op = values->has_gate ? values->gate : step->op;
+
+    *tested = tw_seq_get(values, step->rn);
+    test->wanted = 0;
+    switch (op) {
     case OP_TBZ:
     case OP_TBNZ:
-        if (!step->has_immediate || step->immediate + tested.shift > 63)
+        if (!step->has_immediate || step->immediate + tested->shift > 63)
             return false;
-        mask = (uint64_t)1 << (step->immediate + tested.shift);
-        *wait = ends_when(mask, step->op == OP_TBZ ? mask : 0, false);
-        break;
+        test->mask = (uint64_t)1 << (step->immediate + tested->shift);
+        test->is_equal = op == OP_TBZ;
+        return true;
     case OP_CBZ:
     case OP_CBNZ:
-        *wait = ends_when(tested.mask << tested.shift, 0, step->op == OP_CBZ);
-        break;
+        test->mask = tested->mask << tested->shift;
+        test->is_equal = op == OP_CBZ;
+        return true;
     case OP_BEQ:
     case OP_BNE:
-        tested = values->tested;
-        if (!values->has_test)
-            return false;
-        mask = tested.mask;
+        *tested = values->tested;
+        test->mask = tested->mask;
         if (values->is_tst)
-            mask &= values->operand;
+            test->mask &= values->operand;
         else
-            wanted = values->operand;
-        *wait = ends_when(mask << tested.shift, wanted << tested.shift, step->op == OP_BEQ);
-        break;
+            test->wanted = values->operand << tested->shift;
+        test->mask <<= tested->shift;
+        test->is_equal = op == OP_BEQ;
+        return values->has_test;
     default:
         return false;
     }
+}
+
+bool tw_seq_loop_wait(const struct values *values, struct wait *wait, const struct step *step,
+                      bool is_exit)
+{
+    struct value tested;
+    struct test test;
+
+    if (!test_of(values, &test, &tested, step))
+        return false;
+    *wait = ends_when(test.mask, test.wanted, test.is_equal != is_exit);
     return tested.origin == REG_TRCSTATR;
 }

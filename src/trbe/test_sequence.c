@@ -330,6 +330,15 @@ static const struct { const char *name, *text, *want; } forms[] = {
     { "SCR_EL3 with the state unchanged", ".el 3\nexception EL3\nmrs x0, SCR_EL3\norr x0, x0, #8\nmsr SCR_EL3, x0\n", "" },
     { "MDCR_EL3 with the owner unchanged", ".el 3\nexception EL3\nmrs x0, MDCR_EL3\norr x0, x0, #0x40000\nmsr MDCR_EL3, x0\n", "" },
     { "a store into the buffer", ".assume prohibited\n.assume buffer-disabled\nmrs x0, TRBBASER_EL1\nstr xzr, [x0]\norr x1, x1, #1\nmsr TRBLIMITR_EL1, x1\nisb\n", "TS10@6 " },
+    { "a driver that unlocks an idle unit", "msr oslar_el1, xzr\nisb\nmsr trcprgctlr, xzr\nisb\n1: mrs x0, trcstatr\nisb\ntbz w0, #0, 1b\n"
+                "msr trcconfigr, x1\nisb\nmov x2, #1\nmsr trcprgctlr, x2\n2: isb\nmrs x0, trcstatr\ntbnz w0, #0, 2b\n", "" },
+    { "the way out of a loop is forward", "mrs x0, TRFCR_EL1\nbic x1, x0, #3\nmsr TRFCR_EL1, x1\nisb\ntsb csync\nmsr TRCPRGCTLR, xzr\nagain: isb\nmrs x2, trcstatr\nand x2, x2, #3\ncmp x2, #3\nb.eq out\nb again\nout: msr TRFCR_EL1, x0\n", "" },
+    { "a count-down closes the loop", "mrs x0, TRFCR_EL1\nbic x1, x0, #3\nmsr TRFCR_EL1, x1\nisb\ntsb csync\nmsr TRCPRGCTLR, xzr\nmov w3, #100\n.L2:\nisb\nmrs x2, trcstatr\nand x2, x2, #3\ncmp x2, #3\nb.eq .L3\nsubs w3, w3, #1\nb.ne .L2\n.L3:\nmsr TRFCR_EL1, x0\n", "" },
+    { "... and stands in the same condition", "isb\nmov x0,#1\nmsr TRCPRGCTLR,x0\nmov w3, #100\n.L2:\nisb\nsub w3, w3, #1\nmrs x1, TRCSTATR\ntst x1, #1\nccmp w3, #0, #4, ne\nb.ne .L2\n", "" },
+    { "... and waits for the wrong thing", "isb\nmov x0,#1\nmsr TRCPRGCTLR,x0\nmov w3, #100\n.L2:\nisb\nsub w3, w3, #1\nmrs x1, TRCSTATR\ntst x1, #1\nccmp w3, #0, #4, eq\nb.ne .L2\n", "EN4@11 " },
+    { "idle alone is not enough", "mrs x0, TRFCR_EL1\nbic x1, x0, #3\nmsr TRFCR_EL1, x1\nisb\ntsb csync\nmsr TRCPRGCTLR, xzr\nagain: isb\nmrs x2, trcstatr\ntbz x2, #0, again\nmsr TRFCR_EL1, x0\n", "DIS5@9 " },
+    { "a compiler's label", "isb\nmov x0,#1\nmsr TRCPRGCTLR,x0\nisb\n.L2:\nmrs x1,TRCSTATR\ntbnz x1,#0,.L2\n", "TS17@6 " },
+    { "a short label alone", "isb\nmov x0,#1\nmsr TRCPRGCTLR,x0\nisb\np\nmrs x1,TRCSTATR\ntbnz x1,#0,p\n", "TS17@6 " },
     { "a call is an event", "isb\nmov x0, #1\nmsr TRCPRGCTLR, x0\nsmc #0\n", "" },
 };
 /* clang-format on */

@@ -149,10 +149,11 @@ bool tw_error_from_element(struct tw_error *error, const struct tw_element *elem
     case TW_ELEMENT_ERROR:
         error->skipped = element->skipped;
         error->code = element->error;
-        error->severity =
-            element->error == TW_ERROR_OVERFLOW || element->error == TW_ERROR_DISCONTINUITY
-                ? TW_SEVERITY_WARNING
-                : TW_SEVERITY_ERROR;
+        error->severity = element->error == TW_ERROR_OVERFLOW ||
+                                  element->error == TW_ERROR_DISCONTINUITY ||
+                                  element->error == TW_ERROR_UNSYNCED
+                              ? TW_SEVERITY_WARNING
+                              : TW_SEVERITY_ERROR;
         tw_element_message(&text, element);
         return true;
     case TW_ELEMENT_NO_SYNC:
@@ -175,7 +176,7 @@ size_t tw_error_text(char *out, size_t room, const struct tw_error *error, const
     struct tw_text text = tw_text_in(out, room);
 
     if (name)
-        tw_text_add(&text, name);
+        tw_text_escaped(&text, name);
     if (error->index != TW_NO_INDEX) {
         if (name)
             tw_text_char(&text, '+');
@@ -185,7 +186,7 @@ size_t tw_error_text(char *out, size_t room, const struct tw_error *error, const
         tw_text_format(&text, "%sid 0x%02x", text.size ? " " : "", (unsigned)error->id);
     if (text.size)
         tw_text_add(&text, ": ");
-    tw_text_add(&text, error->text);
+    tw_text_escaped(&text, error->text);
     if (error->skipped)
         tw_text_format(&text, "; skipped %llu byte%s to the next sync",
                        (unsigned long long)error->skipped, error->skipped == 1 ? "" : "s");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where output goes: files that are whole or not there, closed descriptors, interrupts."""
+import json
 import os
 import signal
 import stat
@@ -188,3 +189,49 @@ def an_index_is_written_beside_its_place(tool):
     equal(tool.run("index", "show", "demo").err, "")
     done = tool.run("index", "build", "demo", "--index", "gone/x.twx", status=3)
     assert "No such file or directory" in done.err, done.err
+
+
+EVIL = b"\x1b]0:owned\x07\xc2\x9b2J\x9b31m\xff\"\\\x7f"
+SHOWN = "\x1b]0:owned\x07\x9b2J\ufffd31m\ufffd\"\\\x7f"
+
+
+def evil_snapshot(tool):
+    """The demo with names that a stranger thought out, and a second buffer so that they are shown."""
+    for path in DEMO.iterdir():
+        content = path.read_bytes()
+        if path.suffix == ".ini":
+            for name in (b"ETB_0", b"ETM_0", b"cpu_0"):
+                content = content.replace(name, name + EVIL)
+            content = content.replace(b"file=ETB_0" + EVIL, b"file=ETB_0")
+            content = content.replace(b"calls itself", b"calls itself" + EVIL)
+            content = content.replace(b"buffers=buffer0", b"buffers=buffer0,buffer1")
+            content = content.replace(b"\n[source_buffers]", b"\n[buffer1]\nname=two" + EVIL +
+                                      b"\nfile=gone\x1b[2J\nformat=coresight\n\n[source_buffers]")
+        tool.write(f"evil/{path.name}", content)
+    tool.write("evil/gone\x1b[2J", b"\x00" * 16)
+    return "evil"
+
+
+def check_clean(done, words):
+    for stream in (done.stdout, done.stderr):
+        text = stream.decode("utf-8")  # strictly
+        bad = [c for c in text if (ord(c) < 32 and c != "\n") or 0x7f <= ord(c) < 0xa0]
+        equal(bad, [], words)
+    assert "owned" in done.out + done.err, (words, done.out[:500])
+
+
+@case
+def names_of_strangers_do_no_harm(tool):
+    capture = evil_snapshot(tool)
+    for words in (["info"], ["info", "-v"], ["stats"], ["packets"], ["decode"],
+                  ["decode", "--instructions"], ["decode", "--format", "path"],
+                  ["packets", "--format", "csv"], ["decode", "--format", "csv"]):
+        check_clean(tool.run(words[0], capture, *words[1:], status=None), words)
+    for words in (["info"], ["stats"], ["packets"], ["decode"], ["decode", "--instructions"]):
+        done = tool.run(words[0], capture, *words[1:], "--format", "jsonl", status=None)
+        check_clean(done, words)
+        for line in done.stdout.splitlines():
+            row = json.loads(line)
+            if "buf" in row:
+                assert row["buf"] in (f"ETB_0{SHOWN}", f"two{SHOWN}"), row
+    check_clean(tool.run("decode", "no" + os.fsdecode(EVIL), status=3), "decode")

@@ -106,8 +106,9 @@ static void print_registers(struct output *out, const struct tw_register *regist
                             size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        output_format(out, "%s%s=0x%" PRIx64 "%s", i % 5 ? " " : "    ", registers[i].name,
-                      registers[i].value, i % 5 == 4 || i + 1 == count ? "\n" : "");
+        output_format(out,
+                      i % 5 == 4 || i + 1 == count ? "%s%s=0x%" PRIx64 "\n" : "%s%s=0x%" PRIx64,
+                      i % 5 ? " " : "    ", registers[i].name, registers[i].value);
 }
 
 static void print_sources(struct output *out, const struct session *session)

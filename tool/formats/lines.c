@@ -5,28 +5,24 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { ROOM = 1024, EXTRA = 1100 }; /* a usual line; what may be put into it */
 
 void lines_set_buffer(struct lines *lines, const char *buffer)
 {
-    size_t at;
+    struct tw_text prefix = tw_text_in(lines->prefix, sizeof lines->prefix);
+    struct tw_text member = tw_text_in(lines->member, sizeof lines->member - 1);
 
-    lines->member[0] = lines->prefix[0] = 0;
     if (!buffer)
         return;
-    (void)snprintf(lines->prefix, sizeof lines->prefix, "%s: ", buffer);
-    at = (size_t)snprintf(lines->member, sizeof lines->member, ",\"buf\":\"");
-    for (const char *c = buffer; *c && at + 9 < sizeof lines->member; c++) {
-        const unsigned char byte = (unsigned char)*c;
-
-        if (byte == '"' || byte == '\\')
-            lines->member[at++] = '\\';
-        if (byte < 0x20 || byte == 0x7f)
-            at += (size_t)snprintf(lines->member + at, 8, "\\u%04x", byte);
-        else
-            lines->member[at++] = *c;
-    }
-    (void)snprintf(lines->member + at, sizeof lines->member - at, "\"");
+    tw_text_escaped(&prefix, buffer);
+    tw_text_add(&prefix, ": ");
+    tw_text_add(&member, "{");
+    tw_json_text(&member, "buf", buffer);
+    lines->member[0] = ',';
+    if (member.failed) /* it was cut */
+        (void)strcat(lines->member, "\"");
 }
 
 /* Puts text into a line that has room for it; the line's new size. */

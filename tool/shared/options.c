@@ -324,11 +324,22 @@ void options_free(struct options *options)
         &options->arguments, &options->source_names, &options->sources,   &options->images,
         &options->symbols,   &options->functions,    &options->streams,   &options->markers,
         &options->traces,    &options->devices,      &options->registers, &options->dumps,
-        &options->clusters,  &options->elfs,
+        &options->clusters,  &options->elfs,         &options->comms,
     };
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free((void *)lists[i]->items);
+    free(options->srcs.items);
+    free(options->cpus.items);
+    free(options->pids.items);
+    free(options->tids.items);
+}
+
+bool options_want_offsets(const struct options *options)
+{
+    if (options->from.kind == BOUND_OFFSET && options->to.kind == BOUND_OFFSET)
+        return true;
+    return options_wrong(options, "--from and --to want offsets in the capture here");
 }
 
 static void help_option(struct output *out, const struct command *command, unsigned key)
@@ -358,7 +369,7 @@ static void help_option(struct output *out, const struct command *command, unsig
         const size_t size = strcspn(help, "\n");
 
         if (head[0] == 0 || width >= COLUMN - 1)
-            output_format(out, "%s%*s", head[0] ? "\n" : "", COLUMN, "");
+            output_format(out, head[0] ? "\n%*s" : "%*s", COLUMN, "");
         else
             output_format(out, "%*s", COLUMN - width, "");
         output_format(out, "%.*s\n", (int)size, help);
@@ -370,10 +381,14 @@ static void help_option(struct output *out, const struct command *command, unsig
 
 void options_help(struct output *out, const struct command *command)
 {
-    output_format(out, "usage: trackway %s %s\n\n%s\n", command->name, command->arguments,
-                  command->summary);
-    if (command->details)
-        output_format(out, "\n%s\n", command->details);
+    output_format(out, "usage: trackway %s ", command->name);
+    output_text(out, command->arguments);
+    output_format(out, "\n\n%s\n", command->summary);
+    if (command->details) {
+        output_text(out, "\n");
+        output_text(out, command->details);
+        output_text(out, "\n");
+    }
     output_text(out, "\nOptions:\n");
     for (unsigned key = 1; key < OPTION_COUNT; key++)
         if (takes(command, key))

@@ -10,15 +10,34 @@
 #include <unistd.h>
 
 #include "base/beside.h"
+#include "base/escape.h"
 #include "shared/interrupt.h"
 
 enum { BUFFER_SIZE = 1 << 18 };
 
+/* Messages hold names from captures: what a terminal would obey is shown, not sent. */
 void say_list(const char *format, va_list arguments)
 {
+    char small[400], *text = small, *shown = NULL;
+    va_list again;
+    int size;
+
+    va_copy(again, arguments);
+    size = vsnprintf(small, sizeof small, format, arguments);
+    if (size >= (int)sizeof small && (text = malloc((size_t)size + 1)) != NULL)
+        (void)vsnprintf(text, (size_t)size + 1, format, again);
+    va_end(again);
+    if (size >= 0 && text)
+        shown = malloc(TW_ESCAPE_TEXT_MOST * (size_t)size + 1);
     fputs("trackway: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
+    if (shown)
+        (void)fwrite(shown, 1, tw_escape_text(shown, text, (size_t)size), stderr);
+    else
+        fputs("out of memory", stderr);
     fputc('\n', stderr);
+    if (text != small)
+        free(text);
+    free(shown);
 }
 
 void say(const char *format, ...)
@@ -221,24 +240,6 @@ void output_text(struct output *out, const char *text)
     output_bytes(out, text, strlen(text));
 }
 
-void output_format(struct output *out, const char *format, ...)
-{
-    va_list arguments;
-    char *at = output_room(out, 512);
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(at, 512, format, arguments);
-    va_end(arguments);
-    if (length >= 512) {
-        at = output_room(out, (size_t)length + 1);
-        va_start(arguments, format);
-        length = vsnprintf(at, (size_t)length + 1, format, arguments);
-        va_end(arguments);
-    }
-    output_took(out, length > 0 ? (size_t)length : 0);
-}
-
 void output_decimal(struct output *out, uint64_t value)
 {
     char digits[20];
@@ -284,18 +285,19 @@ void output_hex(struct output *out, const uint8_t *bytes, size_t size)
 
 void output_json_text(struct output *out, const char *text)
 {
-    output_text(out, "\"");
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
+    const size_t size = strlen(text);
+    char *at = output_room(out, TW_ESCAPE_JSON_MOST * size + 2);
+    const size_t used = tw_escape_json(at + 1, text, size);
 
-        if (c == '"' || c == '\\')
-            output_format(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            output_format(out, "\\u%04x", c);
-        else
-            output_bytes(out, text, 1);
-    }
-    output_text(out, "\"");
+    at[0] = at[used + 1] = '"';
+    output_took(out, used + 2);
+}
+
+void output_name(struct output *out, const char *text)
+{
+    const size_t size = strlen(text);
+
+    output_took(out, tw_escape_text(output_room(out, TW_ESCAPE_TEXT_MOST * size), text, size));
 }
 
 void output_color(struct output *out, enum color color)

@@ -56,11 +56,14 @@ void output_took(struct output *out, size_t size);
 
 void output_bytes(struct output *out, const void *bytes, size_t size);
 void output_text(struct output *out, const char *text);
+/* As printf, but texts (%s) are escaped as output_name does it. */
 void output_format(struct output *out, const char *format, ...) PRINTF_LIKE(2, 3);
 void output_decimal(struct output *out, uint64_t value);
 /* A number as 0x and as few digits as it has. */
 void output_address(struct output *out, uint64_t value);
 void output_hex(struct output *out, const uint8_t *bytes, size_t size);
+/* A name from a capture, for people: control characters, which a terminal would obey, as \x1b. */
+void output_name(struct output *out, const char *text);
 /* A JSON string with its quotes. */
 void output_json_text(struct output *out, const char *text);
 
