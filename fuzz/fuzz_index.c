@@ -82,9 +82,9 @@ static const struct tw_tree_source all_sources[] = {
 /* Everything that can be asked, as far as it goes. */
 static void look(const struct tw_index *index, uint64_t seed)
 {
-    struct tw_index_stream_block stream_block;
-    struct tw_index_stream stream;
-    struct tw_index_block block;
+    struct tw_index_stream_block stream_block = { .size = sizeof stream_block };
+    struct tw_index_stream stream = { .size = sizeof stream };
+    struct tw_index_block block = { .size = sizeof block };
     struct tw_index_entry entry;
     struct tw_frame_event event;
     uint64_t from, to, number;
@@ -181,9 +181,9 @@ static void try_index(const struct subject *subject, const struct tw_index *inde
     look(index, seed);
     sink += (uint64_t)tw_index_matches(index, &subject->about, true, NULL);
     /* Nobody may use an index that does not match, but if one does nothing breaks. */
-    if (tw_index_about(index).base == subject->about.base &&
-        tw_index_about(index).bytes == subject->about.bytes &&
-        tw_index_about(index).framing == subject->about.framing)
+    if (tw_index_about(index)->base == subject->about.base &&
+        tw_index_about(index)->bytes == subject->about.bytes &&
+        tw_index_about(index)->framing == subject->about.framing)
         begin(subject, index, seed);
 }
 

@@ -61,7 +61,7 @@ struct tw_etmv3_packet {
     struct tw_packet base;
     bool
         has_reserved; /* bits that should be 0 (or 1) are not; written back as they should be */
-    union {
+    TW_EXTENSION union {
         struct {                   /* I_SYNC, I_SYNC_CYCLE, BRANCH_ADDRESS */
             uint32_t address;      /* whole: what was not sent is filled in */
             uint32_t context_id;   /* I_SYNC */

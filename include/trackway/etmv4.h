@@ -120,7 +120,7 @@ struct tw_etmv4_packet {
     struct tw_packet base;
     uint8_t cause;     /* bad packets: the type that the header announced, else 0 */
     bool has_reserved; /* reserved bits were set: written again they are 0 */
-    union {
+    TW_EXTENSION union {
         struct {            /* ATOM_*, MISPREDICT, COMMIT, CANCEL_*, CCNT_* */
             uint32_t atoms; /* bit n is atom n, the oldest first; 1: E */
             uint8_t atom_count;

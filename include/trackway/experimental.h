@@ -17,7 +17,9 @@
 #include <trackway/hart.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
+#include <trackway/members.h>
 #include <trackway/ntrace.h>
+#include <trackway/ntrace_unit.h>
 #include <trackway/perfdata.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/run.h>

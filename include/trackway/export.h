@@ -11,4 +11,12 @@
 #define TW_MUST_USE
 #endif
 
+/* Structs without a name inside of unions without a name: C11 has them, C++ as an extension that
+   compilers are not to warn of. */
+#if defined(__GNUC__) && defined(__cplusplus)
+#define TW_EXTENSION __extension__
+#else
+#define TW_EXTENSION
+#endif
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <trackway/etrace_unit.h>
 #include <trackway/image.h>
+#include <trackway/ntrace_unit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,8 @@ struct tw_hart_options {
     const struct tw_etrace_config *trace; /* the encoder's: itype_width, retires, sijump ... */
     struct tw_image *image; /* logs of addresses: the code; may be NULL for logs of blocks */
     const struct tw_allocator *allocator;
+    const struct tw_ntrace_config
+        *ntrace; /* instead of `trace`: the encoder's, if it is of N-Trace */
 };
 
 struct tw_hart;
@@ -60,6 +63,10 @@ TW_API uint64_t tw_hart_instructions(const struct tw_hart *hart);
    not take comes back with the line. */
 TW_API TW_MUST_USE enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
                                               struct tw_fault *fault);
+
+/* The same for an encoder of N-Trace, which takes no accesses. */
+TW_API TW_MUST_USE enum tw_status
+tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit, struct tw_fault *fault);
 
 #ifdef __cplusplus
 }

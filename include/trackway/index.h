@@ -6,6 +6,7 @@
 #define TRACKWAY_INDEX_H
 
 #include <trackway/frame.h>
+#include <trackway/protocol.h>
 #include <trackway/tree.h>
 #include <trackway/types.h>
 
@@ -27,6 +28,8 @@ enum tw_index_kind {
     TW_INDEX_STATE,    /* value: a word of what the synchronization point before does not say */
     TW_INDEX_KINDS
 };
+
+#define TW_INDEX_COUNTS 16 /* numbers by kind, with room for kinds to come */
 
 enum tw_index_detail {
     TW_INDEX_SOURCE, /* the capture alone */
@@ -56,9 +59,12 @@ struct tw_index_capture {
     uint64_t bytes; /* ... and how many there are */
     tw_index_read_fn *read;
     void *read_context;
-    const struct tw_tree_source *sources;
+    const struct tw_tree_source *sources; /* each as large as the first says */
     size_t source_count;
     const struct tw_allocator *allocator;
+    /* Protocols of the caller's own that sources may name; borrowed as long as the index. */
+    const struct tw_custom_protocol *const *protocols;
+    size_t protocol_count;
 };
 
 struct tw_index_config {
@@ -86,6 +92,7 @@ struct tw_index_about {
 /* A block of the source index.  With detail SOURCE and an unframed capture it says no more than
    what is indexed. */
 struct tw_index_block {
+    size_t size; /* sizeof(struct tw_index_block): set by the caller, as in those below */
     uint64_t offset;
     uint32_t bytes; /* indexed, from `offset` on; 0: none */
     uint64_t ids[2];
@@ -101,18 +108,20 @@ struct tw_index_block {
 };
 
 struct tw_index_stream {
+    size_t size; /* sizeof(struct tw_index_stream) */
     uint8_t id;
     const char *protocol;
-    uint64_t counts[TW_INDEX_KINDS];
-    uint64_t first_time, last_time; /* when counts[TW_INDEX_TIME] */
+    uint64_t counts[TW_INDEX_COUNTS]; /* by enum tw_index_kind */
+    uint64_t first_time, last_time;   /* when counts[TW_INDEX_TIME] */
 };
 
 /* A block of a stream index. */
 struct tw_index_stream_block {
+    size_t size; /* sizeof(struct tw_index_stream_block) */
     uint64_t offset;
-    uint64_t counts[TW_INDEX_KINDS];
-    uint64_t first_time, last_time; /* when counts[TW_INDEX_TIME] */
-    uint64_t first_sync;            /* a TW_INDEX_SYNC of value 1; UINT64_MAX: none */
+    uint64_t counts[TW_INDEX_COUNTS]; /* by enum tw_index_kind */
+    uint64_t first_time, last_time;   /* when counts[TW_INDEX_TIME] */
+    uint64_t first_sync;              /* a TW_INDEX_SYNC of value 1; UINT64_MAX: none */
 };
 
 struct tw_index;
@@ -170,8 +179,10 @@ TW_API TW_MUST_USE enum tw_status tw_index_matches(const struct tw_index *index,
                                                    const struct tw_index_capture *capture,
                                                    bool is_thorough, struct tw_fault *fault);
 
-/* Looking.  TW_END: there is no such thing; TW_E_FILE: that page of the file is damaged. */
-TW_API struct tw_index_about tw_index_about(const struct tw_index *index);
+/* Looking.  TW_END: there is no such thing; TW_E_FILE: that page of the file is damaged;
+   TW_E_ARGUMENT: the size of what is to be filled is not set. */
+/* Belongs to the index, and tells of what was indexed up to now. */
+TW_API const struct tw_index_about *tw_index_about(const struct tw_index *index);
 /* Part `number` of what is indexed: from an offset to before another. */
 TW_API TW_MUST_USE enum tw_status tw_index_part(const struct tw_index *index, uint64_t *from,
                                                 uint64_t *to, uint64_t number);

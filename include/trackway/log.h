@@ -107,7 +107,7 @@ enum tw_step_kind {
 /* One thing that happened.  Pointers stay valid until the next call for the log. */
 struct tw_step {
     uint8_t kind; /* enum tw_step_kind */
-    union {
+    TW_EXTENSION union {
         struct {
             const struct tw_retired *instructions;
             size_t count;

@@ -158,7 +158,7 @@ enum tw_ntrace_fault {
 
 /* A packet: a plain value, nothing to free.  Members that its type does not have are 0. */
 struct tw_ntrace_packet {
-    struct tw_packet packet;
+    struct tw_packet base;
     uint8_t tcode;
     uint8_t has;   /* TW_NTRACE_HAS_... */
     uint8_t odd;   /* TW_NTRACE_ODD_... */
@@ -169,13 +169,13 @@ struct tw_ntrace_packet {
     uint8_t cdf;  /* CDF or CKDF */
     uint16_t src;
     uint32_t fault_at; /* bytes before the one that is wrong */
-    union {
+    TW_EXTENSION union {
         uint64_t icnt;
         uint64_t process, ecode, rdata, bcnt; /* of messages without I-CNT */
         uint64_t idtag;                       /* DataAcquisition; AuxAccessWrite: the address */
         uint64_t ckdata0;
     };
-    union {
+    TW_EXTENSION union {
         uint64_t address; /* F-ADDR or U-ADDR, as sent, extended: bit 0 is bit 1 of the pc */
         uint64_t hrepeat;
         uint64_t dqdata; /* DataAcquisition, AuxAccessWrite */

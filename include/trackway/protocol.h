@@ -26,6 +26,13 @@ struct tw_source_info {
 struct tw_emitter;
 enum { TW_EMIT_MAX = 128 };
 
+/* What an index notes of a packet. */
+struct tw_protocol_note {
+    uint64_t value;
+    uint8_t kind; /* enum tw_index_kind, <trackway/index.h> */
+};
+enum { TW_PROTOCOL_NOTES = 8, TW_PROTOCOL_WORDS = 4 };
+
 /* A protocol: how its packets are read, and what elements they give.  Only `size`, `name`,
    `packet_size`, `packet_max`, `read`, `reader_lost` and `type_name` must be there.  Memory of a
    config, reader or decoder is zero at first and needs no freeing; none of it is ever moved. */
@@ -68,6 +75,18 @@ struct tw_custom_protocol {
     void (*decoder_lost)(void *decoder);
     /* The trace ends: emit what was held back. */
     void (*end)(void *decoder, struct tw_emitter *out);
+
+    /* Index.  What of a packet, which `reader` has just read, belongs into one: at most
+       TW_PROTOCOL_NOTES of them; returns how many.  NULL: synchronization points (packets of
+       TW_PACKET_SYNC: a decoder may begin there), overflows and discards.  Bad packets are noted in
+       any case. */
+    size_t (*notes)(const void *reader, struct tw_protocol_note *notes, const void *packet);
+    /* A decoder that knows nothing is about to meet a synchronization point: gets the values that
+       `notes` gave as TW_INDEX_STATE with it, TW_PROTOCOL_WORDS of them, zeros where there were less.
+       NULL: the point itself tells all. */
+    void (*restore)(void *decoder, const uint64_t *words);
+    /* What elements say depends on all that came since the beginning: no decoder may begin later. */
+    bool adds_up;
 };
 
 /* Lets tw_tree_add_source know a protocol; the struct is copied.  No name may be there already. */

@@ -53,7 +53,7 @@ struct tw_ptm_packet {
     bool has_cycles; /* a cycle count came with it */
     bool
         has_reserved; /* bits that should be 0 (or 1) are not; written back as they should be */
-    union {
+    TW_EXTENSION union {
         struct {
             uint8_t atoms;      /* bit n is atom n, the oldest first; 1: E */
             uint8_t atom_count; /* 1 to 5 */

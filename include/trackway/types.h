@@ -178,6 +178,8 @@ enum tw_error_code {
     TW_ERROR_UNSUPPORTED,     /* packets of a kind that cannot be decoded */
     TW_ERROR_OVERFLOW,        /* the trace unit lost trace */
     TW_ERROR_DISCONTINUITY,   /* bytes are missing here: barrier, lost frame sync, gap */
+    TW_ERROR_UNSYNCED,        /* packets before the first synchronization; no damage */
+    TW_ERROR_ENCODER_MODE, /* RISC-V: the encoder traces by an algorithm that is not branch trace */
     TW_ERROR_CODES
 };
 
@@ -237,7 +239,7 @@ enum { TW_REPEAT_MAX = 1024 };
    members hold something.  Written in place into the caller's batch. */
 struct tw_element {
     uint64_t index; /* offset in the capture of the packet that made it */
-    union {
+    TW_EXTENSION union {
         struct { /* INSTR_RANGE */
             uint64_t start;
             uint32_t length; /* in bytes: the range ends before start + length */
@@ -260,7 +262,7 @@ struct tw_element {
         };
         struct { /* EXCEPTION */
             uint64_t return_address;
-            union {
+            TW_EXTENSION union {
                 uint64_t tval; /* RISC-V */
                 struct {
                     uint32_t exception_pad;
@@ -299,7 +301,7 @@ struct tw_element {
             uint64_t repeat_pad;
         };
     };
-    union {
+    TW_EXTENSION union {
         uint32_t count;  /* INSTR_RANGE, I_RANGE_NOPATH: instructions; EVENT: number or mask;
                             ADDR_NACC, EO_TRACE: branches since the last ADDR_NACC of which
                             nothing could be said, as code was missing; REPEAT: how many of the
@@ -313,7 +315,7 @@ struct tw_element {
     };
     uint8_t type;  /* enum tw_element_type */
     uint8_t flags; /* above */
-    union {
+    TW_EXTENSION union {
         uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
         uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
         uint8_t kind;   /* EVENT, EXCEPTION (RISC-V), MEMTRANS, ITMTRACE, DATA_ADDR,
@@ -322,7 +324,7 @@ struct tw_element {
         uint8_t width;  /* SWTRACE: payload bits */
         uint8_t instrumentation_el;
     };
-    union {
+    TW_EXTENSION union {
         struct {
             uint8_t last_kind : 3; /* INSTR_RANGE: enum tw_last_kind */
             uint8_t last_sub : 3;  /* enum tw_last_sub */

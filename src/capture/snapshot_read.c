@@ -193,7 +193,9 @@ static const char *value_of(const struct tw_ini *ini, size_t section, const char
 static enum tw_status read_lines(struct tw_capture *capture, struct tw_device *device,
                                  const struct tw_ini *ini)
 {
-    const size_t section = tw_ini_section(ini, "etrace", 0);
+    const size_t etrace = tw_ini_section(ini, "etrace", 0);
+    const size_t section =
+        etrace < ini->section_count ? etrace : tw_ini_section(ini, "ntrace", 0);
     const struct tw_ini_section *lines;
     size_t size = 1;
     char *text;

@@ -179,10 +179,12 @@ static enum tw_status write_register(struct writing *out, const struct tw_regist
     return TW_OK;
 }
 
-/* The section [etrace]; comments and headings of a configuration file are left out. */
-static enum tw_status write_lines(struct writing *out, const char *text)
+/* The section [etrace] or [ntrace]; comments and headings of a configuration file are left out. */
+static enum tw_status write_lines(struct writing *out, const char *type, const char *text)
 {
-    tw_text_add(&out->text, "\n[etrace]\n");
+    const bool is_ntrace = type && tw_name_begins(type, "NTRACE");
+
+    tw_text_add(&out->text, is_ntrace ? "\n[ntrace]\n" : "\n[etrace]\n");
     for (; *text; text += *text == '\n') {
         const size_t size = strcspn(text, "\r\n");
 
@@ -225,7 +227,7 @@ static enum tw_status write_device(struct writing *out, size_t number)
         TW_TRY(write_register(out, &device->registers[i],
                               device->details ? &device->details[i] : NULL));
     if (device->text)
-        TW_TRY(write_lines(out, device->text));
+        TW_TRY(write_lines(out, device->type, device->text));
     for (size_t i = 0; i < device->dump_count; i++)
         TW_TRY(write_dump(out, &device->dumps[i]));
     tw_text_format(&name, "device_%zu.ini", number);

@@ -24,6 +24,7 @@ static const struct kind {
     { "STM",     "stm",     { "STMTCSR" },                    16 },
     { "ETRACED", "etraced", { "TRACEID" },                    0 },
     { "ETRACE",  "etrace",  { "TRACEID" },                    0 },
+    { "NTRACE",  "ntrace",  { "TRACEID" },                    0 },
     /* clang-format on */
 };
 

@@ -18,9 +18,9 @@ static enum tw_status check(const struct tw_etrace_config *config, struct tw_fau
     if (config->itype_width < 3)
         return tw_fail(fault, TW_E_CONFIG, "itype_width_p is %u; it must be 3 or 4",
                        config->itype_width);
-    if (config->comparators > TW_ETRACE_COMPARATORS || config->filters > TW_ETRACE_FILTERS)
+    if (config->comparators > TW_INGRESS_COMPARATORS || config->filters > TW_INGRESS_FILTERS)
         return tw_fail(fault, TW_E_CONFIG, "there can be %d filters and %d comparators at most",
-                       TW_ETRACE_FILTERS, TW_ETRACE_COMPARATORS);
+                       TW_INGRESS_FILTERS, TW_INGRESS_COMPARATORS);
     if (options & TW_ETRACE_BRANCH_PREDICTION && !config->bpred_size)
         return tw_fail(fault, TW_E_CONFIG, "branch_prediction wants a bpred_size_p");
     if (options & TW_ETRACE_JUMP_TARGET_CACHE && !config->cache_size)
@@ -93,6 +93,7 @@ static void init(struct tw_etrace_unit *unit)
         encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
         ((encapsulation == TW_ETRACE_ENCAP_RISCV || encapsulation == TW_ETRACE_ENCAP_SMI) &&
          config->type_bits);
+    unit->ingress.nesting_bits = config->filter_excint;
     unit->options = tw_etrace_config_options(config);
     tw_etrace_show_data_modes(unit, unit->options);
     unit->data_compress = config->data_compress;
@@ -102,8 +103,8 @@ static void init(struct tw_etrace_unit *unit)
     while (unit->resync_max < 15 && 16u << unit->resync_max < unit->resync_limit)
         unit->resync_max++;
     unit->stretch = 1;
-    if (!unit->user.cycles_per_byte)
-        unit->user.cycles_per_byte = 1;
+    unit->fifo.size = unit->user.fifo_size;
+    unit->fifo.cycles_per_byte = unit->user.cycles_per_byte ? unit->user.cycles_per_byte : 1;
 }
 
 enum tw_status tw_etrace_unit_new(struct tw_etrace_unit **unit,
@@ -267,7 +268,7 @@ static uint32_t changes(struct tw_etrace_unit *unit, const struct tw_etrace_bloc
 }
 
 static void push_block(struct tw_etrace_unit *unit, const struct tw_etrace_block *block,
-                       const struct tw_etrace_stretch *stretch, uint32_t half_words,
+                       const struct tw_ingress_stretch *stretch, uint32_t half_words,
                        uint32_t common)
 {
     struct tw_etrace_slot slot;
@@ -322,7 +323,7 @@ static enum tw_status take_block(struct tw_etrace_unit *unit,
 {
     const uint32_t half_words =
         unit->is_single ? block->iretire << block->ilastsize : block->iretire;
-    struct tw_etrace_stretch stretch = { block->iaddr, block->iaddr };
+    struct tw_ingress_stretch stretch = { block->iaddr, block->iaddr };
     uint32_t common;
     bool notify = block->trigger & TW_ETRACE_TRIGGER_NOTIFY;
 
@@ -336,10 +337,11 @@ static enum tw_status take_block(struct tw_etrace_unit *unit,
     unit->counts.blocks++;
     unit->counts.half_words += half_words;
     common = changes(unit, block);
-    if (TW_LIKELY(!unit->filters_used && !unit->comparators_used)) {
+    if (TW_LIKELY(tw_ingress_is_idle(&unit->ingress))) {
         if (unit->is_running)
             common |= TW_SLOT_QUALIFIED;
-    } else if (tw_etrace_qualify(unit, block, &stretch, &notify) && unit->is_running) {
+    } else if (tw_ingress_qualify(&unit->ingress, block, &stretch, &notify) &&
+               unit->is_running) {
         common |= TW_SLOT_QUALIFIED;
     }
     if (notify && common & TW_SLOT_QUALIFIED)
@@ -396,7 +398,8 @@ static enum tw_status take_accesses(struct tw_etrace_unit *unit,
             iaddr = block->iaddr;
         else if (iaddr < block->iaddr)
             iaddr += mask + 1;
-        if (!unit->data_enabled || !tw_etrace_qualify_data(unit, access, block, iaddr))
+        if (!unit->data_enabled ||
+            !tw_ingress_qualify_data(&unit->ingress, access, block, iaddr))
             continue;
         TW_TRY(tw_etrace_take_access(unit, access));
     }
@@ -444,9 +447,9 @@ void tw_etrace_unit_reset(struct tw_etrace_unit *unit, bool is_reset)
 
 uint64_t tw_etrace_unit_stalled(struct tw_etrace_unit *unit)
 {
-    const uint64_t cycles = unit->stalled;
+    const uint64_t cycles = unit->fifo.stalled;
 
-    unit->stalled = 0;
+    unit->fifo.stalled = 0;
     return cycles;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the E-Trace encoder share: unit.c takes blocks, unit_filter.c qualifies them,
+/* What the parts of the E-Trace encoder share: unit.c takes blocks,
    unit_flow.c decides what to report, unit_emit.c makes packets, unit_sink.c sends them. */
 #ifndef ETRACE_UNIT_H
 #define ETRACE_UNIT_H
@@ -7,15 +7,12 @@
 #include <trackway/etrace_unit.h>
 
 #include "base/fault.h"
+#include "base/fifo.h"
 #include "base/memory.h"
 #include "etrace/packet.h"
+#include "ingress/filter.h"
 
-enum {
-    TW_ETRACE_FILTERS = 16,
-    TW_ETRACE_COMPARATORS = 8,
-    TW_ETRACE_SINK = 1 << 16,
-    TW_ETRACE_BRANCHES = 31
-};
+enum { TW_ETRACE_SINK = 1 << 16, TW_ETRACE_BRANCHES = 31 };
 
 /* An instruction in the pipeline, or a trap that none retired with. */
 enum {
@@ -56,25 +53,6 @@ struct tw_etrace_call {
     uint32_t depth_before; /* the call */
 };
 
-struct tw_etrace_comparator {
-    uint8_t input[2], function[2], mode; /* primary, secondary */
-    bool notify[2];
-    bool is_latched;
-    uint64_t match[2];
-};
-
-struct tw_etrace_filter {
-    bool is_enabled;
-    bool match_comparator[3], match_privilege, match_ecause, match_interrupt, match_impdef;
-    bool match_dtype, match_dsize;
-    uint8_t comparator[3], privileges, interrupt, sizes;
-    uint16_t types;
-    uint32_t ecauses;
-    uint64_t impdef_value[2], impdef_mask[2]; /* the low 64 bits, and those above */
-    uint32_t depth;  /* traps nested since the first one that matched; 0: none matches */
-    bool was_inside; /* of one, before the block at hand */
-};
-
 /* What accesses are compressed against. */
 struct tw_etrace_data_state {
     uint8_t has_address,
@@ -102,16 +80,12 @@ struct tw_etrace_unit {
     uint32_t first_options; /* those of the first packet */
     bool has_begun;         /* it was sent */
     uint8_t data_compress;
-    uint16_t filters_used, data_filters_used;
-    struct tw_etrace_filter filters[TW_ETRACE_FILTERS];
-    struct tw_etrace_comparator comparators[TW_ETRACE_COMPARATORS];
-    uint32_t comparators_used; /* by enabled filters, or because they notify */
-    uint32_t outputs;          /* of those that instructions work, for the block at hand */
+    struct tw_ingress ingress;
 
     bool is_halted, is_reset;
     bool is_running; /* enabled, and none of the two */
     uint8_t last_priv;
-    uint64_t last_context, last_tval;
+    uint64_t last_context;
 
     /* The pipeline. */
     struct tw_etrace_slot slot; /* current; its flags are 0 when there is none */
@@ -156,8 +130,7 @@ struct tw_etrace_unit {
 
     struct tw_etrace_unit_counts counts;
     /* The sink. */
-    uint64_t fifo, fifo_drained; /* bytes in it, and the cycle of that */
-    uint64_t stalled;
+    struct tw_fifo fifo;
     bool is_lost, data_is_lost;
     bool is_too_long; /* a packet was */
     uint32_t esp32_number;
@@ -209,15 +182,6 @@ void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
 void tw_etrace_emit_branches(struct tw_etrace_unit *unit);
 void tw_etrace_add_branch(struct tw_etrace_unit *unit);
 void tw_etrace_forget_prediction(struct tw_etrace_unit *unit);
-
-/* unit_filter.c */
-struct tw_etrace_stretch {
-    uint64_t first, last; /* addresses of a block's instructions */
-};
-bool tw_etrace_qualify(struct tw_etrace_unit *unit, const struct tw_etrace_block *block,
-                       const struct tw_etrace_stretch *stretch, bool *notify);
-bool tw_etrace_qualify_data(struct tw_etrace_unit *unit, const struct tw_etrace_access *access,
-                            const struct tw_etrace_block *block, uint64_t iaddr);
 
 /* unit_data.c */
 enum tw_status tw_etrace_take_access(struct tw_etrace_unit *unit,

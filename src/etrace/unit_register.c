@@ -28,10 +28,10 @@ struct field {
 #define U(member)                                                                              \
     sizeof((struct tw_etrace_unit *)0)->member, offsetof(struct tw_etrace_unit, member)
 #define F(member)                                                                              \
-    sizeof((struct tw_etrace_filter *)0)->member, offsetof(struct tw_etrace_filter, member)
+    sizeof((struct tw_ingress_filter *)0)->member, offsetof(struct tw_ingress_filter, member)
 #define C(member)                                                                              \
-    sizeof((struct tw_etrace_comparator *)0)->member,                                          \
-        offsetof(struct tw_etrace_comparator, member)
+    sizeof((struct tw_ingress_comparator *)0)->member,                                         \
+        offsetof(struct tw_ingress_comparator, member)
 
 /* clang-format off */
 static const struct field fields[] = {
@@ -56,8 +56,8 @@ static const struct field fields[] = {
     { "noAddress",          BASIC, MODE,      1, 0, TW_ETRACE_NO_ADDRESS },
     { "DataCompress",       BASIC, COMPRESS,  2, U(data_compress) },
     /* Table 2.3 */
-    { "iFilters",           BASIC, COMPARED, 16, U(filters_used) },
-    { "dFilters",           BASIC, COMPARED, 16, U(data_filters_used) },
+    { "iFilters",           BASIC, COMPARED, 16, U(ingress.filters_used) },
+    { "dFilters",           BASIC, COMPARED, 16, U(ingress.data_filters_used) },
     /* Table 2.4; it prints the third comparator's names like the second's. */
     { "filterEnable",       FILTER, COMPARED, 1, F(is_enabled) },
     { "matchComp1",         FILTER, COMPARED, 1, F(match_comparator[0]) },
@@ -138,13 +138,14 @@ static const struct field *find(const struct tw_etrace_unit *unit, const char *n
         group = FILTER;
         if (number >= unit->config.filters)
             return NULL;
-        base = offsetof(struct tw_etrace_unit, filters) + number * sizeof unit->filters[0];
+        base = offsetof(struct tw_etrace_unit, ingress.filters) +
+               number * sizeof unit->ingress.filters[0];
     } else if ((rest = take_prefix(name, "comparator", &number)) != NULL) {
         group = COMPARATOR;
         if (number >= unit->config.comparators)
             return NULL;
-        base =
-            offsetof(struct tw_etrace_unit, comparators) + number * sizeof unit->comparators[0];
+        base = offsetof(struct tw_etrace_unit, ingress.comparators) +
+               number * sizeof unit->ingress.comparators[0];
     } else {
         rest = name;
     }
@@ -199,22 +200,6 @@ static uint64_t load(const struct tw_etrace_unit *unit, const struct field *fiel
     }
 }
 
-/* Which comparators have to look at each block at all. */
-static void note_comparators(struct tw_etrace_unit *unit)
-{
-    const uint32_t used = unit->filters_used | (uint32_t)unit->data_filters_used;
-
-    unit->comparators_used = 0;
-    for (unsigned i = 0; i < TW_ETRACE_COMPARATORS; i++)
-        if (unit->comparators[i].notify[0] || unit->comparators[i].notify[1])
-            unit->comparators_used |= 1u << i;
-    for (unsigned i = 0; i < TW_ETRACE_FILTERS; i++)
-        for (unsigned k = 0; k < 3; k++)
-            if (used >> i & 1 && unit->filters[i].is_enabled &&
-                unit->filters[i].match_comparator[k])
-                unit->comparators_used |= 1u << unit->filters[i].comparator[k];
-}
-
 void tw_etrace_unit_enable(struct tw_etrace_unit *unit, bool is_enabled)
 {
     if (unit->is_enabled == is_enabled)
@@ -232,7 +217,7 @@ void tw_etrace_unit_enable(struct tw_etrace_unit *unit, bool is_enabled)
     else if (!unit->is_lost)
         tw_etrace_emit_support(unit, TW_ETRACE_NO_CHANGE);
     if (unit->is_lost) { /* the sink gets the time it needs */
-        unit->cycle += (uint64_t)unit->fifo * unit->user.cycles_per_byte;
+        unit->cycle += unit->fifo.used * unit->fifo.cycles_per_byte;
         if (tw_etrace_has_room(unit))
             tw_etrace_emit_support(unit, TW_ETRACE_TRACE_LOST);
     }
@@ -344,7 +329,7 @@ static enum tw_status write_field(struct tw_etrace_unit *unit, const struct fiel
     if (field->kind == RESYNC)
         unit->resync_limit = (uint64_t)16 << unit->resync_max;
     if (field->kind == COMPARED)
-        note_comparators(unit);
+        tw_ingress_note(&unit->ingress);
     return TW_OK;
 }
 
@@ -377,7 +362,7 @@ enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit, uint
     if (field->kind == MODE)
         *value = (unit->options & field->at) != 0;
     else if (field->kind == EMPTY)
-        *value = unit->used[0] + unit->used[1] == 0 && unit->fifo == 0 &&
+        *value = unit->used[0] + unit->used[1] == 0 && unit->fifo.used == 0 &&
                  !(unit->slot.flags & TW_SLOT_QUALIFIED);
     else
         *value = load(unit, field, at);

@@ -9,45 +9,9 @@ static bool is_data_packet(unsigned type)
     return type >= TW_ETRACE_LOAD && type <= TW_ETRACE_CSR;
 }
 
-/* What the sink has taken since the last look. */
-static void drain(struct tw_etrace_unit *unit)
-{
-    const uint64_t bytes = (unit->cycle - unit->fifo_drained) / unit->user.cycles_per_byte;
-
-    if (bytes == 0)
-        return;
-    unit->fifo -= bytes < unit->fifo ? bytes : unit->fifo;
-    unit->fifo_drained += bytes * unit->user.cycles_per_byte;
-}
-
-/* Room for so many bytes; the hart waits for it if it may be stalled. */
-static bool makes_room(struct tw_etrace_unit *unit, size_t size)
-{
-    uint64_t excess;
-
-    if (!unit->user.fifo_size)
-        return true;
-    drain(unit);
-    if (unit->fifo == 0)
-        unit->fifo_drained = unit->cycle;
-    if (unit->fifo + size > unit->user.fifo_size) {
-        if (!unit->stall_enabled)
-            return false;
-        excess = (unit->fifo + size - unit->user.fifo_size) * unit->user.cycles_per_byte;
-        unit->cycle += excess;
-        unit->stalled += excess;
-        drain(unit);
-    }
-    unit->fifo += size;
-    return true;
-}
-
 bool tw_etrace_has_room(struct tw_etrace_unit *unit)
 {
-    if (!unit->user.fifo_size)
-        return true;
-    drain(unit);
-    return unit->fifo == 0;
+    return tw_fifo_is_empty(&unit->fifo, unit->cycle);
 }
 
 static void give(struct tw_etrace_unit *unit, unsigned stream)
@@ -111,7 +75,7 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
         unit->is_too_long = true;
         return false;
     }
-    if (!makes_room(unit, size)) {
+    if (!tw_fifo_put(&unit->fifo, &unit->cycle, size, unit->stall_enabled)) {
         if (is_data)
             unit->data_is_lost = true;
         else

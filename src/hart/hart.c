@@ -10,6 +10,8 @@
 #include "base/sized.h"
 #include "log/log.h"
 
+enum { BLOCK_MOST = 200 }; /* instructions of a block for N-Trace */
+
 enum tw_status tw_hart_wrong(struct tw_hart *hart, const char *format, ...)
 {
     char text[400];
@@ -90,16 +92,38 @@ static enum tw_status begin(struct tw_hart *hart, const uint8_t *bytes, size_t s
     return TW_OK;
 }
 
+/* The ingress port of an N-Trace encoder. */
+static void set_ntrace(struct tw_hart *hart, const struct tw_ntrace_config *config)
+{
+    tw_etrace_config_init(&hart->trace, TW_ETRACE_LAYOUT_V2);
+    hart->trace.itype_width = 4;
+    hart->trace.retires = BLOCK_MOST;
+    hart->trace.xlen = config->xlen;
+    hart->trace.iaddress_width = config->xlen;
+    hart->trace.privilege_width = 3;
+    hart->trace.ctype_width = 2;
+    hart->trace.context_width = 64;
+    hart->trace.nocontext = false;
+    hart->trace.has_zcmp_zcmt = config->has_zcmp_zcmt;
+    hart->trace.jvt = config->jvt;
+    hart->rv.jalr_is_indirect = true;
+    hart->drops_ecalls = true;
+}
+
 static struct tw_hart *make(const struct tw_hart_options *options)
 {
-    const struct tw_etrace_config *trace = options->trace;
+    const struct tw_etrace_config *trace;
     struct tw_hart *hart = tw_take(options->allocator, sizeof *hart);
     unsigned xlen;
 
     if (!hart)
         return NULL;
     hart->options = *options;
-    hart->trace = *trace;
+    if (options->ntrace)
+        set_ntrace(hart, options->ntrace);
+    else
+        hart->trace = *options->trace;
+    trace = &hart->trace;
     xlen = trace->xlen ? trace->xlen : trace->iaddress_width <= 32 ? 32u : 64u;
     hart->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
     hart->rv.has_zcmp = hart->rv.has_zcmt = trace->has_zcmp_zcmt;
@@ -132,7 +156,7 @@ enum tw_status tw_hart_open_memory(struct tw_hart **hart, const uint8_t *bytes, 
 
     *hart = NULL;
     TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
-    if (!copy.trace)
+    if (!copy.trace && !copy.ntrace)
         return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
     opened = make(&copy);
     if (!opened)
@@ -149,7 +173,7 @@ enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
 
     *hart = NULL;
     TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
-    if (!copy.trace)
+    if (!copy.trace && !copy.ntrace)
         return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
     opened = make(&copy);
     if (!opened)
@@ -237,6 +261,21 @@ static enum tw_status give(struct tw_hart *hart, struct tw_etrace_unit *unit,
     return TW_OK;
 }
 
+/* The log is at its end, or what the encoder was given was refused. */
+static enum tw_status end_run(struct tw_hart *hart, enum tw_status status, const char *refused,
+                              struct tw_fault *fault)
+{
+    if (status == TW_END)
+        return TW_OK;
+    if (refused) {
+        (void)tw_hart_wrong(hart, "%.380s", refused);
+        hart->fault.status = status;
+    }
+    if (fault)
+        *fault = hart->fault;
+    return status;
+}
+
 enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
                            struct tw_fault *fault)
 {
@@ -245,17 +284,30 @@ enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
 
     while ((status = tw_hart_next(hart, &event)) == TW_OK) {
         status = give(hart, unit, &event);
-        if (status == TW_OK)
-            continue;
-        (void)tw_hart_wrong(hart, "%.380s", tw_etrace_unit_fault(unit));
-        hart->fault.status = status;
-        break;
+        if (status != TW_OK)
+            return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
     }
-    if (status == TW_END)
-        return TW_OK;
-    if (fault)
-        *fault = hart->fault;
-    return status;
+    return end_run(hart, status, NULL, fault);
+}
+
+enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
+                                  struct tw_fault *fault)
+{
+    struct tw_hart_event event;
+    enum tw_status status;
+
+    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
+        if (event.is_halted != hart->was_halted)
+            tw_ntrace_unit_halted(unit, event.is_halted);
+        if (event.is_reset != hart->was_reset)
+            tw_ntrace_unit_reset(unit, event.is_reset);
+        hart->was_halted = event.is_halted;
+        hart->was_reset = event.is_reset;
+        status = tw_ntrace_unit_retire(unit, event.cycle.blocks, event.cycle.block_count);
+        if (status != TW_OK)
+            return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
+    }
+    return end_run(hart, status, NULL, fault);
 }
 
 const char *tw_hart_fault(const struct tw_hart *hart)

@@ -24,6 +24,7 @@ struct tw_hart_code {
 struct tw_hart {
     struct tw_hart_options options;
     struct tw_etrace_config trace;
+    bool drops_ecalls; /* what traps does not retire, whatever the log says */
     struct tw_fault fault;
     struct tw_file file;
     uint8_t *inflated;

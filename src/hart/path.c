@@ -160,6 +160,9 @@ enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *tra
     const uint8_t itype =
         trap->is_interrupt ? TW_ETRACE_ITYPE_INTERRUPT : TW_ETRACE_ITYPE_EXCEPTION;
 
+    if (hart->drops_ecalls && hart->has_last && hart->last->is_trapping &&
+        trap->epc == hart->last_pc && !trap->is_interrupt)
+        hart->has_last = false;
     if (hart->has_last && hart->last->is_trapping && trap->epc == hart->last_pc &&
         !trap->is_interrupt) {
         hart->keeps_open = true;

@@ -10,7 +10,7 @@
 #include <trackway/etrace_unit.h>
 #include <trackway/tree.h>
 
-#include "hart/test_program.h"
+#include "rv_program.h"
 
 enum { FULL, EXCEPT, SIJUMP, COUNTER, RETURNS, PREDICTION, CACHE, MODES };
 

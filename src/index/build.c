@@ -5,8 +5,10 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "frame/unframer.h"
 #include "index/index.h"
+#include "tree/custom.h"
 
 /* Events of a block that are kept: damage may bring any number of them. */
 enum { EVENT_SPACING = 32, SLACK = 64 };
@@ -23,6 +25,7 @@ void tw_index_free(struct tw_index *index)
     for (size_t i = 0; i < index->line_count; i++)
         tw_index_line_free(index, &index->lines[i]);
     tw_unframer_free(index->unframer);
+    tw_custom_free(index->customs, index->allocator);
     tw_give(index->allocator, index->lines);
     tw_give(index->allocator, index->blocks.own);
     tw_give(index->allocator, index->events.own);
@@ -81,8 +84,14 @@ static enum tw_status set_up(struct tw_index *index, const struct tw_index_captu
                        about->block_bytes);
     if (about->base > TW_INDEX_OFFSET || about->bytes > TW_INDEX_OFFSET - about->base)
         return tw_fail(fault, TW_E_ARGUMENT, "the capture is too large");
-    for (size_t i = 0; about->detail != TW_INDEX_SOURCE && i < capture->source_count; i++)
-        TW_TRY(tw_index_line_add(index, &capture->sources[i], fault));
+    for (size_t i = 0; i < capture->protocol_count; i++)
+        TW_TRY(tw_custom_add(&index->customs, capture->protocols[i], index->allocator, fault));
+    for (size_t i = 0; about->detail != TW_INDEX_SOURCE && i < capture->source_count; i++) {
+        struct tw_tree_source source;
+
+        TW_TRY(tw_index_capture_source(capture, &source, i, fault));
+        TW_TRY(tw_index_line_add(index, &source, fault));
+    }
     if (make_unframer(index) != TW_OK)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an index");
     return TW_OK;
@@ -91,21 +100,24 @@ static enum tw_status set_up(struct tw_index *index, const struct tw_index_captu
 enum tw_status tw_index_new(struct tw_index **index, const struct tw_index_capture *capture,
                             const struct tw_index_config *config, struct tw_fault *fault)
 {
+    struct tw_index_capture of;
+    struct tw_index_config how;
     struct tw_index *made;
     enum tw_status status;
 
     *index = NULL;
-    if (capture->size != sizeof *capture || config->size != sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "a struct of the index has the wrong size");
-    made = tw_take(capture->allocator, sizeof *made);
+    TW_TRY(tw_index_capture_take(&of, capture, fault));
+    TW_TRY(TW_SIZED_TAKE(&how, config, "tw_index_config", fault));
+    made = tw_take(of.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an index");
-    made->allocator = capture->allocator;
-    status = set_up(made, capture, config, fault);
+    made->allocator = of.allocator;
+    status = set_up(made, &of, &how, fault);
     if (status != TW_OK) {
         tw_index_free(made);
         return status;
     }
+    tw_index_tell(made);
     *index = made;
     return TW_OK;
 }
@@ -260,6 +272,7 @@ enum tw_status tw_index_feed(struct tw_index *index, const uint8_t *data, size_t
         data += piece;
         size -= piece;
     }
+    tw_index_tell(index);
     return index->broken;
 }
 
@@ -354,6 +367,7 @@ enum tw_status tw_index_skip(struct tw_index *index, uint64_t offset)
             record[BLOCK_ID] = TW_ID_UNKNOWN;
         }
         begin_part(index, offset);
+        tw_index_tell(index);
     }
     return index->broken;
 }
@@ -368,6 +382,7 @@ enum tw_status tw_index_finish(struct tw_index *index)
     for (size_t i = 0; i < index->line_count && index->broken == TW_OK; i++)
         index->broken = tw_index_line_close(index, &index->lines[i], index->blocks.count);
     index->about.is_complete = index->about.indexed == index->about.bytes;
+    tw_index_tell(index);
     return index->broken;
 }
 
@@ -397,10 +412,15 @@ enum tw_status tw_index_build_part(struct tw_index **index,
                                    const struct tw_index_config *config, uint64_t from,
                                    uint64_t to, struct tw_fault *fault)
 {
-    const uint64_t end = capture->base + capture->bytes;
+    struct tw_index_capture of;
     enum tw_status status;
+    uint64_t end;
 
-    TW_TRY(tw_index_new(index, capture, config, fault));
+    *index = NULL;
+    TW_TRY(tw_index_capture_take(&of, capture, fault));
+    TW_TRY(tw_index_new(index, &of, config, fault));
+    capture = &of;
+    end = of.base + of.bytes;
     if (from < capture->base)
         from = capture->base;
     if (from > end)
@@ -446,6 +466,5 @@ enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_ca
 enum tw_status tw_index_build(struct tw_index **index, const struct tw_index_capture *capture,
                               const struct tw_index_config *config, struct tw_fault *fault)
 {
-    return tw_index_build_part(index, capture, config, capture->base,
-                               capture->base + capture->bytes, fault);
+    return tw_index_build_part(index, capture, config, 0, UINT64_MAX, fault);
 }

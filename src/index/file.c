@@ -190,6 +190,7 @@ static enum tw_status take_all(struct tw_index_file *file, struct tw_fault *faul
         index->is_finished = true;
         file->indexes[file->count++] = index;
         TW_TRY(take_index(file, index, at, fault));
+        tw_index_tell(index);
     }
     return TW_OK;
 }

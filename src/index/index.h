@@ -97,6 +97,7 @@ struct tw_index {
     size_t line_count, line_room;
 
     /* While it is built. */
+    struct tw_custom *customs; /* protocols of the caller */
     enum tw_status broken;
     struct tw_unframer *unframer; /* NULL: unframed */
     uint64_t at;                  /* capture offset of the next byte */
@@ -110,6 +111,19 @@ struct tw_index {
     uint64_t held_offset;
     struct tw_place place;
 };
+
+/* capture.c: copies what the caller gave, whatever its size; one of its sources; and whether one of
+   them can be decoded only from the beginning. */
+enum tw_status tw_index_capture_take(struct tw_index_capture *ours,
+                                     const struct tw_index_capture *theirs,
+                                     struct tw_fault *fault);
+enum tw_status tw_index_capture_source(const struct tw_index_capture *capture,
+                                       struct tw_tree_source *source, size_t number,
+                                       struct tw_fault *fault);
+bool tw_index_adds_up(const struct tw_index_capture *capture);
+
+/* table.c: brings what tw_index_about says up to date. */
+void tw_index_tell(struct tw_index *index);
 
 /* stream.c */
 enum tw_status tw_index_line_add(struct tw_index *index, const struct tw_tree_source *source,

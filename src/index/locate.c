@@ -71,7 +71,7 @@ static enum tw_status sparse_range(const struct tw_index *index, size_t stream, 
     *to = number + 1;
     /* Back over a block with times to one in which the reader finds its feet. */
     do {
-        struct tw_index_stream_block block;
+        struct tw_index_stream_block block = { .size = sizeof block };
 
         TW_TRY(tw_index_stream_block(index, &block, stream, number));
         times += block.counts[TW_INDEX_TIME] != 0;
@@ -240,26 +240,18 @@ static enum tw_status locate_halves(const struct tw_index_capture *capture, uint
     return status < 0 ? status : is_found ? TW_OK : TW_END;
 }
 
-static bool adds_up(const struct tw_index_capture *capture)
-{
-    for (size_t i = 0; i < capture->source_count; i++) {
-        const struct tw_protocol *protocol = tw_protocol_by_name(capture->sources[i].protocol);
-
-        if (protocol && protocol->flags & (TW_PROTOCOL_UNMARKED | TW_PROTOCOL_SUMS))
-            return true;
-    }
-    return false;
-}
-
 enum tw_status tw_index_locate(const struct tw_index_capture *capture,
                                const struct tw_index *index, uint64_t *offset,
                                const uint64_t *ids, uint64_t time)
 {
     const bool is_whole = index && index->about.is_complete;
+    struct tw_index_capture of;
 
+    TW_TRY(tw_index_capture_take(&of, capture, NULL));
+    capture = &of;
     if (is_whole && index->about.detail == TW_INDEX_FULL)
         return locate_in(index, offset, ids, time);
-    if (adds_up(capture))
+    if (tw_index_adds_up(capture))
         return locate_part(capture, offset, ids, time, capture->base,
                            capture->base + capture->bytes);
     if (is_whole && index->about.detail == TW_INDEX_SPARSE)
@@ -324,9 +316,12 @@ static enum tw_status match_sources(const struct tw_index *index,
     for (size_t i = 0; i < index->line_count; i++) {
         bool is_there = false;
 
-        for (size_t j = 0; j < capture->source_count && !is_there; j++)
-            is_there =
-                tw_index_source_hash(&capture->sources[j]) == index->lines[i].description;
+        for (size_t j = 0; j < capture->source_count && !is_there; j++) {
+            struct tw_tree_source source;
+
+            TW_TRY(tw_index_capture_source(capture, &source, j, fault));
+            is_there = tw_index_source_hash(&source) == index->lines[i].description;
+        }
         if (!is_there)
             return tw_fail(fault, TW_E_CONFIG,
                            "ID 0x%02x was indexed as another source than it is now",
@@ -334,9 +329,12 @@ static enum tw_status match_sources(const struct tw_index *index,
     }
     for (size_t j = 0; index->about.detail != TW_INDEX_SOURCE && j < capture->source_count;
          j++) {
-        const uint64_t hash = tw_index_source_hash(&capture->sources[j]);
+        struct tw_tree_source source;
         bool is_there = false;
+        uint64_t hash;
 
+        TW_TRY(tw_index_capture_source(capture, &source, j, fault));
+        hash = tw_index_source_hash(&source);
         for (size_t i = 0; i < index->line_count && !is_there; i++)
             is_there = hash == index->lines[i].description;
         if (!is_there)
@@ -353,9 +351,10 @@ enum tw_status tw_index_matches(const struct tw_index *index,
     const struct tw_index_about *about = &index->about;
     const uint64_t count = index->blocks.count;
     const uint64_t step = is_thorough || count <= SAMPLES ? 1 : count / SAMPLES;
+    struct tw_index_capture of;
 
-    if (capture->size != sizeof *capture)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_index_capture has the wrong size");
+    TW_TRY(tw_index_capture_take(&of, capture, fault));
+    capture = &of;
     if (about->bytes != capture->bytes || about->base != capture->base)
         return tw_fail(fault, TW_E_CONFIG,
                        "it is of another capture, of %" PRIu64 " bytes from %" PRIu64

@@ -22,7 +22,7 @@ static enum tw_status has_bytes(const struct tw_index *index, const struct tw_in
         return TW_OK;
     }
     for (uint64_t i = from; i < until && !*answer; i++) {
-        struct tw_index_block block;
+        struct tw_index_block block = { .size = sizeof block };
         const enum tw_status status = tw_index_block(index, &block, i);
 
         if (status == TW_END)
@@ -56,7 +56,8 @@ static enum tw_status poor_start(const struct tw_index *index, size_t stream, ui
                                  uint64_t offset)
 {
     const struct tw_index_line *line = &index->lines[stream];
-    const struct tw_protocol *protocol = tw_protocol_by_name(line->protocol_name);
+    const struct tw_protocol *protocol =
+        line->protocol ? line->protocol : tw_protocol_by_name(line->protocol_name);
     const uint64_t last = tw_index_block_of(index, offset);
     struct tw_index_entry entry;
     enum tw_status status;
@@ -150,7 +151,7 @@ static enum tw_status frame_before(const struct tw_index *index, uint64_t *from,
     if (index->about.framing == TW_FRAMING_NONE)
         return TW_OK;
     for (;; number--) {
-        struct tw_index_block block;
+        struct tw_index_block block = { .size = sizeof block };
 
         TW_TRY(tw_index_block(index, &block, number));
         /* DSTREAM: its frames have to be found first. */
@@ -197,7 +198,7 @@ static enum tw_status sparse_start(const struct tw_index *index, uint64_t *start
         uint64_t syncs = 0, number = last;
 
         while (number-- > 0 && syncs < back) {
-            struct tw_index_stream_block block;
+            struct tw_index_stream_block block = { .size = sizeof block };
             const enum tw_status status = tw_index_stream_block(index, &block, i, number);
 
             TW_TRY(status == TW_END ? TW_E_FILE : status);
@@ -229,17 +230,6 @@ static enum tw_status is_enough(const struct tw_index *part, bool *answer, uint6
     return TW_OK;
 }
 
-static bool needs_beginning(const struct tw_index_capture *capture)
-{
-    for (size_t i = 0; i < capture->source_count; i++) {
-        const struct tw_protocol *protocol = tw_protocol_by_name(capture->sources[i].protocol);
-
-        if (protocol && protocol->flags & (TW_PROTOCOL_UNMARKED | TW_PROTOCOL_SUMS))
-            return true;
-    }
-    return false;
-}
-
 /* Indexes ever more of what lies before the place, until that is enough. */
 static enum tw_status seek_back(const struct tw_index_capture *capture,
                                 const struct tw_index *index, struct tw_tree *tree,
@@ -254,7 +244,7 @@ static enum tw_status seek_back(const struct tw_index_capture *capture,
         look += offset - start;
     }
     for (;; look *= 2) {
-        const uint64_t first = needs_beginning(capture) || look >= offset - capture->base
+        const uint64_t first = tw_index_adds_up(capture) || look >= offset - capture->base
                                    ? capture->base
                                    : offset - look;
         struct tw_index *part;
@@ -288,9 +278,12 @@ enum tw_status tw_index_seek(const struct tw_index_capture *capture,
                              const struct tw_index *index, struct tw_tree *tree, uint64_t *from,
                              uint64_t offset, unsigned back)
 {
-    const uint64_t end = capture->base + capture->bytes;
-    uint64_t start;
+    struct tw_index_capture of;
+    uint64_t start, end;
 
+    TW_TRY(tw_index_capture_take(&of, capture, NULL));
+    capture = &of;
+    end = of.base + of.bytes;
     if (offset > end)
         offset = end;
     if (offset <= capture->base) {

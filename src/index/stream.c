@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "index/index.h"
 #include "stage/position.h"
+#include "tree/custom.h"
 
 static void hash_text(struct tw_hash *hash, const char *text)
 {
@@ -72,6 +73,8 @@ static enum tw_status set_up(struct tw_index *index, struct tw_index_line *line,
     line->packet = tw_take(index->allocator, protocol->packet_size);
     if (!line->config || !line->reader || !line->packet)
         return tw_fail(fault, TW_E_MEMORY, "no memory for the index of a stream");
+    if (protocol->custom)
+        tw_custom_prepare(line->config, protocol);
     TW_TRY(protocol->configure(line->config, &info, fault));
     line->id = protocol->trace_id(line->config);
     if (!line->id)
@@ -118,8 +121,8 @@ enum tw_status tw_index_line_add(struct tw_index *index, const struct tw_tree_so
     struct tw_index_line *line;
     size_t number;
 
-    if (source->size != sizeof *source)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_tree_source has the wrong size");
+    if (!protocol && source->protocol)
+        protocol = tw_custom_by_name(index->customs, source->protocol);
     if (!protocol)
         return tw_fail(fault, TW_E_UNSUPPORTED, "protocol '%s' is not known",
                        source->protocol ? source->protocol : "");

@@ -3,6 +3,7 @@
 #include "index/file.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "index/index.h"
 
 const uint8_t *tw_index_table_at(const struct tw_index_table *table, uint64_t number)
@@ -24,16 +25,18 @@ uint8_t *tw_index_table_add(const struct tw_allocator *allocator, struct tw_inde
     return table->own + used;
 }
 
-struct tw_index_about tw_index_about(const struct tw_index *index)
+void tw_index_tell(struct tw_index *index)
 {
-    struct tw_index_about about = index->about;
+    index->about.name = index->name;
+    index->about.blocks = index->blocks.count;
+    index->about.parts = index->parts.count;
+    index->about.events = index->events.count;
+    index->about.streams = index->line_count;
+}
 
-    about.name = index->name;
-    about.blocks = index->blocks.count;
-    about.parts = index->parts.count;
-    about.events = index->events.count;
-    about.streams = index->line_count;
-    return about;
+const struct tw_index_about *tw_index_about(const struct tw_index *index)
+{
+    return &index->about;
 }
 
 enum tw_status tw_index_part(const struct tw_index *index, uint64_t *from, uint64_t *to,
@@ -54,6 +57,7 @@ enum tw_status tw_index_part(const struct tw_index *index, uint64_t *from, uint6
 enum tw_status tw_index_block(const struct tw_index *index, struct tw_index_block *block,
                               uint64_t number)
 {
+    struct tw_index_block ours;
     const uint8_t *record;
 
     if (number >= index->blocks.count)
@@ -61,7 +65,8 @@ enum tw_status tw_index_block(const struct tw_index *index, struct tw_index_bloc
     record = tw_index_table_at(&index->blocks, number);
     if (!record)
         return TW_E_FILE;
-    *block = (struct tw_index_block){
+    ours = (struct tw_index_block){
+        .size = sizeof ours,
         .offset = index->about.base + number * index->about.block_bytes,
         .bytes = tw_load_le32(record + BLOCK_BYTES),
         .ids = { tw_load_le64(record + BLOCK_IDS), tw_load_le64(record + BLOCK_IDS + 8) },
@@ -73,7 +78,7 @@ enum tw_status tw_index_block(const struct tw_index *index, struct tw_index_bloc
         .frame = tw_load_le64(record + BLOCK_FRAME),
         .id = record[BLOCK_ID] < TW_ID_UNKNOWN ? record[BLOCK_ID] : TW_ID_UNKNOWN,
     };
-    return TW_OK;
+    return TW_SIZED_GIVE(block, &ours) ? TW_OK : TW_E_ARGUMENT;
 }
 
 enum tw_status tw_index_event(const struct tw_index *index, struct tw_frame_event *event,
@@ -97,16 +102,18 @@ enum tw_status tw_index_stream(const struct tw_index *index, struct tw_index_str
                                size_t number)
 {
     const struct tw_index_line *line;
+    struct tw_index_stream ours;
 
     if (number >= index->line_count)
         return TW_END;
     line = &index->lines[number];
-    *stream = (struct tw_index_stream){ .id = line->id,
-                                        .protocol = line->protocol_name,
-                                        .first_time = line->first_time,
-                                        .last_time = line->last_time };
-    memcpy(stream->counts, line->counts, sizeof stream->counts);
-    return TW_OK;
+    ours = (struct tw_index_stream){ .size = sizeof ours,
+                                     .id = line->id,
+                                     .protocol = line->protocol_name,
+                                     .first_time = line->first_time,
+                                     .last_time = line->last_time };
+    memcpy(ours.counts, line->counts, sizeof line->counts);
+    return TW_SIZED_GIVE(stream, &ours) ? TW_OK : TW_E_ARGUMENT;
 }
 
 enum tw_status tw_index_stream_of(const struct tw_index *index, size_t *number, uint8_t id)
@@ -125,6 +132,7 @@ enum tw_status tw_index_stream_block(const struct tw_index *index,
 {
     const struct tw_index_line *line;
     const uint8_t *record, *next = NULL;
+    struct tw_index_stream_block ours;
 
     if (stream >= index->line_count || number >= index->lines[stream].blocks.count)
         return TW_END;
@@ -137,17 +145,18 @@ enum tw_status tw_index_stream_block(const struct tw_index *index,
     }
     if (!record)
         return TW_E_FILE;
-    *block = (struct tw_index_stream_block){
+    ours = (struct tw_index_stream_block){
+        .size = sizeof ours,
         .offset = index->about.base + number * index->about.block_bytes,
         .first_time = tw_load_le64(record + STREAM_FIRST_TIME),
         .last_time = tw_load_le64(record + STREAM_LAST_TIME),
         .first_sync = tw_load_le64(record + STREAM_SYNC),
     };
     for (unsigned i = 0; i < TW_INDEX_KINDS; i++)
-        block->counts[i] =
+        ours.counts[i] =
             (next ? tw_load_le64(next + STREAM_COUNTS + (size_t)8 * i) : line->counts[i]) -
             tw_load_le64(record + STREAM_COUNTS + (size_t)8 * i);
-    return TW_OK;
+    return TW_SIZED_GIVE(block, &ours) ? TW_OK : TW_E_ARGUMENT;
 }
 
 enum tw_status tw_index_entry(const struct tw_index *index, struct tw_index_entry *entry,
@@ -166,6 +175,8 @@ enum tw_status tw_index_entry(const struct tw_index *index, struct tw_index_entr
                                       .id = index->lines[stream].id };
     return TW_OK;
 }
+
+_Static_assert((int)TW_INDEX_KINDS <= TW_INDEX_COUNTS, "counts have room for every kind");
 
 const char *tw_index_kind_name(unsigned kind)
 {

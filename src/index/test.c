@@ -71,7 +71,7 @@ static void blocks_tell_ids_and_events(void **state)
                                          .on_run = note_run,
                                          .on_run_context = &map };
     struct tw_index *index;
-    struct tw_index_about about;
+    const struct tw_index_about *about;
     const struct tw_frame_event *events;
     struct tw_frame_event event;
     size_t count;
@@ -83,16 +83,16 @@ static void blocks_tell_ids_and_events(void **state)
     CHECK_EQ(tw_unframer_new(&map.unframer, &config, NULL), TW_OK);
     CHECK_EQ(tw_unframer_feed(map.unframer, fixture.data, fixture.size), TW_OK);
     CHECK_EQ(tw_unframer_finish(map.unframer), TW_OK);
-    CHECK_EQ(about.blocks, (fixture.size + BLOCK - 1) / BLOCK);
-    CHECK(about.blocks < 64 && about.blocks > 10);
-    CHECK(about.is_complete);
-    CHECK_EQ(about.indexed, fixture.size);
-    CHECK_TEXT(about.name, "ETB_0");
-    CHECK(memcmp(&about.frames, tw_unframer_stats(map.unframer), sizeof about.frames) == 0);
+    CHECK_EQ(about->blocks, (fixture.size + BLOCK - 1) / BLOCK);
+    CHECK(about->blocks < 64 && about->blocks > 10);
+    CHECK(about->is_complete);
+    CHECK_EQ(about->indexed, fixture.size);
+    CHECK_TEXT(about->name, "ETB_0");
+    CHECK(memcmp(&about->frames, tw_unframer_stats(map.unframer), sizeof about->frames) == 0);
     events = tw_unframer_events(map.unframer, &count);
-    CHECK_EQ(about.events, count);
-    for (uint64_t i = 0; i < about.blocks; i++) {
-        struct tw_index_block block;
+    CHECK_EQ(about->events, count);
+    for (uint64_t i = 0; i < about->blocks; i++) {
+        struct tw_index_block block = { .size = sizeof block };
 
         CHECK_EQ(tw_index_block(index, &block, i), TW_OK);
         CHECK_EQ(block.offset, BASE + i * BLOCK);
@@ -158,7 +158,7 @@ static void parts_leave_the_rest_out(void **state)
                                             .detail = TW_INDEX_FULL,
                                             .block_bytes = BLOCK };
     struct tw_index *index, *whole;
-    struct tw_index_block block, same;
+    struct tw_index_block block = { .size = sizeof block }, same = { .size = sizeof same };
     uint64_t from, to;
 
     (void)state;
@@ -172,8 +172,8 @@ static void parts_leave_the_rest_out(void **state)
     CHECK_EQ(tw_index_feed(index, fixture.data + 8 * BLOCK, 3 * BLOCK), TW_OK);
     CHECK_EQ(tw_index_feed(index, fixture.data, fixture.size), TW_E_ARGUMENT);
     CHECK_EQ(tw_index_finish(index), TW_OK);
-    CHECK(!tw_index_about(index).is_complete);
-    CHECK_EQ(tw_index_about(index).indexed, 700 + 3 * BLOCK);
+    CHECK(!tw_index_about(index)->is_complete);
+    CHECK_EQ(tw_index_about(index)->indexed, 700 + 3 * BLOCK);
     CHECK_EQ(tw_index_part(index, &from, &to, 0), TW_OK);
     CHECK(from == BASE && to == BASE + 700);
     CHECK_EQ(tw_index_part(index, &from, &to, 1), TW_OK);
@@ -199,7 +199,7 @@ static void check_searches(const struct tw_index *index, size_t stream,
                            struct check_random *random, size_t size)
 {
     struct tw_index_entry entry, got;
-    struct tw_index_stream about;
+    struct tw_index_stream about = { .size = sizeof about };
 
     CHECK_EQ(tw_index_stream(index, &about, stream), TW_OK);
     for (size_t i = 0; i < check_scale(300); i++) {
@@ -281,8 +281,8 @@ static void searches_find_what_a_walk_finds(void **state)
     CHECK_EQ(tw_index_find_nth(index, &entry, 2, TW_INDEX_SYNC, 0), TW_END);
     CHECK_EQ(tw_index_find_offset(index, &number, 0, 0), TW_OK);
     CHECK_EQ(number, 0);
-    for (uint64_t i = 0; i < tw_index_about(index).blocks; i++) {
-        struct tw_index_stream_block a, b;
+    for (uint64_t i = 0; i < tw_index_about(index)->blocks; i++) {
+        struct tw_index_stream_block a = { .size = sizeof a }, b = { .size = sizeof b };
 
         CHECK_EQ(tw_index_stream_block(index, &a, 0, i), TW_OK);
         CHECK_EQ(tw_index_stream_block(sparse, &b, 0, i), TW_OK);

@@ -16,10 +16,10 @@
 /* Looks at everything in it; nothing is to come of that but an answer. */
 static void look_at_all(const struct tw_index *index)
 {
-    const struct tw_index_about about = tw_index_about(index);
-    struct tw_index_stream_block stream_block;
-    struct tw_index_stream stream;
-    struct tw_index_block block;
+    const struct tw_index_about *about = tw_index_about(index);
+    struct tw_index_stream_block stream_block = { .size = sizeof stream_block };
+    struct tw_index_stream stream = { .size = sizeof stream };
+    struct tw_index_block block = { .size = sizeof block };
     struct tw_index_entry entry;
     struct tw_frame_event event;
     int answers = 0;
@@ -35,8 +35,8 @@ static void look_at_all(const struct tw_index *index)
         for (uint64_t n = 0; tw_index_entry(index, &entry, i, n) == TW_OK; n++)
             ;
         answers += tw_index_find_time(index, &entry, i, 2000);
-        answers += tw_index_find_before(index, &entry, i, TW_INDEX_SYNC, about.base + 3000);
-        answers += tw_index_find_next(index, &entry, i, TW_INDEX_TIME, about.base + 3000);
+        answers += tw_index_find_before(index, &entry, i, TW_INDEX_SYNC, about->base + 3000);
+        answers += tw_index_find_next(index, &entry, i, TW_INDEX_TIME, about->base + 3000);
     }
     CHECK(answers < 1000);
 }

@@ -307,7 +307,7 @@ static void compare(const struct tw_index *index, size_t stream, const struct no
     struct tw_index_entry got;
     uint64_t number = 0;
     uint64_t counts[TW_INDEX_KINDS] = { 0 };
-    struct tw_index_stream about;
+    struct tw_index_stream about = { .size = sizeof about };
 
     for (size_t i = 0; i < want->count; i++) {
         do
@@ -428,7 +428,7 @@ static void one_buffer(const struct run *run, const struct tw_capture *capture, 
                                             .block_bytes = 512u
                                                            << check_random_below(random, 9) };
     struct tw_fault fault = { TW_OK, "" };
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     struct subject subject;
     struct tw_index *index;
 

@@ -23,6 +23,8 @@ void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_
     if (config != &codec->config)
         codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
+    for (unsigned type = 0; type < TW_NTRACE_TYPES; type++)
+        codec->tcodes[type] = tw_ntrace_tcode(type);
     tw_ntrace_codec_reset(codec);
 }
 
@@ -69,17 +71,17 @@ static size_t find_end(const uint8_t *data, size_t size)
 
 TW_INLINE void place(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet)
 {
-    packet->packet.index = packet->packet.offset = codec->offset;
-    packet->packet.id = codec->config.id;
-    codec->offset += packet->packet.size;
+    packet->base.index = packet->base.offset = codec->offset;
+    packet->base.id = codec->config.id;
+    codec->offset += packet->base.size;
 }
 
 /* A packet that is no message. */
 static void set_other(struct tw_ntrace_packet *packet, uint8_t type, size_t size)
 {
     memset(packet, 0, sizeof *packet);
-    packet->packet.type = type;
-    packet->packet.size = (uint32_t)size;
+    packet->base.type = type;
+    packet->base.size = (uint32_t)size;
 }
 
 /* Idle bytes are one packet, but not endless ones. */
@@ -162,7 +164,7 @@ enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_pa
 /* Damage inside a message whose SRC could be read is that source's own. */
 static bool has_source(const struct tw_ntrace_packet *packet)
 {
-    return (packet->has & TW_NTRACE_HAS_SRC) && packet->packet.type != TW_NTRACE_INCOMPLETE;
+    return (packet->has & TW_NTRACE_HAS_SRC) && packet->base.type != TW_NTRACE_INCOMPLETE;
 }
 
 enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
@@ -172,13 +174,13 @@ enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packe
 
     if (tw_ntrace_read(reader, &read, data, size, is_last) != TW_OK)
         return TW_MORE;
-    *route = (struct tw_route){ .size = read.packet.size, .src = TW_NO_SRC };
+    *route = (struct tw_route){ .size = read.base.size, .src = TW_NO_SRC };
     if (has_source(&read)) {
         route->src = read.src;
         return TW_OK;
     }
     route->error = read.error;
-    route->is_hunt = read.packet.type == TW_NTRACE_NOT_SYNC;
+    route->is_hunt = read.base.type == TW_NTRACE_NOT_SYNC;
     if (packet)
         *(struct tw_ntrace_packet *)packet = read;
     return TW_OK;
@@ -192,7 +194,7 @@ size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_pack
 
     while (packet != end &&
            tw_ntrace_read(codec, packet, data + at, size - at, false) == TW_OK) {
-        at += packet->packet.size;
+        at += packet->base.size;
         packet++;
     }
     *used = at;

@@ -71,8 +71,8 @@ static void take_packet(struct tw_stage *stage, uint64_t offset)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_ntrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
-    const uint32_t size = packet->packet.size;
+    const unsigned type = packet->base.type;
+    const uint32_t size = packet->base.size;
 
     if (TW_LIKELY(type <= TW_NTRACE_VENDOR || type == TW_NTRACE_RESERVED)) {
         begin_packet(stage, offset, size, 0);
@@ -117,7 +117,7 @@ static bool decode_stretch(struct tw_stage *stage)
             tw_ntrace_read_any(codec, &decoder->packet, stage->at, size,
                                stage->is_last && !stage->has_gap) != TW_OK)
             return true;
-        stage->at += decoder->packet.packet.size;
+        stage->at += decoder->packet.base.size;
         take_packet(stage, offset);
         if (decoder->phase == TW_NTRACE_DONE)
             mark(stage);

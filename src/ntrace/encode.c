@@ -82,14 +82,6 @@ static enum tw_status write_idle(uint8_t *out, size_t *size, size_t wanted)
     return TW_OK;
 }
 
-static const struct tw_ntrace_rule *rule_of(unsigned type)
-{
-    for (size_t tcode = 0; tcode < TW_LENGTH(tw_ntrace_rules); tcode++)
-        if (tw_ntrace_rules[tcode].fields && tw_ntrace_rules[tcode].type == type)
-            return &tw_ntrace_rules[tcode];
-    return NULL;
-}
-
 static void put_field(struct sender *sender, const struct tw_ntrace_shape *shape, uint8_t role,
                       unsigned number, const struct tw_ntrace_packet *packet)
 {
@@ -108,15 +100,17 @@ enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out, size
                                const struct tw_ntrace_packet *packet)
 {
     const struct tw_ntrace_shape *shape = &codec->shape;
-    const struct tw_ntrace_rule *rule = rule_of(packet->packet.type);
+    const uint8_t tcode =
+        packet->base.type < TW_NTRACE_VENDOR ? codec->tcodes[packet->base.type] : 0;
+    const struct tw_ntrace_rule *rule = &tw_ntrace_rules[tcode];
     struct sender sender = { .out = { .at = out, .end = out + *size } };
     unsigned fields;
 
-    if (packet->packet.type == TW_NTRACE_IDLE)
-        return write_idle(out, size, packet->packet.size);
-    if (!rule || packet->cdf > 1)
+    if (packet->base.type == TW_NTRACE_IDLE)
+        return write_idle(out, size, packet->base.size);
+    if (!tcode || packet->cdf > 1)
         return TW_E_ARGUMENT;
-    put_fixed(&sender, (uint64_t)(rule - tw_ntrace_rules), TW_NTRACE_TCODE_BITS);
+    put_fixed(&sender, tcode, TW_NTRACE_TCODE_BITS);
     put_fixed(&sender, packet->src, shape->src_bits);
     put_fixed(&sender,
               (packet->sync & rule->sync_mask) | (packet->code & rule->code_mask) |

@@ -38,6 +38,14 @@ const struct tw_ntrace_rule tw_ntrace_rules[64] = {
 
 enum { FIELDS_MAX = 5, NOTHING = 0 };
 
+uint8_t tw_ntrace_tcode(unsigned type)
+{
+    for (uint8_t tcode = 0; tcode < TW_LENGTH(tw_ntrace_rules); tcode++)
+        if (tw_ntrace_rules[tcode].fields && tw_ntrace_rules[tcode].type == type)
+            return tcode;
+    return 0;
+}
+
 void tw_ntrace_shape_init(struct tw_ntrace_shape *shape, const struct tw_ntrace_config *config)
 {
     *shape = (struct tw_ntrace_shape){
@@ -150,7 +158,7 @@ static unsigned odd_codes(const struct tw_ntrace_packet *packet)
         [TW_NTRACE_PROG_TRACE_CORRELATION] = 0x00ec,
         [TW_NTRACE_RESOURCE_FULL] = 0x00f8,
     };
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (tw_ntrace_is_sync(type))
         return 0x3d00u >> packet->sync & 1 ? TW_NTRACE_ODD_CODE : 0;
@@ -205,7 +213,7 @@ TW_INLINE uint8_t finish(const struct tw_ntrace_shape *shape, struct tw_ntrace_p
         if (TW_UNLIKELY(fields->count > needed + 1))
             packet->odd |= TW_NTRACE_ODD_EXTRA;
     }
-    if (packet->packet.type == TW_NTRACE_OWNERSHIP && (packet->process & 3) == 1)
+    if (packet->base.type == TW_NTRACE_OWNERSHIP && (packet->process & 3) == 1)
         packet->odd |= TW_NTRACE_ODD_FORMAT;
     packet->odd |= (uint8_t)odd_codes(packet);
     return TW_NTRACE_FAULT_NONE;
@@ -233,7 +241,7 @@ size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
     rule = &tw_ntrace_rules[packet->tcode];
     if (TW_UNLIKELY(rule->fields == 0 || !is_known(shape, rule)))
         return NOTHING; /* vendor and reserved */
-    packet->packet.type = rule->type;
+    packet->base.type = rule->type;
     if (src_bits) {
         packet->src = (uint16_t)low_bits(message.low >> TW_NTRACE_TCODE_BITS, src_bits);
         packet->has = TW_NTRACE_HAS_SRC;
@@ -252,7 +260,7 @@ size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
         fields.count++;
         at = end;
     }
-    packet->packet.size = message.size;
+    packet->base.size = message.size;
     return finish(shape, packet, rule, &fields) == TW_NTRACE_FAULT_NONE ? message.size
                                                                         : NOTHING;
 }
@@ -314,10 +322,10 @@ static uint8_t read_fields(const struct tw_ntrace_shape *shape, struct tw_ntrace
 
     packet->tcode = data[0] >> 2;
     rule = &tw_ntrace_rules[packet->tcode];
-    packet->packet.type = rule->fields && is_known(shape, rule) ? rule->type
-                          : rule->type == TW_NTRACE_VENDOR      ? TW_NTRACE_VENDOR
-                                                                : TW_NTRACE_RESERVED;
-    if (packet->packet.type >= TW_NTRACE_VENDOR)
+    packet->base.type = rule->fields && is_known(shape, rule) ? rule->type
+                        : rule->type == TW_NTRACE_VENDOR      ? TW_NTRACE_VENDOR
+                                                              : TW_NTRACE_RESERVED;
+    if (packet->base.type >= TW_NTRACE_VENDOR)
         head_bits = (unsigned)TW_NTRACE_TCODE_BITS + shape->src_bits;
     else
         head_bits = (unsigned)TW_NTRACE_TCODE_BITS + shape->src_bits + rule->fixed_bits;
@@ -331,7 +339,7 @@ static uint8_t read_fields(const struct tw_ntrace_shape *shape, struct tw_ntrace
         packet->src = (uint16_t)low_bits(head.value >> TW_NTRACE_TCODE_BITS, shape->src_bits);
         packet->has = TW_NTRACE_HAS_SRC;
     }
-    if (packet->packet.type >= TW_NTRACE_VENDOR)
+    if (packet->base.type >= TW_NTRACE_VENDOR)
         return TW_NTRACE_FAULT_NONE;
     if (head.width < head_bits) {
         packet->fault_at = (uint32_t)at;
@@ -359,8 +367,8 @@ static void set_bad(struct tw_ntrace_packet *packet, uint8_t fault)
     const struct tw_ntrace_packet was = *packet;
 
     memset(packet, 0, sizeof *packet);
-    packet->packet.type = TW_NTRACE_BAD;
-    packet->packet.size = was.packet.size;
+    packet->base.type = TW_NTRACE_BAD;
+    packet->base.size = was.base.size;
     packet->tcode = was.tcode;
     packet->has = was.has & TW_NTRACE_HAS_SRC;
     packet->src = was.src;
@@ -375,7 +383,7 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
     uint8_t fault = TW_NTRACE_FAULT_NONE;
 
     memset(packet, 0, sizeof *packet);
-    packet->packet.size = (uint32_t)size;
+    packet->base.size = (uint32_t)size;
     if ((data[0] & 3) != TW_NTRACE_MSEO_MIDDLE)
         fault = (data[0] & 3) == TW_NTRACE_MSEO_FIELD ? TW_NTRACE_FAULT_START
                                                       : TW_NTRACE_FAULT_MSEO;
@@ -388,6 +396,6 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
         fault = read_fields(shape, packet, data, size);
     if (fault)
         set_bad(packet, fault);
-    else if (packet->packet.type == TW_NTRACE_RESERVED)
+    else if (packet->base.type == TW_NTRACE_RESERVED)
         packet->error = TW_ERROR_RESERVED_HEADER;
 }

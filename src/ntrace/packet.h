@@ -41,8 +41,9 @@ struct tw_ntrace_shape {
 struct tw_ntrace_codec {
     struct tw_ntrace_config config;
     struct tw_ntrace_shape shape;
-    bool is_lost;    /* skip to behind the next end of a message */
-    uint64_t offset; /* bytes done */
+    uint8_t tcodes[TW_NTRACE_TYPES]; /* of the messages; 0: it is none */
+    bool is_lost;                    /* skip to behind the next end of a message */
+    uint64_t offset;                 /* bytes done */
 };
 
 /* Where a field of a message stands. */
@@ -76,7 +77,7 @@ TW_INLINE bool tw_ntrace_is_sync(unsigned type)
 /* Variable fields of a message beyond those that its rule always has. */
 TW_INLINE unsigned tw_ntrace_more_fields(const struct tw_ntrace_packet *packet)
 {
-    switch (packet->packet.type) {
+    switch (packet->base.type) {
     case TW_NTRACE_RESOURCE_FULL:
         return packet->code == TW_NTRACE_RCODE_REPEAT;
     case TW_NTRACE_PROG_TRACE_CORRELATION:
@@ -101,6 +102,9 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
 size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
                              struct tw_ntrace_packet *packet, const uint8_t *data);
 
+/* The TCODE of a type of message; 0: it has none of its own. */
+uint8_t tw_ntrace_tcode(unsigned type);
+
 /* What tw_ntrace_read does, without trying whether the message is a short one. */
 enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
                                   struct tw_ntrace_packet *packet, const uint8_t *data,
@@ -119,7 +123,8 @@ size_t tw_ntrace_idle(const uint8_t *data, size_t size);
 const char *tw_ntrace_fault_name(unsigned fault);
 
 extern const struct tw_packet_type tw_ntrace_types[TW_NTRACE_TYPES];
-void tw_ntrace_print(struct tw_text *out, const struct tw_ntrace_packet *packet);
-void tw_ntrace_json(struct tw_text *out, const struct tw_ntrace_packet *packet);
+extern const struct tw_member_table tw_ntrace_members;
+
+extern const struct tw_protocol tw_ntrace;
 
 #endif

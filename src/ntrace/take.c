@@ -80,8 +80,8 @@ static uint64_t wrap_time(const struct tw_ntrace_decoder *decoder, uint64_t time
 static void take_time(struct tw_ntrace_decoder *decoder)
 {
     const struct tw_ntrace_packet *packet = &decoder->packet;
-    const bool is_absolute = tw_ntrace_is_sync(packet->packet.type) ||
-                             packet->packet.type == TW_NTRACE_IN_CIRCUIT_TRACE_SYNC;
+    const bool is_absolute = tw_ntrace_is_sync(packet->base.type) ||
+                             packet->base.type == TW_NTRACE_IN_CIRCUIT_TRACE_SYNC;
 
     if (is_absolute)
         decoder->time = packet->tstamp;
@@ -284,7 +284,7 @@ static void finish(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_ntrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     emit_time(stage);
     if (packet->btype && decoder->state >= TW_NTRACE_MISSING) {
@@ -438,7 +438,7 @@ static void take_circuit(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_ntrace_packet *packet = &decoder->packet;
-    const bool is_full = packet->packet.type == TW_NTRACE_IN_CIRCUIT_TRACE_SYNC;
+    const bool is_full = packet->base.type == TW_NTRACE_IN_CIRCUIT_TRACE_SYNC;
     const bool is_code = packet->code == CKSRC_CONTROL && !packet->cdf;
     struct tw_element *out;
 
@@ -464,7 +464,7 @@ static void see_dialect(struct tw_ntrace_decoder *decoder)
     if (decoder->is_dialect || decoder->codec.config.dialect != TW_NTRACE_AUTO)
         return;
     if (tw_ntrace_rules[packet->tcode & 0x3f].is_dialect ||
-        (packet->packet.type == TW_NTRACE_RESOURCE_FULL &&
+        (packet->base.type == TW_NTRACE_RESOURCE_FULL &&
          (packet->code == TW_NTRACE_RCODE_NOT_TAKEN ||
           packet->code == TW_NTRACE_RCODE_TAKEN))) {
         decoder->is_dialect = true;
@@ -478,7 +478,7 @@ static void see_dialect(struct tw_ntrace_decoder *decoder)
 static void take_flow(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    const unsigned type = decoder->packet.packet.type;
+    const unsigned type = decoder->packet.base.type;
 
     decoder->may_repeat = type == TW_NTRACE_DIRECT_BRANCH ||
                           type == TW_NTRACE_INDIRECT_BRANCH ||
@@ -496,7 +496,7 @@ static void take_flow(struct tw_stage *stage)
 void tw_ntrace_take(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    const unsigned type = decoder->packet.packet.type;
+    const unsigned type = decoder->packet.base.type;
 
     see_dialect(decoder);
     if (decoder->packet.has & TW_NTRACE_HAS_TSTAMP)
@@ -528,7 +528,7 @@ void tw_ntrace_take(struct tw_stage *stage)
         break;
     case TW_NTRACE_RESERVED:
         tw_stage_add_error(stage, TW_ERROR_RESERVED_HEADER, stage->index, decoder->packet.tcode,
-                           decoder->packet.packet.size);
+                           decoder->packet.base.size);
         break;
     default:
         take_flow(stage);

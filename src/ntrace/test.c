@@ -85,9 +85,9 @@ static void reads_and_writes_each_message(void **state)
         for (size_t cut = 0; cut < size; cut++)
             CHECK_EQ(read_tight(codec, &packet, bytes, cut, false), TW_MORE);
         CHECK_EQ(read_tight(codec, &packet, bytes, size, false), TW_OK);
-        CHECK_EQ(packet.packet.size, size);
+        CHECK_EQ(packet.base.size, size);
         CHECK_EQ(packet.odd, 0);
-        tw_ntrace_print(&text, &packet);
+        tw_protocol_print(&text, &tw_ntrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
         CHECK_EQ(tw_ntrace_write(codec, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
@@ -96,9 +96,9 @@ static void reads_and_writes_each_message(void **state)
         /* The same with bytes behind it, which the short way may look at. */
         memset(bytes + size, 0xff, sizeof bytes - size);
         CHECK_EQ(read_tight(codec, &packet, bytes, sizeof bytes, false), TW_OK);
-        CHECK_EQ(packet.packet.size, size);
+        CHECK_EQ(packet.base.size, size);
         text = tw_text_in(line, sizeof line);
-        tw_ntrace_print(&text, &packet);
+        tw_protocol_print(&text, &tw_ntrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
         tw_ntrace_codec_free(codec);
     }
@@ -142,9 +142,8 @@ static const struct run {
 
 static void list(struct tw_text *out, const struct tw_ntrace_packet *packet)
 {
-    tw_text_format(out, "%u+%u ", (unsigned)packet->packet.offset,
-                   (unsigned)packet->packet.size);
-    tw_ntrace_print(out, packet);
+    tw_text_format(out, "%u+%u ", (unsigned)packet->base.offset, (unsigned)packet->base.size);
+    tw_protocol_print(out, &tw_ntrace, packet);
     tw_text_char(out, '\n');
 }
 
@@ -153,29 +152,29 @@ static void list_pieces(struct tw_text *out, const char *config, const uint8_t *
                         size_t size, size_t piece)
 {
     struct tw_ntrace_codec *codec = codec_of(config);
-    struct tw_ntrace_packet packet, run = { .packet = { .type = TW_NTRACE_NOT_SYNC } };
+    struct tw_ntrace_packet packet, run = { .base = { .type = TW_NTRACE_NOT_SYNC } };
 
     for (size_t fed = piece, at = 0;; fed += piece) {
         const bool is_last = fed >= size;
         const size_t end = is_last ? size : fed;
 
         while (read_tight(codec, &packet, bytes + at, end - at, is_last) == TW_OK) {
-            at += packet.packet.size;
-            if (packet.packet.type == TW_NTRACE_NOT_SYNC) { /* whose run may go on */
-                packet.packet.size += run.packet.size;
-                packet.packet.offset -= run.packet.size;
+            at += packet.base.size;
+            if (packet.base.type == TW_NTRACE_NOT_SYNC) { /* whose run may go on */
+                packet.base.size += run.base.size;
+                packet.base.offset -= run.base.size;
                 run = packet;
                 continue;
             }
-            if (run.packet.size)
+            if (run.base.size)
                 list(out, &run);
-            run.packet.size = 0;
+            run.base.size = 0;
             list(out, &packet);
         }
         if (is_last)
             break;
     }
-    if (run.packet.size)
+    if (run.base.size)
         list(out, &run);
     tw_ntrace_codec_free(codec);
 }
@@ -243,7 +242,7 @@ static struct tw_ntrace_packet random_packet(struct check_random *random,
         packet.tcode = (uint8_t)check_random_below(random, 64);
         rule = &tw_ntrace_rules[packet.tcode];
     } while (!rule->fields);
-    packet.packet.type = rule->type;
+    packet.base.type = rule->type;
     packet.src = (uint16_t)check_random_below(random, 1u << config->src_bits);
     packet.has = config->src_bits ? TW_NTRACE_HAS_SRC : 0;
     packet.sync = (uint8_t)(check_random_next(random) & rule->sync_mask);
@@ -297,7 +296,7 @@ static void round_trips(void **state)
 
             memset(bytes, 0xff, sizeof bytes);
             CHECK_EQ(tw_ntrace_write(codec, bytes, &size, &packet), TW_OK);
-            packet.packet.size = (uint32_t)size;
+            packet.base.size = (uint32_t)size;
             tw_ntrace_parse(&codec->shape, &got, bytes, size);
             packet.odd = got.odd; /* reserved codes are as good as others here */
             CHECK_BYTES(&got, sizeof got, &packet, sizeof packet);
@@ -332,9 +331,9 @@ static void reads_anything_alike(void **state)
             struct tw_ntrace_packet packet;
 
             /* Exactly its bytes: there is nothing behind that the short way could look at. */
-            CHECK_EQ(read_tight(one, &packet, bytes + at, packets[i].packet.size, true), TW_OK);
+            CHECK_EQ(read_tight(one, &packet, bytes + at, packets[i].base.size, true), TW_OK);
             CHECK_BYTES(&packet, sizeof packet, &packets[i], sizeof packet);
-            at += packet.packet.size;
+            at += packet.base.size;
         }
         CHECK_EQ(at, used);
         tw_ntrace_codec_reset(one);

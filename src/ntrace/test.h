@@ -63,12 +63,12 @@ static inline void list_message(struct tw_text *out, const struct tw_ntrace_pack
     struct tw_text text = tw_text_in(line, sizeof line);
     char *fields;
 
-    if (packet->packet.type == TW_NTRACE_VENDOR) {
+    if (packet->base.type == TW_NTRACE_VENDOR) {
         tw_text_format(out, "tcode%u", packet->tcode);
         return;
     }
-    tw_ntrace_print(&text, packet);
-    tw_text_add(out, tw_ntrace_type_name(packet->packet.type));
+    tw_protocol_print(&text, &tw_ntrace, packet);
+    tw_text_add(out, tw_ntrace_type_name(packet->base.type));
     if (packet->has & TW_NTRACE_HAS_SRC)
         tw_text_format(out, " SRC=%u", packet->src);
     fields = strchr(line + strcspn(line, " ") + 1, ' '); /* behind tcode */

@@ -144,10 +144,10 @@ static void check_written(struct tw_ntrace_codec *codec, const struct tw_ntrace_
     uint8_t back[100];
     size_t written = sizeof back;
 
-    if (packet->packet.type >= TW_NTRACE_VENDOR)
+    if (packet->base.type >= TW_NTRACE_VENDOR)
         return;
     CHECK_EQ(tw_ntrace_write(codec, back, &written, packet), TW_OK);
-    CHECK_BYTES(back, written, bytes, packet->packet.size);
+    CHECK_BYTES(back, written, bytes, packet->base.size);
 }
 
 static void check_messages(const struct example *example)
@@ -160,16 +160,16 @@ static void check_messages(const struct example *example)
     if (!is_there(example, "messages.txt.gz"))
         return;
     CHECK_EQ(tw_ntrace_codec_new(&codec, &example->config, NULL), TW_OK);
-    for (size_t at = 0; at < example->size; at += packet.packet.size) {
+    for (size_t at = 0; at < example->size; at += packet.base.size) {
         CHECK_EQ(tw_ntrace_read(codec, &packet, example->trace + at, example->size - at, true),
                  TW_OK);
         check_written(codec, &packet, example->trace + at);
-        if (packet.packet.type == TW_NTRACE_IDLE || packet.packet.type == TW_NTRACE_NOT_SYNC)
+        if (packet.base.type == TW_NTRACE_IDLE || packet.base.type == TW_NTRACE_NOT_SYNC)
             continue;
         if (first == UINT64_MAX)
-            first = example->config.starts_inside ? packet.packet.offset : 0;
-        tw_text_format(&lines, "%" PRIu64 " %u ", packet.packet.offset - first,
-                       (unsigned)packet.packet.size);
+            first = example->config.starts_inside ? packet.base.offset : 0;
+        tw_text_format(&lines, "%" PRIu64 " %u ", packet.base.offset - first,
+                       (unsigned)packet.base.size);
         list_message(&lines, &packet);
         tw_text_char(&lines, '\n');
     }

@@ -14,6 +14,7 @@
 struct path {
     struct tw_text lines;
     struct tw_text times; /* offset and time of each TIMESTAMP */
+    bool has_no_contexts; /* nor do they end a run */
     bool is_open;
     uint64_t first, last, next, count;
     uint64_t instructions, hash, errors;
@@ -110,7 +111,8 @@ static inline void path_take(struct path *path, const struct tw_element *element
         path_trap(path, element);
         break;
     case TW_ELEMENT_PE_CONTEXT:
-        path_context(path, element);
+        if (!path->has_no_contexts)
+            path_context(path, element);
         break;
     case TW_ELEMENT_EVENT:
         if (element->kind != TW_EVENT_TRACE_OFF && element->kind != TW_EVENT_LOST)

@@ -152,19 +152,19 @@ static void list_damage(struct tw_text *out, const struct tw_ntrace_packet *pack
         [TW_NTRACE_FAULT_HIST] = "HIST 0",
         [TW_NTRACE_FAULT_WIDE] = "field too wide",
     };
-    const bool is_cut = packet->packet.type == TW_NTRACE_INCOMPLETE;
+    const bool is_cut = packet->base.type == TW_NTRACE_INCOMPLETE;
     const bool is_named = packet->fault < LENGTH(names) && names[packet->fault];
     /* Only a reserved MSEO is said where it stands; other damage where its message begins. */
     const uint64_t into = packet->fault == TW_NTRACE_FAULT_MSEO ? packet->fault_at : 0;
 
     CHECK(is_cut || is_named);
-    tw_text_format(out, "%" PRIu64 " error %s\n", packet->packet.offset + into,
+    tw_text_format(out, "%" PRIu64 " error %s\n", packet->base.offset + into,
                    is_cut ? "cut" : names[packet->fault]);
 }
 
 static void list_stream(struct tw_text *out, const struct tw_ntrace_packet *packet)
 {
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
 
     if (type == TW_NTRACE_IDLE)
         return;
@@ -172,7 +172,7 @@ static void list_stream(struct tw_text *out, const struct tw_ntrace_packet *pack
         list_damage(out, packet);
         return;
     }
-    tw_text_format(out, "%" PRIu64 " ", packet->packet.offset);
+    tw_text_format(out, "%" PRIu64 " ", packet->base.offset);
     if (type == TW_NTRACE_VENDOR || type == TW_NTRACE_RESERVED) {
         tw_text_format(out, "%s %u\n", type == TW_NTRACE_VENDOR ? "vendor" : "reserved",
                        packet->tcode);
@@ -228,7 +228,7 @@ static void byte_runs_agree(void **state)
         size = from_hex(bytes, hex);
         while (read_tight(codec, &packet, bytes + at, size - at, true) == TW_OK) {
             list_stream(&got_text, &packet);
-            at += packet.packet.size;
+            at += packet.base.size;
         }
         CHECK_EQ(at, size);
         for (const char *object = strchr(value_at(line, "expect"), '{'); object;)

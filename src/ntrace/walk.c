@@ -211,7 +211,7 @@ static enum tw_ntrace_walk end_inside(struct tw_stage *stage)
     if (left)
         return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     /* A branch taken would have been the end of a block. */
-    if (decoder->packet.packet.type == TW_NTRACE_DIRECT_BRANCH)
+    if (decoder->packet.base.type == TW_NTRACE_DIRECT_BRANCH)
         return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     return TW_NTRACE_WALK_DONE;
 }
@@ -339,7 +339,7 @@ static enum tw_ntrace_walk leave_last(struct tw_stage *stage)
     const struct tw_ntrace_packet *packet = &decoder->packet;
     const struct tw_block *block = block_of(stage, decoder->at);
     const struct tw_block_more *more = more_of(stage, decoder->at);
-    const unsigned type = packet->packet.type;
+    const unsigned type = packet->base.type;
     bool is_taken = true;
 
     if (has_outcome(decoder, block, more) && decoder->way.count)

@@ -23,17 +23,34 @@ struct tw_indexes {
     struct tw_tree *tree; /* keeps what the sources point at */
 };
 
-void tw_warn(struct tw_run *run, const char *format, ...)
+typedef void tell_fn(void *context, const char *text);
+
+static void tell(const struct tw_run *run, tell_fn *fn, const char *format, va_list arguments)
 {
     char text[600];
+
+    if (!fn)
+        return;
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    fn(run->config.context, text);
+}
+
+void tw_warn(struct tw_run *run, const char *format, ...)
+{
     va_list arguments;
 
-    if (!run->config.on_warning)
-        return;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    tell(run, run->config.on_warning, format, arguments);
     va_end(arguments);
-    run->config.on_warning(run->config.context, text);
+}
+
+void tw_note_that(struct tw_run *run, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    tell(run, run->config.on_note, format, arguments);
+    va_end(arguments);
 }
 
 /* The capture's path and ".twx"; a folder's name ends with no slash. */
@@ -226,10 +243,10 @@ static const struct tw_index *index_of(const struct tw_indexes *indexes,
 
     for (size_t i = 0; i < tw_index_file_count(indexes->file); i++) {
         const struct tw_index *index = tw_index_file_get(indexes->file, i);
-        const struct tw_index_about about = tw_index_about(index);
+        const struct tw_index_about *about = tw_index_about(index);
 
-        if (strncmp(about.name, buffer->name, strlen(about.name)) == 0 &&
-            about.base == buffer->offset)
+        if (strncmp(about->name, buffer->name, strlen(about->name)) == 0 &&
+            about->base == buffer->offset)
             return index;
         if (!first)
             first = index;
@@ -272,11 +289,12 @@ const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buffer, bo
     const struct tw_index_capture *capture;
 
     if (found) {
-        const struct tw_index_about of = tw_index_about(found);
+        const struct tw_index_about *of = tw_index_about(found);
 
-        if (of.detail == TW_INDEX_FULL && of.is_complete)
+        if (of->detail == TW_INDEX_FULL && of->is_complete)
             return found;
     }
+    tw_note_that(run, "indexes buffer %s", about ? about->name : "");
     if (tw_run_index_capture(run, &capture, buffer) != TW_OK ||
         tw_index_build(&run->indexes->made[buffer], capture, &config, &run->fault) != TW_OK)
         return NULL;

@@ -30,7 +30,7 @@ void tw_seek_free(struct tw_run *run)
 uint64_t tw_run_place_count(const struct tw_run *run, const struct tw_index *index,
                             enum tw_index_kind kind)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     uint64_t count = 0;
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
@@ -47,7 +47,7 @@ uint64_t tw_run_place_count(const struct tw_run *run, const struct tw_index *ind
 /* One stream alone is found at once. */
 static bool only_stream(const struct tw_run *run, const struct tw_index *index, size_t *number)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
     unsigned count = 0;
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
@@ -70,7 +70,7 @@ enum tw_status tw_run_place_nth(const struct tw_run *run, const struct tw_index 
     if (only_stream(run, index, &only))
         return tw_index_find_nth(index, entry, only, kind, nth);
     for (;; nth--) {
-        struct tw_index_stream stream;
+        struct tw_index_stream stream = { .size = sizeof stream };
         struct tw_index_entry other;
         size_t first = SIZE_MAX;
 
@@ -99,7 +99,7 @@ enum tw_status tw_run_place_nth(const struct tw_run *run, const struct tw_index 
 /* With several buffers: whether the time is reached in this one. */
 static bool reaches(const struct tw_run *run, const struct tw_index *index, uint64_t time)
 {
-    struct tw_index_stream stream;
+    struct tw_index_stream stream = { .size = sizeof stream };
 
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++)
         if (tw_filter_has_id(run, stream.id) && stream.counts[TW_INDEX_TIME] &&
@@ -226,6 +226,7 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader)
     }
     if (status != TW_OK)
         return tw_fail(&run->fault, status, "cannot begin at 0x%" PRIx64, seek->offset);
+    tw_note_that(run, "begins at 0x%" PRIx64 " for 0x%" PRIx64, seek->from, seek->offset);
     reader->fed = seek->from - seek->base;
     return TW_OK;
 }

@@ -5,8 +5,12 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include <trackway/index.h>
+
 #include "base/fault.h"
+#include "base/members.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "path/follow.h"
 #include "stage/stage.h"
 #include "tree/branch.h"
@@ -54,11 +58,6 @@ static size_t aligned(size_t size)
 static const void *config_of(const void *config)
 {
     return (const char *)config + aligned(sizeof(struct config));
-}
-
-static const struct tw_custom *custom_of(const struct tw_protocol *protocol)
-{
-    return protocol->custom;
 }
 
 /* ---- Configuration and packets */
@@ -143,27 +142,24 @@ static void words_of(char *words, const struct tw_custom *custom,
     words[WORDS_ROOM - 1] = 0;
 }
 
-void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
-                     const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
+static const struct tw_member_type rows[] = { TW_SHOWN("text", TEXT, " ") };
 
-    words_of(words, custom_of(protocol), packet);
-    tw_text_add(out, tw_type_name(protocol, packet->type));
-    if (words[0])
-        tw_text_char(out, ' ');
-    tw_text_add(out, words);
+/* What the caller says of it. */
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
+{
+    char *words = protocol->custom->about.text ? tw_put_room(out, 0, WORDS_ROOM) : NULL;
+
+    if (!words)
+        return;
+    words_of(words, protocol->custom, packet);
+    if (!words[0]) {
+        out->count--;
+        out->text_size -= WORDS_ROOM;
+    }
 }
 
-void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
-                    const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
-
-    words_of(words, custom_of(protocol), packet);
-    if (words[0])
-        tw_json_text(out, "text", words);
-}
+const struct tw_member_table tw_custom_members = { rows, 1, put_members, NULL };
 
 /* ---- Elements */
 
@@ -454,6 +450,45 @@ static void decoder_reset(void *decoder)
     begin(decoder, true);
 }
 
+/* ---- Indexes */
+
+static unsigned notes(uint64_t *state, struct tw_index_note *out, const void *reader,
+                      const void *packet)
+{
+    const struct tw_custom *custom = ((const struct reader *)reader)->custom;
+    struct tw_protocol_note given[TW_PROTOCOL_NOTES] = { { 0, 0 } };
+    size_t count;
+
+    (void)state; /* the caller has a reader of its own */
+    if (!custom->about.notes) {
+        switch (tw_type_kind(&custom->table, ((const struct tw_packet *)packet)->type)) {
+        case TW_PACKET_SYNC:
+            return tw_note(out, TW_INDEX_SYNC, 1);
+        case TW_PACKET_OVERFLOW:
+            return tw_note(out, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
+        case TW_PACKET_DISCARD:
+            return tw_note(out, TW_INDEX_LOSS, TW_REASON_DISCARD);
+        default:
+            return 0;
+        }
+    }
+    count = custom->about.notes((const char *)reader + aligned(sizeof(struct reader)), given,
+                                packet);
+    if (count > TW_PROTOCOL_NOTES)
+        count = TW_PROTOCOL_NOTES;
+    for (size_t i = 0; i < count; i++)
+        (void)tw_note(&out[i], given[i].kind < TW_INDEX_KINDS ? given[i].kind : TW_INDEX_INFO,
+                      given[i].value);
+    return (unsigned)count;
+}
+
+static void restore(void *decoder, const uint64_t *words)
+{
+    struct decoder *d = decoder;
+
+    d->custom->about.restore(d->state, words);
+}
+
 static void code_config(struct tw_code_config *code, const void *config)
 {
     (void)code; /* the tree knows the rest */
@@ -488,7 +523,8 @@ static void fill_table(struct tw_custom *custom)
     custom->table = (struct tw_protocol){
         .name = about->name,
         .title = about->title ? about->title : about->name,
-        .flags = about->follows ? TW_PROTOCOL_FOLLOWS : 0,
+        .flags = (about->follows ? TW_PROTOCOL_FOLLOWS : 0u) |
+                 (about->adds_up ? TW_PROTOCOL_SUMS : 0u),
         .config_size = aligned(sizeof(struct config)) + about->config_size,
         .reader_size = reader,
         .decoder_size = aligned(sizeof(struct decoder)) + reader + aligned(about->packet_size) +
@@ -500,6 +536,7 @@ static void fill_table(struct tw_custom *custom)
         .reader_init = reader_init,
         .read = read_packet,
         .reader_lost = reader_lost,
+        .members = &tw_custom_members,
         .type_name = about->type_name,
         .type_kind = about->type_kind,
         .code_config = code_config,
@@ -507,28 +544,37 @@ static void fill_table(struct tw_custom *custom)
         .decode = about->decode ? decode : NULL,
         .end = end,
         .decoder_reset = decoder_reset,
+        .notes = notes,
+        .restore = about->restore ? restore : NULL,
         .custom = custom,
     };
+}
+
+enum tw_status tw_custom_add(struct tw_custom **list, const struct tw_custom_protocol *protocol,
+                             const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    struct tw_custom_protocol copy;
+    struct tw_custom *custom;
+
+    TW_TRY(TW_SIZED_TAKE(&copy, protocol, "tw_custom_protocol", fault));
+    if (!copy.name || !copy.read || !copy.reader_lost || !copy.type_name || !copy.packet_max ||
+        copy.packet_size < sizeof(struct tw_packet))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_custom_protocol is not complete");
+    if (tw_protocol_by_name(copy.name) || tw_custom_by_name(*list, copy.name))
+        return tw_fail(fault, TW_E_ARGUMENT, "there is a protocol '%s' already", copy.name);
+    custom = tw_take(allocator, sizeof *custom);
+    if (!custom)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a protocol");
+    custom->about = copy;
+    fill_table(custom);
+    custom->next = *list;
+    *list = custom;
+    return TW_OK;
 }
 
 enum tw_status tw_tree_add_protocol(struct tw_tree *tree,
                                     const struct tw_custom_protocol *protocol)
 {
-    struct tw_custom *custom;
-
-    if (protocol->size != sizeof *protocol || !protocol->name || !protocol->read ||
-        !protocol->reader_lost || !protocol->type_name || !protocol->packet_max ||
-        protocol->packet_size < sizeof(struct tw_packet))
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_custom_protocol is not complete");
-    if (tw_protocol_by_name(protocol->name) || tw_custom_by_name(tree->customs, protocol->name))
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there is a protocol '%s' already",
-                       protocol->name);
-    custom = tw_take(tree->config.allocator, sizeof *custom);
-    if (!custom)
-        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for a protocol");
-    custom->about = *protocol;
-    fill_table(custom);
-    custom->next = tree->customs;
-    tree->customs = custom;
-    return TW_OK;
+    return tree ? tw_custom_add(&tree->customs, protocol, tree->config.allocator, &tree->fault)
+                : TW_E_ARGUMENT;
 }

@@ -14,16 +14,15 @@ struct tw_custom {
     struct tw_custom *next;
 };
 
+/* Adds a protocol to a list. */
+enum tw_status tw_custom_add(struct tw_custom **list, const struct tw_custom_protocol *protocol,
+                             const struct tw_allocator *allocator, struct tw_fault *fault);
 /* NULL: there is none of this name. */
 const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const char *name);
 /* Tells a fresh config whose it is; before configure. */
 void tw_custom_prepare(void *config, const struct tw_protocol *protocol);
 void tw_custom_free(struct tw_custom *list, const struct tw_allocator *allocator);
 
-/* The words of a packet. */
-void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
-                     const struct tw_packet *packet);
-void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
-                    const struct tw_packet *packet);
+extern const struct tw_member_table tw_custom_members;
 
 #endif

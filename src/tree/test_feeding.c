@@ -83,7 +83,7 @@ struct lists {
 
 static void take(struct tw_tree *tree, struct lists *lists)
 {
-    struct tw_batch batch;
+    struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)

@@ -22,6 +22,7 @@ import etrace_statement_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
+import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401

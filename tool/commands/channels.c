@@ -7,31 +7,34 @@
 #include "commands/commands.h"
 #include "shared/session.h"
 
-static bool take_buffer(void *context, struct session *session, size_t buffer)
+static void take_part(struct channels *channels, const struct session *session,
+                      const struct tw_part *part)
 {
-    struct channels *channels = context;
-    struct tw_batch batch = { .size = sizeof batch };
-    enum tw_status status;
+    for (size_t i = 0; i < part->batch.count; i++) {
+        const struct tw_element *element = &part->batch.elements[i];
 
-    channels->is_framed =
-        tw_capture_buffer(session->capture, buffer)->framing != TW_FRAMING_NONE;
-    while ((status = session_next(session, &batch)) == TW_OK) {
-        if (!session_wants_id(session, batch.id))
-            continue;
-        for (size_t i = 0; i < batch.count; i++) {
-            const struct tw_element *element = &batch.elements[i];
-
-            if (!session_wants_index(session, element->index))
-                continue;
-            if (element->type == TW_ELEMENT_ERROR)
-                session_say_error(session, element, batch.id);
-            channels_take(channels, element, batch.id);
-        }
-        if (output_is_over(&channels->out))
-            return true;
+        if (element->type == TW_ELEMENT_ERROR)
+            session_say_error(session, element, part->batch.id);
+        channels_take(channels, element, part->batch.id);
     }
-    channels_finish(channels);
-    return status == TW_END;
+}
+
+static int take_parts(struct channels *channels, struct session *session)
+{
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = TW_END;
+
+    while (!output_is_over(&channels->out) &&
+           (status = session_next(session, &part)) == TW_OK) {
+        if (part.kind == TW_PART_BEGIN)
+            channels->is_framed =
+                tw_capture_buffer(session->capture, part.buffer)->framing != TW_FRAMING_NONE;
+        else if (part.kind == TW_PART_END)
+            channels_finish(channels);
+        else
+            take_part(channels, session, &part);
+    }
+    return session_end(session, status);
 }
 
 /* A file that nothing is said about holds what an SWO pin sent. */
@@ -46,6 +49,7 @@ static int run_capture(struct channels *channels, const struct options *options)
 {
     struct options with_itm = *options;
     struct session session = { .options = options };
+    struct session_wish wish;
     int status;
 
     if (!options->protocol && !options->sources.count &&
@@ -54,7 +58,12 @@ static int run_capture(struct channels *channels, const struct options *options)
     status = session_open(&session, &with_itm);
     if (status == DONE) {
         session.out = &channels->out;
-        status = session_run(&session, false, take_buffer, channels);
+        status = session_wish(&session, &wish);
+        if (status == DONE)
+            status = session_start(&session, &wish);
+        session_wish_free(&wish);
+        if (status == DONE)
+            status = take_parts(channels, &session);
     }
     session_close(&session);
     return status;

@@ -11,8 +11,9 @@
 #include "commands/commands.h"
 
 /* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete, &encoder_etmv4, &encoder_ptm,
-                                                  &encoder_etmv3, &encoder_etrace };
+static const struct encoder *const encoders[] = { &encoder_ete,    &encoder_etmv4,
+                                                  &encoder_ptm,    &encoder_etmv3,
+                                                  &encoder_etrace, &encoder_ntrace };
 
 enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
 
@@ -278,9 +279,11 @@ const struct command command_encode = {
         "  trackway decode snap\n"
         "Registers are those of the trace unit (TRCCONFIGR, TRCVICTLR ...) and TRFCR_ELx;\n"
         "without --preset everything is traced, with return stack, time and identifiers.\n"
-        "For etrace, LOG may also be what a hart reports, as CSV, or addresses; --config has\n"
-        "the encoder's parameters, --unit its control fields (iFilters, filter0.comp1 ...):\n"
-        "  trackway encode --protocol etrace run.csv --elf run.elf --config core.scf -o snap",
+        "For etrace and ntrace, LOG may also be what a hart reports, as CSV, or addresses;\n"
+        "--config has the encoder's parameters, --unit its control fields (iFilters,\n"
+        "filter0.comp1 ...; ntrace: trTeInstSyncMode, trTeFilter0Control ...):\n"
+        "  trackway encode --protocol etrace run.csv --elf run.elf --config core.scf -o snap\n"
+        "  trackway encode --protocol ntrace run.csv --elf run.elf --config mode=btm -o snap",
     .options = takes,
     .least = 1,
     .most = 1,

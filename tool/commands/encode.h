@@ -53,7 +53,7 @@ struct encoder {
 };
 
 extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace, encoder_ptm,
-    encoder_etmv3;
+    encoder_etmv3, encoder_ntrace;
 
 /* Calls `set` for each of "K=V,K=V" or each line "K=V" of a file. */
 bool encode_settings(struct encoding *encoding, const char *text,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway encode: the RISC-V trace encoder. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <trackway/hart.h>
 
-#include "commands/encode.h"
+#include "commands/encode_riscv.h"
 
 enum { TEXT = 16384, STREAMS = 2 };
 
@@ -14,49 +13,14 @@ struct riscv {
     struct tw_etrace_config config;
     struct tw_etrace_unit_config choices;
     struct tw_etrace_unit *unit;
-    uint8_t *bytes[STREAMS];
-    size_t size[STREAMS], room[STREAMS];
-    bool is_out_of_memory;
+    struct encode_bytes bytes[STREAMS];
     bool has_enable; /* --unit says when tracing begins */
     char text[TEXT], data_text[TEXT];
 };
 
 static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t size)
 {
-    struct riscv *riscv = context;
-
-    if (riscv->is_out_of_memory)
-        return;
-    if (riscv->size[stream] + size > riscv->room[stream]) {
-        const size_t room = 2 * (riscv->size[stream] + size);
-        uint8_t *moved = realloc(riscv->bytes[stream], room);
-
-        if (!moved) {
-            riscv->is_out_of_memory = true;
-            return;
-        }
-        riscv->bytes[stream] = moved;
-        riscv->room[stream] = room;
-    }
-    memcpy(riscv->bytes[stream] + riscv->size[stream], bytes, size);
-    riscv->size[stream] += size;
-}
-
-/* A small file as text. */
-static char *read_text(struct encoding *encoding, const char *path)
-{
-    const size_t most = 1 << 20;
-    FILE *file = fopen(path, "rb");
-    char *text = file ? pieces_room(&encoding->pieces, most + 1) : NULL;
-    size_t size = text ? fread(text, 1, most, file) : 0;
-
-    if (!file || !text || ferror(file) || size == most) {
-        say("encode: cannot read %s: %s", path, size == most ? "too large" : strerror(errno));
-        text = NULL;
-    }
-    if (file)
-        (void)fclose(file);
-    return text;
+    encode_keep(&((struct riscv *)context)->bytes[stream], bytes, size);
 }
 
 /* The parameters: once to see the layout, then upon its defaults. */
@@ -64,7 +28,7 @@ static bool read_config(struct encoding *encoding, struct riscv *riscv)
 {
     const char *given = encoding->options->config;
     const bool is_file = given && !strchr(given, '=');
-    const char *text = is_file ? read_text(encoding, given) : given;
+    const char *text = is_file ? encode_read_text(encoding, given) : given;
     struct tw_fault fault = { TW_OK, "" };
     unsigned layout;
 
@@ -155,27 +119,6 @@ static bool begin(struct encoding *encoding)
     return true;
 }
 
-/* Code that is in no program file, of logs that hold it. */
-static bool note_code(struct encoding *encoding, const char *path)
-{
-    struct tw_log_options options = { .size = sizeof options, .image = encoding->image };
-    struct tw_log *log;
-    struct tw_step step;
-    bool is_good = true;
-
-    if (tw_log_open(&log, path, &options, NULL) != TW_OK)
-        return true;
-    if (!tw_log_is_riscv(log)) {
-        say("encode: the log is of an Arm processor, which etrace does not trace");
-        is_good = false;
-    }
-    while (is_good && tw_log_next(log, &step) == TW_OK)
-        if (step.kind == TW_STEP_INSTRUCTIONS)
-            is_good = encode_note_code(encoding, &step);
-    tw_log_free(log);
-    return is_good;
-}
-
 static bool run(struct encoding *encoding)
 {
     const char *path = encoding->options->arguments.items[0];
@@ -185,13 +128,11 @@ static bool run(struct encoding *encoding)
                                        .image = encoding->image };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_hart *hart = NULL;
-    bool is_good = note_code(encoding, path);
+    bool is_good = encode_note_log(encoding, path);
 
     if (is_good && (tw_hart_open(&hart, path, &options, &fault) != TW_OK ||
                     tw_hart_run(hart, riscv->unit, &fault) != TW_OK)) {
-        const bool is_named = strncmp(fault.text, path, strlen(path)) == 0;
-
-        say("encode: %s%s%s", is_named ? "" : path, is_named ? "" : ": ", fault.text);
+        encode_say_log(path, &fault);
         is_good = false;
     }
     if (is_good)
@@ -213,7 +154,7 @@ static bool end(struct encoding *encoding)
         if (!set_field(encoding, names[i], 0))
             return false;
     tw_etrace_unit_flush(riscv->unit);
-    if (riscv->is_out_of_memory) {
+    if (riscv->bytes[0].is_out_of_memory || riscv->bytes[1].is_out_of_memory) {
         say("encode: no memory");
         return false;
     }
@@ -230,10 +171,10 @@ static bool end(struct encoding *encoding)
     encoding->text = riscv->text;
     encoding->data_text = riscv->data_text;
     encoding->id = riscv->config.id;
-    encoding->bytes = riscv->bytes[0];
-    encoding->size = riscv->size[0];
-    encoding->data_bytes = riscv->bytes[1];
-    encoding->data_size = riscv->size[1];
+    encoding->bytes = riscv->bytes[0].bytes;
+    encoding->size = riscv->bytes[0].size;
+    encoding->data_bytes = riscv->bytes[1].bytes;
+    encoding->data_size = riscv->bytes[1].size;
     encoding->registers[0] =
         (struct tw_register){ .name = "TRACEID", .value = riscv->config.id };
     encoding->register_count = 1;
@@ -248,7 +189,7 @@ static void free_unit(struct encoding *encoding)
         return;
     tw_etrace_unit_free(riscv->unit);
     for (unsigned i = 0; i < STREAMS; i++)
-        free(riscv->bytes[i]);
+        free(riscv->bytes[i].bytes);
 }
 
 const struct encoder encoder_etrace = { .protocol = "etrace",

@@ -2,7 +2,6 @@
 /* Opening a capture as the options say. */
 #include "shared/session.h"
 
-#include "shared/attribution.h"
 #include "shared/interrupt.h"
 
 #include <stdlib.h>
@@ -274,28 +273,14 @@ int session_open(struct session *session, const struct options *options)
             "--framing, --protocol and --source ID:PROTOCOL are for raw files",
             tw_capture_path(session->capture));
     session->perf = tw_capture_perf(session->capture);
-    session->lanes =
-        calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
-    if (session->perf) {
-        session->missing =
-            calloc(tw_perf_file_count(session->perf) + 1, sizeof *session->missing);
-        session->seen = calloc(1, sizeof *session->seen);
-    }
-    if (!session->lanes || (session->perf && (!session->missing || !session->seen))) {
-        say("out of memory");
-        return NOT_DONE;
-    }
     return check_names(session) ? DONE : NOT_DONE;
 }
 
 void session_close(struct session *session)
 {
-    tw_tree_free(session->tree);
+    tw_run_free(session->run);
     tw_capture_free(session->capture);
     tw_errors_free(session->errors);
-    free(session->lanes);
-    free(session->missing);
-    free(session->seen);
     free(session->build_ids);
     if (session->spooled)
         (void)remove(session->spooled); /* where it was not opened */
@@ -345,10 +330,7 @@ bool session_wants_id(const struct session *session, uint8_t id)
     return !options->has_ids || (id < 128 && (options->ids[id / 64] >> id % 64 & 1));
 }
 
-bool session_wants_index(const struct session *session, uint64_t index)
+bool session_is_filtered(const struct session *session)
 {
-    const struct options *options = session->options;
-
-    return (!options->from.is_given || index >= options->from.value) &&
-           (!options->to.is_given || index < options->to.value);
+    return session->options->range.is_given || session->options->functions.count;
 }

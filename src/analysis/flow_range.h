@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is known of an executed range beside its element: its functions, and how its last instruction
    leaves it.  Programs run in loops, so each is worked out once and kept. */
-#ifndef ANALYSIS_STRETCH_H
-#define ANALYSIS_STRETCH_H
+#ifndef ANALYSIS_FLOW_RANGE_H
+#define ANALYSIS_FLOW_RANGE_H
 
 #include <trackway/image.h>
 #include <trackway/types.h>
@@ -37,7 +37,7 @@ struct tw_code_place {
 /* Code without a symbol: which function that is depends on where control entered it. */
 #define TW_FUNCTION_ANY UINT32_MAX
 
-struct tw_stretch {
+struct tw_flow_range {
     uint64_t start;
     uint32_t length;
     uint32_t map;
@@ -50,8 +50,8 @@ struct tw_stretch {
     bool is_trap;  /* its last instruction asks for the operating system: ecall */
 };
 
-struct tw_stretches {
-    struct tw_stretch *items; /* from 1 on */
+struct tw_flow_ranges {
+    struct tw_flow_range *items; /* from 1 on */
     size_t count, room;
     struct tw_map by_start;
     struct tw_functions *functions;
@@ -60,31 +60,31 @@ struct tw_stretches {
     uint32_t recent[1024]; /* by low bits of the address */
 };
 
-bool tw_stretches_init(struct tw_stretches *stretches, struct tw_functions *functions,
-                       const struct tw_allocator *allocator) TW_MUST_USE;
-void tw_stretches_release(struct tw_stretches *stretches);
+bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
+                         const struct tw_allocator *allocator) TW_MUST_USE;
+void tw_flow_ranges_release(struct tw_flow_ranges *ranges);
 
 /* Works out what is not there yet; NULL when memory is out. */
-const struct tw_stretch *tw_stretches_make(struct tw_stretches *stretches,
-                                           const struct tw_element *range,
-                                           const struct tw_code_place *place);
+const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
+                                                const struct tw_element *range,
+                                                const struct tw_code_place *place);
 
 /* The function at an address, or TW_FUNCTION_ANY, and from where up to where it lies. */
-uint32_t tw_stretches_function(struct tw_stretches *stretches, uint64_t *first, uint64_t *end,
-                               uint64_t address, const struct tw_code_place *place);
+uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
+                                 uint64_t address, const struct tw_code_place *place);
 
 /* What is known of a range; NULL when memory is out.  Valid until the next call. */
-static inline const struct tw_stretch *tw_stretches_of(struct tw_stretches *stretches,
-                                                       const struct tw_element *range,
-                                                       const struct tw_code_place *place)
+static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_ranges *ranges,
+                                                            const struct tw_element *range,
+                                                            const struct tw_code_place *place)
 {
-    const struct tw_stretch *known =
-        &stretches->items[stretches->recent[range->start >> 1 & 1023]];
+    const struct tw_flow_range *known =
+        &ranges->items[ranges->recent[range->start >> 1 & 1023]];
 
     if (known->start == range->start && known->length == range->length &&
         known->map == place->map)
         return known;
-    return tw_stretches_make(stretches, range, place);
+    return tw_flow_ranges_make(ranges, range, place);
 }
 
 #endif

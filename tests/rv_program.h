@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random RISC-V programs and random runs through them, for tests of the encoder. */
-#ifndef HART_TEST_PROGRAM_H
-#define HART_TEST_PROGRAM_H
+/* Random RISC-V programs and random runs through them, for tests of the encoders. */
+#ifndef TRACKWAY_TESTS_RV_PROGRAM_H
+#define TRACKWAY_TESTS_RV_PROGRAM_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions and transfers of executed ranges, each worked out once. */
-#include "analysis/stretch.h"
+#include "analysis/flow_range.h"
 
 #include <string.h>
 
@@ -9,24 +9,24 @@
 
 enum { STRETCHES_MAX = 1 << 24, OPCODE_MAX = 4 };
 
-bool tw_stretches_init(struct tw_stretches *stretches, struct tw_functions *functions,
-                       const struct tw_allocator *allocator)
+bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
+                         const struct tw_allocator *allocator)
 {
-    *stretches = (struct tw_stretches){ .functions = functions,
-                                        .allocator = allocator,
-                                        .by_start.allocator = allocator };
-    if (!TW_GROW(allocator, &stretches->items, &stretches->room, 1))
+    *ranges = (struct tw_flow_ranges){ .functions = functions,
+                                       .allocator = allocator,
+                                       .by_start.allocator = allocator };
+    if (!TW_GROW(allocator, &ranges->items, &ranges->room, 1))
         return false;
-    stretches->items[0] = (struct tw_stretch){ .map = UINT32_MAX }; /* number 0 is none */
-    stretches->count = 1;
+    ranges->items[0] = (struct tw_flow_range){ .map = UINT32_MAX }; /* number 0 is none */
+    ranges->count = 1;
     return true;
 }
 
-void tw_stretches_release(struct tw_stretches *stretches)
+void tw_flow_ranges_release(struct tw_flow_ranges *ranges)
 {
-    tw_give(stretches->allocator, stretches->items);
-    tw_map_free(&stretches->by_start);
-    *stretches = (struct tw_stretches){ 0 };
+    tw_give(ranges->allocator, ranges->items);
+    tw_map_free(&ranges->by_start);
+    *ranges = (struct tw_flow_ranges){ 0 };
 }
 
 /* By what the element says alone. */
@@ -93,7 +93,7 @@ static enum tw_transfer transfer_of_arm(uint32_t opcode, uint64_t address, bool 
 
 /* The element's view is that of the decoder; what a call stack needs to know stands in the opcode
    where the two differ (co-routine swaps, ecall, 32-bit exception returns). */
-static void look_at_last(struct tw_stretch *made, const struct tw_element *range,
+static void look_at_last(struct tw_flow_range *made, const struct tw_element *range,
                          const struct tw_code_place *place)
 {
     /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
@@ -123,8 +123,8 @@ static void look_at_last(struct tw_stretch *made, const struct tw_element *range
     }
 }
 
-uint32_t tw_stretches_function(struct tw_stretches *stretches, uint64_t *first, uint64_t *end,
-                               uint64_t address, const struct tw_code_place *place)
+uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
+                                 uint64_t address, const struct tw_code_place *place)
 {
     struct tw_function about = { .kind = TW_FUNCTION_SYMBOL };
 
@@ -132,51 +132,50 @@ uint32_t tw_stretches_function(struct tw_stretches *stretches, uint64_t *first, 
         *first = *end = address;
         return TW_FUNCTION_ANY;
     }
-    return tw_functions_number(stretches->functions, &about);
+    return tw_functions_number(ranges->functions, &about);
 }
 
-static void fill(struct tw_stretches *stretches, struct tw_stretch *made,
+static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
                  const struct tw_element *range, const struct tw_code_place *place)
 {
     const unsigned last_size = range->last_size ? (unsigned)range->last_size * 2 : 4;
     const uint64_t last = tw_element_end(range) - last_size;
     uint64_t first, end;
 
-    *made = (struct tw_stretch){ .start = range->start,
-                                 .length = range->length,
-                                 .map = place->map,
-                                 .last_size = (uint8_t)last_size };
-    made->function = tw_stretches_function(stretches, &first, &end, range->start, place);
+    *made = (struct tw_flow_range){ .start = range->start,
+                                    .length = range->length,
+                                    .map = place->map,
+                                    .last_size = (uint8_t)last_size };
+    made->function = tw_flow_ranges_function(ranges, &first, &end, range->start, place);
     made->is_entry = made->function != TW_FUNCTION_ANY && first == range->start;
     made->last_function =
         last < end && last >= range->start && made->function != TW_FUNCTION_ANY
             ? made->function
-            : tw_stretches_function(stretches, &first, &end, last, place);
+            : tw_flow_ranges_function(ranges, &first, &end, last, place);
     look_at_last(made, range, place);
 }
 
-const struct tw_stretch *tw_stretches_make(struct tw_stretches *stretches,
-                                           const struct tw_element *range,
-                                           const struct tw_code_place *place)
+const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
+                                                const struct tw_element *range,
+                                                const struct tw_code_place *place)
 {
-    uint64_t *head = tw_map_put(&stretches->by_start, range->start);
+    uint64_t *head = tw_map_put(&ranges->by_start, range->start);
     uint32_t number = head ? (uint32_t)*head : 0;
 
-    while (number && (stretches->items[number].length != range->length ||
-                      stretches->items[number].map != place->map))
-        number = stretches->items[number].next;
+    while (number && (ranges->items[number].length != range->length ||
+                      ranges->items[number].map != place->map))
+        number = ranges->items[number].next;
     if (!number) {
-        if (!head || stretches->count >= STRETCHES_MAX ||
-            !TW_GROW(stretches->allocator, &stretches->items, &stretches->room,
-                     stretches->count + 1)) {
-            stretches->is_out = true;
+        if (!head || ranges->count >= STRETCHES_MAX ||
+            !TW_GROW(ranges->allocator, &ranges->items, &ranges->room, ranges->count + 1)) {
+            ranges->is_out = true;
             return NULL;
         }
-        number = (uint32_t)stretches->count++;
-        fill(stretches, &stretches->items[number], range, place);
-        stretches->items[number].next = (uint32_t)*head;
+        number = (uint32_t)ranges->count++;
+        fill(ranges, &ranges->items[number], range, place);
+        ranges->items[number].next = (uint32_t)*head;
         *head = number;
     }
-    stretches->recent[range->start >> 1 & 1023] = number;
-    return &stretches->items[number];
+    ranges->recent[range->start >> 1 & 1023] = number;
+    return &ranges->items[number];
 }
