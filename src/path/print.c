@@ -202,6 +202,10 @@ void tw_element_message(struct tw_text *out, const struct tw_element *e)
         tw_text_add(out, "no branch within the range limit up to ");
         tw_text_hex(out, e->error_detail);
         break;
+    case TW_ERROR_PACKET_LIMIT:
+        tw_text_add(out, "one packet leads through too much code, past ");
+        tw_text_hex(out, e->error_detail);
+        break;
     case TW_ERROR_BAD_OPCODE:
     case TW_ERROR_BAD_ATOM:
     case TW_ERROR_NOT_CONTINUOUS:
