@@ -17,6 +17,9 @@ struct oc_text {
 void oc_text_start(struct oc_text *text);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
+/* Memory spaces by name: "EL1N", "Any S", "EL1S,EL3,". */
+void oc_text_spaces(struct oc_text *text, unsigned spaces);
+
 #endif
 void oc_text_add(struct oc_text *text, const char *format, ...);
 /* Into the caller's buffer of `size` bytes, with a zero at the end. */
@@ -26,5 +29,8 @@ void oc_text_copy(const struct oc_text *text, char *out, int size);
    "0x????0000ABCD (15:0) ~[0xCD]". */
 void oc_text_value(struct oc_text *text, unsigned total, unsigned valid, uint64_t value,
                    unsigned updated);
+
+/* Memory spaces by name: "EL1N", "Any S", "EL1S,EL3,". */
+void oc_text_spaces(struct oc_text *text, unsigned spaces);
 
 #endif
