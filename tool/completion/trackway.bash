@@ -47,7 +47,7 @@ _trackway()
     --detail) COMPREPLY=($(compgen -W 'full sparse source' -- "$current")) ;;
     --on-error) COMPREPLY=($(compgen -W 'resume wait' -- "$current")) ;;
     --progress) COMPREPLY=($(compgen -W 'auto json never' -- "$current")) ;;
-    --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= multi-session' -- "$current")) ;;
+    --opt) COMPREPLY=($(compgen -W 'src-addr-n range-limit= repeat-limit= multi-session' -- "$current")) ;;
     --protocol)
         COMPREPLY=($(compgen -W "$(trackway --version 2>/dev/null | sed -n 's/^protocols: //p')" -- "$current"))
         ;;

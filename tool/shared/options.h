@@ -144,7 +144,7 @@ struct options {
     const char *perf_style, *binary;
     struct number brstack, period;
 
-    struct number range_limit;
+    struct number range_limit, repeat_limit;
     struct number threads;
     const char *progress; /* NULL: auto */
     const char *on_error; /* NULL: as is usual for the protocol */

@@ -57,7 +57,7 @@ static bool set_range(struct options *options, const char *value)
 
 static bool set_opt(struct options *options, const char *value)
 {
-    static const char limit[] = "range-limit=";
+    static const char limit[] = "range-limit=", repeats[] = "repeat-limit=";
 
     if (strcmp(value, "src-addr-n") == 0) {
         options->source_address_n = true;
@@ -75,9 +75,15 @@ static bool set_opt(struct options *options, const char *value)
             return true;
         return options_wrong(options, "--opt: range-limit wants a number from 1 to 4294967295");
     }
+    if (strncmp(value, repeats, sizeof repeats - 1) == 0) {
+        struct number *number = &options->repeat_limit;
+
+        number->is_given = parse_number(&number->value, value + sizeof repeats - 1);
+        return number->is_given || options_wrong(options, "--opt: repeat-limit wants a number");
+    }
     return options_wrong(options,
                          "--opt: there is no \"%s\"; there are src-addr-n, range-limit=N, "
-                         "multi-session",
+                         "repeat-limit=N, multi-session",
                          value);
 }
 
@@ -209,9 +215,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_BINARY] = { "binary", "NAME", NULL,
         "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
 
-    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
+    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|repeat-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
         "range-limit=N: instructions without a\nwaypoint that count as runaway code (default 1048576);\n"
+        "repeat-limit=N: ranges that path, pcs, runs and\n--instructions list again where the trace says that they\n"
+        "repeat (default 4194304, and 1024 for each byte of trace);\n"
         "multi-session: all buffers through the decoders of the first",
         .kind = KIND_OTHER, .set = set_opt },
     [O_CHECK] = { "check", "LIST", "opcodes|atoms|continuity",

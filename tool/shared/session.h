@@ -10,6 +10,7 @@
 
 #include "shared/options.h"
 #include "shared/progress.h"
+#include "shared/repeats.h"
 
 struct session {
     const struct options *options;
@@ -31,6 +32,7 @@ struct session {
     bool is_any;        /* some buffer held a source that was decoded */
     bool is_tried;      /* ... the buffer at work held one that was left out (said) */
     uint64_t left;      /* of --count */
+    struct repeats repeats;
 };
 
 /* DONE, or the exit status that says why not (said in words too). */
