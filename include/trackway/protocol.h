@@ -87,6 +87,11 @@ struct tw_custom_protocol {
     void (*restore)(void *decoder, const uint64_t *words);
     /* What elements say depends on all that came since the beginning: no decoder may begin later. */
     bool adds_up;
+
+    /* `follows`: for sources that bring none themselves, see struct tw_tree_source. */
+    tw_classify_fn *classify;
+    void *classify_context;
+    uint32_t classify_isas;
 };
 
 /* Lets tw_tree_add_source know a protocol; the struct is copied.  No name may be there already. */
