@@ -14,8 +14,9 @@
 #include "path/follow.h"
 #include "stage/position.h"
 #include "tree/branch.h"
+#include "tree/emit.h"
 
-enum { WORDS_ROOM = 300, EMIT_ROOM = TW_EMIT_MAX + TW_HELD_MAX };
+enum { WORDS_ROOM = 300 };
 
 /* The caller's config, reader, decoder and packet lie behind these, suitably aligned. */
 struct config {
@@ -24,15 +25,6 @@ struct config {
 
 struct reader {
     const struct tw_custom *custom;
-};
-
-struct tw_emitter {
-    struct tw_follow *follow; /* NULL: not of this protocol */
-    uint64_t index;
-    struct tw_element elements[EMIT_ROOM]; /* the last ones are for the library */
-    unsigned count, given;
-    bool is_over;
-    struct tw_element spare; /* what is too many goes here */
 };
 
 struct decoder {
@@ -166,92 +158,6 @@ void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
 
 /* ---- Elements */
 
-static struct tw_element *add(struct tw_emitter *out, uint8_t type, uint64_t index)
-{
-    struct tw_element *element =
-        out->count < EMIT_ROOM ? &out->elements[out->count++] : &out->spare;
-
-    *element = (struct tw_element){ .type = type, .index = index };
-    return element;
-}
-
-struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type)
-{
-    if (out->count < TW_EMIT_MAX)
-        return add(out, (uint8_t)type, out->index);
-    out->is_over = true;
-    out->spare = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
-    return &out->spare;
-}
-
-/* What the path ran into. */
-static void emit_error(struct tw_emitter *out)
-{
-    struct tw_element *element;
-
-    if (!out->follow->error)
-        return;
-    element = tw_emit(out, TW_ELEMENT_ERROR);
-    element->error = out->follow->error;
-    element->error_detail = out->follow->error_detail;
-    out->follow->error = TW_ERROR_NONE;
-    tw_follow_lose(out->follow);
-}
-
-void tw_flow_go(struct tw_emitter *out, uint64_t address, enum tw_isa isa)
-{
-    if (!out->follow)
-        return;
-    tw_follow_jump(out->follow, address, (uint8_t)isa);
-    emit_error(out);
-}
-
-void tw_flow_atoms(struct tw_emitter *out, uint32_t taken, unsigned count)
-{
-    if (!out->follow || !count)
-        return;
-    if (count > 32 || TW_EMIT_MAX - out->count < TW_FOLLOW_MOST * count) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_atoms(out->follow, &out->elements[out->count], taken,
-                                            count, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_to(struct tw_emitter *out, uint64_t address)
-{
-    if (!out->follow)
-        return;
-    if (TW_EMIT_MAX - out->count < TW_FOLLOW_MOST) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_to_exception(out->follow, &out->elements[out->count],
-                                                   address, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_context(struct tw_emitter *out, const struct tw_element *context)
-{
-    struct tw_element *element = tw_emit(out, TW_ELEMENT_PE_CONTEXT);
-    const uint64_t index = element->index;
-
-    *element = *context;
-    element->type = TW_ELEMENT_PE_CONTEXT;
-    element->index = index;
-    if (out->follow)
-        tw_follow_context(out->follow, tw_element_view(element).space, element);
-}
-
-void tw_flow_lose(struct tw_emitter *out)
-{
-    if (out->follow)
-        tw_follow_lose(out->follow);
-}
-
 /* False: the batch is full. */
 static bool flush(struct decoder *d, struct tw_output *out)
 {
@@ -260,7 +166,8 @@ static bool flush(struct decoder *d, struct tw_output *out)
     struct tw_marks *marks = &out->marks;
 
     while (emitter->given < emitter->count) {
-        if (batch->count >= batch->room || (marks->marks && marks->count >= marks->room))
+        if (batch->room - batch->count < tw_emitter_together(emitter) ||
+            (marks->marks && marks->count >= marks->room))
             return false;
         if (marks->marks)
             marks->marks[marks->count++] =
@@ -268,6 +175,7 @@ static bool flush(struct decoder *d, struct tw_output *out)
         batch->elements[batch->count++] = emitter->elements[emitter->given++];
     }
     emitter->count = emitter->given = 0;
+    emitter->has_repeat = false;
     return true;
 }
 
@@ -277,7 +185,7 @@ static void settle(struct decoder *d)
 
     tw_damage_settle(&d->damage, &held);
     for (unsigned i = 0; i < held.count; i++)
-        *add(&d->emitter, 0, 0) = held.elements[i];
+        *tw_emitter_add(&d->emitter, 0, 0) = held.elements[i];
 }
 
 static void forget(struct decoder *d)
@@ -294,6 +202,7 @@ static void take(struct decoder *d, const struct tw_packet *packet, const uint8_
                  bool is_cut)
 {
     const unsigned kind = tw_type_kind(&d->custom->table, packet->type);
+    unsigned from;
 
     if (kind == TW_PACKET_NOT_SYNC) {
         d->damage.skipped += packet->size;
@@ -316,9 +225,12 @@ static void take(struct decoder *d, const struct tw_packet *packet, const uint8_
     settle(d);
     d->is_synced = true;
     d->emitter.index = packet->index;
+    from = d->emitter.count;
     d->custom->about.decode(d->state, &d->emitter, packet);
+    tw_emitter_check_repeats(&d->emitter, from);
     if (d->emitter.is_over)
-        add(&d->emitter, TW_ELEMENT_ERROR, packet->index)->error = TW_ERROR_UNSUPPORTED;
+        tw_emitter_add(&d->emitter, TW_ELEMENT_ERROR, packet->index)->error =
+            TW_ERROR_UNSUPPORTED;
     d->emitter.is_over = false;
 }
 
@@ -383,7 +295,7 @@ static enum tw_status run(struct decoder *d, struct tw_output *out, struct tw_in
 
             d->has_begun = true;
             d->released = index + 1;
-            add(&d->emitter, TW_ELEMENT_NO_SYNC, index)->reason =
+            tw_emitter_add(&d->emitter, TW_ELEMENT_NO_SYNC, index)->reason =
                 d->was_reset ? TW_REASON_RESET : TW_REASON_INIT;
         }
         if (decode_stretch(d, out, in, &position, limit) == TW_OK)
@@ -426,7 +338,7 @@ static enum tw_status end(void *decoder, struct tw_follow *follow, struct tw_out
             about->end(d->state, &d->emitter);
         if (about->follows)
             tw_follow_leave(follow);
-        add(&d->emitter, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
+        tw_emitter_add(&d->emitter, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
     }
     return flush(d, out) ? TW_END : TW_OK;
 }
@@ -482,7 +394,7 @@ static unsigned notes(uint64_t *state, struct tw_index_note *out, const void *re
     if (!custom->about.notes) {
         switch (tw_type_kind(&custom->table, ((const struct tw_packet *)packet)->type)) {
         case TW_PACKET_SYNC:
-            return tw_note(out, TW_INDEX_SYNC, 1);
+            return tw_note(out, TW_INDEX_SYNC, !custom->about.adds_up);
         case TW_PACKET_OVERFLOW:
             return tw_note(out, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
         case TW_PACKET_DISCARD:

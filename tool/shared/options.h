@@ -23,6 +23,7 @@ enum option_key {
     /* what a raw file is */
     O_FRAMING,
     O_PROTOCOL,
+    O_PLUGIN,
     O_CONFIG,
     O_ARCH,
     O_NO_BARRIER,
@@ -139,6 +140,7 @@ struct options {
     const char *framing, *protocol, *config, *arch;
     struct number wrapped_at;
     struct list images, symbols;
+    struct list plugins;
     const char *sysroot, *kernel, *vdso, *build_ids;
     bool trust_time;
     const char *perf_style, *binary;

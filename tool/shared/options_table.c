@@ -177,6 +177,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "source, memory with several)", .offset = AT(framing), .kind = KIND_CHOICE },
     [O_PROTOCOL] = { "protocol", "NAME", NULL,
         "of a raw file with one source (see --version), or to encode", .offset = AT(protocol), .kind = KIND_TEXT },
+    [O_PLUGIN] = { "plugin", "FILE", NULL,
+        "load protocols from a shared object (docs/api.md); may be\nrepeated", .offset = AT(plugins), .kind = KIND_LIST },
     [O_CONFIG] = { "config", "K=V,K=V...|FILE", NULL,
         "registers: of a raw file with one source, or to encode with", .offset = AT(config), .kind = KIND_TEXT },
     [O_ARCH] = { "arch", "NAME", NULL,

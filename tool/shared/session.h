@@ -9,6 +9,7 @@
 #include <trackway/run.h>
 
 #include "shared/options.h"
+#include "shared/plugins.h"
 #include "shared/progress.h"
 #include "shared/repeats.h"
 
@@ -33,6 +34,7 @@ struct session {
     bool is_tried;      /* ... the buffer at work held one that was left out (said) */
     uint64_t left;      /* of --count */
     struct repeats repeats;
+    struct plugins plugins;
 };
 
 /* DONE, or the exit status that says why not (said in words too). */
