@@ -178,6 +178,8 @@ enum tw_error_code {
     TW_ERROR_UNSUPPORTED,     /* packets of a kind that cannot be decoded */
     TW_ERROR_OVERFLOW,        /* the trace unit lost trace */
     TW_ERROR_DISCONTINUITY,   /* bytes are missing here: barrier, lost frame sync, gap */
+    TW_ERROR_UNSYNCED,        /* packets before the first synchronization; no damage */
+    TW_ERROR_ENCODER_MODE, /* RISC-V: the encoder traces by an algorithm that is not branch trace */
     TW_ERROR_CODES
 };
 

@@ -107,8 +107,13 @@ static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *f
         tw_etrace_take(stage);
         return;
     }
-    tw_etrace_fail(stage, (uint8_t)error, data[0]);
-    tw_etrace_transport_lose(&codec->transport);
+    tw_etrace_transport_doubt(&codec->transport);
+    if (frame->kind == TW_ETRACE_FRAME_INST) {
+        tw_etrace_fail(stage, (uint8_t)error, data[0]);
+        return;
+    }
+    tw_etraced_lose(&codec->history); /* the path does not depend on data */
+    tw_stage_add_error(stage, (uint8_t)error, stage->index, data[0], frame->size);
 }
 
 /* What the bytes of one frame mean. */
@@ -175,6 +180,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
     struct tw_etrace_decoder *decoder = stage->decoder;
 
     tw_etrace_transport_lose(&decoder->codec.transport);
+    tw_etraced_lose(&decoder->codec.history);
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1);

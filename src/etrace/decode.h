@@ -69,10 +69,11 @@ struct tw_etrace_decoder {
     uint8_t state, phase;
     bool has_begun; /* a packet came */
     bool is_ended;
-    bool is_inferred;    /* the last address may not have been visited for the last time */
-    bool was_updiscon;   /* the last address packet had updiscon set */
-    bool is_after_loss;  /* the unit said so */
-    bool is_after_error; /* what follows belongs to an error that is not reported yet */
+    bool is_inferred;      /* the last address may not have been visited for the last time */
+    bool was_updiscon;     /* the last address packet had updiscon set */
+    bool is_after_loss;    /* the unit said so */
+    bool is_after_error;   /* what follows belongs to an error that is not reported yet */
+    uint32_t encoder_mode; /* not 0: other packets than branch trace come */
     bool has_context;
     uint8_t privilege;
     uint64_t context;
@@ -170,6 +171,9 @@ void tw_etrace_take(struct tw_stage *stage);
 bool tw_etrace_go_on(struct tw_stage *stage);
 /* What was traced is no longer known to go on. */
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail);
+
+/* data.c: a te_data packet. */
+void tw_etrace_take_data(struct tw_stage *stage);
 
 /* index.c */
 

@@ -115,7 +115,7 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
 
 static void print(struct tw_text *out, const void *packet)
 {
-    tw_etrace_print_fields(out, packet);
+    tw_etrace_print(out, packet);
 }
 
 static size_t header_size(const void *packet)

@@ -119,6 +119,17 @@ static uint32_t jump_target(struct tw_stage *stage, bool *is_reported)
     return next;
 }
 
+/* The jump goes where only a packet with an address could tell. */
+static bool is_unexpected(struct tw_stage *stage)
+{
+    const struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block_more *more = tw_etrace_more(stage);
+
+    return decoder->goal.to_branch && more->is_indirect &&
+           !tw_etrace_is_sequential(decoder, more) &&
+           !tw_etrace_is_implicit_return(stage, more);
+}
+
 /* Goes from the end of a block to the next one. */
 static enum tw_etrace_walk leave(struct tw_stage *stage)
 {
@@ -137,6 +148,9 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
         decoder->hops = 0;
     } else if (++decoder->hops > decoder->hops_max) {
         return wrong(stage, TW_ERROR_RANGE_LIMIT);
+    } else if (is_unexpected(stage)) {
+        return wrong(stage,
+                     TW_ERROR_IMAGE_MISMATCH); /* before it is said to have gone anywhere */
     }
     tw_etrace_emit_rest(stage, is_taken);
     if (tw_etrace_is_conditional(block)) {
@@ -144,10 +158,6 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
         if (next < TW_BLOCK_FIRST)
             next = tw_blocks_link(stage->follow->blocks, from, is_taken);
     } else {
-        if (decoder->goal.to_branch && tw_etrace_more(stage)->is_indirect &&
-            !tw_etrace_is_sequential(decoder, tw_etrace_more(stage)) &&
-            !tw_etrace_is_implicit_return(stage, tw_etrace_more(stage)))
-            return wrong(stage, TW_ERROR_IMAGE_MISMATCH);
         next = jump_target(stage, &is_reported);
     }
     decoder->epoch = stage->follow->code->epoch;

@@ -156,9 +156,9 @@ static void json_data(struct tw_text *out, const struct tw_element *e)
 {
     const bool is_value = e->type == TW_ELEMENT_DATA_VALUE;
 
-    if (is_value)
+    if (is_value && (e->flags & TW_DATA_HAS_VALUE))
         tw_json_hex(out, "value", e->data_value);
-    else
+    else if (!is_value && (e->flags & TW_DATA_HAS_ADDRESS))
         tw_json_hex(out, "addr", e->data_address);
     tw_json_u64(out, "size", e->size);
     if (!is_value)
@@ -219,6 +219,14 @@ void tw_element_message(struct tw_text *out, const struct tw_element *e)
         break;
     case TW_ERROR_UNSUPPORTED:
         tw_text_add(out, "trace of a kind that cannot be decoded");
+        break;
+    case TW_ERROR_UNSYNCED:
+        tw_text_add(out, "packets before the first synchronization");
+        break;
+    case TW_ERROR_ENCODER_MODE:
+        tw_text_add(out, "encoder mode ");
+        tw_text_decimal(out, e->error_detail);
+        tw_text_add(out, " is not branch trace: its packets are passed over");
         break;
     default:
         tw_text_add(out, tw_error_code_name(e->error));

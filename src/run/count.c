@@ -21,8 +21,9 @@ static uint64_t hash_of(const struct tw_who *who, uint32_t stream)
 
     hash = tw_hash64(hash ^ ((uint64_t)who->context_id << 32 | who->vmid));
     hash = tw_hash64(hash ^ who->view.time);
-    return tw_hash64(hash ^ ((uint64_t)who->view.context << 24 | who->view.space << 8 |
-                             who->known << 4 | who->level));
+    return tw_hash64(hash ^
+                     ((uint64_t)who->view.context << 24 | (uint64_t)who->view.space << 8 |
+                      (uint64_t)who->known << 4 | who->level));
 }
 
 /* The total of a stream and context; TW_NONE: no memory. */

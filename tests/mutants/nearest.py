@@ -31,7 +31,7 @@ SECOND = {
     "path": ["test_etmv4", "test_etmv4_decode", "test_ete", "test_etmv3", "test_ptm",
              "test_etrace_decode", "test_etmv4_unit_random", *DECODING],
     "etmv4": ["test_ete", *DECODING],
-    "ete": ["test_etmv4", "test_etmv4_decode", *DECODING],
+    "ete": ["test_etmv4", "test_etmv4_decode", "test_etmv4_unit_register", *DECODING],
     "etmv3": DECODING,
     "ptm": DECODING,
     "itm": ["cli:channels_cases", *DECODING],
@@ -48,11 +48,16 @@ SECOND = {
                 "golden:"],
     "trbe": ["cli:trbe_cases", "cli:usage_cases"],
     "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
-            "cli:listing_cases", "golden:"],
-    "analysis": ["cli:profile_cases", "cli:channels_cases", "cli:listing_cases", "cli:perf_cases"],
+            "cli:listing_cases", "cli:output_cases", "golden:"],
+    "analysis": ["cli:calls_cases", "cli:coverage_cases", "cli:profile_cases",
+                 "cli:channels_cases", "cli:listing_cases", "cli:output_cases", "cli:perf_cases"],
+    "export": ["cli:calls_cases", "cli:coverage_cases", "cli:profile_cases", "cli:output_cases"],
+    "stage": ["test_etmv3", "test_etmv3_table", "test_ptm", "test_ptm_table", "test_etmv4_table",
+              "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
+    "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "cli:corpus_cases"],
     "armv7": ["test_etmv3", "test_etmv3_batch", "test_etmv3_data", "test_ptm", "test_ptm_batch",
               *DECODING],
-    "": ["test_tree", "test_capture", "test_vectors"],
+    "": ["test_tree", "test_tree_registry", "test_capture", "test_vectors"],
 }
 OTHER = DECODING  # of a folder that has no row yet
 # Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
@@ -140,19 +145,20 @@ class Runner:
         return failed or (f"status {status}" if status else None)
 
     def measure(self, names):
-        """Runs tests on the unchanged library: notes the time of each; gives those that fail."""
-        failed = []
+        """Runs tests on the unchanged library and notes the time of each; gives those that fail, and
+        can tell nothing of mutants."""
         for name in names:
             if self.times.get(name, {}).get("of") == self.build.clean:
                 continue
             start = processor_time()
-            why = self.run(name, 100)
-            if why:
-                failed.append(f"{name} ({why})")
-                continue
-            self.times[name] = {"of": self.build.clean, "takes": processor_time() - start}
+            failed = self.run(name, 100)
+            self.times[name] = {"of": self.build.clean, "takes": processor_time() - start,
+                                "failed": failed}
             self.times_file.write_text(json.dumps(self.times, indent=1))
-        return failed
+        return [f"{name} ({self.times[name]['failed']})" for name in names if self.is_broken(name)]
+
+    def is_broken(self, name):
+        return bool(self.times.get(name, {}).get("failed"))
 
     def first_failure(self, names):
         """(test, how) of the first test that fails; None when all pass."""

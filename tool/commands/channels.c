@@ -58,7 +58,9 @@ static int run_capture(struct channels *channels, const struct options *options)
     status = session_open(&session, &with_itm);
     if (status == DONE) {
         session.out = &channels->out;
-        status = session_wish(&session, &wish) ? session_start(&session, &wish) : NOT_DONE;
+        status = session_wish(&session, &wish);
+        if (status == DONE)
+            status = session_start(&session, &wish);
         session_wish_free(&wish);
         if (status == DONE)
             status = take_parts(channels, &session);
