@@ -21,12 +21,10 @@ struct twig_packet {
 
 struct twig_config {
     unsigned offset; /* added to addresses */
-    enum tw_isa isa;
 };
 
 struct twig_decoder {
     unsigned offset, gone;
-    enum tw_isa isa;
 };
 
 static enum tw_status twig_configure(void *config, const struct tw_source_info *source,
@@ -41,9 +39,6 @@ static enum tw_status twig_configure(void *config, const struct tw_source_info *
     }
     (void)tw_source_register(source, &offset, "offset");
     to->offset = (unsigned)offset;
-    to->isa = TW_ISA_CUSTOM;
-    if (tw_source_register(source, &offset, "isa"))
-        to->isa = (enum tw_isa)offset;
     return TW_OK;
 }
 
@@ -105,11 +100,7 @@ static void twig_text(char *out, size_t room, const void *packet)
 
 static void twig_init(void *decoder, const void *config)
 {
-    const struct twig_config *from = config;
-    struct twig_decoder *to = decoder;
-
-    to->offset = from->offset;
-    to->isa = from->isa;
+    ((struct twig_decoder *)decoder)->offset = ((const struct twig_config *)config)->offset;
 }
 
 static void twig_decode(void *decoder, struct tw_emitter *out, const void *packet)
@@ -121,7 +112,7 @@ static void twig_decode(void *decoder, struct tw_emitter *out, const void *packe
 
     switch (from->base.type) {
     case GO:
-        tw_flow_go(out, address, state->isa);
+        tw_flow_go(out, address, TW_ISA_CUSTOM);
         state->gone++;
         break;
     case ATOMS:
@@ -490,105 +481,6 @@ static void memory_may_run_out_at_any_time(void **state)
     }
 }
 
-/* A64 with an instruction of the core's own, 0000cdef: it goes back by so many bytes. */
-static bool classify_a64(void *context, struct tw_instruction_info *out, uint64_t address,
-                         const uint8_t *bytes, size_t size)
-{
-    unsigned *asked = context;
-
-    ++*asked;
-    CHECK_EQ(out->isa, TW_ISA_A64);
-    if (size < 4)
-        return false;
-    if (bytes[3] == 0xff)
-        return false; /* no instruction */
-    if (bytes[3] || bytes[2])
-        return true; /* as the library has it */
-    out->size = 4;
-    out->kind = TW_LAST_BR;
-    out->is_waypoint = out->is_conditional = true;
-    out->target = address - bytes[0];
-    return true;
-}
-
-static void list_a64(struct listing *to, uint32_t isas, unsigned *asked, bool by_protocol)
-{
-    /* 0: nop; 4: b.eq +8 to 12; 8: nop; 12: back by 12; 16: ff */
-    static const uint32_t words[] = { 0xd503201f, 0x54000040, 0xd503201f, 0x0000000c,
-                                      0xff000000 };
-    static const uint8_t steps[] = {
-        0xa0, 0, 0, 0xb0, 5, 0x03
-    }; /* taken twice, then thrice not */
-    const struct tw_register isa = { "ISA", TW_ISA_A64 };
-    const struct tw_region region = { .size = sizeof region, .length = sizeof words };
-    struct tw_tree_source source = { .size = sizeof source,
-                                     .protocol = "twig",
-                                     .registers = &isa,
-                                     .register_count = 1,
-                                     .id = 5 };
-    const struct tw_tree_config config = { .size = sizeof config };
-    struct tw_custom_protocol protocol = twig;
-    struct tw_batch batch = { .size = sizeof batch };
-    uint8_t memory[sizeof words];
-    struct tw_image *image;
-    struct tw_tree *tree;
-    char line[512];
-
-    for (size_t i = 0; i < sizeof memory; i++)
-        memory[i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
-    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
-    CHECK_EQ(tw_image_add(image, &region, memory), TW_OK);
-    source.image = image;
-    if (by_protocol) {
-        protocol.classify = classify_a64;
-        protocol.classify_context = asked;
-        protocol.classify_isas = isas;
-    } else {
-        source.classify = classify_a64;
-        source.classify_context = asked;
-        source.classify_isas = isas;
-    }
-    to->size = 0;
-    *asked = 0;
-    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
-    CHECK_EQ(tw_tree_add_protocol(tree, &protocol), TW_OK);
-    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
-    CHECK_EQ(tw_tree_feed(tree, steps, sizeof steps), TW_OK);
-    while (tw_tree_next(tree, &batch) == TW_OK)
-        for (size_t i = 0; i < batch.count; i++) {
-            (void)tw_element_text(line, sizeof line, &batch.elements[i], batch.id);
-            list(to, line);
-        }
-    tw_tree_free(tree);
-    tw_image_free(image);
-}
-
-static void instructions_that_a_core_adds_to_a64(void **state)
-{
-    static struct listing first, again;
-    unsigned asked;
-
-    (void)state;
-    list_a64(&first, 1u << TW_ISA_A64, &asked, false);
-    CHECK_TEXT(
-        first.text,
-        "0x0       0x5 NO_SYNC        init-decoder\n"
-        "0x3       0x5 INSTR_RANGE    0x0-0x8 n=2 A64 BR cond taken\n"
-        "0x3       0x5 INSTR_RANGE    0xc-0x10 n=1 A64 BR cond taken\n"
-        "0x3       0x5 INSTR_RANGE    0x0-0x8 n=2 A64 BR cond not-taken\n"
-        "0x3       0x5 INSTR_RANGE    0x8-0x10 n=2 A64 BR cond not-taken\n"
-        "0x3       0x5 ERROR          the image holds no code at 0x10; skipped 0 bytes\n");
-    CHECK(asked >= 4);
-    list_a64(&again, 1u << TW_ISA_A64, &asked, true);
-    CHECK_TEXT(again.text, first.text);
-    /* Not asked: 0000000c is nothing, and the path goes on through it. */
-    list_a64(&again, 0, &asked, false);
-    CHECK(strcmp(again.text, first.text) != 0);
-    CHECK_EQ(asked, 0);
-    list_a64(&again, 1u << TW_ISA_T32 | 1u << TW_ISA_RV64, &asked, false);
-    CHECK_EQ(asked, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,7 +489,6 @@ int main(void)
         cmocka_unit_test(a_barrier_is_a_loss),
         cmocka_unit_test(wrong_protocols_are_refused),
         cmocka_unit_test(memory_may_run_out_at_any_time),
-        cmocka_unit_test(instructions_that_a_core_adds_to_a64),
     };
 
     return cmocka_run_group_tests_name("custom", tests, set_up, tear_down);
