@@ -17,6 +17,7 @@
 #include <trackway/hart.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
+#include <trackway/members.h>
 #include <trackway/ntrace.h>
 #include <trackway/ntrace_unit.h>
 #include <trackway/perfdata.h>

@@ -86,8 +86,7 @@ enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packe
 /* What tw_itm_write does. */
 enum tw_status tw_itm_put(uint8_t *out, size_t *size, const struct tw_itm_packet *packet);
 extern const struct tw_packet_type tw_itm_types[TW_ITM_PACKET_TYPES];
-void tw_itm_print(struct tw_text *out, const void *packet);
-void tw_itm_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_itm_members;
 
 /* A first byte's rule, made ready for the loop over data and local timestamps. */
 struct tw_itm_quick {

@@ -59,7 +59,7 @@ static inline void list(struct tw_text *out, const struct tw_itm_config *config,
         CHECK(got.base.size > 0 && got.base.size <= fed - at);
         if (got.base.type != TW_ITM_PACKET_NOT_SYNC || !in_run) {
             tw_text_format(out, "%zu ", at);
-            tw_itm.print(out, &got);
+            tw_protocol_print(out, &tw_itm, &got);
             tw_text_char(out, '\n');
         }
         in_run = got.base.type == TW_ITM_PACKET_NOT_SYNC;

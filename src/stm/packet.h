@@ -211,8 +211,7 @@ bool tw_stm_parse_long(const struct tw_stm_reader *reader, struct tw_stm_parsed 
 enum tw_status tw_stm_put(struct tw_stm_half *half, uint8_t *out, size_t *size,
                           const struct tw_stm_packet *packet);
 extern const struct tw_packet_type tw_stm_types[TW_STM_TYPES];
-void tw_stm_print(struct tw_text *out, const void *packet);
-void tw_stm_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_stm_members;
 
 struct tw_stm_decoder {
     struct tw_stm_reader reader;

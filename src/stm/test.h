@@ -67,7 +67,7 @@ static inline void list(struct tw_text *out, const uint8_t *bytes, size_t size, 
                  got.nibbles);
         if (got.base.type != TW_STM_NOT_SYNC || !in_run) {
             tw_text_format(out, "%zu ", nibble);
-            tw_stm.print(out, &got);
+            tw_protocol_print(out, &tw_stm, &got);
             tw_text_char(out, '\n');
         }
         in_run = got.base.type == TW_STM_NOT_SYNC;

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/held.h"
+#include "base/members.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "path/follow.h"
@@ -45,11 +46,6 @@ static size_t aligned(size_t size)
 static const void *config_of(const void *config)
 {
     return (const char *)config + aligned(sizeof(struct config));
-}
-
-static const struct tw_custom *custom_of(const struct tw_protocol *protocol)
-{
-    return protocol->custom;
 }
 
 /* ---- Configuration and packets */
@@ -134,27 +130,24 @@ static void words_of(char *words, const struct tw_custom *custom,
     words[WORDS_ROOM - 1] = 0;
 }
 
-void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
-                     const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
+static const struct tw_member_type rows[] = { TW_SHOWN("text", TEXT, " ") };
 
-    words_of(words, custom_of(protocol), packet);
-    tw_text_add(out, tw_type_name(protocol, packet->type));
-    if (words[0])
-        tw_text_char(out, ' ');
-    tw_text_add(out, words);
+/* What the caller says of it. */
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
+{
+    char *words = protocol->custom->about.text ? tw_put_room(out, 0, WORDS_ROOM) : NULL;
+
+    if (!words)
+        return;
+    words_of(words, protocol->custom, packet);
+    if (!words[0]) {
+        out->count--;
+        out->text_size -= WORDS_ROOM;
+    }
 }
 
-void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
-                    const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
-
-    words_of(words, custom_of(protocol), packet);
-    if (words[0])
-        tw_json_text(out, "text", words);
-}
+const struct tw_member_table tw_custom_members = { rows, 1, put_members, NULL };
 
 /* ---- Elements */
 
@@ -467,6 +460,7 @@ static void fill_table(struct tw_custom *custom)
         .reader_init = reader_init,
         .read = read_packet,
         .reader_lost = reader_lost,
+        .members = &tw_custom_members,
         .type_name = about->type_name,
         .type_kind = about->type_kind,
         .code_config = code_config,
