@@ -8,7 +8,7 @@
 
 #include "stm/packet.h"
 
-enum { ROOM = 3, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
+enum { ROOM = TW_SWTRACE_MOST + 2, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
 
 static void require(bool is_true)
 {

@@ -332,6 +332,74 @@ static inline void every_cut(const struct every_source *source, const uint8_t *b
     every_reader_close(&reader);
 }
 
+/* The members of a packet: its line without place, bytes and what was odd about them. */
+static inline void every_members(char *line, size_t room, const struct tw_protocol *protocol,
+                                 struct tw_packet *packet)
+{
+    static const uint8_t zeros[EVERY_SIZE] = { 0 };
+    const struct tw_packet_view view = { .size = sizeof view,
+                                         .packet = packet,
+                                         .bytes = zeros,
+                                         .protocol = protocol->name,
+                                         .about = protocol };
+    char *from, *to;
+
+    packet->offset = packet->index = 0;
+    packet->id = 1;
+    CHECK(tw_packet_json(line, room, &view) < room);
+    for (unsigned i = 0; i < 2; i++) {
+        static const char *const keys[] = { ",\"b\":\"", ",\"warning\":\"" };
+
+        while ((from = strstr(line, keys[i])) && (to = strchr(from + strlen(keys[i]), '"')))
+            memmove(from, to + 1, strlen(to));
+    }
+}
+
+/* A packet that is written and read again is the same.  Up to the first bytes that are no packet:
+   from there on a reader may know a beginning by what comes behind it. */
+static inline void every_written(const struct every_source *source, const uint8_t *bytes,
+                                 size_t size)
+{
+    char want[EVERY_LINE], got[EVERY_LINE];
+    struct every_reader reader, copy;
+    void *before;
+    size_t at = 0;
+
+    every_reader_open(&reader, source);
+    every_reader_open(&copy, source);
+    before = malloc(reader.protocol->reader_size);
+    while (at < size && reader.protocol->write &&
+           !(reader.protocol->flags & TW_PROTOCOL_BITS)) {
+        struct tw_packet *packet = reader.packets;
+        uint8_t out[EVERY_SIZE];
+        size_t written = EVERY_SIZE / 2;
+        enum tw_status status;
+
+        memcpy(before, reader.reader, reader.protocol->reader_size);
+        memcpy(copy.reader, before, reader.protocol->reader_size);
+        CHECK_EQ(reader.protocol->read(reader.reader, packet, bytes + at, size - at, true),
+                 TW_OK);
+        if (!tw_kind_is_understood(tw_type_kind(reader.protocol, packet->type)))
+            break;
+        at += packet->size;
+        every_members(want, sizeof want, reader.protocol, packet);
+        status = copy.protocol->write(copy.reader, out, &written, packet);
+        if (status == TW_E_ARGUMENT) /* it says more than a packet can */
+            continue;
+        CHECK_EQ(status, TW_OK);
+        memcpy(copy.reader, before, reader.protocol->reader_size);
+        /* With what comes behind, where that tells whether a packet ends. */
+        for (size_t i = at; i < size && written < EVERY_SIZE; i++)
+            out[written++] = bytes[i];
+        CHECK_EQ(copy.protocol->read(copy.reader, copy.packets, out, written, true), TW_OK);
+        every_members(got, sizeof got, copy.protocol, copy.packets);
+        CHECK_TEXT(got, want);
+    }
+    free(before);
+    every_reader_close(&reader);
+    every_reader_close(&copy);
+}
+
 static inline size_t every_memory(void *context, uint8_t *out, const struct tw_view *view,
                                   uint64_t address, size_t size)
 {
@@ -432,6 +500,7 @@ static inline void every_stream(const struct every_source *source, const uint8_t
     every_pass(source, &got, bounds, bytes, size);
     every_same(&got, &notes, "notes, with packets passed over");
     every_cut(source, bytes, size);
+    every_written(source, bytes, size);
     if (number % 2 == 0 || check_scale(10) == 10) { /* the dear part: all of it in full runs */
         const struct tw_tree_config *config = &configs[number / 2 % LENGTH(configs)];
 

@@ -6,9 +6,9 @@
 #include <trackway/itm.h>
 
 #include "base/bytes.h"
-#include "base/held.h"
 #include "base/text.h"
 #include "protocol.h"
+#include "swtrace/decode.h"
 
 enum {
     TW_ITM_SYNC_ZEROS = 5,       /* a synchronization packet has at least so many zeros ... */
@@ -107,13 +107,8 @@ struct tw_itm_decoder {
     uint8_t scale;          /* log2 of clocks per count of a local timestamp */
     uint8_t overflow;       /* TW_ITM_OVERFLOW: one waits for the next element to carry it */
     bool has_low, has_high; /* of global */
-    bool has_begun, has_ended;
     struct tw_itm_config config;
-    struct tw_damage damage;
-    struct tw_held held;
-    uint64_t gap; /* stream offset of the last discontinuity seen to */
-    uint64_t last_index;
-    uint64_t released; /* capture offset after the last packet */
+    struct tw_swtrace kept;
 };
 
 void tw_itm_decoder_init(void *decoder, const void *config);

@@ -48,6 +48,10 @@ void tw_element_message(struct tw_text *out, const struct tw_element *e)
     case TW_ERROR_UNSYNCED:
         tw_text_add(out, "packets before the first synchronization");
         break;
+    case TW_ERROR_PACKET_LIMIT:
+        tw_text_add(out, "one packet leads through too much code, past ");
+        tw_text_hex(out, e->error_detail);
+        break;
     case TW_ERROR_ENCODER_MODE:
         tw_text_add(out, "encoder mode ");
         tw_text_decimal(out, e->error_detail);

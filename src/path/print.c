@@ -335,14 +335,16 @@ static void put_data_address(struct tw_members *out, const struct tw_element *e)
     tw_put_text(out, DIR, data_word(e->kind));
     tw_put_text(out, DATA_WORD, data_word(e->kind));
     tw_put(out, DATA_SIZE, e->size);
-    tw_put(out, DATA_AT, e->data_address);
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, DATA_AT, e->data_address);
 }
 
 static void put_data_value(struct tw_members *out, const struct tw_element *e)
 {
-    if (e->flags & TW_DATA_HAS_VALUE)
+    if (e->flags & TW_DATA_HAS_VALUE) {
         tw_put(out, VALUE, e->data_value);
-    tw_put(out, DATA_VALUE, e->data_value);
+        tw_put(out, DATA_VALUE, e->data_value);
+    }
     tw_put(out, SIZE, e->size);
     if (e->flags & TW_DATA_HAS_ADDRESS)
         tw_put(out, ADDR, e->data_address);

@@ -2,22 +2,16 @@
 /* The elements that a protocol of the caller gives for a packet: its own, and those of the path. */
 #include "tree/emit.h"
 
-struct tw_element *tw_emitter_add(struct tw_emitter *out, uint8_t type, uint64_t index)
-{
-    struct tw_element *element =
-        out->count < TW_EMITTER_ROOM ? &out->elements[out->count++] : &out->spare;
-
-    *element = (struct tw_element){ .type = type, .index = index };
-    return element;
-}
-
 struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type)
 {
+    struct tw_element *element = &out->spare;
+
     if (out->count < TW_EMIT_MAX)
-        return tw_emitter_add(out, (uint8_t)type, out->index);
-    out->is_over = true;
-    out->spare = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
-    return &out->spare;
+        element = &out->elements[out->count++];
+    else
+        out->is_over = true;
+    *element = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
+    return element;
 }
 
 /* What the path ran into. */
@@ -88,11 +82,11 @@ void tw_flow_lose(struct tw_emitter *out)
         tw_follow_lose(out->follow);
 }
 
-void tw_emitter_check_repeats(struct tw_emitter *out, unsigned from)
+void tw_emitter_check_repeats(struct tw_emitter *out)
 {
-    unsigned kept = from, ranges = 0;
+    unsigned kept = 0, ranges = 0;
 
-    for (unsigned i = from; i < out->count; i++) {
+    for (unsigned i = 0; i < out->count; i++) {
         struct tw_element *element = &out->elements[i];
 
         if (element->type == TW_ELEMENT_REPEAT) {
@@ -100,21 +94,11 @@ void tw_emitter_check_repeats(struct tw_emitter *out, unsigned from)
                 element->count = ranges;
             if (!element->count || !element->times)
                 continue;
-            out->has_repeat = true;
         }
         ranges = element->type == TW_ELEMENT_INSTR_RANGE ? ranges + 1 : 0;
-        out->elements[kept++] = *element;
+        if (kept != i)
+            out->elements[kept] = *element;
+        kept++;
     }
     out->count = kept;
-}
-
-unsigned tw_emitter_together(const struct tw_emitter *out)
-{
-    unsigned need = 1;
-
-    for (unsigned i = out->given; out->has_repeat && i < out->count; i++)
-        if (out->elements[i].type == TW_ELEMENT_REPEAT &&
-            i - out->given <= out->elements[i].count)
-            need = i - out->given + 1;
-    return need;
 }

@@ -23,7 +23,7 @@ _trackway()
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     index) options='--buffer --id --source --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     snapshot) options='--source --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --sysroot --symfs --kernel --vdso --build-ids --trace --device --reg --dump --cluster --from --description --force -o --output -q --quiet -h --help' ;;
-    encode) options='--protocol --elf --config --preset --range --unit --framing --description --force -o --output -v --verbose -h --help' ;;
+    encode) options='--protocol --elf --config --preset --range --unit --log-repeats --framing --description --force -o --output -v --verbose -h --help' ;;
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
     sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)

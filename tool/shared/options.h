@@ -89,6 +89,7 @@ enum option_key {
     O_ELF,
     O_PRESET,
     O_UNIT,
+    O_LOG_REPEATS,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
@@ -169,7 +170,7 @@ struct options {
     const char *perf_style, *binary;
     struct number brstack, period;
 
-    struct number range_limit, repeat_limit;
+    struct number range_limit, repeat_limit, log_repeats;
     struct number threads;
     const char *progress; /* NULL: auto */
     const char *on_error; /* NULL: as is usual for the protocol */

@@ -372,6 +372,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
         "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte; of ntrace:\ntrTeInstSyncMode ..., fifo, cycles-per-byte, short-messages",
         .offset = AT(unit), .kind = KIND_TEXT },
+    [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
+        "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
     [O_KEY] = { "key", "KIND", "tid|core|context",
         "what makes a stack of its own (default: the thread where it is\nknown, else the context where one is traced, else the core)", .offset = AT(key), .kind = KIND_CHOICE },
