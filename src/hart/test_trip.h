@@ -92,6 +92,9 @@ static void take(void *context, const struct tw_batch *batch)
 
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             take_range(result, element);
+        for (uint64_t n = 0; element->type == TW_ELEMENT_REPEAT && n < element->times; n++)
+            for (uint32_t k = 0; k < element->count; k++)
+                take_range(result, &batch->elements[i - element->count + k]);
         else if (element->type == TW_ELEMENT_EXCEPTION &&
                  result->cause_count < LENGTH(result->causes))
             result->causes[result->cause_count++] =
