@@ -66,8 +66,9 @@ enum tw_part_kind {
 struct tw_part {
     size_t size; /* sizeof(struct tw_part), set by the caller */
     uint8_t kind;
-    bool is_resumed; /* does not directly follow the last part of this stream that was given */
-    struct tw_batch batch;          /* valid until the next call; its source is source_number */
+    bool is_resumed;       /* elements of this stream were left out since its last part */
+    bool has_skipped;      /* code of whatever stream that was left out executed before it */
+    struct tw_batch batch; /* valid until the next call; its source is source_number */
     const struct tw_source *source; /* NULL: there are no elements, or they are markers of the
                                        formatter's frames */
     uint32_t source_number;         /* for tw_capture_source */
@@ -125,6 +126,10 @@ struct tw_filter {
        of the part: what may have happened then. */
     bool has_from, has_to, has_from_time, has_to_time;
     uint64_t from, to, from_time, to_time;
+    /* From an instruction on to before another: of all that the members above but the offsets, ranges
+       and functions leave, in the order of the run, counted from 0. */
+    bool has_from_instruction, has_to_instruction;
+    uint64_t from_instruction, to_instruction;
 };
 
 /* An ELF file with names, beside those that the capture's own files have. */

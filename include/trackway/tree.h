@@ -173,8 +173,8 @@ TW_API TW_MUST_USE enum tw_status tw_tree_mark(struct tw_tree *tree);
 TW_API TW_MUST_USE enum tw_status tw_tree_return(struct tw_tree *tree);
 
 /* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes
-   are always enough for text; JSON wants twice the packet's size more, and where `room` is less
-   nothing is written and what is needed is returned. */
+   are always enough for text.  JSON wants twice the packet's size more, or four times where nibbles are listed too
+   (STM); where `room` is less nothing is written, and what is enough is returned. */
 TW_API size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view);
 TW_API size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view);
 TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);

@@ -180,6 +180,7 @@ enum tw_error_code {
     TW_ERROR_DISCONTINUITY,   /* bytes are missing here: barrier, lost frame sync, gap */
     TW_ERROR_UNSYNCED,        /* packets before the first synchronization; no damage */
     TW_ERROR_ENCODER_MODE, /* RISC-V: the encoder traces by an algorithm that is not branch trace */
+    TW_ERROR_PACKET_LIMIT, /* one packet leads through more code than is followed for it */
     TW_ERROR_CODES
 };
 

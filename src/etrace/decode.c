@@ -83,6 +83,7 @@ static void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size)
     decoder->packet_offset = offset;
     decoder->packet_index = stage->index = tw_position_at(&stage->position, offset);
     decoder->has_left = false;
+    decoder->steps = 0;
     decoder->sure = decoder->place;
 }
 
@@ -232,6 +233,7 @@ static void forget(struct tw_etrace_decoder *decoder)
     decoder->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
     decoder->returns_max = bits ? 1u << bits : 0;
     decoder->hops_max = 4096 + 2 * decoder->returns_max;
+    decoder->steps_max = TW_ETRACE_STEPS + 2 * decoder->returns_max;
     tw_etrace_reset_predictor(decoder);
 }
 

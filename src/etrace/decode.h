@@ -11,6 +11,9 @@
 enum {
     TW_ETRACE_PREDICTOR_MAX = 1 << 15,
     TW_ETRACE_RETURNS_MAX = 1 << 15,
+    TW_ETRACE_STEPS =
+        1 << 16, /* blocks that one packet may lead through, and a return stack twice */
+    TW_ETRACE_LOOP_LEAST = 4096, /* branches of a packet from which on loops are looked for */
     TW_ETRACE_MOST = 12 /* elements that the effects of one packet make, the walk aside */
 };
 
@@ -63,6 +66,23 @@ enum tw_etrace_phase {
     TW_ETRACE_FOLLOW
 };
 
+/* A loop of which a packet may claim very many turns: see loop.c. */
+enum { TW_ETRACE_LOOP_RETURNS = 64 };
+struct tw_etrace_loop {
+    bool is_wanted; /* the packet at hand claims so many branches that one must be found */
+    bool is_due;    /* one may begin here, in the next batch */
+    bool has_begun; /* at: */
+    uint32_t most;  /* elements of the next one tried */
+    uint32_t at;    /* this block ... */
+    uint64_t epoch; /* ... as it was called then, ... */
+    struct tw_element *first;    /* ... whose element this one is, in the batch, ... */
+    uint64_t predicted;          /* ... with so many outcomes left ... */
+    uint64_t learned;            /* ... and the predictor so */
+    uint32_t depth, least_depth; /* of the return stack, there and since */
+    bool has_lost;               /* since: an entry of the return stack */
+    uint64_t returns[TW_ETRACE_LOOP_RETURNS]; /* the last ones, newest first */
+};
+
 struct tw_etrace_decoder {
     struct tw_etrace_reader codec;
     uint8_t isa;
@@ -90,6 +110,10 @@ struct tw_etrace_decoder {
     uint64_t epoch; /* of the code when place.at was found */
     uint32_t hops;  /* blocks left since the last outcome */
     uint32_t hops_max;
+    uint32_t steps; /* blocks left in this packet */
+    uint32_t steps_max;
+    uint64_t learned; /* counts changes of the predictor */
+    struct tw_etrace_loop loop;
     bool has_left; /* a block, in this packet */
 
     struct tw_etrace_packet packet;     /* at hand */
@@ -162,6 +186,10 @@ uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
 void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder);
+
+/* loop.c: at the beginning of a block, of a packet that claims many branches.  False: the batch ends
+   here. */
+bool tw_etrace_look_for_loop(struct tw_stage *stage);
 
 /* take.c */
 

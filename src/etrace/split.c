@@ -100,6 +100,12 @@ static void packet_state(struct tw_etrace_decoder *decoder, struct tw_follow *fo
     TW_STATE(state, decoder->packet);
     TW_STATE(state, decoder->packet_offset);
     TW_STATE(state, decoder->has_left);
+    TW_STATE(state, decoder->steps);
+    TW_STATE(state, decoder->loop.is_wanted);
+    TW_STATE(state, decoder->loop.is_due);
+    TW_STATE(state, decoder->loop.most);
+    if (state->loads)
+        decoder->loop.has_begun = false;
 }
 
 static void trap_state(struct tw_etrace_decoder *decoder, struct tw_state *state)

@@ -13,6 +13,7 @@ static struct tw_element *emit(struct tw_stage *stage, uint8_t type)
 static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
 {
     tw_etrace_drop_outcomes(decoder);
+    decoder->loop.is_wanted = decoder->loop.is_due = false;
     decoder->state = state;
     decoder->is_inferred = false;
     decoder->has_trap = decoder->has_next_epc = false;
@@ -23,8 +24,8 @@ static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
-    const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_BAD_OPCODE ||
-                            code == TW_ERROR_IMAGE_MISMATCH;
+    const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_PACKET_LIMIT ||
+                            code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_IMAGE_MISMATCH;
 
     if (decoder->state == TW_ETRACE_UNSYNCED && decoder->is_after_error)
         return; /* part of what is to be reported already */
@@ -352,6 +353,9 @@ static void add_outcomes(struct tw_etrace_decoder *decoder)
     switch (packet->base.type) {
     case TW_ETRACE_F0S0:
         decoder->predicted += (uint64_t)packet->branch_count + 31;
+        decoder->loop.is_wanted = decoder->predicted > TW_ETRACE_LOOP_LEAST;
+        decoder->loop.has_begun = decoder->loop.is_due = false;
+        decoder->loop.most = 2;
         decoder->is_missed = packet->branch_fmt != 2;
         break;
     case TW_ETRACE_F1:

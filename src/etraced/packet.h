@@ -7,6 +7,7 @@
 
 #include "base/payload.h"
 #include "base/text.h"
+#include "protocol.h"
 
 /* A value of up to 128 bits. */
 struct tw_etraced_value {
@@ -76,7 +77,7 @@ void tw_etraced_resolve(const struct tw_etraced_shape *shape,
 unsigned tw_etraced_kind(const struct tw_etraced_shape *shape,
                          const struct tw_etrace_packet *packet);
 
-/* The members of the packet's JSON line. */
-void tw_etraced_json(struct tw_text *out, const struct tw_etrace_packet *packet);
+/* print.c */
+extern const struct tw_member_table tw_etraced_members;
 
 #endif

@@ -433,6 +433,79 @@ bool tw_code_opcode(struct tw_blocks *blocks, uint32_t *opcode, uint8_t *size, u
     return fetch(&walk, opcode, size);
 }
 
+/* A checkpoint at `address` that the block comes by: the block whose it is, which ends at the same
+   place.  0: there is none. */
+static uint64_t checkpoint_of(const struct tw_blocks *blocks, const struct tw_block *block,
+                              uint64_t address)
+{
+    const uint64_t *found =
+        tw_map_find(&blocks->checkpoints, checkpoint_key(address, block->isa));
+    const struct tw_block *known = found ? &blocks->blocks[(uint32_t)*found] : NULL;
+
+    return known && known->isa == block->isa &&
+                   known->start + known->length == block->start + block->length &&
+                   known->count - (uint32_t)(*found >> 32) <= block->count
+               ? *found
+               : 0;
+}
+
+/* The last checkpoint of a long block before `address`, and its instructions before that.  False:
+   none is sure. */
+static bool find_checkpoint(const struct tw_blocks *blocks, uint32_t number, uint64_t *address,
+                            uint32_t *count)
+{
+    const struct tw_block *block = &blocks->blocks[number];
+    uint64_t base = *address - *address % CHECKPOINT_STEP;
+
+    /* At the multiple, or just behind it, if an instruction lies across.  Where both are known, from
+       blocks that begin inside of each other's instructions, only its own tells. */
+    for (unsigned tries = 0; tries < 2 && base > block->start; tries++) {
+        const uint64_t here = checkpoint_of(blocks, block, base);
+        const uint64_t behind = checkpoint_of(blocks, block, base + 2);
+        const bool is_behind = behind && (!here || (uint32_t)behind == number);
+        const uint64_t found = is_behind ? behind : here;
+        const uint64_t at = base + (is_behind ? 2 : 0);
+
+        if (found && at < *address && (!here || !behind || (uint32_t)found == number)) {
+            *address = at;
+            *count = block->count -
+                     (blocks->blocks[(uint32_t)found].count - (uint32_t)(found >> 32));
+            return true;
+        }
+        base -= CHECKPOINT_STEP;
+    }
+    return false;
+}
+
+bool tw_block_locate(struct tw_blocks *blocks, uint32_t number, uint64_t address,
+                     struct tw_block_place *place)
+{
+    const struct tw_block *block = &blocks->blocks[number & ~TW_BLOCK_BROKEN];
+    uint64_t at = address;
+    struct walk walk;
+
+    number &= ~TW_BLOCK_BROKEN;
+    *place = (struct tw_block_place){ .count = 0, .before = block->start };
+    if (address - block->start >= block->length)
+        return false;
+    if (!find_checkpoint(blocks, number, &at, &place->count)) {
+        at = block->start;
+        place->count = 0;
+    }
+    begin_walk(&walk, blocks, at, block->isa);
+    while (walk.address < address) {
+        uint32_t opcode;
+        uint8_t size;
+
+        if (!fetch(&walk, &opcode, &size))
+            return false;
+        place->before = walk.address;
+        place->count++;
+        advance(&walk, size);
+    }
+    return walk.address == address;
+}
+
 bool tw_code_instruction(struct tw_blocks *blocks, struct tw_instruction *out, uint64_t address,
                          uint8_t isa, uint8_t it_open)
 {

@@ -204,6 +204,13 @@ static void cut_part(struct tw_run *run)
     run->part_next = 0;
 }
 
+/* Elements from `first` to before `end` of the part at work are left out. */
+static void skip(struct tw_run *run, size_t first, size_t end)
+{
+    for (size_t i = first; i < end && !run->has_skipped; i++)
+        run->has_skipped = run->part.batch.elements[i].type == TW_ELEMENT_INSTR_RANGE;
+}
+
 /* Gives what is wanted of the part at work; false: nothing more is. */
 static bool give_wanted(struct tw_run *run, struct tw_part *part)
 {
@@ -213,11 +220,16 @@ static bool give_wanted(struct tw_run *run, struct tw_part *part)
     if (tw_filter_has_part(run, &run->part))
         count = tw_filter_cut(run, &run->part, &first, &run->part_next);
     if (!count) {
+        skip(run, before, run->part.batch.count);
         run->part_next = run->part.batch.count;
         run->stream->is_resumed = true;
         return false;
     }
+    skip(run, before, first);
     *part = run->part;
+    part->has_skipped = run->has_skipped;
+    run->has_skipped = false;
+    skip(run, first + count, run->part_next);
     part->is_resumed = run->stream->is_resumed || first > before;
     part->batch.elements += first;
     part->batch.count = part->batch.room = count;

@@ -47,7 +47,6 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
     stream->buffer = buffer;
     stream->has_context = false;
     stream->timestamp = 0;
-    stream->is_resumed = true;
     *who = (struct tw_who){ .cpu = TW_NONE,
                             .pid = TW_NONE,
                             .tid = TW_NONE,

@@ -184,9 +184,10 @@ static int take_parts(struct session *session, take_fn *take, void *context)
     struct tw_part part = { .size = sizeof part };
     struct session_wish wish;
     enum tw_status status = TW_END;
-    int done = NOT_DONE;
+    int done;
 
-    if (session_wish(session, &wish)) {
+    done = session_wish(session, &wish);
+    if (done == DONE) {
         wish.config.order = TW_ORDER_TIME;
         wish.config.is_joined = false;
         done = session_start(session, &wish);
@@ -330,9 +331,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER, O_ID,        O_SOURCE,     O_IMAGE,      O_SYSROOT, O_SYMFS,   O_KERNEL,
-    O_VDSO,   O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY,
-    O_OPT,    O_OUTPUT,    O_COLOR,      O_THREADS,    O_QUIET,   O_VERBOSE, O_END,
+    O_BUFFER,    O_ID,         O_SOURCE,     O_SRC,     O_CPU,     O_PID,    O_TID,    O_COMM,
+    O_FROM,      O_TO,         O_CLOCK,      O_IMAGE,   O_SYSROOT, O_SYMFS,  O_KERNEL, O_VDSO,
+    O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY, O_OPT,    O_OUTPUT,
+    O_COLOR,     O_THREADS,    O_QUIET,      O_VERBOSE, O_END,
 };
 
 const struct command command_branches = {

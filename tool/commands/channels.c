@@ -7,16 +7,43 @@
 #include "commands/commands.h"
 #include "shared/session.h"
 
-static void take_part(struct channels *channels, const struct session *session,
+static bool is_good(enum tw_status status)
+{
+    if (status != TW_OK)
+        say("out of memory");
+    return status == TW_OK;
+}
+
+bool channels_take(struct channels *channels, const struct tw_batch *batch)
+{
+    if (channels->samples && !is_good(tw_pc_samples_take(channels->samples, batch)))
+        return false;
+    return is_good(tw_channels_take(channels->analysis, batch));
+}
+
+bool channels_idle(struct channels *channels)
+{
+    return is_good(tw_channels_idle(channels->analysis));
+}
+
+bool channels_finish(struct channels *channels)
+{
+    return is_good(tw_channels_finish(channels->analysis));
+}
+
+static bool take_part(struct channels *channels, const struct session *session,
                       const struct tw_part *part)
 {
-    for (size_t i = 0; i < part->batch.count; i++) {
-        const struct tw_element *element = &part->batch.elements[i];
-
-        if (element->type == TW_ELEMENT_ERROR)
-            session_say_error(session, element, part->batch.id);
-        channels_take(channels, element, part->batch.id);
-    }
+    for (size_t i = 0; i < part->batch.count; i++)
+        if (part->batch.elements[i].type == TW_ELEMENT_ERROR)
+            session_say_error(session, &part->batch.elements[i], part->batch.id);
+    if (part->kind == TW_PART_END)
+        return channels_finish(channels);
+    if (part->kind == TW_PART_ELEMENTS)
+        return channels_take(channels, &part->batch);
+    channels->is_framed =
+        tw_capture_buffer(session->capture, part->buffer)->framing != TW_FRAMING_NONE;
+    return true;
 }
 
 static int take_parts(struct channels *channels, struct session *session)
@@ -24,16 +51,9 @@ static int take_parts(struct channels *channels, struct session *session)
     struct tw_part part = { .size = sizeof part };
     enum tw_status status = TW_END;
 
-    while (!output_is_over(&channels->out) &&
-           (status = session_next(session, &part)) == TW_OK) {
-        if (part.kind == TW_PART_BEGIN)
-            channels->is_framed =
-                tw_capture_buffer(session->capture, part.buffer)->framing != TW_FRAMING_NONE;
-        else if (part.kind == TW_PART_END)
-            channels_finish(channels);
-        else
-            take_part(channels, session, &part);
-    }
+    while (!output_is_over(&channels->out) && (status = session_next(session, &part)) == TW_OK)
+        if (!take_part(channels, session, &part))
+            return NOT_DONE;
     return session_end(session, status);
 }
 
@@ -58,7 +78,9 @@ static int run_capture(struct channels *channels, const struct options *options)
     status = session_open(&session, &with_itm);
     if (status == DONE) {
         session.out = &channels->out;
-        status = session_wish(&session, &wish) ? session_start(&session, &wish) : NOT_DONE;
+        status = session_wish(&session, &wish);
+        if (status == DONE)
+            status = session_start(&session, &wish);
         session_wish_free(&wish);
         if (status == DONE)
             status = take_parts(channels, &session);
@@ -79,6 +101,25 @@ static int run_any(struct channels *channels, const struct options *options)
     return run_capture(channels, options);
 }
 
+static bool open_analyses(struct channels *channels)
+{
+    const struct options *options = channels->options;
+    const enum channels_format format = channels->format;
+    const struct tw_channels_config config = {
+        .size = sizeof config,
+        .has_port = options->port.is_given,
+        .port = options->port.value,
+        .with_values = format == CHANNELS_CSV,
+        .on_event = channels_event,
+        .on_line = format == CHANNELS_TEXT || format == CHANNELS_JSON ? channels_line : NULL,
+        .on_bytes = format == CHANNELS_RAW ? channels_bytes : NULL,
+        .context = channels,
+    };
+
+    return is_good(tw_channels_new(&channels->analysis, &config, NULL)) &&
+           samples_open(channels);
+}
+
 static int run(const struct options *options)
 {
     struct channels channels = { .options = options };
@@ -92,23 +133,19 @@ static int run(const struct options *options)
                       : options_format_is(options, "jsonl") ? CHANNELS_JSON
                       : options_format_is(options, "csv")   ? CHANNELS_CSV
                                                             : CHANNELS_TEXT;
-    channels.histogram = histogram_new(options);
-    if (!channels.histogram || !output_open(&channels.out, options->output, options->color))
+    if (!open_analyses(&channels) ||
+        !output_open(&channels.out, options->output, options->color))
         status = NOT_DONE;
     if (status == DONE) {
         status = run_any(&channels, options);
         if (channels.format == CHANNELS_TEXT)
-            histogram_print(channels.histogram, &channels.out);
-        if (channels.has_failed) {
-            say("out of memory");
-            status = NOT_DONE;
-        }
+            samples_print(&channels);
     }
     if (!output_close(&channels.out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
-    histogram_free(channels.histogram);
-    channels_free_items(&channels);
-    channels_free_lines(&channels);
+    tw_channels_free(channels.analysis);
+    tw_pc_samples_free(channels.samples);
+    tw_symbols_free(channels.symbols);
     return status;
 }
 

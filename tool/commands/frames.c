@@ -401,6 +401,8 @@ static int run(const struct options *options)
         say("frames: --split writes to a folder, --output to one file: give one of them");
         return BAD_USAGE;
     }
+    if (!options_want_offsets(options))
+        return BAD_USAGE;
     if (!output_open(&out, options->output, options->color))
         return NOT_DONE;
     status = session_open(&session, options);

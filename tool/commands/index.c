@@ -415,7 +415,7 @@ static bool start(struct work *work)
         say("out of memory");
         return false;
     }
-    if (session_wish(&work->session, &wish))
+    if (session_wish(&work->session, &wish) == DONE)
         work->session.run = session_run_new(&work->session, &wish);
     session_wish_free(&wish);
     if (work->session.run)
@@ -435,7 +435,9 @@ static void stop(struct work *work)
 
 static int run_verb(struct work *work, verb_fn *verb)
 {
-    int status = session_open(&work->session, work->options);
+    int status = options_want_offsets(work->options)
+                     ? session_open(&work->session, work->options)
+                     : BAD_USAGE;
 
     if (status == DONE && !start(work))
         status = NOT_DONE;

@@ -25,9 +25,10 @@ static int list_packets(struct session *session, struct lines *lines)
 static int list(struct session *session, struct lines *lines)
 {
     struct session_wish wish;
-    int status = NOT_DONE;
+    int status;
 
-    if (session_wish(session, &wish)) {
+    status = session_wish(session, &wish);
+    if (status == DONE) {
         wish.config.packets_only = true;
         status = session_start(session, &wish);
     }
@@ -47,6 +48,8 @@ static int run(const struct options *options)
     struct session session = { 0 };
     int status = csv_start(&lines.csv, options, csv_packet_columns) ? DONE : BAD_USAGE;
 
+    if (status == DONE && !options_want_offsets(options))
+        status = BAD_USAGE;
     if (status == DONE)
         status = session_open(&session, options);
     if (status == DONE && !output_open(&out, options->output, options->color))
@@ -65,10 +68,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,       O_SOURCE,      O_FROM,          O_TO,      O_FRAMING,
-    O_PROTOCOL,   O_CONFIG,   O_NO_BARRIER,  O_WRAPPED_AT,    O_ARCH,    O_OPT,
-    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE, O_COLUMNS, O_OUTPUT,
-    O_COLOR,      O_PROGRESS, O_QUIET,       O_VERBOSE,       O_END,
+    O_BUFFER,  O_ID,         O_SOURCE,   O_SRC,         O_FROM,          O_TO,
+    O_FRAMING, O_PROTOCOL,   O_CONFIG,   O_NO_BARRIER,  O_WRAPPED_AT,    O_ARCH,
+    O_OPT,     O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE, O_COLUMNS,
+    O_OUTPUT,  O_COLOR,      O_PROGRESS, O_QUIET,       O_VERBOSE,       O_END,
 };
 
 const struct command command_packets = {

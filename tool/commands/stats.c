@@ -191,9 +191,10 @@ static int count(struct stats *stats, struct tw_statistics *statistics)
     struct session *session = &stats->session;
     struct session_wish wish;
     struct tw_run *packets = NULL;
-    int status = NOT_DONE;
+    int status;
 
-    if (session_wish(session, &wish)) {
+    status = session_wish(session, &wish);
+    if (status == DONE) {
         wish.config.keeps_failed = true;
         wish.config.counter = tw_statistics_counter(statistics);
         status = session_start(session, &wish);
@@ -211,7 +212,8 @@ static int run(const struct options *options)
 {
     struct stats stats = { .options = options, .is_json = options_format_is(options, "jsonl") };
     struct tw_statistics *statistics = NULL;
-    int status = session_open(&stats.session, options);
+    int status =
+        options_want_offsets(options) ? session_open(&stats.session, options) : BAD_USAGE;
 
     if (status == DONE)
         stats.is_there = calloc(tw_capture_buffer_count(stats.session.capture) + 1, 1);

@@ -272,6 +272,8 @@ bool path_take(struct path *path, const struct tw_part *part)
 {
     struct stream *stream = stream_of(path, part);
 
+    if (stream && part->is_resumed) /* filters join nothing */
+        close_run(path, stream);
     for (size_t i = 0; stream && i < part->batch.count; i++)
         take_element(path, stream, part, &part->batch.elements[i]);
     return stream != NULL;

@@ -47,6 +47,8 @@ static void take_range(struct runs *runs, const struct tw_who *who,
 static void take_part(struct runs *runs, const struct session *session,
                       const struct tw_part *part)
 {
+    if (part->has_skipped) /* filters join nothing */
+        close_run(runs);
     for (size_t i = 0; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
 
@@ -63,10 +65,11 @@ int runs_print(struct session *session)
     struct tw_part part = { .size = sizeof part };
     struct session_wish wish;
     enum tw_status status = TW_END;
-    int done = NOT_DONE;
+    int done;
 
     output_text(session->out, "# cpu tid first_pc instructions\n");
-    if (session_wish(session, &wish)) {
+    done = session_wish(session, &wish);
+    if (done == DONE) {
         wish.config.order = TW_ORDER_TIME;
         wish.config.is_joined = false;
         done = session_start(session, &wish);

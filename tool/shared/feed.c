@@ -11,10 +11,11 @@ static int run_one(struct feed *feed, size_t number, feed_fn *take, void *contex
     struct tw_part part = { .size = sizeof part };
     struct session_wish wish;
     enum tw_status status = TW_END;
-    int done = NOT_DONE;
+    int done;
 
     session->progress = &feed->progress;
-    if (session_wish(session, &wish)) {
+    done = session_wish(session, &wish);
+    if (done == DONE) {
         wish.config.order = feed->order;
         wish.config.counter = feed->counter;
         done = session_start(session, &wish);

@@ -330,14 +330,6 @@ bool session_wants_id(const struct session *session, uint8_t id)
     return !options->has_ids || (id < 128 && (options->ids[id / 64] >> id % 64 & 1));
 }
 
-bool session_wants_index(const struct session *session, uint64_t index)
-{
-    const struct options *options = session->options;
-
-    return (!options->from.is_given || index >= options->from.value) &&
-           (!options->to.is_given || index < options->to.value);
-}
-
 bool session_is_filtered(const struct session *session)
 {
     return session->options->range.is_given || session->options->functions.count;

@@ -40,11 +40,10 @@ void session_close(struct session *session);
 bool session_has_several(const struct session *session);
 /* "cstrace.bin": the file that offsets of a buffer are in, for messages. */
 const char *session_file(const struct session *session, size_t buffer);
-/* What the options want: buffers, sources by name, trace IDs, offsets. */
+/* What the options want: buffers, sources by name, trace IDs. */
 bool session_wants(const struct session *session, size_t buffer);
 bool session_wants_source(const struct session *session, size_t source);
 bool session_wants_id(const struct session *session, uint8_t id);
-bool session_wants_index(const struct session *session, uint64_t index);
 /* Whether --range or --function leave out code. */
 bool session_is_filtered(const struct session *session);
 
@@ -57,7 +56,8 @@ struct session_wish {
     char **paths; /* of these */
 };
 
-bool session_wish(struct session *session, struct session_wish *wish);
+/* DONE, or the exit status that says why not (said in words too); session_wish_free in any case. */
+int session_wish(struct session *session, struct session_wish *wish);
 void session_wish_free(struct session_wish *wish);
 /* A run; NULL: failed, said why. */
 struct tw_run *session_run_new(struct session *session, const struct session_wish *wish);

@@ -75,6 +75,79 @@ static bool take_symbols(struct session_wish *wish, const struct list *files)
     return false;
 }
 
+/* A timestamp or "1.5s" in the clock of the capture's parts: perf.data counts ns where it can. */
+static bool time_of(const struct session *session, const struct bound *bound, uint64_t *time)
+{
+    const struct options *options = session->options;
+    uint64_t ns;
+    const bool is_ns = session->perf && tw_perf_time(session->perf, &ns, 1);
+    const double ticks =
+        bound->seconds * (options->clock.is_given ? (double)options->clock.value : 1e9);
+
+    *time = bound->value;
+    if (bound->kind == BOUND_TIME && is_ns)
+        (void)tw_perf_time(session->perf, time, bound->value);
+    if (bound->kind != BOUND_SECONDS)
+        return true;
+    if (!options->clock.is_given && !is_ns)
+        return options_wrong(options, "--from, --to: seconds want --clock HZ with them");
+    if (ticks >= 18446744073709549568.0)
+        return options_wrong(options, "--from, --to: there is no such time");
+    *time = (uint64_t)ticks;
+    return true;
+}
+
+/* Which of the filter's bounds this is. */
+static bool take_bound(const struct session *session, const struct bound *bound, bool *has[3],
+                       uint64_t *value[3])
+{
+    const unsigned which = bound->kind == BOUND_OFFSET         ? 0
+                           : bound->kind == BOUND_INSTRUCTIONS ? 2
+                                                               : 1;
+
+    if (!bound->is_given)
+        return true;
+    *has[which] = true;
+    return time_of(session, bound, value[which]);
+}
+
+static bool take_bounds(const struct session *session, struct tw_filter *filter)
+{
+    const struct options *options = session->options;
+
+    return take_bound(session, &options->from,
+                      (bool *[]){ &filter->has_from, &filter->has_from_time,
+                                  &filter->has_from_instruction },
+                      (uint64_t *[]){ &filter->from, &filter->from_time,
+                                      &filter->from_instruction }) &&
+           take_bound(
+               session, &options->to,
+               (bool *[]){ &filter->has_to, &filter->has_to_time, &filter->has_to_instruction },
+               (uint64_t *[]){ &filter->to, &filter->to_time, &filter->to_instruction });
+}
+
+static bool take_threads(const struct session *session, struct tw_filter *filter)
+{
+    const struct options *options = session->options;
+
+    filter->srcs = options->srcs.items;
+    filter->src_count = options->srcs.count;
+    filter->cpus = options->cpus.items;
+    filter->cpu_count = options->cpus.count;
+    filter->pids = options->pids.items;
+    filter->pid_count = options->pids.count;
+    filter->tids = options->tids.items;
+    filter->tid_count = options->tids.count;
+    filter->comms = options->comms.items;
+    filter->comm_count = options->comms.count;
+    if (session->perf ||
+        !(filter->cpu_count || filter->pid_count || filter->tid_count || filter->comm_count))
+        return true;
+    say("%s: --cpu, --pid, --tid and --comm are for perf.data, which tells CPUs and threads",
+        tw_capture_path(session->capture));
+    return false;
+}
+
 static void take_filter(struct session_wish *wish, const struct options *options)
 {
     struct tw_filter *filter = &wish->filter;
@@ -95,13 +168,9 @@ static void take_filter(struct session_wish *wish, const struct options *options
         filter->ranges = &wish->range;
         filter->range_count = 1;
     }
-    filter->has_from = options->from.is_given;
-    filter->from = options->from.value;
-    filter->has_to = options->to.is_given;
-    filter->to = options->to.value;
 }
 
-bool session_wish(struct session *session, struct session_wish *wish)
+int session_wish(struct session *session, struct session_wish *wish)
 {
     const struct options *options = session->options;
 
@@ -128,7 +197,9 @@ bool session_wish(struct session *session, struct session_wish *wish)
         .on_note = note,
         .context = session,
     };
-    return take_symbols(wish, &options->symbols);
+    if (!take_bounds(session, &wish->filter) || !take_threads(session, &wish->filter))
+        return BAD_USAGE;
+    return take_symbols(wish, &options->symbols) ? DONE : NOT_DONE;
 }
 
 void session_wish_free(struct session_wish *wish)

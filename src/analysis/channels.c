@@ -1,22 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Elements of software trace to rows and text.  A local timestamp follows what it stamps, so that
+/* Elements of software trace to events and text.  A local timestamp follows what it stamps, so that
    this waits for it; packets of one data access are joined. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "analysis/channels.h"
 
-#include "commands/channels.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <trackway/itm.h>
+
+#include "base/fault.h"
+#include "base/sized.h"
+
+/* One thing that waits for its timestamp. */
+struct item {
+    uint64_t index;
+    uint8_t kind;              /* enum tw_itm_kind: SWIT or DWT */
+    uint8_t size;              /* of a SWIT's payload */
+    uint16_t port;             /* ... and its port */
+    uint32_t value;            /* of a SWIT, or of `dwt` */
+    struct tw_dwt_meaning dwt; /* a data access: VALUE, with what is known of it */
+    bool has_pc, has_address, has_value;
+    uint32_t pc, address;
+    uint8_t address_size;
+};
+
+/* The time of one trace ID, and what waits for it. */
+struct timeline {
+    uint64_t cycles;  /* sum of all local timestamps, kept over losses */
+    uint64_t decoded; /* the decoder's sum, which begins again after an overflow */
+    bool has_local;   /* there are local timestamps */
+    struct item *items;
+    size_t count, room;
+    size_t open[4]; /* by comparator: the access that a packet may add to, plus one */
+};
 
 enum { ITEMS_MOST = 4096 }; /* what waits longer goes out without a time */
 
-static struct timeline *timeline_of(struct channels *channels, uint8_t id)
+static struct timeline *timeline_of(struct tw_channels *channels, uint8_t id)
 {
-    struct timeline **timeline = &channels->timelines[id & 0x7f];
+    struct timeline *timeline = tw_streams_put(&channels->timelines, id);
 
-    if (!*timeline)
-        *timeline = calloc(1, sizeof **timeline);
-    if (!*timeline)
-        channels->has_failed = true;
-    return *timeline;
+    channels->is_out |= !timeline;
+    return timeline;
+}
+
+static void give_event(struct tw_channels *channels, struct tw_channel_event *event)
+{
+    event->size = sizeof *event;
+    if (channels->config.on_event)
+        channels->config.on_event(channels->config.context, event);
 }
 
 static void note_counters(char *note, size_t room, unsigned mask)
@@ -43,7 +75,8 @@ static void note_exception(char *note, size_t room, const struct tw_dwt_meaning 
 }
 
 /* Everything of the DWT that is no data access. */
-static void put_event(struct channels *channels, struct row *row, const struct item *item)
+static void put_event(struct tw_channels *channels, struct tw_channel_event *row,
+                      const struct item *item)
 {
     const struct tw_dwt_meaning *dwt = &item->dwt;
     char note[80] = "";
@@ -73,8 +106,6 @@ static void put_event(struct channels *channels, struct row *row, const struct i
         row->pc = dwt->value;
         if (!row->has_pc)
             row->note = dwt->kind == TW_DWT_ASLEEP ? "asleep" : "prohibited";
-        if (!histogram_add(channels->histogram, dwt))
-            channels->has_failed = true;
         break;
     default:
         row->type = "reserved";
@@ -84,7 +115,7 @@ static void put_event(struct channels *channels, struct row *row, const struct i
         row->value_size = dwt->size;
         break;
     }
-    channels_row(channels, row);
+    give_event(channels, row);
 }
 
 static bool is_access(const struct tw_dwt_meaning *dwt)
@@ -93,7 +124,8 @@ static bool is_access(const struct tw_dwt_meaning *dwt)
            dwt->kind == TW_DWT_MATCH;
 }
 
-static void put_access(struct channels *channels, struct row *row, const struct item *item)
+static void put_access(struct tw_channels *channels, struct tw_channel_event *row,
+                       const struct item *item)
 {
     row->type = "dwt";
     row->source = item->dwt.comparator;
@@ -109,14 +141,16 @@ static void put_access(struct channels *channels, struct row *row, const struct 
         row->note = "match";
     else if (item->has_value && !item->dwt.is_write)
         row->note = "read";
-    channels_row(channels, row);
+    give_event(channels, row);
 }
 
-static void put_item(struct channels *channels, uint8_t id, const struct item *item,
-                     struct moment when)
+static void put_item(struct tw_channels *channels, uint8_t id, const struct item *item,
+                     struct tw_channel_time when)
 {
-    struct row row = { .index = item->index, .when = when, .id = id, .source = -1 };
-    struct channel *channel;
+    struct tw_channel_event row = {
+        .index = item->index, .when = when, .id = id, .source = -1
+    };
+    struct tw_channel *channel;
 
     if (item->kind == TW_ITM_DWT) {
         if (is_access(&item->dwt))
@@ -125,23 +159,23 @@ static void put_item(struct channels *channels, uint8_t id, const struct item *i
             put_event(channels, &row, item);
         return;
     }
-    channel = channels_find(channels, id, false, 0, item->port);
+    channel = tw_channels_find(channels, id, false, 0, item->port);
     if (!channel)
         return;
-    if (channels->format == CHANNELS_CSV) {
+    if (channels->config.with_values) {
         row.type = "itm";
         row.source = item->port;
         row.has_value = true;
         row.value = item->value;
         row.value_size = item->size;
-        channels_row(channels, &row);
+        give_event(channels, &row);
     }
-    channels_write(channels, channel, when, item->index, item->value, item->size);
+    tw_channels_write(channels, channel, when, item->index, item->value, item->size);
 }
 
 /* What waits goes out. */
-static void release(struct channels *channels, struct timeline *timeline, uint8_t id,
-                    struct moment when)
+static void release(struct tw_channels *channels, struct timeline *timeline, uint8_t id,
+                    struct tw_channel_time when)
 {
     for (size_t i = 0; i < timeline->count; i++)
         put_item(channels, id, &timeline->items[i], when);
@@ -151,25 +185,20 @@ static void release(struct channels *channels, struct timeline *timeline, uint8_
 }
 
 /* The time that was last told, if any was. */
-static struct moment last_time(const struct timeline *timeline)
+static struct tw_channel_time last_time(const struct timeline *timeline)
 {
-    return (struct moment){ .is_known = timeline->has_local, .time = timeline->cycles };
+    return (struct tw_channel_time){ .is_known = timeline->has_local,
+                                     .time = timeline->cycles };
 }
 
-static struct item *add_item(struct channels *channels, struct timeline *timeline, uint8_t id)
+static struct item *add_item(struct tw_channels *channels, struct timeline *timeline,
+                             uint8_t id)
 {
     if (timeline->count == ITEMS_MOST)
         release(channels, timeline, id, last_time(timeline));
-    if (timeline->count == timeline->room) {
-        const size_t room = timeline->room ? 2 * timeline->room : 64;
-        struct item *more = realloc(timeline->items, room * sizeof *more);
-
-        if (!more) {
-            channels->has_failed = true;
-            return NULL;
-        }
-        timeline->items = more;
-        timeline->room = room;
+    if (!TW_GROW(channels->allocator, &timeline->items, &timeline->room, timeline->count + 1)) {
+        channels->is_out = true;
+        return NULL;
     }
     return &timeline->items[timeline->count++];
 }
@@ -184,7 +213,7 @@ static bool continues(const struct item *item, const struct tw_dwt_meaning *dwt)
     return dwt->kind == TW_DWT_VALUE;
 }
 
-static void take_access(struct channels *channels, struct timeline *timeline,
+static void take_access(struct tw_channels *channels, struct timeline *timeline,
                         const struct tw_element *element, uint8_t id,
                         const struct tw_dwt_meaning *dwt)
 {
@@ -212,7 +241,7 @@ static void take_access(struct channels *channels, struct timeline *timeline,
     }
 }
 
-static void take_itm(struct channels *channels, const struct tw_element *element, uint8_t id)
+static void take_itm(struct tw_channels *channels, const struct tw_element *element, uint8_t id)
 {
     struct timeline *timeline = timeline_of(channels, id);
     struct item *item;
@@ -220,16 +249,16 @@ static void take_itm(struct channels *channels, const struct tw_element *element
     if (!timeline)
         return;
     if (element->flags & TW_ITM_OVERFLOW) {
-        const struct row row = { .index = element->index,
-                                 .when = last_time(timeline),
-                                 .id = id,
-                                 .type = "overflow",
-                                 .source = -1,
-                                 .note = "packets were lost before this" };
+        struct tw_channel_event row = { .index = element->index,
+                                        .when = last_time(timeline),
+                                        .id = id,
+                                        .type = "overflow",
+                                        .source = -1,
+                                        .note = "packets were lost before this" };
 
         release(channels, timeline, id, last_time(timeline));
         timeline->decoded = 0;
-        channels_row(channels, &row);
+        give_event(channels, &row);
     }
     if (element->kind == TW_ITM_SWIT || element->kind == TW_ITM_DWT) {
         const struct tw_dwt_meaning dwt =
@@ -247,7 +276,8 @@ static void take_itm(struct channels *channels, const struct tw_element *element
         }
     } else if (element->kind == TW_ITM_TS_GLOBAL) {
         if (!timeline->has_local)
-            release(channels, timeline, id, (struct moment){ true, element->itm_time });
+            release(channels, timeline, id,
+                    (struct tw_channel_time){ true, element->itm_time });
     } else if (element->kind != TW_ITM_LOST) {
         timeline->has_local = true;
         timeline->cycles += element->itm_time - timeline->decoded;
@@ -257,14 +287,14 @@ static void take_itm(struct channels *channels, const struct tw_element *element
 }
 
 /* A message ends with a flag or where the next one is marked, text also with its lines. */
-static void take_stm(struct channels *channels, const struct tw_element *element, uint8_t id)
+static void take_stm(struct tw_channels *channels, const struct tw_element *element, uint8_t id)
 {
-    const struct moment when = { element->flags & TW_SW_HAS_TIME, element->sw_time };
+    const struct tw_channel_time when = { element->flags & TW_SW_HAS_TIME, element->sw_time };
     const bool is_error = element->flags & (TW_SW_MASTER_ERROR | TW_SW_GLOBAL_ERROR);
-    struct row row = {
+    struct tw_channel_event row = {
         .index = element->index, .when = when, .id = id, .source = element->channel
     };
-    struct channel *channel;
+    struct tw_channel *channel;
 
     if (element->flags & TW_SW_FREQ || is_error || element->flags & TW_SW_TRIGGER) {
         row.type = element->flags & TW_SW_FREQ ? "frequency" : is_error ? "error" : "trigger";
@@ -274,36 +304,39 @@ static void take_stm(struct channels *channels, const struct tw_element *element
         row.has_value = true;
         row.value = (uint32_t)element->payload;
         row.value_size = element->width / 8;
-        channels_row(channels, &row);
+        give_event(channels, &row);
         return;
     }
-    channel = channels_find(channels, id, true, element->master, element->channel);
+    channel = tw_channels_find(channels, id, true, element->master, element->channel);
     if (!channel)
         return;
     if (element->width) {
         if (element->flags & TW_SW_MARKER && channel->size)
-            channels_end_line(channels, channel); /* a mark begins a message */
-        if (channels->format == CHANNELS_CSV) {
+            tw_channels_end_line(channels, channel); /* a mark begins a message */
+        if (channels->config.with_values) {
             row.type = "stm";
             row.has_value = element->width <= 32;
             row.value = (uint32_t)element->payload;
             row.value_size = (uint8_t)((element->width + 7) / 8);
-            channels_row(channels, &row);
+            give_event(channels, &row);
         }
-        channels_write(channels, channel, when, element->index, element->payload,
-                       (element->width + 7u) / 8);
+        tw_channels_write(channels, channel, when, element->index, element->payload,
+                          (element->width + 7u) / 8);
     } else if (element->flags & TW_SW_MARKER && channel->size) {
         if (!channel->when.is_known)
             channel->when = when;
-        channels_end_line(channels, channel);
+        tw_channels_end_line(channels, channel);
     }
 }
 
 /* What waits cannot be stamped any more. */
-static void take_damage(struct channels *channels, const struct tw_element *element, uint8_t id)
+static void take_damage(struct tw_channels *channels, const struct tw_element *element,
+                        uint8_t id)
 {
-    struct timeline *timeline = channels->timelines[id & 0x7f];
-    struct row row = { .index = element->index, .id = id, .type = "error", .source = -1 };
+    struct timeline *timeline = tw_streams_at(&channels->timelines, id);
+    struct tw_channel_event row = {
+        .index = element->index, .id = id, .type = "error", .source = -1
+    };
     char note[120];
 
     if (timeline) {
@@ -318,10 +351,11 @@ static void take_damage(struct channels *channels, const struct tw_element *elem
                    tw_error_code_name(element->error), (unsigned long long)element->index,
                    (unsigned long long)element->skipped);
     row.note = note;
-    channels_row(channels, &row);
+    give_event(channels, &row);
 }
 
-void channels_take(struct channels *channels, const struct tw_element *element, uint8_t id)
+static void take_element(struct tw_channels *channels, const struct tw_element *element,
+                         uint8_t id)
 {
     if (element->type == TW_ELEMENT_ITMTRACE)
         take_itm(channels, element, id);
@@ -331,32 +365,75 @@ void channels_take(struct channels *channels, const struct tw_element *element, 
         take_damage(channels, element, id);
 }
 
-void channels_idle(struct channels *channels)
+enum tw_status tw_channels_take(struct tw_channels *channels, const struct tw_batch *batch)
 {
-    for (unsigned id = 0; id < 128; id++) {
-        struct timeline *timeline = channels->timelines[id];
+    for (size_t i = 0; i < batch->count; i++)
+        take_element(channels, &batch->elements[i], batch->id);
+    return channels->is_out ? TW_E_MEMORY : TW_OK;
+}
 
-        if (timeline && !timeline->has_local)
+enum tw_status tw_channels_idle(struct tw_channels *channels)
+{
+    for (size_t id = 0; id < channels->timelines.count; id++) {
+        struct timeline *timeline = tw_streams_at(&channels->timelines, id);
+
+        if (!timeline->has_local)
             release(channels, timeline, (uint8_t)id, last_time(timeline));
     }
+    return channels->is_out ? TW_E_MEMORY : TW_OK;
 }
 
-void channels_finish(struct channels *channels)
+enum tw_status tw_channels_finish(struct tw_channels *channels)
 {
-    for (unsigned id = 0; id < 128; id++)
-        if (channels->timelines[id])
-            release(channels, channels->timelines[id], (uint8_t)id,
-                    last_time(channels->timelines[id]));
+    for (size_t id = 0; id < channels->timelines.count; id++) {
+        struct timeline *timeline = tw_streams_at(&channels->timelines, id);
+
+        release(channels, timeline, (uint8_t)id, last_time(timeline));
+    }
     for (size_t i = 0; i < channels->count; i++)
         if (channels->channels[i].size)
-            channels_end_line(channels, &channels->channels[i]);
+            tw_channels_end_line(channels, &channels->channels[i]);
+    return channels->is_out ? TW_E_MEMORY : TW_OK;
 }
 
-void channels_free_items(struct channels *channels)
+enum tw_status tw_channels_new(struct tw_channels **channels,
+                               const struct tw_channels_config *config, struct tw_fault *fault)
 {
-    for (unsigned id = 0; id < 128; id++) {
-        if (channels->timelines[id])
-            free(channels->timelines[id]->items);
-        free(channels->timelines[id]);
+    struct tw_channels_config own;
+    struct tw_channels *made;
+
+    *channels = NULL;
+    TW_TRY(TW_SIZED_TAKE(&own, config, "tw_channels_config", fault));
+    made = tw_take(own.allocator, sizeof *made);
+    if (!made)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for channels");
+    made->config = own;
+    if (own.allocator) {
+        made->allocator_copy = *own.allocator;
+        made->allocator = &made->allocator_copy;
     }
+    made->by_name.allocator = made->allocator;
+    tw_streams_init(&made->timelines, sizeof(struct timeline), made->allocator);
+    *channels = made;
+    return TW_OK;
+}
+
+void tw_channels_free(struct tw_channels *channels)
+{
+    struct tw_allocator allocator;
+
+    if (!channels)
+        return;
+    allocator = channels->allocator_copy;
+    for (size_t id = 0; id < channels->timelines.count; id++) {
+        struct timeline *timeline = tw_streams_at(&channels->timelines, id);
+
+        tw_give(channels->allocator, timeline->items);
+    }
+    tw_streams_free(&channels->timelines);
+    for (size_t i = 0; i < channels->count; i++)
+        tw_give(channels->allocator, channels->channels[i].line);
+    tw_give(channels->allocator, channels->channels);
+    tw_map_free(&channels->by_name);
+    tw_give(channels->allocator ? &allocator : NULL, channels);
 }
