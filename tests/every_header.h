@@ -20,6 +20,7 @@ enum {
     EVERY_ROOM = 24,
     EVERY_LINE = 4 * EVERY_SIZE + 2000,
     EVERY_REGISTERS = 24,
+    EVERY_KEPT = 8,         /* payloads of each header whose listings stay */
     EVERY_MEMORY = 0x10000, /* bytes of code */
 };
 
@@ -30,6 +31,7 @@ struct every_setup {
     const char *registers; /* "NAME=VALUE NAME=VALUE ..."; may be NULL */
     const char *text;      /* the configuration of protocols that have no registers */
     const char *start;     /* hexadecimal */
+    const char *listing;   /* name of the file with digests, if not the protocol's */
     const char *code;      /* hexadecimal: the program, repeated over the first 64 KiB */
     uint8_t filler; /* type of packets whose runs may be cut anywhere; 0: there is none */
 };
@@ -42,6 +44,7 @@ struct every_source {
     size_t register_count;
     uint8_t start[EVERY_SIZE], code[256];
     size_t start_size, code_size;
+    bool shows_text; /* lines for people, too */
 };
 
 static inline size_t every_hex(uint8_t *out, const char *text)
@@ -89,6 +92,7 @@ struct every_reader {
     uint64_t words[TW_INDEX_WORDS];
     size_t run_at, run_size; /* of bytes before synchronization, or filler: one line for all */
     uint8_t run_type, filler;
+    bool shows_text;
 };
 
 static inline void every_add(struct every_text *text, const char *line)
@@ -117,7 +121,8 @@ static inline void every_reader_open(struct every_reader *reader,
     struct tw_fault fault;
 
     *reader = (struct every_reader){ .protocol = tw_protocol_by_name(source->setup->protocol),
-                                     .filler = source->setup->filler };
+                                     .filler = source->setup->filler,
+                                     .shows_text = source->shows_text };
     assert_non_null(reader->protocol);
     reader->config = calloc(1, reader->protocol->config_size);
     reader->reader = calloc(1, reader->protocol->reader_size);
@@ -181,6 +186,10 @@ static inline void every_show(struct every_reader *reader, struct every_text *ou
     every_end_run(reader, out);
     CHECK(tw_packet_json(line, sizeof line, &view) < sizeof line);
     every_add(out, line);
+    if (reader->shows_text) {
+        CHECK(tw_packet_text(line, sizeof line, &view) < sizeof line);
+        every_add(out, line);
+    }
 }
 
 /* What an index notes of a packet. */
@@ -450,6 +459,10 @@ static inline void every_elements(const struct every_source *source, struct ever
             for (size_t i = 0; i < batch.count; i++) {
                 tw_element_json(line, sizeof line, &batch.elements[i], batch.id);
                 every_add(out, line);
+                if (source->shows_text) {
+                    tw_element_text(line, sizeof line, &batch.elements[i], batch.id);
+                    every_add(out, line);
+                }
             }
         CHECK(status > 0);
         if (at + part == size)
@@ -563,15 +576,120 @@ static inline void every_header(void **state)
         }
 }
 
-/* One test for each row. */
+/* ---- listings that stay ---- */
+
+/* The stream of a header: a beginning, the header with its payload, a beginning again. */
+static inline size_t every_make(const struct every_source *source, uint8_t *bytes,
+                                unsigned head, struct check_random *random, size_t kind)
+{
+    size_t size = source->start_size;
+
+    memcpy(bytes, source->start, size);
+    bytes[size++] = (uint8_t)head;
+    every_payload(bytes + size, random, kind);
+    size += EVERY_PAYLOAD;
+    memcpy(bytes + size, source->start, source->start_size);
+    return size + source->start_size;
+}
+
+static inline uint64_t every_hash(uint64_t hash, const struct every_text *text)
+{
+    for (size_t i = 0; i < text->size; i++)
+        hash = (hash ^ (uint8_t)text->chars[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* Packets, notes and elements of sixteen headers. */
+static inline uint64_t every_group(const struct every_source *source, unsigned first,
+                                   FILE *list)
+{
+    const struct tw_tree_config config = { .size = sizeof config };
+    struct check_random random = { 0x6c697374 + first };
+    struct every_text text = { 0 };
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (unsigned head = first; head < first + 16; head++)
+        for (size_t kind = 0; kind < EVERY_KEPT; kind++) {
+            struct every_text notes = { 0 };
+            uint8_t bytes[EVERY_SIZE], *copy;
+            size_t size = every_make(source, bytes, head, &random, kind);
+
+            copy = check_copy(bytes, size);
+            every_read(source, &text, &notes, NULL, copy, size, size);
+            hash = every_hash(hash, &notes);
+            every_elements(source, &text, &config, copy, size, size);
+            hash = every_hash(hash, &text);
+            if (list)
+                fprintf(list, "%s, header 0x%02x, payload %zu\n%s%s", source->setup->name, head,
+                        kind, notes.size ? notes.chars : "", text.chars);
+            text.size = 0;
+            free(notes.chars);
+            free(copy);
+        }
+    free(text.chars);
+    return hash;
+}
+
+/* tests/vectors/listings/<protocol>.txt holds a digest for each sixteen headers of a row.
+   TW_LISTINGS=FILE writes the listings themselves there, to be compared with another build's;
+   TW_LISTINGS_UPDATE=1 writes the digests again, when the change is wanted. */
+static inline void every_listing(void **state)
+{
+    const struct every_setup *setup = *state;
+    const char *list_path = getenv("TW_LISTINGS");
+    FILE *list = list_path ? fopen(list_path, "a") : NULL, *kept, *updated = NULL;
+    struct every_source source;
+    char path[400], new_path[410], line[1000], next[1000], want[1000] = "", *end = line;
+
+    every_source_open(&source, setup);
+    source.shows_text = true;
+    end += snprintf(line, sizeof line, "%s:", setup->name);
+    for (unsigned first = 0; first < 256; first += 16)
+        end += snprintf(end, (size_t)(line + sizeof line - end), " %016llx",
+                        (unsigned long long)every_group(&source, first, list));
+    if (list)
+        fclose(list);
+    (void)snprintf(path, sizeof path, TW_SOURCE_DIR "/tests/vectors/listings/%s.txt",
+                   setup->listing ? setup->listing : setup->protocol);
+    (void)snprintf(new_path, sizeof new_path, "%s.new", path);
+    kept = fopen(path, "r");
+    if (getenv("TW_LISTINGS_UPDATE"))
+        updated = fopen(new_path, "w");
+    while (kept && fgets(next, sizeof next, kept)) {
+        const bool is_it = strncmp(next, line, strlen(setup->name) + 1) == 0;
+
+        if (is_it)
+            (void)snprintf(want, sizeof want, "%.*s", (int)strcspn(next, "\n"), next);
+        else if (updated)
+            fputs(next, updated);
+    }
+    if (kept)
+        fclose(kept);
+    if (updated) {
+        fprintf(updated, "%s\n", line);
+        fclose(updated);
+        CHECK_EQ(rename(new_path, path), 0);
+        return;
+    }
+    check_case("%s: TW_LISTINGS=FILE writes what is listed, TW_LISTINGS_UPDATE=1 accepts it",
+               setup->name);
+    CHECK_TEXT(line, want);
+}
+
+/* Two tests for each row. */
 static inline int every_run(struct every_setup *setups, size_t count)
 {
-    struct CMUnitTest tests[32];
+    struct CMUnitTest tests[64];
+    size_t made = 0;
 
-    assert_true(count <= LENGTH(tests));
-    for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){ setups[i].name, every_header, NULL, NULL, &setups[i] };
-    return _cmocka_run_group_tests(setups[0].protocol, tests, count, NULL, NULL);
+    assert_true(2 * count <= LENGTH(tests));
+    for (size_t i = 0; i < count; i++) {
+        tests[made++] =
+            (struct CMUnitTest){ setups[i].name, every_listing, NULL, NULL, &setups[i] };
+        tests[made++] =
+            (struct CMUnitTest){ setups[i].name, every_header, NULL, NULL, &setups[i] };
+    }
+    return _cmocka_run_group_tests(setups[0].protocol, tests, made, NULL, NULL);
 }
 
 #endif
