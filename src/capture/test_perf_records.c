@@ -161,51 +161,57 @@ static void times_that_are_none_do_not_count(void **state)
     tw_capture_free(capture);
 }
 
+static void write_mappings(struct writer *writer)
+{
+    const struct trace trace = visit(TID_A);
+
+    start(writer, false, false);
+    put_info(writer, 1, 1, CONFIG_CID);
+    put_map(writer, TID_A, 0x4000, 0x1000, "/bin/a", 7); /* MMAP2 */
+    begin(writer, 1, 2);                                 /* MMAP, user */
+    put(writer, TID_A, 4);
+    put(writer, TID_B, 4);
+    put(writer, 0x8000, 8);
+    put(writer, 0x2000, 8);
+    put(writer, 0x3000, 8);
+    put_text(writer, "/bin/old");
+    end_with_id(writer, TID_A, 9, 0);
+    begin(writer, 1, 2 | MISC_EXEC); /* of data: the same bit that COMM has for exec */
+    put(writer, TID_A, 4);
+    put(writer, TID_A, 4);
+    put(writer, 0xa000, 8);
+    put(writer, 0x1000, 8);
+    put(writer, 0, 8);
+    put_text(writer, "/bin/data");
+    end_with_id(writer, TID_A, 10, 0);
+    begin(writer, 10, 2 | 1 << 14); /* MMAP2 with a build ID */
+    put(writer, TID_A, 4);
+    put(writer, TID_A, 4);
+    put(writer, 0xc000, 8);
+    put(writer, 0x1000, 8);
+    put(writer, 0x500, 8);
+    put(writer, 20, 1);
+    put(writer, 0, 3);
+    for (unsigned i = 0; i < 20; i++)
+        put(writer, 0x60 + i, 1);
+    put(writer, 5, 4);
+    put(writer, 0x12, 4);
+    put_text(writer, "/bin/id");
+    end_with_id(writer, TID_A, 11, 0);
+    put_aux(writer, 0, trace.size, RAW, 55, 0);
+    put_trace(writer, trace.bytes, trace.size, 0, 0, TW_NONE);
+    finish(writer);
+}
+
 static void mappings_are_told_as_written(void **state)
 {
     static struct writer writer;
-    const struct trace trace = visit(TID_A);
     const struct tw_perf_mapping *map;
     struct tw_capture *capture;
     const struct tw_perf *perf;
 
     (void)state;
-    start(&writer, false, false);
-    put_info(&writer, 1, 1, CONFIG_CID);
-    put_map(&writer, TID_A, 0x4000, 0x1000, "/bin/a", 7); /* MMAP2 */
-    begin(&writer, 1, 2);                                 /* MMAP, user */
-    put(&writer, TID_A, 4);
-    put(&writer, TID_B, 4);
-    put(&writer, 0x8000, 8);
-    put(&writer, 0x2000, 8);
-    put(&writer, 0x3000, 8);
-    put_text(&writer, "/bin/old");
-    end_with_id(&writer, TID_A, 9, 0);
-    begin(&writer, 1, 2 | MISC_EXEC); /* of data: the same bit that COMM has for exec */
-    put(&writer, TID_A, 4);
-    put(&writer, TID_A, 4);
-    put(&writer, 0xa000, 8);
-    put(&writer, 0x1000, 8);
-    put(&writer, 0, 8);
-    put_text(&writer, "/bin/data");
-    end_with_id(&writer, TID_A, 10, 0);
-    begin(&writer, 10, 2 | 1 << 14); /* MMAP2 with a build ID */
-    put(&writer, TID_A, 4);
-    put(&writer, TID_A, 4);
-    put(&writer, 0xc000, 8);
-    put(&writer, 0x1000, 8);
-    put(&writer, 0x500, 8);
-    put(&writer, 20, 1);
-    put(&writer, 0, 3);
-    for (unsigned i = 0; i < 20; i++)
-        put(&writer, 0x60 + i, 1);
-    put(&writer, 5, 4);
-    put(&writer, 0x12, 4);
-    put_text(&writer, "/bin/id");
-    end_with_id(&writer, TID_A, 11, 0);
-    put_aux(&writer, 0, trace.size, RAW, 55, 0);
-    put_trace(&writer, trace.bytes, trace.size, 0, 0, TW_NONE);
-    finish(&writer);
+    write_mappings(&writer);
     capture = open_it(&writer);
     perf = tw_capture_perf(capture);
     CHECK_EQ(tw_perf_mapping_count(perf), 4);

@@ -2,7 +2,7 @@
 /* N-Trace: every first byte with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 /* addi; beq; jal ra; ret; ecall; c.beqz, c.jr ra; j */
 #define CODE                                                                                   \

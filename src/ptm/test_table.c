@@ -2,7 +2,7 @@
 /* PTM: every header with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 #define START   "0 0 0 0 0 80 08 00 80 00 00 21 "
 #define CONTEXT "11 22 33 44"
