@@ -33,8 +33,8 @@ static double peer_time(const char *subject, const char *stage, const char *path
         char name[200];
         double found;
 
-        if (line[0] != '#' &&
-            sscanf(line, "%199s %*s %*s %*s %*s %lf", name, &found) == 2 && strstr(name, subject))
+        if (line[0] != '#' && sscanf(line, "%199s %*s %*s %*s %*s %lf", name, &found) == 2 &&
+            strstr(name, subject))
             best = found;
     }
     return pclose(out) == 0 ? best : 0;
@@ -64,9 +64,18 @@ static bool run_perf(struct parts *parts, const char *path, const char *file, co
                      bool is_split)
 {
     char preload[900], search[800], report[900], counted[800];
-    char *words[] = { "env",        search, preload,      report, "perf",       "script",
-                      "--itrace=b", "-i",   (char *)(uintptr_t)file, "--symfs",
-                      (char *)(uintptr_t)root, NULL };
+    char *words[] = { "env",
+                      search,
+                      preload,
+                      report,
+                      "perf",
+                      "script",
+                      "--itrace=b",
+                      "-i",
+                      (char *)(uintptr_t)file,
+                      "--symfs",
+                      (char *)(uintptr_t)root,
+                      NULL };
     unsigned long long numbers[4] = { 0 };
     uint64_t start;
     FILE *result;
@@ -99,11 +108,11 @@ static bool run_perf(struct parts *parts, const char *path, const char *file, co
 
 static void show_parts(const char *name, const struct parts *parts)
 {
-    (void)printf("# perf on %s: %.0f ms in the library, %.0f ms in perf's callbacks (%llu elements, "
-                 "%llu reads of memory)\n",
-                 name, (double)(parts->inside - parts->callbacks) / 1e6,
-                 (double)parts->callbacks / 1e6, (unsigned long long)parts->elements,
-                 (unsigned long long)parts->reads);
+    (void)printf(
+        "# perf on %s: %.0f ms in the library, %.0f ms in perf's callbacks (%llu elements, "
+        "%llu reads of memory)\n",
+        name, (double)(parts->inside - parts->callbacks) / 1e6, (double)parts->callbacks / 1e6,
+        (unsigned long long)parts->elements, (unsigned long long)parts->reads);
 }
 
 static void compare_perf(void)
@@ -130,7 +139,8 @@ static void compare_perf(void)
     bench_result("opencsd/perf-branches", (double)best[0].wall / (double)best[1].wall,
                  "  %.0f ms of wall time, perf on OpenCSD %.0f ms", (double)best[1].wall / 1e6,
                  (double)best[0].wall / 1e6);
-    if (!run_perf(&split[0], "", file, root, true) || !run_perf(&split[1], library, file, root, true))
+    if (!run_perf(&split[0], "", file, root, true) ||
+        !run_perf(&split[1], library, file, root, true))
         return;
     show_parts("OpenCSD", &split[0]);
     show_parts("ours", &split[1]);

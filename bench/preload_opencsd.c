@@ -9,7 +9,8 @@
 
 typedef unsigned data_fn(void *tree, unsigned op, uint32_t index, uint32_t size,
                          const uint8_t *data, uint32_t *used);
-typedef unsigned element_fn(const void *context, uint32_t index, uint8_t id, const void *element);
+typedef unsigned element_fn(const void *context, uint32_t index, uint8_t id,
+                            const void *element);
 typedef uint32_t memory_fn(const void *context, uint64_t address, unsigned space, uint8_t id,
                            uint32_t size, uint8_t *out);
 typedef unsigned set_element_fn(void *tree, element_fn *function, const void *context);
@@ -44,7 +45,8 @@ static void *real(const char *name)
     return found;
 }
 
-static unsigned take_element(const void *context, uint32_t index, uint8_t id, const void *element)
+static unsigned take_element(const void *context, uint32_t index, uint8_t id,
+                             const void *element)
 {
     const unsigned number = (unsigned)(uintptr_t)context;
     const uint64_t start = now();
@@ -69,8 +71,8 @@ static uint32_t read_memory(const void *context, uint64_t address, unsigned spac
 }
 
 __attribute__((visibility("default"))) unsigned
-ocsd_dt_process_data(void *tree, unsigned op, uint32_t index, uint32_t size, const uint8_t *data,
-                     uint32_t *used)
+ocsd_dt_process_data(void *tree, unsigned op, uint32_t index, uint32_t size,
+                     const uint8_t *data, uint32_t *used)
 {
     static data_fn *function;
     uint64_t start;

@@ -87,11 +87,12 @@ static void on_text(const void *context, const char *text, const int length)
 }
 
 static uint32_t read_code(const void *context, const ocsd_vaddr_t address,
-                          const ocsd_mem_space_acc_t space, const uint8_t id, const uint32_t size,
-                          uint8_t *out)
+                          const ocsd_mem_space_acc_t space, const uint8_t id,
+                          const uint32_t size, uint8_t *out)
 {
-    static const uint32_t words[] = { 0xd503201f, 0x54000040, 0x94000003, 0x17fffffd, 0xe320f000,
-                                      0x0afffff9, 0xd65f03c0, 0xe12fff1e, 0xbf004770 };
+    static const uint32_t words[] = { 0xd503201f, 0x54000040, 0x94000003,
+                                      0x17fffffd, 0xe320f000, 0x0afffff9,
+                                      0xd65f03c0, 0xe12fff1e, 0xbf004770 };
     uint32_t count = size;
 
     (void)context;
@@ -104,8 +105,9 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address,
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t place = address + i;
 
-        out[i] = (uint8_t)(words[(place >> 2 ^ place >> 7) % (sizeof words / sizeof words[0])] >>
-                           (8 * (place & 3)));
+        out[i] =
+            (uint8_t)(words[(place >> 2 ^ place >> 7) % (sizeof words / sizeof words[0])] >>
+                      (8 * (place & 3)));
     }
     return address >> 12 & 1 ? count + 1 : count; /* more than was wanted */
 }
@@ -186,7 +188,8 @@ static void make_tree(void)
 
 static void make_decoder(dcd_tree_handle_t tree)
 {
-    static const char *const names[] = { "ETMV4I", "ETE", "PTM", "ETMV3", "STM", "FUZZ", "ITM", "?" };
+    static const char *const names[] = { "ETMV4I", "ETE",  "PTM", "ETMV3",
+                                         "STM",    "FUZZ", "ITM", "?" };
     const uint8_t kind = take(), id = take() & 0x7f;
     const int flags = kind >> 3 & 3 ? kind >> 3 : 2;
     union {
@@ -202,22 +205,34 @@ static void make_decoder(dcd_tree_handle_t tree)
     memset(&config, 0, sizeof config);
     switch (kind & 7) {
     case 0:
-        config.etmv4 = (ocsd_etmv4_cfg){ 0x28000ea1, 0x4100f403, 0x488, take(), .reg_traceidr = id,
-                                         .reg_configr = take(), .arch_ver = ARCH_V8 };
+        config.etmv4 = (ocsd_etmv4_cfg){ 0x28000ea1,
+                                         0x4100f403,
+                                         0x488,
+                                         take(),
+                                         .reg_traceidr = id,
+                                         .reg_configr = take(),
+                                         .arch_ver = ARCH_V8 };
         break;
     case 1:
-        config.ete = (ocsd_ete_cfg){ .reg_idr0 = 0x28000ea1, .reg_idr1 = 0x4100fff3,
-                                     .reg_idr2 = 0x488, .reg_idr8 = take(),
-                                     .reg_devarch = 0x47705a13, .reg_configr = take(),
+        config.ete = (ocsd_ete_cfg){ .reg_idr0 = 0x28000ea1,
+                                     .reg_idr1 = 0x4100fff3,
+                                     .reg_idr2 = 0x488,
+                                     .reg_idr8 = take(),
+                                     .reg_devarch = 0x47705a13,
+                                     .reg_configr = take(),
                                      .reg_traceidr = id };
         break;
     case 2:
-        config.ptm = (ocsd_ptm_cfg){ .reg_idr = 0x411cf312, .reg_ctrl = (uint32_t)take() << 8,
-                                     .reg_ccer = 0x34c01ac2, .reg_trc_id = id };
+        config.ptm = (ocsd_ptm_cfg){ .reg_idr = 0x411cf312,
+                                     .reg_ctrl = (uint32_t)take() << 8,
+                                     .reg_ccer = 0x34c01ac2,
+                                     .reg_trc_id = id };
         break;
     case 3:
-        config.etmv3 = (ocsd_etmv3_cfg){ .reg_idr = 0x410cf250, .reg_ctrl = (uint32_t)take() << 8 | take(),
-                                         .reg_ccer = 0x344008f2, .reg_trc_id = id };
+        config.etmv3 = (ocsd_etmv3_cfg){ .reg_idr = 0x410cf250,
+                                         .reg_ctrl = (uint32_t)take() << 8 | take(),
+                                         .reg_ccer = 0x344008f2,
+                                         .reg_trc_id = id };
         break;
     case 4:
         config.stm = (ocsd_stm_cfg){ .reg_tcsr = (uint32_t)id << 16 };
@@ -265,15 +280,17 @@ static void change_memory(dcd_tree_handle_t tree)
     static const uint8_t code[64] = { 0x1f, 0x20, 0x03, 0xd5 };
     const uint8_t kind = take();
     const ocsd_vaddr_t address = (ocsd_vaddr_t)take() << 12;
-    const ocsd_mem_space_acc_t space = kind & 0x80 ? OCSD_MEM_SPACE_ANY
-                                                   : (ocsd_mem_space_acc_t)(kind >> 3);
+    const ocsd_mem_space_acc_t space =
+        kind & 0x80 ? OCSD_MEM_SPACE_ANY : (ocsd_mem_space_acc_t)(kind >> 3);
 
     switch (kind & 7) {
     case 0:
-        (void)ocsd_dt_add_callback_trcid_mem_acc(tree, 0, ~(ocsd_vaddr_t)0, space, read_code, NULL);
+        (void)ocsd_dt_add_callback_trcid_mem_acc(tree, 0, ~(ocsd_vaddr_t)0, space, read_code,
+                                                 NULL);
         break;
     case 1:
-        (void)ocsd_dt_add_callback_mem_acc(tree, address, address + 0xfff, space, read_plain, NULL);
+        (void)ocsd_dt_add_callback_mem_acc(tree, address, address + 0xfff, space, read_plain,
+                                           NULL);
         break;
     case 2:
         (void)ocsd_dt_add_buffer_mem_acc(tree, address, space, code, take() % 65);

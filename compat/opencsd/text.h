@@ -17,9 +17,6 @@ struct oc_text {
 void oc_text_start(struct oc_text *text);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
-/* Memory spaces by name: "EL1N", "Any S", "EL1S,EL3,". */
-void oc_text_spaces(struct oc_text *text, unsigned spaces);
-
 #endif
 void oc_text_add(struct oc_text *text, const char *format, ...);
 /* Into the caller's buffer of `size` bytes, with a zero at the end. */

@@ -11,8 +11,8 @@
 
 const struct library *lib;
 
-static const struct call_case *const groups[] = { tree_cases, memory_cases, packet_cases, log_cases,
-                                                  custom_cases };
+static const struct call_case *const groups[] = { tree_cases, memory_cases, packet_cases,
+                                                  log_cases, custom_cases };
 
 /* ---- A small trace: ETMv4, ID 0x10 */
 
@@ -23,9 +23,9 @@ const uint8_t small_code[16] = { 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5,
 /* A-Sync, Trace Info, Trace On, address and context, atoms, a timestamp, a reserved header, and it all
    again. */
 const uint8_t small_trace[SMALL_TRACE] = {
-    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0,    0x80, 0x01, 0x01, 0x00, 0x04,
+    0,    0,    0,    0,    0, 0, 0, 0, 0, 0,    0,    0x80, 0x01, 0x01, 0x00, 0x04,
     0x85, 0x00, 0x10, 0x00, 0, 0, 0, 0, 0, 0x31, 0xf7, 0xf7, 0x02, 0x11, 0xff, 0xf7,
-    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0,    0x80, 0x01, 0x01, 0x00, 0x04,
+    0,    0,    0,    0,    0, 0, 0, 0, 0, 0,    0,    0x80, 0x01, 0x01, 0x00, 0x04,
     0x85, 0x00, 0x10, 0x00, 0, 0, 0, 0, 0, 0x31, 0xf7, 0xf7, 0x06, 0x07, 0x95, 0x02
 };
 
@@ -72,9 +72,8 @@ void say(const char *what, long long result)
 ocsd_datapath_resp_t feed(dcd_tree_handle_t tree, size_t from, size_t size)
 {
     uint32_t used = 99;
-    const ocsd_datapath_resp_t answer =
-        lib->ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)from, (uint32_t)size,
-                                  small_trace + from, &used);
+    const ocsd_datapath_resp_t answer = lib->ocsd_dt_process_data(
+        tree, OCSD_OP_DATA, (ocsd_trc_index_t)from, (uint32_t)size, small_trace + from, &used);
 
     (void)printf("data %zu %zu used %" PRIu32 " -> %d\n", from, size, used, (int)answer);
     (void)fflush(stdout);

@@ -76,7 +76,8 @@ static void update(const void *handle, const int flags)
     echo->library.packetCBFlags = flags;
 }
 
-static ocsd_err_t create(const int flags, const void *config, const ocsd_extern_dcd_cb_fns *library,
+static ocsd_err_t create(const int flags, const void *config,
+                         const ocsd_extern_dcd_cb_fns *library,
                          ocsd_extern_dcd_inst_t *instance)
 {
     static char name[] = "ECHO";
@@ -185,8 +186,10 @@ static void texts(void)
     (void)puts(text);
     say("packet", lib->ocsd_pkt_str(good.protocol_id, packet, text, sizeof text));
     (void)puts(text);
-    say("none", lib->ocsd_cust_protocol_to_str(OCSD_PROTOCOL_CUSTOM_9, packet, text, sizeof text));
-    say("built in", lib->ocsd_cust_protocol_to_str(OCSD_PROTOCOL_ETMV4I, packet, text, sizeof text));
+    say("none",
+        lib->ocsd_cust_protocol_to_str(OCSD_PROTOCOL_CUSTOM_9, packet, text, sizeof text));
+    say("built in",
+        lib->ocsd_cust_protocol_to_str(OCSD_PROTOCOL_ETMV4I, packet, text, sizeof text));
 }
 
 /* ---- Decoding */
@@ -239,9 +242,8 @@ static void decode(bool is_framed, int flags, const struct echo_config *config)
     say("monitor", lib->ocsd_dt_attach_packet_callback(tree, id, OCSD_C_API_CB_PKT_MON,
                                                        (void *)(uintptr_t)on_monitor, NULL));
     for (uint32_t done = 0, tries = 0; done < sizeof frames && tries < 40; tries++) {
-        const ocsd_datapath_resp_t answer =
-            lib->ocsd_dt_process_data(tree, OCSD_OP_DATA, done, (uint32_t)sizeof frames - done,
-                                      frames + done, &used);
+        const ocsd_datapath_resp_t answer = lib->ocsd_dt_process_data(
+            tree, OCSD_OP_DATA, done, (uint32_t)sizeof frames - done, frames + done, &used);
 
         (void)printf("used %u -> %d\n", (unsigned)used, (int)answer);
         done += used;
@@ -289,8 +291,8 @@ static void create_odd(void)
         say("id", id);
     }
     say("deregister", lib->ocsd_deregister_decoders());
-    say("gone", lib->ocsd_dt_create_decoder(framed_tree(0), "ECHO", 1, &odd[1],
-                                            &(unsigned char){ 0 }));
+    say("gone",
+        lib->ocsd_dt_create_decoder(framed_tree(0), "ECHO", 1, &odd[1], &(unsigned char){ 0 }));
 }
 
 /* fn_update_pkt_mon is missing. */
@@ -339,7 +341,8 @@ static void show_instruction(const char *name, ocsd_isa isa, uint32_t opcode)
 
     (void)printf("%s %d: ", name, result);
     if (result == OCSD_OK)
-        (void)printf("%08" PRIx32 " type %d sub %d to %" PRIx64 " isa %d size %u cond %u link %u it %u",
+        (void)printf("%08" PRIx32 " type %d sub %d to %" PRIx64
+                     " isa %d size %u cond %u link %u it %u",
                      info.opcode, (int)info.type, (int)info.sub_type,
                      info.type == OCSD_INSTR_BR ? info.branch_addr : 0, (int)info.next_isa,
                      info.instr_size, info.is_conditional, info.is_link,
@@ -379,7 +382,8 @@ static void library_memory(void)
     uint32_t count = 8;
 
     start_keeping(tree, OCSD_CREATE_FLG_FULL_DECODER);
-    say("none", kept.fn_memory_access(kept.lib_context, 0x1000, 0x21, OCSD_MEM_SPACE_EL1N, &count, out));
+    say("none", kept.fn_memory_access(kept.lib_context, 0x1000, 0x21, OCSD_MEM_SPACE_EL1N,
+                                      &count, out));
     (void)lib->ocsd_dt_add_buffer_mem_acc(tree, 0x1000, OCSD_MEM_SPACE_ANY, small_code, 16);
     for (unsigned i = 0; i < 4; i++) {
         count = 8;
@@ -388,7 +392,8 @@ static void library_memory(void)
         say("count", count);
     }
     count = 8;
-    say("cut", kept.fn_memory_access(kept.lib_context, 0x100c, 0x21, OCSD_MEM_SPACE_EL1N, &count, out));
+    say("cut", kept.fn_memory_access(kept.lib_context, 0x100c, 0x21, OCSD_MEM_SPACE_EL1N,
+                                     &count, out));
     say("count", count);
 }
 
@@ -403,7 +408,8 @@ static void library_of_packets(void)
     memset(&element, 0, sizeof element);
     start_keeping(framed_tree(0), OCSD_CREATE_FLG_PACKET_PROC);
     say("element", kept.fn_gen_elem_out(kept.lib_context, 0, 0x21, &element));
-    say("memory", kept.fn_memory_access(kept.lib_context, 0, 0x21, OCSD_MEM_SPACE_ANY, &count, out));
+    say("memory",
+        kept.fn_memory_access(kept.lib_context, 0, 0x21, OCSD_MEM_SPACE_ANY, &count, out));
     say("instruction", kept.fn_arm_instruction_decode(kept.lib_context, &info));
     say("sink", kept.fn_packet_data_sink(kept.lib_context, OCSD_OP_DATA, 0, out));
     kept.fn_packet_mon(kept.lib_context, OCSD_OP_DATA, 0, out, 4, out);
@@ -424,26 +430,28 @@ static void library_log(void)
     (void)lib->ocsd_def_errlog_set_strprint_cb(tree, NULL, on_text);
     start_keeping(tree, OCSD_CREATE_FLG_FULL_DECODER);
     for (int severity = 1; severity < 4; severity++) {
-        kept.fn_log_error(kept.lib_context, (ocsd_err_severity_t)severity, OCSD_ERR_FAIL, 7, 0x21,
-                          "of mine");
-        kept.fn_log_error(kept.lib_context, (ocsd_err_severity_t)severity, OCSD_ERR_FAIL, 7, 0x21,
-                          NULL);
+        kept.fn_log_error(kept.lib_context, (ocsd_err_severity_t)severity, OCSD_ERR_FAIL, 7,
+                          0x21, "of mine");
+        kept.fn_log_error(kept.lib_context, (ocsd_err_severity_t)severity, OCSD_ERR_FAIL, 7,
+                          0x21, NULL);
         kept.fn_log_msg(kept.lib_context, (ocsd_err_severity_t)severity, "just so");
     }
 }
 
-const struct call_case custom_cases[] = { { "custom_registering", registering },
-                                          { "custom_register_null", register_null },
-                                          { "custom_register_null_factory", register_null_factory },
-                                          { "custom_texts", texts },
-                                          { "custom_packets", decode_packets },
-                                          { "custom_full", decode_full },
-                                          { "custom_framed", decode_framed },
-                                          { "custom_framed_full", decode_framed_full },
-                                          { "custom_create_odd", create_odd },
-                                          { "custom_create_incomplete", create_incomplete },
-                                          { "custom_library_instructions", library_instructions },
-                                          { "custom_library_memory", library_memory },
-                                          { "custom_library_of_packets", library_of_packets },
-                                          { "custom_library_log", library_log },
-                                          { NULL, NULL } };
+const struct call_case custom_cases[] = {
+    { "custom_registering", registering },
+    { "custom_register_null", register_null },
+    { "custom_register_null_factory", register_null_factory },
+    { "custom_texts", texts },
+    { "custom_packets", decode_packets },
+    { "custom_full", decode_full },
+    { "custom_framed", decode_framed },
+    { "custom_framed_full", decode_framed_full },
+    { "custom_create_odd", create_odd },
+    { "custom_create_incomplete", create_incomplete },
+    { "custom_library_instructions", library_instructions },
+    { "custom_library_memory", library_memory },
+    { "custom_library_of_packets", library_of_packets },
+    { "custom_library_log", library_log },
+    { NULL, NULL }
+};

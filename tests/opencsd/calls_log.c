@@ -51,7 +51,8 @@ static void outputs(void)
         (void)fflush(stdout);
         show_file("calls_log.txt");
         show_file("ocsd_trace_decode.log");
-        say("callback", lib->ocsd_def_errlog_set_strprint_cb(tree, (void *)(uintptr_t) "one", on_text));
+        say("callback",
+            lib->ocsd_def_errlog_set_strprint_cb(tree, (void *)(uintptr_t) "one", on_text));
         lib->ocsd_def_errlog_msgout("another\n");
         (void)fflush(stdout);
         show_file("calls_log.txt");
@@ -77,7 +78,8 @@ static void verbosities(void)
         (void)feed(tree, 0, 15);
         (void)feed(tree, 16, 16);
         lib->ocsd_tl_log_mapped_mem_ranges(tree);
-        (void)lib->ocsd_dt_add_buffer_mem_acc(tree, 0x1000, OCSD_MEM_SPACE_EL1N, small_code, 16);
+        (void)lib->ocsd_dt_add_buffer_mem_acc(tree, 0x1000, OCSD_MEM_SPACE_EL1N, small_code,
+                                              16);
         lib->ocsd_tl_log_mapped_mem_ranges(tree);
         say("last", lib->ocsd_get_last_err(&index, &id, text, sizeof text));
         (void)printf("%u %u %s\n", (unsigned)index, id, text);
@@ -94,8 +96,8 @@ static void two_trees(void)
         trees[i] = raw_tree(OCSD_CREATE_FLG_PACKET_PROC);
         (void)lib->ocsd_def_errlog_init(OCSD_ERR_SEV_ERROR, 1);
         (void)lib->ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, NULL);
-        (void)lib->ocsd_def_errlog_set_strprint_cb(trees[i], (void *)(uintptr_t)(i ? "two" : "one"),
-                                                   on_text);
+        (void)lib->ocsd_def_errlog_set_strprint_cb(
+            trees[i], (void *)(uintptr_t)(i ? "two" : "one"), on_text);
         (void)lib->ocsd_dt_set_pkt_protocol_printer(trees[i], 0x10, 0);
     }
     for (unsigned i = 0; i < 2; i++) {

@@ -25,8 +25,10 @@ static void attach_odd(void)
         for (int type = 0; type < 4; type++) {
             const ocsd_c_api_cb_types wanted = (ocsd_c_api_cb_types)type;
 
-            say("framed", lib->ocsd_dt_attach_packet_callback(framed, 0x10, wanted, function, NULL));
-            say("no id", lib->ocsd_dt_attach_packet_callback(framed, 0x11, wanted, function, NULL));
+            say("framed",
+                lib->ocsd_dt_attach_packet_callback(framed, 0x10, wanted, function, NULL));
+            say("no id",
+                lib->ocsd_dt_attach_packet_callback(framed, 0x11, wanted, function, NULL));
             say("raw", lib->ocsd_dt_attach_packet_callback(raw, 0x11, wanted, function, NULL));
         }
     }
@@ -42,7 +44,8 @@ static void attach_null_function(void)
 {
     dcd_tree_handle_t tree = raw_tree(OCSD_CREATE_FLG_PACKET_PROC);
 
-    say("attach", lib->ocsd_dt_attach_packet_callback(tree, 0x10, OCSD_C_API_CB_PKT_SINK, NULL, NULL));
+    say("attach",
+        lib->ocsd_dt_attach_packet_callback(tree, 0x10, OCSD_C_API_CB_PKT_SINK, NULL, NULL));
     (void)feed(tree, 0, 32);
 }
 
@@ -164,20 +167,19 @@ static void frame_printer_without_frames(void)
     say("frames", lib->ocsd_dt_set_raw_frame_printer(raw_tree(1), 3));
 }
 
-const struct call_case packet_cases[] = {
-    { "attach_odd", attach_odd },
-    { "attach_null_handle", attach_null_handle },
-    { "attach_null_function", attach_null_function },
-    { "stats", stats },
-    { "stats_null_handle", stats_null_handle },
-    { "stats_null_block", stats_null_block },
-    { "packet_text", packet_text },
-    { "packet_text_null", packet_text_null },
-    { "element_text", element_text },
-    { "element_text_null", element_text_null },
-    { "element_init_null", element_init_null },
-    { "printers", printers },
-    { "printers_null_handle", printers_null_handle },
-    { "frame_printer_without_frames", frame_printer_without_frames },
-    { NULL, NULL }
-};
+const struct call_case packet_cases[] = { { "attach_odd", attach_odd },
+                                          { "attach_null_handle", attach_null_handle },
+                                          { "attach_null_function", attach_null_function },
+                                          { "stats", stats },
+                                          { "stats_null_handle", stats_null_handle },
+                                          { "stats_null_block", stats_null_block },
+                                          { "packet_text", packet_text },
+                                          { "packet_text_null", packet_text_null },
+                                          { "element_text", element_text },
+                                          { "element_text_null", element_text_null },
+                                          { "element_init_null", element_init_null },
+                                          { "printers", printers },
+                                          { "printers_null_handle", printers_null_handle },
+                                          { "frame_printer_without_frames",
+                                            frame_printer_without_frames },
+                                          { NULL, NULL } };

@@ -14,7 +14,8 @@ static void version(void)
 static void tree_flags(void)
 {
     for (uint32_t flags = 0; flags < 0x80; flags++) {
-        dcd_tree_handle_t framed = lib->ocsd_create_dcd_tree(OCSD_TRC_SRC_FRAME_FORMATTED, flags);
+        dcd_tree_handle_t framed =
+            lib->ocsd_create_dcd_tree(OCSD_TRC_SRC_FRAME_FORMATTED, flags);
         dcd_tree_handle_t raw = lib->ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, flags);
 
         (void)printf("flags %x: %d %d\n", (unsigned)flags, framed != NULL, raw != NULL);
@@ -47,7 +48,8 @@ static void data_no_decoder(void)
     (void)feed(framed, 0, 16);
     for (int op = 1; op < 4; op++) {
         say("raw", lib->ocsd_dt_process_data(raw, (ocsd_datapath_op_t)op, 0, 0, NULL, NULL));
-        say("framed", lib->ocsd_dt_process_data(framed, (ocsd_datapath_op_t)op, 0, 0, NULL, NULL));
+        say("framed",
+            lib->ocsd_dt_process_data(framed, (ocsd_datapath_op_t)op, 0, 0, NULL, NULL));
     }
 }
 
@@ -118,7 +120,9 @@ static void create_odd(void)
 
 static void create_every_protocol(void)
 {
-    static const char *const names[] = { "ETMV3", "ETMV4I", "ETMV4D", "PTM", "STM", "ETE", "ITM" };
+    static const char *const names[] = {
+        "ETMV3", "ETMV4I", "ETMV4D", "PTM", "STM", "ETE", "ITM"
+    };
     const uint64_t zeros[32] = { 0 };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -213,9 +217,9 @@ static void feed_slowly(dcd_tree_handle_t tree)
 
     for (unsigned tries = 0; tries < 40 && done < SMALL_TRACE; tries++) {
         uint32_t used = 0;
-        const ocsd_datapath_resp_t answer =
-            lib->ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)done,
-                                      (uint32_t)(SMALL_TRACE - done), small_trace + done, &used);
+        const ocsd_datapath_resp_t answer = lib->ocsd_dt_process_data(
+            tree, OCSD_OP_DATA, (ocsd_trc_index_t)done, (uint32_t)(SMALL_TRACE - done),
+            small_trace + done, &used);
 
         (void)printf("used %u -> %d\n", (unsigned)used, (int)answer);
         done += used;
@@ -268,18 +272,19 @@ static void data_after_wait(void)
         uint32_t used = 0;
 
         say("data", lib->ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)done,
-                                              (uint32_t)(SMALL_TRACE - done), small_trace + done,
-                                              &used));
+                                              (uint32_t)(SMALL_TRACE - done),
+                                              small_trace + done, &used));
         done += used;
     }
 }
 
 static void flags_for_bad_packets(void)
 {
-    static const int flags[] = { OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS, OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS,
-                                 OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS,
-                                 OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS,
-                                 OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS, OCSD_OPFLG_PKTDEC_HALT_BAD_PKTS };
+    static const int flags[] = {
+        OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS, OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS,
+        OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS,   OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS,
+        OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS,  OCSD_OPFLG_PKTDEC_HALT_BAD_PKTS
+    };
 
     next_answer = OCSD_RESP_CONT;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
@@ -290,7 +295,8 @@ static void flags_for_bad_packets(void)
             (void)lib->ocsd_dt_attach_packet_callback(tree, 0x10, OCSD_C_API_CB_PKT_SINK,
                                                       (void *)(uintptr_t)on_packet, NULL);
             (void)lib->ocsd_dt_set_gen_elem_outfn(tree, on_element, NULL);
-            (void)lib->ocsd_dt_add_buffer_mem_acc(tree, 0x1000, OCSD_MEM_SPACE_ANY, small_code, 16);
+            (void)lib->ocsd_dt_add_buffer_mem_acc(tree, 0x1000, OCSD_MEM_SPACE_ANY, small_code,
+                                                  16);
             feed_slowly(tree);
             lib->ocsd_destroy_dcd_tree(tree);
         }

@@ -33,8 +33,11 @@ static size_t put(uint8_t *out, size_t at, const uint8_t *bytes, size_t size)
 /* A-Sync, Trace Info, Trace On, the start in a context, and that the branch was taken, again and again. */
 static size_t make_trace(uint8_t *out, unsigned loops, uint8_t context_id)
 {
-    static const uint8_t head[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00, 0x04 };
-    const uint8_t place[] = { 0x85, 0x00, 0x08, 0x00, 0, 0, 0, 0, 0, 0xb1, context_id, 0, 0, 0 };
+    static const uint8_t head[] = { 0, 0, 0, 0,    0,    0,    0,    0,
+                                    0, 0, 0, 0x80, 0x01, 0x01, 0x00, 0x04 };
+    const uint8_t place[] = {
+        0x85, 0x00, 0x08, 0x00, 0, 0, 0, 0, 0, 0xb1, context_id, 0, 0, 0
+    };
     size_t at = put(out, 0, head, sizeof head);
 
     at = put(out, at, place, sizeof place);
@@ -56,7 +59,8 @@ static dcd_tree_handle_t make_tree(int flags)
     unsigned char id = 0;
 
     CHECK(tree != NULL);
-    CHECK_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, flags, &config, &id), OCSD_OK);
+    CHECK_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, flags, &config, &id),
+             OCSD_OK);
     CHECK_EQ(id, ID);
     return tree;
 }
@@ -91,7 +95,8 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
     return OCSD_RESP_CONT;
 }
 
-static void feed(dcd_tree_handle_t tree, ocsd_trc_index_t index, const uint8_t *bytes, size_t size)
+static void feed(dcd_tree_handle_t tree, ocsd_trc_index_t index, const uint8_t *bytes,
+                 size_t size)
 {
     uint32_t used = 0;
 
@@ -108,8 +113,8 @@ struct reads {
 };
 
 static uint32_t read_code(const void *context, const ocsd_vaddr_t address,
-                          const ocsd_mem_space_acc_t space, const uint8_t id, const uint32_t size,
-                          uint8_t *out)
+                          const ocsd_mem_space_acc_t space, const uint8_t id,
+                          const uint32_t size, uint8_t *out)
 {
     struct reads *reads = (struct reads *)(uintptr_t)context;
     const uint64_t offset = address - START;
@@ -203,7 +208,8 @@ static void memory_is_asked_again_after_a_change(void **state)
     feed(tree, (ocsd_trc_index_t)size, (const uint8_t[]){ 0xf7 }, 1);
     CHECK_EQ(seen.ranges, 3);
     CHECK_EQ(seen.missing, 1);
-    CHECK_EQ(ocsd_dt_add_buffer_mem_acc(tree, START, OCSD_MEM_SPACE_ANY, code, sizeof code), OCSD_OK);
+    CHECK_EQ(ocsd_dt_add_buffer_mem_acc(tree, START, OCSD_MEM_SPACE_ANY, code, sizeof code),
+             OCSD_OK);
     feed(tree, 1000, trace, size);
     CHECK_EQ(seen.ranges, 6);
     ocsd_destroy_dcd_tree(tree);
