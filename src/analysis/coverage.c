@@ -133,8 +133,9 @@ static uint64_t linked(struct tw_coverage *coverage, const struct tw_part *part,
 static void merge(void *context, void *tally, const struct tw_part *whose)
 {
     struct tw_coverage *coverage = context;
-    const struct tw_range_counts *counts = tally;
+    struct tw_range_counts *counts = tally;
 
+    tw_range_counts_settle(counts);
     coverage->totals.executed += counts->instructions + counts->untraced;
     coverage->totals.missing += counts->missing;
     coverage->is_out |= counts->is_out;
