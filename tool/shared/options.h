@@ -94,6 +94,11 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    /* timeline */
+    O_TIME_UNIT,
+    O_MIN_DURATION,
+    O_DEPTH,
+    O_LIMIT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -194,6 +199,8 @@ struct options {
     const char *preset, *unit;
 
     const char *key, *tail_calls;
+    const char *time_unit;
+    struct number min_duration, depth, limit;
 
     const char *explain;
 
