@@ -13,6 +13,7 @@
     COMMAND(decode)           \
     COMMAND(branches)         \
     COMMAND(calls)            \
+    COMMAND(profile)          \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -94,6 +94,11 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    /* profile */
+    O_BY,
+    O_SHOW_UNIT,
+    O_SELF,
+    O_LIMIT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -193,7 +198,8 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
-    const char *key, *tail_calls;
+    const char *key, *tail_calls, *by;
+    struct number limit;
 
     const char *explain;
 
@@ -208,7 +214,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks;
+    bool stacks, self;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 

@@ -381,6 +381,14 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "physical: a tail call takes the place of its caller; logical: it\nstands on it (default: physical; logical for callgrind, pprof, dot)", .offset = AT(tail_calls), .kind = KIND_CHOICE },
     [O_STACKS] = { "stacks", NULL, NULL, "jsonl: every path of calls too", .offset = AT(stacks), .kind = KIND_FLAG },
 
+    [O_BY] = { "by", "KIND", "function|line|address|thread|program|source|stack",
+        "what a row is (default: function); stack: a path of calls", .offset = AT(by), .kind = KIND_CHOICE },
+    [O_SHOW_UNIT] = { "unit", "UNIT", "instructions|cycles|time",
+        "cycles, time: show these too, as far as the trace tells", .offset = AT(unit), .kind = KIND_CHOICE },
+    [O_SELF] = { "self", NULL, NULL,
+        "functions: do not follow calls. No totals, but several times as\nfast, on all threads; \"first\" counts their first instruction", .offset = AT(self), .kind = KIND_FLAG },
+    [O_LIMIT] = { "limit", "N", NULL, "text: no more than N rows", .offset = AT(limit), .kind = KIND_NUMBER },
+
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
 
