@@ -3,6 +3,7 @@
 #ifndef BENCH_SUBJECT_H
 #define BENCH_SUBJECT_H
 
+#include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
 #include "harness.h"

@@ -50,7 +50,7 @@ static void take_src(void *config, uint32_t src)
 
 static void reader_init(void *reader, const void *config)
 {
-    tw_ntrace_codec_init(reader, config);
+    tw_ntrace_reader_init(reader, config);
 }
 
 static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
@@ -67,7 +67,7 @@ static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
 
 static void reader_lost(void *reader)
 {
-    tw_ntrace_codec_lose(reader);
+    tw_ntrace_reader_lost(reader);
 }
 
 static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
@@ -92,7 +92,7 @@ const struct tw_protocol tw_ntrace = {
     .title = "RISC-V N-Trace",
     .flags = TW_PROTOCOL_FOLLOWS,
     .config_size = sizeof(struct tw_ntrace_config),
-    .reader_size = sizeof(struct tw_ntrace_codec),
+    .reader_size = sizeof(struct tw_ntrace_reader),
     .decoder_size = sizeof(struct tw_ntrace_decoder),
     .packet_size = sizeof(struct tw_ntrace_packet),
     .packet_max = TW_NTRACE_PACKET_MAX,
@@ -116,4 +116,9 @@ const struct tw_protocol tw_ntrace = {
     .decode = tw_ntrace_decode,
     .end = tw_ntrace_end,
     .decoder_reset = tw_ntrace_decoder_reset,
+    .state = tw_ntrace_state,
+    .split = tw_ntrace_split,
+    .resume = tw_ntrace_resume,
+    .notes = tw_ntrace_notes,
+    .restore = tw_ntrace_restore,
 };

@@ -430,6 +430,45 @@ TW_INLINE void run_plain(struct tw_stage *stage, const bool by_count)
     decoder->last = 0;
 }
 
+bool tw_ntrace_walk_direct(struct tw_stage *stage)
+{
+    struct tw_ntrace_decoder *decoder = stage->decoder;
+    const struct tw_block *const blocks = stage->follow->blocks->blocks;
+    struct tw_element *out = stage->out;
+    struct tw_element *const limit =
+        stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
+    const uint64_t index = stage->index;
+    uint64_t left = decoder->packet.icnt;
+    uint32_t at = decoder->at;
+
+    while (tw_block_is_plain(at) && out < limit) {
+        const struct tw_block *block = &blocks[at];
+        const uint32_t units = block->length / 2;
+        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+        const bool is_last = units == left;
+        const uint32_t next = block->next[is_last];
+
+        if (TW_UNLIKELY(units > left || !tw_block_is_plain(next)))
+            break;
+        tw_follow_emit(out++, block, is_last | (branches ^ 1), index);
+        if (TW_UNLIKELY(is_link(block)))
+            push(decoder, end_of(block));
+        left -= units;
+        at = next;
+        if (is_last)
+            break;
+    }
+    stage->out = out;
+    if (at != decoder->at) { /* else it is where it was, or in a loop of one block */
+        decoder->at = at;
+        decoder->pc = blocks[at].start;
+    }
+    if (TW_LIKELY(left == 0 && decoder->packet.icnt))
+        return true;
+    decoder->way = (struct tw_ntrace_way){ .left = left };
+    return false;
+}
+
 static enum tw_ntrace_walk walk_units(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
