@@ -31,8 +31,8 @@ static void list(const struct tw_etmv3_config *config, const uint8_t *data, size
         if (tw_etmv3_read(&reader, &packet, data + at, size - at, true) != TW_OK ||
             packet.base.size == 0 || packet.base.size > size - at)
             abort();
-        tw_etmv3_print(&text, &packet);
-        tw_etmv3_json(&text, &packet);
+        tw_protocol_print(&text, &tw_etmv3, &packet);
+        tw_protocol_json(&text, &tw_etmv3, &packet);
         if (tw_etmv3_type_is_bad(packet.base.type) || packet.base.type == TW_ETMV3_NOT_SYNC ||
             packet.has_reserved)
             continue;

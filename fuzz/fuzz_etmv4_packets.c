@@ -46,9 +46,9 @@ static void check_packet(struct tw_etmv4_reader *reader, const struct tw_etmv4_p
     size_t size = sizeof out;
     const enum tw_status status = tw_etmv4_write(reader, out, &size, packet);
 
-    tw_etmv4_json(&text, packet);
+    tw_protocol_json(&text, &tw_etmv4, packet);
     tw_text_clear(&text);
-    tw_etmv4_print(&text, packet);
+    tw_protocol_print(&text, &tw_etmv4, packet);
     if (tw_etmv4_type_is_bad(packet->base.type) || packet->base.type == TW_ETMV4_NOT_SYNC ||
         packet->base.type == TW_ETMV4_DATA) {
         require(status == TW_E_ARGUMENT);

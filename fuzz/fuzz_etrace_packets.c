@@ -15,7 +15,7 @@ static void describe(char *line, size_t room, const struct tw_etrace_packet *pac
 {
     struct tw_text text = tw_text_in(line, room);
 
-    tw_etrace_print(&text, packet);
+    tw_protocol_print(&text, &tw_etrace, packet);
     require(!text.failed);
 }
 

@@ -8,7 +8,7 @@
 
 #include "itm/packet.h"
 
-enum { ROOM = 3, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
+enum { ROOM = TW_SWTRACE_MOST + 2, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
 
 static void require(bool is_true)
 {
@@ -92,9 +92,9 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
 
         require(tw_itm.read(&reader, &packet, data + at, size - at, true) == TW_OK);
         require(packet.base.size > 0 && packet.base.size <= size - at);
-        tw_itm.print(&text, &packet);
+        tw_protocol_print(&text, &tw_itm, &packet);
         tw_text_clear(&text);
-        tw_itm.json(&text, &packet);
+        tw_protocol_json(&text, &tw_itm, &packet);
         if (!tw_kind_is_understood(tw_type_kind(&tw_itm, packet.base.type))) {
             require(tw_itm.write(NULL, bytes, &count, &packet) == TW_E_ARGUMENT);
             *is_whole = false;

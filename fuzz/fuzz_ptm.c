@@ -31,8 +31,8 @@ static void list(const struct tw_ptm_config *config, const uint8_t *data, size_t
         if (tw_ptm_read(&reader, &packet, data + at, size - at, true) != TW_OK ||
             packet.base.size == 0 || packet.base.size > size - at)
             abort();
-        tw_ptm_print(&text, &packet);
-        tw_ptm_json(&text, &packet);
+        tw_protocol_print(&text, &tw_ptm, &packet);
+        tw_protocol_json(&text, &tw_ptm, &packet);
         if (tw_ptm_type_is_bad(packet.base.type) || packet.base.type == TW_PTM_NOT_SYNC ||
             packet.has_reserved)
             continue;

@@ -8,7 +8,7 @@
 
 #include "stm/packet.h"
 
-enum { ROOM = 3, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
+enum { ROOM = TW_SWTRACE_MOST + 2, ROOM_MOST = 16, SLACK = 64, SIZE_MOST = 4096 };
 
 static void require(bool is_true)
 {
@@ -92,9 +92,9 @@ static size_t recode(uint8_t *out, size_t room, const void *config, const uint8_
         require(tw_stm.read(&reader, &packet, data + at, size - at, true) == TW_OK);
         require(packet.nibbles > 0 && packet.base.size <= size - at);
         require(nibble == 2 * at + packet.base.skip_bits / 4);
-        tw_stm.print(&text, &packet);
+        tw_protocol_print(&text, &tw_stm, &packet);
         tw_text_clear(&text);
-        tw_stm.json(&text, &packet);
+        tw_protocol_json(&text, &tw_stm, &packet);
         left = room - written;
         if (!tw_kind_is_understood(tw_type_kind(&tw_stm, packet.base.type))) {
             require(tw_stm.write(&writer, out + written, &left, &packet) == TW_E_ARGUMENT);

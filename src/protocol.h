@@ -4,6 +4,7 @@
 #define PROTOCOL_H
 
 #include <trackway/frame.h>
+#include <trackway/members.h>
 #include <trackway/protocol.h>
 #include <trackway/types.h>
 
@@ -80,6 +81,14 @@ struct tw_packet_type {
     uint8_t kind; /* enum tw_packet_kind */
 };
 
+/* Members of lines: all that there may be, and how those of one packet are put together. */
+struct tw_member_table {
+    const struct tw_member_type *rows;
+    unsigned count;
+    void (*put)(struct tw_members *out, const struct tw_protocol *protocol, const void *packet);
+    const struct tw_member_table *more; /* rows that `put` takes from elsewhere; or NULL */
+};
+
 struct tw_protocol {
     const char *name;  /* as typed on the command line */
     const char *title; /* for people */
@@ -127,9 +136,8 @@ struct tw_protocol {
     void (*reader_lost)(void *reader);
     /* Packet to bytes; *size is room in, bytes written out. */
     enum tw_status (*write)(void *writer, uint8_t *out, size_t *size, const void *packet);
-    void (*print)(struct tw_text *out, const void *packet);
-    /* The members after "b" of the packet's JSON line: `,"key":value...`. */
-    void (*json)(struct tw_text *out, const void *packet);
+    /* What its packets' lines say after the type and the bytes. */
+    const struct tw_member_table *members;
     /* Optional: bytes of the packet before its payload, which "b" leaves out. */
     size_t (*header_size)(const void *packet);
     const struct tw_packet_type *types; /* by number; NULL: the two functions tell */
@@ -218,6 +226,12 @@ static inline unsigned tw_note(struct tw_index_note *note, unsigned kind, uint64
     note->value = value;
     return 1;
 }
+
+/* A packet as words ("ATOM EEN"), and its members as a JSON object. */
+void tw_protocol_print(struct tw_text *out, const struct tw_protocol *protocol,
+                       const void *packet);
+void tw_protocol_json(struct tw_text *out, const struct tw_protocol *protocol,
+                      const void *packet);
 
 /* Every protocol of the library, NULL at the end; and by name (NULL: there is none). */
 extern const struct tw_protocol *const tw_protocols[];

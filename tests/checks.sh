@@ -69,6 +69,29 @@ mkdir -p "$work/tree/docs/man"
 printf '.TH A 3\n.SH NAME\na \\- b\n.PP\ntw_a_do\n' >"$work/tree/docs/man/a.3"
 expect 'a function with a page' 0 '' scripts/check-manpages "$work/tree"
 
+# abi NAME STATUS TEXT SED: a released list and headers that were changed since.
+abi() {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/docs"
+    cp -r include "$work/tree"
+    sed '1s/ not released//' docs/abi.txt >"$work/tree/docs/abi.txt"
+    sed -i "$4" "$work"/tree/include/trackway/*.h
+    expect "$1" "$2" "$3" scripts/abi --check "$work/tree"
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    abi 'the interface as it was' 0 '' ''
+    abi 'a function more' 0 '' 's/^TW_API unsigned tw_version_number/TW_API int tw_new(void);\n&/'
+    abi 'a function less' 1 'gone: function tw_version_number' '/tw_version_number/d'
+    abi 'another parameter' 1 'changed: function tw_tree_free' 's/tw_tree_free(struct tw_tree \*tree)/tw_tree_free(struct tw_tree *tree, int how)/'
+    abi 'a struct with its size grows' 0 '' 's/^    uint8_t id; \/\* trace ID \*\//&\n    uint64_t more;/'
+    abi 'a member is put in before' 1 'changed: member tw_batch.count' 's/^    size_t room;/    size_t more, room;/'
+    abi 'a struct without its size grows' 1 'changed: struct tw_element 32' 's/^struct tw_element {/&\n    uint64_t more;/'
+    abi 'a constant more' 0 '' 's/^    TW_ELEMENT_TYPES/    TW_ELEMENT_NEW,\n&/'
+    abi 'a constant is put in before' 1 'changed: constant TW_ELEMENT_ERROR' 's/^    TW_ELEMENT_ERROR,/    TW_ELEMENT_NEW,\n&/'
+    abi 'bits of another width' 1 'changed: member tw_element.last_kind' 's/last_kind : 3/last_kind : 2/; s/last_size : 2/last_size : 3/'
+    abi 'another soname' 1 'new: function tw_new' 's/TW_VERSION_MINOR 2/TW_VERSION_MINOR 3/; s/^TW_API unsigned tw_version_number/TW_API int tw_new(void);\n&/'
+fi
+
 # count LOG: counts one log of "ctest -V"
 count() { rm -f "$work/totals"; printf '%b' "$1" | scripts/count-tests "$work/totals" && cat "$work/totals"; }
 expect 'cmocka totals' 0 '7 0 2' count '1: [  PASSED  ] 7 test(s).\n1: [  SKIPPED ] 2 test(s), listed below:\n1/1 Test #1: a ....   Passed    0.0 sec\n'

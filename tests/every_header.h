@@ -1,205 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every header with every kind of payload: one packet at a time, in batches, cut at any byte, passed
-   over for an index, and as elements, fed whole and byte by byte.  All must say the same.  For the
-   tests of protocols. */
+   over for an index, written again, and as elements, fed whole and byte by byte.  All must say the
+   same.  For the tests of protocols. */
 #ifndef TRACKWAY_TESTS_EVERY_HEADER_H
 #define TRACKWAY_TESTS_EVERY_HEADER_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <trackway/experimental.h>
-#include <trackway/trackway.h>
-
-#include "protocol.h"
-
-enum {
-    EVERY_PAYLOAD = 32,
-    EVERY_SIZE = 512,
-    EVERY_ROOM = 24,
-    EVERY_LINE = 4 * EVERY_SIZE + 2000,
-    EVERY_REGISTERS = 24,
-    EVERY_MEMORY = 0x10000, /* bytes of code */
-};
-
-/* A row: a configuration, and bytes that bring a decoder into sync. */
-struct every_setup {
-    const char *name;
-    const char *protocol, *core;
-    const char *registers; /* "NAME=VALUE NAME=VALUE ..."; may be NULL */
-    const char *text;      /* the configuration of protocols that have no registers */
-    const char *start;     /* hexadecimal */
-    const char *code;      /* hexadecimal: the program, repeated over the first 64 KiB */
-    uint8_t filler; /* type of packets whose runs may be cut anywhere; 0: there is none */
-};
-
-/* The same in the form that the library takes. */
-struct every_source {
-    const struct every_setup *setup;
-    struct tw_register registers[EVERY_REGISTERS];
-    char names[1000];
-    size_t register_count;
-    uint8_t start[EVERY_SIZE], code[256];
-    size_t start_size, code_size;
-};
-
-static inline size_t every_hex(uint8_t *out, const char *text)
-{
-    size_t size = 0;
-    char *end;
-
-    for (; text && *text; text = end) {
-        out[size++] = (uint8_t)strtoul(text, &end, 16);
-        while (*end == ' ')
-            end++;
-    }
-    return size;
-}
-
-static inline void every_source_open(struct every_source *source,
-                                     const struct every_setup *setup)
-{
-    *source = (struct every_source){ .setup = setup };
-    source->start_size = every_hex(source->start, setup->start);
-    source->code_size = every_hex(source->code, setup->code);
-    if (!setup->registers)
-        return;
-    assert_true(strlen(setup->registers) < sizeof source->names);
-    memcpy(source->names, setup->registers, strlen(setup->registers) + 1);
-    for (char *word = strtok(source->names, " "); word; word = strtok(NULL, " ")) {
-        struct tw_register *to = &source->registers[source->register_count++];
-
-        assert_true(source->register_count <= EVERY_REGISTERS);
-        to->name = word;
-        to->value = strtoull(strchr(word, '=') + 1, NULL, 0);
-        *strchr(word, '=') = 0;
-    }
-}
-
-struct every_text {
-    char *chars;
-    size_t size, room;
-};
-
-/* A reader with all that it needs, for any protocol. */
-struct every_reader {
-    const struct tw_protocol *protocol;
-    void *config, *reader, *packets;
-    uint64_t words[TW_INDEX_WORDS];
-    size_t run_at, run_size; /* of bytes before synchronization, or filler: one line for all */
-    uint8_t run_type, filler;
-};
-
-static inline void every_add(struct every_text *text, const char *line)
-{
-    const size_t size = strlen(line);
-
-    if (text->size + size + 2 > text->room) {
-        text->room = 2 * (text->size + size + 2);
-        text->chars = realloc(text->chars, text->room);
-        assert_non_null(text->chars);
-    }
-    memcpy(text->chars + text->size, line, size + 1);
-    text->size += size;
-    text->chars[text->size++] = '\n';
-    text->chars[text->size] = 0;
-}
-
-static inline void every_reader_open(struct every_reader *reader,
-                                     const struct every_source *source)
-{
-    const struct tw_source_info info = { .registers = source->registers,
-                                         .register_count = source->register_count,
-                                         .core_type = source->setup->core,
-                                         .text = source->setup->text,
-                                         .id = 1 };
-    struct tw_fault fault;
-
-    *reader = (struct every_reader){ .protocol = tw_protocol_by_name(source->setup->protocol),
-                                     .filler = source->setup->filler };
-    assert_non_null(reader->protocol);
-    reader->config = calloc(1, reader->protocol->config_size);
-    reader->reader = calloc(1, reader->protocol->reader_size);
-    reader->packets = calloc(EVERY_ROOM, reader->protocol->packet_size);
-    CHECK_EQ(reader->protocol->configure(reader->config, &info, &fault), TW_OK);
-    reader->protocol->reader_init(reader->reader, reader->config);
-}
-
-static inline void every_reader_close(struct every_reader *reader)
-{
-    free(reader->config);
-    free(reader->reader);
-    free(reader->packets);
-}
-
-static inline size_t every_taken(const struct tw_packet *packet)
-{
-    return packet->size - (packet->spare_bits != 0);
-}
-
-static inline void every_end_run(struct every_reader *reader, struct every_text *out)
-{
-    char line[80];
-
-    if (!reader->run_size)
-        return;
-    (void)snprintf(line, sizeof line, "%s from %zu: %zu bytes",
-                   tw_type_name(reader->protocol, reader->run_type), reader->run_at,
-                   reader->run_size);
-    reader->run_size = 0;
-    every_add(out, line);
-}
-
-/* What a packet is, as text. */
-static inline void every_show(struct every_reader *reader, struct every_text *out,
-                              struct tw_packet *packet, const uint8_t *bytes, size_t at)
-{
-    const struct tw_protocol *protocol = reader->protocol;
-    const unsigned kind = tw_type_kind(protocol, packet->type);
-    const struct tw_packet_view view = { .size = sizeof view,
-                                         .packet = packet,
-                                         .bytes = bytes,
-                                         .protocol = protocol->name,
-                                         .about = protocol,
-                                         .kind = (uint8_t)kind,
-                                         .is_bad = tw_kind_is_bad(kind),
-                                         .is_not_sync = kind == TW_PACKET_NOT_SYNC };
-    char line[EVERY_LINE];
-
-    packet->offset = packet->index = at;
-    packet->id = 1;
-    if (view.is_not_sync || (reader->filler && packet->type == reader->filler)) {
-        if (packet->type != reader->run_type)
-            every_end_run(reader, out);
-        if (!reader->run_size)
-            reader->run_at = at;
-        reader->run_type = packet->type;
-        reader->run_size += every_taken(packet);
-        return;
-    }
-    every_end_run(reader, out);
-    CHECK(tw_packet_json(line, sizeof line, &view) < sizeof line);
-    every_add(out, line);
-}
-
-/* What an index notes of a packet. */
-static inline void every_note(struct every_reader *reader, struct every_text *out,
-                              const void *packet, size_t at)
-{
-    struct tw_index_note notes[TW_INDEX_NOTES];
-    unsigned count = 0;
-    char line[80];
-
-    if (reader->protocol->notes)
-        count = reader->protocol->notes(reader->words, notes, reader->reader, packet);
-    CHECK(count <= TW_INDEX_NOTES);
-    for (unsigned i = 0; i < count; i++) {
-        (void)snprintf(line, sizeof line, "at %zu: %u, %llu", at, (unsigned)notes[i].kind,
-                       (unsigned long long)notes[i].value);
-        every_add(out, line);
-    }
-}
+#include "every_reader.h"
 
 /* One packet after the other; `piece` more bytes whenever they are asked for.  `bounds`: where
    packets begin, one mark for each byte; may be NULL.  `notes` may be NULL. */
@@ -332,6 +138,75 @@ static inline void every_cut(const struct every_source *source, const uint8_t *b
     every_reader_close(&reader);
 }
 
+/* The members of a packet: its line without place, bytes and what was odd about them. */
+static inline void every_members(char *line, size_t room, const struct tw_protocol *protocol,
+                                 struct tw_packet *packet)
+{
+    static const uint8_t zeros[EVERY_SIZE] = { 0 };
+    const struct tw_packet_view view = { .size = sizeof view,
+                                         .packet = packet,
+                                         .bytes = zeros,
+                                         .protocol = protocol->name,
+                                         .src = TW_NO_SRC,
+                                         .about = protocol };
+    char *from, *to;
+
+    packet->offset = packet->index = 0;
+    packet->id = 1;
+    CHECK(tw_packet_json(line, room, &view) < room);
+    for (unsigned i = 0; i < 2; i++) {
+        static const char *const keys[] = { ",\"b\":\"", ",\"warning\":\"" };
+
+        while ((from = strstr(line, keys[i])) && (to = strchr(from + strlen(keys[i]), '"')))
+            memmove(from, to + 1, strlen(to));
+    }
+}
+
+/* A packet that is written and read again is the same.  Up to the first bytes that are no packet:
+   from there on a reader may know a beginning by what comes behind it. */
+static inline void every_written(const struct every_source *source, const uint8_t *bytes,
+                                 size_t size)
+{
+    char want[EVERY_LINE], got[EVERY_LINE];
+    struct every_reader reader, copy;
+    void *before;
+    size_t at = 0;
+
+    every_reader_open(&reader, source);
+    every_reader_open(&copy, source);
+    before = malloc(reader.protocol->reader_size);
+    while (at < size && reader.protocol->write &&
+           !(reader.protocol->flags & TW_PROTOCOL_BITS)) {
+        struct tw_packet *packet = reader.packets;
+        uint8_t out[EVERY_SIZE];
+        size_t written = EVERY_SIZE / 2;
+        enum tw_status status;
+
+        memcpy(before, reader.reader, reader.protocol->reader_size);
+        memcpy(copy.reader, before, reader.protocol->reader_size);
+        CHECK_EQ(reader.protocol->read(reader.reader, packet, bytes + at, size - at, true),
+                 TW_OK);
+        if (!tw_kind_is_understood(tw_type_kind(reader.protocol, packet->type)))
+            break;
+        at += packet->size;
+        every_members(want, sizeof want, reader.protocol, packet);
+        status = copy.protocol->write(copy.reader, out, &written, packet);
+        if (status == TW_E_ARGUMENT) /* it says more than a packet can */
+            continue;
+        CHECK_EQ(status, TW_OK);
+        memcpy(copy.reader, before, reader.protocol->reader_size);
+        /* With what comes behind, where that tells whether a packet ends. */
+        for (size_t i = at; i < size && written < EVERY_SIZE; i++)
+            out[written++] = bytes[i];
+        CHECK_EQ(copy.protocol->read(copy.reader, copy.packets, out, written, true), TW_OK);
+        every_members(got, sizeof got, copy.protocol, copy.packets);
+        CHECK_TEXT(got, want);
+    }
+    free(before);
+    every_reader_close(&reader);
+    every_reader_close(&copy);
+}
+
 static inline size_t every_memory(void *context, uint8_t *out, const struct tw_view *view,
                                   uint64_t address, size_t size)
 {
@@ -382,6 +257,10 @@ static inline void every_elements(const struct every_source *source, struct ever
             for (size_t i = 0; i < batch.count; i++) {
                 tw_element_json(line, sizeof line, &batch.elements[i], batch.id);
                 every_add(out, line);
+                if (source->shows_text) {
+                    tw_element_text(line, sizeof line, &batch.elements[i], batch.id);
+                    every_add(out, line);
+                }
             }
         CHECK(status > 0);
         if (at + part == size)
@@ -432,6 +311,7 @@ static inline void every_stream(const struct every_source *source, const uint8_t
     every_pass(source, &got, bounds, bytes, size);
     every_same(&got, &notes, "notes, with packets passed over");
     every_cut(source, bytes, size);
+    every_written(source, bytes, size);
     if (number % 2 == 0 || check_scale(10) == 10) { /* the dear part: all of it in full runs */
         const struct tw_tree_config *config = &configs[number / 2 % LENGTH(configs)];
 
@@ -492,17 +372,6 @@ static inline void every_header(void **state)
             every_stream(&source, copy, size, head + (unsigned)kind);
             free(copy);
         }
-}
-
-/* One test for each row. */
-static inline int every_run(struct every_setup *setups, size_t count)
-{
-    struct CMUnitTest tests[32];
-
-    assert_true(count <= LENGTH(tests));
-    for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){ setups[i].name, every_header, NULL, NULL, &setups[i] };
-    return _cmocka_run_group_tests(setups[0].protocol, tests, count, NULL, NULL);
 }
 
 #endif

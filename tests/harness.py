@@ -70,15 +70,18 @@ def equal(got, want, what=""):
 
 
 def main(make=Tool):
-    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose "file.name" holds a NAME."""
+    """usage: run.py PROGRAM [NAME...]: runs the cases, or those whose "file.name" holds a NAME and
+    no !NAME."""
     if len(sys.argv) < 2:
         print(main.__doc__)
         return 2
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    wanted = sys.argv[2:]
+    wanted = [word for word in sys.argv[2:] if not word.startswith("!")]
+    unwanted = [word[1:] for word in sys.argv[2:] if word.startswith("!")]
     passed, failed, skipped = 0, [], 0
     for name, function in CASES:
-        if wanted and not any(w in f"{function.__module__}.{name}" for w in wanted):
+        whole = f"{function.__module__}.{name}"
+        if (wanted and not any(w in whole for w in wanted)) or any(w in whole for w in unwanted):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:

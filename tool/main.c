@@ -9,12 +9,8 @@
 #include "shared/interrupt.h"
 #include "shared/options.h"
 
-static const struct command *const commands[] = {
-    &command_info,     &command_frames,         &command_packets,  &command_decode,
-    &command_branches, &command_calls,          &command_coverage, &command_stats,
-    &command_channels, &command_pack,           &command_index,    &command_snapshot,
-    &command_encode,   &command_check_sequence, &command_sim,
-};
+#define COMMAND_ROW(name) &command_##name,
+static const struct command *const commands[] = { EACH_COMMAND(COMMAND_ROW) };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

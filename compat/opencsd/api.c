@@ -134,9 +134,27 @@ ocsd_err_t ocsd_dt_set_gen_elem_outfn(const dcd_tree_handle_t handle, FnTraceEle
         return OCSD_ERR_INVALID_PARAM_VAL;
     for (unsigned id = 0; id < OC_IDS; id++) /* of those that there are now */
         if (tree->channels[id] && tree->channels[id]->is_full) {
-            tree->channels[id]->to.element = pFn;
-            tree->channels[id]->to.element_context = p_context;
+            tree->channels[id]->element = pFn;
+            tree->channels[id]->element_context = p_context;
         }
+    return OCSD_OK;
+}
+
+static ocsd_err_t attach_sink(struct oc_channel *channel, FnDefPktDataIn sink,
+                              const void *context)
+{
+    if (channel->is_full)
+        return OCSD_ERR_INVALID_PARAM_TYPE;
+    channel->packets.to.sink = sink;
+    channel->packets.to.sink_context = context;
+    return OCSD_OK;
+}
+
+static ocsd_err_t attach_monitor(struct oc_channel *channel, FnDefPktDataMon monitor,
+                                 const void *context)
+{
+    channel->packets.to.monitor = monitor;
+    channel->packets.to.monitor_context = context;
     return OCSD_OK;
 }
 
@@ -148,12 +166,15 @@ ocsd_err_t ocsd_dt_attach_packet_callback(const dcd_tree_handle_t handle,
     const struct oc_tree *tree = oc_tree_of(handle);
     struct oc_channel *channel = tree ? oc_tree_channel(tree, CSID) : NULL;
 
-    (void)callback_type;
-    (void)p_fn_pkt_data_in;
-    (void)p_context;
     if (!channel)
         return OCSD_ERR_INVALID_ID;
-    return OCSD_ERR_NO_PROTOCOL;
+    if (callback_type != OCSD_C_API_CB_PKT_SINK && callback_type != OCSD_C_API_CB_PKT_MON)
+        return OCSD_ERR_INVALID_PARAM_VAL;
+    if (channel->protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7)
+        return OCSD_ERR_NO_PROTOCOL;
+    if (callback_type == OCSD_C_API_CB_PKT_SINK)
+        return attach_sink(channel, (FnDefPktDataIn)(uintptr_t)p_fn_pkt_data_in, p_context);
+    return attach_monitor(channel, (FnDefPktDataMon)(uintptr_t)p_fn_pkt_data_in, p_context);
 }
 
 ocsd_err_t ocsd_dt_get_decode_stats(const dcd_tree_handle_t handle, const unsigned char CSID,
@@ -168,7 +189,7 @@ ocsd_err_t ocsd_dt_get_decode_stats(const dcd_tree_handle_t handle, const unsign
     channel->stats.revision = OCSD_STATS_REVISION;
     channel->stats.demux = tree->frames.stats;
     *p_stats_block = &channel->stats;
-    return OCSD_OK;
+    return channel->protocol->has_stats ? OCSD_OK : OCSD_ERR_NOT_INIT;
 }
 
 ocsd_err_t ocsd_dt_reset_decode_stats(const dcd_tree_handle_t handle, const unsigned char CSID)
@@ -329,12 +350,21 @@ ocsd_err_t ocsd_get_last_err(ocsd_trc_index_t *index, uint8_t *chan_id, char *me
 ocsd_err_t ocsd_pkt_str(const ocsd_trace_protocol_t pkt_protocol, const void *p_pkt,
                         char *buffer, const int buffer_size)
 {
-    (void)pkt_protocol;
-    (void)p_pkt;
+    const struct oc_protocol *protocol = oc_protocol_by_number((unsigned)pkt_protocol);
+    struct oc_text text;
+
     if (!buffer || buffer_size < 2)
         return OCSD_ERR_INVALID_PARAM_VAL;
     buffer[0] = 0;
-    return OCSD_ERR_NO_PROTOCOL;
+    if (!p_pkt)
+        return OCSD_ERR_INVALID_PARAM_VAL;
+    if (!protocol ||
+        (protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7))
+        return OCSD_ERR_NO_PROTOCOL;
+    oc_text_start(&text);
+    protocol->text(&text, p_pkt);
+    oc_text_copy(&text, buffer, buffer_size);
+    return OCSD_OK;
 }
 
 ocsd_err_t ocsd_gen_elem_str(const ocsd_generic_trace_elem *p_pkt, char *buffer,
@@ -370,24 +400,42 @@ ocsd_err_t ocsd_dt_set_raw_frame_printer(const dcd_tree_handle_t handle, int fla
 
     if (!tree)
         return OCSD_ERR_NOT_INIT;
-    tree->frames.prints = true;
+    if (!tree->is_framed)
+        return OCSD_ERR_DCDT_NO_FORMATTER;
     tree->frames.flags |=
         (uint32_t)flags & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT);
+    if (tree->frames.prints)
+        return OCSD_ERR_ATTACH_TOO_MANY;
+    tree->frames.prints = true;
+    tree->frames.output = oc_log_output();
     return OCSD_OK;
 }
 
 ocsd_err_t ocsd_dt_set_gen_elem_printer(const dcd_tree_handle_t handle)
 {
-    return oc_tree_of(handle) ? ocsd_dt_set_gen_elem_outfn(handle, oc_print_element, NULL)
-                              : OCSD_ERR_NOT_INIT;
+    struct oc_tree *tree = oc_tree_of(handle);
+
+    if (!tree)
+        return OCSD_ERR_NOT_INIT;
+    oc_output_drop(tree->element_output);
+    tree->element_output = oc_log_output();
+    return ocsd_dt_set_gen_elem_outfn(handle, oc_print_element, tree->element_output);
 }
 
 ocsd_err_t ocsd_dt_set_pkt_protocol_printer(const dcd_tree_handle_t handle, uint8_t cs_id,
                                             int monitor)
 {
-    (void)cs_id;
-    (void)monitor;
-    return oc_tree_of(handle) ? OCSD_ERR_NO_PROTOCOL : OCSD_ERR_NOT_INIT;
+    const struct oc_tree *tree = oc_tree_of(handle);
+    struct oc_channel *channel = tree ? oc_tree_channel(tree, cs_id) : NULL;
+
+    if (!tree)
+        return OCSD_ERR_NOT_INIT;
+    if (!channel)
+        return OCSD_ERR_INVALID_PARAM_VAL;
+    oc_output_drop(channel->printer.output);
+    channel->printer = (struct oc_printer){ channel->protocol, oc_log_output(), cs_id };
+    return monitor ? attach_monitor(channel, oc_print_monitored, &channel->printer)
+                   : attach_sink(channel, oc_print_packet, &channel->printer);
 }
 
 /* ---- Custom decoders */

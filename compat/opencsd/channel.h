@@ -10,17 +10,9 @@
 #include "opencsd/held.h"
 #include "opencsd/log.h"
 #include "opencsd/memory.h"
+#include "opencsd/packets.h"
+#include "opencsd/print.h"
 #include "opencsd/protocol.h"
-
-/* Where elements and packets go; a function that is NULL has no one. */
-struct oc_consumers {
-    FnTraceElemIn element;
-    const void *element_context;
-    FnDefPktDataIn sink;
-    const void *sink_context;
-    FnDefPktDataMon monitor;
-    const void *monitor_context;
-};
 
 enum { OC_SPACES_MAX = 256 };
 
@@ -47,15 +39,24 @@ struct oc_channel {
     bool is_full;             /* packets and elements, else packets alone */
     uint32_t flags;           /* OCSD_OPFLG_... */
     struct oc_source processor, decoder;
-    struct oc_consumers to;
     ocsd_decode_stats_t stats;
 
+    /* Packets. */
     struct oc_held held;
     void *reader;
     void *packet;          /* Trackway's struct */
     bool reader_is_behind; /* it has not seen what is done: elements came without it */
+    struct oc_packets packets;
+    struct oc_printer printer;
+    size_t shared; /* bytes of `held` that the last packet has a part of: none or one */
+    bool is_synced, has_shown_unsynced;
+    bool is_decoding;                    /* what elements start with was seen */
+    enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */
+    ocsd_trc_index_t unsynced_index;     /* ... where it is not that of its first byte */
 
     /* Elements. */
+    FnTraceElemIn element;
+    const void *element_context;
     struct tw_tree *tree;
     struct tw_image *image;
     uint64_t generation; /* of the memory, when the image was last told to ask again */
@@ -67,10 +68,12 @@ struct oc_channel {
     size_t next;
     uint64_t delivered;
     size_t skip; /* elements that were delivered before the tree went back ... */
-    ocsd_datapath_resp_t answer; /* ... and what the client said to the last of them */
-    size_t chunk;                /* bytes that are decoded at once; 0: packet by packet ... */
-    unsigned calm;               /* ... for so many packets so far */
-    bool is_synced, is_ending;
+    ocsd_datapath_resp_t answer;  /* ... and what the client said to the last of them */
+    size_t chunk;                 /* bytes that are decoded at once; 0: packet by packet ... */
+    unsigned calm;                /* ... for so many packets so far */
+    ocsd_trc_index_t index_shift; /* of the packet at work, if it begins inside a byte */
+    bool is_waiting;              /* the client stopped inside what the tree has */
+    bool is_ending;
 };
 
 /* The config struct is that of the protocol.  NULL: no memory. */

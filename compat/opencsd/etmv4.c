@@ -2,7 +2,8 @@
 /* ETMv4 and ETE: configuration and packets. */
 #include <trackway/etmv4.h>
 
-#include "opencsd/protocol.h"
+#include "opencsd/etmv4_packet.h"
+#include "opencsd/unsynced.h"
 
 static void configure_etmv4(struct oc_setup *setup, const void *any)
 {
@@ -10,6 +11,8 @@ static void configure_etmv4(struct oc_setup *setup, const void *any)
 
     setup->id = config->reg_traceidr & 0x7f;
     setup->core = oc_core_name(config->arch_ver, config->core_prof);
+    setup->version = (uint8_t)(config->reg_idr1 >> 4); /* major, minor */
+    setup->is_m_profile = config->core_prof == profile_CortexM;
     oc_setup_add(setup, "TRCIDR0", config->reg_idr0);
     oc_setup_add(setup, "TRCIDR1", config->reg_idr1);
     oc_setup_add(setup, "TRCIDR2", config->reg_idr2);
@@ -29,6 +32,9 @@ static void configure_ete(struct oc_setup *setup, const void *any)
 
     setup->id = config->reg_traceidr & 0x7f;
     setup->core = oc_core_name(config->arch_ver, config->core_prof);
+    setup->version =
+        (uint8_t)((config->reg_devarch >> 8 & 0xf0) | (config->reg_devarch >> 16 & 0xf));
+    setup->is_m_profile = config->core_prof == profile_CortexM;
     oc_setup_add(setup, "TRCIDR0", config->reg_idr0);
     oc_setup_add(setup, "TRCIDR1", config->reg_idr1);
     oc_setup_add(setup, "TRCIDR2", config->reg_idr2);
@@ -77,9 +83,41 @@ static void lose(void *reader)
     tw_etmv4_reader_lost(reader);
 }
 
-static bool is_not_sync(unsigned type)
+static void cut_unsynced(void *any, const uint8_t *bytes, size_t size)
 {
-    return type == TW_ETMV4_NOT_SYNC;
+    struct tw_etmv4_packet *packet = any;
+
+    packet->base.type = TW_ETMV4_INCOMPLETE_EOT;
+    packet->cause = size > 1 ? TW_ETMV4_ASYNC : OC_ETMV4_UNSYNCED;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != 0)
+            packet->cause = OC_ETMV4_UNSYNCED;
+}
+
+static bool complain(struct oc_complaint *complaint, const void *any, const uint8_t *bytes)
+{
+    const struct tw_etmv4_packet *packet = any;
+
+    (void)bytes;
+    *complaint = (struct oc_complaint){ OCSD_ERR_SEV_ERROR, OCSD_ERR_INVALID_PCKT_HDR, NULL };
+    return packet->base.type == TW_ETMV4_RESERVED || packet->base.type == TW_ETMV4_RESERVED_CFG;
+}
+
+static bool complain_decoding(struct oc_complaint *complaint, const void *any,
+                              const uint8_t *bytes)
+{
+    const struct tw_etmv4_packet *packet = any;
+
+    (void)bytes;
+    *complaint = (struct oc_complaint){ OCSD_ERR_SEV_WARN, OCSD_ERR_BAD_DECODE_PKT,
+                                        "Unknown packet type." };
+    if (packet->base.type == TW_ETMV4_BAD_SEQUENCE)
+        complaint->message = "Bad byte sequence in packet.";
+    else if (packet->base.type == TW_ETMV4_BAD_TRACEMODE)
+        complaint->message = "Invalid packet type for trace mode.";
+    else if (packet->base.type == TW_ETMV4_RESERVED)
+        complaint->message = "Reserved packet header";
+    return true;
 }
 
 static const uint8_t sync[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80 };
@@ -101,7 +139,21 @@ const struct oc_protocol oc_etmv4 = {
     .read = read,
     .reader_lost = lose,
     .is_bad = tw_etmv4_type_is_bad,
-    .is_not_sync = is_not_sync,
+    .not_sync = TW_ETMV4_NOT_SYNC,
+    .bad_sequence = TW_ETMV4_BAD_SEQUENCE,
+    .async = TW_ETMV4_ASYNC,
+    .start = TW_ETMV4_TRACE_INFO,
+    .state_size = sizeof(struct oc_etmv4_state),
+    .state_init = oc_etmv4_init,
+    .state_reset = oc_etmv4_reset,
+    .fill = oc_etmv4_fill,
+    .shown = oc_etmv4_shown,
+    .text = oc_etmv4_text,
+    .unsynced = oc_unsynced_etmv4,
+    .cut_unsynced = cut_unsynced,
+    .has_stats = true,
+    .complain = complain,
+    .complain_decoding = complain_decoding,
 };
 
 const struct oc_protocol oc_ete = {
@@ -121,5 +173,19 @@ const struct oc_protocol oc_ete = {
     .read = read,
     .reader_lost = lose,
     .is_bad = tw_etmv4_type_is_bad,
-    .is_not_sync = is_not_sync,
+    .not_sync = TW_ETMV4_NOT_SYNC,
+    .bad_sequence = TW_ETMV4_BAD_SEQUENCE,
+    .async = TW_ETMV4_ASYNC,
+    .start = TW_ETMV4_TRACE_INFO,
+    .state_size = sizeof(struct oc_etmv4_state),
+    .state_init = oc_etmv4_init,
+    .state_reset = oc_etmv4_reset,
+    .fill = oc_etmv4_fill,
+    .shown = oc_etmv4_shown,
+    .text = oc_etmv4_text,
+    .unsynced = oc_unsynced_etmv4,
+    .cut_unsynced = cut_unsynced,
+    .has_stats = true,
+    .complain = complain,
+    .complain_decoding = complain_decoding,
 };

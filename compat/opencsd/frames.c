@@ -95,7 +95,9 @@ static void pass_over(struct oc_frames *frames, const struct oc_piece *piece)
 static void print_piece(const struct oc_frames *frames, const struct oc_piece *piece)
 {
     if (frames->prints && frames->flags & OCSD_DFRMTR_UNPACKED_RAW_OUT)
-        oc_print_frame(piece->index, OCSD_FRM_ID_DATA, piece->id, piece->bytes, piece->size);
+        oc_print_frame(frames->output,
+                       &(struct oc_raw){ OCSD_FRM_ID_DATA, piece->index, piece->id,
+                                         piece->bytes, piece->size });
 }
 
 /* The pieces of the frame, until a decoder stops it. */
@@ -129,23 +131,32 @@ static void output(struct oc_tree *tree, struct block *block)
     }
 }
 
+/* Where the ID of the bytes at `at` was named: at an ID byte, or with the frame. */
+static unsigned named_at(const uint8_t *frame, unsigned at, uint8_t id)
+{
+    unsigned named = (at - 1) & ~1u;
+
+    while (at && named && !(frame[named] & 1 && frame[named] >> 1 == id))
+        named -= 2;
+    return at ? named : 0;
+}
+
 /* The frame as pieces.  What goes on in the same ID is one piece, also over an ID byte that names it
-   again; a piece has the index of the ID byte that began it, or of the frame. */
+   again; a piece has the index of the place where its ID was named. */
 static void unpack(struct oc_frames *frames)
 {
     struct tw_frame_cut cuts[TW_FRAME_CUTS];
     uint8_t bytes[TW_FRAME_SIZE];
     uint8_t id = frames->id == OCSD_BAD_CS_SRC_ID ? TW_ID_UNKNOWN : frames->id;
     const unsigned count = tw_frame_split(cuts, bytes, &id, frames->frame);
-    unsigned made = 0, data = 0, end = 0;
+    unsigned made = 0, data = 0;
 
     for (unsigned i = 0; i < count; i++) {
         const uint8_t whose = cuts[i].id == TW_ID_UNKNOWN ? OCSD_BAD_CS_SRC_ID : cuts[i].id;
         struct oc_piece *piece = &frames->pieces[made ? made - 1 : 0];
 
         if (!made || piece->id != whose) {
-            /* A byte of the old ID may stand between the ID byte and its first byte. */
-            const unsigned named = made ? cuts[i].at - (cuts[i].at == end ? 2u : 1u) : 0;
+            const unsigned named = made ? named_at(frames->frame, cuts[i].at, whose) : 0;
 
             piece = &frames->pieces[made++];
             *piece = (struct oc_piece){ .id = whose, .index = frames->frame_index + named };
@@ -153,7 +164,6 @@ static void unpack(struct oc_frames *frames)
         memcpy(piece->bytes + piece->size, bytes + cuts[i].at, cuts[i].size);
         piece->size = (uint8_t)(piece->size + cuts[i].size);
         data += cuts[i].size;
-        end = (unsigned)cuts[i].at + cuts[i].size;
     }
     frames->piece_count = made;
     frames->next = 0;
@@ -207,7 +217,8 @@ static bool pass_barriers(struct oc_tree *tree, struct block *block, uint32_t *p
     }
     if (frames->prints &&
         frames->flags & (OCSD_DFRMTR_PACKED_RAW_OUT | OCSD_DFRMTR_UNPACKED_RAW_OUT))
-        oc_print_frame(frames->index, OCSD_FRM_FSYNC, 0, at, *passed);
+        oc_print_frame(frames->output,
+                       &(struct oc_raw){ OCSD_FRM_FSYNC, frames->index, 0, at, *passed });
     return *passed % TW_FRAME_SIZE == 0;
 }
 
@@ -302,7 +313,8 @@ static bool extract(struct oc_tree *tree, struct block *block)
         return false;
     }
     if (frames->prints && frames->flags & OCSD_DFRMTR_PACKED_RAW_OUT)
-        oc_print_frame(frames->index, OCSD_FRM_PACKED, 0, block->data + block->done, taken);
+        oc_print_frame(frames->output, &(struct oc_raw){ OCSD_FRM_PACKED, frames->index, 0,
+                                                         block->data + block->done, taken });
     block->done += taken;
     frames->index += taken;
     frames->stats.frame_bytes += syncs;

@@ -23,7 +23,8 @@ struct oc_frames {
     uint32_t flags; /* OCSD_DFRMTR_... */
     struct oc_source log;
     ocsd_demux_stats_t stats;
-    bool prints; /* raw frames */
+    bool prints; /* raw frames, to `output` */
+    struct oc_output *output;
 
     bool has_data, is_synced;
     bool has_half_sync; /* the first half of an FSYNC ended the last block */

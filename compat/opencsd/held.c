@@ -7,7 +7,7 @@
 
 void oc_held_free(struct oc_held *held)
 {
-    free(held->bytes);
+    free(held->memory);
     free(held->runs);
 }
 
@@ -38,13 +38,29 @@ static bool follows_on(const struct oc_held *held, uint64_t index)
     return index - last->index == held->offset + held->size - last->at;
 }
 
+/* Room for `more` bytes behind those that are there. */
+static bool make_room(struct oc_held *held, size_t more)
+{
+    const size_t front = held->memory ? (size_t)(held->bytes - held->memory) : 0;
+    void *memory = held->memory;
+
+    if (front + held->size + more <= held->room)
+        return true;
+    if (held->size)
+        memmove(held->memory, held->bytes, held->size);
+    held->bytes = held->memory;
+    /* Twice what is held, so that it is moved seldom. */
+    if (!grow(&memory, &held->room, 2 * held->size + more, 1))
+        return false;
+    held->bytes = held->memory = memory;
+    return true;
+}
+
 bool oc_held_add(struct oc_held *held, uint64_t index, const uint8_t *bytes, size_t size)
 {
-    void *memory = held->bytes;
-    const bool has_bytes = grow(&memory, &held->room, held->size + size, 1);
+    void *memory;
 
-    held->bytes = memory;
-    if (!has_bytes)
+    if (!make_room(held, size))
         return false;
     if (!held->size)
         held->run_count = 0;
@@ -69,9 +85,11 @@ void oc_held_drop(struct oc_held *held, size_t size)
 
     if (!size)
         return;
-    memmove(held->bytes, held->bytes + size, held->size - size);
+    held->bytes += size;
     held->size -= size;
     held->offset += size;
+    if (!held->size)
+        held->bytes = held->memory;
     while (done + 1 < held->run_count && held->runs[done + 1].at <= held->offset)
         done++;
     held->run_count -= done;

@@ -15,7 +15,10 @@ struct oc_run {
 struct oc_held {
     uint64_t offset; /* in the stream, of bytes[0] */
     uint8_t *bytes;
-    size_t size, room;
+    size_t size;
+    uint8_t
+        *memory; /* bytes are somewhere inside: what is dropped in front is not moved at once */
+    size_t room;
     struct oc_run *runs; /* the first one covers bytes[0], or what comes next */
     size_t run_count, run_room;
 };

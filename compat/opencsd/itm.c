@@ -3,7 +3,7 @@
 #include <trackway/itm.h>
 
 #include "opencsd/itm/trc_pkt_types_itm.h"
-#include "opencsd/protocol.h"
+#include "opencsd/stm_packet.h"
 
 enum { PROTOCOL_ITM_1_7 = 7 };
 
@@ -49,11 +49,6 @@ static bool is_bad(unsigned type)
            type == TW_ITM_PACKET_INCOMPLETE;
 }
 
-static bool is_not_sync(unsigned type)
-{
-    return type == TW_ITM_PACKET_NOT_SYNC;
-}
-
 const struct oc_protocol oc_itm = {
     .name = "ITM",
     .number = PROTOCOL_ITM_1_7,
@@ -67,5 +62,12 @@ const struct oc_protocol oc_itm = {
     .read = read,
     .reader_lost = lose,
     .is_bad = is_bad,
-    .is_not_sync = is_not_sync,
+    .not_sync = TW_ITM_PACKET_NOT_SYNC,
+    .bad_sequence = TW_ITM_PACKET_BAD_SEQUENCE,
+    .async = TW_ITM_PACKET_ASYNC,
+    .state_size = sizeof(ocsd_itm_pkt),
+    .state_init = oc_itm_init,
+    .state_reset = oc_itm_reset,
+    .fill = oc_itm_fill,
+    .text = oc_itm_text,
 };

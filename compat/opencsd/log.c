@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The log of the whole process.  One lock guards it; callbacks are called without the lock. */
+/* The log of the whole process. */
 #include "opencsd/log.h"
 
 #include <inttypes.h>
@@ -11,76 +11,34 @@
 #include "opencsd/settings.h"
 #include "opencsd/text.h"
 
-enum { OUT_CALLBACK = 0x8, MESSAGE_MAX = 512 };
-
-static const char default_file[] = "ocsd_trace_decode.log";
+enum { MESSAGE_MAX = 512 };
 
 static struct {
     pthread_mutex_t lock;
     ocsd_err_severity_t verbosity;
-    bool has_output;
-    int flags; /* C_API_MSGLOGOUT_FLG_..., OUT_CALLBACK */
-    char *file_name;
-    FILE *file;
-    const void *tree; /* whose callback it is */
-    const void *context;
-    FnDefLoggerPrintStrCB print;
+    struct oc_output *output; /* NULL: none */
 
     bool has_last;
     struct oc_error last;
     char last_message[MESSAGE_MAX];
-} output = { .lock = PTHREAD_MUTEX_INITIALIZER, .verbosity = OCSD_ERR_SEV_ERROR };
+} journal = { .lock = PTHREAD_MUTEX_INITIALIZER, .verbosity = OCSD_ERR_SEV_ERROR };
 
-/* ---- Lines */
-
-static void write_file(const char *line)
+struct oc_output *oc_log_output(void)
 {
-    if (!output.file)
-        output.file = fopen(output.file_name ? output.file_name : default_file, "a");
-    if (!output.file)
-        return;
-    (void)fputs(line, output.file);
-    (void)fflush(output.file);
-}
+    struct oc_output *output;
 
-static void write_line(const char *line)
-{
-    FnDefLoggerPrintStrCB print = NULL;
-    const void *context = NULL;
-
-    (void)pthread_mutex_lock(&output.lock);
-    if (output.has_output) {
-        if (output.flags & C_API_MSGLOGOUT_FLG_STDOUT) {
-            (void)fputs(line, stdout);
-            (void)fflush(stdout);
-        }
-        if (output.flags & C_API_MSGLOGOUT_FLG_STDERR)
-            (void)fputs(line, stderr);
-        if (output.flags & C_API_MSGLOGOUT_FLG_FILE)
-            write_file(line);
-        if (output.flags & OUT_CALLBACK) {
-            print = output.print;
-            context = output.context;
-        }
-    }
-    (void)pthread_mutex_unlock(&output.lock);
-    if (print)
-        print(context, line, (int)strlen(line));
+    (void)pthread_mutex_lock(&journal.lock);
+    output = oc_output_hold(journal.output);
+    (void)pthread_mutex_unlock(&journal.lock);
+    return output;
 }
 
 void oc_log_line(const char *line)
 {
-    write_line(line);
-}
+    struct oc_output *output = oc_log_output();
 
-bool oc_log_is_open(void)
-{
-    bool is_open;
-
-    (void)pthread_mutex_lock(&output.lock);
-    is_open = output.has_output && output.flags;
-    (void)pthread_mutex_unlock(&output.lock);
-    return is_open;
+    oc_output_write(output, line);
+    oc_output_drop(output);
 }
 
 /* ---- Errors as text */
@@ -197,9 +155,9 @@ void oc_source_start(struct oc_source *source, const char *name, int number)
         (void)snprintf(source->name, sizeof source->name, "%s", name);
     else
         (void)snprintf(source->name, sizeof source->name, "%s_%04d", name, number);
-    (void)pthread_mutex_lock(&output.lock);
-    source->verbosity = output.verbosity;
-    (void)pthread_mutex_unlock(&output.lock);
+    (void)pthread_mutex_lock(&journal.lock);
+    source->verbosity = journal.verbosity;
+    (void)pthread_mutex_unlock(&journal.lock);
     source->is_logging = true;
 }
 
@@ -208,10 +166,10 @@ static bool is_wanted(const struct oc_source *source, ocsd_err_severity_t severi
 {
     bool is_wanted;
 
-    (void)pthread_mutex_lock(&output.lock);
+    (void)pthread_mutex_lock(&journal.lock);
     is_wanted =
-        source->is_logging && severity <= source->verbosity && severity <= output.verbosity;
-    (void)pthread_mutex_unlock(&output.lock);
+        source->is_logging && severity <= source->verbosity && severity <= journal.verbosity;
+    (void)pthread_mutex_unlock(&journal.lock);
     return is_wanted;
 }
 
@@ -224,14 +182,14 @@ void oc_log_error(const struct oc_source *source, const struct oc_error *error)
     oc_text_start(&text);
     oc_text_add(&text, "%s : ", source->name);
     describe_error(&text, error);
-    write_line(text.text);
-    (void)pthread_mutex_lock(&output.lock);
-    output.has_last = true;
-    output.last = *error;
-    output.last.message = output.last_message;
-    (void)snprintf(output.last_message, sizeof output.last_message, "%s",
+    oc_log_line(text.text);
+    (void)pthread_mutex_lock(&journal.lock);
+    journal.has_last = true;
+    journal.last = *error;
+    journal.last.message = journal.last_message;
+    (void)snprintf(journal.last_message, sizeof journal.last_message, "%s",
                    error->message ? error->message : "");
-    (void)pthread_mutex_unlock(&output.lock);
+    (void)pthread_mutex_unlock(&journal.lock);
 }
 
 void oc_log_message(const struct oc_source *source, ocsd_err_severity_t severity,
@@ -243,82 +201,48 @@ void oc_log_message(const struct oc_source *source, ocsd_err_severity_t severity
         return;
     oc_text_start(&text);
     oc_text_add(&text, "%s : %s", source->name, message);
-    write_line(text.text);
+    oc_log_line(text.text);
 }
 
 /* ---- What clients ask for */
 
 ocsd_err_t oc_log_init(ocsd_err_severity_t verbosity, bool has_output)
 {
-    (void)pthread_mutex_lock(&output.lock);
-    output.verbosity = verbosity;
-    if (has_output) { /* a new one */
-        if (output.file)
-            (void)fclose(output.file);
-        free(output.file_name);
-        output.file = NULL;
-        output.file_name = NULL;
-        output.has_output = true;
-        output.flags = C_API_MSGLOGOUT_FLG_STDERR;
-        output.tree = output.context = NULL;
-        output.print = NULL;
+    struct oc_output *made = has_output ? oc_output_new() : NULL;
+    struct oc_output *old = NULL;
+
+    (void)pthread_mutex_lock(&journal.lock);
+    journal.verbosity = verbosity;
+    if (made) {
+        old = journal.output;
+        journal.output = made;
     }
-    (void)pthread_mutex_unlock(&output.lock);
-    return OCSD_OK;
+    (void)pthread_mutex_unlock(&journal.lock);
+    oc_output_drop(old);
+    return made || !has_output ? OCSD_OK : OCSD_ERR_NOT_INIT;
 }
 
 ocsd_err_t oc_log_set_output(int flags, const char *file)
 {
-    ocsd_err_t result = OCSD_ERR_NOT_INIT;
+    struct oc_output *output = oc_log_output();
 
-    (void)pthread_mutex_lock(&output.lock);
-    if (output.has_output) {
-        result = OCSD_OK;
-        output.flags = flags & C_API_MSGLOGOUT_MASK;
-        if (file) {
-            if (output.file)
-                (void)fclose(output.file);
-            free(output.file_name);
-            output.file = NULL;
-            output.file_name = *file ? malloc(strlen(file) + 1) : NULL;
-            if (output.file_name)
-                memcpy(output.file_name, file, strlen(file) + 1);
-            if (*file)
-                output.flags |= C_API_MSGLOGOUT_FLG_FILE;
-            else
-                output.flags &= ~C_API_MSGLOGOUT_FLG_FILE;
-        }
-    }
-    (void)pthread_mutex_unlock(&output.lock);
-    return result;
+    if (!output)
+        return OCSD_ERR_NOT_INIT;
+    oc_output_set(output, flags, file);
+    oc_output_drop(output);
+    return OCSD_OK;
 }
 
 ocsd_err_t oc_log_set_callback(const void *tree, const void *context,
                                FnDefLoggerPrintStrCB print)
 {
-    ocsd_err_t result = OCSD_ERR_NOT_INIT;
+    struct oc_output *output = oc_log_output();
 
-    (void)pthread_mutex_lock(&output.lock);
-    if (output.has_output) {
-        result = OCSD_OK;
-        output.tree = tree;
-        output.context = context;
-        output.print = print;
-        output.flags |= OUT_CALLBACK;
-    }
-    (void)pthread_mutex_unlock(&output.lock);
-    return result;
-}
-
-void oc_log_forget(const void *tree)
-{
-    (void)pthread_mutex_lock(&output.lock);
-    if (output.tree == tree) {
-        output.tree = output.context = NULL;
-        output.print = NULL;
-        output.flags &= ~OUT_CALLBACK;
-    }
-    (void)pthread_mutex_unlock(&output.lock);
+    if (!output)
+        return OCSD_ERR_NOT_INIT;
+    oc_output_set_callback(output, tree, context, print);
+    oc_output_drop(output);
+    return OCSD_OK;
 }
 
 ocsd_err_t oc_log_last(ocsd_trc_index_t *index, uint8_t *id, char *message, int size)
@@ -327,14 +251,14 @@ ocsd_err_t oc_log_last(ocsd_trc_index_t *index, uint8_t *id, char *message, int 
     char text[MESSAGE_MAX];
     bool has_last;
 
-    (void)pthread_mutex_lock(&output.lock);
-    has_last = output.has_last;
+    (void)pthread_mutex_lock(&journal.lock);
+    has_last = journal.has_last;
     if (has_last) {
-        last = output.last;
-        memcpy(text, output.last_message, sizeof text);
+        last = journal.last;
+        memcpy(text, journal.last_message, sizeof text);
         last.message = text;
     }
-    (void)pthread_mutex_unlock(&output.lock);
+    (void)pthread_mutex_unlock(&journal.lock);
     *index = has_last ? last.index : OCSD_BAD_TRC_INDEX;
     *id = has_last ? last.id : OCSD_BAD_CS_SRC_ID;
     if (has_last)

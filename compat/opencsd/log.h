@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "opencsd/c_api/opencsd_c_api.h"
+#include "opencsd/output.h"
 
 enum { OC_NAME_MAX = 64 };
 
@@ -32,11 +33,8 @@ void oc_log_message(const struct oc_source *source, ocsd_err_severity_t severity
                     const char *message);
 /* A line as it is, whatever the verbosity. */
 void oc_log_line(const char *line);
-/* Whether oc_log_line has anyone to go to. */
-bool oc_log_is_open(void);
-
-/* The tree is gone: its callback is not called any more. */
-void oc_log_forget(const void *tree);
+/* Where the log goes now, for the caller to drop; NULL: nowhere. */
+struct oc_output *oc_log_output(void);
 
 ocsd_err_t oc_log_init(ocsd_err_severity_t verbosity, bool has_output);
 ocsd_err_t oc_log_set_output(int flags, const char *file);

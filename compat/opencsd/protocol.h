@@ -8,6 +8,7 @@
 #include <trackway/types.h>
 
 #include "opencsd/c_api/opencsd_c_api.h"
+#include "opencsd/text.h"
 
 enum { OC_REGISTERS_MAX = 16 };
 
@@ -18,7 +19,38 @@ struct oc_setup {
     struct tw_register registers[OC_REGISTERS_MAX];
     size_t count;
     bool is_unsupported; /* the original decodes no such trace */
+    uint8_t version;     /* ETMv4, ETE: major << 4 | minor */
+    bool is_m_profile;
+    bool has_hyp; /* ETMv3: the virtualization extensions */
 };
+
+/* What is to be done with bytes in front of the first synchronization. */
+enum oc_unsynced_kind {
+    OC_UNSYNCED_WAIT, /* it is not clear yet */
+    OC_UNSYNCED_SKIP, /* `size` bytes are nothing */
+    OC_UNSYNCED_BAD,  /* a packet of `size` bytes that is none */
+    OC_UNSYNCED_SYNC  /* a packet begins */
+};
+
+/* How the index of what follows comes about. */
+enum oc_unsynced_next { OC_NEXT_BYTE, OC_NEXT_BEHIND, OC_NEXT_SAME, OC_NEXT_COUNTED };
+
+struct oc_unsynced {
+    enum oc_unsynced_kind kind;
+    size_t size;
+    enum oc_unsynced_next next;
+};
+
+/* What is said about a bad packet. */
+struct oc_complaint {
+    ocsd_err_severity_t severity;
+    ocsd_err_t code;
+    const char *message; /* NULL: none */
+};
+
+/* False: nothing is said. */
+typedef bool oc_complain_fn(struct oc_complaint *complaint, const void *packet,
+                            const uint8_t *bytes);
 
 struct oc_protocol {
     const char *name;                /* "ETMV4I" */
@@ -39,7 +71,28 @@ struct oc_protocol {
                            bool is_last);
     void (*reader_lost)(void *reader);
     bool (*is_bad)(unsigned type);
-    bool (*is_not_sync)(unsigned type);
+    /* Types of the library: bytes before the first synchronization, a packet that is none, an alignment
+       synchronization, and what decoding starts with. */
+    uint8_t not_sync, bad_sequence, async, start;
+
+    /* Packets as OpenCSD has them: a state goes from packet to packet. */
+    size_t state_size;
+    void (*state_init)(void *state, const struct oc_setup *setup);
+    void (*state_reset)(void *state);
+    void (*fill)(void *state, const void *packet, const uint8_t *bytes);
+    const void *(*shown)(
+        void *state); /* the struct for callbacks; NULL: the state begins with it */
+    void (*text)(struct oc_text *text, const void *shown);
+    /* NULL: bytes in front of the first synchronization are cut as the reader does. */
+    struct oc_unsynced (*unsynced)(const uint8_t *bytes, size_t size);
+    /* Makes the packet of what is left of them at the end; NULL: as the reader does. */
+    void (*cut_unsynced)(void *packet, const uint8_t *bytes, size_t size);
+    bool sinks_each_unsynced; /* the sink gets them all, else the first alone */
+    bool has_stats;           /* the original keeps statistics */
+    bool needs_consumer;    /* packets alone: the original takes no data that nobody looks at */
+    bool is_fatal_when_bad; /* the original stops at bad packets */
+    oc_complain_fn *complain;          /* where packets are all that is made; NULL: never */
+    oc_complain_fn *complain_decoding; /* where elements are made of them */
 };
 
 /* NULL: there is no decoder of that name, or number. */

@@ -2,8 +2,9 @@
 /* PTM: configuration and packets. */
 #include <trackway/ptm.h>
 
-#include "opencsd/protocol.h"
+#include "opencsd/ptm_packet.h"
 #include "opencsd/settings.h"
+#include "opencsd/unsynced.h"
 
 /* perf gives no ETMIDR and no ETMCCER: then those of a Cortex-A15 are taken, without what ETMCR says
    to be off. */
@@ -56,9 +57,14 @@ static void lose(void *reader)
     tw_ptm_reader_lost(reader);
 }
 
-static bool is_not_sync(unsigned type)
+static bool complain(struct oc_complaint *complaint, const void *any, const uint8_t *bytes)
 {
-    return type == TW_PTM_NOT_SYNC;
+    const struct tw_ptm_packet *packet = any;
+
+    (void)bytes;
+    *complaint = (struct oc_complaint){ OCSD_ERR_SEV_ERROR, OCSD_ERR_BAD_PACKET_SEQ,
+                                        "Bad Async packet" };
+    return packet->base.type == TW_PTM_BAD_SEQUENCE;
 }
 
 static const uint8_t sync[] = { 0, 0, 0, 0, 0, 0x80 };
@@ -80,5 +86,16 @@ const struct oc_protocol oc_ptm = {
     .read = read,
     .reader_lost = lose,
     .is_bad = tw_ptm_type_is_bad,
-    .is_not_sync = is_not_sync,
+    .not_sync = TW_PTM_NOT_SYNC,
+    .bad_sequence = TW_PTM_BAD_SEQUENCE,
+    .async = TW_PTM_ASYNC,
+    .start = TW_PTM_ISYNC,
+    .state_size = sizeof(ocsd_ptm_pkt),
+    .state_init = oc_ptm_init,
+    .state_reset = oc_ptm_reset,
+    .fill = oc_ptm_fill,
+    .text = oc_ptm_text,
+    .unsynced = oc_unsynced_ptm,
+    .needs_consumer = true,
+    .complain = complain,
 };

@@ -2,7 +2,7 @@
 /* STM: configuration and packets. */
 #include <trackway/stm.h>
 
-#include "opencsd/protocol.h"
+#include "opencsd/stm_packet.h"
 
 static void configure(struct oc_setup *setup, const void *any)
 {
@@ -45,9 +45,18 @@ static bool is_bad(unsigned type)
     return type == TW_STM_RESERVED || type == TW_STM_BAD_SEQUENCE || type == TW_STM_INCOMPLETE;
 }
 
-static bool is_not_sync(unsigned type)
+static bool complain(struct oc_complaint *complaint, const void *any, const uint8_t *bytes)
 {
-    return type == TW_STM_NOT_SYNC;
+    const struct tw_stm_packet *packet = any;
+
+    (void)bytes;
+    *complaint = (struct oc_complaint){ OCSD_ERR_SEV_ERROR, OCSD_ERR_INVALID_PCKT_HDR,
+                                        "STM: Unsupported or Reserved STPv2 Header" };
+    if (packet->base.type == TW_STM_BAD_SEQUENCE) {
+        complaint->code = OCSD_ERR_BAD_PACKET_SEQ;
+        complaint->message = "STM: Invalid ASYNC sequence";
+    }
+    return packet->base.type != TW_STM_INCOMPLETE;
 }
 
 const struct oc_protocol oc_stm = {
@@ -63,5 +72,15 @@ const struct oc_protocol oc_stm = {
     .read = read,
     .reader_lost = lose,
     .is_bad = is_bad,
-    .is_not_sync = is_not_sync,
+    .not_sync = TW_STM_NOT_SYNC,
+    .bad_sequence = TW_STM_BAD_SEQUENCE,
+    .async = TW_STM_ASYNC,
+    .state_size = sizeof(ocsd_stm_pkt),
+    .state_init = oc_stm_init,
+    .state_reset = oc_stm_reset,
+    .fill = oc_stm_fill,
+    .text = oc_stm_text,
+    .sinks_each_unsynced = true,
+    .is_fatal_when_bad = true,
+    .complain = complain,
 };

@@ -105,7 +105,9 @@ void oc_tree_free(dcd_tree_handle_t handle)
     (void)pthread_mutex_unlock(&lock);
     if (!tree)
         return;
-    oc_log_forget(tree);
+    oc_output_forget(tree);
+    oc_output_drop(tree->element_output);
+    oc_output_drop(tree->frames.output);
     for (unsigned id = 0; id < OC_IDS; id++)
         oc_channel_free(tree->channels[id]);
     oc_memory_free(&tree->memory);

@@ -13,6 +13,7 @@ struct oc_tree {
     bool is_framed;
     struct oc_frames frames;
     struct oc_memory memory;
+    struct oc_output *element_output;    /* of the printer */
     struct oc_channel *channels[OC_IDS]; /* unframed: the only one is at 0 */
 };
 

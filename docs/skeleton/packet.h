@@ -23,8 +23,7 @@ void tw_skeleton_reader_lost(void *reader);
 enum tw_status tw_skeleton_read(void *reader, void *packet, const uint8_t *data, size_t size,
                                 bool is_last);
 enum tw_status tw_skeleton_write(void *writer, uint8_t *out, size_t *size, const void *packet);
-void tw_skeleton_print(struct tw_text *out, const void *packet);
-void tw_skeleton_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_skeleton_members;
 extern const struct tw_packet_type tw_skeleton_types[TW_SKELETON_TYPES];
 const char *tw_skeleton_type_name(unsigned type);
 

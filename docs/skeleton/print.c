@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Skeleton: packets to text. */
-#include <inttypes.h>
-
+/* Skeleton packets: what their lines say. */
+#include "base/members.h"
 #include "skeleton/packet.h"
 
 /* One list: what a type is called, and what it is to the rest of the library. */
@@ -20,39 +19,36 @@ const char *tw_skeleton_type_name(unsigned type)
     return type < TW_SKELETON_TYPES ? tw_skeleton_types[type].name : "UNKNOWN";
 }
 
-void tw_skeleton_print(struct tw_text *out, const void *packet)
+enum { HEADER, DATA, TIMESTAMP, MEMBERS };
+
+/* All that a line may say: the key in JSON and CSV, the kind of value, the words before it in text.  Rows
+   that are only for text are TW_TOLD, those that text leaves out TW_LISTED. */
+static const struct tw_member_type rows[MEMBERS] = {
+    [HEADER] = TW_TOLD(TEXT, " header "),
+    [DATA] = TW_SHOWN("value", HEX, " "),
+    [TIMESTAMP] = TW_SHOWN("ts", DECIMAL, " "),
+};
+
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
 {
     const struct tw_skeleton_packet *from = packet;
 
-    tw_text_add(out, tw_skeleton_type_name(from->base.type));
+    (void)protocol;
     switch (from->base.type) {
     case TW_SKELETON_RESERVED:
     case TW_SKELETON_INCOMPLETE:
-        tw_text_format(out, " header 0x%02x", from->header);
+        tw_put_format(out, HEADER, "0x%02x", from->header);
         break;
     case TW_SKELETON_DATA:
-        tw_text_format(out, " 0x%02x", from->data);
+        tw_put(out, DATA, from->data);
         break;
     case TW_SKELETON_TIMESTAMP:
-        tw_text_format(out, " %" PRIu64, from->timestamp);
+        tw_put(out, TIMESTAMP, from->timestamp);
         break;
     default:
         break;
     }
 }
 
-void tw_skeleton_json(struct tw_text *out, const void *packet)
-{
-    const struct tw_skeleton_packet *from = packet;
-
-    switch (from->base.type) {
-    case TW_SKELETON_DATA:
-        tw_json_hex(out, "value", from->data);
-        break;
-    case TW_SKELETON_TIMESTAMP:
-        tw_json_u64(out, "ts", from->timestamp);
-        break;
-    default:
-        break;
-    }
-}
+const struct tw_member_table tw_skeleton_members = { rows, MEMBERS, put_members, NULL };

@@ -41,8 +41,7 @@ const struct tw_protocol tw_skeleton = {
     .read = tw_skeleton_read,
     .reader_lost = tw_skeleton_reader_lost,
     .write = tw_skeleton_write,
-    .print = tw_skeleton_print,
-    .json = tw_skeleton_json,
+    .members = &tw_skeleton_members,
     .types = tw_skeleton_types,
     .type_count = TW_SKELETON_TYPES,
 };

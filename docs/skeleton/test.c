@@ -53,7 +53,7 @@ static void check_print(const struct tw_skeleton_packet *packet, const char *wan
     char line[200];
     struct tw_text text = tw_text_in(line, sizeof line);
 
-    tw_skeleton.print(&text, packet);
+    tw_protocol_print(&text, &tw_skeleton, packet);
     CHECK_TEXT(line, want);
 }
 
@@ -134,7 +134,7 @@ static void list(char *out, size_t room, const uint8_t *bytes, size_t size, size
         at += got.base.size;
         if (got.base.type == TW_SKELETON_NOT_SYNC)
             continue; /* how the run is cut may differ */
-        tw_skeleton.print(&text, &got);
+        tw_protocol_print(&text, &tw_skeleton, &got);
         tw_text_char(&text, '\n');
     }
 }
@@ -147,7 +147,7 @@ static void split_feeding_changes_nothing(void **unused)
 
     (void)unused;
     list(whole, sizeof whole, bytes, sizeof bytes, sizeof bytes);
-    CHECK_TEXT(whole, "SYNC\nDATA 0x04\nTIMESTAMP 129\nRESERVED header 0x77\nSYNC\nOVERFLOW\n"
+    CHECK_TEXT(whole, "SYNC\nDATA 0x4\nTIMESTAMP 129\nRESERVED header 0x77\nSYNC\nOVERFLOW\n"
                       "INCOMPLETE_EOT header 0x01\n");
     for (size_t piece = 1; piece < sizeof bytes; piece++) {
         memset(pieces, 0, sizeof pieces);

@@ -5,8 +5,10 @@
 
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
+#include <trackway/channels.h>
 #include <trackway/coverage.h>
 #include <trackway/functions.h>
+#include <trackway/pc_samples.h>
 #include <trackway/samples.h>
 #include <trackway/statistics.h>
 #include <trackway/timeline.h>

@@ -150,7 +150,10 @@ enum {
     TW_ETRACE_HAS_IRDEPTH = 0x04,
     TW_ETRACE_HAS_STAMP = 0x08,
     TW_ETRACE_HAS_DATA = 0x10,
-    TW_ETRACE_HAS_OPERAND = 0x20
+    TW_ETRACE_HAS_OPERAND = 0x20,
+    /* Data trace: a difference from what was lost, or never told; address, value are not known. */
+    TW_ETRACE_LOST_ADDRESS = 0x40,
+    TW_ETRACE_LOST_VALUE = 0x80
 };
 
 /* A packet: a plain value, nothing to free.  Members that its type does not have are 0. */

@@ -7,6 +7,7 @@
 #include <trackway/analysis.h>
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
+#include <trackway/channels.h>
 #include <trackway/coverage.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
@@ -17,8 +18,10 @@
 #include <trackway/hart.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
+#include <trackway/members.h>
 #include <trackway/ntrace.h>
 #include <trackway/ntrace_unit.h>
+#include <trackway/pc_samples.h>
 #include <trackway/perfdata.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/run.h>

@@ -18,7 +18,8 @@ struct tw_hart_options {
     struct tw_image *image; /* logs of addresses: the code; may be NULL for logs of blocks */
     const struct tw_allocator *allocator;
     const struct tw_ntrace_config
-        *ntrace; /* instead of `trace`: the encoder's, if it is of N-Trace */
+        *ntrace;           /* instead of `trace`: the encoder's, if it is of N-Trace */
+    uint64_t repeats_most; /* of execution logs: as in struct tw_log_options */
 };
 
 struct tw_hart;

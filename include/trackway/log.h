@@ -132,6 +132,9 @@ struct tw_log_options {
     size_t size;            /* sizeof(struct tw_log_options) */
     struct tw_image *image; /* for instructions given without their opcode; may be NULL */
     const struct tw_allocator *allocator;
+    /* exlog: instructions that records of repetition may add.  0: 16,777,216 and 4,096 for each byte
+       of the log, so that a few bytes do not mean hours of work; UINT64_MAX: as many as they say. */
+    uint64_t repeats_most;
 };
 
 struct tw_log;

@@ -40,7 +40,8 @@ struct tw_who {
     uint32_t pid, tid; /* TW_NONE: not known */
     const char *comm;  /* name of the thread, "" if not known; lasts as long as the capture */
     const char *core;  /* as the capture names it; NULL: not known */
-    uint32_t context_id, vmid; /* as traced, where `known` says so */
+    uint32_t context_id, vmid; /* as traced, where `known` says so ... */
+    uint32_t context_high;     /* ... N-Trace: bits 63:32 of the one that was sent */
     uint8_t known;
     uint8_t level;    /* Exception level, or RISC-V privilege */
     uint8_t security; /* enum tw_security, with the level */
@@ -65,8 +66,9 @@ enum tw_part_kind {
 struct tw_part {
     size_t size; /* sizeof(struct tw_part), set by the caller */
     uint8_t kind;
-    bool is_resumed; /* does not directly follow the last part of this stream that was given */
-    struct tw_batch batch;          /* valid until the next call; its source is source_number */
+    bool is_resumed;       /* elements of this stream were left out since its last part */
+    bool has_skipped;      /* code of whatever stream that was left out executed before it */
+    struct tw_batch batch; /* valid until the next call; its source is source_number */
     const struct tw_source *source; /* NULL: there are no elements, or they are markers of the
                                        formatter's frames */
     uint32_t source_number;         /* for tw_capture_source */
@@ -124,6 +126,10 @@ struct tw_filter {
        of the part: what may have happened then. */
     bool has_from, has_to, has_from_time, has_to_time;
     uint64_t from, to, from_time, to_time;
+    /* From an instruction on to before another: of all that the members above but the offsets, ranges
+       and functions leave, in the order of the run, counted from 0. */
+    bool has_from_instruction, has_to_instruction;
+    uint64_t from_instruction, to_instruction;
 };
 
 /* An ELF file with names, beside those that the capture's own files have. */
@@ -186,7 +192,8 @@ struct tw_run_config {
     bool source_address_n;
     bool check_opcodes, check_atoms, check_continuity;
 
-    /* Names of code. */
+    /* Names of code.  loads_names: they are loaded now, so that what is wrong shows at once. */
+    bool loads_names;
     const struct tw_symbol_file *symbols; /* borrowed during the call */
     size_t symbol_count;
 
@@ -197,6 +204,7 @@ struct tw_run_config {
     void (*on_source)(void *context, const struct tw_run_source *source);
     void (*on_bytes)(void *context, uint64_t bytes); /* so many more of the capture are read */
     void (*on_warning)(void *context, const char *text);
+    void (*on_note)(void *context, const char *text); /* what is done meanwhile */
     void *context;
     const struct tw_allocator *allocator;
 };
@@ -226,9 +234,9 @@ TW_API size_t tw_run_stream_count(const struct tw_run *run);
 TW_API size_t tw_run_source_count(const struct tw_run *run);
 /* How many threads decode the buffer at work. */
 TW_API uint32_t tw_run_threads(const struct tw_run *run);
-/* At TW_PART_END, in capture order: counts of a source of the buffer that ended; NULL: none. */
-TW_API const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run,
-                                                         uint32_t source);
+/* At TW_PART_END, in capture order: counts of a trace ID of the buffer that ended; NULL: no source of
+   that ID was decoded. */
+TW_API const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint8_t id);
 
 /* ---- what was lost ---- */
 
@@ -318,9 +326,10 @@ TW_API bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct t
 /* The symbols that name a part's code at an address, and that address as they have it; NULL: none. */
 TW_API struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
                                          const struct tw_part *part, uint64_t address);
-/* The file that the code at an address is from, as the capture names it; NULL: not known. */
-TW_API const char *tw_run_object(struct tw_run *run, const struct tw_part *part,
-                                 uint64_t address);
+/* The file that the code at an address is from, as the capture names it, and the offset in it (if not
+   NULL); NULL: not known. */
+TW_API const char *tw_run_object(struct tw_run *run, uint64_t *offset,
+                                 const struct tw_part *part, uint64_t address);
 /* Whether the filter's ranges and functions keep anything from `first` to before `end`. */
 TW_API bool tw_run_keeps(struct tw_run *run, const struct tw_part *part, uint64_t first,
                          uint64_t end);

@@ -59,11 +59,11 @@ TW_API TW_MUST_USE enum tw_status tw_statistics_take_packet(struct tw_statistics
                                                             const struct tw_packet_view *view);
 /* The same, counted on the threads that decode: for tw_run_config.counter. */
 TW_API const struct tw_run_counter *tw_statistics_counter(struct tw_statistics *statistics);
-/* Takes both runs to their ends, the packets on a thread of its own if is_beside.  `elements` has the
-   counter above, `packets` is packets_only. */
-TW_API TW_MUST_USE enum tw_status tw_statistics_run(struct tw_statistics *statistics,
-                                                    struct tw_run *elements,
-                                                    struct tw_run *packets, bool is_beside);
+/* Takes a run of packets to its end: at once, by a thread of its own, while the caller takes another run
+   of elements; or without is_beside in the second call, which waits for the end. */
+TW_API void tw_statistics_begin_packets(struct tw_statistics *statistics,
+                                        struct tw_run *packets, bool is_beside);
+TW_API TW_MUST_USE enum tw_status tw_statistics_end_packets(struct tw_statistics *statistics);
 
 /* Adds what another one counted.  Buffers are the same when their names and those of the captures
    are. */

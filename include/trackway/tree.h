@@ -88,13 +88,16 @@ struct tw_tree_source {
     /* Several threads: the bytes at view_context that are all `view` reads and writes.  Each thread
        gets a copy.  0: they are not known, and the source is decoded on the caller's thread. */
     size_t view_size;
-    tw_classify_fn *classify; /* tells of the instructions of TW_ISA_CUSTOM; may be NULL */
+    tw_classify_fn *classify; /* tells of instructions; may be NULL */
     void *classify_context;
     /* Without an image: asks for the program's bytes, and keeps the answers; NULL: there are none.
        Each source may have its own.  For memory that changes, use an image (tw_image_set_callback). */
     tw_memory_fn *memory;
     void *memory_context;
     void *user; /* the caller's own, given back with all that comes from the source */
+    /* Of which instruction sets `classify` is asked: bits 1 << enum tw_isa of A32, T32, A64, TEE and
+       CUSTOM; 0: of TW_ISA_CUSTOM alone.  For the others it may leave the answer to the library. */
+    uint32_t classify_isas;
     /* Streams that several sources share: those whose program is not `image`; and which are to be
        decoded, none given: all. */
     const struct tw_src_image *src_images;
@@ -173,8 +176,8 @@ TW_API TW_MUST_USE enum tw_status tw_tree_mark(struct tw_tree *tree);
 TW_API TW_MUST_USE enum tw_status tw_tree_return(struct tw_tree *tree);
 
 /* A line for a packet, without its end; see tw_element_json for the rules on `room`.  1024 bytes
-   are always enough for text; JSON wants twice the packet's size more, and where `room` is less
-   nothing is written and what is needed is returned. */
+   are always enough for text.  JSON wants twice the packet's size more, or four times where nibbles are listed too
+   (STM); where `room` is less nothing is written, and what is enough is returned. */
 TW_API size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view);
 TW_API size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view);
 TW_API const char *tw_packet_type_name(const struct tw_packet_view *view);

@@ -178,6 +178,9 @@ enum tw_error_code {
     TW_ERROR_UNSUPPORTED,     /* packets of a kind that cannot be decoded */
     TW_ERROR_OVERFLOW,        /* the trace unit lost trace */
     TW_ERROR_DISCONTINUITY,   /* bytes are missing here: barrier, lost frame sync, gap */
+    TW_ERROR_UNSYNCED,        /* packets before the first synchronization; no damage */
+    TW_ERROR_ENCODER_MODE, /* RISC-V: the encoder traces by an algorithm that is not branch trace */
+    TW_ERROR_PACKET_LIMIT, /* one packet leads through more code than is followed for it */
     TW_ERROR_CODES
 };
 
@@ -229,8 +232,8 @@ enum {
     TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
 };
 
-/* A REPEAT repeats so many elements at most.  They stand directly before it in the same batch, come
-   from the same packet as itself, and no REPEAT is among them. */
+/* A REPEAT repeats so many elements at most: INSTR_RANGEs that stand directly before it in the same
+   batch and come from the same packet as itself. */
 enum { TW_REPEAT_MAX = 1024 };
 
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which

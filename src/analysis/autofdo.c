@@ -229,15 +229,22 @@ static bool take_range(struct tw_autofdo *autofdo, struct stream *stream,
     return end_run(autofdo, stream) && is_good;
 }
 
+/* The branch and the run that are under way. */
+static bool end_both(struct tw_autofdo *autofdo, struct stream *stream,
+                     const struct tw_who *who, uint64_t to)
+{
+    const bool is_good = end_branch(autofdo, stream, who, to);
+
+    return end_run(autofdo, stream) && is_good;
+}
+
 static bool take_other(struct tw_autofdo *autofdo, struct stream *stream,
                        const struct tw_who *who, const struct tw_element *element)
 {
     switch (element->type) {
     case TW_ELEMENT_EXCEPTION:
-        return end_branch(autofdo, stream, who,
-                          element->flags & TW_EXCEPTION_HAS_RETURN ? element->return_address
-                                                                   : 0) &
-               end_run(autofdo, stream);
+        return end_both(autofdo, stream, who,
+                        element->flags & TW_EXCEPTION_HAS_RETURN ? element->return_address : 0);
     case TW_ELEMENT_EXCEPTION_RET: /* no branch of the program */
         stream->branch.count = 0;
         return end_run(autofdo, stream);
@@ -246,7 +253,7 @@ static bool take_other(struct tw_autofdo *autofdo, struct stream *stream,
     case TW_ELEMENT_EO_TRACE:
     case TW_ELEMENT_ADDR_NACC:
     case TW_ELEMENT_I_RANGE_NOPATH:
-        return end_branch(autofdo, stream, who, 0) & end_run(autofdo, stream);
+        return end_both(autofdo, stream, who, 0);
     default:
         return true;
     }
@@ -261,7 +268,7 @@ static bool end_buffer(struct tw_autofdo *autofdo, const struct tw_part *part)
         struct stream *stream = tw_streams_at(&autofdo->streams, i);
 
         if (stream->ring == part->ring)
-            is_good &= end_branch(autofdo, stream, &part->who, 0) & end_run(autofdo, stream);
+            is_good &= end_both(autofdo, stream, &part->who, 0);
     }
     return is_good;
 }
@@ -281,6 +288,8 @@ enum tw_status tw_autofdo_take(struct tw_autofdo *autofdo, const struct tw_part 
     if (!stream)
         return TW_E_MEMORY;
     stream->ring = part->ring;
+    if (part->is_resumed) /* where the branch led was left out */
+        is_good &= end_both(autofdo, stream, &part->who, 0);
     for (size_t i = 0; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
 

@@ -29,6 +29,7 @@ struct tw_autofdo_object {
     char *name;
     uint8_t build_id[20];
     uint8_t build_id_size;
+    uint32_t same_hash; /* while profiles are added: file + 1 */
 };
 
 struct tw_autofdo {
@@ -55,5 +56,8 @@ bool tw_autofdo_count(struct tw_autofdo *autofdo, struct tw_autofdo_table *pairs
 bool tw_autofdo_settle(struct tw_autofdo *autofdo);
 bool tw_autofdo_add_file(struct tw_autofdo *autofdo, const char *name, const uint8_t *build_id,
                          uint8_t build_id_size);
+/* What a file holds: *load tells whether it can be. */
+struct tw_load;
+void tw_autofdo_read(struct tw_autofdo *autofdo, struct tw_load *load);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "index/hash.h"
 
 static const struct tw_saved_kind saved_kind = { "autofdo", 1 };
 
@@ -21,13 +22,35 @@ static bool is_same_file(const struct tw_autofdo_object *a, const struct tw_auto
            memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
-/* The number that a file of another profile has here, made when it is new; TW_NONE: no memory. */
-static uint32_t number_of(struct tw_autofdo *autofdo, const struct tw_autofdo_object *file)
+static uint64_t hash_of_file(const struct tw_autofdo_object *file)
 {
-    for (size_t i = 0; i < autofdo->file_count; i++)
-        if (is_same_file(&autofdo->files[i], file))
-            return (uint32_t)i;
-    if (!tw_autofdo_add_file(autofdo, file->name, file->build_id, file->build_id_size))
+    return tw_hash_of((const uint8_t *)file->name, strlen(file->name)) ^
+           tw_hash64(tw_hash_of(file->build_id, file->build_id_size));
+}
+
+/* Files by name and build ID; those with the same hash are chained. */
+static bool know_file(struct tw_autofdo *autofdo, struct tw_map *by_name, size_t number)
+{
+    uint64_t *first = tw_map_put(by_name, hash_of_file(&autofdo->files[number]));
+
+    if (!first)
+        return false;
+    autofdo->files[number].same_hash = (uint32_t)*first;
+    *first = number + 1;
+    return true;
+}
+
+/* The number that a file of another profile has here, made when it is new; TW_NONE: no memory. */
+static uint32_t number_of(struct tw_autofdo *autofdo, struct tw_map *by_name,
+                          const struct tw_autofdo_object *file)
+{
+    const uint64_t *first = tw_map_find(by_name, hash_of_file(file));
+
+    for (uint64_t at = first ? *first : 0; at; at = autofdo->files[at - 1].same_hash)
+        if (is_same_file(&autofdo->files[at - 1], file))
+            return (uint32_t)at - 1;
+    if (!tw_autofdo_add_file(autofdo, file->name, file->build_id, file->build_id_size) ||
+        !know_file(autofdo, by_name, autofdo->file_count - 1))
         return TW_NONE;
     return (uint32_t)autofdo->file_count - 1;
 }
@@ -35,6 +58,7 @@ static uint32_t number_of(struct tw_autofdo *autofdo, const struct tw_autofdo_ob
 enum tw_status tw_autofdo_add(struct tw_autofdo *autofdo, struct tw_autofdo *other)
 {
     const size_t count = other->file_count;
+    struct tw_map by_name = { .allocator = autofdo->allocator };
     uint32_t *numbers;
     bool is_good;
 
@@ -44,8 +68,10 @@ enum tw_status tw_autofdo_add(struct tw_autofdo *autofdo, struct tw_autofdo *oth
     autofdo->is_simpleperf |= other->is_simpleperf;
     numbers = tw_take(autofdo->allocator, (count + 1) * sizeof *numbers);
     is_good = numbers && tw_autofdo_settle(autofdo) && tw_autofdo_settle(other);
+    for (size_t i = 0; is_good && i < autofdo->file_count; i++)
+        is_good = know_file(autofdo, &by_name, i);
     for (size_t i = 0; is_good && i < count; i++) {
-        numbers[i] = number_of(autofdo, &other->files[i]);
+        numbers[i] = number_of(autofdo, &by_name, &other->files[i]);
         is_good = numbers[i] != TW_NONE;
     }
     for (size_t i = 0; is_good && i < other->settled.count; i++) {
@@ -54,6 +80,7 @@ enum tw_status tw_autofdo_add(struct tw_autofdo *autofdo, struct tw_autofdo *oth
         pair.file = numbers[pair.file];
         is_good = tw_autofdo_count(autofdo, &autofdo->settled, &pair);
     }
+    tw_map_free(&by_name);
     tw_give(autofdo->allocator, numbers);
     return is_good ? TW_OK : TW_E_MEMORY;
 }
@@ -119,6 +146,13 @@ static void load_pairs(struct tw_autofdo *autofdo, struct tw_load *load)
     }
 }
 
+void tw_autofdo_read(struct tw_autofdo *autofdo, struct tw_load *load)
+{
+    autofdo->is_simpleperf = tw_load_u64(load) != 0;
+    load_files(autofdo, load);
+    load_pairs(autofdo, load);
+}
+
 enum tw_status tw_autofdo_load(struct tw_autofdo **autofdo, const char *path,
                                const struct tw_allocator *allocator, struct tw_fault *fault)
 {
@@ -130,9 +164,7 @@ enum tw_status tw_autofdo_load(struct tw_autofdo **autofdo, const char *path,
     TW_TRY(tw_autofdo_new(&made, NULL, allocator, fault));
     status = tw_load_begin(&load, &saved_kind, path, allocator, fault);
     if (status == TW_OK) {
-        made->is_simpleperf = tw_load_u64(&load) != 0;
-        load_files(made, &load);
-        load_pairs(made, &load);
+        tw_autofdo_read(made, &load);
         status = tw_load_end(&load, path, fault);
     }
     if (status != TW_OK) {

@@ -114,7 +114,7 @@ static bool return_to_frame(struct tw_call_machine *machine, struct tw_call_stac
 
 /* A return that fits no frame. */
 static void take_unknown_return(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                                const struct tw_element *range, const struct tw_stretch *to)
+                                const struct tw_element *range, const struct tw_flow_range *to)
 {
     struct tw_call_frame *top = &stack->frames[stack->count - 1];
     const uint32_t function = tw_call_named(machine, to->function, range->start);
@@ -137,7 +137,7 @@ static void take_unknown_return(struct tw_call_machine *machine, struct tw_call_
 
 /* Leads out of the function of the top frame, and back to none that waits for it. */
 static void take_jump(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                      const struct tw_element *range, const struct tw_stretch *to)
+                      const struct tw_element *range, const struct tw_flow_range *to)
 {
     const uint8_t transfer = stack->left.transfer;
     const bool is_return = transfer == TW_TRANSFER_RETURN;
@@ -159,7 +159,7 @@ static void take_jump(struct tw_call_machine *machine, struct tw_call_stack *sta
 }
 
 static void take_call(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                      const struct tw_element *range, const struct tw_stretch *to)
+                      const struct tw_element *range, const struct tw_flow_range *to)
 {
     const struct tw_call_frame frame = { .function =
                                              tw_call_named(machine, to->function, range->start),
@@ -185,7 +185,7 @@ static size_t exception_frame(const struct tw_call_stack *stack)
 /* An exception return to another place than the exception came from: a handler that steps over or
    mends what trapped, or a scheduler that goes on with another task. */
 static void take_changed_return(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                                const struct tw_element *range, const struct tw_stretch *to)
+                                const struct tw_element *range, const struct tw_flow_range *to)
 {
     const size_t at = exception_frame(stack);
     uint64_t address;
@@ -209,7 +209,7 @@ static void take_changed_return(struct tw_call_machine *machine, struct tw_call_
 }
 
 static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                          const struct tw_element *range, const struct tw_stretch *to)
+                          const struct tw_element *range, const struct tw_flow_range *to)
 {
     switch (stack->left.transfer) {
     case TW_TRANSFER_CALL:
@@ -249,7 +249,7 @@ static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack 
 /* After an exception whose handler was not traced: back where it came from, a signal's handler, the
    end of one, or no one knows where. */
 static void take_after_kernel(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                              const struct tw_element *range, const struct tw_stretch *to)
+                              const struct tw_element *range, const struct tw_flow_range *to)
 {
     const struct tw_exception *exception = &stack->exception;
     struct tw_call_frame frame = { .kind = TW_CALL_SIGNAL,
@@ -277,7 +277,7 @@ static void take_after_kernel(struct tw_call_machine *machine, struct tw_call_st
 }
 
 static void take_exception(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                           const struct tw_element *range, const struct tw_stretch *to)
+                           const struct tw_element *range, const struct tw_flow_range *to)
 {
     const struct tw_call_frame frame = { .function =
                                              tw_call_named(machine, to->function, range->start),
@@ -294,7 +294,7 @@ static void take_exception(struct tw_call_machine *machine, struct tw_call_stack
 
 /* Code came back that is known, after code that was not. */
 static void take_known_code(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                            const struct tw_element *range, const struct tw_stretch *to)
+                            const struct tw_element *range, const struct tw_flow_range *to)
 {
     stack->lacks_code = false;
     if (return_to_frame(machine, stack, range))
@@ -306,7 +306,7 @@ static void take_known_code(struct tw_call_machine *machine, struct tw_call_stac
 }
 
 void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                    const struct tw_element *range, const struct tw_stretch *to)
+                    const struct tw_element *range, const struct tw_flow_range *to)
 {
     if (stack->has_gap) {
         if (stack->count) {

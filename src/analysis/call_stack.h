@@ -6,7 +6,7 @@
 #include <trackway/calls.h>
 
 #include "analysis/call_tree.h"
-#include "analysis/stretch.h"
+#include "analysis/flow_range.h"
 
 struct tw_call_frame {
     uint64_t returns_to; /* if has_return */
@@ -66,7 +66,7 @@ struct tw_call_stack {
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
-    struct tw_stretches stretches;
+    struct tw_flow_ranges ranges;
     struct tw_call_edges edges;
     struct tw_call_tree tree; /* of all stacks, as far as they were merged */
     struct tw_calls_stats stats;
@@ -94,7 +94,7 @@ void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *
 
 /* call_stack.c: the rules.  Control comes to a range, by what left the one before. */
 void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                    const struct tw_element *range, const struct tw_stretch *to);
+                    const struct tw_element *range, const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
 /* Whether control stays in the function of the top frame. */

@@ -53,7 +53,7 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
     while (at < end) {
         uint64_t first, last;
         const uint32_t function =
-            tw_stretches_function(&machine->stretches, &first, &last, at, place);
+            tw_flow_ranges_function(&machine->ranges, &first, &last, at, place);
         uint32_t upto;
 
         if (at != range->start && !tw_call_is_in_top(machine, stack, function)) {
@@ -68,8 +68,8 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
             for (last = at + 2; last < end; last += 2) {
                 uint64_t other, other_end;
 
-                if (tw_stretches_function(&machine->stretches, &other, &other_end, last,
-                                          place) != TW_FUNCTION_ANY)
+                if (tw_flow_ranges_function(&machine->ranges, &other, &other_end, last,
+                                            place) != TW_FUNCTION_ANY)
                     break;
             }
         at = last < end ? last : end;
@@ -80,7 +80,7 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
 }
 
 static void leave_range(struct tw_call_stack *stack, const struct tw_element *range,
-                        const struct tw_stretch *to)
+                        const struct tw_flow_range *to)
 {
     stack->left.after = tw_element_end(range);
     stack->left.from = stack->left.after - to->last_size;
@@ -94,8 +94,8 @@ static void leave_range(struct tw_call_stack *stack, const struct tw_element *ra
 static void take_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
                        const struct tw_element *range, const struct tw_code_place *place)
 {
-    const struct tw_stretch *found = tw_stretches_of(&machine->stretches, range, place);
-    struct tw_stretch to;
+    const struct tw_flow_range *found = tw_flow_ranges_of(&machine->ranges, range, place);
+    struct tw_flow_range to;
 
     if (!found) {
         machine->is_out = true;
@@ -125,18 +125,18 @@ static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack
                            const struct tw_code_place *place)
 {
     const uint32_t function = stack->frames[stack->count - 1].function;
-    const struct tw_stretch *to = NULL;
+    const struct tw_flow_range *to = NULL;
     uint8_t transfer = stack->left.transfer;
     uint64_t instructions = 0;
     size_t done = 0;
 
     while (done < room && transfer <= TW_TRANSFER_JUMP) {
         const struct tw_element *range = &elements[done];
-        const struct tw_stretch *next;
+        const struct tw_flow_range *next;
 
         if (range->type != TW_ELEMENT_INSTR_RANGE)
             break;
-        next = tw_stretches_of(&machine->stretches, range, place);
+        next = tw_flow_ranges_of(&machine->ranges, range, place);
         if (!next || next->function != function || next->last_function != function)
             break;
         to = next;
@@ -147,7 +147,7 @@ static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack
     count(stack, instructions);
     if (done) {
         /* The last one may have been moved by a look at the next. */
-        to = tw_stretches_of(&machine->stretches, &elements[done - 1], place);
+        to = tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
         if (to)
             leave_range(stack, &elements[done - 1], to);
     }
@@ -262,9 +262,9 @@ static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *s
     bool is_quiet_loop = is_quiet(stack);
 
     for (size_t i = 0; i < reach; i++) {
-        const struct tw_stretch *to =
+        const struct tw_flow_range *to =
             first[i].type == TW_ELEMENT_INSTR_RANGE
-                ? tw_stretches_of(&machine->stretches, &first[i], place)
+                ? tw_flow_ranges_of(&machine->ranges, &first[i], place)
                 : NULL;
 
         instructions += to ? first[i].count : 0;

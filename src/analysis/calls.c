@@ -14,7 +14,7 @@ static bool init(struct tw_calls *calls)
 
     tw_code_places_init(&calls->places, calls->allocator);
     return tw_functions_init(&calls->functions, calls->allocator) &&
-           tw_stretches_init(&machine->stretches, &calls->functions, calls->allocator) &&
+           tw_flow_ranges_init(&machine->ranges, &calls->functions, calls->allocator) &&
            tw_call_edges_init(&machine->edges, calls->allocator) &&
            /* number 1: callers that are not known */
            tw_call_edges_number(&machine->edges, 0, 0, TW_CALL_OUTER) == 1 &&
@@ -71,7 +71,7 @@ void tw_calls_free(struct tw_calls *calls)
     tw_call_tree_release(&calls->machine.tree);
     tw_call_tree_release(&calls->folded);
     tw_call_edges_release(&calls->machine.edges);
-    tw_stretches_release(&calls->machine.stretches);
+    tw_flow_ranges_release(&calls->machine.ranges);
     tw_functions_release(&calls->functions);
     allocator = calls->allocator_copy; /* the handle itself holds it */
     tw_give(calls->allocator ? &allocator : NULL, calls);

@@ -50,7 +50,7 @@ static void join_cold(struct tw_symbols *symbols, struct tw_symbol *symbol)
    capture tells of one program only, or of none. */
 static uint32_t file_of(struct tw_code_places *places, uint64_t address)
 {
-    const char *name = tw_run_object(places->run, places->part, address);
+    const char *name = tw_run_object(places->run, NULL, places->part, address);
     uint64_t hash = 14695981039346656037u;
 
     if (!name)

@@ -5,7 +5,7 @@
 
 #include <trackway/run.h>
 
-#include "analysis/stretch.h"
+#include "analysis/flow_range.h"
 
 /* Numbers for what a run tells by pointers. */
 struct tw_code_places {

@@ -96,7 +96,7 @@ static uint64_t key_of(const char *name)
 static struct tw_covered_object *object_of(struct tw_coverage *coverage,
                                            const struct tw_part *part, uint64_t address)
 {
-    const char *name = tw_run_object(coverage->run, part, address);
+    const char *name = tw_run_object(coverage->run, NULL, part, address);
     const uint64_t key = key_of(name);
     struct tw_covered_object *made;
     uint64_t link = address;

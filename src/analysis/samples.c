@@ -498,6 +498,8 @@ enum tw_status tw_samples_take(struct tw_samples *samples, const struct tw_part 
     if (!stream)
         return TW_E_MEMORY;
     state = stream->state;
+    if (part->is_resumed) /* what a filter left out is not traced */
+        take_break(samples, stream);
     for (size_t i = 0; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
 

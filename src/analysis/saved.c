@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "index/hash.h"
@@ -51,27 +52,17 @@ void tw_save_text(struct tw_save *save, const char *text)
 static enum tw_status write_file(const struct tw_save *save, const char *path,
                                  struct tw_fault *fault)
 {
-    static const char suffix[] = ".part";
-    const size_t size = strlen(path);
-    char *beside = tw_take(save->allocator, size + sizeof suffix);
-    FILE *file;
-    bool is_good;
+    char *name = tw_take(save->allocator, strlen(path) + TW_BESIDE_SIZE);
+    FILE *file = name ? tw_beside_open(name, path) : NULL;
+    bool is_good = file && fwrite(save->bytes, 1, save->size, file) == save->size;
 
-    if (!beside)
-        return tw_fail(fault, TW_E_MEMORY, "no memory to write %s", path);
-    memcpy(beside, path, size);
-    memcpy(beside + size, suffix, sizeof suffix);
-    file = fopen(beside, "wb");
-    is_good = file && fwrite(save->bytes, 1, save->size, file) == save->size;
-    if (file)
-        is_good &= fclose(file) == 0;
-    is_good = is_good && rename(beside, path) == 0;
-    if (!is_good) {
+    if (is_good)
+        is_good = tw_beside_keep(file, name, path);
+    else if (file)
+        tw_beside_drop(file, name);
+    if (!is_good)
         (void)tw_fail(fault, TW_E_FILE, "cannot write %s: %s", path, strerror(errno));
-        if (file)
-            (void)remove(beside);
-    }
-    tw_give(save->allocator, beside);
+    tw_give(save->allocator, name);
     return is_good ? TW_OK : TW_E_FILE;
 }
 

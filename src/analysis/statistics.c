@@ -136,6 +136,8 @@ void tw_statistics_free(struct tw_statistics *statistics)
 
     if (!statistics)
         return;
+    if (statistics->packets && statistics->is_beside)
+        (void)pthread_join(statistics->thread, NULL);
     allocator = statistics->allocator_copy;
     for (size_t i = 0; i < statistics->row_count; i++)
         free_row(statistics, statistics->rows[i]);
@@ -315,46 +317,42 @@ enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
     return TW_OK;
 }
 
-/* ---- both ---- */
-
-struct packet_pass {
-    struct tw_statistics *statistics;
-    struct tw_run *run;
-    enum tw_status status;
-};
+/* ---- all packets, beside the elements ---- */
 
 static void *read_packets(void *context)
 {
-    struct packet_pass *pass = context;
+    struct tw_statistics *statistics = context;
     struct tw_packet_view view = { .size = sizeof view };
     struct tw_part part = { .size = sizeof part };
+    enum tw_status status;
 
-    while ((pass->status = tw_run_next_packet(pass->run, &part, &view)) == TW_OK) {
-        pass->status = tw_statistics_take_packet(pass->statistics, &part, &view);
-        if (pass->status != TW_OK)
+    while ((status = tw_run_next_packet(statistics->packets, &part, &view)) == TW_OK) {
+        status = tw_statistics_take_packet(statistics, &part, &view);
+        if (status != TW_OK)
             break;
     }
-    if (pass->status == TW_END)
-        pass->status = TW_OK;
+    statistics->packet_status = status == TW_END ? TW_OK : status;
     return NULL;
 }
 
-enum tw_status tw_statistics_run(struct tw_statistics *statistics, struct tw_run *elements,
-                                 struct tw_run *packets, bool is_beside)
+void tw_statistics_begin_packets(struct tw_statistics *statistics, struct tw_run *packets,
+                                 bool is_beside)
 {
-    struct packet_pass pass = { .statistics = statistics, .run = packets };
-    enum tw_status status;
-    pthread_t thread;
+    statistics->packets = packets;
+    statistics->is_beside =
+        is_beside && pthread_create(&statistics->thread, NULL, read_packets, statistics) == 0;
+}
 
-    is_beside = is_beside && pthread_create(&thread, NULL, read_packets, &pass) == 0;
-    status = tw_run_all(elements);
-    if (is_beside)
-        (void)pthread_join(thread, NULL);
-    else if (status == TW_OK)
-        (void)read_packets(&pass);
-    if (status != TW_OK)
-        return status;
-    return statistics->has_failed ? TW_E_MEMORY : pass.status;
+enum tw_status tw_statistics_end_packets(struct tw_statistics *statistics)
+{
+    if (!statistics->packets)
+        return TW_OK;
+    if (statistics->is_beside)
+        (void)pthread_join(statistics->thread, NULL);
+    else
+        (void)read_packets(statistics);
+    statistics->packets = NULL;
+    return statistics->packet_status;
 }
 
 /* ---- results ---- */

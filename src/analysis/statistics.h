@@ -23,6 +23,7 @@ struct tw_statistics_row {
     uint64_t syncs, first_sync, last_sync, sync_least, sync_most;
     uint64_t instructions, exceptions, errors, missing, overflows, discards;
     uint64_t cycles, timestamps, first_time, last_time;
+    struct tw_statistics_row *same_hash; /* while rows are added */
     struct tw_statistics_type *types;
     size_t type_count, type_room;
     uint32_t type_of[256]; /* by the protocol's number: in `types` + 1; 0: not there */
@@ -41,6 +42,10 @@ struct tw_statistics {
     /* Packets: rows of the buffer at work, by ID. */
     uint32_t packet_buffer;
     struct tw_statistics_row *packet_rows[256];
+    struct tw_run *packets; /* that is read to its end; NULL: none */
+    bool is_beside;         /* ... by a thread of its own */
+    pthread_t thread;
+    enum tw_status packet_status;
     struct tw_packet_count *types; /* for the caller */
     size_t type_room;
 };
@@ -52,5 +57,8 @@ struct tw_statistics_row *tw_statistics_add_row(struct tw_statistics *statistics
 struct tw_statistics_type *tw_statistics_add_type(const struct tw_statistics *statistics,
                                                   struct tw_statistics_row *row,
                                                   const char *name, uint32_t number);
+/* What a file holds: *load tells whether it can be. */
+struct tw_load;
+void tw_statistics_read(struct tw_statistics *statistics, struct tw_load *load);
 
 #endif

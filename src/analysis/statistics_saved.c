@@ -6,6 +6,7 @@
 #include "analysis/statistics.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "index/hash.h"
 
 static const struct tw_saved_kind saved_kind = { "stats", 1 };
 
@@ -60,23 +61,56 @@ static void join_times(struct tw_statistics_row *to, const struct tw_statistics_
     to->last_time = had_any && last > from->last_time ? last : from->last_time;
 }
 
-static bool add_row(struct tw_statistics *statistics, const struct tw_statistics_row *from)
+static uint64_t hash_of(const struct tw_statistics_row *row)
 {
-    struct tw_statistics_row *to = NULL;
+    return tw_hash64(
+        tw_hash_of((const uint8_t *)row->capture, strlen(row->capture)) ^
+        tw_hash64(tw_hash_of((const uint8_t *)row->buffer, strlen(row->buffer)) ^ row->id));
+}
 
-    for (size_t i = 0; i < statistics->row_count && !to; i++) {
-        struct tw_statistics_row *row = statistics->rows[i];
+static bool is_same(const struct tw_statistics_row *a, const struct tw_statistics_row *b)
+{
+    return a->id == b->id && strcmp(a->buffer, b->buffer) == 0 &&
+           strcmp(a->capture, b->capture) == 0;
+}
 
-        if (row->id == from->id && strcmp(row->buffer, from->buffer) == 0 &&
-            strcmp(row->capture, from->capture) == 0)
-            to = row;
-    }
+/* Rows by what they are of; those with the same hash are chained. */
+static bool know_row(struct tw_map *by_name, struct tw_statistics_row *row)
+{
+    uint64_t *first = tw_map_put(by_name, hash_of(row));
+
+    if (!first)
+        return false;
+    row->same_hash = (struct tw_statistics_row *)(uintptr_t)*first;
+    *first = (uint64_t)(uintptr_t)row;
+    return true;
+}
+
+static struct tw_statistics_row *find_row(const struct tw_map *by_name,
+                                          const struct tw_statistics_row *like)
+{
+    const uint64_t *first = tw_map_find(by_name, hash_of(like));
+    struct tw_statistics_row *row =
+        first ? (struct tw_statistics_row *)(uintptr_t)*first : NULL;
+
+    while (row && !is_same(row, like))
+        row = row->same_hash;
+    return row;
+}
+
+static bool add_row(struct tw_statistics *statistics, struct tw_map *by_name,
+                    const struct tw_statistics_row *from)
+{
+    struct tw_statistics_row *to = find_row(by_name, from);
+
     if (!to) {
         to = tw_statistics_add_row(statistics, from->capture, from->buffer, from->protocol);
         if (!to)
             return false;
         to->id = from->id;
         to->buffer_number = from->buffer_number;
+        if (!know_row(by_name, to))
+            return false;
     }
     to->packets += from->packets;
     to->bytes += from->bytes;
@@ -97,12 +131,17 @@ static bool add_row(struct tw_statistics *statistics, const struct tw_statistics
 enum tw_status tw_statistics_add(struct tw_statistics *statistics,
                                  const struct tw_statistics *other)
 {
+    struct tw_map by_name = { .allocator = statistics->allocator };
+    bool is_good = true;
+
     if (statistics == other)
         return TW_E_ARGUMENT;
-    for (size_t i = 0; i < other->row_count; i++)
-        if (!add_row(statistics, other->rows[i]))
-            return TW_E_MEMORY;
-    return TW_OK;
+    for (size_t i = 0; is_good && i < statistics->row_count; i++)
+        is_good = know_row(&by_name, statistics->rows[i]);
+    for (size_t i = 0; is_good && i < other->row_count; i++)
+        is_good = add_row(statistics, &by_name, other->rows[i]);
+    tw_map_free(&by_name);
+    return is_good ? TW_OK : TW_E_MEMORY;
 }
 
 /* The numbers of a row, in the order of the file. */
@@ -191,10 +230,18 @@ static bool load_row(struct tw_statistics *statistics, struct tw_load *load)
     return true;
 }
 
+void tw_statistics_read(struct tw_statistics *statistics, struct tw_load *load)
+{
+    enum { ROW_LEAST = 8 * (4 + ROW_NUMBERS) };
+    const size_t count = tw_load_count(load, ROW_LEAST);
+
+    for (size_t i = 0; i < count && !load->is_wrong && !load->in.short_read; i++)
+        load->is_wrong |= !load_row(statistics, load);
+}
+
 enum tw_status tw_statistics_load(struct tw_statistics **statistics, const char *path,
                                   const struct tw_allocator *allocator, struct tw_fault *fault)
 {
-    enum { ROW_LEAST = 8 * (4 + ROW_NUMBERS) };
     struct tw_statistics *made;
     struct tw_load load;
     enum tw_status status;
@@ -203,10 +250,7 @@ enum tw_status tw_statistics_load(struct tw_statistics **statistics, const char 
     TW_TRY(tw_statistics_new(&made, NULL, allocator, fault));
     status = tw_load_begin(&load, &saved_kind, path, allocator, fault);
     if (status == TW_OK) {
-        const size_t count = tw_load_count(&load, ROW_LEAST);
-
-        for (size_t i = 0; i < count && !load.is_wrong && !load.in.short_read; i++)
-            load.is_wrong |= !load_row(made, &load);
+        tw_statistics_read(made, &load);
         status = tw_load_end(&load, path, fault);
     }
     if (status != TW_OK) {

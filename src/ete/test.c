@@ -385,11 +385,11 @@ static void check_there_and_back(struct tw_etmv4_reader *reader, struct tw_etmv4
     CHECK_EQ(tw_etmv4_write(reader, again, &again_size, &got), TW_OK);
     CHECK_BYTES(again, again_size, bytes, size);
     fill_in(packet, &got, reader->threshold);
-    tw_etmv4_json(&want_text, packet);
-    tw_etmv4_json(&got_text, &got);
+    tw_protocol_json(&want_text, &tw_etmv4, packet);
+    tw_protocol_json(&got_text, &tw_etmv4, &got);
     CHECK_TEXT(got_text.chars ? got_text.chars : "", want_text.chars ? want_text.chars : "");
     tw_text_clear(&got_text);
-    tw_etmv4_print(&got_text, &got);
+    tw_protocol_print(&got_text, &tw_etmv4, &got);
     CHECK(strncmp(got_text.chars, tw_etmv4_type_name(got.base.type),
                   strlen(tw_etmv4_type_name(got.base.type))) == 0);
     tw_text_free(&want_text);

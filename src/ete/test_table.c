@@ -2,7 +2,7 @@
 /* ETE: every header with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 /* A-sync, Trace Info, Trace On, address with context. */
 #define ASYNC "0 0 0 0 0 0 0 0 0 0 0 80 "

@@ -118,8 +118,7 @@ static inline int tw_etmv3_irq(unsigned exception)
 
 /* print.c */
 extern const struct tw_packet_type tw_etmv3_types[TW_ETMV3_TYPES];
-void tw_etmv3_print(struct tw_text *out, const void *packet);
-void tw_etmv3_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_etmv3_members;
 
 extern const struct tw_protocol tw_etmv3;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv3 packets as text for people, and as members of a JSON line. */
+/* ETMv3 packets: what their lines say. */
 #include "base/compiler.h"
+#include "base/members.h"
 #include "etmv3/packet.h"
 
 /* clang-format off */
@@ -56,257 +57,253 @@ const char *tw_etmv3_exception_name(unsigned number, bool is_m_profile)
     return number < TW_LENGTH(m_exceptions) ? m_exceptions[number] : "cm_irqn";
 }
 
+/* clang-format off */
+enum {
+    REASON, NO_ADDR, ADDR, ADDR_BITS, ADDR_VALID, ADDR_SIZE, BITS, ISA, ISA_ALONE,
+    ISA_CHANGED, NS, HYP, ALT_ISA, STATE, HYP_WORD, LSIP_ADDR, CONTEXT_ID, SYNC_CC, EXC,
+    EXC_NUM, EXCEPTION, IRQ, CANCEL, CM, RESUME, RESUMES, IRQ_N, UPD_ADDR, UPD_VAL, TAG,
+    VALUE, FIRST, DADDR, DADDR_BITS, DADDR_VALID, BE, DATA, ATOMS, LETTERS, FMT, HEADER_CC,
+    TS, TS_BITS, TIME, TIME_WORDS, FREQ_CHANGE, COUNT, CID, VMID, HEADER, HEADER_WORDS,
+    MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [REASON] = TW_SHOWN("reason", NAME, " "),
+    [NO_ADDR] = TW_LISTED("no_addr", DECIMAL),
+    [ADDR] = TW_SHOWN("addr", HEX, " "),
+    [ADDR_BITS] = TW_LISTED("addr_bits", DECIMAL),
+    [ADDR_VALID] = TW_LISTED("addr_valid", DECIMAL),
+    [ADDR_SIZE] = TW_LISTED("addr_size", DECIMAL),
+    [BITS] = TW_TOLD(TEXT, ""),
+    [ISA] = TW_SHOWN("isa", NAME, " "),
+    [ISA_ALONE] = TW_LISTED("isa", NAME),
+    [ISA_CHANGED] = TW_LISTED("isa_changed", DECIMAL),
+    [NS] = TW_LISTED("ns", DECIMAL),
+    [HYP] = TW_LISTED("hyp", DECIMAL),
+    [ALT_ISA] = TW_LISTED("alt_isa", DECIMAL),
+    [STATE] = TW_TOLD(NAME, " "),
+    [HYP_WORD] = TW_TOLD(FLAG, " Hyp"),
+    [LSIP_ADDR] = TW_SHOWN("lsip_addr", HEX, " in progress, next "),
+    [CONTEXT_ID] = TW_SHOWN("cid", HEX, " cid="),
+    [SYNC_CC] = TW_SHOWN("cc", DECIMAL, " cc="),
+    [EXC] = TW_SHOWN("exc", NAME, " "),
+    [EXC_NUM] = TW_LISTED("exc_num", DECIMAL),
+    [EXCEPTION] = TW_TOLD(DECIMAL, " exception "),
+    [IRQ] = TW_TOLD(DECIMAL, " "),
+    [CANCEL] = TW_SHOWN("cancel", FLAG, " cancel"),
+    [CM] = TW_LISTED("cm", DECIMAL),
+    [RESUME] = TW_LISTED("resume", DECIMAL),
+    [RESUMES] = TW_SHOWN("resume", DECIMAL, " resume="),
+    [IRQ_N] = TW_LISTED("irq_n", DECIMAL),
+    [UPD_ADDR] = TW_LISTED("upd_addr", DECIMAL),
+    [UPD_VAL] = TW_LISTED("upd_val", DECIMAL),
+    [TAG] = TW_LISTED("tag", DECIMAL),
+    [VALUE] = TW_LISTED("value", HEX),
+    [FIRST] = TW_LISTED("first", DECIMAL),
+    [DADDR] = TW_LISTED("daddr", HEX),
+    [DADDR_BITS] = TW_LISTED("daddr_bits", DECIMAL),
+    [DADDR_VALID] = TW_LISTED("daddr_valid", DECIMAL),
+    [BE] = TW_LISTED("be", DECIMAL),
+    [DATA] = TW_TOLD(TEXT, ""),
+    [ATOMS] = TW_LISTED("atoms", NAME),
+    [LETTERS] = TW_TOLD(NAME, " "),
+    [FMT] = TW_LISTED("fmt", DECIMAL),
+    [HEADER_CC] = TW_LISTED("cc", DECIMAL),
+    [TS] = TW_LISTED("ts", HEX),
+    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
+    [TIME] = TW_LISTED("time", HEX),
+    [TIME_WORDS] = TW_TOLD(HEX, " "),
+    [FREQ_CHANGE] = TW_SHOWN("freq_change", FLAG, " clock changed"),
+    [COUNT] = TW_SHOWN("cc", DECIMAL, " "),
+    [CID] = TW_SHOWN("cid", HEX, " "),
+    [VMID] = TW_SHOWN("vmid", HEX, " "),
+    [HEADER] = TW_LISTED("header", HEX),
+    [HEADER_WORDS] = TW_TOLD(TEXT, " header "),
+};
+/* clang-format on */
+
+enum { LETTERS_MOST = 40 };
+
 /* Letters in the order of execution; cycles as W with `with_cycles`. */
-static void atom_letters(struct tw_text *out, const struct tw_etmv3_packet *packet,
-                         bool with_cycles)
+static void put_letters(struct tw_members *out, const struct tw_etmv3_packet *packet,
+                        bool with_cycles)
 {
     struct tw_etmv3_atoms atoms = { .first_cycles = packet->header_cycles };
-    unsigned left = with_cycles ? packet->header_cycles : 0;
+    unsigned left = with_cycles ? packet->header_cycles : 0, size = 0;
+    char *letters = tw_put_room(out, with_cycles ? LETTERS : ATOMS, LETTERS_MOST);
 
+    if (!letters)
+        return;
     if (left)
         tw_etmv3_p_header(&atoms, packet->header, true);
-    for (unsigned i = 0; i < packet->atom_count; i++) {
-        for (unsigned n = tw_etmv3_cycles_of(&atoms, i); left && n; n--, left--)
-            tw_text_char(out, 'W');
-        tw_text_char(out, packet->atoms >> i & 1 ? 'E' : 'N');
+    for (unsigned i = 0; i < packet->atom_count && size < LETTERS_MOST - 1; i++) {
+        for (unsigned n = tw_etmv3_cycles_of(&atoms, i); left && n && size < LETTERS_MOST - 2;
+             n--, left--)
+            letters[size++] = 'W';
+        letters[size++] = packet->atoms >> i & 1 ? 'E' : 'N';
     }
-    for (; left; left--)
-        tw_text_char(out, 'W');
+    for (; left && size < LETTERS_MOST - 1; left--)
+        letters[size++] = 'W';
+    letters[size] = 0;
 }
 
-static void print_state(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_bits(struct tw_members *out, unsigned type, unsigned valid)
 {
-    tw_text_add(out, packet->ns ? " NS" : " S");
-    if (packet->hyp)
-        tw_text_add(out, " Hyp");
+    if (valid < 32)
+        tw_put_format(out, type, " (bits %u:0)", valid - 1u);
 }
 
-static void print_isync(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_address(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    tw_text_format(out, " %s", tw_armv7_reason_name(packet->reason));
-    if (packet->has_address) {
-        tw_text_char(out, ' ');
-        tw_text_hex(out, packet->address);
-        tw_text_format(out, " %s", tw_isa_name(packet->isa));
-    }
-    print_state(out, packet);
-    if (packet->is_in_progress) {
-        tw_text_add(out, " in progress, next ");
-        tw_text_hex(out, packet->next_address);
-    }
-    if (packet->has_context_id)
-        tw_text_format(out, " cid=0x%x", (unsigned)packet->context_id);
-    if (packet->base.type == TW_ETMV3_I_SYNC_CYCLE)
-        tw_text_format(out, " cc=%u", (unsigned)packet->cycles);
+    tw_put(out, ADDR, packet->address);
+    tw_put(out, ADDR_BITS, packet->address_bits);
+    tw_put(out, ADDR_VALID, packet->address_valid);
+    tw_put(out, ADDR_SIZE, 32);
 }
 
-static void print_branch(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_state(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    tw_text_char(out, ' ');
-    tw_text_hex(out, packet->address);
-    if (packet->address_valid < 32)
-        tw_text_format(out, " (bits %u:0)", packet->address_valid - 1u);
-    tw_text_format(out, " %s", tw_isa_name(packet->isa));
-    if (!packet->has_info)
-        return;
-    print_state(out, packet);
-    tw_text_format(out, " exception %u %s", packet->exception,
-                   tw_etmv3_exception_name(packet->exception, packet->is_m_profile));
-    if (packet->is_m_profile && tw_etmv3_irq(packet->exception) >= 0)
-        tw_text_format(out, " %d", tw_etmv3_irq(packet->exception));
-    if (packet->cancels)
-        tw_text_add(out, " cancel");
-    if (packet->has_resume)
-        tw_text_format(out, " resume=%u", packet->resume);
+    tw_put(out, NS, packet->ns);
+    tw_put(out, HYP, packet->hyp);
+    tw_put(out, ALT_ISA, packet->alt_isa);
+    tw_put_text(out, STATE, packet->ns ? "NS" : "S");
+    tw_put(out, HYP_WORD, packet->hyp);
 }
 
-static void print_data(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_isync(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    if (packet->tag)
-        tw_text_format(out, " tag %u", packet->tag);
-    if (packet->has_data_address) {
-        tw_text_add(out, " address ");
-        tw_text_hex(out, packet->data_address);
-        if (packet->data_valid < 32)
-            tw_text_format(out, " (bits %u:0)", packet->data_valid - 1u);
-        if (packet->is_big_endian)
-            tw_text_add(out, " BE");
-    } else if (packet->is_first) {
-        tw_text_add(out, " first");
-    }
-    if (packet->has_value) {
-        tw_text_add(out, " value ");
-        tw_text_hex(out, packet->data_value);
-    }
-}
-
-void tw_etmv3_print(struct tw_text *out, const void *any)
-{
-    const struct tw_etmv3_packet *packet = any;
-    const uint8_t type = packet->base.type;
-
-    tw_text_add(out, tw_etmv3_type_name(type));
-    switch (type) {
-    case TW_ETMV3_I_SYNC:
-    case TW_ETMV3_I_SYNC_CYCLE:
-        print_isync(out, packet);
-        break;
-    case TW_ETMV3_BRANCH_ADDRESS:
-        print_branch(out, packet);
-        break;
-    case TW_ETMV3_P_HDR:
-        tw_text_char(out, ' ');
-        atom_letters(out, packet, true);
-        break;
-    case TW_ETMV3_CYCLE_COUNT:
-        tw_text_format(out, " %u", (unsigned)packet->count);
-        break;
-    case TW_ETMV3_NORM_DATA:
-    case TW_ETMV3_OOO_DATA:
-    case TW_ETMV3_OOO_ADDR_PLC:
-    case TW_ETMV3_VAL_NOT_TRACED:
-        print_data(out, packet);
-        break;
-    case TW_ETMV3_TIMESTAMP:
-        tw_text_char(out, ' ');
-        tw_text_hex(out, packet->time);
-        if (packet->freq_changed)
-            tw_text_add(out, " clock changed");
-        break;
-    case TW_ETMV3_CONTEXT_ID:
-    case TW_ETMV3_VMID:
-        tw_text_format(out, " 0x%x", (unsigned)packet->value);
-        break;
-    default:
-        if (tw_etmv3_type_is_bad(type))
-            tw_text_format(out, " header 0x%02x", (unsigned)packet->value);
-    }
-}
-
-static void json_address(struct tw_text *out, const struct tw_etmv3_packet *packet)
-{
-    tw_json_hex(out, "addr", packet->address);
-    tw_json_u64(out, "addr_bits", packet->address_bits);
-    tw_json_u64(out, "addr_valid", packet->address_valid);
-    tw_json_u64(out, "addr_size", 32);
-}
-
-static void json_state(struct tw_text *out, const struct tw_etmv3_packet *packet)
-{
-    tw_json_u64(out, "ns", packet->ns);
-    tw_json_u64(out, "hyp", packet->hyp);
-    tw_json_u64(out, "alt_isa", packet->alt_isa);
-}
-
-static void json_isync(struct tw_text *out, const struct tw_etmv3_packet *packet)
-{
-    tw_json_text(out, "reason", tw_armv7_reason_name(packet->reason));
-    tw_json_u64(out, "no_addr", !packet->has_address);
+    tw_put_text(out, REASON, tw_armv7_reason_name(packet->reason));
+    tw_put(out, NO_ADDR, !packet->has_address);
     if (packet->has_address)
-        json_address(out, packet);
-    tw_json_text(out, "isa", tw_isa_name(packet->isa));
-    json_state(out, packet);
+        put_address(out, packet);
+    tw_put_text(out, packet->has_address ? ISA : ISA_ALONE, tw_isa_name(packet->isa));
+    put_state(out, packet);
     if (packet->is_in_progress)
-        tw_json_hex(out, "lsip_addr", packet->next_address);
+        tw_put(out, LSIP_ADDR, packet->next_address);
     if (packet->has_context_id)
-        tw_json_hex(out, "cid", packet->context_id);
+        tw_put(out, CONTEXT_ID, packet->context_id);
     if (packet->base.type == TW_ETMV3_I_SYNC_CYCLE)
-        tw_json_u64(out, "cc", packet->cycles);
+        tw_put(out, SYNC_CC, packet->cycles);
 }
 
-static void json_branch(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_branch(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
     const int irq = packet->is_m_profile ? tw_etmv3_irq(packet->exception) : -1;
 
-    json_address(out, packet);
-    tw_json_text(out, "isa", tw_isa_name(packet->isa));
-    tw_json_u64(out, "isa_changed", packet->isa_changed);
+    put_address(out, packet);
+    put_bits(out, BITS, packet->address_valid);
+    tw_put_text(out, ISA, tw_isa_name(packet->isa));
+    tw_put(out, ISA_CHANGED, packet->isa_changed);
     if (!packet->has_info)
         return;
-    json_state(out, packet);
-    tw_json_text(out, "exc", tw_etmv3_exception_name(packet->exception, packet->is_m_profile));
-    tw_json_u64(out, "exc_num", packet->exception);
-    tw_json_u64(out, "cancel", packet->cancels);
-    tw_json_u64(out, "cm", packet->is_m_profile);
-    tw_json_u64(out, "resume", packet->resume);
-    tw_json_u64(out, "irq_n", irq < 0 ? 0 : (unsigned)irq);
+    put_state(out, packet);
+    tw_put(out, EXCEPTION, packet->exception);
+    tw_put_text(out, EXC, tw_etmv3_exception_name(packet->exception, packet->is_m_profile));
+    tw_put(out, EXC_NUM, packet->exception);
+    if (irq >= 0)
+        tw_put(out, IRQ, (unsigned)irq);
+    tw_put(out, CANCEL, packet->cancels);
+    tw_put(out, CM, packet->is_m_profile);
+    tw_put(out, packet->has_resume ? RESUMES : RESUME, packet->resume);
+    tw_put(out, IRQ_N, irq < 0 ? 0 : (unsigned)irq);
 }
 
-static void json_data(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_data_words(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    if (packet->base.type != TW_ETMV3_OOO_DATA) {
-        tw_json_u64(out, "upd_addr", packet->has_data_address);
-        tw_json_u64(out, "upd_val", packet->has_value);
+    if (packet->tag)
+        tw_put_format(out, DATA, " tag %u", packet->tag);
+    if (packet->has_data_address) {
+        tw_put_format(out, DATA, " address 0x%x", (unsigned)packet->data_address);
+        put_bits(out, DATA, packet->data_valid);
+        if (packet->is_big_endian)
+            tw_put_text(out, DATA, " BE");
+    } else if (packet->is_first) {
+        tw_put_text(out, DATA, " first");
     }
-    tw_json_u64(out, "tag", packet->tag);
-    tw_json_hex(out, "value", packet->data_value);
-    if (packet->base.type == TW_ETMV3_OOO_DATA)
-        return;
-    tw_json_u64(out, "first", packet->is_first);
-    if (!packet->has_data_address)
-        return;
-    tw_json_hex(out, "daddr", packet->data_address);
-    tw_json_u64(out, "daddr_bits", packet->data_bits);
-    tw_json_u64(out, "daddr_valid", packet->data_valid);
-    tw_json_u64(out, "be", packet->is_big_endian);
+    if (packet->has_value)
+        tw_put_format(out, DATA, " value 0x%x", (unsigned)packet->data_value);
 }
 
-static void json_p_header(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_data(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    char letters[32];
-    struct tw_text text = tw_text_in(letters, sizeof letters);
+    const bool is_late = packet->base.type == TW_ETMV3_OOO_DATA;
 
-    letters[0] = 0;
-    atom_letters(&text, packet, false);
-    tw_json_text(out, "atoms", letters);
-    tw_json_u64(out, "fmt", packet->format);
-    tw_json_u64(out, "cc", packet->header_cycles);
+    if (!is_late) {
+        tw_put(out, UPD_ADDR, packet->has_data_address);
+        tw_put(out, UPD_VAL, packet->has_value);
+    }
+    tw_put(out, TAG, packet->tag);
+    tw_put(out, VALUE, packet->data_value);
+    if (!is_late)
+        tw_put(out, FIRST, packet->is_first);
+    if (!is_late && packet->has_data_address) {
+        tw_put(out, DADDR, packet->data_address);
+        tw_put(out, DADDR_BITS, packet->data_bits);
+        tw_put(out, DADDR_VALID, packet->data_valid);
+        tw_put(out, BE, packet->is_big_endian);
+    }
+    put_data_words(out, packet);
 }
 
-static void json_timestamp(struct tw_text *out, const struct tw_etmv3_packet *packet)
+static void put_p_header(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
-    tw_json_hex(out, "ts", packet->timestamp);
-    tw_json_u64(out, "ts_bits", packet->timestamp_bits);
+    put_letters(out, packet, true);
+    put_letters(out, packet, false);
+    tw_put(out, FMT, packet->format);
+    tw_put(out, HEADER_CC, packet->header_cycles);
+}
+
+static void put_timestamp(struct tw_members *out, const struct tw_etmv3_packet *packet)
+{
+    tw_put(out, TS, packet->timestamp);
+    tw_put(out, TS_BITS, packet->timestamp_bits);
     if (packet->time != packet->timestamp)
-        tw_json_hex(out, "time", packet->time);
-    tw_json_u64(out, "freq_change", packet->freq_changed);
+        tw_put(out, TIME, packet->time);
+    tw_put(out, TIME_WORDS, packet->time);
+    tw_put(out, FREQ_CHANGE, packet->freq_changed);
 }
 
-void tw_etmv3_json(struct tw_text *out, const void *any)
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *any)
 {
     const struct tw_etmv3_packet *packet = any;
 
+    (void)protocol;
     switch (packet->base.type) {
     case TW_ETMV3_I_SYNC:
     case TW_ETMV3_I_SYNC_CYCLE:
-        json_isync(out, packet);
+        put_isync(out, packet);
         break;
     case TW_ETMV3_BRANCH_ADDRESS:
-        json_branch(out, packet);
+        put_branch(out, packet);
         break;
     case TW_ETMV3_P_HDR:
-        json_p_header(out, packet);
+        put_p_header(out, packet);
         break;
     case TW_ETMV3_CYCLE_COUNT:
-        tw_json_u64(out, "cc", packet->count);
+        tw_put(out, COUNT, packet->count);
         break;
     case TW_ETMV3_NORM_DATA:
     case TW_ETMV3_OOO_DATA:
     case TW_ETMV3_OOO_ADDR_PLC:
     case TW_ETMV3_VAL_NOT_TRACED:
-        json_data(out, packet);
+        put_data(out, packet);
         break;
     case TW_ETMV3_TIMESTAMP:
-        json_timestamp(out, packet);
+        put_timestamp(out, packet);
         break;
     case TW_ETMV3_CONTEXT_ID:
-        tw_json_hex(out, "cid", packet->value);
+        tw_put(out, CID, packet->value);
         break;
     case TW_ETMV3_VMID:
-        tw_json_hex(out, "vmid", packet->value);
+        tw_put(out, VMID, packet->value);
         break;
     default:
-        if (tw_etmv3_type_is_bad(packet->base.type))
-            tw_json_hex(out, "header", packet->value);
+        if (tw_etmv3_type_is_bad(packet->base.type)) {
+            tw_put(out, HEADER, packet->value);
+            tw_put_format(out, HEADER_WORDS, "0x%02x", (unsigned)packet->value);
+        }
     }
 }
+
+const struct tw_member_table tw_etmv3_members = { rows, MEMBERS, put_members, NULL };

@@ -2,7 +2,7 @@
 /* ETMv3: every header with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 #define START "0 0 0 0 0 80 08 21 00 80 00 00 "
 /* nop; ldr; beq; bl; bx lr; svc; str; ldm */

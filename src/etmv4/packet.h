@@ -175,8 +175,7 @@ void tw_etmv4_claims(uint8_t claims[256], const struct tw_etmv4_setup *setup);
 
 /* print.c */
 extern const struct tw_packet_type tw_etmv4_types[TW_ETMV4_TYPES];
-void tw_etmv4_print(struct tw_text *out, const struct tw_etmv4_packet *packet);
-void tw_etmv4_json(struct tw_text *out, const struct tw_etmv4_packet *packet);
+extern const struct tw_member_table tw_etmv4_members;
 
 /* index.c: shared with ETE too. */
 unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
@@ -195,8 +194,6 @@ size_t tw_etmv4_any_read_batch(void *reader, void *packets, size_t room, size_t 
                                const uint8_t *data, size_t size);
 void tw_etmv4_any_lost(void *reader);
 enum tw_status tw_etmv4_any_write(void *writer, uint8_t *out, size_t *size, const void *packet);
-void tw_etmv4_any_print(struct tw_text *out, const void *packet);
-void tw_etmv4_any_json(struct tw_text *out, const void *packet);
 
 extern const struct tw_protocol tw_etmv4, tw_ete;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ETMv4 and ETE packets as text for people, and as members of a JSON line. */
+/* ETMv4 and ETE packets: what their lines say. */
 #include "base/compiler.h"
+#include "base/members.h"
 #include "etmv4/packet.h"
 #include "etmv4/payload.h"
 
@@ -206,313 +207,313 @@ static const uint16_t shows[TW_ETMV4_TYPES] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+enum {
+    MATCH, MATCH_WORDS, ADDR, ADDR_BITS, ADDR_VALID, ADDR_SIZE, IS, CTXT_UPDATED, EL, SF, NS,
+    NSE, CID, VMID, CONTEXT, ATOMS, NO_ATOMS, CC, CYCLES, UNKNOWN_CYCLES, COMMIT, CANCEL,
+    MISPREDICT, INFO, P0_KEY, CC_THRESHOLD, SPEC_PRESENT, SPEC_DEPTH, SPECULATION, THRESHOLD,
+    WINDOW, INITIAL, EXC, INTERP, M, FAULT_PENDING, EXCEPTION, TS, TS_BITS, TS_CC, ITE_EL,
+    ITE_VALUE, EVENT, DSM, Q_TYPE, COUNT_PRESENT, COUNT, ADDR_PRESENT, ADDR_MATCH, C_KEY_SET,
+    C_KEY, C_NUM, C_FINAL, C_INCR, R_KEY0, R_KEY1, RES0, RES1, CI0, CI1, TOK24, TOK3, INCR,
+    CONDITIONAL, FIRST, IN, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [MATCH] = TW_LISTED("match", DECIMAL),
+    [MATCH_WORDS] = TW_TOLD(NAME, " "),
+    [ADDR] = TW_SHOWN("addr", HEX, " "),
+    [ADDR_BITS] = TW_LISTED("addr_bits", DECIMAL),
+    [ADDR_VALID] = TW_LISTED("addr_valid", DECIMAL),
+    [ADDR_SIZE] = TW_LISTED("addr_size", DECIMAL),
+    [IS] = TW_SHOWN("is", DECIMAL, " IS"),
+    [CTXT_UPDATED] = TW_LISTED("ctxt_updated", DECIMAL),
+    [EL] = TW_LISTED("el", DECIMAL),
+    [SF] = TW_LISTED("sf", DECIMAL),
+    [NS] = TW_LISTED("ns", DECIMAL),
+    [NSE] = TW_LISTED("nse", DECIMAL),
+    [CID] = TW_SHOWN("cid", HEX, " cid "),
+    [VMID] = TW_SHOWN("vmid", HEX, " vmid "),
+    [CONTEXT] = TW_TOLD(NAME, " "),
+    [ATOMS] = TW_SHOWN("atoms", NAME, " "),
+    [NO_ATOMS] = TW_LISTED("atoms", NAME),
+    [CC] = TW_LISTED("cc", DECIMAL),
+    [CYCLES] = TW_SHOWN("cc", DECIMAL, " cycles "),
+    [UNKNOWN_CYCLES] = TW_TOLD(FLAG, " cycles unknown"),
+    [COMMIT] = TW_SHOWN("commit", DECIMAL, " commit "),
+    [CANCEL] = TW_SHOWN("cancel", DECIMAL, " cancel "),
+    [MISPREDICT] = TW_SHOWN("mispredict", FLAG, " mispredict"),
+    [INFO] = TW_SHOWN("info", HEX, " info "),
+    [P0_KEY] = TW_SHOWN("p0_key", DECIMAL, " key "),
+    [CC_THRESHOLD] = TW_LISTED("cc_threshold", DECIMAL),
+    [SPEC_PRESENT] = TW_LISTED("spec_present", DECIMAL),
+    [SPEC_DEPTH] = TW_LISTED("spec_depth", DECIMAL),
+    [SPECULATION] = TW_TOLD(DECIMAL, " speculation depth "),
+    [THRESHOLD] = TW_TOLD(DECIMAL, " cycle threshold "),
+    [WINDOW] = TW_SHOWN("window", DECIMAL, " window "),
+    [INITIAL] = TW_SHOWN("initial", FLAG, ", first"),
+    [EXC] = TW_SHOWN("exc", DECIMAL, " "),
+    [INTERP] = TW_LISTED("interp", DECIMAL),
+    [M] = TW_LISTED("m", DECIMAL),
+    [FAULT_PENDING] = TW_LISTED("fault_pending", DECIMAL),
+    [EXCEPTION] = TW_TOLD(TEXT, ""),
+    [TS] = TW_SHOWN("ts", HEX, " "),
+    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
+    [TS_CC] = TW_SHOWN("cc", DECIMAL, " cycles "),
+    [ITE_EL] = TW_SHOWN("el", DECIMAL, " EL"),
+    [ITE_VALUE] = TW_SHOWN("value", HEX, " "),
+    [EVENT] = TW_SHOWN("event", DECIMAL, " "),
+    [DSM] = TW_SHOWN("dsm", DECIMAL, " "),
+    [Q_TYPE] = TW_LISTED("q_type", DECIMAL),
+    [COUNT_PRESENT] = TW_LISTED("count_present", DECIMAL),
+    [COUNT] = TW_SHOWN("count", DECIMAL, " count "),
+    [ADDR_PRESENT] = TW_LISTED("addr_present", DECIMAL),
+    [ADDR_MATCH] = TW_LISTED("addr_match", DECIMAL),
+    [C_KEY_SET] = TW_LISTED("c_key_set", DECIMAL),
+    [C_KEY] = TW_LISTED("c_key", DECIMAL),
+    [C_NUM] = TW_LISTED("c_num", DECIMAL),
+    [C_FINAL] = TW_LISTED("c_final", DECIMAL),
+    [C_INCR] = TW_LISTED("c_incr", DECIMAL),
+    [R_KEY0] = TW_LISTED("r_key0", DECIMAL),
+    [R_KEY1] = TW_LISTED("r_key1", DECIMAL),
+    [RES0] = TW_LISTED("res0", DECIMAL),
+    [RES1] = TW_LISTED("res1", DECIMAL),
+    [CI0] = TW_LISTED("ci0", DECIMAL),
+    [CI1] = TW_LISTED("ci1", DECIMAL),
+    [TOK24] = TW_LISTED("tok24", DECIMAL),
+    [TOK3] = TW_LISTED("tok3", DECIMAL),
+    [INCR] = TW_LISTED("incr", DECIMAL),
+    [CONDITIONAL] = TW_TOLD(TEXT, ""),
+    [FIRST] = TW_SHOWN("first", NAME, " begins with "),
+    [IN] = TW_SHOWN("in", NAME, " in "),
+};
+/* clang-format on */
+
 static unsigned shown(const struct tw_etmv4_packet *packet)
 {
     return packet->base.type < TW_ETMV4_TYPES ? shows[packet->base.type] : 0;
 }
 
-static const char *atom_letters(char letters[33], const struct tw_etmv4_packet *packet)
+static void put_match(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    unsigned i = 0;
+    static const char *const words[] = { "[0]", "[1]", "[2]", "[3]" };
 
-    for (; i < packet->atom_count && i < 32; i++)
-        letters[i] = packet->atoms >> i & 1 ? 'E' : 'N';
-    letters[i] = 0;
-    return letters;
+    tw_put(out, MATCH, packet->match);
+    tw_put_text(out, MATCH_WORDS, words[packet->match & 3]);
 }
 
-static void json_address(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_address(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    tw_json_hex(out, "addr", packet->address);
-    tw_json_u64(out, "addr_bits", packet->address_bits);
-    tw_json_u64(out, "addr_valid", 64);
-    tw_json_u64(out, "addr_size", packet->address_width);
-    tw_json_u64(out, "is", packet->sub_isa);
+    tw_put(out, ADDR, packet->address);
+    tw_put(out, ADDR_BITS, packet->address_bits);
+    tw_put(out, ADDR_VALID, 64);
+    tw_put(out, ADDR_SIZE, packet->address_width);
+    tw_put(out, IS, packet->sub_isa);
 }
 
-static void json_context(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_context(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    tw_json_u64(out, "ctxt_updated", packet->has_context);
-    if (!packet->has_context)
+    static const char *const security[] = { "secure", "non-secure", "root", "realm" };
+
+    tw_put(out, CTXT_UPDATED, packet->has_context);
+    if (!packet->has_context) {
+        tw_put_text(out, CONTEXT, "same");
         return;
-    tw_json_u64(out, "el", packet->el);
-    tw_json_u64(out, "sf", packet->sf);
-    tw_json_u64(out, "ns", packet->ns);
-    tw_json_u64(out, "nse", packet->nse);
+    }
+    tw_put(out, EL, packet->el);
+    tw_put(out, SF, packet->sf);
+    tw_put(out, NS, packet->ns);
+    tw_put(out, NSE, packet->nse);
+    tw_put_format(out, CONTEXT, "%s EL%u %s", packet->sf ? "AArch64" : "AArch32", packet->el,
+                  security[packet->nse * 2 + packet->ns]);
     if (packet->has_cid)
-        tw_json_hex(out, "cid", packet->cid);
+        tw_put(out, CID, packet->cid);
     if (packet->has_vmid)
-        tw_json_hex(out, "vmid", packet->vmid);
+        tw_put(out, VMID, packet->vmid);
 }
 
-static void json_q(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_atoms(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    tw_json_u64(out, "q_type", packet->q_type);
-    tw_json_u64(out, "count_present", packet->q_has_count);
-    if (packet->q_has_count)
-        tw_json_u64(out, "count", packet->q_count);
-    tw_json_u64(out, "addr_present", packet->q_has_address);
-    tw_json_u64(out, "addr_match", packet->q_is_match);
-    if (packet->q_is_match)
-        tw_json_u64(out, "match", packet->match);
-    if (packet->q_has_address)
-        json_address(out, packet);
-}
+    const unsigned count = packet->atom_count < 32 ? packet->atom_count : 32;
+    char *letters = count ? tw_put_room(out, ATOMS, count + 1) : NULL;
 
-static void json_info(struct tw_text *out, const struct tw_etmv4_packet *packet)
-{
-    tw_json_hex(out, "info", packet->info);
-    if (packet->sections & TW_ETMV4_KEY)
-        tw_json_u64(out, "p0_key", packet->key);
-    if (packet->sections & TW_ETMV4_CYCT)
-        tw_json_u64(out, "cc_threshold", packet->threshold);
-    tw_json_u64(out, "spec_present", (packet->sections & TW_ETMV4_SPEC) != 0);
-    tw_json_u64(out, "spec_depth", packet->spec);
-    if (packet->sections & TW_ETMV4_WNDW)
-        tw_json_u64(out, "window", packet->window);
-    tw_json_u64(out, "initial", packet->is_initial);
-}
-
-static void json_conditional(struct tw_text *out, const struct tw_etmv4_packet *packet)
-{
-    if (shown(packet) & SHOW_COND) {
-        tw_json_u64(out, "c_key_set", packet->cond_has_key);
-        tw_json_u64(out, "c_key", packet->cond_key);
-        tw_json_u64(out, "c_num", packet->cond_count);
-        tw_json_u64(out, "c_final", packet->cond_final);
-        tw_json_u64(out, "c_incr", packet->cond_increment);
+    if (!letters) {
+        tw_put_text(out, NO_ATOMS, "");
         return;
     }
-    switch (packet->base.type) {
-    case TW_ETMV4_COND_RES_F1:
-        tw_json_u64(out, "r_key0", packet->result_key[0]);
-        if (packet->result_count > 1)
-            tw_json_u64(out, "r_key1", packet->result_key[1]);
-        tw_json_u64(out, "res0", packet->result[0]);
-        if (packet->result_count > 1)
-            tw_json_u64(out, "res1", packet->result[1]);
-        tw_json_u64(out, "ci0", packet->result_ci[0]);
-        if (packet->result_count > 1)
-            tw_json_u64(out, "ci1", packet->result_ci[1]);
-        break;
-    case TW_ETMV4_COND_RES_F3:
-        tw_json_u64(out, "tok3", packet->tokens);
-        break;
-    default:
-        tw_json_u64(out, "tok24", packet->token);
-        if (packet->base.type == TW_ETMV4_COND_RES_F2)
-            tw_json_u64(out, "incr", packet->result_increment);
-        break;
-    }
+    for (unsigned i = 0; i < count; i++)
+        letters[i] = packet->atoms >> i & 1 ? 'E' : 'N';
+    letters[count] = 0;
 }
 
-/* Members that few packets have. */
-static void json_rare(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_cycles(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    const unsigned show = shown(packet);
-
-    if (show & SHOW_INFO)
-        json_info(out, packet);
-    if (show & SHOW_EXCEPTION) {
-        tw_json_u64(out, "exc", packet->exception);
-        tw_json_u64(out, "interp", packet->interpretation);
-        tw_json_u64(out, "m", packet->is_m_profile);
-        tw_json_u64(out, "fault_pending", packet->fault_pending);
-    }
-    if (show & SHOW_TIMESTAMP) {
-        tw_json_hex(out, "ts", packet->timestamp);
-        tw_json_u64(out, "ts_bits", packet->timestamp_bits);
-        if (packet->timestamp_has_count)
-            tw_json_u64(out, "cc", packet->timestamp_count);
-    }
-    if (show & SHOW_VALUE) {
-        tw_json_u64(out, "el", packet->value_el);
-        tw_json_hex(out, "value", packet->value);
-    }
-    if (show & SHOW_NUMBER)
-        tw_json_u64(out, packet->base.type == TW_ETMV4_EVENT ? "event" : "dsm", packet->number);
-    if (show & SHOW_Q)
-        json_q(out, packet);
-    if (show & (SHOW_COND | SHOW_RESULT))
-        json_conditional(out, packet);
-    if (packet->base.type == TW_ETMV4_DATA)
-        tw_json_text(out, "first",
-                     tw_etmv4_data_name((uint8_t)packet->value, (uint8_t)(packet->value >> 8)));
-    if (tw_etmv4_type_is_bad(packet->base.type) && packet->cause)
-        tw_json_text(out, "in", tw_etmv4_type_name(packet->cause));
+    tw_put(out, packet->is_unknown ? CC : CYCLES, packet->cycles);
+    if (packet->is_unknown)
+        tw_put(out, UNKNOWN_CYCLES, 1);
 }
 
-void tw_etmv4_json(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_info(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    const unsigned show = shown(packet);
-    char letters[33];
-
-    if (show & SHOW_MATCH)
-        tw_json_u64(out, "match", packet->match);
-    if (show & SHOW_ADDRESS)
-        json_address(out, packet);
-    if (show & SHOW_CONTEXT)
-        json_context(out, packet);
-    if (show & SHOW_ATOMS)
-        tw_json_text(out, "atoms", atom_letters(letters, packet));
-    if (show & SHOW_CYCLES)
-        tw_json_u64(out, "cc", packet->cycles);
-    if (show & SHOW_COMMIT && packet->has_commit)
-        tw_json_u64(out, "commit", packet->commit);
-    if (show & SHOW_CANCEL)
-        tw_json_u64(out, "cancel", packet->cancel);
-    if (show & SHOW_MISPREDICT)
-        tw_json_u64(out, "mispredict", 1);
-    json_rare(out, packet);
+    tw_put(out, INFO, packet->info);
+    if (packet->sections & TW_ETMV4_KEY)
+        tw_put(out, P0_KEY, packet->key);
+    if (packet->sections & TW_ETMV4_SPEC)
+        tw_put(out, SPECULATION, packet->spec);
+    if (packet->sections & TW_ETMV4_CYCT) {
+        tw_put(out, CC_THRESHOLD, packet->threshold);
+        tw_put(out, THRESHOLD, packet->threshold);
+    }
+    tw_put(out, SPEC_PRESENT, (packet->sections & TW_ETMV4_SPEC) != 0);
+    tw_put(out, SPEC_DEPTH, packet->spec);
+    if (packet->sections & TW_ETMV4_WNDW)
+        tw_put(out, WINDOW, packet->window);
+    tw_put(out, INITIAL, packet->is_initial);
 }
 
-static void print_exception(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_exception(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
     const unsigned number = packet->exception;
     const char *name = NULL;
 
-    tw_text_format(out, " %u", number);
+    tw_put(out, EXC, number);
+    tw_put(out, INTERP, packet->interpretation);
+    tw_put(out, M, packet->is_m_profile);
+    tw_put(out, FAULT_PENDING, packet->fault_pending);
     if (packet->is_m_profile) {
         if (number < TW_LENGTH(m_exceptions))
             name = m_exceptions[number];
         if (number >= 16 && number < 24)
-            tw_text_format(out, " IRQ%u", number - 16);
+            tw_put_format(out, EXCEPTION, " IRQ%u", number - 16);
         else if (number >= 0x208 && number < 0x3f0)
-            tw_text_format(out, " IRQ%u", number - 0x200);
+            tw_put_format(out, EXCEPTION, " IRQ%u", number - 0x200);
     } else if (number < TW_LENGTH(exceptions)) {
         name = exceptions[number];
     }
-    if (name)
-        tw_text_format(out, " %s", name);
-    if (packet->fault_pending)
-        tw_text_add(out, ", fault pending");
-    tw_text_add(out, packet->interpretation == 2 ? ", return address is also the last target"
-                                                 : ", return address follows");
+    tw_put_format(out, EXCEPTION, "%s%s%s%s", name ? " " : "", name ? name : "",
+                  packet->fault_pending ? ", fault pending" : "",
+                  packet->interpretation == 2 ? ", return address is also the last target"
+                                              : ", return address follows");
 }
 
-static void print_context(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_q(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
-    static const char *const security[] = { "secure", "non-secure", "root", "realm" };
+    tw_put(out, Q_TYPE, packet->q_type);
+    tw_put(out, COUNT_PRESENT, packet->q_has_count);
+    if (packet->q_has_count)
+        tw_put(out, COUNT, packet->q_count);
+    tw_put(out, ADDR_PRESENT, packet->q_has_address);
+    tw_put(out, ADDR_MATCH, packet->q_is_match);
+    if (packet->q_is_match)
+        put_match(out, packet);
+    if (packet->q_has_address)
+        put_address(out, packet);
+}
 
-    if (!packet->has_context) {
-        tw_text_add(out, " same");
-        return;
+static void put_condition(struct tw_members *out, const struct tw_etmv4_packet *packet)
+{
+    tw_put(out, C_KEY_SET, packet->cond_has_key);
+    tw_put(out, C_KEY, packet->cond_key);
+    tw_put(out, C_NUM, packet->cond_count);
+    tw_put(out, C_FINAL, packet->cond_final);
+    tw_put(out, C_INCR, packet->cond_increment);
+    if (packet->cond_has_key)
+        tw_put_format(out, CONDITIONAL, " key %u", (unsigned)packet->cond_key);
+    else
+        tw_put_format(out, CONDITIONAL, " %u element%s%s", packet->cond_count,
+                      packet->cond_count == 1 ? "" : "s",
+                      packet->cond_increment ? ", next key" : "");
+}
+
+static void put_result(struct tw_members *out, const struct tw_etmv4_packet *packet)
+{
+    const uint8_t type = packet->base.type;
+
+    if (type == TW_ETMV4_COND_RES_F1) {
+        tw_put(out, R_KEY0, packet->result_key[0]);
+        if (packet->result_count > 1)
+            tw_put(out, R_KEY1, packet->result_key[1]);
+        tw_put(out, RES0, packet->result[0]);
+        if (packet->result_count > 1)
+            tw_put(out, RES1, packet->result[1]);
+        tw_put(out, CI0, packet->result_ci[0]);
+        if (packet->result_count > 1)
+            tw_put(out, CI1, packet->result_ci[1]);
+    } else if (type == TW_ETMV4_COND_RES_F3) {
+        tw_put(out, TOK3, packet->tokens);
+    } else {
+        tw_put(out, TOK24, packet->token);
     }
-    tw_text_format(out, " %s EL%u %s", packet->sf ? "AArch64" : "AArch32", packet->el,
-                   security[packet->nse * 2 + packet->ns]);
-    if (packet->has_cid)
-        tw_text_format(out, " cid 0x%x", (unsigned)packet->cid);
-    if (packet->has_vmid)
-        tw_text_format(out, " vmid 0x%x", (unsigned)packet->vmid);
-}
-
-static void print_address(struct tw_text *out, const struct tw_etmv4_packet *packet)
-{
-    tw_text_char(out, ' ');
-    tw_text_hex(out, packet->address);
-    tw_text_format(out, " IS%u", packet->sub_isa);
-}
-
-static void print_info(struct tw_text *out, const struct tw_etmv4_packet *packet)
-{
-    tw_text_format(out, " info 0x%x", (unsigned)packet->info);
-    if (packet->sections & TW_ETMV4_KEY)
-        tw_text_format(out, " key %u", (unsigned)packet->key);
-    if (packet->sections & TW_ETMV4_SPEC)
-        tw_text_format(out, " speculation depth %u", (unsigned)packet->spec);
-    if (packet->sections & TW_ETMV4_CYCT)
-        tw_text_format(out, " cycle threshold %u", (unsigned)packet->threshold);
-    if (packet->sections & TW_ETMV4_WNDW)
-        tw_text_format(out, " window %u", (unsigned)packet->window);
-    if (packet->is_initial)
-        tw_text_add(out, ", first");
-}
-
-static void print_conditional(struct tw_text *out, const struct tw_etmv4_packet *packet)
-{
-    if (shown(packet) & SHOW_COND) {
-        if (packet->cond_has_key)
-            tw_text_format(out, " key %u", (unsigned)packet->cond_key);
-        else
-            tw_text_format(out, " %u element%s%s", packet->cond_count,
-                           packet->cond_count == 1 ? "" : "s",
-                           packet->cond_increment ? ", next key" : "");
-        return;
-    }
+    if (type == TW_ETMV4_COND_RES_F2)
+        tw_put(out, INCR, packet->result_increment);
     for (unsigned i = 0; i < packet->result_count && i < 2; i++)
-        tw_text_format(out, " key %u result 0x%x ci %u", (unsigned)packet->result_key[i],
-                       packet->result[i], packet->result_ci[i]);
-    if (packet->base.type == TW_ETMV4_COND_RES_F3)
-        tw_text_format(out, " tokens 0x%03x", packet->tokens);
-    else if (packet->base.type != TW_ETMV4_COND_RES_F1)
-        tw_text_format(out, " token %u", packet->token);
+        tw_put_format(out, CONDITIONAL, " key %u result 0x%x ci %u",
+                      (unsigned)packet->result_key[i], packet->result[i], packet->result_ci[i]);
+    if (type == TW_ETMV4_COND_RES_F3)
+        tw_put_format(out, CONDITIONAL, " tokens 0x%03x", packet->tokens);
+    else if (type != TW_ETMV4_COND_RES_F1)
+        tw_put_format(out, CONDITIONAL, " token %u", packet->token);
     if (packet->result_increment)
-        tw_text_format(out, ", key + %u", packet->result_increment);
+        tw_put_format(out, CONDITIONAL, ", key + %u", packet->result_increment);
 }
 
-static void print_rare(struct tw_text *out, const struct tw_etmv4_packet *packet)
+/* Members that few packets have. */
+static void put_rare(struct tw_members *out, const struct tw_etmv4_packet *packet,
+                     unsigned show)
 {
-    const unsigned show = shown(packet);
-
     if (show & SHOW_INFO)
-        print_info(out, packet);
+        put_info(out, packet);
     if (show & SHOW_EXCEPTION)
-        print_exception(out, packet);
+        put_exception(out, packet);
     if (show & SHOW_TIMESTAMP) {
-        tw_text_char(out, ' ');
-        tw_text_hex(out, packet->timestamp);
+        tw_put(out, TS, packet->timestamp);
+        tw_put(out, TS_BITS, packet->timestamp_bits);
         if (packet->timestamp_has_count)
-            tw_text_format(out, " cycles %u", (unsigned)packet->timestamp_count);
+            tw_put(out, TS_CC, packet->timestamp_count);
     }
     if (show & SHOW_VALUE) {
-        tw_text_format(out, " EL%u ", packet->value_el);
-        tw_text_hex(out, packet->value);
+        tw_put(out, ITE_EL, packet->value_el);
+        tw_put(out, ITE_VALUE, packet->value);
     }
     if (show & SHOW_NUMBER)
-        tw_text_format(out, " %u", packet->number);
-    if (show & SHOW_Q) {
-        if (packet->q_has_count)
-            tw_text_format(out, " count %u", (unsigned)packet->q_count);
-        if (packet->q_is_match)
-            tw_text_format(out, " [%u]", packet->match);
-        if (packet->q_has_address)
-            print_address(out, packet);
-    }
-    if (show & (SHOW_COND | SHOW_RESULT))
-        print_conditional(out, packet);
+        tw_put(out, packet->base.type == TW_ETMV4_EVENT ? EVENT : DSM, packet->number);
+    if (show & SHOW_Q)
+        put_q(out, packet);
+    if (show & SHOW_COND)
+        put_condition(out, packet);
+    if (show & SHOW_RESULT)
+        put_result(out, packet);
     if (packet->base.type == TW_ETMV4_DATA)
-        tw_text_format(
-            out, " begins with %s",
-            tw_etmv4_data_name((uint8_t)packet->value, (uint8_t)(packet->value >> 8)));
+        tw_put_text(out, FIRST,
+                    tw_etmv4_data_name((uint8_t)packet->value, (uint8_t)(packet->value >> 8)));
     if (tw_etmv4_type_is_bad(packet->base.type) && packet->cause)
-        tw_text_format(out, " in %s", tw_etmv4_type_name(packet->cause));
+        tw_put_text(out, IN, tw_etmv4_type_name(packet->cause));
 }
 
-void tw_etmv4_print(struct tw_text *out, const struct tw_etmv4_packet *packet)
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *any)
 {
+    const struct tw_etmv4_packet *packet = any;
     const unsigned show = shown(packet);
-    char letters[33];
 
-    tw_text_add(out, tw_etmv4_type_name(packet->base.type));
+    (void)protocol;
     if (show & SHOW_MATCH)
-        tw_text_format(out, " [%u]", packet->match);
+        put_match(out, packet);
     if (show & SHOW_ADDRESS)
-        print_address(out, packet);
+        put_address(out, packet);
     if (show & SHOW_CONTEXT)
-        print_context(out, packet);
-    if (show & SHOW_ATOMS && packet->atom_count)
-        tw_text_format(out, " %s", atom_letters(letters, packet));
-    if (show & SHOW_CYCLES) {
-        if (packet->is_unknown)
-            tw_text_add(out, " cycles unknown");
-        else
-            tw_text_format(out, " cycles %u", (unsigned)packet->cycles);
-    }
+        put_context(out, packet);
+    if (show & SHOW_ATOMS)
+        put_atoms(out, packet);
+    if (show & SHOW_CYCLES)
+        put_cycles(out, packet);
     if (show & SHOW_COMMIT && packet->has_commit)
-        tw_text_format(out, " commit %u", (unsigned)packet->commit);
+        tw_put(out, COMMIT, packet->commit);
     if (show & SHOW_CANCEL)
-        tw_text_format(out, " cancel %u", (unsigned)packet->cancel);
+        tw_put(out, CANCEL, packet->cancel);
     if (show & SHOW_MISPREDICT)
-        tw_text_add(out, " mispredict");
-    print_rare(out, packet);
+        tw_put(out, MISPREDICT, 1);
+    if (!(show & (SHOW_ADDRESS | SHOW_ATOMS)))
+        put_rare(out, packet, show);
 }
+
+const struct tw_member_table tw_etmv4_members = { rows, MEMBERS, put_members, NULL };

@@ -239,16 +239,6 @@ enum tw_status tw_etmv4_any_write(void *writer, uint8_t *out, size_t *size, cons
     return tw_etmv4_write(writer, out, size, packet);
 }
 
-void tw_etmv4_any_print(struct tw_text *out, const void *packet)
-{
-    tw_etmv4_print(out, packet);
-}
-
-void tw_etmv4_any_json(struct tw_text *out, const void *packet)
-{
-    tw_etmv4_json(out, packet);
-}
-
 const struct tw_protocol tw_etmv4 = {
     .name = "etmv4",
     .title = "Arm ETMv4 instruction trace",
@@ -266,8 +256,7 @@ const struct tw_protocol tw_etmv4 = {
     .read_batch = tw_etmv4_any_read_batch,
     .reader_lost = tw_etmv4_any_lost,
     .write = tw_etmv4_any_write,
-    .print = tw_etmv4_any_print,
-    .json = tw_etmv4_any_json,
+    .members = &tw_etmv4_members,
     .types = tw_etmv4_types,
     .type_count = TW_ETMV4_TYPES,
     .decoder_size = sizeof(struct tw_etmv4_decoder),

@@ -97,9 +97,9 @@ static void add_line(struct tw_text *out, const uint8_t *bytes, size_t size,
                      const struct tw_etmv4_packet *packet)
 {
     tw_text_hex_bytes(out, bytes, size);
-    tw_text_format(out, " %s {", tw_etmv4_type_name(packet->base.type));
-    tw_etmv4_json(out, packet);
-    tw_text_add(out, "}\n");
+    tw_text_format(out, " %s ", tw_etmv4_type_name(packet->base.type));
+    tw_protocol_json(out, &tw_etmv4, packet);
+    tw_text_char(out, '\n');
 }
 
 static bool is_run(unsigned type)

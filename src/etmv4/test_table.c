@@ -2,7 +2,7 @@
 /* ETMv4: every header with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 /* A-sync, Trace Info, Trace On, address with context. */
 #define ASYNC "0 0 0 0 0 0 0 0 0 0 0 80 "
@@ -49,7 +49,8 @@ int main(void)
         { "M profile", M, .start = ASYNC "01 00 04 83 20 80 00 00 20",
           .registers = "TRCCONFIGR=0x1 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f420 TRCIDR2=0x4 "
                        "TRCIDR8=4" },
-        { "data stream", .protocol = "etmv4d", .core = "Cortex-R7", .start = ASYNC "01 00",
+        { "data stream", .listing = "etmv4", .protocol = "etmv4d", .core = "Cortex-R7",
+          .start = ASYNC "01 00",
           .registers =
               "TRCCONFIGR=0x30003 TRCIDR0=0x28000ebd TRCIDR1=0x4100f403 TRCIDR2=0x488" },
     };

@@ -31,7 +31,9 @@ static void read_payload(struct tw_etrace_reader *codec, struct tw_etrace_packet
             (uint8_t)tw_etrace_parse(&codec->shape, codec->options, packet, &payload);
     if (packet->error) {
         packet->base.type = TW_ETRACE_BAD;
-        tw_etrace_transport_lose(&codec->transport);
+        tw_etrace_transport_doubt(&codec->transport);
+        if (frame->kind == TW_ETRACE_FRAME_DATA)
+            tw_etraced_lose(&codec->history);
     } else if (frame->kind == TW_ETRACE_FRAME_DATA) {
         tw_etraced_resolve(&codec->data_shape, &codec->history, packet);
     } else {

@@ -83,6 +83,7 @@ static void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size)
     decoder->packet_offset = offset;
     decoder->packet_index = stage->index = tw_position_at(&stage->position, offset);
     decoder->has_left = false;
+    decoder->steps = 0;
     decoder->sure = decoder->place;
 }
 
@@ -107,8 +108,13 @@ static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *f
         tw_etrace_take(stage);
         return;
     }
-    tw_etrace_fail(stage, (uint8_t)error, data[0]);
-    tw_etrace_transport_lose(&codec->transport);
+    tw_etrace_transport_doubt(&codec->transport);
+    if (frame->kind == TW_ETRACE_FRAME_INST) {
+        tw_etrace_fail(stage, (uint8_t)error, data[0]);
+        return;
+    }
+    tw_etraced_lose(&codec->history); /* the path does not depend on data */
+    tw_stage_add_error(stage, (uint8_t)error, stage->index, data[0], frame->size);
 }
 
 /* What the bytes of one frame mean. */
@@ -175,6 +181,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
     struct tw_etrace_decoder *decoder = stage->decoder;
 
     tw_etrace_transport_lose(&decoder->codec.transport);
+    tw_etraced_lose(&decoder->codec.history);
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1);
@@ -226,6 +233,7 @@ static void forget(struct tw_etrace_decoder *decoder)
     decoder->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
     decoder->returns_max = bits ? 1u << bits : 0;
     decoder->hops_max = 4096 + 2 * decoder->returns_max;
+    decoder->steps_max = TW_ETRACE_STEPS + 2 * decoder->returns_max;
     tw_etrace_reset_predictor(decoder);
 }
 

@@ -11,6 +11,9 @@
 enum {
     TW_ETRACE_PREDICTOR_MAX = 1 << 15,
     TW_ETRACE_RETURNS_MAX = 1 << 15,
+    TW_ETRACE_STEPS =
+        1 << 16, /* blocks that one packet may lead through, and a return stack twice */
+    TW_ETRACE_LOOP_LEAST = 4096, /* branches of a packet from which on loops are looked for */
     TW_ETRACE_MOST = 12 /* elements that the effects of one packet make, the walk aside */
 };
 
@@ -63,16 +66,34 @@ enum tw_etrace_phase {
     TW_ETRACE_FOLLOW
 };
 
+/* A loop of which a packet may claim very many turns: see loop.c. */
+enum { TW_ETRACE_LOOP_RETURNS = 64 };
+struct tw_etrace_loop {
+    bool is_wanted; /* the packet at hand claims so many branches that one must be found */
+    bool is_due;    /* one may begin here, in the next batch */
+    bool has_begun; /* at: */
+    uint32_t most;  /* elements of the next one tried */
+    uint32_t at;    /* this block ... */
+    uint64_t epoch; /* ... as it was called then, ... */
+    struct tw_element *first;    /* ... whose element this one is, in the batch, ... */
+    uint64_t predicted;          /* ... with so many outcomes left ... */
+    uint64_t learned;            /* ... and the predictor so */
+    uint32_t depth, least_depth; /* of the return stack, there and since */
+    bool has_lost;               /* since: an entry of the return stack */
+    uint64_t returns[TW_ETRACE_LOOP_RETURNS]; /* the last ones, newest first */
+};
+
 struct tw_etrace_decoder {
     struct tw_etrace_reader codec;
     uint8_t isa;
     uint8_t state, phase;
     bool has_begun; /* a packet came */
     bool is_ended;
-    bool is_inferred;    /* the last address may not have been visited for the last time */
-    bool was_updiscon;   /* the last address packet had updiscon set */
-    bool is_after_loss;  /* the unit said so */
-    bool is_after_error; /* what follows belongs to an error that is not reported yet */
+    bool is_inferred;      /* the last address may not have been visited for the last time */
+    bool was_updiscon;     /* the last address packet had updiscon set */
+    bool is_after_loss;    /* the unit said so */
+    bool is_after_error;   /* what follows belongs to an error that is not reported yet */
+    uint32_t encoder_mode; /* not 0: other packets than branch trace come */
     bool has_context;
     uint8_t privilege;
     uint64_t context;
@@ -89,6 +110,10 @@ struct tw_etrace_decoder {
     uint64_t epoch; /* of the code when place.at was found */
     uint32_t hops;  /* blocks left since the last outcome */
     uint32_t hops_max;
+    uint32_t steps; /* blocks left in this packet */
+    uint32_t steps_max;
+    uint64_t learned; /* counts changes of the predictor */
+    struct tw_etrace_loop loop;
     bool has_left; /* a block, in this packet */
 
     struct tw_etrace_packet packet;     /* at hand */
@@ -162,6 +187,10 @@ void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder);
 
+/* loop.c: at the beginning of a block, of a packet that claims many branches.  False: the batch ends
+   here. */
+bool tw_etrace_look_for_loop(struct tw_stage *stage);
+
 /* take.c */
 
 /* Begins with the packet at hand: sets the phase. */
@@ -170,6 +199,9 @@ void tw_etrace_take(struct tw_stage *stage);
 bool tw_etrace_go_on(struct tw_stage *stage);
 /* What was traced is no longer known to go on. */
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail);
+
+/* data.c: a te_data packet. */
+void tw_etrace_take_data(struct tw_stage *stage);
 
 /* index.c */
 

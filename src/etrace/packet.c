@@ -252,7 +252,7 @@ void tw_etrace_reader_reset(struct tw_etrace_reader *codec)
     tw_etrace_transport_reset(&codec->transport);
     codec->options = tw_etrace_config_options(&codec->config);
     codec->address = 0;
-    codec->history = (struct tw_etraced_history){ .address = { 0 } };
+    tw_etraced_history_init(&codec->data_shape, &codec->history);
     memset(codec->cache, 0, sizeof codec->cache[0] << codec->shape.index);
 }
 
@@ -292,6 +292,8 @@ void tw_etrace_track(struct tw_etrace_reader *codec, struct tw_etrace_packet *pa
         break;
     case TW_ETRACE_F3S3:
         codec->options = tw_etrace_options(&codec->shape, codec->options, packet);
+        if (packet->dloss || packet->qual_status == TW_ETRACE_TRACE_LOST)
+            tw_etraced_lose(&codec->history);
         break;
     default:
         break;
@@ -316,6 +318,7 @@ enum tw_status tw_etrace_reader_new(struct tw_etrace_reader **reader,
 void tw_etrace_reader_lost(struct tw_etrace_reader *reader)
 {
     tw_etrace_transport_lose(&reader->transport);
+    tw_etraced_lose(&reader->history);
 }
 
 void tw_etrace_reader_free(struct tw_etrace_reader *reader)

@@ -117,8 +117,8 @@ void tw_etrace_reader_reset(struct tw_etrace_reader *codec);
 
 extern const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES];
 /* "f2 address=0x1000 ...", and without the type. */
-void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet);
-void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet);
-void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet);
+extern const struct tw_member_table tw_etrace_members;
+
+extern const struct tw_protocol tw_etrace, tw_etraced;
 
 #endif

@@ -46,8 +46,10 @@ static void learn(struct tw_etrace_decoder *decoder, uint64_t address, bool is_t
 {
     static const uint8_t next[4][2] = { { 0, 1 }, { 0, 3 }, { 0, 3 }, { 2, 3 } };
     uint8_t *state = prediction(decoder, address);
+    const uint8_t before = *state;
 
-    *state = next[*state & 3][is_taken];
+    *state = next[before & 3][is_taken];
+    decoder->learned += *state != before;
 }
 
 /* The branch at `address` goes which way?  There must be an outcome. */
@@ -95,8 +97,10 @@ void tw_etrace_push_return(struct tw_etrace_decoder *decoder, uint64_t address)
         return;
     decoder->return_top = (decoder->return_top + 1) & (decoder->returns_max - 1);
     decoder->returns[decoder->return_top] = address;
-    if (decoder->return_depth < decoder->returns_max) /* else the oldest is gone */
+    if (decoder->return_depth < decoder->returns_max)
         decoder->return_depth++;
+    else
+        decoder->loop.has_lost = true; /* the oldest */
 }
 
 uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder)
@@ -105,6 +109,8 @@ uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder)
 
     decoder->return_top = (decoder->return_top - 1) & (decoder->returns_max - 1);
     decoder->return_depth--;
+    if (decoder->return_depth < decoder->loop.least_depth)
+        decoder->loop.least_depth = decoder->return_depth;
     return address;
 }
 
@@ -197,16 +203,14 @@ void tw_etrace_flush(struct tw_stage *stage)
 void tw_etrace_flush_before(struct tw_stage *stage)
 {
     struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
-    uint64_t last = place->from;
+    struct tw_block_place found;
 
     if (!place->at || place->from == place->pc)
         return;
     tw_etrace_settle(stage);
-    /* The last instruction of the part is not known: the walk came here by its sizes. */
-    for (uint32_t i = place->from_count + 2; i < place->done_count; i++)
-        last += tw_etrace_size_at(stage, last);
+    (void)tw_block_locate(stage->follow->blocks, place->at, place->pc, &found);
     emit_part(stage, place->pc, place->done_count - 1)->last_size =
-        (unsigned)(place->pc - last) / 2 & 3u;
+        (unsigned)(place->pc - found.before) / 2 & 3u;
 }
 
 void tw_etrace_skip(struct tw_stage *stage)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets to text and JSON. */
+/* E-Trace packets: what their lines say. */
+#include "base/members.h"
 #include "etrace/packet.h"
-
-#include <inttypes.h>
 
 const struct tw_packet_type tw_etrace_types[TW_ETRACE_TYPES] = {
     [TW_ETRACE_F0S0] = { "f0s0", TW_PACKET_FLOW },
@@ -33,118 +32,144 @@ const char *tw_etrace_type_name(unsigned type)
     return type < TW_ETRACE_TYPES ? tw_etrace_types[type].name : "unknown";
 }
 
-static void json_flags(struct tw_text *out, const struct tw_etrace_packet *packet)
+/* clang-format off */
+enum {
+    NOTIFY, UPDISCON, IRREPORT, IRDEPTH, BRANCH_COUNT, BRANCH_FMT, INDEX, BRANCHES,
+    BRANCH_MAP, ADDRESS, FIELD, BRANCH, PRIVILEGE, TIME, CONTEXT, ECAUSE, INTERRUPT, THADDR,
+    TVAL, IENABLE, ENCODER_MODE, QUAL_STATUS, IOPTIONS, DENABLE, DLOSS, DOPTIONS, ERROR,
+    TIMESTAMP, SRCID, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [NOTIFY] = TW_PAIR("notify", DECIMAL),
+    [UPDISCON] = TW_PAIR("updiscon", DECIMAL),
+    [IRREPORT] = TW_PAIR("irreport", DECIMAL),
+    [IRDEPTH] = TW_PAIR("irdepth", DECIMAL),
+    [BRANCH_COUNT] = TW_PAIR("branch_count", DECIMAL),
+    [BRANCH_FMT] = TW_PAIR("branch_fmt", DECIMAL),
+    [INDEX] = TW_PAIR("index", DECIMAL),
+    [BRANCHES] = TW_PAIR("branches", DECIMAL),
+    [BRANCH_MAP] = TW_PAIR("branch_map", HEX),
+    [ADDRESS] = TW_PAIR("address", HEX),
+    [FIELD] = TW_PAIR("field", HEX),
+    [BRANCH] = TW_PAIR("branch", DECIMAL),
+    [PRIVILEGE] = TW_PAIR("privilege", DECIMAL),
+    [TIME] = TW_PAIR("time", DECIMAL),
+    [CONTEXT] = TW_PAIR("context", DECIMAL),
+    [ECAUSE] = TW_PAIR("ecause", DECIMAL),
+    [INTERRUPT] = TW_PAIR("interrupt", DECIMAL),
+    [THADDR] = TW_PAIR("thaddr", DECIMAL),
+    [TVAL] = TW_PAIR("tval", HEX),
+    [IENABLE] = TW_PAIR("ienable", DECIMAL),
+    [ENCODER_MODE] = TW_PAIR("encoder_mode", DECIMAL),
+    [QUAL_STATUS] = TW_PAIR("qual_status", DECIMAL),
+    [IOPTIONS] = TW_PAIR("ioptions", DECIMAL),
+    [DENABLE] = TW_PAIR("denable", DECIMAL),
+    [DLOSS] = TW_PAIR("dloss", DECIMAL),
+    [DOPTIONS] = TW_PAIR("doptions", DECIMAL),
+    [ERROR] = TW_PAIR("error", NAME),
+    [TIMESTAMP] = TW_PAIR("timestamp", DECIMAL),
+    [SRCID] = TW_PAIR("srcid", DECIMAL),
+};
+/* clang-format on */
+
+static void put_flags(struct tw_members *out, const struct tw_etrace_packet *packet)
 {
     if (packet->base.type != TW_ETRACE_F0S1) {
-        tw_json_u64(out, "notify", packet->notify);
-        tw_json_u64(out, "updiscon", packet->updiscon);
+        tw_put(out, NOTIFY, packet->notify);
+        tw_put(out, UPDISCON, packet->updiscon);
     }
-    tw_json_u64(out, "irreport", packet->irreport);
+    tw_put(out, IRREPORT, packet->irreport);
     if (packet->irreport && (packet->has & TW_ETRACE_HAS_IRDEPTH))
-        tw_json_u64(out, "irdepth", packet->irdepth);
+        tw_put(out, IRDEPTH, packet->irdepth);
 }
 
-static void json_jump(struct tw_text *out, const struct tw_etrace_packet *packet)
+static void put_jump(struct tw_members *out, const struct tw_etrace_packet *packet)
 {
     const unsigned type = packet->base.type;
 
     if (type == TW_ETRACE_F0S0) {
-        tw_json_u64(out, "branch_count", packet->branch_count);
-        tw_json_u64(out, "branch_fmt", packet->branch_fmt);
+        tw_put(out, BRANCH_COUNT, packet->branch_count);
+        tw_put(out, BRANCH_FMT, packet->branch_fmt);
     }
     if (type == TW_ETRACE_F0S1)
-        tw_json_u64(out, "index", packet->index);
+        tw_put(out, INDEX, packet->index);
     if (type == TW_ETRACE_F1 || type == TW_ETRACE_F0S1) {
-        tw_json_u64(out, "branches", packet->branches);
-        tw_json_hex(out, "branch_map", packet->branch_map);
+        tw_put(out, BRANCHES, packet->branches);
+        tw_put(out, BRANCH_MAP, packet->branch_map);
     }
     if (type == TW_ETRACE_F0S1) {
-        json_flags(out, packet);
-        tw_json_hex(out, "address", packet->address);
+        put_flags(out, packet);
+        tw_put(out, ADDRESS, packet->address);
     } else if (packet->has & TW_ETRACE_HAS_ADDRESS) {
-        tw_json_hex(out, "field", packet->field);
-        tw_json_hex(out, "address", packet->address);
-        json_flags(out, packet);
+        tw_put(out, FIELD, packet->field);
+        tw_put(out, ADDRESS, packet->address);
+        put_flags(out, packet);
     }
 }
 
-static void json_sync(struct tw_text *out, const struct tw_etrace_packet *packet)
+static void put_sync(struct tw_members *out, const struct tw_etrace_packet *packet)
 {
     const unsigned type = packet->base.type;
 
     if (type != TW_ETRACE_F3S2)
-        tw_json_u64(out, "branch", packet->branch);
-    tw_json_u64(out, "privilege", packet->privilege);
-    tw_json_u64(out, "time", packet->time);
-    tw_json_u64(out, "context", packet->context);
+        tw_put(out, BRANCH, packet->branch);
+    tw_put(out, PRIVILEGE, packet->privilege);
+    tw_put(out, TIME, packet->time);
+    tw_put(out, CONTEXT, packet->context);
     if (type == TW_ETRACE_F3S1) {
-        tw_json_u64(out, "ecause", packet->ecause);
-        tw_json_u64(out, "interrupt", packet->interrupt);
-        tw_json_u64(out, "thaddr", packet->thaddr);
+        tw_put(out, ECAUSE, packet->ecause);
+        tw_put(out, INTERRUPT, packet->interrupt);
+        tw_put(out, THADDR, packet->thaddr);
     }
     if (packet->has & TW_ETRACE_HAS_ADDRESS)
-        tw_json_hex(out, "address", packet->address);
+        tw_put(out, ADDRESS, packet->address);
     if (packet->has & TW_ETRACE_HAS_TVAL)
-        tw_json_hex(out, "tval", packet->tval);
+        tw_put(out, TVAL, packet->tval);
 }
 
-static void json_support(struct tw_text *out, const struct tw_etrace_packet *packet)
+static void put_support(struct tw_members *out, const struct tw_etrace_packet *packet)
 {
-    tw_json_u64(out, "ienable", packet->ienable);
-    tw_json_u64(out, "encoder_mode", packet->encoder_mode);
-    tw_json_u64(out, "qual_status", packet->qual_status);
-    tw_json_u64(out, "ioptions", packet->ioptions);
+    tw_put(out, IENABLE, packet->ienable);
+    tw_put(out, ENCODER_MODE, packet->encoder_mode);
+    tw_put(out, QUAL_STATUS, packet->qual_status);
+    tw_put(out, IOPTIONS, packet->ioptions);
     if (packet->has_data_options) {
-        tw_json_u64(out, "denable", packet->denable);
-        tw_json_u64(out, "dloss", packet->dloss);
-        tw_json_u64(out, "doptions", packet->doptions);
+        tw_put(out, DENABLE, packet->denable);
+        tw_put(out, DLOSS, packet->dloss);
+        tw_put(out, DOPTIONS, packet->doptions);
     }
 }
 
-void tw_etrace_json(struct tw_text *out, const struct tw_etrace_packet *packet)
+static void put_data(struct tw_members *out, const struct tw_etrace_packet *packet)
 {
+    out->types = tw_etraced_members.rows;
+    tw_etraced_members.put(out, NULL, packet);
+    out->types = rows;
+}
+
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *any)
+{
+    const struct tw_etrace_packet *packet = any;
     const unsigned type = packet->base.type;
 
+    (void)protocol;
     if (type <= TW_ETRACE_F2)
-        json_jump(out, packet);
+        put_jump(out, packet);
     else if (type <= TW_ETRACE_F3S2)
-        json_sync(out, packet);
+        put_sync(out, packet);
     else if (type == TW_ETRACE_F3S3)
-        json_support(out, packet);
+        put_support(out, packet);
     else if (type <= TW_ETRACE_CSR)
-        tw_etraced_json(out, packet);
+        put_data(out, packet);
     else if (packet->error)
-        tw_json_text(out, "error", tw_error_code_name(packet->error));
+        tw_put_text(out, ERROR, tw_error_code_name(packet->error));
     if (packet->has & TW_ETRACE_HAS_STAMP)
-        tw_json_u64(out, "timestamp", packet->stamp);
+        tw_put(out, TIMESTAMP, packet->stamp);
     if (packet->source)
-        tw_json_u64(out, "srcid", packet->source);
+        tw_put(out, SRCID, packet->source);
 }
 
-/* The same members as words: "key":"0x12","other":3 becomes key=0x12 other=3. */
-void tw_etrace_print_fields(struct tw_text *out, const struct tw_etrace_packet *packet)
-{
-    char buffer[600];
-    struct tw_text json = tw_text_in(buffer, sizeof buffer);
-
-    tw_etrace_json(&json, packet);
-    for (size_t i = 0; i < json.size; i++) {
-        if (buffer[i] == ',')
-            tw_text_char(out, ' ');
-        else if (buffer[i] == ':')
-            tw_text_char(out, '=');
-        else if (buffer[i] != '"')
-            tw_text_char(out, buffer[i]);
-    }
-}
-
-void tw_etrace_print(struct tw_text *out, const struct tw_etrace_packet *packet)
-{
-    const size_t before = out->size;
-
-    tw_text_add(out, tw_etrace_type_name(packet->base.type));
-    tw_text_char(out, ' ');
-    tw_etrace_print_fields(out, packet);
-    if (out->size > before && out->chars[out->size - 1] == ' ') /* there are none */
-        out->chars[--out->size] = 0;
-}
+const struct tw_member_table tw_etrace_members = { rows, MEMBERS, put_members,
+                                                   &tw_etraced_members };

@@ -113,19 +113,9 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
     return tw_etrace_write(writer, out, size, packet);
 }
 
-static void print(struct tw_text *out, const void *packet)
-{
-    tw_etrace_print_fields(out, packet);
-}
-
 static size_t header_size(const void *packet)
 {
     return ((const struct tw_etrace_packet *)packet)->header_size;
-}
-
-static void json(struct tw_text *out, const void *packet)
-{
-    tw_etrace_json(out, packet);
 }
 
 #define MEMBERS                                                                                \
@@ -137,15 +127,13 @@ static void json(struct tw_text *out, const void *packet)
     .trace_id = trace_id, .is_shared = is_shared, .wants_src = wants_src,                      \
     .take_src = take_src, .route = tw_etrace_route, .reader_init = reader_init,                \
     .read = read_packet, .read_batch = read_batch, .reader_lost = reader_lost,                 \
-    .write = write_packet, .print = print, .json = json, .header_size = header_size,           \
+    .write = write_packet, .members = &tw_etrace_members, .header_size = header_size,          \
     .types = tw_etrace_types, .type_count = TW_ETRACE_TYPES,                                   \
     .code_config = tw_etrace_code_config, .decoder_init = tw_etrace_decoder_init,              \
     .decode = tw_etrace_decode, .end = tw_etrace_end,                                          \
     .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \
     .split = tw_etrace_split, .resume = tw_etrace_resume, .notes = tw_etrace_notes,            \
     .restore = tw_etrace_restore
-
-extern const struct tw_protocol tw_etrace, tw_etraced;
 
 const struct tw_protocol tw_etrace = {
     .name = "etrace", .title = "RISC-V E-Trace", .configure = configure, MEMBERS

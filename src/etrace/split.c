@@ -43,6 +43,8 @@ static void goal_state(struct tw_etrace_goal *goal, struct tw_state *state)
 
 static void history_state(struct tw_etraced_history *history, struct tw_state *state)
 {
+    TW_STATE(state, history->lost_address);
+    TW_STATE(state, history->lost_data);
     for (unsigned i = 0; i < TW_ETRACED_SIZES; i++) {
         TW_STATE(state, history->address[i]);
         TW_STATE(state, history->data[i]);
@@ -60,6 +62,7 @@ static void history_state(struct tw_etraced_history *history, struct tw_state *s
 static void codec_state(struct tw_etrace_reader *codec, struct tw_state *state)
 {
     TW_STATE(state, codec->transport.is_synced);
+    TW_STATE(state, codec->transport.is_doubtful);
     TW_STATE(state, codec->transport.null_run);
     if (codec->transport.block_size)
         TW_STATE(state, codec->transport.offset);
@@ -97,6 +100,12 @@ static void packet_state(struct tw_etrace_decoder *decoder, struct tw_follow *fo
     TW_STATE(state, decoder->packet);
     TW_STATE(state, decoder->packet_offset);
     TW_STATE(state, decoder->has_left);
+    TW_STATE(state, decoder->steps);
+    TW_STATE(state, decoder->loop.is_wanted);
+    TW_STATE(state, decoder->loop.is_due);
+    TW_STATE(state, decoder->loop.most);
+    if (state->loads)
+        decoder->loop.has_begun = false;
 }
 
 static void trap_state(struct tw_etrace_decoder *decoder, struct tw_state *state)
@@ -124,6 +133,7 @@ void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     TW_STATE(state, decoder->was_updiscon);
     TW_STATE(state, decoder->is_after_loss);
     TW_STATE(state, decoder->is_after_error);
+    TW_STATE(state, decoder->encoder_mode);
     TW_STATE(state, decoder->has_context);
     TW_STATE(state, decoder->privilege);
     TW_STATE(state, decoder->context);
@@ -151,6 +161,7 @@ void tw_etrace_resume(void *any, struct tw_follow *follow)
     (void)follow;
     tw_etrace_drop_outcomes(decoder);
     decoder->codec.transport.is_synced = true;
+    decoder->codec.transport.is_doubtful = false;
     decoder->codec.transport.null_run = 0;
     decoder->state = TW_ETRACE_UNSYNCED;
     decoder->phase = TW_ETRACE_IDLE;
@@ -183,6 +194,7 @@ bool tw_etrace_split(struct tw_split *split, const void *any, const uint8_t *dat
     unsigned packets = 0;
 
     transport.is_synced = true;
+    transport.is_doubtful = false;
     transport.null_run = 0;
     while (at < size) {
         struct tw_etrace_frame frame;

@@ -13,6 +13,7 @@ static struct tw_element *emit(struct tw_stage *stage, uint8_t type)
 static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
 {
     tw_etrace_drop_outcomes(decoder);
+    decoder->loop.is_wanted = decoder->loop.is_due = false;
     decoder->state = state;
     decoder->is_inferred = false;
     decoder->has_trap = decoder->has_next_epc = false;
@@ -23,8 +24,8 @@ static void lose(struct tw_etrace_decoder *decoder, uint8_t state)
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
-    const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_BAD_OPCODE ||
-                            code == TW_ERROR_IMAGE_MISMATCH;
+    const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_PACKET_LIMIT ||
+                            code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_IMAGE_MISMATCH;
 
     if (decoder->state == TW_ETRACE_UNSYNCED && decoder->is_after_error)
         return; /* part of what is to be reported already */
@@ -41,6 +42,19 @@ void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
                                               : code == TW_ERROR_DISCONTINUITY
                                                   ? TW_REASON_DISCARD
                                                   : TW_REASON_BAD_PACKET;
+}
+
+/* Packets that mean nothing yet: the trace should begin with format 3 (chapter 11). */
+static void pass_over(struct tw_stage *stage)
+{
+    struct tw_etrace_decoder *decoder = stage->decoder;
+
+    if (decoder->is_after_error)
+        return;
+    tw_stage_damage(
+        stage, TW_ERROR_UNSYNCED,
+        &(struct tw_packet){ .index = stage->index, .offset = decoder->packet_offset }, 0);
+    decoder->is_after_error = true;
 }
 
 /* Tracing begins, or goes on behind a gap. */
@@ -295,15 +309,26 @@ static void take_trap(struct tw_stage *stage)
 
 /* Format 3, subformat 3. */
 
+/* Table 6.4: 0 is branch trace, and no other mode is defined. */
+static void take_mode(struct tw_stage *stage)
+{
+    struct tw_etrace_decoder *decoder = stage->decoder;
+
+    decoder->encoder_mode = decoder->packet.encoder_mode;
+    if (decoder->encoder_mode)
+        tw_etrace_fail(stage, TW_ERROR_ENCODER_MODE, decoder->encoder_mode);
+}
+
 static void support_effects(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const unsigned status = decoder->packet.qual_status;
     const bool is_traced = decoder->state != TW_ETRACE_UNSYNCED;
 
+    take_mode(stage);
     if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable)
         return;
-    if (is_traced) {
+    if (is_traced && !decoder->encoder_mode) {
         tw_etrace_flush(stage);
         lose(decoder, TW_ETRACE_ENDED);
     }
@@ -328,6 +353,9 @@ static void add_outcomes(struct tw_etrace_decoder *decoder)
     switch (packet->base.type) {
     case TW_ETRACE_F0S0:
         decoder->predicted += (uint64_t)packet->branch_count + 31;
+        decoder->loop.is_wanted = decoder->predicted > TW_ETRACE_LOOP_LEAST;
+        decoder->loop.has_begun = decoder->loop.is_due = false;
+        decoder->loop.most = 2;
         decoder->is_missed = packet->branch_fmt != 2;
         break;
     case TW_ETRACE_F1:
@@ -404,7 +432,9 @@ static void take_jump(struct tw_stage *stage)
     if (TW_UNLIKELY(decoder->state != TW_ETRACE_TRACING)) {
         if (decoder->state == TW_ETRACE_MISSING)
             resume(stage);
-        else if (decoder->state != TW_ETRACE_UNSYNCED)
+        else if (decoder->state == TW_ETRACE_UNSYNCED)
+            pass_over(stage);
+        else
             tw_etrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.base.type);
         return;
     }
@@ -440,55 +470,6 @@ static void jump_effects(struct tw_stage *stage, enum tw_etrace_walk how)
     }
 }
 
-/* Data. */
-
-static void emit_value(struct tw_stage *stage, unsigned flags, uint64_t address, uint64_t value,
-                       unsigned size)
-{
-    struct tw_etrace_decoder *decoder = stage->decoder;
-    const struct tw_etrace_packet *packet = &decoder->packet;
-    struct tw_element *out = emit(stage, TW_ELEMENT_DATA_VALUE);
-
-    out->flags = (uint8_t)(flags | TW_DATA_HAS_VALUE);
-    out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
-    out->data_address = flags & TW_DATA_HAS_ADDRESS ? address : 0;
-    out->data_value = value;
-    out->size = (uint8_t)size;
-}
-
-static void take_data(struct tw_stage *stage)
-{
-    struct tw_etrace_decoder *decoder = stage->decoder;
-    struct tw_etrace_packet *packet = &decoder->packet;
-    const unsigned type = packet->base.type;
-    const bool is_response =
-        type == TW_ETRACE_SPLIT_LOAD_DATA || type == TW_ETRACE_SPLIT_ATOMIC_DATA;
-    unsigned flags, size;
-
-    packet->address = 0;
-    tw_etraced_resolve(&decoder->codec.data_shape, &decoder->codec.history, packet);
-    size = 1u << packet->data_size;
-    flags = (packet->has & TW_ETRACE_HAS_ADDRESS) || (is_response && packet->address)
-                ? TW_DATA_HAS_ADDRESS
-                : 0;
-    if (packet->has & TW_ETRACE_HAS_ADDRESS) {
-        struct tw_element *out = emit(stage, TW_ELEMENT_DATA_ADDR);
-
-        out->flags = TW_DATA_HAS_ADDRESS;
-        out->kind = (uint8_t)tw_etraced_kind(&decoder->codec.data_shape, packet);
-        out->data_address = packet->address;
-        out->size = (uint8_t)size;
-    }
-    if (packet->has & TW_ETRACE_HAS_DATA) {
-        emit_value(stage, flags, packet->address, packet->value, size > 8 ? 8 : size);
-        if (size > 8)
-            emit_value(stage, flags, packet->address + 8, packet->value_high, 8);
-    }
-    if (packet->has & TW_ETRACE_HAS_OPERAND)
-        emit_value(stage, flags | TW_DATA_OPERAND, packet->address, packet->operand_value,
-                   size > 8 ? 8 : size);
-}
-
 /* All packets. */
 
 void tw_etrace_take(struct tw_stage *stage)
@@ -497,6 +478,8 @@ void tw_etrace_take(struct tw_stage *stage)
     struct tw_etrace_packet *packet = &decoder->packet;
     const unsigned type = packet->base.type;
 
+    if (TW_UNLIKELY(decoder->encoder_mode && type < TW_ETRACE_F3S3))
+        return; /* these bits mean something else */
     if (type <= TW_ETRACE_F3S3)
         tw_etrace_track(&decoder->codec, packet);
     switch (type) {
@@ -527,7 +510,7 @@ void tw_etrace_take(struct tw_stage *stage)
         take_jump(stage);
         break;
     default:
-        take_data(stage);
+        tw_etrace_take_data(stage);
     }
 }
 

@@ -61,7 +61,7 @@ static void reads_and_writes_each_packet(void **state)
         CHECK_EQ(read_tight(codec, &packet, bytes, size, false), TW_OK);
         CHECK_EQ(packet.base.size, size);
         CHECK_EQ(packet.payload_size, size - 1);
-        tw_etrace_print(&text, &packet);
+        tw_protocol_print(&text, &tw_etrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
         CHECK_EQ(tw_etrace_write(writer, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
@@ -205,7 +205,7 @@ static void random_bytes_never_stop_the_reader(void **state)
 
             CHECK_EQ(read_tight(codec, &packet, bytes + at, size - at, true), TW_OK);
             CHECK(packet.base.size >= 1 && packet.base.size <= size - at);
-            tw_etrace_print(&text, &packet);
+            tw_protocol_print(&text, &tw_etrace, &packet);
             CHECK(!text.failed);
             at += packet.base.size;
         }

@@ -131,7 +131,7 @@ static void list_packet(struct tw_text *out, const struct tw_etrace_packet *pack
     struct tw_text text = tw_text_in(line, sizeof line);
 
     tw_text_format(out, "%" PRIu64 " %u ", packet->base.offset, (unsigned)packet->payload_size);
-    tw_etrace_print(&text, packet);
+    tw_protocol_print(&text, &tw_etrace, packet);
     for (size_t i = 0; i < text.size; i++) {
         if (line[i] == '0' && line[i + 1] == 'x' && line[i - 1] == '=')
             i++;

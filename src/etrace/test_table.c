@@ -2,7 +2,7 @@
 /* E-Trace: every first byte with every kind of payload, in each encapsulation and layout. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 /* addi; beq; jal ra; ret; ecall; c.beqz, c.jr ra; j */
 #define CODE                                                                                   \

@@ -8,6 +8,7 @@ enum {
     LENGTH_MASK = 0x1f,
     CHAIN_LENGTH = 16,    /* packets in a row that make a beginning certain */
     CHAIN_LENGTH_END = 4, /* ... when the trace ends behind them */
+    CHAIN_BAD = 4         /* of these that may be bad where packets were found before */
 };
 
 void tw_etrace_transport_init(struct tw_etrace_transport *transport,
@@ -31,6 +32,7 @@ void tw_etrace_transport_init(struct tw_etrace_transport *transport,
 void tw_etrace_transport_reset(struct tw_etrace_transport *transport)
 {
     transport->is_synced = !transport->starts_inside;
+    transport->is_doubtful = false;
     transport->null_run = 0;
     transport->offset = 0;
 }
@@ -38,7 +40,14 @@ void tw_etrace_transport_reset(struct tw_etrace_transport *transport)
 void tw_etrace_transport_lose(struct tw_etrace_transport *transport)
 {
     transport->is_synced = transport->comes_apart;
+    transport->is_doubtful = false;
     transport->null_run = 0;
+}
+
+void tw_etrace_transport_doubt(struct tw_etrace_transport *transport)
+{
+    tw_etrace_transport_lose(transport);
+    transport->is_doubtful = !transport->is_synced;
 }
 
 /* E-Trace leaves codes of 2 bits and more to the application; these are the reference flow's. */
@@ -228,6 +237,31 @@ static bool is_chain(const struct tw_etrace_transport *transport, const uint8_t 
     return count >= CHAIN_LENGTH_END && (is_last || size >= TW_ETRACE_LOOK_AHEAD);
 }
 
+/* Packets go on here, a few bad ones among them: only what was in the last one is lost. */
+static bool is_intact(const struct tw_etrace_transport *transport, const uint8_t *data,
+                      size_t size, bool is_last)
+{
+    unsigned count = 0, bad = 0;
+    size_t at = 0;
+
+    while (at < size && at < TW_ETRACE_LOOK_AHEAD && count < CHAIN_LENGTH) {
+        struct tw_etrace_frame frame;
+
+        if (tw_etrace_frame_read(transport, &frame, data + at, size - at) != TW_OK)
+            break; /* cut by the end */
+        if (frame.kind > TW_ETRACE_FRAME_NULL)
+            return false;
+        if (frame.kind != TW_ETRACE_FRAME_NULL) {
+            count++;
+            bad += transport->is_plausible &&
+                   !transport->is_plausible(transport->context, &frame, data + at);
+        }
+        at += frame.size;
+    }
+    return bad <= CHAIN_BAD && 2 * bad <= count &&
+           (count == CHAIN_LENGTH || at >= TW_ETRACE_LOOK_AHEAD || (is_last && at >= size));
+}
+
 /* E-Trace's encapsulation 1.0: more null bytes in a row than any packet can hold. */
 static bool is_after_nulls(const struct tw_etrace_transport *transport)
 {
@@ -275,6 +309,12 @@ enum tw_status tw_etrace_transport_next(struct tw_etrace_transport *transport,
 
     if (size == 0)
         return TW_MORE;
+    if (TW_UNLIKELY(transport->is_doubtful)) {
+        if (!is_last && size < TW_ETRACE_LOOK_AHEAD)
+            return TW_MORE; /* whatever the bytes come in, the answer is the same */
+        transport->is_synced = is_intact(transport, data, size, is_last);
+        transport->is_doubtful = false;
+    }
     if (TW_UNLIKELY(!transport->is_synced)) {
         const enum tw_status status = hunt(transport, frame, data, size, is_last);
 

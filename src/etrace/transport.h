@@ -45,6 +45,8 @@ struct tw_etrace_transport {
     uint16_t srcid, block_size;
     bool starts_inside;
     bool is_synced;
+    bool
+        is_doubtful; /* not synced: what the next packet's place seemed to be may well be right */
     uint32_t null_run; /* hunting: bytes before this one that could be null packets */
     uint64_t offset;   /* bytes consumed */
     tw_etrace_plausible_fn *is_plausible;
@@ -56,6 +58,8 @@ void tw_etrace_transport_init(struct tw_etrace_transport *transport,
 void tw_etrace_transport_reset(struct tw_etrace_transport *transport);
 /* The next byte need not begin a packet. */
 void tw_etrace_transport_lose(struct tw_etrace_transport *transport);
+/* A payload was no packet: the next byte begins one unless what follows says otherwise. */
+void tw_etrace_transport_doubt(struct tw_etrace_transport *transport);
 
 /* The next packet's place.  TW_MORE: it is cut (when is_last: by the end of the trace).  TW_OK:
    frame->size bytes, at least one, which the caller must report with tw_etrace_transport_pass. */

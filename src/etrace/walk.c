@@ -20,8 +20,7 @@ static bool stops_here(struct tw_stage *stage)
     const struct tw_block *block = tw_etrace_block(stage);
     const uint64_t last = tw_etrace_block_end(block) - tw_etrace_last_size(block);
     const bool is_branch = goal->address == last && tw_etrace_is_conditional(block);
-    uint64_t at;
-    uint32_t count;
+    struct tw_block_place found;
 
     if (tw_etrace_outcomes(decoder) != (is_branch ? 1 : 0) || goal->report_only)
         return false;
@@ -30,20 +29,12 @@ static bool stops_here(struct tw_stage *stage)
     if (goal->is_sync && decoder->packet.privilege != decoder->privilege)
         return false; /* only a trap return leads there, and that reports its target */
     tw_etrace_settle(stage);
-    if (goal->address < place->done)
+    if (goal->address < place->done ||
+        !tw_block_locate(stage->follow->blocks, place->at, goal->address, &found))
         return false;
-    for (at = place->done, count = place->done_count; at < goal->address; count++) {
-        const unsigned size = tw_etrace_size_at(stage, at);
-
-        if (!size)
-            return false;
-        at += size;
-    }
-    if (at != goal->address)
-        return false;
-    place->pc = at;
-    place->done = at + tw_etrace_size_at(stage, at);
-    place->done_count = count + 1;
+    place->pc = goal->address;
+    place->done = place->pc + tw_etrace_size_at(stage, place->pc);
+    place->done_count = found.count + 1;
     return true;
 }
 
@@ -119,6 +110,17 @@ static uint32_t jump_target(struct tw_stage *stage, bool *is_reported)
     return next;
 }
 
+/* The jump goes where only a packet with an address could tell. */
+static bool is_unexpected(struct tw_stage *stage)
+{
+    const struct tw_etrace_decoder *decoder = stage->decoder;
+    const struct tw_block_more *more = tw_etrace_more(stage);
+
+    return decoder->goal.to_branch && more->is_indirect &&
+           !tw_etrace_is_sequential(decoder, more) &&
+           !tw_etrace_is_implicit_return(stage, more);
+}
+
 /* Goes from the end of a block to the next one. */
 static enum tw_etrace_walk leave(struct tw_stage *stage)
 {
@@ -130,6 +132,8 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
 
     if (from & TW_BLOCK_BROKEN)
         return go_missing(stage);
+    if (++decoder->steps > decoder->steps_max)
+        return wrong(stage, TW_ERROR_PACKET_LIMIT);
     if (tw_etrace_is_conditional(block)) {
         if (tw_etrace_outcomes(decoder) == 0)
             return wrong(stage, TW_ERROR_IMAGE_MISMATCH);
@@ -137,6 +141,9 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
         decoder->hops = 0;
     } else if (++decoder->hops > decoder->hops_max) {
         return wrong(stage, TW_ERROR_RANGE_LIMIT);
+    } else if (is_unexpected(stage)) {
+        return wrong(stage,
+                     TW_ERROR_IMAGE_MISMATCH); /* before it is said to have gone anywhere */
     }
     tw_etrace_emit_rest(stage, is_taken);
     if (tw_etrace_is_conditional(block)) {
@@ -144,10 +151,6 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
         if (next < TW_BLOCK_FIRST)
             next = tw_blocks_link(stage->follow->blocks, from, is_taken);
     } else {
-        if (decoder->goal.to_branch && tw_etrace_more(stage)->is_indirect &&
-            !tw_etrace_is_sequential(decoder, tw_etrace_more(stage)) &&
-            !tw_etrace_is_implicit_return(stage, tw_etrace_more(stage)))
-            return wrong(stage, TW_ERROR_IMAGE_MISMATCH);
         next = jump_target(stage, &is_reported);
     }
     decoder->epoch = stage->follow->code->epoch;
@@ -218,6 +221,7 @@ static void leave_plain(struct tw_stage *stage)
     }
     if (out == stage->out)
         return;
+    decoder->steps += (uint32_t)(out - stage->out);
     stage->out = out;
     decoder->map = map;
     decoder->count = count;
@@ -243,6 +247,8 @@ enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
     const struct tw_etrace_goal *goal = &decoder->goal;
     enum tw_etrace_walk how;
 
+    if (decoder->loop.is_due && !tw_etrace_look_for_loop(stage))
+        return TW_ETRACE_WALK_FULL;
     for (;;) {
         const struct tw_block *block = tw_etrace_block(stage);
 
@@ -265,6 +271,8 @@ enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
         how = leave(stage);
         if (how != TW_ETRACE_WALK_ON)
             return how;
+        if (TW_UNLIKELY(decoder->loop.is_wanted) && !tw_etrace_look_for_loop(stage))
+            return TW_ETRACE_WALK_FULL;
     }
 }
 
@@ -293,6 +301,8 @@ static uint32_t look_ahead(struct tw_stage *stage)
                                            : link_jump(stage, from);
 }
 
+enum { HOPS_AHEAD = 4096 }; /* without returns */
+
 bool tw_etrace_reaches(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
@@ -315,8 +325,7 @@ bool tw_etrace_reaches(struct tw_stage *stage)
         }
         if (place->at & TW_BLOCK_BROKEN)
             break;
-        if ((tw_etrace_is_conditional(block) && decoder->count == 0) ||
-            hops > decoder->hops_max) {
+        if ((tw_etrace_is_conditional(block) && decoder->count == 0) || hops > HOPS_AHEAD) {
             may_reach = false;
             break;
         }

@@ -367,11 +367,17 @@ static unsigned data_method(const struct tw_etraced_shape *shape,
     return packet->diff;
 }
 
-static struct tw_etraced_value restore(struct tw_etraced_history *history, unsigned size,
-                                       unsigned method, struct tw_etraced_value sent)
+static struct tw_etraced_value restore(struct tw_etraced_history *history,
+                                       struct tw_etrace_packet *packet, unsigned method,
+                                       struct tw_etraced_value sent)
 {
+    const unsigned size = packet->data_size;
     struct tw_etraced_value *last = &history->data[size];
 
+    if (method == DIFF_FULL || method == DIFF_FULL_DATA)
+        history->lost_data &= (uint8_t) ~(1u << size);
+    else if (history->lost_data >> size & 1)
+        packet->has |= TW_ETRACE_LOST_VALUE;
     if (method == DIFF_XOR) {
         sent.low ^= last->low;
         sent.high ^= last->high;
@@ -391,7 +397,8 @@ static void resolve_data(const struct tw_etraced_shape *shape,
     const unsigned bytes = is_whole ? 1u << size : packet->data_len + 1u;
     struct tw_etraced_value value;
 
-    value = restore(history, size, method, widen(packet->data, packet->data_high, bytes, size));
+    value =
+        restore(history, packet, method, widen(packet->data, packet->data_high, bytes, size));
     packet->value = value.low;
     packet->value_high = value.high;
 }
@@ -401,7 +408,7 @@ static void resolve_operand(const struct tw_etraced_shape *shape,
 {
     const unsigned size = packet->data_size;
     const struct tw_etraced_value value =
-        restore(history, size, data_method(shape, packet),
+        restore(history, packet, data_method(shape, packet),
                 widen(packet->operand, packet->operand_high, packet->op_len + 1u, size));
 
     packet->operand_value = value.low;
@@ -424,6 +431,10 @@ static void resolve_address(const struct tw_etraced_shape *shape,
 
     if (packet->diff != DIFF_FULL)
         encoded += history->address[size];
+    if (packet->diff == DIFF_FULL)
+        history->lost_address &= (uint8_t) ~(1u << size);
+    else if (history->lost_address >> size & 1)
+        packet->has |= TW_ETRACE_LOST_ADDRESS;
     encoded &= mask;
     history->address[size] = encoded;
     packet->address = is_shifted(packet) ? encoded << size & mask : encoded;
@@ -435,6 +446,21 @@ void tw_etraced_sync(const struct tw_etraced_shape *shape, struct tw_etraced_his
         return;
     memset(history->address, 0, sizeof history->address);
     memset(history->data, 0, sizeof history->data);
+    history->lost_address = history->lost_data = 0xff;
+}
+
+void tw_etraced_lose(struct tw_etraced_history *history)
+{
+    history->lost_address = history->lost_data = 0xff;
+    for (unsigned i = 0; i < TW_ETRACED_REQUESTS; i++)
+        history->requests[i].is_open = false;
+}
+
+void tw_etraced_history_init(const struct tw_etraced_shape *shape,
+                             struct tw_etraced_history *history)
+{
+    *history = (struct tw_etraced_history){ .lost_address = 0 };
+    tw_etraced_sync(shape, history);
 }
 
 static void open_request(struct tw_etraced_history *history,

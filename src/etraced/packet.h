@@ -7,6 +7,7 @@
 
 #include "base/payload.h"
 #include "base/text.h"
+#include "protocol.h"
 
 /* A value of up to 128 bits. */
 struct tw_etraced_value {
@@ -32,6 +33,8 @@ enum { TW_ETRACED_SIZES = 8, TW_ETRACED_REQUESTS = 256 };
 /* The last address, as encoded, and the last value of each access size; and what is open: a split
    access's data comes without its size or kind. */
 struct tw_etraced_history {
+    /* Bit n: of accesses of size n the last address, or value, is not known. */
+    uint8_t lost_address, lost_data;
     uint64_t address[TW_ETRACED_SIZES];
     struct tw_etraced_value data[TW_ETRACED_SIZES];
     struct {
@@ -58,8 +61,14 @@ bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t opti
 bool tw_etraced_build(const struct tw_etraced_shape *shape, uint32_t options,
                       struct tw_payload *out, const struct tw_etrace_packet *packet);
 
+/* Nothing was told yet. */
+void tw_etraced_history_init(const struct tw_etraced_shape *shape,
+                             struct tw_etraced_history *history);
 /* A synchronization packet: the first access of each size is in full again (7.1.3). */
 void tw_etraced_sync(const struct tw_etraced_shape *shape, struct tw_etraced_history *history);
+
+/* Accesses are missing: what is told as a difference is not known until it is told in full. */
+void tw_etraced_lose(struct tw_etraced_history *history);
 
 /* Works out what was transmitted as a difference: address, value and operand_value. */
 void tw_etraced_resolve(const struct tw_etraced_shape *shape,
@@ -68,7 +77,7 @@ void tw_etraced_resolve(const struct tw_etraced_shape *shape,
 unsigned tw_etraced_kind(const struct tw_etraced_shape *shape,
                          const struct tw_etrace_packet *packet);
 
-/* The members of the packet's JSON line. */
-void tw_etraced_json(struct tw_text *out, const struct tw_etrace_packet *packet);
+/* print.c */
+extern const struct tw_member_table tw_etraced_members;
 
 #endif

@@ -2,7 +2,7 @@
 /* E-Trace data trace: every first byte with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 #define ROW .protocol = "etraced", .filler = TW_ETRACE_NULL
 

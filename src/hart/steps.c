@@ -51,7 +51,8 @@ enum tw_status tw_hart_log_begin(struct tw_hart *hart, const uint8_t *bytes, siz
 {
     const struct tw_log_options options = { .size = sizeof options,
                                             .image = hart->options.image,
-                                            .allocator = hart->options.allocator };
+                                            .allocator = hart->options.allocator,
+                                            .repeats_most = hart->options.repeats_most };
 
     TW_TRY(tw_log_open_memory(&hart->log, bytes, size, &options, &hart->fault));
     hart->next = next;

@@ -152,6 +152,12 @@ static void match(struct path *path, uint64_t address)
     }
 }
 
+static void match_range(struct path *path, const struct tw_element *range)
+{
+    for (uint32_t k = 0; k < range->length; k += 2)
+        match(path, range->start + k);
+}
+
 static void take(void *context, const struct tw_batch *batch)
 {
     struct path *path = context;
@@ -160,8 +166,10 @@ static void take(void *context, const struct tw_batch *batch)
         const struct tw_element *element = &batch->elements[i];
 
         if (element->type == TW_ELEMENT_INSTR_RANGE)
-            for (uint32_t k = 0; k < element->length; k += 2)
-                match(path, element->start + k);
+            match_range(path, element);
+        for (uint64_t n = 0; element->type == TW_ELEMENT_REPEAT && n < element->times; n++)
+            for (uint32_t k = 0; k < element->count; k++)
+                match_range(path, &batch->elements[i - element->count + k]);
         path->errors +=
             element->type == TW_ELEMENT_ERROR || element->type == TW_ELEMENT_ADDR_NACC;
     }

@@ -90,6 +90,9 @@ static void take(void *context, const struct tw_batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
+        for (uint64_t n = 0; element->type == TW_ELEMENT_REPEAT && n < element->times; n++)
+            for (uint32_t k = 0; k < element->count; k++)
+                take_range(result, &batch->elements[i - element->count + k]);
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             take_range(result, element);
         else if (element->type == TW_ELEMENT_EXCEPTION &&

@@ -96,8 +96,9 @@ struct tw_code_config {
     bool ignores_it;          /* T32: only what an encoding says itself makes it conditional */
     bool single_steps;        /* each instruction is a block of its own ... */
     bool has_transfers;       /* ... and its loads and stores are wanted */
-    tw_classify_fn *classify; /* TW_ISA_CUSTOM; NULL: nothing is known of it */
+    tw_classify_fn *classify; /* of the caller; or NULL */
     void *classify_context;
+    uint32_t classify_isas; /* that it is asked of: bits 1 << enum tw_isa */
     const struct tw_allocator *allocator;
 };
 
@@ -200,6 +201,15 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
 /* The block at a direct branch's target, for links that are special. */
 uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block);
 
+/* An instruction's place in its block: how many come before it, and where the one before it is (the
+   block's start, if there is none).  False: no instruction of the block begins at `address`.  Quick
+   however long the block is. */
+struct tw_block_place {
+    uint32_t count;
+    uint64_t before;
+};
+bool tw_block_locate(struct tw_blocks *blocks, uint32_t number, uint64_t address,
+                     struct tw_block_place *place);
 /* The instruction at an address.  False: it is not accessible. */
 bool tw_code_instruction(struct tw_blocks *blocks, struct tw_instruction *out, uint64_t address,
                          uint8_t isa, uint8_t it_open);

@@ -188,10 +188,10 @@ static enum tw_status add(struct tw_symbols *symbols, const char *path, uint64_t
     }
     file->bias = bias;
     status = tw_symbols_read_elf(symbols, file, place);
-    if (status == TW_OK && symbols->count != before)
-        status = settle(symbols);
     if (status == TW_OK && !tw_symbols_settle_code(symbols))
         status = tw_fail(&symbols->fault, TW_E_MEMORY, "no memory for the code of %s", path);
+    if (status == TW_OK && symbols->count != before)
+        status = settle(symbols);
     if (status !=
         TW_OK) { /* TW_END: it is there already.  New ones are the last: none was sorted. */
         symbols->count = before;

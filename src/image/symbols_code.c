@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* All code of the files: their sections, cut by the symbols that say what kind of bytes follow. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "image/symbols.h"
@@ -29,17 +30,24 @@ bool tw_symbols_settle_code(struct tw_symbols *symbols)
     const size_t count = symbols->mark_count;
     struct tw_code_stretch *made =
         count ? tw_take(symbols->allocator, count * sizeof *made) : NULL;
+    /* A copy is sorted: the marks of a file that cannot be added go away again, from the end. */
+    struct code_mark *marks = count ? tw_take(symbols->allocator, count * sizeof *marks) : NULL;
     uint64_t end = 0; /* of the section at work */
 
-    if (count && !made)
+    if (count && (!made || !marks)) {
+        tw_give(symbols->allocator, made);
+        tw_give(symbols->allocator, marks);
         return false;
+    }
     tw_give(symbols->allocator, symbols->code);
     symbols->code = made;
     symbols->code_count = 0;
-    if (count)
-        qsort(symbols->marks, count, sizeof *symbols->marks, compare);
+    if (count) {
+        memcpy(marks, symbols->marks, count * sizeof *marks);
+        qsort(marks, count, sizeof *marks, compare);
+    }
     for (size_t i = 0; i < count; i++) {
-        const struct code_mark *mark = &symbols->marks[i];
+        const struct code_mark *mark = &marks[i];
         struct tw_code_stretch *last =
             symbols->code_count ? &made[symbols->code_count - 1] : NULL;
 
@@ -55,6 +63,7 @@ bool tw_symbols_settle_code(struct tw_symbols *symbols)
             symbols->code_count--;
         made[symbols->code_count++] = (struct tw_code_stretch){ mark->address, end, mark->isa };
     }
+    tw_give(symbols->allocator, marks);
     return true;
 }
 

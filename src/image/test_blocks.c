@@ -403,11 +403,66 @@ static void memory_may_run_out_at_any_time(void **state)
     free(program);
 }
 
+/* RISC-V: where an instruction is in a long block, of which others begin inside, some of them in the
+   middle of instructions. */
+static void places_in_long_blocks(void **state)
+{
+    enum { LONG = 0x5000 };
+    struct check_random random = check_random_start(1024);
+    static uint8_t bytes[LONG];
+    const struct tw_region region = { .size = sizeof region, .address = BASE, .length = LONG };
+    const struct tw_code_config config = { .range_limit = 0 };
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+
+    (void)state;
+    for (unsigned round = 0; round < 40; round++) {
+        struct tw_image *image;
+        struct tw_code *code;
+        struct tw_blocks *blocks;
+
+        for (size_t i = 0; i < LONG; i += 2) /* nothing that jumps, however it is cut */
+            bytes[i] = check_random_below(&random, 3) ? 0x01 : 0x13;
+        CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
+        CHECK_EQ(tw_image_add(image, &region, bytes), TW_OK);
+        CHECK_EQ(tw_code_new(&code, image, &config), TW_OK);
+        blocks = tw_code_space(code, &view);
+        for (unsigned turn = 0; turn < 60; turn++) {
+            const uint64_t from = BASE + 2 * check_random_below(&random, LONG / 2 - 8);
+            const uint32_t number = tw_blocks_find(blocks, from, TW_ISA_RV64, 0);
+            const uint64_t to =
+                from + 2 * check_random_below(&random, (BASE + LONG - from) / 2);
+            struct tw_block_place place;
+            uint64_t at = from, before = from;
+            uint32_t count = 0;
+            bool is_there;
+
+            check_case("round %u, turn %u", round, turn);
+            while (at < to) {
+                before = at;
+                at += (bytes[at - BASE] & 3) == 3 ? 4 : 2;
+                count++;
+            }
+            is_there = tw_block_locate(blocks, number, to, &place);
+            if (to - from >= blocks->blocks[number & ~TW_BLOCK_BROKEN].length)
+                CHECK(!is_there);
+            else
+                CHECK_EQ(is_there, at == to);
+            if (is_there) {
+                CHECK_EQ(place.count, count);
+                CHECK_EQ(place.before, before);
+            }
+        }
+        tw_code_free(code);
+        tw_image_free(image);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_what_a_walk_finds),
         cmocka_unit_test(large_areas_without_waypoints_are_walked_once),
+        cmocka_unit_test(places_in_long_blocks),
         cmocka_unit_test(links_lead_to_the_next_blocks),
         cmocka_unit_test(a_changed_image_voids_the_blocks),
         cmocka_unit_test(no_image_is_an_empty_one),

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "itm/packet.h"
-#include "stage/position.h"
 
 /* All but the tables. */
 static void clear(struct tw_itm_decoder *d)
@@ -15,11 +14,8 @@ static void clear(struct tw_itm_decoder *d)
     d->page = 0;
     d->scale = d->reader.scale;
     d->overflow = 0;
-    d->has_low = d->has_high = d->has_begun = d->has_ended = false;
-    d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
-    d->held.count = 0;
-    d->gap = UINT64_MAX;
-    d->last_index = d->released = 0;
+    d->has_low = d->has_high = false;
+    d->kept = (struct tw_swtrace){ .has_begun = false };
 }
 
 void tw_itm_decoder_init(void *decoder, const void *config)
@@ -56,38 +52,11 @@ void tw_itm_decoder_reset(void *decoder)
     clear(decoder);
 }
 
-static bool is_full(const struct tw_output *out)
-{
-    return out->batch->count >= out->batch->room ||
-           (out->marks.marks && out->marks.count >= out->marks.room);
-}
-
-/* The next element of the batch; only when it is not full. */
-TW_INLINE struct tw_element *next(struct tw_output *out, uint64_t released)
-{
-    if (out->marks.marks)
-        out->marks.marks[out->marks.count++] =
-            (struct tw_mark){ .released = released, .first = out->batch->count };
-    return &out->batch->elements[out->batch->count++];
-}
-
-/* False: the batch is full. */
-static bool flush(struct tw_itm_decoder *d, struct tw_output *out)
-{
-    unsigned done = 0;
-
-    while (done < d->held.count && !is_full(out))
-        *next(out, d->released) = d->held.elements[done++];
-    for (unsigned i = done; i < d->held.count; i++)
-        d->held.elements[i - done] = d->held.elements[i];
-    d->held.count -= done;
-    return d->held.count == 0 && !is_full(out);
-}
-
 /* An ITMTRACE element, which takes a pending overflow along. */
-static void emit(struct tw_itm_decoder *d, struct tw_output *out, const struct tw_element *from)
+static void emit(struct tw_stage *stage, const struct tw_element *from)
 {
-    struct tw_element *to = next(out, d->released);
+    struct tw_itm_decoder *d = stage->decoder;
+    struct tw_element *to = stage->out++;
 
     *to = *from;
     to->type = TW_ELEMENT_ITMTRACE;
@@ -95,23 +64,23 @@ static void emit(struct tw_itm_decoder *d, struct tw_output *out, const struct t
     d->overflow = 0;
 }
 
-static void take_local(struct tw_itm_decoder *d, struct tw_output *out,
-                       const struct tw_itm_packet *packet)
+static void take_local(struct tw_stage *stage, const struct tw_itm_packet *packet)
 {
+    struct tw_itm_decoder *d = stage->decoder;
+
     d->local += packet->value;
-    emit(d, out,
-         &(struct tw_element){ .index = packet->base.index,
-                               .itm_time = d->local << d->scale,
-                               .itm_value = (uint32_t)packet->value,
-                               .flags = TW_ITM_HAS_TIME,
-                               .kind = (uint8_t)(TW_ITM_TS_SYNC + packet->source),
-                               .size = packet->size });
+    emit(stage, &(struct tw_element){ .index = packet->base.index,
+                                      .itm_time = d->local << d->scale,
+                                      .itm_value = (uint32_t)packet->value,
+                                      .flags = TW_ITM_HAS_TIME,
+                                      .kind = (uint8_t)(TW_ITM_TS_SYNC + packet->source),
+                                      .size = packet->size });
 }
 
 /* A wrap makes the upper bits unknown until they are sent. */
-static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
-                        const struct tw_itm_packet *packet)
+static void take_global(struct tw_stage *stage, const struct tw_itm_packet *packet)
 {
+    struct tw_itm_decoder *d = stage->decoder;
     uint8_t flags = TW_ITM_HAS_TIME;
 
     if (packet->base.type == TW_ITM_PACKET_GTS_1) {
@@ -127,12 +96,11 @@ static void take_global(struct tw_itm_decoder *d, struct tw_output *out,
         d->has_high = true;
     }
     if (d->has_low && d->has_high)
-        emit(d, out,
-             &(struct tw_element){ .index = packet->base.index,
-                                   .itm_time = d->global,
-                                   .flags = flags,
-                                   .kind = TW_ITM_TS_GLOBAL,
-                                   .size = packet->size });
+        emit(stage, &(struct tw_element){ .index = packet->base.index,
+                                          .itm_time = d->global,
+                                          .flags = flags,
+                                          .kind = TW_ITM_TS_GLOBAL,
+                                          .size = packet->size });
 }
 
 /* What was said before is not known any more. */
@@ -145,35 +113,32 @@ static void forget(struct tw_itm_decoder *d)
 
 /* Damage lasts until the next synchronization, where all begins anew, unless decoding just goes
    on. */
-static void take_bad(struct tw_itm_decoder *d, const struct tw_itm_packet *packet)
+static void take_bad(struct tw_stage *stage, const struct tw_itm_packet *packet)
 {
+    struct tw_itm_decoder *d = stage->decoder;
     static const uint8_t codes[] = {
         [TW_ITM_PACKET_RESERVED] = TW_ERROR_RESERVED_HEADER,
         [TW_ITM_PACKET_BAD_SEQUENCE] = TW_ERROR_BAD_SEQUENCE,
         [TW_ITM_PACKET_INCOMPLETE] = TW_ERROR_TRUNCATED,
     };
 
-    d->damage = (struct tw_damage){ .code = codes[packet->base.type],
-                                    .reason = TW_REASON_RESET,
-                                    .index = packet->base.index,
-                                    .skipped = packet->base.size,
-                                    .detail = packet->value };
+    tw_stage_damage(stage, codes[packet->base.type], &packet->base, packet->value);
     if (packet->base.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
-        d->damage.reason = TW_REASON_UNDEFINED;
-    else
-        forget(d);
+        return;
+    d->kept.damage.reason = TW_REASON_RESET;
+    forget(d);
 }
 
-/* One packet; there is room for an element. */
-static void take(struct tw_itm_decoder *d, struct tw_output *out,
-                 const struct tw_itm_packet *packet)
+static void take(struct tw_stage *stage, const struct tw_itm_packet *packet)
 {
+    struct tw_itm_decoder *d = stage->decoder;
+
     if (packet->base.type != TW_ITM_PACKET_NOT_SYNC)
-        d->last_index = packet->base.index;
+        d->kept.last_index = packet->base.index;
     switch (packet->base.type) {
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:
-        emit(d, out,
+        emit(stage,
              &(struct tw_element){
                  .index = packet->base.index,
                  .itm_value = (uint32_t)packet->value,
@@ -183,11 +148,11 @@ static void take(struct tw_itm_decoder *d, struct tw_output *out,
                  .size = packet->size });
         break;
     case TW_ITM_PACKET_TS_LOCAL:
-        take_local(d, out, packet);
+        take_local(stage, packet);
         break;
     case TW_ITM_PACKET_GTS_1:
     case TW_ITM_PACKET_GTS_2:
-        take_global(d, out, packet);
+        take_global(stage, packet);
         break;
     case TW_ITM_PACKET_EXTENSION:
         if (packet->source == 0 && packet->bits == 3)
@@ -198,59 +163,35 @@ static void take(struct tw_itm_decoder *d, struct tw_output *out,
         d->local = 0;
         break;
     case TW_ITM_PACKET_NOT_SYNC:
-        d->damage.skipped += packet->base.size;
-        break;
     case TW_ITM_PACKET_ASYNC:
         break;
     default:
-        take_bad(d, packet);
+        take_bad(stage, packet);
         break;
     }
 }
 
-/* The stretch of the capture that holds the byte at `at`, in bytes of the input. */
-static TW_NOINLINE struct tw_stretch stretch_at(struct tw_position *position,
-                                                const struct tw_input *in, size_t at)
-{
-    struct tw_stretch stretch = tw_position_stretch(position, in->offset + at);
-
-    stretch.delta += in->offset;
-    stretch.stop -= in->offset;
-    stretch.end -= in->offset;
-    return stretch;
-}
-
 /* The packets that streams are made of, straight into the batch, while no question arises. */
 /* size: hot loop */
-TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_input *in,
-                   struct tw_position *position, size_t limit, const bool is_marked)
+TW_INLINE void run(struct tw_stage *stage, const bool is_marked)
 {
-    struct tw_batch *batch = out->batch;
-    struct tw_element *const first = batch->elements + batch->count, *to = first;
-    struct tw_element *const end = batch->elements + batch->room;
-    struct tw_marks *marks = &out->marks;
-    const uint8_t *const data = in->data, *const last = data + limit - TW_ITM_AHEAD;
-    const uint8_t *at = data + in->used;
-    struct tw_stretch stretch = { 0, 0, 0 };
+    struct tw_itm_decoder *d = stage->decoder;
+    struct tw_element *const first = stage->out, *to = first, *const limit = stage->limit;
+    const uint8_t *const data = stage->base, *const last = stage->end - TW_ITM_AHEAD;
+    const uint8_t *at = stage->at;
+    struct tw_swtrace_place place = { 0, 0, 0 };
     const uint32_t page = d->page;
     uint64_t local = d->local;
     uint8_t overflow = d->overflow;
 
-    while (to < end && at <= last && !(is_marked && marks->count == marks->room)) {
+    while (to < limit && at <= last) {
         const uint8_t head = *at;
         const struct tw_itm_quick *quick = &d->quick[head];
         const unsigned payload = quick->payload;
         const size_t offset = (size_t)(at - data);
 
-        if (TW_UNLIKELY(offset >= stretch.stop)) {
-            if (offset - stretch.stop < 15 && offset < stretch.end) {
-                stretch.delta++;
-                stretch.stop =
-                    stretch.end - stretch.stop < 15 ? stretch.end : stretch.stop + 15;
-            } else {
-                stretch = stretch_at(position, in, offset);
-            }
-        }
+        if (TW_UNLIKELY(offset >= place.stop))
+            tw_swtrace_place_move(&place, stage, offset, 1);
         if (TW_LIKELY(payload)) {
             if (TW_UNLIKELY(tw_load_le16(at + payload) == 0))
                 break; /* zeros that may be synchronization */
@@ -275,127 +216,107 @@ TW_INLINE void run(struct tw_itm_decoder *d, struct tw_output *out, struct tw_in
             to->size = (uint8_t)(size > 1 ? size - 1 : 1);
             at += size;
         }
-        to->index = stretch.delta + offset;
+        to->index = place.delta + offset;
         to->itm_pad = 0;
         if (TW_UNLIKELY(overflow)) {
             to->flags |= overflow;
             overflow = 0;
         }
         if (is_marked)
-            marks->marks[marks->count++] = (struct tw_mark){
-                .released = tw_position_at(position, in->offset + (size_t)(at - data) - 1) + 1,
-                .first = (size_t)(to - batch->elements)
-            };
+            tw_swtrace_mark(stage, to, (size_t)(at - data) - 1);
         to++;
     }
-    batch->count = (size_t)(to - batch->elements);
-    in->used = (size_t)(at - data);
+    stage->out = stage->marked = to;
+    stage->at = at;
     if (to > first)
-        d->last_index = to[-1].index;
+        d->kept.last_index = to[-1].index;
     d->local = local;
     d->overflow = overflow;
 }
 
-/* Up to `limit`, where there may be a gap: then a packet that it cuts is dropped.  TW_MORE: as far
-   as the bytes go; TW_OK: the batch is full. */
-static enum tw_status decode_stretch(struct tw_itm_decoder *d, struct tw_output *out,
-                                     struct tw_input *in, struct tw_position *position,
-                                     size_t limit, bool has_gap)
+/* Reads and takes one packet.  False: it is cut. */
+static bool one_packet(struct tw_stage *stage)
 {
-    const bool is_end = in->is_last || has_gap;
+    struct tw_itm_decoder *d = stage->decoder;
     struct tw_itm_packet packet;
 
-    for (;;) {
-        if (d->reader.is_synced)
-            tw_damage_settle(&d->damage, &d->held);
-        if (!flush(d, out))
-            return TW_OK;
-        if (d->reader.is_synced && !d->reader.is_start && limit - in->used >= TW_ITM_AHEAD) {
-            if (out->marks.marks)
-                run(d, out, in, position, limit, true);
-            else
-                run(d, out, in, position, limit, false);
-            if (is_full(out))
-                return TW_OK;
-        }
-        if (tw_itm_read_any(&d->reader, &packet, in->data + in->used, limit - in->used,
-                            is_end) != TW_OK)
-            return TW_MORE;
-        packet.base.index = tw_position_at(position, in->offset + in->used);
-        in->used += packet.base.size;
-        d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
-        if (!(has_gap && packet.base.type == TW_ITM_PACKET_INCOMPLETE))
-            take(d, out, &packet);
-    }
+    d->reader.offset = tw_stage_offset(stage, stage->at);
+    if (tw_itm_read_any(&d->reader, &packet, stage->at, (size_t)(stage->end - stage->at),
+                        stage->is_last) != TW_OK)
+        return false;
+    packet.base.index = tw_stage_index(stage, stage->at);
+    stage->at += packet.base.size;
+    if (d->reader.is_synced && packet.base.type != TW_ITM_PACKET_NOT_SYNC) /* again, perhaps */
+        tw_stage_report(stage, packet.base.offset);
+    if (!(stage->has_gap && packet.base.type == TW_ITM_PACKET_INCOMPLETE))
+        take(stage, &packet);
+    if (d->reader.is_synced) /* still, or behind this run of bytes */
+        tw_stage_report(stage, tw_stage_offset(stage, stage->at));
+    tw_stage_mark(stage, stage->out, stage->at);
+    return true;
 }
 
-/* Bytes are missing here: what they said is not known any more. */
-static void lose(struct tw_itm_decoder *d, uint64_t index)
+/* Up to a gap or the end of the input.  False: the batch is full. */
+static bool decode_stretch(struct tw_stage *stage)
 {
+    struct tw_itm_decoder *d = stage->decoder;
+
+    tw_swtrace_start(stage, &d->kept);
+    do {
+        if (!tw_swtrace_has_room(stage))
+            return false;
+        if (d->reader.is_synced && !d->reader.is_start &&
+            stage->end - stage->at >= TW_ITM_AHEAD) {
+            if (stage->output->marks.marks)
+                run(stage, true);
+            else
+                run(stage, false);
+            if (!tw_swtrace_has_room(stage))
+                return false;
+        }
+    } while (one_packet(stage));
+    return true;
+}
+
+/* What the missing bytes said is not known any more. */
+static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
+{
+    struct tw_itm_decoder *d = stage->decoder;
     const bool was_synced = d->reader.is_synced;
 
     tw_itm_reader_lost(&d->reader);
     forget(d);
-    if (!d->has_begun || !was_synced)
-        return;
-    tw_damage_settle(&d->damage, &d->held);
-    d->damage = (struct tw_damage){ .code = TW_ERROR_DISCONTINUITY,
-                                    .reason = TW_REASON_RESET,
-                                    .index = index };
+    if (d->kept.has_begun && was_synced)
+        tw_swtrace_lose(stage, at);
 }
 
-enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+enum tw_status tw_itm_decode(void *decoder, struct tw_follow *follow, struct tw_output *output,
                              struct tw_input *in)
 {
     struct tw_itm_decoder *d = decoder;
-    struct tw_position position;
 
     (void)follow;
-    tw_position_init(&position, in->places, in->place_count);
-    for (;;) {
-        const uint64_t from = in->offset + in->used;
-        const uint64_t gap = in->has_gaps
-                                 ? tw_position_discontinuity(in->places, in->place_count,
-                                                             d->gap == from ? from + 1 : from,
-                                                             in->offset + in->size)
-                                 : UINT64_MAX;
-        const bool has_gap = gap != UINT64_MAX;
-        const size_t limit = has_gap ? (size_t)(gap - in->offset) : in->size;
-
-        if (!d->has_begun && limit > in->used) {
-            const uint64_t index = tw_position_at(&position, from);
-
-            d->has_begun = true;
-            d->released = index + 1; /* its first byte, not the beginning of the capture */
-            tw_held_add(&d->held, TW_ELEMENT_NO_SYNC, index)->reason = TW_REASON_INIT;
-        }
-        if (decode_stretch(d, out, in, &position, limit, has_gap) == TW_OK)
-            return TW_OK;
-        if (!has_gap)
-            return TW_MORE;
-        in->used = limit;
-        d->gap = gap;
-        lose(d, tw_position_at(&position, gap));
-    }
+    return tw_swtrace_decode(d, &d->kept, output, in, decode_stretch, take_gap);
 }
 
-enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *out)
+/* An overflow that no element carries. */
+static void add_overflow(struct tw_stage *stage)
+{
+    struct tw_itm_decoder *d = stage->decoder;
+    struct tw_element *lost;
+
+    if (!d->overflow)
+        return;
+    lost = tw_stage_add(stage, TW_ELEMENT_ITMTRACE, d->kept.last_index);
+    lost->kind = TW_ITM_LOST;
+    lost->flags = TW_ITM_OVERFLOW;
+    d->overflow = 0;
+}
+
+enum tw_status tw_itm_end(void *decoder, struct tw_follow *follow, struct tw_output *output)
 {
     struct tw_itm_decoder *d = decoder;
 
     (void)follow;
-    if (!d->has_ended) {
-        d->has_ended = true;
-        tw_damage_settle(&d->damage, &d->held);
-        if (d->overflow) {
-            struct tw_element *lost = tw_held_add(&d->held, TW_ELEMENT_ITMTRACE, d->last_index);
-
-            lost->kind = TW_ITM_LOST;
-            lost->flags = TW_ITM_OVERFLOW;
-            d->overflow = 0;
-        }
-        tw_held_add(&d->held, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
-    }
-    (void)flush(d, out);
-    return d->held.count ? TW_OK : TW_END;
+    return tw_swtrace_end(d, &d->kept, output, d->reader.offset, add_overflow);
 }

@@ -6,9 +6,9 @@
 #include <trackway/itm.h>
 
 #include "base/bytes.h"
-#include "base/held.h"
 #include "base/text.h"
 #include "protocol.h"
+#include "swtrace/decode.h"
 
 enum {
     TW_ITM_SYNC_ZEROS = 5,       /* a synchronization packet has at least so many zeros ... */
@@ -86,8 +86,7 @@ enum tw_status tw_itm_read_any(struct tw_itm_reader *reader, struct tw_itm_packe
 /* What tw_itm_write does. */
 enum tw_status tw_itm_put(uint8_t *out, size_t *size, const struct tw_itm_packet *packet);
 extern const struct tw_packet_type tw_itm_types[TW_ITM_PACKET_TYPES];
-void tw_itm_print(struct tw_text *out, const void *packet);
-void tw_itm_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_itm_members;
 
 /* A first byte's rule, made ready for the loop over data and local timestamps. */
 struct tw_itm_quick {
@@ -108,13 +107,8 @@ struct tw_itm_decoder {
     uint8_t scale;          /* log2 of clocks per count of a local timestamp */
     uint8_t overflow;       /* TW_ITM_OVERFLOW: one waits for the next element to carry it */
     bool has_low, has_high; /* of global */
-    bool has_begun, has_ended;
     struct tw_itm_config config;
-    struct tw_damage damage;
-    struct tw_held held;
-    uint64_t gap; /* stream offset of the last discontinuity seen to */
-    uint64_t last_index;
-    uint64_t released; /* capture offset after the last packet */
+    struct tw_swtrace kept;
 };
 
 void tw_itm_decoder_init(void *decoder, const void *config);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ITM: packets to text. */
+/* ITM packets: what their lines say. */
 #include <inttypes.h>
 
+#include "base/members.h"
 #include "itm/packet.h"
 
 const struct tw_packet_type tw_itm_types[TW_ITM_PACKET_TYPES] = {
@@ -37,147 +38,173 @@ const char *tw_exception_name_m(unsigned number)
     return system[number] ? system[number] : "reserved";
 }
 
-static void print_counters(struct tw_text *out, unsigned mask)
+/* clang-format off */
+enum {
+    PORT, DISC, TC, SIZE, FREQ_CHANGE, WRAP, HW, BITS, VALUE, WORDS, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [PORT] = TW_LISTED("port", DECIMAL),
+    [DISC] = TW_LISTED("disc", DECIMAL),
+    [TC] = TW_LISTED("tc", DECIMAL),
+    [SIZE] = TW_LISTED("size", DECIMAL),
+    [FREQ_CHANGE] = TW_LISTED("freq_change", DECIMAL),
+    [WRAP] = TW_LISTED("wrap", DECIMAL),
+    [HW] = TW_LISTED("hw", DECIMAL),
+    [BITS] = TW_LISTED("bits", DECIMAL),
+    [VALUE] = TW_LISTED("value", HEX),
+    [WORDS] = TW_TOLD(TEXT, ""),
+};
+/* clang-format on */
+
+static void tell_counters(struct tw_members *out, unsigned mask)
 {
     static const char *const counters[] = { "CPI", "EXC", "Sleep", "LSU", "Fold", "Cyc" };
 
-    tw_text_add(out, ": counters wrapped:");
+    tw_put_text(out, WORDS, ": counters wrapped:");
     for (unsigned i = 0; i < TW_LENGTH(counters); i++)
         if (mask >> i & 1)
-            tw_text_format(out, " %s", counters[i]);
+            tw_put_format(out, WORDS, " %s", counters[i]);
 }
 
-static void print_exception(struct tw_text *out, const struct tw_dwt_meaning *meaning)
+static void tell_exception(struct tw_members *out, const struct tw_dwt_meaning *meaning)
 {
     static const char *const actions[] = { "reserved action", "entered", "exited",
                                            "returned to" };
 
-    tw_text_format(out, ": exception %u", meaning->number);
+    tw_put_format(out, WORDS, ": exception %u", meaning->number);
     if (meaning->number >= 16)
-        tw_text_format(out, " (IRQ %u)", meaning->number - 16u);
+        tw_put_format(out, WORDS, " (IRQ %u)", meaning->number - 16u);
     else
-        tw_text_format(out, " (%s)", tw_exception_name_m(meaning->number));
-    tw_text_format(out, " %s", actions[meaning->action]);
+        tw_put_format(out, WORDS, " (%s)", tw_exception_name_m(meaning->number));
+    tw_put_format(out, WORDS, " %s", actions[meaning->action]);
 }
 
-static void print_dwt(struct tw_text *out, const struct tw_itm_packet *from)
+static void tell_dwt(struct tw_members *out, const struct tw_itm_packet *from)
 {
     const struct tw_dwt_meaning meaning =
         tw_dwt_meaning(from->source, from->size, (uint32_t)from->value);
 
     switch (meaning.kind) {
     case TW_DWT_COUNTERS:
-        print_counters(out, meaning.mask);
+        tell_counters(out, meaning.mask);
         break;
     case TW_DWT_EXCEPTION:
-        print_exception(out, &meaning);
+        tell_exception(out, &meaning);
         break;
     case TW_DWT_PC_SAMPLE:
-        tw_text_format(out, ": PC sample 0x%08" PRIx32, meaning.value);
+        tw_put_format(out, WORDS, ": PC sample 0x%08" PRIx32, meaning.value);
         break;
     case TW_DWT_ASLEEP:
-        tw_text_add(out, ": PC sample, asleep");
+        tw_put_text(out, WORDS, ": PC sample, asleep");
         break;
     case TW_DWT_PROHIBITED:
-        tw_text_add(out, ": PC sample, prohibited");
+        tw_put_text(out, WORDS, ": PC sample, prohibited");
         break;
     case TW_DWT_PMU:
-        tw_text_format(out, ": PMU overflow, counters 0x%02x", meaning.mask);
+        tw_put_format(out, WORDS, ": PMU overflow, counters 0x%02x", meaning.mask);
         break;
     case TW_DWT_PC:
-        tw_text_format(out, ": PC 0x%08" PRIx32 ", comparator %u", meaning.value,
-                       meaning.comparator);
+        tw_put_format(out, WORDS, ": PC 0x%08" PRIx32 ", comparator %u", meaning.value,
+                      meaning.comparator);
         break;
     case TW_DWT_ADDRESS:
-        tw_text_format(out, ": address 0x%0*" PRIx32 ", comparator %u", 2 * meaning.size,
-                       meaning.value, meaning.comparator);
+        tw_put_format(out, WORDS, ": address 0x%0*" PRIx32 ", comparator %u", 2 * meaning.size,
+                      meaning.value, meaning.comparator);
         break;
     case TW_DWT_VALUE:
-        tw_text_format(out, ": %s 0x%0*" PRIx32 ", comparator %u",
-                       meaning.is_write ? "write" : "read", 2 * meaning.size, meaning.value,
-                       meaning.comparator);
+        tw_put_format(out, WORDS, ": %s 0x%0*" PRIx32 ", comparator %u",
+                      meaning.is_write ? "write" : "read", 2 * meaning.size, meaning.value,
+                      meaning.comparator);
         break;
     case TW_DWT_MATCH:
-        tw_text_format(out, ": match, comparator %u", meaning.comparator);
+        tw_put_format(out, WORDS, ": match, comparator %u", meaning.comparator);
         break;
     default:
-        tw_text_format(out, ": reserved discriminator %u, size %u, 0x%" PRIx32, from->source,
-                       from->size, meaning.value);
+        tw_put_format(out, WORDS, ": reserved discriminator %u, size %u, 0x%" PRIx32,
+                      from->source, from->size, meaning.value);
         break;
     }
 }
 
-void tw_itm_print(struct tw_text *out, const void *packet)
+/* What it means, for people. */
+static void tell(struct tw_members *out, const struct tw_itm_packet *from)
 {
     static const char *const relations[] = { "synchronous", "delayed", "packet delayed",
                                              "packet and timestamp delayed" };
-    const struct tw_itm_packet *from = packet;
 
-    tw_text_add(out, tw_itm_type_name(from->base.type));
     switch (from->base.type) {
     case TW_ITM_PACKET_RESERVED:
     case TW_ITM_PACKET_BAD_SEQUENCE:
     case TW_ITM_PACKET_INCOMPLETE:
-        tw_text_format(out, " header 0x%02x", (unsigned)from->value);
+        tw_put_format(out, WORDS, " header 0x%02x", (unsigned)from->value);
         break;
     case TW_ITM_PACKET_SWIT:
-        tw_text_format(out, " port %u: 0x%0*" PRIx64, from->source, 2 * from->size,
-                       from->value);
+        tw_put_format(out, WORDS, " port %u: 0x%0*" PRIx64, from->source, 2 * from->size,
+                      from->value);
         break;
     case TW_ITM_PACKET_DWT:
-        print_dwt(out, from);
+        tell_dwt(out, from);
         break;
     case TW_ITM_PACKET_TS_LOCAL:
-        tw_text_format(out, " +%" PRIu64 ", %s", from->value, relations[from->source & 3]);
+        tw_put_format(out, WORDS, " +%" PRIu64 ", %s", from->value,
+                      relations[from->source & 3]);
         break;
     case TW_ITM_PACKET_GTS_1:
-        tw_text_format(out, " bits %u:0 0x%" PRIx64 "%s%s",
-                       from->size == 4 ? 25u : 7u * from->size - 1u, from->value,
-                       from->wrap ? ", wrap" : "", from->freq_change ? ", clock change" : "");
+        tw_put_format(out, WORDS, " bits %u:0 0x%" PRIx64 "%s%s",
+                      from->size == 4 ? 25u : 7u * from->size - 1u, from->value,
+                      from->wrap ? ", wrap" : "", from->freq_change ? ", clock change" : "");
         break;
     case TW_ITM_PACKET_GTS_2:
-        tw_text_format(out, " bits %u:26 0x%" PRIx64, from->size == 4 ? 47u : 63u, from->value);
+        tw_put_format(out, WORDS, " bits %u:26 0x%" PRIx64, from->size == 4 ? 47u : 63u,
+                      from->value);
         break;
     case TW_ITM_PACKET_EXTENSION:
         if (from->source == 0 && from->bits == 3)
-            tw_text_format(out, " stimulus page %" PRIu64, from->value);
+            tw_put_format(out, WORDS, " stimulus page %" PRIu64, from->value);
         else
-            tw_text_format(out, " %s 0x%" PRIx64 " (%u bits)", from->source ? "DWT" : "ITM",
-                           from->value, from->bits);
+            tw_put_format(out, WORDS, " %s 0x%" PRIx64 " (%u bits)",
+                          from->source ? "DWT" : "ITM", from->value, from->bits);
         break;
     default:
         break;
     }
 }
 
-void tw_itm_json(struct tw_text *out, const void *packet)
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
 {
     const struct tw_itm_packet *from = packet;
 
+    (void)protocol;
+    if (tw_is_wanted(out, WORDS))
+        tell(out, from);
     switch (from->base.type) {
     case TW_ITM_PACKET_SWIT:
     case TW_ITM_PACKET_DWT:
-        tw_json_u64(out, from->base.type == TW_ITM_PACKET_SWIT ? "port" : "disc", from->source);
-        tw_json_u64(out, "size", from->size);
+        tw_put(out, from->base.type == TW_ITM_PACKET_SWIT ? PORT : DISC, from->source);
+        tw_put(out, SIZE, from->size);
         break;
     case TW_ITM_PACKET_TS_LOCAL:
-        tw_json_u64(out, "tc", from->source);
-        tw_json_u64(out, "size", from->size);
+        tw_put(out, TC, from->source);
+        tw_put(out, SIZE, from->size);
         break;
     case TW_ITM_PACKET_GTS_1:
-        tw_json_u64(out, "freq_change", from->freq_change);
-        tw_json_u64(out, "wrap", from->wrap);
-        tw_json_u64(out, "size", from->size);
+        tw_put(out, FREQ_CHANGE, from->freq_change);
+        tw_put(out, WRAP, from->wrap);
+        tw_put(out, SIZE, from->size);
         break;
     case TW_ITM_PACKET_GTS_2:
-        tw_json_u64(out, "size", from->size);
+        tw_put(out, SIZE, from->size);
         break;
     case TW_ITM_PACKET_EXTENSION:
-        tw_json_u64(out, "hw", from->source);
-        tw_json_u64(out, "bits", from->bits);
+        tw_put(out, HW, from->source);
+        tw_put(out, BITS, from->bits);
         break;
     default:
         return;
     }
-    tw_json_hex(out, "value", from->value);
+    tw_put(out, VALUE, from->value);
 }
+
+const struct tw_member_table tw_itm_members = { rows, MEMBERS, put_members, NULL };

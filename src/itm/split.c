@@ -23,12 +23,7 @@ void tw_itm_state(void *decoder, struct tw_follow *follow, struct tw_state *stat
     TW_STATE(state, d->overflow);
     TW_STATE(state, d->has_low);
     TW_STATE(state, d->has_high);
-    TW_STATE(state, d->has_begun);
-    tw_held_state(&d->held, &d->damage, state);
-    if (d->held.count)
-        TW_STATE(state, d->released);
-    d->gap = tw_state_number(state, d->gap == state->offset ? d->gap : UINT64_MAX);
-    TW_STATE(state, d->last_index);
+    tw_swtrace_state(&d->kept, state);
 }
 
 void tw_itm_resume(void *decoder, struct tw_follow *follow)
@@ -44,7 +39,7 @@ void tw_itm_resume(void *decoder, struct tw_follow *follow)
     d->page = was.page;
     d->has_low = was.has_low;
     d->has_high = was.has_high;
-    d->has_begun = true;
+    d->kept.has_begun = true;
 }
 
 void tw_itm_rebase(const void *decoder, struct tw_element *elements, size_t count, uint64_t by)

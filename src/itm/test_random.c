@@ -134,7 +134,7 @@ static void random_streams_come_back(void **unused)
                                                            .size = 6 } };
             CHECK_EQ(tw_itm_put(bytes + size, &room, &packet), TW_OK);
             tw_text_format(&text, "%zu ", size);
-            tw_itm_print(&text, &packet);
+            tw_protocol_print(&text, &tw_itm, &packet);
             tw_text_char(&text, '\n');
             size += room;
         }

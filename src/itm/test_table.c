@@ -2,7 +2,7 @@
 /* ITM: every header with every kind of payload, under each configuration. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 #define SYNC "0 0 0 0 0 80 "
 #define ROW  .protocol = "itm"

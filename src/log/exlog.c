@@ -6,6 +6,8 @@
 
 enum tag { END, DEF, EXC, SYSCALL, SIGNAL, CTX, REP, FIRST_RUN = 16 };
 
+enum { REPEATS = 1 << 24, REPEATS_OF_BYTE = 4096 }; /* see struct tw_log_options */
+
 /* Why a run ended. */
 enum { FALL, DIRECT, INDIRECT, ERET, CALL, EXCEPTION, LAST };
 
@@ -127,20 +129,35 @@ static uint64_t look_ahead(const struct tw_log *log)
     return 0;
 }
 
+/* Instructions that repetitions may add. */
+static uint64_t repeats_most(const struct tw_log *log)
+{
+    if (log->options.repeats_most)
+        return log->options.repeats_most;
+    return REPEATS + (uint64_t)REPEATS_OF_BYTE * (uint64_t)(log->in.end - log->begin);
+}
+
 /* A RUN or DEF was read: with the repetitions that follow it. */
-static void begin_run(struct tw_log *log)
+static enum tw_status begin_run(struct tw_log *log)
 {
     struct tw_bytes at = log->in;
+    uint64_t more;
 
     log->left = 1;
-    if (tw_bytes_uleb(&at, 10, NULL) == REP) {
-        const uint64_t more = tw_bytes_uleb(&at, 10, NULL);
-
-        if (!at.short_read && more <= UINT32_MAX) {
-            log->left += more;
-            log->in = at;
-        }
-    }
+    if (tw_bytes_uleb(&at, 10, NULL) != REP)
+        return TW_OK;
+    more = tw_bytes_uleb(&at, 10, NULL);
+    if (at.short_read || more > UINT32_MAX)
+        return TW_OK; /* the next record will say so */
+    if (more > (repeats_most(log) - log->repeated) / log->runs[log->run].count)
+        return tw_fail(&log->fault, TW_E_CONFIG,
+                       "exlog: its repetitions add more than %" PRIu64
+                       " instructions, at byte %zu",
+                       repeats_most(log), (size_t)(log->in.at - log->begin));
+    log->repeated += more * log->runs[log->run].count;
+    log->left += more;
+    log->in = at;
+    return TW_OK;
 }
 
 static void give_run(struct tw_log *log, struct tw_step *step)
@@ -266,12 +283,12 @@ static enum tw_status next(struct tw_log *log, struct tw_step *step)
             return TW_END;
         if (tag == DEF) {
             TW_TRY(define(log));
-            begin_run(log);
+            TW_TRY(begin_run(log));
             continue;
         }
         if (tag >= FIRST_RUN && tag - FIRST_RUN < log->run_count) {
             log->run = (size_t)(tag - FIRST_RUN);
-            begin_run(log);
+            TW_TRY(begin_run(log));
             continue;
         }
         if (tag == EXC) {

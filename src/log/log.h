@@ -38,6 +38,7 @@ struct tw_log {
     uint64_t left;     /* how often the current run is still to be given */
     size_t run;        /* the current one */
     bool gap_is_due;   /* the kernel ran, which is not in the log */
+    uint64_t repeated; /* instructions that repetitions have added */
 
     /* text */
     unsigned line;

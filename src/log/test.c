@@ -158,6 +158,50 @@ static void a_damaged_exlog_says_so(void **state)
     free(packed);
 }
 
+/* 60 bytes that ask for 2^33 instructions: not without being told. */
+static void repetitions_are_bounded(void **state)
+{
+    static const char head[] = "exlog 1\nmode user\ntarget aarch64\n\n";
+    /* DEF at 0x1000, A64, direct, 2 instructions of 8 bytes: nop; b . - 4.  REP. */
+    static const uint8_t run[] = { 1,    0x80, 0x40, 0,    1,    2,    8,    0x1f,
+                                   0x20, 0x03, 0xd5, 0xff, 0xff, 0xff, 0x17, 6 };
+    static const struct {
+        uint64_t most, times;
+        uint64_t instructions; /* 0: refused */
+    } cases[] = {
+        { 0, 100, 202 },   { 0, 0xffffffff, 0 }, { 0, 1 << 23, 2 * ((1 << 23) + 1) },
+        { 200, 100, 202 }, { 199, 100, 0 },      { UINT64_MAX, 1 << 24, 2 * ((1 << 24) + 1) }
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tw_log_options options = { .size = sizeof options,
+                                          .repeats_most = cases[i].most };
+        uint8_t bytes[sizeof head + sizeof run + 12];
+        uint64_t times = cases[i].times, instructions = 0;
+        size_t size = sizeof head - 1;
+        struct tw_step step;
+        struct tw_log *log;
+        enum tw_status status;
+
+        check_case("case %zu", i);
+        memcpy(bytes, head, size);
+        memcpy(bytes + size, run, sizeof run);
+        for (size += sizeof run; times > 0x7f; times >>= 7)
+            bytes[size++] = (uint8_t)(times | 0x80);
+        bytes[size++] = (uint8_t)times;
+        bytes[size++] = 0; /* END */
+        CHECK_EQ(tw_log_open_memory(&log, bytes, size, &options, NULL), TW_OK);
+        while ((status = tw_log_next(log, &step)) == TW_OK)
+            instructions += step.kind == TW_STEP_INSTRUCTIONS ? step.count : 0;
+        CHECK_EQ(instructions, cases[i].instructions);
+        CHECK_EQ(status, cases[i].instructions ? TW_END : TW_E_CONFIG);
+        if (!cases[i].instructions)
+            CHECK(strstr(tw_log_fault(log), "repetitions add more than") != NULL);
+        tw_log_free(log);
+    }
+}
+
 /* ---- text ---- */
 
 static const struct {
@@ -417,6 +461,7 @@ int main(void)
         cmocka_unit_test(inflates_and_sees_damage),
         cmocka_unit_test(every_instruction_leads_to_the_next),
         cmocka_unit_test(a_damaged_exlog_says_so),
+        cmocka_unit_test(repetitions_are_bounded),
         cmocka_unit_test(reads_each_statement),
         cmocka_unit_test(reads_instructions_and_contexts),
         cmocka_unit_test(opcodes_may_come_from_the_image),

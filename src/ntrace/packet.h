@@ -146,7 +146,8 @@ size_t tw_ntrace_idle(const uint8_t *data, size_t size);
 const char *tw_ntrace_fault_name(unsigned fault);
 
 extern const struct tw_packet_type tw_ntrace_types[TW_NTRACE_TYPES];
-void tw_ntrace_print(struct tw_text *out, const struct tw_ntrace_packet *packet);
-void tw_ntrace_json(struct tw_text *out, const struct tw_ntrace_packet *packet);
+extern const struct tw_member_table tw_ntrace_members;
+
+extern const struct tw_protocol tw_ntrace;
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* N-Trace: packets to text and JSON. */
+/* N-Trace packets: what their lines say. */
+#include <string.h>
+
+#include "base/members.h"
 #include "ntrace/packet.h"
 
 const struct tw_packet_type tw_ntrace_types[TW_NTRACE_TYPES] = {
@@ -59,120 +62,157 @@ const char *tw_ntrace_fault_name(unsigned fault)
     return fault < TW_LENGTH(fault_names) ? fault_names[fault] : NULL;
 }
 
-static void json_resource(struct tw_text *out, const struct tw_ntrace_packet *packet)
+/* clang-format off */
+enum {
+    FADDR, UADDR, RCODE, RDATA, HREPEAT, CKSRC, CKDF, CKDATA0, CKDATA1, SYNC, BTYPE, EVCODE,
+    CDF, ICNT, HIST, PROCESS, ETYPE, ECODE, BCNT, IDTAG, DQDATA, ADDR, DATA, N, TCODE, TSTAMP,
+    ERROR, AT, RDATA_HIST, WARNING, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [FADDR] = TW_PAIR("faddr", HEX),
+    [UADDR] = TW_PAIR("uaddr", HEX),
+    [RCODE] = TW_PAIR("rcode", DECIMAL),
+    [RDATA] = TW_PAIR("rdata", DECIMAL),
+    [HREPEAT] = TW_PAIR("hrepeat", DECIMAL),
+    [CKSRC] = TW_PAIR("cksrc", DECIMAL),
+    [CKDF] = TW_PAIR("ckdf", DECIMAL),
+    [CKDATA0] = TW_PAIR("ckdata0", HEX),
+    [CKDATA1] = TW_PAIR("ckdata1", HEX),
+    [SYNC] = TW_PAIR("sync", DECIMAL),
+    [BTYPE] = TW_PAIR("btype", DECIMAL),
+    [EVCODE] = TW_PAIR("evcode", DECIMAL),
+    [CDF] = TW_PAIR("cdf", DECIMAL),
+    [ICNT] = TW_PAIR("icnt", DECIMAL),
+    [HIST] = TW_PAIR("hist", HEX),
+    [PROCESS] = TW_PAIR("process", HEX),
+    [ETYPE] = TW_PAIR("etype", DECIMAL),
+    [ECODE] = TW_PAIR("ecode", HEX),
+    [BCNT] = TW_PAIR("bcnt", DECIMAL),
+    [IDTAG] = TW_PAIR("idtag", HEX),
+    [DQDATA] = TW_PAIR("dqdata", HEX),
+    [ADDR] = TW_PAIR("addr", HEX),
+    [DATA] = TW_PAIR("data", HEX),
+    [N] = TW_PAIR("n", DECIMAL),
+    [TCODE] = TW_PAIR("tcode", DECIMAL),
+    [TSTAMP] = TW_PAIR("tstamp", DECIMAL),
+    [ERROR] = TW_PAIR("error", NAME),
+    [AT] = TW_PAIR("at", DECIMAL),
+    [RDATA_HIST] = TW_PAIR("rdata", HEX),
+    [WARNING] = TW_PAIR("warning", TEXT),
+};
+/* clang-format on */
+
+static void put_resource(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
     const bool is_hist =
         packet->code == TW_NTRACE_RCODE_HIST || packet->code == TW_NTRACE_RCODE_REPEAT;
 
-    tw_json_u64(out, "rcode", packet->code);
+    tw_put(out, RCODE, packet->code);
     if (is_hist)
-        tw_json_hex(out, "rdata", packet->rdata);
+        tw_put(out, RDATA_HIST, packet->rdata);
     else
-        tw_json_u64(out, "rdata", packet->rdata);
+        tw_put(out, RDATA, packet->rdata);
     if (packet->code == TW_NTRACE_RCODE_REPEAT)
-        tw_json_u64(out, "hrepeat", packet->hrepeat);
+        tw_put(out, HREPEAT, packet->hrepeat);
 }
 
-static void json_circuit(struct tw_text *out, const struct tw_ntrace_packet *packet)
+static void put_circuit(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
-    tw_json_u64(out, "cksrc", packet->code);
-    tw_json_u64(out, "ckdf", packet->cdf);
-    tw_json_hex(out, "ckdata0", packet->ckdata0);
+    tw_put(out, CKSRC, packet->code);
+    tw_put(out, CKDF, packet->cdf);
+    tw_put(out, CKDATA0, packet->ckdata0);
     if (packet->cdf == 1)
-        tw_json_hex(out, "ckdata1", packet->ckdata1);
+        tw_put(out, CKDATA1, packet->ckdata1);
 }
 
-static void json_flow(struct tw_text *out, const struct tw_ntrace_packet *packet)
+static void put_flow(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
     const struct tw_ntrace_rule *rule = &tw_ntrace_rules[packet->tcode & 0x3f];
 
     if (rule->sync_mask)
-        tw_json_u64(out, "sync", packet->sync);
+        tw_put(out, SYNC, packet->sync);
     if (rule->btype_mask)
-        tw_json_u64(out, "btype", packet->btype);
+        tw_put(out, BTYPE, packet->btype);
     if (packet->base.type == TW_NTRACE_PROG_TRACE_CORRELATION) {
-        tw_json_u64(out, "evcode", packet->code);
-        tw_json_u64(out, "cdf", packet->cdf);
+        tw_put(out, EVCODE, packet->code);
+        tw_put(out, CDF, packet->cdf);
     }
-    tw_json_u64(out, "icnt", packet->icnt);
+    tw_put(out, ICNT, packet->icnt);
     if (rule->roles[1] == TW_NTRACE_ROLE_ADDRESS)
-        tw_json_hex(out, rule->sync_mask ? "faddr" : "uaddr", packet->address);
+        tw_put(out, rule->sync_mask ? FADDR : UADDR, packet->address);
     if (packet->has & TW_NTRACE_HAS_HIST)
-        tw_json_hex(out, "hist", packet->hist);
+        tw_put(out, HIST, packet->hist);
 }
 
-static void json_message(struct tw_text *out, const struct tw_ntrace_packet *packet)
+static void put_message(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
     switch (packet->base.type) {
     case TW_NTRACE_OWNERSHIP:
-        tw_json_hex(out, "process", packet->process);
+        tw_put(out, PROCESS, packet->process);
         break;
     case TW_NTRACE_ERROR:
-        tw_json_u64(out, "etype", packet->code);
-        tw_json_hex(out, "ecode", packet->ecode);
+        tw_put(out, ETYPE, packet->code);
+        tw_put(out, ECODE, packet->ecode);
         break;
     case TW_NTRACE_RESOURCE_FULL:
-        json_resource(out, packet);
+        put_resource(out, packet);
         break;
     case TW_NTRACE_REPEAT_BRANCH:
-        tw_json_u64(out, "bcnt", packet->bcnt);
+        tw_put(out, BCNT, packet->bcnt);
         break;
     case TW_NTRACE_DATA_ACQUISITION:
-        tw_json_hex(out, "idtag", packet->idtag);
-        tw_json_hex(out, "dqdata", packet->dqdata);
+        tw_put(out, IDTAG, packet->idtag);
+        tw_put(out, DQDATA, packet->dqdata);
         break;
     case TW_NTRACE_AUX_ACCESS_WRITE:
-        tw_json_hex(out, "addr", packet->idtag);
-        tw_json_hex(out, "data", packet->dqdata);
+        tw_put(out, ADDR, packet->idtag);
+        tw_put(out, DATA, packet->dqdata);
         break;
     case TW_NTRACE_IN_CIRCUIT_TRACE:
     case TW_NTRACE_IN_CIRCUIT_TRACE_SYNC:
-        json_circuit(out, packet);
+        put_circuit(out, packet);
         break;
     default:
-        json_flow(out, packet);
+        put_flow(out, packet);
     }
 }
 
-void tw_ntrace_json(struct tw_text *out, const struct tw_ntrace_packet *packet)
+static void put_warnings(struct tw_members *out, const struct tw_ntrace_packet *packet)
 {
+    char text[100] = "";
+
+    for (size_t i = 0; i < TW_LENGTH(warnings); i++)
+        if (packet->odd & warnings[i].bit) {
+            (void)strcat(text, text[0] ? ", " : "");
+            (void)strcat(text, warnings[i].text);
+        }
+    if (text[0])
+        tw_put_format(out, WARNING, "%s", text);
+}
+
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *any)
+{
+    const struct tw_ntrace_packet *packet = any;
     const unsigned type = packet->base.type;
 
+    (void)protocol;
     if (type == TW_NTRACE_IDLE)
-        tw_json_u64(out, "n", packet->base.size);
+        tw_put(out, N, packet->base.size);
     else if (type != TW_NTRACE_NOT_SYNC)
-        tw_json_u64(out, "tcode", packet->tcode);
+        tw_put(out, TCODE, packet->tcode);
     if (type < TW_NTRACE_VENDOR)
-        json_message(out, packet);
+        put_message(out, packet);
     if (packet->has & TW_NTRACE_HAS_TSTAMP)
-        tw_json_u64(out, "tstamp", packet->tstamp);
+        tw_put(out, TSTAMP, packet->tstamp);
     if (packet->error)
-        tw_json_text(out, "error",
-                     packet->fault ? tw_ntrace_fault_name(packet->fault)
-                                   : tw_error_code_name(packet->error));
+        tw_put_text(out, ERROR,
+                    packet->fault ? tw_ntrace_fault_name(packet->fault)
+                                  : tw_error_code_name(packet->error));
     if (packet->fault_at)
-        tw_json_u64(out, "at", packet->fault_at);
-    for (size_t i = 0; i < TW_LENGTH(warnings); i++)
-        if (packet->odd & warnings[i].bit)
-            tw_json_text(out, "warning", warnings[i].text);
+        tw_put(out, AT, packet->fault_at);
+    put_warnings(out, packet);
 }
 
-/* The same members as words: "key":"0x12","other":3 becomes key=0x12 other=3. */
-void tw_ntrace_print(struct tw_text *out, const struct tw_ntrace_packet *packet)
-{
-    char buffer[600];
-    struct tw_text json = tw_text_in(buffer, sizeof buffer);
-
-    tw_ntrace_json(&json, packet);
-    tw_text_add(out, tw_ntrace_type_name(packet->base.type));
-    if (json.size)
-        tw_text_char(out, ' ');
-    for (size_t i = 0; i < json.size; i++) {
-        if (buffer[i] == ',')
-            tw_text_char(out, ' ');
-        else if (buffer[i] == ':')
-            tw_text_char(out, '=');
-        else if (buffer[i] != '"')
-            tw_text_char(out, buffer[i]);
-    }
-}
+const struct tw_member_table tw_ntrace_members = { rows, MEMBERS, put_members, NULL };

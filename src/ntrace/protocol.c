@@ -75,18 +75,6 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
     return tw_ntrace_write(writer, out, size, packet);
 }
 
-static void print(struct tw_text *out, const void *packet)
-{
-    tw_ntrace_print(out, packet);
-}
-
-static void json(struct tw_text *out, const void *packet)
-{
-    tw_ntrace_json(out, packet);
-}
-
-extern const struct tw_protocol tw_ntrace;
-
 const struct tw_protocol tw_ntrace = {
     .name = "ntrace",
     .title = "RISC-V N-Trace",
@@ -107,8 +95,7 @@ const struct tw_protocol tw_ntrace = {
     .read_batch = read_batch,
     .reader_lost = reader_lost,
     .write = write_packet,
-    .print = print,
-    .json = json,
+    .members = &tw_ntrace_members,
     .types = tw_ntrace_types,
     .type_count = TW_NTRACE_TYPES,
     .code_config = tw_ntrace_code_config,

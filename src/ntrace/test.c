@@ -87,7 +87,7 @@ static void reads_and_writes_each_message(void **state)
         CHECK_EQ(read_tight(codec, &packet, bytes, size, false), TW_OK);
         CHECK_EQ(packet.base.size, size);
         CHECK_EQ(packet.odd, 0);
-        tw_ntrace_print(&text, &packet);
+        tw_protocol_print(&text, &tw_ntrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
         CHECK_EQ(tw_ntrace_write(codec, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
@@ -98,7 +98,7 @@ static void reads_and_writes_each_message(void **state)
         CHECK_EQ(read_tight(codec, &packet, bytes, sizeof bytes, false), TW_OK);
         CHECK_EQ(packet.base.size, size);
         text = tw_text_in(line, sizeof line);
-        tw_ntrace_print(&text, &packet);
+        tw_protocol_print(&text, &tw_ntrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
         tw_ntrace_reader_free(codec);
     }
@@ -143,7 +143,7 @@ static const struct run {
 static void list(struct tw_text *out, const struct tw_ntrace_packet *packet)
 {
     tw_text_format(out, "%u+%u ", (unsigned)packet->base.offset, (unsigned)packet->base.size);
-    tw_ntrace_print(out, packet);
+    tw_protocol_print(out, &tw_ntrace, packet);
     tw_text_char(out, '\n');
 }
 

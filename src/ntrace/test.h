@@ -67,7 +67,7 @@ static inline void list_message(struct tw_text *out, const struct tw_ntrace_pack
         tw_text_format(out, "tcode%u", packet->tcode);
         return;
     }
-    tw_ntrace_print(&text, packet);
+    tw_protocol_print(&text, &tw_ntrace, packet);
     tw_text_add(out, tw_ntrace_type_name(packet->base.type));
     if (packet->has & TW_NTRACE_HAS_SRC)
         tw_text_format(out, " SRC=%u", packet->src);

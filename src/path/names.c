@@ -98,6 +98,9 @@ const char *tw_error_code_name(unsigned code)
         [TW_ERROR_UNSUPPORTED] = "unsupported",
         [TW_ERROR_OVERFLOW] = "overflow",
         [TW_ERROR_DISCONTINUITY] = "discontinuity",
+        [TW_ERROR_UNSYNCED] = "unsynced",
+        [TW_ERROR_ENCODER_MODE] = "encoder-mode",
+        [TW_ERROR_PACKET_LIMIT] = "packet-limit",
     };
 
     return NAME_OF(names, code, "unknown");

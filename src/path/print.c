@@ -1,6 +1,147 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Elements as lines: JSON for programs, text for people. */
+/* Elements: what their lines say. */
 #include "path/print.h"
+
+#include <inttypes.h>
+
+#include "base/members.h"
+
+/* clang-format off */
+enum {
+    I, ID, STREAM_SRC, T,
+    ST, EN, N, ISA, LT, LS, LS_NONE, EX, SZ, COND, TAKEN, EN_TO, PATH_UNKNOWN, ISA_LISTED,
+    CONTEXT_ISA, BITS, PRIV, V, FORMAT, SEC, CONTEXT_EL, LEVEL, SECURITY, SECURITY_ALONE, VMID, CID, VIRTUAL,
+    NUM, NUMBER, INTERRUPT_NUMBER, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
+    ID_VALID, MASTER, CHAN, NPKT, MARKER, HAS_TS, TRIG, FREQ, MERR, GERR, DATA, SW_TS, SOFTWARE,
+    KIND, OVERFLOW, SRC, ITM_SIZE, ITM_VALUE, ITM_TS, DELTA, PLUS, CLOCK_CHANGE, AFTER_OVERFLOW,
+    VALUE, ADDR, SIZE, DIR, PC, KEY, OPERAND, BE, DATA_WORD, DATA_SIZE, DATA_AT, DATA_VALUE,
+    CODE, MSG, SKIPPED, SKIPPED_BYTES, REASON, SYNC, SPACE, SPACE_NAME, NOT_IN_IMAGE, TS, FREQ_CHANGE,
+    EVENT_NUM, EVENT_ADDR, ECODE, MARKER_KIND, MARKER_VALUE, BUS_DIR, BUS_SIZE, BUS_BYTES, BUS_ADDR, BUS_VALUE,
+    CUSTOM_NUM, NEXT_VALUE, EL, K, TIMES, MORE_TIMES, CC, CC_LISTED, UNKNOWN, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [I] = TW_LISTED("i", DECIMAL),
+    [ID] = TW_LISTED("id", DECIMAL),
+    [STREAM_SRC] = TW_LISTED("src", DECIMAL),
+    [T] = TW_LISTED("t", NAME),
+    /* INSTR_RANGE, I_RANGE_NOPATH */
+    [ST] = TW_SHOWN("st", HEX, ""),
+    [EN] = TW_SHOWN("en", HEX, "-"),
+    [N] = TW_SHOWN("n", DECIMAL, " n="),
+    [ISA] = TW_SHOWN("isa", NAME, " "),
+    [LT] = TW_SHOWN("lt", NAME, " "),
+    [LS] = TW_SHOWN("ls", NAME, "."),
+    [LS_NONE] = TW_LISTED("ls", NAME),
+    [EX] = TW_LISTED("ex", DECIMAL),
+    [SZ] = TW_LISTED("sz", DECIMAL),
+    [COND] = TW_SHOWN("cond", FLAG, " cond"),
+    [TAKEN] = TW_TOLD(NAME, " "),
+    [EN_TO] = TW_SHOWN("en", HEX, " to "),
+    [PATH_UNKNOWN] = TW_TOLD(FLAG, ", path unknown"),
+    [ISA_LISTED] = TW_LISTED("isa", NAME),
+    /* PE_CONTEXT */
+    [CONTEXT_ISA] = TW_SHOWN("isa", NAME, ""),
+    [BITS] = TW_LISTED("bits", DECIMAL),
+    [PRIV] = TW_SHOWN("priv", DECIMAL, " priv "),
+    [V] = TW_LISTED("v", DECIMAL),
+    [FORMAT] = TW_LISTED("format", DECIMAL),
+    [SEC] = TW_LISTED("sec", NAME),
+    [CONTEXT_EL] = TW_LISTED("el", DECIMAL),
+    [LEVEL] = TW_TOLD(DECIMAL, " EL"),
+    [SECURITY] = TW_TOLD(NAME, ""),
+    [SECURITY_ALONE] = TW_TOLD(NAME, " "),
+    [VMID] = TW_SHOWN("vmid", HEX, " vmid="),
+    [CID] = TW_SHOWN("cid", HEX, " cid="),
+    [VIRTUAL] = TW_TOLD(FLAG, " virtual"),
+    /* EXCEPTION */
+    [NUM] = TW_LISTED("num", DECIMAL),
+    [NUMBER] = TW_TOLD(HEX, "number "),
+    [INTERRUPT_NUMBER] = TW_TOLD(HEX, "interrupt "),
+    [TRAP] = TW_TOLD(NAME, ""),
+    [HAS_RET] = TW_LISTED("has_ret", DECIMAL),
+    [INTERRUPT] = TW_LISTED("interrupt", DECIMAL),
+    [RET] = TW_SHOWN("ret", HEX, " return "),
+    [TVAL] = TW_SHOWN("tval", HEX, " tval "),
+    [RET_IS_BR_TGT] = TW_LISTED("ret_is_br_tgt", DECIMAL),
+    [DATA_MARKER] = TW_LISTED("data_marker", DECIMAL),
+    [M_TAIL] = TW_LISTED("m_tail", DECIMAL),
+    /* SWTRACE */
+    [ID_VALID] = TW_LISTED("id_valid", DECIMAL),
+    [MASTER] = TW_LISTED("master", DECIMAL),
+    [CHAN] = TW_LISTED("chan", DECIMAL),
+    [NPKT] = TW_LISTED("npkt", DECIMAL),
+    [MARKER] = TW_LISTED("marker", DECIMAL),
+    [HAS_TS] = TW_LISTED("has_ts", DECIMAL),
+    [TRIG] = TW_LISTED("trig", DECIMAL),
+    [FREQ] = TW_LISTED("freq", DECIMAL),
+    [MERR] = TW_LISTED("merr", DECIMAL),
+    [GERR] = TW_LISTED("gerr", DECIMAL),
+    [DATA] = TW_LISTED("data", HEX),
+    [SW_TS] = TW_LISTED("ts", HEX),
+    [SOFTWARE] = TW_TOLD(TEXT, ""),
+    /* ITMTRACE, EVENT, MEMTRANS */
+    [KIND] = TW_SHOWN("kind", NAME, ""),
+    [OVERFLOW] = TW_LISTED("overflow", DECIMAL),
+    [SRC] = TW_SHOWN("src", DECIMAL, " source "),
+    [ITM_SIZE] = TW_SHOWN("size", DECIMAL, ", "),
+    [ITM_VALUE] = TW_SHOWN("value", HEX, " bytes "),
+    [ITM_TS] = TW_SHOWN("ts", HEX, " time "),
+    [DELTA] = TW_LISTED("delta", HEX),
+    [PLUS] = TW_TOLD(DECIMAL, " +"),
+    [CLOCK_CHANGE] = TW_TOLD(FLAG, " clock-change"),
+    [AFTER_OVERFLOW] = TW_TOLD(FLAG, " after-overflow"),
+    /* DATA_ADDR, DATA_VALUE */
+    [VALUE] = TW_LISTED("value", HEX),
+    [ADDR] = TW_LISTED("addr", HEX),
+    [SIZE] = TW_LISTED("size", DECIMAL),
+    [DIR] = TW_LISTED("dir", NAME),
+    [PC] = TW_LISTED("pc", HEX),
+    [KEY] = TW_LISTED("key", DECIMAL),
+    [OPERAND] = TW_SHOWN("operand", FLAG, " (operand)"),
+    [BE] = TW_LISTED("be", DECIMAL),
+    [DATA_WORD] = TW_TOLD(NAME, ""),
+    [DATA_SIZE] = TW_TOLD(DECIMAL, " "),
+    [DATA_AT] = TW_TOLD(HEX, " bytes at "),
+    [DATA_VALUE] = TW_TOLD(HEX, ""),
+    /* the rest */
+    [CODE] = TW_LISTED("code", NAME),
+    [MSG] = TW_SHOWN("msg", TEXT, ""),
+    [SKIPPED] = TW_SHOWN("skipped", DECIMAL, "; skipped "),
+    [SKIPPED_BYTES] = TW_TOLD(FLAG, " bytes"),
+    [REASON] = TW_SHOWN("reason", NAME, ""),
+    [SYNC] = TW_LISTED("sync", DECIMAL),
+    [SPACE] = TW_LISTED("space", HEX),
+    [SPACE_NAME] = TW_SHOWN("space_name", NAME, " ("),
+    [NOT_IN_IMAGE] = TW_TOLD(NAME, ")"),
+    [TS] = TW_SHOWN("ts", HEX, ""),
+    [FREQ_CHANGE] = TW_LISTED("freq_change", DECIMAL),
+    [EVENT_NUM] = TW_SHOWN("num", DECIMAL, " "),
+    [EVENT_ADDR] = TW_LISTED("addr", HEX),
+    [ECODE] = TW_LISTED("ecode", HEX),
+    [MARKER_KIND] = TW_LISTED("kind", NAME),
+    [MARKER_VALUE] = TW_LISTED("value", DECIMAL),
+    [BUS_DIR] = TW_SHOWN("dir", NAME, ""),
+    [BUS_SIZE] = TW_SHOWN("size", DECIMAL, " "),
+    [BUS_BYTES] = TW_TOLD(FLAG, " bytes"),
+    [BUS_ADDR] = TW_SHOWN("addr", HEX, " at "),
+    [BUS_VALUE] = TW_SHOWN("value", HEX, " value "),
+    [CUSTOM_NUM] = TW_SHOWN("num", DECIMAL, ""),
+    [NEXT_VALUE] = TW_SHOWN("value", HEX, " "),
+    [EL] = TW_SHOWN("el", DECIMAL, "EL"),
+    [K] = TW_SHOWN("k", DECIMAL, "the last "),
+    [TIMES] = TW_SHOWN("n", DECIMAL, " elements, "),
+    [MORE_TIMES] = TW_TOLD(FLAG, " more times"),
+    [CC] = TW_SHOWN("cc", DECIMAL, " cc="),
+    [CC_LISTED] = TW_LISTED("cc", DECIMAL),
+    [UNKNOWN] = TW_SHOWN("unknown", FLAG, " cc unknown"),
+};
+/* clang-format on */
+
+const struct tw_member_type *tw_element_member_type(size_t number)
+{
+    return number < MEMBERS ? &rows[number] : NULL;
+}
 
 static const char *word(const char *const *words, size_t count, unsigned value)
 {
@@ -52,17 +193,18 @@ static unsigned flag(const struct tw_element *element, unsigned mask)
     return (element->flags & mask) != 0;
 }
 
-static void json_range(struct tw_text *out, const struct tw_element *e)
+static void put_range(struct tw_members *out, const struct tw_element *e)
 {
-    tw_json_hex(out, "st", e->start);
-    tw_json_hex(out, "en", tw_element_end(e));
-    tw_json_u64(out, "n", e->count);
-    tw_json_text(out, "isa", tw_isa_name(e->isa));
-    tw_json_text(out, "lt", tw_last_kind_name(e->last_kind));
-    tw_json_text(out, "ls", tw_last_sub_name(e->last_sub));
-    tw_json_u64(out, "ex", flag(e, TW_RANGE_EXECUTED));
-    tw_json_u64(out, "sz", 2u * e->last_size);
-    tw_json_u64(out, "cond", flag(e, TW_RANGE_CONDITIONAL));
+    tw_put(out, ST, e->start);
+    tw_put(out, EN, tw_element_end(e));
+    tw_put(out, N, e->count);
+    tw_put_text(out, ISA, tw_isa_name(e->isa));
+    tw_put_text(out, LT, tw_last_kind_name(e->last_kind));
+    tw_put_text(out, e->last_sub ? LS : LS_NONE, tw_last_sub_name(e->last_sub));
+    tw_put(out, EX, flag(e, TW_RANGE_EXECUTED));
+    tw_put(out, SZ, 2u * e->last_size);
+    tw_put(out, COND, flag(e, TW_RANGE_CONDITIONAL));
+    tw_put_text(out, TAKEN, e->flags & TW_RANGE_EXECUTED ? "taken" : "not-taken");
 }
 
 /* A context of RISC-V: hcontext or scontext. */
@@ -73,243 +215,252 @@ static uint64_t wide_context(const struct tw_element *e, unsigned format, uint32
     return is_sent ? (uint64_t)e->context_high << 32 | low : low;
 }
 
-static void json_context(struct tw_text *out, const struct tw_element *e)
+static void put_context(struct tw_members *out, const struct tw_element *e)
 {
-    tw_json_text(out, "isa", tw_isa_name(e->isa));
-    tw_json_u64(out, "bits", e->flags & TW_CONTEXT_64BIT ? 64 : 32);
+    tw_put_text(out, CONTEXT_ISA, tw_isa_name(e->isa));
+    tw_put(out, BITS, e->flags & TW_CONTEXT_64BIT ? 64 : 32);
     if (e->flags & TW_CONTEXT_HAS_PRIV) {
-        tw_json_u64(out, "priv", e->el);
+        tw_put(out, PRIV, e->el);
         if (e->flags & TW_CONTEXT_OWNERSHIP) {
-            tw_json_u64(out, "v", e->is_virtual);
-            tw_json_u64(out, "format", e->ownership);
+            tw_put(out, V, e->is_virtual);
+            tw_put(out, FORMAT, e->ownership);
         }
     } else {
-        tw_json_text(out, "sec", tw_security_name(e->security));
-        if (e->flags & TW_CONTEXT_HAS_EL)
-            tw_json_u64(out, "el", e->el);
+        tw_put_text(out, SEC, tw_security_name(e->security));
+        if (e->flags & TW_CONTEXT_HAS_EL) {
+            tw_put(out, CONTEXT_EL, e->el);
+            tw_put(out, LEVEL, e->el);
+        }
+        tw_put_text(out, e->flags & TW_CONTEXT_HAS_EL ? SECURITY : SECURITY_ALONE,
+                    tw_security_name(e->security));
     }
     if (e->flags & TW_CONTEXT_HAS_VMID)
-        tw_json_hex(out, "vmid", wide_context(e, 3, e->vmid));
+        tw_put(out, VMID, wide_context(e, 3, e->vmid));
     if (e->flags & TW_CONTEXT_HAS_CID)
-        tw_json_hex(out, "cid", wide_context(e, 2, e->context_id));
+        tw_put(out, CID, wide_context(e, 2, e->context_id));
+    tw_put(out, VIRTUAL, (e->flags & TW_CONTEXT_OWNERSHIP) && e->is_virtual);
 }
 
-static void json_exception(struct tw_text *out, const struct tw_element *e)
+static void put_exception(struct tw_members *out, const struct tw_element *e)
 {
     const bool is_riscv = e->flags & TW_EXCEPTION_RISCV;
+    const bool is_interrupt = e->flags & TW_EXCEPTION_INTERRUPT;
 
-    if (!is_riscv || e->number != TW_CAUSE_UNKNOWN)
-        tw_json_u64(out, "num", e->number);
+    if (!is_riscv || e->number != TW_CAUSE_UNKNOWN) {
+        tw_put(out, NUM, e->number);
+        tw_put(out, is_interrupt ? INTERRUPT_NUMBER : NUMBER, e->number);
+    } else {
+        tw_put_text(out, TRAP,
+                    e->kind == TW_TRAP_ANY ? "trap"
+                    : is_interrupt         ? "interrupt"
+                                           : "exception");
+    }
     if (!is_riscv)
-        tw_json_u64(out, "has_ret", flag(e, TW_EXCEPTION_HAS_RETURN));
+        tw_put(out, HAS_RET, flag(e, TW_EXCEPTION_HAS_RETURN));
     else if (e->kind == TW_TRAP_KNOWN)
-        tw_json_u64(out, "interrupt", flag(e, TW_EXCEPTION_INTERRUPT));
+        tw_put(out, INTERRUPT, flag(e, TW_EXCEPTION_INTERRUPT));
     if (e->flags & TW_EXCEPTION_HAS_RETURN)
-        tw_json_hex(out, "ret", e->return_address);
+        tw_put(out, RET, e->return_address);
     if (is_riscv) {
         if (e->flags & TW_EXCEPTION_HAS_TVAL)
-            tw_json_hex(out, "tval", e->tval);
+            tw_put(out, TVAL, e->tval);
         return;
     }
-    tw_json_u64(out, "ret_is_br_tgt", flag(e, TW_EXCEPTION_RETURN_IS_TARGET));
-    tw_json_u64(out, "data_marker", flag(e, TW_EXCEPTION_DATA_MARKER));
-    tw_json_u64(out, "m_tail", flag(e, TW_EXCEPTION_TAIL_CHAIN));
+    tw_put(out, RET_IS_BR_TGT, flag(e, TW_EXCEPTION_RETURN_IS_TARGET));
+    tw_put(out, DATA_MARKER, flag(e, TW_EXCEPTION_DATA_MARKER));
+    tw_put(out, M_TAIL, flag(e, TW_EXCEPTION_TAIL_CHAIN));
 }
 
-static void json_software(struct tw_text *out, const struct tw_element *e)
+static void tell_software(struct tw_members *out, const struct tw_element *e)
 {
-    tw_json_u64(out, "id_valid", flag(e, TW_SW_HAS_ID));
-    tw_json_u64(out, "master", e->master);
-    tw_json_u64(out, "chan", e->channel);
-    tw_json_u64(out, "bits", e->width);
-    tw_json_u64(out, "npkt", e->packets);
-    tw_json_u64(out, "marker", flag(e, TW_SW_MARKER));
-    tw_json_u64(out, "has_ts", flag(e, TW_SW_HAS_TIME));
-    tw_json_u64(out, "trig", flag(e, TW_SW_TRIGGER));
-    tw_json_u64(out, "freq", flag(e, TW_SW_FREQ));
-    tw_json_u64(out, "merr", flag(e, TW_SW_MASTER_ERROR));
-    tw_json_u64(out, "gerr", flag(e, TW_SW_GLOBAL_ERROR));
+    tw_put_format(out, SOFTWARE, "master 0x%02x channel 0x%04x%s", (unsigned)e->master,
+                  (unsigned)e->channel, e->flags & TW_SW_HAS_ID ? "" : "?");
+    tw_put_format(out, SOFTWARE, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
+                  e->flags & TW_SW_TRIGGER ? " trigger" : "",
+                  e->flags & TW_SW_FREQ ? " frequency" : "",
+                  e->flags & TW_SW_MASTER_ERROR ? " master-error" : "",
+                  e->flags & TW_SW_GLOBAL_ERROR ? " global-error" : "");
     if (e->width)
-        tw_json_hex(out, "data", e->payload);
+        tw_put_format(out, SOFTWARE, " %u bits 0x%" PRIx64, (unsigned)e->width, e->payload);
     if (e->flags & TW_SW_HAS_TIME)
-        tw_json_hex(out, "ts", e->sw_time);
+        tw_put_format(out, SOFTWARE, " at 0x%" PRIx64, e->sw_time);
 }
 
-static void json_itm(struct tw_text *out, const struct tw_element *e)
+static void put_software(struct tw_members *out, const struct tw_element *e)
 {
-    tw_json_text(out, "kind", itm_word(e->kind));
-    tw_json_u64(out, "overflow", flag(e, TW_ITM_OVERFLOW));
-    if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
-        tw_json_u64(out, "src", e->source);
-        tw_json_u64(out, "size", e->size);
-        tw_json_hex(out, "value", e->itm_value);
-    } else if (e->kind == TW_ITM_TS_GLOBAL) {
-        tw_json_hex(out, "ts", e->itm_time);
-        tw_json_u64(out, "freq_change", flag(e, TW_ITM_FREQ_CHANGE));
-    } else if (e->kind != TW_ITM_LOST) {
-        tw_json_hex(out, "delta", e->itm_value);
-        tw_json_hex(out, "ts", e->itm_time);
-    }
+    tw_put(out, ID_VALID, flag(e, TW_SW_HAS_ID));
+    tw_put(out, MASTER, e->master);
+    tw_put(out, CHAN, e->channel);
+    tw_put(out, BITS, e->width);
+    tw_put(out, NPKT, e->packets);
+    tw_put(out, MARKER, flag(e, TW_SW_MARKER));
+    tw_put(out, HAS_TS, flag(e, TW_SW_HAS_TIME));
+    tw_put(out, TRIG, flag(e, TW_SW_TRIGGER));
+    tw_put(out, FREQ, flag(e, TW_SW_FREQ));
+    tw_put(out, MERR, flag(e, TW_SW_MASTER_ERROR));
+    tw_put(out, GERR, flag(e, TW_SW_GLOBAL_ERROR));
+    if (e->width)
+        tw_put(out, DATA, e->payload);
+    if (e->flags & TW_SW_HAS_TIME)
+        tw_put(out, SW_TS, e->sw_time);
+    if (tw_is_wanted(out, SOFTWARE))
+        tell_software(out, e);
 }
 
-static void json_data(struct tw_text *out, const struct tw_element *e)
+static void put_itm(struct tw_members *out, const struct tw_element *e)
+{
+    tw_put_text(out, KIND, itm_word(e->kind));
+    tw_put(out, OVERFLOW, flag(e, TW_ITM_OVERFLOW));
+    if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
+        tw_put(out, SRC, e->source);
+        tw_put(out, ITM_SIZE, e->size);
+        tw_put(out, ITM_VALUE, e->itm_value);
+    } else if (e->kind == TW_ITM_TS_GLOBAL) {
+        tw_put(out, ITM_TS, e->itm_time);
+        tw_put(out, FREQ_CHANGE, flag(e, TW_ITM_FREQ_CHANGE));
+    } else if (e->kind != TW_ITM_LOST) {
+        tw_put(out, DELTA, e->itm_value);
+        tw_put(out, PLUS, e->itm_value);
+        tw_put(out, ITM_TS, e->itm_time);
+    }
+    tw_put(out, CLOCK_CHANGE, flag(e, TW_ITM_FREQ_CHANGE));
+    tw_put(out, AFTER_OVERFLOW, flag(e, TW_ITM_OVERFLOW));
+}
+
+static void put_data_address(struct tw_members *out, const struct tw_element *e)
+{
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, ADDR, e->data_address);
+    tw_put(out, SIZE, e->size);
+    tw_put_text(out, DIR, data_word(e->kind));
+    tw_put_text(out, DATA_WORD, data_word(e->kind));
+    tw_put(out, DATA_SIZE, e->size);
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, DATA_AT, e->data_address);
+}
+
+static void put_data_value(struct tw_members *out, const struct tw_element *e)
+{
+    if (e->flags & TW_DATA_HAS_VALUE) {
+        tw_put(out, VALUE, e->data_value);
+        tw_put(out, DATA_VALUE, e->data_value);
+    }
+    tw_put(out, SIZE, e->size);
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, ADDR, e->data_address);
+}
+
+static void put_data(struct tw_members *out, const struct tw_element *e)
 {
     const bool is_value = e->type == TW_ELEMENT_DATA_VALUE;
 
     if (is_value)
-        tw_json_hex(out, "value", e->data_value);
+        put_data_value(out, e);
     else
-        tw_json_hex(out, "addr", e->data_address);
-    tw_json_u64(out, "size", e->size);
-    if (!is_value)
-        tw_json_text(out, "dir", data_word(e->kind));
-    else if (e->flags & TW_DATA_HAS_ADDRESS)
-        tw_json_hex(out, "addr", e->data_address);
+        put_data_address(out, e);
     if (e->flags & TW_DATA_HAS_PC)
-        tw_json_hex(out, "pc", e->pc);
+        tw_put(out, PC, e->pc);
     if (e->flags & TW_DATA_HAS_KEY)
-        tw_json_u64(out, "key", e->pc);
+        tw_put(out, KEY, e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)
-        tw_json_text(out, "dir", data_word(e->kind));
+        tw_put_text(out, DIR, data_word(e->kind));
     if (is_value && (e->flags & TW_DATA_OPERAND))
-        tw_json_u64(out, "operand", 1);
+        tw_put(out, OPERAND, 1);
     if (e->flags & TW_DATA_BIG_ENDIAN)
-        tw_json_u64(out, "be", 1);
+        tw_put(out, BE, 1);
 }
 
-void tw_element_message(struct tw_text *out, const struct tw_element *e)
+enum { MESSAGE_ROOM = 160 };
+
+static void put_error(struct tw_members *out, const struct tw_element *e)
 {
-    switch (e->error) {
-    case TW_ERROR_RESERVED_HEADER:
-    case TW_ERROR_RESERVED_CONFIG:
-    case TW_ERROR_BAD_SEQUENCE:
-    case TW_ERROR_TRUNCATED:
-        tw_text_format(out, "%s 0x%02x",
-                       e->error == TW_ERROR_RESERVED_HEADER   ? "reserved header"
-                       : e->error == TW_ERROR_RESERVED_CONFIG ? "header not legal in this "
-                                                                "configuration:"
-                       : e->error == TW_ERROR_TRUNCATED       ? "the trace ends inside packet"
-                                                              : "bad bytes in packet",
-                       (unsigned)(e->error_detail & 0xff));
-        break;
-    case TW_ERROR_COMMIT:
-        tw_text_add(out, "commit or cancel of more elements than there are");
-        break;
-    case TW_ERROR_RETURN_STACK:
-        tw_text_add(out, "an address was left out, but the return stack is empty");
-        break;
-    case TW_ERROR_RANGE_LIMIT:
-        tw_text_add(out, "no branch within the range limit up to ");
-        tw_text_hex(out, e->error_detail);
-        break;
-    case TW_ERROR_BAD_OPCODE:
-    case TW_ERROR_BAD_ATOM:
-    case TW_ERROR_NOT_CONTINUOUS:
-    case TW_ERROR_IMAGE_MISMATCH:
-        tw_text_add(out, e->error == TW_ERROR_BAD_OPCODE ? "the image holds no code at "
-                         : e->error == TW_ERROR_BAD_ATOM
-                             ? "unconditional branch not taken before "
-                         : e->error == TW_ERROR_NOT_CONTINUOUS
-                             ? "the path does not lead to "
-                             : "trace and image contradict each other at ");
-        tw_text_hex(out, e->error_detail);
-        break;
-    case TW_ERROR_DISCONTINUITY:
-        tw_text_add(out, "bytes are missing here");
-        break;
-    case TW_ERROR_UNSUPPORTED:
-        tw_text_add(out, "trace of a kind that cannot be decoded");
-        break;
-    default:
-        tw_text_add(out, tw_error_code_name(e->error));
+    char *message;
+
+    tw_put_text(out, CODE, tw_error_code_name(e->error));
+    message = tw_put_room(out, MSG, MESSAGE_ROOM);
+    if (message) {
+        struct tw_text text = tw_text_in(message, MESSAGE_ROOM);
+
+        tw_element_message(&text, e);
     }
+    tw_put(out, SKIPPED, e->skipped);
+    tw_put(out, SKIPPED_BYTES, 1);
 }
 
-static void json_error(struct tw_text *out, const struct tw_element *e)
+static void put_event(struct tw_members *out, const struct tw_element *e)
 {
-    char message[160];
-    struct tw_text text = tw_text_in(message, sizeof message);
-
-    tw_element_message(&text, e);
-    tw_json_text(out, "code", tw_error_code_name(e->error));
-    tw_json_text(out, "msg", message);
-    tw_json_u64(out, "skipped", e->skipped);
-}
-
-/* RISC-V: what else is known of an event. */
-static void json_event(struct tw_text *out, const struct tw_element *e)
-{
+    tw_put_text(out, KIND, event_word(e->kind));
+    tw_put(out, EVENT_NUM, e->count);
+    /* RISC-V: what else is known. */
     if (e->kind == TW_EVENT_NOTIFY || (e->kind == TW_EVENT_TRIGGER && e->value))
-        tw_json_hex(out, "addr", e->value); /* the instruction that was reported */
+        tw_put(out, EVENT_ADDR, e->value); /* the instruction that was reported */
     if (e->kind == TW_EVENT_LOST)
-        tw_json_hex(out, "ecode", e->value);
+        tw_put(out, ECODE, e->value);
     if (e->kind == TW_EVENT_CIRCUIT) {
-        tw_json_hex(out, "addr", e->value);
-        tw_json_hex(out, "value", e->value_more);
+        tw_put(out, EVENT_ADDR, e->value);
+        tw_put(out, VALUE, e->value_more);
     }
 }
 
-static void json_rest(struct tw_text *out, const struct tw_element *e)
+static void put_transfer(struct tw_members *out, const struct tw_element *e)
+{
+    tw_put_text(out, BUS_DIR, data_word(e->kind));
+    tw_put(out, BUS_SIZE, e->size);
+    tw_put(out, BUS_BYTES, 1);
+    if (e->flags & TW_DATA_HAS_ADDRESS)
+        tw_put(out, BUS_ADDR, e->data_address);
+    if (e->flags & TW_DATA_HAS_VALUE)
+        tw_put(out, BUS_VALUE, e->data_value);
+}
+
+static void put_rest(struct tw_members *out, const struct tw_element *e)
 {
     switch (e->type) {
     case TW_ELEMENT_NO_SYNC:
     case TW_ELEMENT_EO_TRACE:
-        tw_json_text(out, "reason", tw_reason_name(e->reason));
+        tw_put_text(out, REASON, tw_reason_name(e->reason));
         break;
     case TW_ELEMENT_TRACE_ON:
-        tw_json_text(out, "reason", trace_on_word(e->reason));
+        tw_put_text(out, REASON, trace_on_word(e->reason));
         if (e->count) /* N-Trace */
-            tw_json_u64(out, "sync", e->count - 1);
+            tw_put(out, SYNC, e->count - 1);
         break;
     case TW_ELEMENT_I_RANGE_NOPATH:
-        tw_json_hex(out, "st", e->first);
-        tw_json_hex(out, "en", e->next);
-        tw_json_u64(out, "n", e->count);
-        tw_json_text(out, "isa", tw_isa_name(e->isa));
+        tw_put(out, ST, e->first);
+        tw_put(out, EN_TO, e->next);
+        tw_put(out, N, e->count);
+        tw_put_text(out, ISA_LISTED, tw_isa_name(e->isa));
+        tw_put(out, PATH_UNKNOWN, 1);
         break;
     case TW_ELEMENT_ADDR_NACC:
-        tw_json_hex(out, "st", e->address);
-        tw_json_hex(out, "space", e->space);
-        tw_json_text(out, "space_name", tw_space_name(e->space));
+        tw_put(out, ST, e->address);
+        tw_put(out, SPACE, e->space);
+        tw_put_text(out, SPACE_NAME, tw_space_name(e->space));
+        tw_put_text(out, NOT_IN_IMAGE, " is not in the image");
         break;
     case TW_ELEMENT_TIMESTAMP:
-        tw_json_hex(out, "ts", e->timestamp);
-        tw_json_u64(out, "freq_change", flag(e, TW_TIME_FREQ_CHANGE));
-        break;
-    case TW_ELEMENT_EVENT:
-        tw_json_text(out, "kind", event_word(e->kind));
-        tw_json_u64(out, "num", e->count);
-        json_event(out, e);
+        tw_put(out, TS, e->timestamp);
+        tw_put(out, FREQ_CHANGE, flag(e, TW_TIME_FREQ_CHANGE));
         break;
     case TW_ELEMENT_SYNC_MARKER:
-        tw_json_text(out, "kind", "ts");
-        tw_json_u64(out, "value", e->value);
+        tw_put_text(out, MARKER_KIND, "ts");
+        tw_put(out, MARKER_VALUE, e->value);
         break;
     case TW_ELEMENT_MEMTRANS:
-        tw_json_text(out, "kind", transaction_word(e->kind));
-        break;
-    case TW_ELEMENT_BUS_TRANSFER:
-        tw_json_text(out, "dir", data_word(e->kind));
-        tw_json_u64(out, "size", e->size);
-        if (e->flags & TW_DATA_HAS_ADDRESS)
-            tw_json_hex(out, "addr", e->data_address);
-        if (e->flags & TW_DATA_HAS_VALUE)
-            tw_json_hex(out, "value", e->data_value);
+        tw_put_text(out, KIND, transaction_word(e->kind));
         break;
     case TW_ELEMENT_CUSTOM:
-        tw_json_u64(out, "num", e->number);
-        tw_json_hex(out, "value", e->value);
+        tw_put(out, CUSTOM_NUM, e->number);
+        tw_put(out, NEXT_VALUE, e->value);
         break;
     case TW_ELEMENT_INSTRUMENTATION:
-        tw_json_u64(out, "el", e->instrumentation_el);
-        tw_json_hex(out, "value", e->value);
-        break;
-    case TW_ELEMENT_ERROR:
-        json_error(out, e);
+        tw_put(out, EL, e->instrumentation_el);
+        tw_put(out, NEXT_VALUE, e->value);
         break;
     case TW_ELEMENT_REPEAT:
-        tw_json_u64(out, "k", e->count);
-        tw_json_u64(out, "n", e->times);
+        tw_put(out, K, e->count);
+        tw_put(out, TIMES, e->times);
+        tw_put(out, MORE_TIMES, 1);
         break;
     default:
         break;
@@ -331,250 +482,110 @@ static bool has_cycles(const struct tw_element *e)
     }
 }
 
-size_t tw_element_json(char *out, size_t room, const struct tw_element *e, uint8_t id)
+/* What follows the type. */
+static void put_body(struct tw_members *out, const struct tw_element *e)
 {
-    struct tw_text text = tw_text_in(out, room);
+    const bool is_unknown = e->type == TW_ELEMENT_CYCLE_COUNT && (e->flags & TW_CYCLES_UNKNOWN);
 
-    tw_text_char(&text, '{');
-    tw_json_u64(&text, "i", e->index);
-    tw_json_u64(&text, "id", id);
-    tw_json_text(&text, "t", tw_element_type_name(e->type));
     switch (e->type) {
     case TW_ELEMENT_INSTR_RANGE:
-        json_range(&text, e);
+        put_range(out, e);
         break;
     case TW_ELEMENT_PE_CONTEXT:
-        json_context(&text, e);
+        put_context(out, e);
         break;
     case TW_ELEMENT_EXCEPTION:
-        json_exception(&text, e);
+        put_exception(out, e);
         break;
     case TW_ELEMENT_SWTRACE:
-        json_software(&text, e);
+        put_software(out, e);
         break;
     case TW_ELEMENT_ITMTRACE:
-        json_itm(&text, e);
+        put_itm(out, e);
         break;
     case TW_ELEMENT_DATA_ADDR:
     case TW_ELEMENT_DATA_VALUE:
-        json_data(&text, e);
-        break;
-    default:
-        json_rest(&text, e);
-    }
-    if (has_cycles(e))
-        tw_json_u64(&text, "cc", e->cycles);
-    if (e->type == TW_ELEMENT_CYCLE_COUNT && (e->flags & TW_CYCLES_UNKNOWN))
-        tw_json_u64(&text, "unknown", 1);
-    tw_text_char(&text, '}');
-    return text.size;
-}
-
-static void text_exception(struct tw_text *out, const struct tw_element *e)
-{
-    if (!(e->flags & TW_EXCEPTION_RISCV) || e->number != TW_CAUSE_UNKNOWN)
-        tw_text_format(out, "%s 0x%x",
-                       e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt" : "number",
-                       (unsigned)e->number);
-    else
-        tw_text_add(out, e->kind == TW_TRAP_ANY              ? "trap"
-                         : e->flags & TW_EXCEPTION_INTERRUPT ? "interrupt"
-                                                             : "exception");
-    if (e->flags & TW_EXCEPTION_HAS_RETURN) {
-        tw_text_add(out, " return ");
-        tw_text_hex(out, e->return_address);
-    }
-    if (e->flags & TW_EXCEPTION_HAS_TVAL) {
-        tw_text_add(out, " tval ");
-        tw_text_hex(out, e->tval);
-    }
-}
-
-/* A few words for people: what the JSON says, without keys. */
-static void text_body(struct tw_text *out, const struct tw_element *e)
-{
-    switch (e->type) {
-    case TW_ELEMENT_INSTR_RANGE:
-        tw_text_hex(out, e->start);
-        tw_text_add_size(out, "-", 1);
-        tw_text_hex(out, tw_element_end(e));
-        tw_text_add_size(out, " n=", 3);
-        tw_text_decimal(out, e->count);
-        tw_text_char(out, ' ');
-        tw_text_add(out, tw_isa_name(e->isa));
-        tw_text_char(out, ' ');
-        tw_text_add(out, tw_last_kind_name(e->last_kind));
-        if (e->last_sub) {
-            tw_text_char(out, '.');
-            tw_text_add(out, tw_last_sub_name(e->last_sub));
-        }
-        if (e->flags & TW_RANGE_CONDITIONAL)
-            tw_text_add_size(out, " cond", 5);
-        tw_text_add(out, e->flags & TW_RANGE_EXECUTED ? " taken" : " not-taken");
-        break;
-    case TW_ELEMENT_I_RANGE_NOPATH:
-        tw_text_hex(out, e->first);
-        tw_text_add(out, " to ");
-        tw_text_hex(out, e->next);
-        tw_text_format(out, " n=%u, path unknown", (unsigned)e->count);
-        break;
-    case TW_ELEMENT_PE_CONTEXT:
-        tw_text_add(out, tw_isa_name(e->isa));
-        if (e->flags & TW_CONTEXT_HAS_PRIV)
-            tw_text_format(out, " priv %u", (unsigned)e->el);
-        else if (e->flags & TW_CONTEXT_HAS_EL)
-            tw_text_format(out, " EL%u%s", (unsigned)e->el, tw_security_name(e->security));
-        else
-            tw_text_format(out, " %s", tw_security_name(e->security));
-        if (e->flags & TW_CONTEXT_HAS_VMID)
-            tw_text_format(out, " vmid=0x%x", (unsigned)e->vmid);
-        if (e->flags & TW_CONTEXT_HAS_CID)
-            tw_text_format(out, " cid=0x%x", (unsigned)e->context_id);
-        if (e->flags & TW_CONTEXT_OWNERSHIP)
-            tw_text_add(out, e->is_virtual ? " virtual" : "");
-        break;
-    case TW_ELEMENT_EXCEPTION:
-        text_exception(out, e);
-        break;
-    case TW_ELEMENT_ADDR_NACC:
-        tw_text_hex(out, e->address);
-        tw_text_format(out, " (%s) is not in the image", tw_space_name(e->space));
-        break;
-    case TW_ELEMENT_ERROR:
-        tw_element_message(out, e);
-        tw_text_format(out, "; skipped %llu bytes", (unsigned long long)e->skipped);
-        break;
-    default:
-        break;
-    }
-}
-
-static void text_software(struct tw_text *out, const struct tw_element *e)
-{
-    tw_text_format(out, "master 0x%02x channel 0x%04x%s", (unsigned)e->master,
-                   (unsigned)e->channel, e->flags & TW_SW_HAS_ID ? "" : "?");
-    tw_text_format(out, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
-                   e->flags & TW_SW_TRIGGER ? " trigger" : "",
-                   e->flags & TW_SW_FREQ ? " frequency" : "",
-                   e->flags & TW_SW_MASTER_ERROR ? " master-error" : "",
-                   e->flags & TW_SW_GLOBAL_ERROR ? " global-error" : "");
-    if (e->width) {
-        tw_text_format(out, " %u bits ", (unsigned)e->width);
-        tw_text_hex(out, e->payload);
-    }
-    if (e->flags & TW_SW_HAS_TIME) {
-        tw_text_add(out, " at ");
-        tw_text_hex(out, e->sw_time);
-    }
-}
-
-static void text_itm(struct tw_text *out, const struct tw_element *e)
-{
-    tw_text_add(out, itm_word(e->kind));
-    if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
-        tw_text_format(out, " source %u, %u bytes ", (unsigned)e->source, (unsigned)e->size);
-        tw_text_hex(out, e->itm_value);
-    } else if (e->kind != TW_ITM_LOST) {
-        if (e->kind != TW_ITM_TS_GLOBAL)
-            tw_text_format(out, " +%u", (unsigned)e->itm_value);
-        tw_text_add(out, " time ");
-        tw_text_hex(out, e->itm_time);
-    }
-    if (e->flags & TW_ITM_FREQ_CHANGE)
-        tw_text_add(out, " clock-change");
-    if (e->flags & TW_ITM_OVERFLOW)
-        tw_text_add(out, " after-overflow");
-}
-
-static void text_transfer(struct tw_text *out, const struct tw_element *e)
-{
-    tw_text_format(out, "%s %u bytes", data_word(e->kind), (unsigned)e->size);
-    if (e->flags & TW_DATA_HAS_ADDRESS) {
-        tw_text_add(out, " at ");
-        tw_text_hex(out, e->data_address);
-    }
-    if (e->flags & TW_DATA_HAS_VALUE) {
-        tw_text_add(out, " value ");
-        tw_text_hex(out, e->data_value);
-    }
-}
-
-static void text_rest(struct tw_text *out, const struct tw_element *e)
-{
-    switch (e->type) {
-    case TW_ELEMENT_NO_SYNC:
-    case TW_ELEMENT_EO_TRACE:
-        tw_text_add(out, tw_reason_name(e->reason));
-        break;
-    case TW_ELEMENT_TRACE_ON:
-        tw_text_add(out, trace_on_word(e->reason));
-        break;
-    case TW_ELEMENT_TIMESTAMP:
-        tw_text_hex(out, e->timestamp);
+        put_data(out, e);
         break;
     case TW_ELEMENT_EVENT:
-        tw_text_format(out, "%s %u", event_word(e->kind), (unsigned)e->count);
-        break;
-    case TW_ELEMENT_MEMTRANS:
-        tw_text_add(out, transaction_word(e->kind));
-        break;
-    case TW_ELEMENT_INSTRUMENTATION:
-        tw_text_format(out, "EL%u ", (unsigned)e->instrumentation_el);
-        tw_text_hex(out, e->value);
-        break;
-    case TW_ELEMENT_SWTRACE:
-        text_software(out, e);
-        break;
-    case TW_ELEMENT_ITMTRACE:
-        text_itm(out, e);
-        break;
-    case TW_ELEMENT_DATA_ADDR:
-        tw_text_format(out, "%s %u bytes at ", data_word(e->kind), (unsigned)e->size);
-        tw_text_hex(out, e->data_address);
-        break;
-    case TW_ELEMENT_DATA_VALUE:
-        tw_text_hex(out, e->data_value);
-        if (e->flags & TW_DATA_OPERAND)
-            tw_text_add(out, " (operand)");
+        put_event(out, e);
         break;
     case TW_ELEMENT_BUS_TRANSFER:
-        text_transfer(out, e);
+        put_transfer(out, e);
         break;
-    case TW_ELEMENT_CUSTOM:
-        tw_text_format(out, "%u ", (unsigned)e->number);
-        tw_text_hex(out, e->value);
-        break;
-    case TW_ELEMENT_REPEAT:
-        tw_text_format(out, "the last %u elements, %llu more times", (unsigned)e->count,
-                       (unsigned long long)e->times);
+    case TW_ELEMENT_ERROR:
+        put_error(out, e);
         break;
     default:
-        text_body(out, e);
+        put_rest(out, e);
     }
+    if (has_cycles(e))
+        tw_put(out, is_unknown ? CC_LISTED : CC, e->cycles);
+    if (is_unknown)
+        tw_put(out, UNKNOWN, 1);
 }
 
-size_t tw_element_text(char *out, size_t room, const struct tw_element *e, uint8_t id)
+static void put_all(struct tw_members *out, const struct tw_element *e, uint8_t id,
+                    uint32_t src)
 {
-    static const char blanks[] = "                    ";
-    struct tw_text text = tw_text_in(out, room);
-    const char *name = tw_element_type_name(e->type);
-    size_t column;
+    out->types = rows;
+    tw_put(out, I, e->index);
+    tw_put(out, ID, id);
+    if (src != TW_NO_SRC)
+        tw_put(out, STREAM_SRC, src);
+    tw_put_text(out, T, tw_element_type_name(e->type));
+    put_body(out, e);
+}
 
-    tw_text_hex(&text, e->index);
-    column = text.size < 10 ? 10 - text.size : 1;
-    tw_text_add_size(&text, blanks, column);
-    tw_text_hex(&text, id);
-    tw_text_char(&text, ' ');
-    column = text.size;
-    tw_text_add(&text, name);
-    column = text.size - column;
-    tw_text_add_size(&text, blanks, column < 15 ? 15 - column : 1);
-    text_rest(&text, e);
-    if (e->type == TW_ELEMENT_CYCLE_COUNT && (e->flags & TW_CYCLES_UNKNOWN)) {
-        tw_text_add(&text, " cc unknown");
-    } else if (has_cycles(e)) {
-        tw_text_add_size(&text, " cc=", 4);
-        tw_text_decimal(&text, e->cycles);
-    }
-    return text.size;
+void tw_element_members(struct tw_members *out, const struct tw_element *element,
+                        const struct tw_batch *of)
+{
+    out->count = out->text_size = 0;
+    put_all(out, element, of->id, of->src);
+}
+
+/* The columns of a line of text: "0x123     0x10 INSTR_RANGE    ". */
+static char *put_columns(char *at, const struct tw_element *e, uint8_t id)
+{
+    const char *name = tw_element_type_name(e->type);
+    char *column = at;
+
+    at = tw_write_hex(at, e->index);
+    do
+        *at++ = ' ';
+    while (at < column + 10);
+    at = tw_write_hex(at, id);
+    *at++ = ' ';
+    for (column = at; *name; name++)
+        *at++ = *name;
+    do
+        *at++ = ' ';
+    while (at < column + 15);
+    return at;
+}
+
+/* More than any line takes, with what is copied behind it. */
+enum { LINE_MOST = 2048 };
+
+size_t tw_element_json(char *out, size_t room, const struct tw_element *element, uint8_t id)
+{
+    struct tw_members_here here;
+    struct tw_members *list = tw_members_start(&here, TW_MEMBER_LISTED);
+    char line[LINE_MOST];
+    char *to = room > LINE_MOST ? out : line;
+
+    put_all(list, element, id, TW_NO_SRC);
+    return tw_line_give(out, room, to, tw_members_json(to, list));
+}
+
+size_t tw_element_text(char *out, size_t room, const struct tw_element *element, uint8_t id)
+{
+    struct tw_members_here here;
+    struct tw_members *list = tw_members_start(&here, TW_MEMBER_TOLD);
+    char line[LINE_MOST];
+    char *to = room > LINE_MOST ? out : line;
+
+    list->types = rows;
+    put_body(list, element);
+    return tw_line_give(out, room, to, tw_members_text(put_columns(to, element, id), list));
 }

@@ -128,7 +128,7 @@ static const struct {
       "\"pc\":\"0x100\"}",
       "0x10      0x10 DATA_ADDR      store 4 bytes at 0x2000" },
     { { .index = 17, .type = TW_ELEMENT_DATA_VALUE, .data_address = 0x2000, .data_value = 0x55,
-        .size = 1, .flags = TW_DATA_HAS_ADDRESS | TW_DATA_HAS_KEY, .pc = 3 },
+        .size = 1, .flags = TW_DATA_HAS_ADDRESS | TW_DATA_HAS_VALUE | TW_DATA_HAS_KEY, .pc = 3 },
       "{\"i\":17,\"id\":16,\"t\":\"DATA_VALUE\",\"value\":\"0x55\",\"size\":1,\"addr\":\"0x2000\","
       "\"key\":3}",
       "0x11      0x10 DATA_VALUE     0x55" },

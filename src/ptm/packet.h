@@ -93,8 +93,7 @@ static inline uint32_t tw_ptm_get_cycles(struct tw_bytes *in, uint8_t first)
 
 /* print.c */
 extern const struct tw_packet_type tw_ptm_types[TW_PTM_TYPES];
-void tw_ptm_print(struct tw_text *out, const void *packet);
-void tw_ptm_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_ptm_members;
 
 extern const struct tw_protocol tw_ptm;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PTM packets as text for people, and as members of a JSON line. */
+/* PTM packets: what their lines say. */
 #include "base/compiler.h"
+#include "base/members.h"
 #include "ptm/packet.h"
 
 /* clang-format off */
@@ -33,14 +34,56 @@ bool tw_ptm_type_is_bad(unsigned type)
     return type < TW_PTM_TYPES && tw_kind_is_bad(tw_ptm_types[type].kind);
 }
 
-/* Letters, the oldest atom first. */
-static void atom_letters(char letters[9], const struct tw_ptm_packet *packet)
-{
-    unsigned i;
+/* clang-format off */
+enum {
+    ATOMS, REASON, ADDR, ADDR_BITS, ADDR_VALID, ADDR_SIZE, BITS, ISA, NS, HYP, ALT_ISA, STATE,
+    HYP_WORD, CONTEXT_ID, ISA_CHANGED, EXC, EXC_NUM, EXCEPTION, TS, TS_BITS, TIME, TIME_WORDS,
+    FREQ_CHANGE, CID, VMID, HEADER, HEADER_WORDS, CC, MEMBERS
+};
 
-    for (i = 0; i < packet->atom_count && i < 8; i++)
+static const struct tw_member_type rows[MEMBERS] = {
+    [ATOMS] = TW_SHOWN("atoms", NAME, " "),
+    [REASON] = TW_SHOWN("reason", NAME, " "),
+    [ADDR] = TW_SHOWN("addr", HEX, " "),
+    [ADDR_BITS] = TW_LISTED("addr_bits", DECIMAL),
+    [ADDR_VALID] = TW_LISTED("addr_valid", DECIMAL),
+    [ADDR_SIZE] = TW_LISTED("addr_size", DECIMAL),
+    [BITS] = TW_TOLD(TEXT, ""),
+    [ISA] = TW_SHOWN("isa", NAME, " "),
+    [NS] = TW_LISTED("ns", DECIMAL),
+    [HYP] = TW_LISTED("hyp", DECIMAL),
+    [ALT_ISA] = TW_LISTED("alt_isa", DECIMAL),
+    [STATE] = TW_TOLD(NAME, " "),
+    [HYP_WORD] = TW_TOLD(FLAG, " Hyp"),
+    [CONTEXT_ID] = TW_SHOWN("cid", HEX, " cid="),
+    [ISA_CHANGED] = TW_LISTED("isa_changed", DECIMAL),
+    [EXC] = TW_SHOWN("exc", NAME, " "),
+    [EXC_NUM] = TW_LISTED("exc_num", DECIMAL),
+    [EXCEPTION] = TW_TOLD(DECIMAL, " exception "),
+    [TS] = TW_LISTED("ts", HEX),
+    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
+    [TIME] = TW_LISTED("time", HEX),
+    [TIME_WORDS] = TW_TOLD(HEX, " "),
+    [FREQ_CHANGE] = TW_SHOWN("freq_change", FLAG, " clock changed"),
+    [CID] = TW_SHOWN("cid", HEX, " "),
+    [VMID] = TW_SHOWN("vmid", HEX, " "),
+    [HEADER] = TW_LISTED("header", HEX),
+    [HEADER_WORDS] = TW_TOLD(TEXT, " header "),
+    [CC] = TW_SHOWN("cc", DECIMAL, " cc="),
+};
+/* clang-format on */
+
+/* Letters, the oldest atom first. */
+static void put_atoms(struct tw_members *out, const struct tw_ptm_packet *packet)
+{
+    const unsigned count = packet->atom_count < 8 ? packet->atom_count : 8;
+    char *letters = tw_put_room(out, ATOMS, count + 1);
+
+    if (!letters)
+        return;
+    for (unsigned i = 0; i < count; i++)
         letters[i] = packet->atoms >> i & 1 ? 'E' : 'N';
-    letters[i] = 0;
+    letters[count] = 0;
 }
 
 static const char *exception_name(const struct tw_ptm_packet *packet)
@@ -49,145 +92,89 @@ static const char *exception_name(const struct tw_ptm_packet *packet)
                                          : tw_armv7_exception_name(packet->exception);
 }
 
-static void print_address(struct tw_text *out, const struct tw_ptm_packet *packet)
+static void put_address(struct tw_members *out, const struct tw_ptm_packet *packet)
 {
-    tw_text_char(out, ' ');
-    tw_text_hex(out, packet->address);
+    tw_put(out, ADDR, packet->address);
+    tw_put(out, ADDR_BITS, packet->address_bits);
+    tw_put(out, ADDR_VALID, packet->address_valid);
+    tw_put(out, ADDR_SIZE, 32);
     if (packet->address_valid < 32)
-        tw_text_format(out, " (bits %u:0)", packet->address_valid - 1u);
-    tw_text_char(out, ' ');
-    tw_text_add(out, tw_isa_name(packet->isa));
+        tw_put_format(out, BITS, " (bits %u:0)", packet->address_valid - 1u);
+    tw_put_text(out, ISA, tw_isa_name(packet->isa));
 }
 
-static void print_state(struct tw_text *out, const struct tw_ptm_packet *packet)
+static void put_state(struct tw_members *out, const struct tw_ptm_packet *packet)
 {
-    tw_text_add(out, packet->ns ? " NS" : " S");
-    if (packet->hyp)
-        tw_text_add(out, " Hyp");
+    tw_put(out, NS, packet->ns);
+    tw_put(out, HYP, packet->hyp);
+    tw_put(out, ALT_ISA, packet->alt_isa);
+    tw_put_text(out, STATE, packet->ns ? "NS" : "S");
+    tw_put(out, HYP_WORD, packet->hyp);
 }
 
-void tw_ptm_print(struct tw_text *out, const void *any)
+static void put_branch(struct tw_members *out, const struct tw_ptm_packet *packet)
 {
-    const struct tw_ptm_packet *packet = any;
-    char letters[9];
-
-    tw_text_add(out, tw_ptm_type_name(packet->base.type));
-    switch (packet->base.type) {
-    case TW_PTM_ATOM:
-        atom_letters(letters, packet);
-        tw_text_char(out, ' ');
-        tw_text_add(out, letters);
-        break;
-    case TW_PTM_ISYNC:
-        tw_text_char(out, ' ');
-        tw_text_add(out, tw_armv7_reason_name(packet->reason));
-        print_address(out, packet);
-        print_state(out, packet);
-        if (packet->has_context_id)
-            tw_text_format(out, " cid=0x%x", (unsigned)packet->context_id);
-        break;
-    case TW_PTM_BRANCH_ADDRESS:
-    case TW_PTM_WP_UPDATE:
-        print_address(out, packet);
-        if (packet->base.type == TW_PTM_BRANCH_ADDRESS && packet->has_info) {
-            print_state(out, packet);
-            tw_text_format(out, " exception %u %s", packet->exception & 15u,
-                           exception_name(packet));
-        }
-        break;
-    case TW_PTM_TIMESTAMP:
-        tw_text_char(out, ' ');
-        tw_text_hex(out, packet->time);
-        if (packet->freq_changed)
-            tw_text_add(out, " clock changed");
-        break;
-    case TW_PTM_CONTEXT_ID:
-    case TW_PTM_VMID:
-        tw_text_format(out, " 0x%x", (unsigned)packet->value);
-        break;
-    case TW_PTM_RESERVED:
-    case TW_PTM_BAD_SEQUENCE:
-    case TW_PTM_INCOMPLETE_EOT:
-        tw_text_format(out, " header 0x%02x", (unsigned)packet->value);
-        break;
-    default:
-        break;
-    }
-    if (packet->has_cycles && !tw_ptm_type_is_bad(packet->base.type)) {
-        tw_text_add(out, " cc=");
-        tw_text_decimal(out, packet->cycles);
-    }
+    put_address(out, packet);
+    tw_put(out, ISA_CHANGED, packet->isa_changed);
+    if (packet->base.type != TW_PTM_BRANCH_ADDRESS || !packet->has_info)
+        return;
+    put_state(out, packet);
+    tw_put(out, EXCEPTION, packet->exception & 15u);
+    tw_put_text(out, EXC, exception_name(packet));
+    tw_put(out, EXC_NUM, packet->exception);
 }
 
-static void json_address(struct tw_text *out, const struct tw_ptm_packet *packet)
+static void put_timestamp(struct tw_members *out, const struct tw_ptm_packet *packet)
 {
-    tw_json_hex(out, "addr", packet->address);
-    tw_json_u64(out, "addr_bits", packet->address_bits);
-    tw_json_u64(out, "addr_valid", packet->address_valid);
-    tw_json_u64(out, "addr_size", 32);
-    tw_json_text(out, "isa", tw_isa_name(packet->isa));
-}
-
-static void json_state(struct tw_text *out, const struct tw_ptm_packet *packet)
-{
-    tw_json_u64(out, "ns", packet->ns);
-    tw_json_u64(out, "hyp", packet->hyp);
-    tw_json_u64(out, "alt_isa", packet->alt_isa);
-}
-
-static void json_timestamp(struct tw_text *out, const struct tw_ptm_packet *packet)
-{
-    tw_json_hex(out, "ts", packet->timestamp);
-    tw_json_u64(out, "ts_bits", packet->timestamp_bits);
+    tw_put(out, TS, packet->timestamp);
+    tw_put(out, TS_BITS, packet->timestamp_bits);
     if (packet->time != packet->timestamp)
-        tw_json_hex(out, "time", packet->time);
-    tw_json_u64(out, "freq_change", packet->freq_changed);
+        tw_put(out, TIME, packet->time);
+    tw_put(out, TIME_WORDS, packet->time);
+    tw_put(out, FREQ_CHANGE, packet->freq_changed);
 }
 
-void tw_ptm_json(struct tw_text *out, const void *any)
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *any)
 {
     const struct tw_ptm_packet *packet = any;
-    char letters[9];
 
+    (void)protocol;
     switch (packet->base.type) {
     case TW_PTM_ATOM:
-        atom_letters(letters, packet);
-        tw_json_text(out, "atoms", letters);
+        put_atoms(out, packet);
         break;
     case TW_PTM_ISYNC:
-        tw_json_text(out, "reason", tw_armv7_reason_name(packet->reason));
-        json_address(out, packet);
-        json_state(out, packet);
+        tw_put_text(out, REASON, tw_armv7_reason_name(packet->reason));
+        put_address(out, packet);
+        put_state(out, packet);
         if (packet->has_context_id)
-            tw_json_hex(out, "cid", packet->context_id);
+            tw_put(out, CONTEXT_ID, packet->context_id);
         break;
     case TW_PTM_BRANCH_ADDRESS:
     case TW_PTM_WP_UPDATE:
-        json_address(out, packet);
-        tw_json_u64(out, "isa_changed", packet->isa_changed);
-        if (packet->base.type == TW_PTM_BRANCH_ADDRESS && packet->has_info) {
-            json_state(out, packet);
-            tw_json_text(out, "exc", exception_name(packet));
-            tw_json_u64(out, "exc_num", packet->exception);
-        }
+        put_branch(out, packet);
         break;
     case TW_PTM_TIMESTAMP:
-        json_timestamp(out, packet);
+        put_timestamp(out, packet);
         break;
     case TW_PTM_CONTEXT_ID:
-        tw_json_hex(out, "cid", packet->value);
+        tw_put(out, CID, packet->value);
         break;
     case TW_PTM_VMID:
-        tw_json_hex(out, "vmid", packet->value);
+        tw_put(out, VMID, packet->value);
         break;
     case TW_PTM_RESERVED:
     case TW_PTM_BAD_SEQUENCE:
     case TW_PTM_INCOMPLETE_EOT:
-        tw_json_hex(out, "header", packet->value);
+        tw_put(out, HEADER, packet->value);
+        tw_put_format(out, HEADER_WORDS, "0x%02x", (unsigned)packet->value);
         break;
     default:
         break;
     }
     if (packet->has_cycles && !tw_ptm_type_is_bad(packet->base.type))
-        tw_json_u64(out, "cc", packet->cycles);
+        tw_put(out, CC, packet->cycles);
 }
+
+const struct tw_member_table tw_ptm_members = { rows, MEMBERS, put_members, NULL };

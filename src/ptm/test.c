@@ -116,7 +116,7 @@ static void reads_each_packet_and_asks_for_more_at_each_cut(void **unused)
             free(copy);
         }
         CHECK_EQ(packet.base.size, cases[i].size);
-        tw_ptm_print(&text, &packet);
+        tw_protocol_print(&text, &tw_ptm, &packet);
         CHECK_TEXT(line, cases[i].want);
     }
 }

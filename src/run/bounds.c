@@ -25,6 +25,7 @@ struct tw_bounds {
     size_t element_first, element_count, element_room;
     uint64_t place;
     bool is_at_end;
+    bool has_skipped; /* parts that were before or after the time asked for */
 };
 
 enum tw_status tw_bounds_new(struct tw_run *run)
@@ -161,9 +162,15 @@ enum tw_status tw_bounds_next(struct tw_run *run, struct tw_part *part)
         if (oldest &&
             (oldest->is_known || bounds->is_at_end || bounds->place - oldest->place >= AHEAD)) {
             give(run, part);
-            if (part->kind != TW_PART_ELEMENTS || tw_filter_has_when(run, &part->when))
+            if (part->kind != TW_PART_ELEMENTS)
                 return TW_OK;
+            if (tw_filter_has_when(run, &part->when)) {
+                part->has_skipped |= bounds->has_skipped;
+                bounds->has_skipped = false;
+                return TW_OK;
+            }
             run->streams[part->stream]->is_resumed = true;
+            bounds->has_skipped = true;
             continue;
         }
         if (bounds->is_at_end)

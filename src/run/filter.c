@@ -101,7 +101,8 @@ enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter)
     made->has_who = filter->cpu_count || filter->pid_count || filter->tid_count ||
                     filter->comm_count || filter->levels;
     made->has_code = filter->range_count || filter->function_count;
-    made->has_element = made->has_code || filter->has_from || filter->has_to;
+    made->has_count = filter->has_from_instruction || filter->has_to_instruction;
+    made->has_element = made->has_code || made->has_count || filter->has_from || filter->has_to;
     /* Whether something was before a time is only known from what came next. */
     run->config.with_not_after |= filter->has_from_time;
     return TW_OK;
@@ -205,10 +206,29 @@ static bool has_code(struct tw_run *run, const struct tw_part *part,
     }
 }
 
-static bool has_element(struct tw_run *run, const struct tw_part *part,
-                        const struct tw_element *element)
+/* Instructions of ranges are counted as they go by, each `times` times. */
+static bool has_instruction(struct tw_run *run, const struct tw_element *element,
+                            uint64_t times)
 {
-    if (run->seek && !tw_seek_has(run, part, element))
+    const struct tw_filter *about = &run->filter.about;
+    const bool is_range = element->type == TW_ELEMENT_INSTR_RANGE;
+    const uint64_t first = run->filter.executed;
+    const uint64_t end = first + (is_range ? element->count * times : 0);
+
+    run->filter.executed = end;
+    if (about->has_to_instruction && first >= about->to_instruction)
+        return false;
+    return !about->has_from_instruction ||
+           (is_range ? end > about->from_instruction : first >= about->from_instruction);
+}
+
+/* Asked once of each element, in order. */
+static bool has_element(struct tw_run *run, const struct tw_part *part,
+                        const struct tw_element *element, uint64_t times)
+{
+    const bool is_counted = !run->filter.has_count || has_instruction(run, element, times);
+
+    if (!is_counted || (run->seek && !tw_seek_has(run, part, element)))
         return false;
     if (!tw_filter_has_offset(run, element->index))
         return false;
@@ -229,14 +249,17 @@ static size_t cut_repeat(struct tw_run *run, const struct tw_part *part, size_t 
                          size_t repeat)
 {
     struct tw_element *elements = part->batch.elements;
-    size_t kept = repeat;
+    const uint64_t times = elements[repeat].times;
+    size_t kept = *first;
 
-    for (size_t i = repeat; i-- > *first;)
-        if (has_element(run, part, &elements[i]))
-            elements[--kept] = elements[i];
-    elements[repeat].count = (uint32_t)(repeat - kept);
-    *first = kept;
-    return kept < repeat ? repeat + 1 - kept : 0;
+    for (size_t i = *first; i < repeat; i++)
+        if (has_element(run, part, &elements[i], times < UINT64_MAX ? times + 1 : times))
+            elements[kept++] = elements[i];
+    kept -= *first;
+    memmove(elements + repeat - kept, elements + *first, kept * sizeof *elements);
+    elements[repeat].count = (uint32_t)kept;
+    *first = repeat - kept;
+    return kept ? kept + 1 : 0;
 }
 
 size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *first,
@@ -255,11 +278,11 @@ size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *fir
             repeat < count ? repeat - tw_repeat_reach(elements, repeat) : count;
         size_t end;
 
-        while (*first < limit && !has_element(run, part, &elements[*first]))
+        while (*first < limit && !has_element(run, part, &elements[*first], 1))
             ++*first;
         if (*first < limit) {
             for (end = *first + 1; end < limit; end++)
-                if (!has_element(run, part, &elements[end]))
+                if (!has_element(run, part, &elements[end], 1))
                     break;
             *next = end < limit ? end + 1 : limit;
             return end - *first;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "capture/capture.h"
 #include "capture/sources.h"
 #include "run/run.h"
 
@@ -23,17 +24,34 @@ struct tw_indexes {
     struct tw_tree *tree; /* keeps what the sources point at */
 };
 
-void tw_warn(struct tw_run *run, const char *format, ...)
+typedef void tell_fn(void *context, const char *text);
+
+static void tell(const struct tw_run *run, tell_fn *fn, const char *format, va_list arguments)
 {
     char text[600];
+
+    if (!fn)
+        return;
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    fn(run->config.context, text);
+}
+
+void tw_warn(struct tw_run *run, const char *format, ...)
+{
     va_list arguments;
 
-    if (!run->config.on_warning)
-        return;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    tell(run, run->config.on_warning, format, arguments);
     va_end(arguments);
-    run->config.on_warning(run->config.context, text);
+}
+
+void tw_note_that(struct tw_run *run, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    tell(run, run->config.on_note, format, arguments);
+    va_end(arguments);
 }
 
 /* The capture's path and ".twx"; a folder's name ends with no slash. */
@@ -190,6 +208,8 @@ static enum tw_status describe(struct tw_indexes *indexes, uint32_t buffer)
         .read_context = indexes,
         .sources = indexes->sources,
         .allocator = run->allocator,
+        .protocols = run->capture->options.protocols,
+        .protocol_count = run->capture->options.protocol_count,
     };
     with_tree.tree = indexes->tree;
     return tw_add_sources(&with_tree) == SIZE_MAX ? TW_E_MEMORY : TW_OK;
@@ -277,6 +297,7 @@ const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buffer, bo
         if (of->detail == TW_INDEX_FULL && of->is_complete)
             return found;
     }
+    tw_note_that(run, "indexes buffer %s", about ? about->name : "");
     if (tw_run_index_capture(run, &capture, buffer) != TW_OK ||
         tw_index_build(&run->indexes->made[buffer], capture, &config, &run->fault) != TW_OK)
         return NULL;

@@ -13,7 +13,7 @@ void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats 
             losses->truncated += stats->errors[code];
         else if (code == TW_ERROR_DISCONTINUITY)
             losses->gaps += stats->errors[code];
-        else if (code != TW_ERROR_OVERFLOW)
+        else if (code != TW_ERROR_OVERFLOW && code != TW_ERROR_UNSYNCED)
             losses->errors += stats->errors[code];
     }
     losses->overflows += stats->overflows;

@@ -110,7 +110,8 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
             tw_symbols_add_elf(image->symbols, names->files[i].path, names->files[i].bias);
 
         if (status != TW_OK)
-            return tw_fail(&run->fault, status, "%s", tw_symbols_fault(image->symbols));
+            return tw_fail(&run->fault, status == TW_E_MEMORY ? status : TW_E_FILE, "%s",
+                           tw_symbols_fault(image->symbols));
     }
     for (size_t i = 0; i < capture->image_file_count; i++) {
         const struct tw_capture_image_option *file = &capture->image_files[i];
@@ -223,6 +224,8 @@ enum tw_status tw_names_new(struct tw_run *run, const struct tw_run_config *conf
             return TW_E_MEMORY;
         names->object_count = count;
     }
+    for (size_t i = 0; config->loads_names && i < names->image_count; i++)
+        TW_TRY(load_image(run, i));
     return run->filter.about.function_count ? find_functions(run) : TW_OK;
 }
 
@@ -290,25 +293,26 @@ struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
     return run->names->objects[map->file].symbols;
 }
 
-const char *tw_run_object(struct tw_run *run, const struct tw_part *part, uint64_t address)
+const char *tw_run_object(struct tw_run *run, uint64_t *offset, const struct tw_part *part,
+                          uint64_t address)
 {
     const struct tw_perf_map *map = map_of(run, part, address);
 
-    return map ? tw_perf_file(run->perf, map->file)->name : NULL;
+    if (!map)
+        return NULL;
+    if (offset)
+        *offset = address - map->address + map->offset;
+    return tw_perf_file(run->perf, map->file)->name;
 }
 
 bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part *part,
                  uint64_t address)
 {
-    const struct tw_perf_map *map = map_of(run, part, address);
     struct tw_name told = { .size = sizeof told };
     uint64_t link;
     struct tw_symbols *symbols = tw_run_symbols(run, &link, part, address);
 
-    if (map) {
-        told.object = tw_perf_file(run->perf, map->file)->name;
-        told.offset = address - map->address + map->offset;
-    }
+    told.object = tw_run_object(run, &told.offset, part, address);
     if (symbols) {
         told.has_symbol = tw_symbols_find(symbols, &told.symbol, link);
         told.symbol.address += address - link;

@@ -64,6 +64,18 @@ static size_t window_of(const struct tw_reader *reader)
                                                                                  : LARGE_WINDOW;
 }
 
+/* perf.data: what the decoders look through lasts as long as the reader, which moves it from buffer to
+   buffer. */
+static enum tw_status take_lanes(struct tw_reader *reader)
+{
+    const struct tw_run *run = reader->run;
+    const size_t count = tw_capture_source_count(run->capture) + 1;
+
+    if (run->perf && !reader->lanes)
+        reader->lanes = tw_take(run->allocator, count * sizeof *reader->lanes);
+    return run->perf && !reader->lanes ? TW_E_MEMORY : TW_OK;
+}
+
 static enum tw_status new_tree(struct tw_reader *reader)
 {
     struct tw_run *run = reader->run;
@@ -146,13 +158,6 @@ static enum tw_status add_sources(struct tw_reader *reader)
 
     for (size_t id = 0; id < TW_RUN_IDS; id++)
         reader->source_of[id] = TW_NONE;
-    if (run->perf && !reader->lanes) {
-        const size_t count = tw_capture_source_count(run->capture) + 1;
-
-        reader->lanes = tw_take(run->allocator, count * sizeof *reader->lanes);
-        if (!reader->lanes)
-            return TW_E_MEMORY;
-    }
     reader->source_count = tw_add_sources(&setup);
     if (reader->source_count == SIZE_MAX)
         return TW_E_MEMORY;
@@ -218,6 +223,8 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     if (is_served)
         restart(reader);
     else
+        status = take_lanes(reader);
+    if (!is_served && status == TW_OK)
         status = new_tree(reader);
     if (!is_served && status == TW_OK) {
         if (run->count)

@@ -204,6 +204,13 @@ static void cut_part(struct tw_run *run)
     run->part_next = 0;
 }
 
+/* Elements from `first` to before `end` of the part at work are left out. */
+static void skip(struct tw_run *run, size_t first, size_t end)
+{
+    for (size_t i = first; i < end && !run->has_skipped; i++)
+        run->has_skipped = run->part.batch.elements[i].type == TW_ELEMENT_INSTR_RANGE;
+}
+
 /* Gives what is wanted of the part at work; false: nothing more is. */
 static bool give_wanted(struct tw_run *run, struct tw_part *part)
 {
@@ -213,11 +220,16 @@ static bool give_wanted(struct tw_run *run, struct tw_part *part)
     if (tw_filter_has_part(run, &run->part))
         count = tw_filter_cut(run, &run->part, &first, &run->part_next);
     if (!count) {
+        skip(run, before, run->part.batch.count);
         run->part_next = run->part.batch.count;
         run->stream->is_resumed = true;
         return false;
     }
+    skip(run, before, first);
     *part = run->part;
+    part->has_skipped = run->has_skipped;
+    run->has_skipped = false;
+    skip(run, first + count, run->part_next);
     part->is_resumed = run->stream->is_resumed || first > before;
     part->batch.elements += first;
     part->batch.count = part->batch.room = count;
@@ -357,12 +369,11 @@ size_t tw_run_source_count(const struct tw_run *run)
     return run->at_work ? run->at_work->source_count : 0;
 }
 
-const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint32_t source)
+const struct tw_source_stats *tw_run_source_stats(const struct tw_run *run, uint8_t id)
 {
     const struct tw_reader *reader = run->at_work;
 
-    for (unsigned id = 0; reader && reader->tree && id < TW_RUN_IDS; id++)
-        if (reader->source_of[id] == source)
-            return tw_tree_source_stats(reader->tree, (uint8_t)id);
-    return NULL;
+    if (!reader || !reader->tree || reader->source_of[id % TW_RUN_IDS] == TW_NONE)
+        return NULL;
+    return tw_tree_source_stats(reader->tree, id);
 }

@@ -171,9 +171,11 @@ struct tw_run_filter {
     struct tw_filter about; /* what it points at is the run's own */
     bool *has_buffer;       /* by number; NULL: all */
     bool *has_source;
-    bool has_who;     /* asks for cpu, pid, tid, comm, level */
-    bool has_code;    /* asks for addresses */
-    bool has_element; /* asks of single elements */
+    bool has_who;      /* asks for cpu, pid, tid, comm, level */
+    bool has_code;     /* asks for addresses */
+    bool has_count;    /* asks for instructions by number */
+    bool has_element;  /* asks of single elements */
+    uint64_t executed; /* instructions so far */
 };
 
 enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter);
@@ -206,9 +208,12 @@ enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
 /* Whether an element lies at or behind the place, and was not given before. */
 bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
                  const struct tw_element *element);
+/* The timestamp of a stream that was last before decoding begins, as the index has it; 0: not known. */
+uint64_t tw_seek_time(const struct tw_run *run, const struct tw_run_stream *stream);
 /* The buffer that holds the place was given: those behind it are decoded from their start. */
 void tw_seek_end(struct tw_run *run);
 void tw_warn(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
+void tw_note_that(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
 
 /* ---- run.c ---- */
 
@@ -237,6 +242,7 @@ struct tw_run {
     size_t cut;            /* elements before this are given, or left out */
     struct tw_part part;   /* the part at work ... */
     size_t part_next;      /* ... from here on still to come */
+    bool has_skipped;      /* code was left out since the last part */
     bool *is_told;         /* recorder's losses, by number: their part was given */
 
     struct tw_losses losses; /* of trees that are gone, and of packets */

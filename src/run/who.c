@@ -46,8 +46,7 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
 
     stream->buffer = buffer;
     stream->has_context = false;
-    stream->timestamp = 0;
-    stream->is_resumed = true;
+    stream->timestamp = run->seek ? tw_seek_time(run, stream) : 0;
     *who = (struct tw_who){ .cpu = TW_NONE,
                             .pid = TW_NONE,
                             .tid = TW_NONE,
@@ -85,6 +84,7 @@ static void set_context(struct tw_run_stream *stream, const struct tw_element *c
         who->known |= TW_WHO_64BIT;
     who->context_id = context->context_id;
     who->vmid = context->vmid;
+    who->context_high = context->context_high;
     who->view.space = tw_element_view(context).space;
 }
 
@@ -112,8 +112,8 @@ static bool is_new(const struct tw_run_stream *stream, const struct tw_element *
     if (element->type == TW_ELEMENT_TIMESTAMP)
         return element->timestamp != stream->timestamp;
     return !stream->has_context || element->context_id != last->context_id ||
-           element->vmid != last->vmid || element->isa != last->isa ||
-           element->last != last->last ||
+           element->vmid != last->vmid || element->context_high != last->context_high ||
+           element->isa != last->isa || element->last != last->last ||
            (element->flags ^ last->flags) & (uint8_t)~TW_FLAG_HAS_CYCLES;
 }
 

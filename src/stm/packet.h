@@ -6,9 +6,9 @@
 #include <trackway/stm.h>
 
 #include "base/bytes.h"
-#include "base/held.h"
 #include "base/text.h"
 #include "protocol.h"
+#include "swtrace/decode.h"
 
 enum {
     TW_STM_ASYNC_RUN = 21,   /* nibbles F of an ASYNC, before its 0 */
@@ -211,17 +211,11 @@ bool tw_stm_parse_long(const struct tw_stm_reader *reader, struct tw_stm_parsed 
 enum tw_status tw_stm_put(struct tw_stm_half *half, uint8_t *out, size_t *size,
                           const struct tw_stm_packet *packet);
 extern const struct tw_packet_type tw_stm_types[TW_STM_TYPES];
-void tw_stm_print(struct tw_text *out, const void *packet);
-void tw_stm_json(struct tw_text *out, const void *packet);
+extern const struct tw_member_table tw_stm_members;
 
 struct tw_stm_decoder {
     struct tw_stm_reader reader;
-    bool has_begun, has_ended;
-    struct tw_damage damage;
-    struct tw_held held;
-    uint64_t gap; /* stream offset of the last discontinuity seen to */
-    uint64_t last_index;
-    uint64_t released; /* capture offset after the last packet */
+    struct tw_swtrace kept;
 };
 
 void tw_stm_decoder_init(void *decoder, const void *config);

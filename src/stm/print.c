@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* STM: packets to text. */
+/* STM packets: what their lines say. */
 #include <inttypes.h>
 
+#include "base/members.h"
 #include "stm/packet.h"
 
 const struct tw_packet_type tw_stm_types[TW_STM_TYPES] = {
@@ -56,106 +57,138 @@ const char *tw_stm_type_name(unsigned type)
     return type < TW_STM_TYPES ? tw_stm_types[type].name : "UNKNOWN";
 }
 
-void tw_stm_print(struct tw_text *out, const void *packet)
+/* clang-format off */
+enum {
+    VERSION, MASTER, CHAN, FREQ, TRIG, ERR, XSYNC, DATA, MARKER, TS, TS_BITS, WORDS, MEMBERS
+};
+
+static const struct tw_member_type rows[MEMBERS] = {
+    [VERSION] = TW_LISTED("version", DECIMAL),
+    [MASTER] = TW_LISTED("master", DECIMAL),
+    [CHAN] = TW_LISTED("chan", DECIMAL),
+    [FREQ] = TW_LISTED("freq", DECIMAL),
+    [TRIG] = TW_LISTED("trig", DECIMAL),
+    [ERR] = TW_LISTED("err", DECIMAL),
+    [XSYNC] = TW_LISTED("value", DECIMAL),
+    [DATA] = TW_LISTED("data", HEX),
+    [MARKER] = TW_LISTED("marker", DECIMAL),
+    [TS] = TW_LISTED("ts", HEX),
+    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
+    [WORDS] = TW_TOLD(TEXT, ""),
+};
+/* clang-format on */
+
+/* What it means, for people. */
+static void tell(struct tw_members *out, const struct tw_stm_packet *from)
 {
-    const struct tw_stm_packet *from = packet;
     const struct tw_stm_rule *rule = tw_stm_rule_of(from->base.type);
 
-    tw_text_add(out, tw_stm_type_name(from->base.type));
     switch (from->base.type) {
     case TW_STM_RESERVED:
     case TW_STM_BAD_SEQUENCE:
     case TW_STM_INCOMPLETE:
-        tw_text_format(out, " opcode 0x%" PRIx64, from->value);
+        tw_put_format(out, WORDS, " opcode 0x%" PRIx64, from->value);
         break;
     case TW_STM_VERSION:
-        tw_text_format(out, " %" PRIu64, from->value);
+        tw_put_format(out, WORDS, " %" PRIu64, from->value);
         break;
     case TW_STM_M8:
     case TW_STM_M16:
-        tw_text_format(out, " master 0x%02x", from->master);
+        tw_put_format(out, WORDS, " master 0x%02x", from->master);
         break;
     case TW_STM_C8:
     case TW_STM_C16:
-        tw_text_format(out, " channel 0x%04x", from->channel);
+        tw_put_format(out, WORDS, " channel 0x%04x", from->channel);
         break;
     case TW_STM_FREQ:
     case TW_STM_FREQ_TS:
     case TW_STM_FREQ_40:
     case TW_STM_FREQ_40_TS:
-        tw_text_format(out, " %" PRIu64 " Hz", from->value);
+        tw_put_format(out, WORDS, " %" PRIu64 " Hz", from->value);
         break;
     default:
         if (rule && rule->payload)
-            tw_text_format(out, " 0x%0*" PRIx64, rule->payload, from->value);
+            tw_put_format(out, WORDS, " 0x%0*" PRIx64, rule->payload, from->value);
         if (rule && (rule->use == TW_STM_USE_DATA || rule->use == TW_STM_USE_ERROR))
-            tw_text_format(out, " of 0x%02x/0x%04x", from->master, from->channel);
+            tw_put_format(out, WORDS, " of 0x%02x/0x%04x", from->master, from->channel);
         break;
     }
     if (from->has_timestamp)
-        tw_text_format(out, " at 0x%" PRIx64 " (%u bits)", from->timestamp,
-                       from->timestamp_bits);
+        tw_put_format(out, WORDS, " at 0x%" PRIx64 " (%u bits)", from->timestamp,
+                      from->timestamp_bits);
 }
 
-/* The keys of whose the packet is, and of its time. */
-static void json_common(struct tw_text *out, const struct tw_stm_packet *from, bool is_marked)
+/* Whose the packet is. */
+static void put_common(struct tw_members *out, const struct tw_stm_packet *from, bool is_marked)
 {
-    tw_json_u64(out, "marker", is_marked);
-    tw_json_u64(out, "master", from->master);
-    tw_json_u64(out, "chan", from->channel);
+    tw_put(out, MARKER, is_marked);
+    tw_put(out, MASTER, from->master);
+    tw_put(out, CHAN, from->channel);
 }
 
-void tw_stm_json(struct tw_text *out, const void *packet)
+static void put_payload(struct tw_members *out, const struct tw_stm_packet *from)
 {
-    const struct tw_stm_packet *from = packet;
     const struct tw_stm_rule *rule = tw_stm_rule_of(from->base.type);
 
     switch (from->base.type) {
     case TW_STM_VERSION:
-        tw_json_u64(out, "version", from->value);
+        tw_put(out, VERSION, from->value);
         break;
     case TW_STM_M8:
     case TW_STM_M16:
-        tw_json_u64(out, "master", from->master);
+        tw_put(out, MASTER, from->master);
         break;
     case TW_STM_C8:
     case TW_STM_C16:
-        tw_json_u64(out, "chan", from->channel);
+        tw_put(out, CHAN, from->channel);
         break;
     case TW_STM_FREQ:
     case TW_STM_FREQ_TS:
     case TW_STM_FREQ_40:
     case TW_STM_FREQ_40_TS:
-        tw_json_u64(out, "freq", from->value);
+        tw_put(out, FREQ, from->value);
         break;
     case TW_STM_TRIG:
     case TW_STM_TRIG_TS:
-        tw_json_u64(out, "trig", from->value);
-        json_common(out, from, false);
+        tw_put(out, TRIG, from->value);
+        put_common(out, from, false);
         break;
     case TW_STM_MERR:
     case TW_STM_GERR:
-        tw_json_u64(out, "err", from->value);
-        json_common(out, from, false);
+        tw_put(out, ERR, from->value);
+        put_common(out, from, false);
         break;
     case TW_STM_XSYNC:
     case TW_STM_XSYNC_TS:
-        tw_json_u64(out, "value", from->value);
+        tw_put(out, XSYNC, from->value);
         break;
     case TW_STM_FLAG:
     case TW_STM_FLAG_TS:
     case TW_STM_NULL_TS:
-        json_common(out, from, false);
+        put_common(out, from, false);
         break;
     default:
         if (rule && rule->use == TW_STM_USE_DATA) {
-            tw_json_hex(out, "data", from->value);
-            json_common(out, from, rule->flags & TW_SW_MARKER);
+            tw_put(out, DATA, from->value);
+            put_common(out, from, rule->flags & TW_SW_MARKER);
         }
         break;
     }
+}
+
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
+{
+    const struct tw_stm_packet *from = packet;
+
+    (void)protocol;
+    if (tw_is_wanted(out, WORDS))
+        tell(out, from);
+    put_payload(out, from);
     if (from->has_timestamp) {
-        tw_json_hex(out, "ts", from->timestamp);
-        tw_json_u64(out, "ts_bits", from->timestamp_bits);
+        tw_put(out, TS, from->timestamp);
+        tw_put(out, TS_BITS, from->timestamp_bits);
     }
 }
+
+const struct tw_member_table tw_stm_members = { rows, MEMBERS, put_members, NULL };

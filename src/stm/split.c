@@ -21,12 +21,7 @@ void tw_stm_state(void *decoder, struct tw_follow *follow, struct tw_state *stat
     TW_STATE(state, d->reader.has_id);
     TW_STATE(state, d->reader.is_high);
     TW_STATE(state, d->reader.is_synced);
-    TW_STATE(state, d->has_begun);
-    tw_held_state(&d->held, &d->damage, state);
-    if (d->held.count)
-        TW_STATE(state, d->released);
-    d->gap = tw_state_number(state, d->gap == state->offset ? d->gap : UINT64_MAX);
-    TW_STATE(state, d->last_index);
+    tw_swtrace_state(&d->kept, state);
 }
 
 /* VERSION keeps the time, and that a master was named once. */
@@ -40,7 +35,7 @@ void tw_stm_resume(void *decoder, struct tw_follow *follow)
     tw_stm_decoder_reset(d);
     d->reader.timestamp = timestamp;
     d->reader.has_id = has_id;
-    d->has_begun = true;
+    d->kept.has_begun = true;
 }
 
 /* Where a decoder that begins at `start` knows all; 0: not within reach. */

@@ -161,17 +161,6 @@ static const struct vector {
 };
 /* clang-format on */
 
-static size_t unhex(uint8_t *out, const char *hex)
-{
-    size_t size = 0;
-    unsigned byte;
-    int length;
-
-    for (; sscanf(hex, "%2x%n", &byte, &length) == 1; hex += length)
-        out[size++] = (uint8_t)byte;
-    return size;
-}
-
 static void check_lines(const char *got, const char *first, const char *want)
 {
     const size_t length = strlen(first);

@@ -5,11 +5,8 @@
 
 #include "check.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "stm/packet.h"
+#include "swtrace/test.h"
 
 #define A  "FFFFFFFFFFFFFFFFFFFFF0 "
 #define V3 "F003 "
@@ -67,7 +64,7 @@ static inline void list(struct tw_text *out, const uint8_t *bytes, size_t size, 
                  got.nibbles);
         if (got.base.type != TW_STM_NOT_SYNC || !in_run) {
             tw_text_format(out, "%zu ", nibble);
-            tw_stm.print(out, &got);
+            tw_protocol_print(out, &tw_stm, &got);
             tw_text_char(out, '\n');
         }
         in_run = got.base.type == TW_STM_NOT_SYNC;
@@ -79,109 +76,28 @@ static inline void list(struct tw_text *out, const uint8_t *bytes, size_t size, 
 
 static inline void describe(struct tw_text *out, const struct tw_element *e)
 {
-    static const char *const errors[] = { [TW_ERROR_RESERVED_HEADER] = "reserved-header",
-                                          [TW_ERROR_BAD_SEQUENCE] = "bad-sequence",
-                                          [TW_ERROR_TRUNCATED] = "truncated",
-                                          [TW_ERROR_UNSUPPORTED] = "unsupported",
-                                          [TW_ERROR_DISCONTINUITY] = "discontinuity" };
-    static const char *const reasons[] = { [TW_REASON_INIT] = "init",
-                                           [TW_REASON_RESET] = "reset",
-                                           [TW_REASON_BAD_PACKET] = "bad-packet",
-                                           [TW_REASON_END] = "end" };
-
-    tw_text_format(out, "%" PRIu64 " ", e->index);
-    if (e->type == TW_ELEMENT_ERROR)
-        tw_text_format(out, "ERROR %s %" PRIu64, errors[e->error], e->skipped);
-    else if (e->type == TW_ELEMENT_NO_SYNC)
-        tw_text_format(out, "NO_SYNC %s", reasons[e->reason]);
-    else if (e->type == TW_ELEMENT_EO_TRACE)
-        tw_text_format(out, "EO_TRACE %s", reasons[e->reason]);
-    else if (e->type == TW_ELEMENT_EVENT)
+    if (e->type == TW_ELEMENT_EVENT) {
         tw_text_format(out, "EVENT %u", e->count);
-    else {
-        CHECK_EQ(e->type, TW_ELEMENT_SWTRACE);
-        CHECK_EQ(e->packets, e->width != 0);
-        tw_text_format(out, "%x/%x%s %u", e->master, e->channel,
-                       e->flags & TW_SW_HAS_ID ? "" : "?", e->width);
-        if (e->width)
-            tw_text_format(out, ":%" PRIx64, e->payload);
-        if (e->flags & TW_SW_HAS_TIME)
-            tw_text_format(out, " =%" PRIx64, e->sw_time);
-        tw_text_format(out, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
-                       e->flags & TW_SW_TRIGGER ? " trigger" : "",
-                       e->flags & TW_SW_FREQ ? " freq" : "",
-                       e->flags & TW_SW_MASTER_ERROR ? " merr" : "",
-                       e->flags & TW_SW_GLOBAL_ERROR ? " gerr" : "");
+        return;
     }
-    tw_text_char(out, '\n');
-}
-
-/* Decodes with batches of `room` elements; the input grows by `piece` bytes, what is used is
-   dropped from its front. */
-struct feed {
-    const uint8_t *bytes;
-    size_t size, piece, room;
-    const struct tw_place *places;
-    size_t place_count;
-    bool marks;
-};
-
-static inline void drain_end(struct tw_text *out, void *decoder, struct tw_output *to)
-{
-    enum tw_status status;
-
-    do {
-        to->batch->count = to->marks.count = 0;
-        status = tw_stm.end(decoder, NULL, to);
-        for (size_t i = 0; i < to->batch->count; i++)
-            describe(out, &to->batch->elements[i]);
-    } while (status == TW_OK);
-    CHECK_EQ(status, TW_END);
+    CHECK_EQ(e->type, TW_ELEMENT_SWTRACE);
+    CHECK_EQ(e->packets, e->width != 0);
+    tw_text_format(out, "%x/%x%s %u", e->master, e->channel, e->flags & TW_SW_HAS_ID ? "" : "?",
+                   e->width);
+    if (e->width)
+        tw_text_format(out, ":%" PRIx64, e->payload);
+    if (e->flags & TW_SW_HAS_TIME)
+        tw_text_format(out, " =%" PRIx64, e->sw_time);
+    tw_text_format(out, "%s%s%s%s%s", e->flags & TW_SW_MARKER ? " marker" : "",
+                   e->flags & TW_SW_TRIGGER ? " trigger" : "",
+                   e->flags & TW_SW_FREQ ? " freq" : "",
+                   e->flags & TW_SW_MASTER_ERROR ? " merr" : "",
+                   e->flags & TW_SW_GLOBAL_ERROR ? " gerr" : "");
 }
 
 static inline void decode(struct tw_text *out, const struct feed *feed)
 {
-    struct tw_element elements[64];
-    struct tw_mark marks[64];
-    struct tw_batch batch = { .elements = elements, .room = feed->room };
-    struct tw_output to = { .batch = &batch,
-                            .marks = { feed->marks ? marks : NULL, feed->room, 0 } };
-    struct tw_stm_decoder decoder;
-    size_t at = 0, fed = 0;
-
-    tw_stm.decoder_init(&decoder, &config);
-    for (;;) {
-        uint8_t *copy = check_copy(feed->bytes + at, fed - at);
-        struct tw_input in = { .data = copy,
-                               .size = fed - at,
-                               .offset = at,
-                               .places = feed->places,
-                               .place_count = feed->place_count,
-                               .has_gaps = feed->place_count != 0,
-                               .is_last = fed == feed->size };
-        enum tw_status status;
-
-        do {
-            batch.count = to.marks.count = 0;
-            status = tw_stm.decode(&decoder, NULL, &to, &in);
-            for (size_t i = 0; i < batch.count; i++) {
-                describe(out, &elements[i]);
-                if (feed->marks)
-                    CHECK_EQ(marks[i].first, i);
-            }
-            if (feed->marks)
-                CHECK_EQ(to.marks.count, batch.count);
-        } while (status == TW_OK);
-        CHECK_EQ(status, TW_MORE);
-        CHECK(in.size - in.used <= tw_stm.packet_max);
-        at += in.used;
-        free(copy);
-        if (fed == feed->size)
-            break;
-        fed = fed + feed->piece < feed->size ? fed + feed->piece : feed->size;
-    }
-    CHECK_EQ(at, feed->size);
-    drain_end(out, &decoder, &to);
+    decode_with(out, &tw_stm, &config, feed, describe);
 }
 
 #endif

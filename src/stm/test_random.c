@@ -135,7 +135,7 @@ static size_t random_stream(struct check_random *random, uint8_t *bytes, size_t 
         CHECK_EQ(tw_stm_write(&writer, bytes + size, &left, &packet), TW_OK);
         size += left;
         tw_text_format(want, "%zu ", nibble);
-        tw_stm_print(want, &packet);
+        tw_protocol_print(want, &tw_stm, &packet);
         tw_text_char(want, '\n');
     }
     if (writer.half.is_open)

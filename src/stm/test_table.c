@@ -2,7 +2,7 @@
 /* STM: every first byte with every kind of payload, at either half of a byte. */
 #include "check.h"
 
-#include "every_header.h"
+#include "every_listing.h"
 
 /* 21 nibbles F and a 0; VERSION 3 or 4, sent low half first. */
 #define ASYNC "ff ff ff ff ff ff ff ff ff ff 0f "

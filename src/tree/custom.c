@@ -8,14 +8,19 @@
 #include <trackway/index.h>
 
 #include "base/fault.h"
-#include "base/held.h"
+#include "base/members.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "path/follow.h"
-#include "stage/position.h"
+#include "stage/stage.h"
 #include "tree/branch.h"
+#include "tree/emit.h"
 
-enum { WORDS_ROOM = 300, EMIT_ROOM = TW_EMIT_MAX + TW_HELD_MAX };
+enum {
+    WORDS_ROOM = 300,
+    OWN_MOST = 6, /* elements that the library adds to those of a packet */
+    PACKET_MOST = TW_EMIT_MAX + OWN_MOST
+};
 
 /* The caller's config, reader, decoder and packet lie behind these, suitably aligned. */
 struct config {
@@ -26,23 +31,15 @@ struct reader {
     const struct tw_custom *custom;
 };
 
-struct tw_emitter {
-    struct tw_follow *follow; /* NULL: not of this protocol */
-    uint64_t index;
-    struct tw_element elements[EMIT_ROOM]; /* the last ones are for the library */
-    unsigned count, given;
-    bool is_over;
-    struct tw_element spare; /* what is too many goes here */
-};
-
 struct decoder {
     const struct tw_custom *custom;
     const void *config;
     void *reader, *packet, *state;
     struct tw_emitter emitter;
     struct tw_damage damage;
-    bool is_synced, has_begun, has_ended, was_reset;
-    uint64_t gap, released, last_index;
+    bool is_synced, has_begun, is_ended, was_reset;
+    uint64_t offset; /* in the stream, behind the last packet */
+    uint64_t last_index;
 };
 
 static size_t aligned(size_t size)
@@ -53,11 +50,6 @@ static size_t aligned(size_t size)
 static const void *config_of(const void *config)
 {
     return (const char *)config + aligned(sizeof(struct config));
-}
-
-static const struct tw_custom *custom_of(const struct tw_protocol *protocol)
-{
-    return protocol->custom;
 }
 
 /* ---- Configuration and packets */
@@ -142,293 +134,198 @@ static void words_of(char *words, const struct tw_custom *custom,
     words[WORDS_ROOM - 1] = 0;
 }
 
-void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
-                     const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
+static const struct tw_member_type rows[] = { TW_SHOWN("text", TEXT, " ") };
 
-    words_of(words, custom_of(protocol), packet);
-    tw_text_add(out, tw_type_name(protocol, packet->type));
-    if (words[0])
-        tw_text_char(out, ' ');
-    tw_text_add(out, words);
+/* What the caller says of it. */
+static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
+                        const void *packet)
+{
+    char *words = protocol->custom->about.text ? tw_put_room(out, 0, WORDS_ROOM) : NULL;
+
+    if (!words)
+        return;
+    words_of(words, protocol->custom, packet);
+    if (!words[0]) {
+        out->count--;
+        out->text_size -= WORDS_ROOM;
+    }
 }
 
-void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
-                    const struct tw_packet *packet)
-{
-    char words[WORDS_ROOM];
-
-    words_of(words, custom_of(protocol), packet);
-    if (words[0])
-        tw_json_text(out, "text", words);
-}
+const struct tw_member_table tw_custom_members = { rows, 1, put_members, NULL };
 
 /* ---- Elements */
 
-static struct tw_element *add(struct tw_emitter *out, uint8_t type, uint64_t index)
+/* What the caller's functions emit from now on belongs to the packet of this index. */
+static void begin_emitting(struct tw_stage *stage, uint64_t index)
 {
-    struct tw_element *element =
-        out->count < EMIT_ROOM ? &out->elements[out->count++] : &out->spare;
+    struct tw_emitter *emitter = &((struct decoder *)stage->decoder)->emitter;
 
-    *element = (struct tw_element){ .type = type, .index = index };
-    return element;
+    emitter->follow = stage->follow;
+    emitter->index = index;
+    emitter->elements = stage->out;
+    emitter->count = 0;
+    emitter->is_over = false;
 }
 
-struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type)
+static void finish_emitting(struct tw_stage *stage)
 {
-    if (out->count < TW_EMIT_MAX)
-        return add(out, (uint8_t)type, out->index);
-    out->is_over = true;
-    out->spare = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
-    return &out->spare;
+    struct tw_emitter *emitter = &((struct decoder *)stage->decoder)->emitter;
+
+    tw_emitter_check_repeats(emitter);
+    stage->out += emitter->count;
+    if (emitter->is_over)
+        tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, emitter->index, 0, 0);
 }
 
-/* What the path ran into. */
-static void emit_error(struct tw_emitter *out)
+static void forget(struct tw_stage *stage)
 {
-    struct tw_element *element;
-
-    if (!out->follow->error)
-        return;
-    element = tw_emit(out, TW_ELEMENT_ERROR);
-    element->error = out->follow->error;
-    element->error_detail = out->follow->error_detail;
-    out->follow->error = TW_ERROR_NONE;
-    tw_follow_lose(out->follow);
-}
-
-void tw_flow_go(struct tw_emitter *out, uint64_t address, enum tw_isa isa)
-{
-    if (!out->follow)
-        return;
-    tw_follow_jump(out->follow, address, (uint8_t)isa);
-    emit_error(out);
-}
-
-void tw_flow_atoms(struct tw_emitter *out, uint32_t taken, unsigned count)
-{
-    if (!out->follow || !count)
-        return;
-    if (count > 32 || TW_EMIT_MAX - out->count < TW_FOLLOW_MOST * count) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_atoms(out->follow, &out->elements[out->count], taken,
-                                            count, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_to(struct tw_emitter *out, uint64_t address)
-{
-    if (!out->follow)
-        return;
-    if (TW_EMIT_MAX - out->count < TW_FOLLOW_MOST) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_to_exception(out->follow, &out->elements[out->count],
-                                                   address, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_context(struct tw_emitter *out, const struct tw_element *context)
-{
-    struct tw_element *element = tw_emit(out, TW_ELEMENT_PE_CONTEXT);
-    const uint64_t index = element->index;
-
-    *element = *context;
-    element->type = TW_ELEMENT_PE_CONTEXT;
-    element->index = index;
-    if (out->follow)
-        tw_follow_context(out->follow, tw_element_view(element).space, element);
-}
-
-void tw_flow_lose(struct tw_emitter *out)
-{
-    if (out->follow)
-        tw_follow_lose(out->follow);
-}
-
-/* False: the batch is full. */
-static bool flush(struct decoder *d, struct tw_output *out)
-{
-    struct tw_emitter *emitter = &d->emitter;
-    struct tw_batch *batch = out->batch;
-    struct tw_marks *marks = &out->marks;
-
-    while (emitter->given < emitter->count) {
-        if (batch->count >= batch->room || (marks->marks && marks->count >= marks->room))
-            return false;
-        if (marks->marks)
-            marks->marks[marks->count++] =
-                (struct tw_mark){ .released = d->released, .first = batch->count };
-        batch->elements[batch->count++] = emitter->elements[emitter->given++];
-    }
-    emitter->count = emitter->given = 0;
-    return true;
-}
-
-static void settle(struct decoder *d)
-{
-    struct tw_held held = { .count = 0 };
-
-    tw_damage_settle(&d->damage, &held);
-    for (unsigned i = 0; i < held.count; i++)
-        *add(&d->emitter, 0, 0) = held.elements[i];
-}
-
-static void forget(struct decoder *d)
-{
+    struct decoder *d = stage->decoder;
     const struct tw_custom_protocol *about = &d->custom->about;
 
     d->is_synced = false;
     if (about->decoder_lost)
         about->decoder_lost(d->state);
-    tw_flow_lose(&d->emitter);
+    if (stage->follow)
+        tw_follow_lose(stage->follow);
 }
 
-static void take(struct decoder *d, const struct tw_packet *packet, const uint8_t *bytes,
+static void take(struct tw_stage *stage, const struct tw_packet *packet, const uint8_t *bytes,
                  bool is_cut)
 {
+    struct decoder *d = stage->decoder;
     const unsigned kind = tw_type_kind(&d->custom->table, packet->type);
 
     if (kind == TW_PACKET_NOT_SYNC) {
-        d->damage.skipped += packet->size;
         if (d->damage.code != TW_ERROR_NONE)
             d->damage.reason = TW_REASON_BAD_PACKET;
         return;
     }
     d->last_index = packet->index;
     if (tw_kind_is_bad(kind)) {
-        settle(d);
-        d->damage =
-            (struct tw_damage){ .code = is_cut ? TW_ERROR_TRUNCATED : TW_ERROR_BAD_SEQUENCE,
-                                .reason = TW_REASON_UNDEFINED,
-                                .index = packet->index,
-                                .skipped = packet->size,
-                                .detail = bytes[0] };
-        forget(d);
+        tw_stage_damage(stage, is_cut ? TW_ERROR_TRUNCATED : TW_ERROR_BAD_SEQUENCE, packet,
+                        bytes[0]);
+        forget(stage);
         return;
     }
-    settle(d);
+    tw_stage_report(stage, packet->offset);
     d->is_synced = true;
-    d->emitter.index = packet->index;
+    begin_emitting(stage, packet->index);
     d->custom->about.decode(d->state, &d->emitter, packet);
-    if (d->emitter.is_over)
-        add(&d->emitter, TW_ELEMENT_ERROR, packet->index)->error = TW_ERROR_UNSUPPORTED;
-    d->emitter.is_over = false;
+    finish_emitting(stage);
 }
 
-/* Up to `limit`, where there may be a gap.  TW_OK: the batch is full. */
-static enum tw_status decode_stretch(struct decoder *d, struct tw_output *out,
-                                     struct tw_input *in, struct tw_position *position,
-                                     size_t limit)
+/* Reads and takes one packet.  False: it is cut. */
+static bool one_packet(struct tw_stage *stage)
 {
-    const bool has_gap = limit < in->size;
+    struct decoder *d = stage->decoder;
     struct tw_packet *packet = d->packet;
+    const uint8_t *const at = stage->at;
+    const size_t size = (size_t)(stage->end - at);
 
-    for (;;) {
-        const uint8_t *at = in->data + in->used;
-        const size_t size = limit - in->used;
-
-        if (!flush(d, out))
-            return TW_OK;
-        if (read_packet(d->reader, packet, at, size, in->is_last || has_gap) != TW_OK)
-            return TW_MORE;
-        packet->offset = in->offset + in->used;
-        packet->index = tw_position_at(position, packet->offset);
-        packet->id = out->batch->id;
-        in->used += packet->size;
-        d->released = tw_position_at(position, in->offset + in->used - 1) + 1;
-        if (has_gap && packet->size == size &&
-            tw_kind_is_bad(tw_type_kind(&d->custom->table, packet->type)))
-            continue; /* a packet that the gap cut is no packet */
-        take(d, packet, at, packet->size == size && in->is_last);
-    }
+    if (read_packet(d->reader, packet, at, size, stage->is_last) != TW_OK)
+        return false;
+    packet->offset = tw_stage_offset(stage, at);
+    packet->index = tw_stage_index(stage, at);
+    packet->id = stage->output->batch->id;
+    stage->at = at + packet->size;
+    d->offset = tw_stage_offset(stage, stage->at);
+    if (stage->has_gap && packet->size == size &&
+        tw_kind_is_bad(tw_type_kind(&d->custom->table, packet->type)))
+        return true; /* a packet that the gap cut is no packet */
+    take(stage, packet, at, packet->size == size && stage->is_last);
+    tw_stage_mark(stage, stage->out, stage->at);
+    return true;
 }
 
-static void lose(struct decoder *d, uint64_t index)
+static bool has_room(const struct tw_stage *stage)
 {
+    return stage->limit - stage->out >= PACKET_MOST;
+}
+
+/* Up to a gap or the end of the input.  False: the batch is full. */
+static bool decode_stretch(struct tw_stage *stage)
+{
+    struct decoder *d = stage->decoder;
+
+    if (!d->has_begun && stage->at < stage->end) {
+        d->has_begun = true;
+        tw_stage_add(stage, TW_ELEMENT_NO_SYNC, tw_stage_index(stage, stage->at))->reason =
+            d->was_reset ? TW_REASON_RESET : TW_REASON_INIT;
+        tw_stage_mark(stage, stage->out, stage->at + 1);
+    }
+    do {
+        if (!has_room(stage))
+            return false;
+    } while (one_packet(stage));
+    return true;
+}
+
+static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
+{
+    struct decoder *d = stage->decoder;
     const bool was_synced = d->is_synced;
 
     reader_lost(d->reader);
-    forget(d);
+    forget(stage);
     if (!was_synced)
         return;
-    settle(d);
-    d->damage = (struct tw_damage){ .code = TW_ERROR_DISCONTINUITY,
-                                    .reason = TW_REASON_RESET,
-                                    .index = index };
+    tw_stage_damage(stage, TW_ERROR_DISCONTINUITY, at, 0);
+    d->damage.reason = TW_REASON_RESET;
 }
 
-static enum tw_status run(struct decoder *d, struct tw_output *out, struct tw_input *in)
+static void begin_stage(struct tw_stage *stage, struct decoder *d, struct tw_follow *follow,
+                        struct tw_output *output)
 {
-    struct tw_position position;
-
-    tw_position_init(&position, in->places, in->place_count);
-    for (;;) {
-        const uint64_t from = in->offset + in->used;
-        const uint64_t gap = in->has_gaps
-                                 ? tw_position_discontinuity(in->places, in->place_count,
-                                                             d->gap == from ? from + 1 : from,
-                                                             in->offset + in->size)
-                                 : UINT64_MAX;
-        const size_t limit = gap == UINT64_MAX ? in->size : (size_t)(gap - in->offset);
-
-        if (!d->has_begun && limit > in->used) {
-            const uint64_t index = tw_position_at(&position, from);
-
-            d->has_begun = true;
-            d->released = index + 1;
-            add(&d->emitter, TW_ELEMENT_NO_SYNC, index)->reason =
-                d->was_reset ? TW_REASON_RESET : TW_REASON_INIT;
-        }
-        if (decode_stretch(d, out, in, &position, limit) == TW_OK)
-            return TW_OK;
-        if (gap == UINT64_MAX)
-            return TW_MORE;
-        in->used = limit;
-        d->gap = gap;
-        lose(d, tw_position_at(&position, gap));
-    }
+    if (!d->custom->about.follows)
+        follow = NULL;
+    tw_stage_begin(stage, d, &d->damage, follow, output);
+    if (follow)
+        tw_follow_enter(follow);
 }
 
-static enum tw_status decode(void *decoder, struct tw_follow *follow, struct tw_output *out,
+static void finish_stage(struct tw_stage *stage)
+{
+    tw_stage_finish(stage);
+    if (stage->follow)
+        tw_follow_leave(stage->follow);
+}
+
+static enum tw_status decode(void *decoder, struct tw_follow *follow, struct tw_output *output,
                              struct tw_input *in)
 {
-    struct decoder *d = decoder;
-    enum tw_status status;
+    struct tw_stage stage;
+    bool is_used_up;
 
-    if (!d->custom->about.follows)
-        return run(d, out, in);
-    d->emitter.follow = follow;
-    tw_follow_enter(follow);
-    status = run(d, out, in);
-    tw_follow_leave(follow);
-    return follow->code->out_of_memory ? TW_E_MEMORY : status;
+    if (output->batch->room < PACKET_MOST)
+        return TW_E_ARGUMENT;
+    begin_stage(&stage, decoder, follow, output);
+    is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);
+    finish_stage(&stage);
+    if (stage.follow && follow->code->out_of_memory)
+        return TW_E_MEMORY;
+    return is_used_up ? TW_MORE : TW_OK;
 }
 
-static enum tw_status end(void *decoder, struct tw_follow *follow, struct tw_output *out)
+static enum tw_status end(void *decoder, struct tw_follow *follow, struct tw_output *output)
 {
     struct decoder *d = decoder;
     const struct tw_custom_protocol *about = &d->custom->about;
+    struct tw_stage stage;
 
-    if (!d->has_ended) {
-        d->has_ended = true;
-        settle(d);
-        d->emitter.index = d->last_index;
-        if (about->follows)
-            tw_follow_enter(follow);
-        if (about->end)
-            about->end(d->state, &d->emitter);
-        if (about->follows)
-            tw_follow_leave(follow);
-        add(&d->emitter, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
-    }
-    return flush(d, out) ? TW_END : TW_OK;
+    if (d->is_ended)
+        return TW_END;
+    if (output->batch->room - output->batch->count < PACKET_MOST)
+        return TW_OK;
+    d->is_ended = true;
+    begin_stage(&stage, d, follow, output);
+    tw_stage_report(&stage, d->offset);
+    begin_emitting(&stage, d->last_index);
+    if (about->end)
+        about->end(d->state, &d->emitter);
+    finish_emitting(&stage);
+    tw_stage_add(&stage, TW_ELEMENT_EO_TRACE, d->last_index)->reason = TW_REASON_END;
+    finish_stage(&stage);
+    return TW_END;
 }
 
 /* As new; `was_reset` is what the first element will tell. */
@@ -441,13 +338,10 @@ static void begin(struct decoder *d, bool was_reset)
     reader_init(d->reader, d->config);
     if (about->decoder_init)
         about->decoder_init(d->state, config_of(d->config));
-    d->emitter.count = d->emitter.given = 0;
-    d->emitter.is_over = false;
     d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
-    d->is_synced = d->has_begun = d->has_ended = false;
+    d->is_synced = d->has_begun = d->is_ended = false;
     d->was_reset = was_reset;
-    d->gap = UINT64_MAX;
-    d->released = d->last_index = 0;
+    d->offset = d->last_index = 0;
 }
 
 static void decoder_init(void *decoder, const void *config)
@@ -482,7 +376,7 @@ static unsigned notes(uint64_t *state, struct tw_index_note *out, const void *re
     if (!custom->about.notes) {
         switch (tw_type_kind(&custom->table, ((const struct tw_packet *)packet)->type)) {
         case TW_PACKET_SYNC:
-            return tw_note(out, TW_INDEX_SYNC, 1);
+            return tw_note(out, TW_INDEX_SYNC, !custom->about.adds_up);
         case TW_PACKET_OVERFLOW:
             return tw_note(out, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
         case TW_PACKET_DISCARD:
@@ -555,6 +449,7 @@ static void fill_table(struct tw_custom *custom)
         .reader_init = reader_init,
         .read = read_packet,
         .reader_lost = reader_lost,
+        .members = &tw_custom_members,
         .type_name = about->type_name,
         .type_kind = about->type_kind,
         .code_config = code_config,

@@ -23,10 +23,6 @@ const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const 
 void tw_custom_prepare(void *config, const struct tw_protocol *protocol);
 void tw_custom_free(struct tw_custom *list, const struct tw_allocator *allocator);
 
-/* The words of a packet. */
-void tw_custom_print(struct tw_text *out, const struct tw_protocol *protocol,
-                     const struct tw_packet *packet);
-void tw_custom_json(struct tw_text *out, const struct tw_protocol *protocol,
-                    const struct tw_packet *packet);
+extern const struct tw_member_table tw_custom_members;
 
 #endif

@@ -79,7 +79,8 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     enum tw_status status;
 
     /* Of an ID that has sent nothing, the end of the trace tells nothing here either. */
-    if (in.size == in.used && !in.has_gaps && (!in.is_last || in.offset + in.size == 0)) {
+    if (in.size == in.used && !in.has_gaps && !branch->is_full &&
+        (!in.is_last || in.offset + in.size == 0)) {
         branch->is_idle = true;
         return TW_OK;
     }
@@ -101,6 +102,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     branch->mark_count = output.marks.count;
     branch->next_mark = 0;
     branch->is_idle = status == TW_MORE;
+    branch->is_full = status == TW_OK;
     count_elements(branch, batch.elements, batch.count);
     return status < 0 ? status : TW_OK;
 }

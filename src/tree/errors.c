@@ -149,10 +149,11 @@ bool tw_error_from_element(struct tw_error *error, const struct tw_element *elem
     case TW_ELEMENT_ERROR:
         error->skipped = element->skipped;
         error->code = element->error;
-        error->severity =
-            element->error == TW_ERROR_OVERFLOW || element->error == TW_ERROR_DISCONTINUITY
-                ? TW_SEVERITY_WARNING
-                : TW_SEVERITY_ERROR;
+        error->severity = element->error == TW_ERROR_OVERFLOW ||
+                                  element->error == TW_ERROR_DISCONTINUITY ||
+                                  element->error == TW_ERROR_UNSYNCED
+                              ? TW_SEVERITY_WARNING
+                              : TW_SEVERITY_ERROR;
         tw_element_message(&text, element);
         return true;
     case TW_ELEMENT_NO_SYNC:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets of all branches, in the order in which they are complete, and their lines. */
+/* Packets of all branches, in the order in which they are complete. */
 #include <string.h>
 
 #include "base/fault.h"
@@ -8,8 +8,6 @@
 #include "tree/custom.h"
 #include "tree/report.h"
 #include "tree/shared.h"
-
-enum { LINE_ROOM = 1024 }; /* of a line, beside the packet's bytes */
 
 static struct tw_packet *packet_of(struct tw_branch *branch)
 {
@@ -207,77 +205,4 @@ enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *
                        "tw_packet_view: set its size to its sizeof");
     hand_out(earliest, &ours);
     return TW_SIZED_GIVE(view, &ours) ? TW_OK : TW_E_ARGUMENT;
-}
-
-const char *tw_packet_type_name(const struct tw_packet_view *view)
-{
-    return tw_type_name(view->about, view->packet->type);
-}
-
-static void json_nibbles(struct tw_text *out, const struct tw_packet_view *view)
-{
-    const struct tw_packet *packet = view->packet;
-    const unsigned first = packet->skip_bits ? 1 : 0;
-    const size_t count = 2 * (size_t)packet->size - first - (packet->spare_bits ? 1 : 0);
-
-    tw_json_u64(out, "nib", 2 * packet->offset + first);
-    tw_json_key(out, "nb");
-    tw_text_char(out, '"');
-    for (size_t i = first; i < count + first; i++)
-        tw_text_char(out, "0123456789abcdef"[view->bytes[i / 2] >> (i % 2 ? 4 : 0) & 15]);
-    tw_text_char(out, '"');
-}
-
-size_t tw_packet_json(char *out, size_t room, const struct tw_packet_view *view)
-{
-    const struct tw_protocol *protocol = view->about;
-    const struct tw_packet *packet = view->packet;
-    const size_t header = protocol->header_size && !view->is_not_sync && !view->is_bad
-                              ? protocol->header_size(packet)
-                              : 0;
-    /* Bytes, and for nibble streams the nibbles too, in two digits each. */
-    const size_t enough = 4 * (size_t)packet->size + LINE_ROOM;
-    struct tw_text text = tw_text_in(out, room);
-
-    if (room < enough)
-        return enough;
-    tw_text_char(&text, '{');
-    tw_json_u64(&text, "i", packet->index);
-    tw_json_u64(&text, "o", packet->offset);
-    tw_json_u64(&text, "id", packet->id);
-    tw_json_text(&text, "t", tw_type_name(protocol, packet->type));
-    tw_json_bytes(&text, "b", view->bytes + header, packet->size - header);
-    if (protocol->flags & TW_PROTOCOL_BITS)
-        json_nibbles(&text, view);
-    if (!view->is_not_sync && protocol->custom)
-        tw_custom_json(&text, protocol, packet);
-    else if (!view->is_not_sync)
-        protocol->json(&text, packet);
-    tw_text_char(&text, '}');
-    return text.size;
-}
-
-size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
-{
-    static const char blanks[] = "                                ";
-    const struct tw_protocol *protocol = view->about;
-    const struct tw_packet *packet = view->packet;
-    const size_t shown = packet->size < 12 ? packet->size : 12;
-    struct tw_text text = tw_text_in(out, room);
-
-    tw_text_hex(&text, packet->index);
-    tw_text_add_size(&text, blanks, text.size < 10 ? 10 - text.size : 1);
-    tw_text_hex(&text, packet->id);
-    tw_text_char(&text, ' ');
-    tw_text_hex_bytes(&text, view->bytes, shown);
-    if (shown < packet->size)
-        tw_text_format(&text, "... (%u bytes)", (unsigned)packet->size);
-    tw_text_add_size(&text, blanks, text.size < 40 ? 40 - text.size : 1);
-    if (view->is_not_sync)
-        tw_text_add(&text, tw_type_name(protocol, packet->type));
-    else if (protocol->custom)
-        tw_custom_print(&text, protocol, packet);
-    else
-        protocol->print(&text, packet);
-    return text.size;
 }

@@ -50,12 +50,7 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
 
     if (!tree->config.errors || !view->is_bad)
         return;
-    if (branch->protocol->custom)
-        tw_custom_print(&text, branch->protocol, view->packet);
-    else
-        branch->protocol->print(&text, view->packet);
-    if (!text.size)
-        tw_text_add(&text, tw_type_name(branch->protocol, view->packet->type));
+    tw_protocol_print(&text, branch->protocol, view->packet);
     add(tree, &error);
 }
 

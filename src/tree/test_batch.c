@@ -76,9 +76,9 @@ static void print(char *line, const struct pair *pair, const void *packet)
 {
     struct tw_text text = tw_text_in(line, LINE);
 
-    pair->protocol->print(&text, packet);
+    tw_protocol_print(&text, pair->protocol, packet);
     tw_text_char(&text, ' ');
-    pair->protocol->json(&text, packet);
+    tw_protocol_json(&text, pair->protocol, packet);
 }
 
 static void compare(const struct pair *pair, const void *packet)

@@ -2,8 +2,10 @@
 /* Tests of packets as a tree lists them: their kinds, and what is counted of them. */
 #include "check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include <trackway/members.h>
 #include <trackway/trackway.h>
 
 #include "protocol.h"
@@ -118,6 +120,120 @@ static void reports_follow_the_kinds(void **state)
     tw_errors_free(errors);
 }
 
+/* Every row of every table is what its sizes say; a key is for JSON and CSV, words are for text. */
+static void check_row(const struct tw_member_type *row)
+{
+    check_case("%s, %s", row->key, row->words);
+    CHECK_EQ(row->key_size, strlen(row->key));
+    CHECK_EQ(row->words_size, strlen(row->words));
+    CHECK(row->key_size < sizeof row->key && row->words_size < sizeof row->words);
+    CHECK_EQ((row->in & TW_MEMBER_LISTED) != 0, row->key_size > 0);
+    CHECK(row->in == TW_MEMBER_LISTED || (row->in & TW_MEMBER_TOLD));
+    CHECK(row->kind <= TW_MEMBER_NIBBLES);
+}
+
+static bool has_key(const struct tw_member_type *(*row_of)(size_t number), const char *key)
+{
+    for (size_t i = 0; row_of(i); i++)
+        if (strcmp(row_of(i)->key, key) == 0)
+            return true;
+    return false;
+}
+
+static void tables_of_members_are_whole(void **state)
+{
+    static const char *const packet_keys[] = {
+        "i", "b", "nb", "addr", "operand_value", "dloss", "text", "tstamp", "in", "src"
+    };
+    static const char *const element_keys[] = { "i", "st", "unknown", "operand", "be", "k" };
+    size_t count = 0;
+
+    (void)state;
+    for (; tw_packet_member_type(count); count++)
+        check_row(tw_packet_member_type(count));
+    CHECK(count > 200);
+    CHECK(tw_packet_member_type(count + 1) == NULL);
+    for (size_t i = 0; i < LENGTH(packet_keys); i++) {
+        CHECK_CASE(packet_keys[i]);
+        CHECK(has_key(tw_packet_member_type, packet_keys[i]));
+    }
+    for (count = 0; tw_element_member_type(count); count++)
+        check_row(tw_element_member_type(count));
+    for (size_t i = 0; i < LENGTH(element_keys); i++) {
+        CHECK_CASE(element_keys[i]);
+        CHECK(has_key(tw_element_member_type, element_keys[i]));
+    }
+}
+
+/* Members of a packet for a caller of the library, with any room. */
+static void members_are_values(void **state)
+{
+    struct tw_tree *tree = ptm_tree(true, NULL);
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_member items[TW_MEMBERS_ENOUGH];
+    char texts[TW_MEMBERS_TEXT_ENOUGH];
+
+    (void)state;
+    while (tw_tree_next_packet(tree, &view) == TW_OK && view.kind != TW_PACKET_INFO) {
+    }
+    for (size_t room = 1; room <= LENGTH(items); room++) {
+        struct tw_members list = { .items = items,
+                                   .room = room,
+                                   .texts = texts,
+                                   .text_room = sizeof texts,
+                                   .wanted = TW_MEMBER_LISTED };
+
+        tw_packet_members(&list, &view);
+        CHECK(list.count < room);
+        if (room < LENGTH(items))
+            continue;
+        CHECK_TEXT(items[0].type->key, "i");
+        CHECK_EQ(items[0].number, 7);
+        CHECK_TEXT(items[3].type->key, "t");
+        CHECK_TEXT(items[3].text, "ISYNC");
+        CHECK_TEXT(items[4].type->key, "b");
+        CHECK_EQ(items[4].number, view.packet->size);
+        CHECK_TEXT(items[6].type->key, "addr");
+        CHECK_EQ(items[6].type->kind, TW_MEMBER_HEX);
+        CHECK_EQ(items[6].number, 0x1000);
+    }
+    tw_tree_free(tree);
+}
+
+/* So much room as the header says, and no more; less, and nothing is written. */
+static void lines_keep_to_their_room(void **state)
+{
+    struct tw_tree *tree = ptm_tree(true, NULL);
+    struct tw_packet_view view = { .size = sizeof view };
+
+    (void)state;
+    while (tw_tree_next_packet(tree, &view) == TW_OK) {
+        const size_t enough = 1024 + 2 * (size_t)view.packet->size;
+        char *line = malloc(enough), large[8192], text[8192];
+        size_t size;
+
+        CHECK(line != NULL);
+        size = tw_packet_json(line, enough, &view);
+        CHECK_EQ(size, strlen(line));
+        CHECK_EQ(line[size - 1], '}');
+        CHECK_EQ(tw_packet_json(large, sizeof large, &view), size);
+        CHECK_TEXT(large, line);
+        memset(line, 'x', enough);
+        CHECK_EQ(tw_packet_json(line, enough - 1, &view), enough);
+        CHECK_EQ(line[0], 'x');
+        size = tw_packet_text(line, 1024, &view);
+        CHECK_EQ(size, strlen(line));
+        CHECK_EQ(tw_packet_text(text, sizeof text, &view), size);
+        CHECK_TEXT(text, line);
+        for (size_t room = 1; room < 60; room++) {
+            CHECK(tw_packet_text(text, room, &view) < room);
+            CHECK(strncmp(text, line, strlen(text)) == 0);
+        }
+        free(line);
+    }
+    tw_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +241,9 @@ int main(void)
         cmocka_unit_test(every_kind_has_a_name_of_its_own),
         cmocka_unit_test(counts_follow_the_kinds),
         cmocka_unit_test(reports_follow_the_kinds),
+        cmocka_unit_test(tables_of_members_are_whole),
+        cmocka_unit_test(members_are_values),
+        cmocka_unit_test(lines_keep_to_their_room),
     };
 
     return cmocka_run_group_tests_name("packets of a tree", tests, NULL, NULL);

@@ -270,7 +270,7 @@ static void reset_branch(struct tw_branch *branch)
     branch->used = branch->read_used = branch->count = branch->given = 0;
     branch->mark_count = branch->next_mark = 0;
     branch->stream.size = 0;
-    branch->is_idle = branch->is_read_idle = branch->is_ended = false;
+    branch->is_idle = branch->is_full = branch->is_read_idle = branch->is_ended = false;
     branch->has_packet = branch->has_run = false;
     branch->handled_gap = 0;
     if (branch->tally)

@@ -186,7 +186,7 @@ enum tw_status tw_tree_return(struct tw_tree *tree)
     copy_stats(&branch->stats, &mark->stats, tree->config.counts_elements);
     branch->used = branch->count = branch->given = 0;
     branch->mark_count = branch->next_mark = 0;
-    branch->is_ended = false;
+    branch->is_full = branch->is_ended = false;
     tree->size = 0;
     tree->offset = mark->done;
     tree->place = mark->place;

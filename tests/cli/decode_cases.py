@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from harness import case, corpus, equal
+from harness import ROOT, case, corpus, equal
 
 # At 0x4000: nop; cbz x0, 0x400c; nop; b 0x4000.
 CODE = b"".join(word.to_bytes(4, "little") for word in
@@ -254,3 +254,26 @@ def columns_hold_every_member_of_the_corpus(tool):
             for line in text.splitlines()[::7]:
                 missing = set(json.loads(line)) - names
                 assert not missing, f"{name}: {missing}"
+
+
+@case
+def a_source_that_names_two_buffers_is_decoded_in_both(tool):
+    folder = ROOT / "tests" / "captures" / "demo"
+    for path in folder.iterdir():
+        tool.write(f"snap/{path.name}", path.read_bytes())
+    tool.write("snap/second.bin", (folder / "ETB_0.bin").read_bytes())
+    ini = (folder / "trace.ini").read_text()
+    tool.write("snap/trace.ini", ini.replace("buffers=buffer0", "buffers=buffer0,buffer1").replace(
+        "[source_buffers]", "[buffer1]\nname=ETB_1\nfile=second.bin\nformat=coresight\n\n"
+        "[source_buffers]").replace("=ETB_0\n", "=ETB_0,ETB_1\n", 2).replace(
+            "name=ETB_0,ETB_1", "name=ETB_0"))
+    done = tool.run("decode", "snap", "--format", "jsonl", status=None)
+    assert "holds no source" not in done.err, done.err
+    found = rows(done)
+    first = [dict(row, buf="") for row in found if row["buf"] == "ETB_0"]
+    second = [dict(row, buf="") for row in found if row["buf"] == "ETB_1"]
+    assert first, found[:2]
+    equal(second, first)
+    for command in ("stats", "packets"):
+        told = rows(tool.run(command, "snap", "--format", "jsonl", status=None))
+        equal({row["buf"] for row in told}, {"ETB_0", "ETB_1"})

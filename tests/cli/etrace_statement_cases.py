@@ -220,3 +220,117 @@ def padding_of_zeros_is_read(tool):
                     "--format", "jsonl")
     last = json.loads(done.out.splitlines()[-1])
     equal((last["t"], last["branches"], last["branch_map"]), ("f1", 0, "0x55555554"))
+
+
+def trace(tool, packets, name="h.bin"):
+    """Payloads in the reference flow's encapsulation."""
+    tool.write(name, b"".join(bytes([0x40 | len(payload)]) + payload for payload in packets))
+    return name
+
+
+def sync(address, context_bits=8):
+    """Format 3, subformat 0, privilege 3 of two bits, no time."""
+    value = 3 | 1 << 4 | 3 << 5 | address >> 1 << 7 + context_bits
+    return value.to_bytes(10, "little").rstrip(b"\0") + b"\0"
+
+
+SUPPORT, JUMP, BRANCHES = b"\x1f", b"\x0a", b"\x01\x80"
+
+
+def decode(tool, packets, *more, status=0, **keys):
+    code = Code()
+    code.add(NOP, jalr(0, 10))
+    return tool.run("decode", trace(tool, packets), "--protocol", "etrace", "--config", config(**keys), "--image",
+                    code.write(tool), *more, status=status)
+
+
+# @clause 002 11/2
+@case
+def packets_before_the_first_synchronization_are_said(tool):
+    done = decode(tool, [SUPPORT, JUMP, JUMP])
+    assert "packets before the first synchronization; skipped 4 bytes" in done.err, done.err
+    done = decode(tool, [SUPPORT, JUMP, JUMP, sync(BASE)], "--format", "pcs")
+    assert "packets before the first synchronization; skipped 4 bytes" in done.err, done.err
+    equal(pcs(done), [BASE])
+
+
+# @clause 002 11/9
+@case
+def an_unexpected_uninferable_jump_is_said_where_it_is(tool):
+    done = decode(tool, [SUPPORT, sync(BASE), BRANCHES], "--errors", "--format", "jsonl", status=1)
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    equal([row["st"] for row in rows if row["t"] == "INSTR_RANGE"], [f"{BASE:#x}"])
+    error = next(row for row in rows if row["t"] == "ERROR")
+    equal((error["i"], error["code"]), (2 + 1 + len(sync(BASE)), "image-mismatch"))
+    assert f"{BASE + 4:#x}" in error["msg"], error
+
+
+# @clause 002 table6.4/2
+@case
+def an_encoder_mode_that_is_not_branch_trace_is_said(tool):
+    # Bit 5 is encoder_mode.
+    done = decode(tool, [SUPPORT, sync(BASE), b"\x3f\0", sync(BASE), BRANCHES, SUPPORT + b"\0", sync(BASE)],
+                  "--errors", "--format", "jsonl", status=1)
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    errors = [row for row in rows if row["t"] == "ERROR"]
+    equal([row["code"] for row in errors], ["encoder-mode"])
+    assert "encoder mode 1 is not branch trace" in errors[0]["msg"], errors
+    equal(sum(row["n"] for row in rows if row["t"] == "INSTR_RANGE"), 2)
+
+
+# @clause 002 6.1/1
+@case
+def a_packets_line_names_its_type(tool):
+    done = tool.run("packets", trace(tool, [SUPPORT, sync(BASE), JUMP]), "--protocol", "etrace", "--config", config())
+    words = [line.split() for line in done.out.splitlines()]
+    equal([line[3] for line in words], ["f3s3", "f3s0", "f2"])
+
+
+# @clause 002 6/2
+@case
+def a_bad_payload_loses_its_packet_alone(tool):
+    # Longer than its fields, and the surplus is no padding; often, and with idle bytes between.
+    bad = sync(BASE) + b"\x55\x55\x55\x55"
+    packets = [SUPPORT]
+    for number in range(60):
+        packets += [sync(BASE), bad] if number % 5 == 0 else [sync(BASE)]
+    for idle in b"", b"\0\0":
+        data = b"".join(bytes([0x40 | len(payload)]) + payload + idle for payload in packets)
+        tool.write("h.bin", data)
+        done = tool.run("packets", "h.bin", "--protocol", "etrace", "--config", config(), "--format", "jsonl", status=1)
+        types = [json.loads(line)["t"] for line in done.out.splitlines()]
+        equal((types.count("f3s0"), types.count("bad"), types.count("not_sync")), (60, 12, 0), idle)
+        code = Code()
+        code.add(NOP, jalr(0, 10))
+        done = tool.run("decode", "h.bin", "--protocol", "etrace", "--config", config(), "--image", code.write(tool),
+                        "--format", "jsonl", "--errors", status=1)
+        errors = [json.loads(line) for line in done.out.splitlines() if '"ERROR"' in line]
+        equal((len(errors), {row["skipped"] for row in errors}), (12, {1 + len(bad) + len(idle)}))
+
+
+# @clause 002 7.1.2/1
+@case
+def accesses_of_sixteen_bytes(tool):
+    log = ("dretire,dtype,daddr,dsize,data\n1,0,1000,4,112233445566778899aabbccddeeff00\n1,1,1010,4,1\n"
+           "1,1,1020,2,5\n")
+    for more in {}, {"no_address": 1}:
+        encode(tool, log, **dict(DATA, data_width_p=128, format_bits=2, **more))
+        rows = accesses(tool)
+        equal([row[2:] for row in rows], [("4", "112233445566778899aabbccddeeff00"), ("4", "1"), ("2", "5")], more)
+
+
+# @clause 002 7.1.3/1
+@case
+def what_is_told_as_a_difference_from_what_was_lost_is_not_known(tool):
+    log = "dretire,dtype,daddr,dsize,data\n" + "".join(f"1,1,{0x1000 + 8 * k:x},3,{k:x}\n" for k in range(40))
+    encode(tool, log, "DataCompress=2", **DATA)
+    path = tool.folder / "snap" / "trace.bin"
+    data = path.read_bytes()
+    first = 1 + (data[0] & 31)  # the support packet, then the first access, which is in full
+    size = 1 + (data[first] & 31)
+    path.write_bytes(data[:first] + bytes([0x61]) + b"\x0c" + data[first + size:])
+    done = tool.run("decode", "snap", "--format", "jsonl", status=1)
+    rows = [json.loads(line) for line in done.out.splitlines() if '"DATA_' in line]
+    assert rows and not any("addr" in row for row in rows), rows[:3]
+    equal([row["value"] for row in rows if "value" in row],
+          [f"{k + 1:#x}" for k, row in enumerate(row for row in rows if row["t"] == "DATA_VALUE") if "value" in row])

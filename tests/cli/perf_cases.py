@@ -325,3 +325,98 @@ def perf_formats_want_perf_data(tool):
     tool.write("perf.data", made_here())
     assert "--brstack" in tool.run("branches", "perf.data", "--brstack", "0", status=2).err
     assert "--period" in tool.run("branches", "perf.data", "--period", "0", status=2).err
+
+
+def selected(tool, *words):
+    path, root = perf("p10")
+    done = tool.run("decode", path, "--sysroot", root, "--format", "jsonl", "--quiet", *words,
+                    status=None)
+    return done.out.splitlines()
+
+
+@case
+def selecting_a_part_changes_nothing_of_what_is_said(tool):
+    everything = selected(tool)
+    rows = [json.loads(line) for line in everything]
+    middle = rows[len(rows) // 2]["i"]
+
+    def where(test):
+        return [line for line, row in zip(everything, rows) if test(row)]
+
+    def overlaps(row, first, end):
+        at = row.get("st") or (row["t"] == "ADDR_NACC" and row["addr"])
+        return at and int(at, 16) < end and int(row.get("en", at), 16) > first
+
+    assert any(row["tid"] == 3001 for row in rows) and any(row["tid"] == 3002 for row in rows)
+    for words, want in [
+            (["--from", middle, "--to", middle + 3000],
+             where(lambda row: middle <= row["i"] < middle + 3000)),
+            (["--tid", "3001"], where(lambda row: row["tid"] == 3001)),
+            (["--pid", "3002", "--cpu", "1"],
+             where(lambda row: row["pid"] == 3002 and row["cpu"] == 1)),
+            (["--comm", "alpha"], where(lambda row: row["comm"] == "alpha")),
+            (["--cpu", "0,7"], where(lambda row: row["cpu"] == 0)),
+            (["--range", "0x400240-0x400244"],
+             where(lambda row: overlaps(row, 0x400240, 0x400244)))]:
+        assert want, words
+        equal(selected(tool, *words), want, words)
+    first = next(i for i, row in enumerate(rows) if row["i"] == middle)
+    buffer = rows[first]["buf"]
+    want = [line for line, row in zip(everything[first:], rows[first:])
+            if row["buf"] != buffer or row["i"] >= middle]
+    equal(selected(tool, "--at", f"+{middle}"), want)
+    equal(selected(tool, "--at", f"+{middle}", "--count", "5"), want[:5])
+
+
+@case
+def functions_of_perf_data_are_known_by_name(tool):
+    everything = [json.loads(line) for line in selected(tool)]
+    rows = [json.loads(line) for line in selected(tool, "--function", "fib")]
+    assert rows and {row["dso"] for row in rows} <= {"/usr/bin/walk_a", "/usr/bin/walk_b"}, rows[:2]
+    wanted = [row for row in everything if row in rows]
+    equal(len(wanted), len([row for row in everything if row.get("dso") and row in rows]))
+    assert len(rows) < len([row for row in everything if row["t"] == "INSTR_RANGE"])
+    path, root = perf("p10")
+    done = tool.run("decode", path, "--sysroot", root, "--function", "nosuch", status=3)
+    assert 'no function is named "nosuch"' in done.err, done.err
+
+
+@case
+def filters_of_runs_join_nothing(tool):
+    path, root = perf("p10")
+
+    def runs(*words):
+        done = tool.run("decode", path, "--sysroot", root, "--format", "runs", "--quiet", *words,
+                        status=None)
+        return done.out.splitlines()[1:]
+
+    everything = runs()
+    for words, column, value in [(["--tid", "3001"], 1, "3001"), (["--cpu", "1"], 0, "1")]:
+        equal(runs(*words), [line for line in everything if line.split()[column] == value])
+
+
+@case
+def windows_count_time_and_instructions(tool):
+    everything = selected(tool, "--id", "0x10")
+    rows = [json.loads(line) for line in everything]
+    counted, want = 0, []
+    for line, row in zip(everything, rows):
+        count = row.get("n", 0) if row["t"] == "INSTR_RANGE" else 0
+        if counted < 1500 and (counted + count > 1000 if count else counted >= 1000):
+            want.append(line)
+        counted += count
+    equal(selected(tool, "--id", "0x10", "--from", "n:1000", "--to", "n:1500"), want)
+    times = [int(row["ts"], 16) for row in rows if row["t"] == "TIMESTAMP"]
+    low, high = times[len(times) // 3], times[len(times) // 2]
+    got = [json.loads(line) for line in
+           selected(tool, "--id", "0x10", "--from", f"t:{low}", "--to", f"t:{high}")]
+    stamps = [int(row["ts"], 16) for row in got if row["t"] == "TIMESTAMP"]
+    assert low in stamps and high not in stamps and len(got) < len(rows), stamps
+    equal(stamps, [time for i, time in enumerate(times)
+                   if time < high and (i + 1 == len(times) or times[i + 1] >= low)])
+    done = tool.run("decode", perf("p10")[0], "--from", "1s", status=2)
+    assert "want --clock" in done.err, done.err
+    done = tool.run("packets", perf("p10")[0], "--from", "t:5", status=2)
+    assert "offsets" in done.err, done.err
+    done = tool.run("decode", perf("p10")[0], "--tid", "x", status=2)
+    assert "is no number" in done.err, done.err

@@ -71,10 +71,14 @@ def unknown_option_gets_a_suggestion(tool):
 @case
 def bad_values_say_what_to_do(tool):
     for words, said in [
-            (["frames", "x", "--from", "x1"], '--from: "x1" is no number; write 4096, 0x1000'),
-            (["frames", "x", "--from", "0x"], "is no number"),
-            (["frames", "x", "--from", "18446744073709551616"], "is no number"),
-            (["frames", "x", "--to"], "--to wants a value: --to OFFSET"),
+            (["frames", "x", "--from", "x1"], '--from: "x1" is no place; give an offset'),
+            (["frames", "x", "--from", "0x"], "is no place"),
+            (["frames", "x", "--wrapped-at", "x1"],
+             '--wrapped-at: "x1" is no number; write 4096, 0x1000'),
+            (["frames", "x", "--from", "t:5"], "--from and --to want offsets"),
+            (["decode", "x", "--tid", "5,y"], '--tid: "y" is no number'),
+            (["frames", "x", "--from", "18446744073709551616"], "is no place"),
+            (["frames", "x", "--to"], "--to wants a value: --to PLACE"),
             (["frames", "x", "--all=1"], "--all takes no value"),
             (["frames", "x", "--id", "0x80"], '"0x80" is no trace ID; give numbers from 0'),
             (["frames", "x", "--id", "1,,2"], '"" is no trace ID'),

@@ -8,24 +8,28 @@ from harness import Skip, add_case, corpus
 
 SCRIPT = [["script"], ["script", "--no-itrace"], ["script", "--itrace=b"], ["script", "--itrace=i10il16"],
           ["script", "--itrace=i1000i"], ["script", "--itrace=le"], ["script", "-F", "+insn"]]
-FORMS = SCRIPT
+REPORT = [["report", "--stdio"], ["report", "-D"], ["annotate", "--stdio"]]
+INJECT = [["inject", "--itrace=i100il"]]
+FORMS = SCRIPT + REPORT + INJECT
 
 # What the plain run looks at: a capture of each kind of decoder, with one form each.
 USUAL = {
     "p01-uname-perthread-etmv4-v1.perf.data": [["script", "--itrace=i10il16"]],
     "p10-walk-percpu-etmv4-v1.perf.data": [["script"]],
-    "p12-walk-percpu-ete-raw-vmid-v1.perf.data": [["script", "--itrace=b"]],
+    "p12-walk-percpu-ete-raw-vmid-v1.perf.data": [["script", "--itrace=b"], ["report", "-D"]],
 }
 
 
 def run(words, library, folder):
-    """What perf prints, to both streams."""
+    """What perf prints, to both streams, and what it writes."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKWAY_")}
     environment.update(HOME=str(folder), PERF_BUILDID_DIR=str(folder / "buildid"), PAGER="cat", LC_ALL="C")
     environment["LD_LIBRARY_PATH"] = str(library.parent) if library else ""
+    written = folder / "injected"
+    written.unlink(missing_ok=True)
     done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                           check=False, timeout=600)
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, done.stdout, done.stderr, written.read_bytes() if written.exists() else b""
 
 
 def uses(library, folder):
@@ -50,10 +54,13 @@ def check(path, form):
         if not uses(tool.library, tool.folder):
             raise Skip("perf without OpenCSD")
         words = ["perf", *form, "-i", str(path)]
-        words.append(f"--symfs={path.parent / 'root'}")
+        if form[0] == "inject":
+            words += ["-o", "injected"]
+        else:
+            words.append(f"--symfs={path.parent / 'root'}")
         want = run(words, None, tool.folder)
         got = run(words, tool.library, tool.folder)
-        for what, a, b in zip(("status", "output", "messages"), want, got):
+        for what, a, b in zip(("status", "output", "messages", "file"), want, got):
             assert a == b, f"{' '.join(words)}: {what}: " + (
                 first_difference(a, b) if isinstance(a, bytes) else f"{b}, not {a}")
     return compare

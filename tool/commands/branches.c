@@ -5,10 +5,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands/commands.h"
-#include "commands/synth.h"
+#include <trackway/autofdo.h>
+#include <trackway/samples.h>
 
-enum { LINE_ROOM = 128, HEAD_ROOM = 160, DEFAULT_STACK = 16, DEFAULT_PERIOD = 1000 };
+#include "commands/commands.h"
+
+enum {
+    LINE_ROOM = 128,
+    HEAD_ROOM = 160,
+    DEFAULT_STACK = 16,
+    DEFAULT_PERIOD = 1000,
+    STACK_MAX = 1024
+};
 
 struct printer {
     struct output *out;
@@ -20,30 +28,6 @@ struct printer {
     size_t head_size;
     char head[HEAD_ROOM];
 };
-
-static const struct {
-    unsigned flags;
-    const char *name;
-} names[] = {
-    { IP_BRANCH | IP_CALL, "call" },
-    { IP_BRANCH | IP_RETURN, "return" },
-    { IP_BRANCH | IP_CONDITIONAL, "jcc" },
-    { IP_BRANCH, "jmp" },
-    { IP_BRANCH | IP_CALL | IP_INTERRUPT, "int" },
-    { IP_BRANCH | IP_RETURN | IP_INTERRUPT, "iret" },
-    { IP_BRANCH | IP_CALL | IP_SYSCALLRET, "syscall" },
-    { IP_BRANCH | IP_RETURN | IP_SYSCALLRET, "sysret" },
-    { IP_BRANCH | IP_ASYNC, "async" },
-    { IP_BRANCH | IP_CALL | IP_ASYNC | IP_INTERRUPT, "hw int" },
-};
-
-static const char *name_of(unsigned flags)
-{
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].flags == flags)
-            return names[i].name;
-    return "";
-}
 
 static char *put_text(char *at, const char *text)
 {
@@ -66,14 +50,14 @@ static char *put_hex(char *at, uint64_t value)
 
 static char *put_flags(const struct printer *printer, char *at, unsigned flags)
 {
-    const unsigned edge = flags & (IP_TRACE_BEGIN | IP_TRACE_END);
-    const unsigned rest = flags & ~(unsigned)(IP_TRACE_BEGIN | IP_TRACE_END);
+    const unsigned edge = flags & (TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
+    const unsigned rest = flags & ~(unsigned)(TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
 
     if (edge)
-        at = put_text(at, edge & IP_TRACE_BEGIN ? "tr strt " : "tr end ");
+        at = put_text(at, edge & TW_SAMPLE_TRACE_BEGIN ? "tr strt " : "tr end ");
     /* To older versions beginning and end were names of their own. */
-    if (!(edge && rest == IP_BRANCH && printer->is_old)) {
-        const char *name = name_of(rest);
+    if (!(edge && rest == TW_SAMPLE_BRANCH && printer->is_old)) {
+        const char *name = tw_sample_flags_name(rest);
 
         if (*name) {
             at = put_text(at, name);
@@ -84,27 +68,27 @@ static char *put_flags(const struct printer *printer, char *at, unsigned flags)
 }
 
 /* "comm pid/tid [cpu] ": nearly always that of the line before. */
-static char *put_head(struct printer *printer, char *at, const struct sample *sample)
+static char *put_head(struct printer *printer, char *at, const struct tw_sample *sample)
 {
     if (sample->comm != printer->comm || sample->tid != printer->tid ||
-        sample->pid != printer->pid || sample->lane->cpu != printer->cpu) {
+        sample->pid != printer->pid || sample->cpu != printer->cpu) {
         const int size =
             snprintf(printer->head, sizeof printer->head,
                      "%.100s %" PRId32 "/%" PRId32 " [%03" PRIu32 "] ", sample->comm,
-                     (int32_t)sample->pid, (int32_t)sample->tid, sample->lane->cpu);
+                     (int32_t)sample->pid, (int32_t)sample->tid, sample->cpu);
 
         printer->head_size = size < 0 ? 0 : (size_t)size;
         printer->comm = sample->comm;
         printer->pid = sample->pid;
         printer->tid = sample->tid;
-        printer->cpu = sample->lane->cpu;
+        printer->cpu = sample->cpu;
     }
     for (size_t i = 0; i < printer->head_size; i++)
         at[i] = printer->head[i];
     return at + printer->head_size;
 }
 
-static void print_branch(struct printer *printer, const struct sample *sample)
+static void print_branch(struct printer *printer, const struct tw_sample *sample)
 {
     char *line = output_room(printer->out, HEAD_ROOM + LINE_ROOM);
     char *at = put_head(printer, line, sample);
@@ -117,7 +101,7 @@ static void print_branch(struct printer *printer, const struct sample *sample)
     output_took(printer->out, (size_t)(at - line));
 }
 
-static void print_instruction(struct printer *printer, const struct sample *sample)
+static void print_instruction(struct printer *printer, const struct tw_sample *sample)
 {
     char *line = output_room(printer->out, HEAD_ROOM + LINE_ROOM);
     char *at = put_head(printer, line, sample);
@@ -127,7 +111,7 @@ static void print_instruction(struct printer *printer, const struct sample *samp
     output_took(printer->out, (size_t)(at - line));
 }
 
-static void print_stack(struct printer *printer, const struct sample *sample)
+static void print_stack(struct printer *printer, const struct tw_sample *sample)
 {
     size_t at = sample->stack_newest;
 
@@ -139,7 +123,7 @@ static void print_stack(struct printer *printer, const struct sample *sample)
     else
         return; /* what reads these has no use for a sample without branches */
     for (size_t i = 0; i < sample->stack_count; i++) {
-        const struct branch *branch = &sample->stack[at];
+        const struct tw_branch_step *branch = &sample->stack[at];
         char *line = output_room(printer->out, LINE_ROOM), *end;
 
         end = put_hex(put_text(line, " 0x"), branch->from);
@@ -151,7 +135,7 @@ static void print_stack(struct printer *printer, const struct sample *sample)
     output_text(printer->out, "\n");
 }
 
-static void report(void *context, const struct sample *sample)
+static void report(void *context, const struct tw_sample *sample)
 {
     struct printer *printer = context;
 
@@ -192,16 +176,40 @@ static void print_mappings(struct output *out, const struct tw_perf *perf)
     }
 }
 
-/* Whether the trace units were told to send timestamps. */
-static bool has_timestamps(const struct session *session)
-{
-    for (size_t i = 0; i < tw_capture_source_count(session->capture); i++) {
-        const struct tw_register *control = tw_capture_source(session->capture, i)->registers;
+/* Every part of a run in time order. */
+typedef enum tw_status take_fn(void *context, const struct tw_part *part);
 
-        if (control->value >> (strcmp(control->name, "ETMCR") == 0 ? 28 : 11) & 1)
-            return true;
+static int take_parts(struct session *session, take_fn *take, void *context)
+{
+    struct tw_part part = { .size = sizeof part };
+    struct session_wish wish;
+    enum tw_status status = TW_END;
+    int done;
+
+    done = session_wish(session, &wish);
+    if (done == DONE) {
+        wish.config.order = TW_ORDER_TIME;
+        wish.config.is_joined = false;
+        done = session_start(session, &wish);
     }
-    return false;
+    session_wish_free(&wish);
+    if (done != DONE)
+        return done;
+    while (!output_is_over(session->out) && (status = session_next(session, &part)) == TW_OK) {
+        for (size_t i = 0; i < part.batch.count; i++)
+            if (part.batch.elements[i].type == TW_ELEMENT_ERROR)
+                session_say_error(session, &part.batch.elements[i], part.batch.id);
+        if (take(context, &part) != TW_OK) {
+            say("out of memory");
+            return NOT_DONE;
+        }
+    }
+    return session_end(session, status);
+}
+
+static enum tw_status take_samples(void *context, const struct tw_part *part)
+{
+    return tw_samples_take(context, part);
 }
 
 int branches_print(struct session *session, enum branches_kind kind)
@@ -211,20 +219,71 @@ int branches_print(struct session *session, enum branches_kind kind)
                                .is_old = options->perf_style &&
                                          strcmp(options->perf_style, "6.1") == 0,
                                .kind = kind };
-    struct synth synth = { .is_old = printer.is_old, .report = report, .context = &printer };
+    struct tw_samples_config config = { .size = sizeof config,
+                                        .is_perf_6_1 = printer.is_old,
+                                        .report = report,
+                                        .context = &printer };
+    struct tw_samples *samples;
+    struct tw_fault fault = { TW_OK, "" };
+    int status;
 
-    /* perf keeps one state for all sources in a ring buffer where it does not look at time. */
-    synth.share = printer.is_old && !has_timestamps(session) ? SHARE_ALWAYS : SHARE_IN_THREADS;
     if (kind == EACH_INSTRUCTION)
-        synth.period = 1;
+        config.period = 1;
     if (kind == STACKS || kind == STACKS_WITH_MAPPINGS) {
-        synth.stack_room =
+        config.stack_room =
             options->brstack.is_given ? (size_t)options->brstack.value : DEFAULT_STACK;
-        synth.period = options->period.is_given ? options->period.value : DEFAULT_PERIOD;
+        config.period = options->period.is_given ? options->period.value : DEFAULT_PERIOD;
     }
     if (kind == STACKS_WITH_MAPPINGS)
         print_mappings(session->out, session->perf);
-    return synth_run(session, &synth);
+    if (tw_samples_new(&samples, session->capture, &config, &fault) != TW_OK) {
+        say("%s", fault.text);
+        return NOT_DONE;
+    }
+    status = take_parts(session, take_samples, samples);
+    tw_samples_free(samples);
+    return status;
+}
+
+static enum tw_status take_autofdo(void *context, const struct tw_part *part)
+{
+    return tw_autofdo_take(context, part);
+}
+
+static bool write_text(void *context, const char *text, size_t size)
+{
+    output_bytes(context, text, size);
+    return !output_is_over(context);
+}
+
+/* AutoFDO's text profile of one program. */
+static int print_autofdo(struct session *session)
+{
+    const char *name = session->options->binary;
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_autofdo *autofdo;
+    size_t file;
+    int status;
+
+    if (tw_autofdo_new(&autofdo, session->capture, NULL, &fault) != TW_OK) {
+        say("%s", fault.text);
+        return NOT_DONE;
+    }
+    status = take_parts(session, take_autofdo, autofdo);
+    file = tw_autofdo_choose(autofdo, name);
+    if (status != DONE && status != DONE_WITH_LOSS) {
+        file = SIZE_MAX;
+    } else if (file == SIZE_MAX) {
+        say("%s: %s%s%s", tw_capture_path(session->capture),
+            name ? "nothing was mapped that is named \"" : "no program executed anything",
+            name ? name : "", name ? "\"" : "");
+        status = NOT_DONE;
+    } else if (tw_autofdo_write(autofdo, file, write_text, session->out) != TW_OK) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
+    tw_autofdo_free(autofdo);
+    return status;
 }
 
 static int print_as_asked(struct session *session)
@@ -232,7 +291,7 @@ static int print_as_asked(struct session *session)
     const struct options *options = session->options;
 
     if (options_format_is(options, "autofdo"))
-        return autofdo_print(session);
+        return print_autofdo(session);
     if (options_format_is(options, "profgen"))
         return branches_print(session, STACKS_WITH_MAPPINGS);
     return branches_print(session, options->brstack.is_given ? STACKS : EACH_BRANCH);
@@ -242,8 +301,8 @@ static bool check(const struct options *options)
 {
     const struct number *stack = &options->brstack, *period = &options->period;
 
-    if (stack->is_given && (stack->value == 0 || stack->value > BRSTACK_MAX))
-        return options_wrong(options, "--brstack wants a number from 1 to %d", BRSTACK_MAX);
+    if (stack->is_given && (stack->value == 0 || stack->value > STACK_MAX))
+        return options_wrong(options, "--brstack wants a number from 1 to %d", STACK_MAX);
     if (period->is_given && period->value == 0)
         return options_wrong(options, "--period wants a number of instructions");
     return true;
@@ -272,9 +331,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER, O_ID,        O_SOURCE,     O_IMAGE,      O_SYSROOT, O_SYMFS,   O_KERNEL,
-    O_VDSO,   O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY,
-    O_OPT,    O_OUTPUT,    O_COLOR,      O_THREADS,    O_QUIET,   O_VERBOSE, O_END,
+    O_BUFFER,    O_ID,         O_SOURCE,     O_SRC,     O_CPU,     O_PID,    O_TID,    O_COMM,
+    O_FROM,      O_TO,         O_CLOCK,      O_IMAGE,   O_SYSROOT, O_SYMFS,  O_KERNEL, O_VDSO,
+    O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY, O_OPT,    O_OUTPUT,
+    O_COLOR,     O_THREADS,    O_QUIET,      O_VERBOSE, O_END,
 };
 
 const struct command command_branches = {

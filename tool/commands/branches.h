@@ -9,7 +9,5 @@ enum branches_kind { EACH_BRANCH, EACH_INSTRUCTION, STACKS, STACKS_WITH_MAPPINGS
 
 /* The exit status; session->out is open. */
 int branches_print(struct session *session, enum branches_kind kind);
-/* AutoFDO's text profile of one program. */
-int autofdo_print(struct session *session);
 
 #endif

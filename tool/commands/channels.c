@@ -7,31 +7,54 @@
 #include "commands/commands.h"
 #include "shared/session.h"
 
-static bool take_buffer(void *context, struct session *session, size_t buffer)
+static bool is_good(enum tw_status status)
 {
-    struct channels *channels = context;
-    struct tw_batch batch = { .size = sizeof batch };
-    enum tw_status status;
+    if (status != TW_OK)
+        say("out of memory");
+    return status == TW_OK;
+}
 
+bool channels_take(struct channels *channels, const struct tw_batch *batch)
+{
+    if (channels->samples && !is_good(tw_pc_samples_take(channels->samples, batch)))
+        return false;
+    return is_good(tw_channels_take(channels->analysis, batch));
+}
+
+bool channels_idle(struct channels *channels)
+{
+    return is_good(tw_channels_idle(channels->analysis));
+}
+
+bool channels_finish(struct channels *channels)
+{
+    return is_good(tw_channels_finish(channels->analysis));
+}
+
+static bool take_part(struct channels *channels, const struct session *session,
+                      const struct tw_part *part)
+{
+    for (size_t i = 0; i < part->batch.count; i++)
+        if (part->batch.elements[i].type == TW_ELEMENT_ERROR)
+            session_say_error(session, &part->batch.elements[i], part->batch.id);
+    if (part->kind == TW_PART_END)
+        return channels_finish(channels);
+    if (part->kind == TW_PART_ELEMENTS)
+        return channels_take(channels, &part->batch);
     channels->is_framed =
-        tw_capture_buffer(session->capture, buffer)->framing != TW_FRAMING_NONE;
-    while ((status = session_next(session, &batch)) == TW_OK) {
-        if (!session_wants_id(session, batch.id))
-            continue;
-        for (size_t i = 0; i < batch.count; i++) {
-            const struct tw_element *element = &batch.elements[i];
+        tw_capture_buffer(session->capture, part->buffer)->framing != TW_FRAMING_NONE;
+    return true;
+}
 
-            if (!session_wants_index(session, element->index))
-                continue;
-            if (element->type == TW_ELEMENT_ERROR)
-                session_say_error(session, element, batch.id);
-            channels_take(channels, element, batch.id);
-        }
-        if (output_is_over(&channels->out))
-            return true;
-    }
-    channels_finish(channels);
-    return status == TW_END;
+static int take_parts(struct channels *channels, struct session *session)
+{
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = TW_END;
+
+    while (!output_is_over(&channels->out) && (status = session_next(session, &part)) == TW_OK)
+        if (!take_part(channels, session, &part))
+            return NOT_DONE;
+    return session_end(session, status);
 }
 
 /* A file that nothing is said about holds what an SWO pin sent. */
@@ -46,6 +69,7 @@ static int run_capture(struct channels *channels, const struct options *options)
 {
     struct options with_itm = *options;
     struct session session = { .options = options };
+    struct session_wish wish;
     int status;
 
     if (!options->protocol && !options->sources.count &&
@@ -54,7 +78,12 @@ static int run_capture(struct channels *channels, const struct options *options)
     status = session_open(&session, &with_itm);
     if (status == DONE) {
         session.out = &channels->out;
-        status = session_run(&session, false, take_buffer, channels);
+        status = session_wish(&session, &wish);
+        if (status == DONE)
+            status = session_start(&session, &wish);
+        session_wish_free(&wish);
+        if (status == DONE)
+            status = take_parts(channels, &session);
     }
     session_close(&session);
     return status;
@@ -72,6 +101,25 @@ static int run_any(struct channels *channels, const struct options *options)
     return run_capture(channels, options);
 }
 
+static bool open_analyses(struct channels *channels)
+{
+    const struct options *options = channels->options;
+    const enum channels_format format = channels->format;
+    const struct tw_channels_config config = {
+        .size = sizeof config,
+        .has_port = options->port.is_given,
+        .port = options->port.value,
+        .with_values = format == CHANNELS_CSV,
+        .on_event = channels_event,
+        .on_line = format == CHANNELS_TEXT || format == CHANNELS_JSON ? channels_line : NULL,
+        .on_bytes = format == CHANNELS_RAW ? channels_bytes : NULL,
+        .context = channels,
+    };
+
+    return is_good(tw_channels_new(&channels->analysis, &config, NULL)) &&
+           samples_open(channels);
+}
+
 static int run(const struct options *options)
 {
     struct channels channels = { .options = options };
@@ -85,32 +133,29 @@ static int run(const struct options *options)
                       : options_format_is(options, "jsonl") ? CHANNELS_JSON
                       : options_format_is(options, "csv")   ? CHANNELS_CSV
                                                             : CHANNELS_TEXT;
-    channels.histogram = histogram_new(options);
-    if (!channels.histogram || !output_open(&channels.out, options->output, options->color))
+    if (!open_analyses(&channels) ||
+        !output_open(&channels.out, options->output, options->color))
         status = NOT_DONE;
     if (status == DONE) {
         status = run_any(&channels, options);
         if (channels.format == CHANNELS_TEXT)
-            histogram_print(channels.histogram, &channels.out);
-        if (channels.has_failed) {
-            say("out of memory");
-            status = NOT_DONE;
-        }
+            samples_print(&channels);
     }
     if (!output_close(&channels.out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
-    histogram_free(channels.histogram);
-    channels_free_items(&channels);
-    channels_free_lines(&channels);
+    tw_channels_free(channels.analysis);
+    tw_pc_samples_free(channels.samples);
+    tw_symbols_free(channels.symbols);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_PORT,          O_RAW,        O_FOLLOW,   O_BUFFER,      O_ID,         O_SOURCE,
-    O_FROM,          O_TO,         O_FRAMING,  O_PROTOCOL,    O_CONFIG,     O_IMAGE,
-    O_SYMBOLS,       O_NO_BARRIER, O_ON_ERROR, O_ASSUME_SYNC, O_WRAPPED_AT, O_STRIP_STOP,
-    O_ALLOW_OUTSIDE, O_CLOCK,      O_OUTPUT,   O_COLOR,       O_THREADS,    O_PROGRESS,
-    O_QUIET,         O_VERBOSE,    O_END,
+    O_PORT,     O_RAW,         O_FOLLOW,     O_BUFFER,     O_ID,
+    O_SOURCE,   O_FROM,        O_TO,         O_FRAMING,    O_PROTOCOL,
+    O_PLUGIN,   O_CONFIG,      O_IMAGE,      O_SYMBOLS,    O_NO_BARRIER,
+    O_ON_ERROR, O_ASSUME_SYNC, O_WRAPPED_AT, O_STRIP_STOP, O_ALLOW_OUTSIDE,
+    O_CLOCK,    O_OUTPUT,      O_COLOR,      O_THREADS,    O_PROGRESS,
+    O_QUIET,    O_VERBOSE,     O_END,
 };
 
 const struct command command_channels = {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of what hardware watched, and lines of what software wrote, as text, JSON or CSV. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "commands/channels.h"
-
-enum { LINE_MOST = 4096 }; /* a longer line is cut */
 
 /* Seconds, where the clock is known. */
 static bool put_seconds(struct channels *channels, const char *before, uint64_t time)
@@ -39,7 +37,7 @@ static void put_csv_text(struct output *out, const char *text)
     output_text(out, "\"");
 }
 
-static void row_csv(struct channels *channels, const struct row *row)
+static void row_csv(struct channels *channels, const struct tw_channel_event *row)
 {
     struct output *out = &channels->out;
 
@@ -67,7 +65,7 @@ static void row_csv(struct channels *channels, const struct row *row)
 }
 
 static void json_head(struct channels *channels, uint64_t index, uint8_t id, const char *type,
-                      struct moment when)
+                      struct tw_channel_time when)
 {
     output_format(&channels->out, "{\"i\":%" PRIu64 ",\"id\":%u,\"t\":\"%s\"", index, id, type);
     if (when.is_known) {
@@ -76,7 +74,7 @@ static void json_head(struct channels *channels, uint64_t index, uint8_t id, con
     }
 }
 
-static void row_json(struct channels *channels, const struct row *row)
+static void row_json(struct channels *channels, const struct tw_channel_event *row)
 {
     struct output *out = &channels->out;
 
@@ -97,88 +95,28 @@ static void row_json(struct channels *channels, const struct row *row)
     output_text(out, "}\n");
 }
 
-void channels_row(struct channels *channels, const struct row *row)
+void channels_event(void *context, const struct tw_channel_event *event)
 {
+    struct channels *channels = context;
+
     if (channels->format == CHANNELS_CSV)
-        row_csv(channels, row);
+        row_csv(channels, event);
     else if (channels->format == CHANNELS_JSON)
-        row_json(channels, row);
-}
-
-struct channel *channels_find(struct channels *channels, uint8_t id, bool is_stm,
-                              uint16_t master, uint16_t number)
-{
-    const struct number *port = &channels->options->port;
-    struct channel *channel;
-
-    if (port->is_given && port->value != number)
-        return NULL;
-    for (size_t i = 0; i < channels->count; i++) {
-        channel = &channels->channels[i];
-        if (channel->id == id && channel->number == number && channel->master == master)
-            return channel;
-    }
-    if (channels->count == channels->room) {
-        const size_t room = channels->room ? 2 * channels->room : 16;
-        struct channel *more = realloc(channels->channels, room * sizeof *more);
-
-        if (!more) {
-            channels->has_failed = true;
-            return NULL;
-        }
-        channels->channels = more;
-        channels->room = room;
-    }
-    channel = &channels->channels[channels->count++];
-    *channel =
-        (struct channel){ .id = id, .is_stm = is_stm, .master = master, .number = number };
-    return channel;
-}
-
-void channels_free_lines(struct channels *channels)
-{
-    for (size_t i = 0; i < channels->count; i++)
-        free(channels->channels[i].line);
-    free(channels->channels);
-}
-
-/* Bytes of the UTF-8 character at `text`; 0: there is none. */
-static size_t character_size(const char *text, size_t left)
-{
-    const unsigned char first = (unsigned char)text[0];
-    const size_t size = first < 0x80   ? 1
-                        : first < 0xc2 ? 0
-                        : first < 0xe0 ? 2
-                        : first < 0xf0 ? 3
-                                       : 4;
-
-    if (size > left || first > 0xf4)
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-    if (size > 2) { /* too long a form, surrogates, beyond the last plane */
-        const unsigned second = (unsigned char)text[1];
-
-        if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-            (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-            return 0;
-    }
-    return size;
+        row_json(channels, event);
 }
 
 /* What is no text is shown as escapes, so that a line stays a line. */
-static void put_printable(struct output *out, const struct channel *channel, bool is_json)
+static void put_printable(struct output *out, const struct tw_channel_line *line, bool is_json)
 {
-    for (size_t i = 0, size; i < channel->size; i += size) {
-        const unsigned char byte = (unsigned char)channel->line[i];
+    for (size_t i = 0, size; i < line->text_size; i += size) {
+        const unsigned char byte = (unsigned char)line->text[i];
 
-        size = character_size(&channel->line[i], channel->size - i);
+        size = tw_utf8_size(&line->text[i], line->text_size - i);
         if (is_json && (byte == '"' || byte == '\\'))
             output_format(out, "\\%c", byte);
         else if (size > 1 || (size == 1 && byte >= 0x20 && byte != 0x7f) ||
                  (byte == '\t' && !is_json))
-            output_bytes(out, &channel->line[i], size);
+            output_bytes(out, &line->text[i], size);
         else
             output_format(out, is_json ? "\\u%04x" : "\\x%02x", byte);
         if (size == 0)
@@ -186,90 +124,53 @@ static void put_printable(struct output *out, const struct channel *channel, boo
     }
 }
 
-static void line_text(struct channels *channels, const struct channel *channel)
+static void line_text(struct channels *channels, const struct tw_channel_line *line)
 {
     struct output *out = &channels->out;
 
-    if (channel->when.is_known) {
-        if (put_seconds(channels, "@", channel->when.time))
+    if (line->when.is_known) {
+        if (put_seconds(channels, "@", line->when.time))
             output_text(out, "s ");
         else
-            output_format(out, "@%" PRIu64 " ", channel->when.time);
+            output_format(out, "@%" PRIu64 " ", line->when.time);
     }
     if (channels->is_framed)
-        output_format(out, "id 0x%02x ", channel->id);
-    if (channel->is_stm)
-        output_format(out, "master 0x%02x channel %u: ", channel->master, channel->number);
+        output_format(out, "id 0x%02x ", line->id);
+    if (line->is_stm)
+        output_format(out, "master 0x%02x channel %u: ", line->master, line->number);
     else
-        output_format(out, "port %u: ", channel->number);
-    put_printable(out, channel, false);
+        output_format(out, "port %u: ", line->number);
+    put_printable(out, line, false);
     output_text(out, "\n");
 }
 
-static void line_json(struct channels *channels, struct channel *channel)
+static void line_json(struct channels *channels, const struct tw_channel_line *line)
 {
     struct output *out = &channels->out;
 
-    json_head(channels, channel->index, channel->id, "TEXT", channel->when);
-    if (channel->is_stm)
-        output_format(out, ",\"master\":%u,\"chan\":%u", channel->master, channel->number);
+    json_head(channels, line->index, line->id, "TEXT", line->when);
+    if (line->is_stm)
+        output_format(out, ",\"master\":%u,\"chan\":%u", line->master, line->number);
     else
-        output_format(out, ",\"port\":%u", channel->number);
+        output_format(out, ",\"port\":%u", line->number);
     output_text(out, ",\"text\":\"");
-    put_printable(out, channel, true);
+    put_printable(out, line, true);
     output_text(out, "\"}\n");
 }
 
-void channels_end_line(struct channels *channels, struct channel *channel)
+void channels_line(void *context, const struct tw_channel_line *line)
 {
-    if (channel->size && channel->line[channel->size - 1] == '\r')
-        channel->size--;
+    struct channels *channels = context;
+
     if (channels->format == CHANNELS_TEXT)
-        line_text(channels, channel);
-    else if (channels->format == CHANNELS_JSON)
-        line_json(channels, channel);
-    channel->size = 0;
-    channel->when = (struct moment){ .is_known = false };
+        line_text(channels, line);
+    else
+        line_json(channels, line);
 }
 
-static void put_byte(struct channels *channels, struct channel *channel, char byte)
+void channels_bytes(void *context, const char *bytes, size_t size)
 {
-    if (byte == '\n' || channel->size == LINE_MOST)
-        channels_end_line(channels, channel);
-    if (byte == '\n')
-        return;
-    if (channel->size == channel->room) {
-        const size_t room = channel->room ? 2 * channel->room : 64;
-        char *more = realloc(channel->line, room);
+    struct channels *channels = context;
 
-        if (!more) {
-            channels->has_failed = true;
-            return;
-        }
-        channel->line = more;
-        channel->room = room;
-    }
-    channel->line[channel->size++] = byte;
-}
-
-void channels_write(struct channels *channels, struct channel *channel, struct moment when,
-                    uint64_t index, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) {
-        const char byte = (char)(value >> (8 * i) & 0xff);
-
-        if (channels->format == CHANNELS_RAW) {
-            output_bytes(&channels->out, &byte, 1);
-            continue;
-        }
-        if (channels->format == CHANNELS_CSV)
-            continue;
-        if (channel->size == 0) {
-            channel->when = when;
-            channel->index = index;
-        } else if (!channel->when.is_known) {
-            channel->when = when;
-        }
-        put_byte(channels, channel, byte);
-    }
+    output_bytes(&channels->out, bytes, size);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <trackway/capture.h>
+#include <trackway/itm.h>
 #include <trackway/tree.h>
 
 #include "commands/channels.h"
@@ -125,11 +126,12 @@ static bool take_all(struct live *live)
     struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
 
-    while ((status = tw_tree_next(live->tree, &batch)) == TW_OK)
-        for (size_t i = 0; i < batch.count; i++) {
+    while ((status = tw_tree_next(live->tree, &batch)) == TW_OK) {
+        for (size_t i = 0; i < batch.count; i++)
             live->has_damage |= batch.elements[i].type == TW_ELEMENT_ERROR;
-            channels_take(live->channels, &batch.elements[i], batch.id);
-        }
+        if (!channels_take(live->channels, &batch))
+            return false;
+    }
     if (status >= 0)
         return true;
     say("%s", tw_tree_fault(live->tree));
@@ -169,16 +171,15 @@ static int run(struct live *live)
             say("%s", tw_tree_fault(live->tree));
             return NOT_DONE;
         }
-        if (!take_all(live))
+        if (!take_all(live) || !channels_idle(channels))
             return NOT_DONE;
-        channels_idle(channels);
         output_flush(&channels->out);
         if (output_is_over(&channels->out))
             return DONE;
     }
-    if (size < 0 || tw_tree_finish(live->tree) != TW_OK || !take_all(live))
+    if (size < 0 || tw_tree_finish(live->tree) != TW_OK || !take_all(live) ||
+        !channels_finish(channels))
         return NOT_DONE;
-    channels_finish(channels);
     return live->has_damage ? DONE_WITH_LOSS : DONE;
 }
 

@@ -6,20 +6,8 @@
 
 #include "commands/channels.h"
 
-struct sample {
-    uint32_t pc; /* or the function's address */
-    uint64_t count;
-};
-
-struct histogram {
-    struct tw_symbols *symbols; /* NULL: no ELF file was given */
-    struct sample *samples;     /* a hash table by PC; count 0: free */
-    size_t used, room;
-    uint64_t total, asleep, prohibited;
-};
-
 /* Every image that is an ELF file, and every file of --symbols. */
-static bool add_files(struct histogram *histogram, const struct list *files, bool is_needed)
+static bool add_files(struct tw_symbols *symbols, const struct list *files, bool is_needed)
 {
     for (size_t i = 0; i < files->count; i++) {
         const char *text = files->items[i];
@@ -38,126 +26,29 @@ static bool add_files(struct histogram *histogram, const struct list *files, boo
         at = strrchr(path, '@');
         if (at && parse_number(&bias, at + 1))
             *at = 0;
-        status = tw_symbols_add_elf(histogram->symbols, path, bias);
+        status = tw_symbols_add_elf(symbols, path, bias);
         free(path);
         if (status != TW_OK && is_needed) {
-            say("%s", tw_symbols_fault(histogram->symbols));
+            say("%s", tw_symbols_fault(symbols));
             return false;
         }
     }
     return true;
 }
 
-struct histogram *histogram_new(const struct options *options)
+bool samples_open(struct channels *channels)
 {
-    struct histogram *histogram = calloc(1, sizeof *histogram);
+    const struct options *options = channels->options;
 
-    if (!histogram) {
-        say("out of memory");
-        return NULL;
-    }
     if (options->images.count + options->symbols.count == 0)
-        return histogram;
-    if (tw_symbols_new(&histogram->symbols, NULL, NULL) != TW_OK ||
-        !add_files(histogram, &options->images, false) ||
-        !add_files(histogram, &options->symbols, true)) {
-        histogram_free(histogram);
-        return NULL;
-    }
-    return histogram;
-}
-
-void histogram_free(struct histogram *histogram)
-{
-    if (!histogram)
-        return;
-    tw_symbols_free(histogram->symbols);
-    free(histogram->samples);
-    free(histogram);
-}
-
-static void count_in(struct sample *samples, size_t room, uint32_t pc, uint64_t count,
-                     size_t *used)
-{
-    size_t at = (size_t)(pc * 2654435761u) & (room - 1);
-
-    while (samples[at].count && samples[at].pc != pc)
-        at = (at + 1) & (room - 1);
-    *used += samples[at].count == 0;
-    samples[at].pc = pc;
-    samples[at].count += count;
-}
-
-static bool grow(struct histogram *histogram)
-{
-    const size_t room = histogram->room ? 2 * histogram->room : 1024;
-    struct sample *samples = calloc(room, sizeof *samples);
-    size_t used = 0;
-
-    if (!samples)
-        return false;
-    for (size_t i = 0; i < histogram->room; i++)
-        if (histogram->samples[i].count)
-            count_in(samples, room, histogram->samples[i].pc, histogram->samples[i].count,
-                     &used);
-    free(histogram->samples);
-    histogram->samples = samples;
-    histogram->room = room;
-    return true;
-}
-
-bool histogram_add(struct histogram *histogram, const struct tw_dwt_meaning *sample)
-{
-    if (!histogram->symbols)
         return true;
-    histogram->total++;
-    histogram->asleep += sample->kind == TW_DWT_ASLEEP;
-    histogram->prohibited += sample->kind == TW_DWT_PROHIBITED;
-    if (sample->kind != TW_DWT_PC_SAMPLE)
-        return true;
-    if (2 * histogram->used >= histogram->room && !grow(histogram))
+    if (tw_pc_samples_new(&channels->samples, NULL, NULL) != TW_OK ||
+        tw_symbols_new(&channels->symbols, NULL, NULL) != TW_OK) {
+        say("out of memory");
         return false;
-    count_in(histogram->samples, histogram->room, sample->value, 1, &histogram->used);
-    return true;
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return (x->pc > y->pc) - (x->pc < y->pc);
-}
-
-static int by_pc(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-
-    return (x->pc > y->pc) - (x->pc < y->pc);
-}
-
-/* One entry for each function, the PC its address; PCs of none stay as they are. */
-static size_t by_function(const struct histogram *histogram, struct sample *out)
-{
-    struct tw_symbol symbol;
-    size_t count = 0, joined = 0;
-
-    for (size_t i = 0; i < histogram->room; i++)
-        if (histogram->samples[i].count)
-            out[count++] = histogram->samples[i];
-    for (size_t i = 0; i < count; i++)
-        if (tw_symbols_find(histogram->symbols, &symbol, out[i].pc))
-            out[i].pc = (uint32_t)symbol.address;
-    qsort(out, count, sizeof *out, by_pc);
-    for (size_t i = 0; i < count; i++) {
-        if (joined && out[joined - 1].pc == out[i].pc)
-            out[joined - 1].count += out[i].count;
-        else
-            out[joined++] = out[i];
     }
-    qsort(out, joined, sizeof *out, by_count);
-    return joined;
+    return add_files(channels->symbols, &options->images, false) &&
+           add_files(channels->symbols, &options->symbols, true);
 }
 
 static void print_share(struct output *out, uint64_t count, uint64_t total, const char *name)
@@ -166,32 +57,32 @@ static void print_share(struct output *out, uint64_t count, uint64_t total, cons
                   count, name);
 }
 
-void histogram_print(const struct histogram *histogram, struct output *out)
+void samples_print(struct channels *channels)
 {
-    struct sample *samples;
+    struct output *out = &channels->out;
+    struct tw_pc_totals totals = { .size = sizeof totals };
+    const struct tw_pc_count *counts;
     size_t count;
 
-    if (histogram->total == 0)
+    if (!channels->samples || !tw_pc_samples_totals(channels->samples, &totals) ||
+        !totals.samples)
         return;
-    samples = calloc(histogram->used + 1, sizeof *samples);
-    if (!samples) {
+    if (tw_pc_samples_counts(channels->samples, &counts, &count, channels->symbols) != TW_OK) {
         say("out of memory");
         return;
     }
-    output_format(out, "%" PRIu64 " PC samples\n", histogram->total);
-    count = by_function(histogram, samples);
+    output_format(out, "%" PRIu64 " PC samples\n", totals.samples);
     for (size_t i = 0; i < count; i++) {
         struct tw_symbol symbol;
         char address[16];
 
-        (void)snprintf(address, sizeof address, "0x%08" PRIx32, samples[i].pc);
-        print_share(out, samples[i].count, histogram->total,
-                    tw_symbols_find(histogram->symbols, &symbol, samples[i].pc) ? symbol.name
-                                                                                : address);
+        (void)snprintf(address, sizeof address, "0x%08" PRIx32, counts[i].pc);
+        print_share(out, counts[i].count, totals.samples,
+                    tw_symbols_find(channels->symbols, &symbol, counts[i].pc) ? symbol.name
+                                                                              : address);
     }
-    if (histogram->asleep)
-        print_share(out, histogram->asleep, histogram->total, "(asleep)");
-    if (histogram->prohibited)
-        print_share(out, histogram->prohibited, histogram->total, "(prohibited)");
-    free(samples);
+    if (totals.asleep)
+        print_share(out, totals.asleep, totals.samples, "(asleep)");
+    if (totals.prohibited)
+        print_share(out, totals.prohibited, totals.samples, "(prohibited)");
 }

@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every sub-command, each in the file of its name. */
+/* Every sub-command, in the order of the help: NAME is `command_NAME` of commands/NAME.c. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
 #include "shared/options.h"
 
-extern const struct command command_info, command_frames, command_packets, command_decode,
-    command_stats, command_pack, command_snapshot, command_channels, command_encode,
-    command_check_sequence, command_sim;
-extern const struct command command_branches, command_calls, command_coverage, command_index;
+/* clang-format off */
+#define EACH_COMMAND(COMMAND) \
+    COMMAND(info)             \
+    COMMAND(frames)           \
+    COMMAND(packets)          \
+    COMMAND(decode)           \
+    COMMAND(branches)         \
+    COMMAND(calls)            \
+    COMMAND(coverage)         \
+    COMMAND(stats)            \
+    COMMAND(channels)         \
+    COMMAND(pack)             \
+    COMMAND(index)            \
+    COMMAND(snapshot)         \
+    COMMAND(encode)           \
+    COMMAND(check_sequence)   \
+    COMMAND(sim)
+/* clang-format on */
+
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+EACH_COMMAND(DECLARE_COMMAND)
 
 #endif

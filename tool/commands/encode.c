@@ -212,7 +212,8 @@ bool encode_write(struct encoding *encoding, const char *folder)
 
 static int encode(struct encoding *encoding)
 {
-    struct tw_log_options options = { .size = sizeof options };
+    struct tw_log_options options = { .size = sizeof options,
+                                      .repeats_most = encoding->options->log_repeats.value };
     const char *path = encoding->options->arguments.items[0];
     struct tw_fault fault = { TW_OK, "" };
     struct tw_log *log = NULL;
@@ -263,8 +264,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_PROTOCOL,    O_ELF,   O_CONFIG, O_PRESET,  O_RANGE, O_UNIT, O_FRAMING,
-    O_DESCRIPTION, O_FORCE, O_OUTPUT, O_VERBOSE, O_HELP,  O_END,
+    O_PROTOCOL, O_ELF,         O_CONFIG, O_PRESET, O_RANGE,   O_UNIT, O_LOG_REPEATS,
+    O_FRAMING,  O_DESCRIPTION, O_FORCE,  O_OUTPUT, O_VERBOSE, O_HELP, O_END,
 };
 
 const struct command command_encode = {

@@ -125,7 +125,8 @@ static bool run(struct encoding *encoding)
     struct riscv *riscv = encoding->unit;
     struct tw_hart_options options = { .size = sizeof options,
                                        .trace = &riscv->config,
-                                       .image = encoding->image };
+                                       .image = encoding->image,
+                                       .repeats_most = encoding->options->log_repeats.value };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_hart *hart = NULL;
     bool is_good = encode_note_log(encoding, path);

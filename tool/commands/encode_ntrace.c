@@ -119,7 +119,8 @@ static bool run(struct encoding *encoding)
     struct ntrace *ntrace = encoding->unit;
     struct tw_hart_options options = { .size = sizeof options,
                                        .ntrace = &ntrace->config,
-                                       .image = encoding->image };
+                                       .image = encoding->image,
+                                       .repeats_most = encoding->options->log_repeats.value };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_hart *hart = NULL;
     bool is_good = encode_note_log(encoding, path);

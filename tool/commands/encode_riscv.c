@@ -43,7 +43,9 @@ char *encode_read_text(struct encoding *encoding, const char *path)
 
 bool encode_note_log(struct encoding *encoding, const char *path)
 {
-    struct tw_log_options options = { .size = sizeof options, .image = encoding->image };
+    struct tw_log_options options = { .size = sizeof options,
+                                      .image = encoding->image,
+                                      .repeats_most = encoding->options->log_repeats.value };
     struct tw_log *log;
     struct tw_step step;
     bool is_good = true;

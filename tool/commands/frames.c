@@ -401,6 +401,8 @@ static int run(const struct options *options)
         say("frames: --split writes to a folder, --output to one file: give one of them");
         return BAD_USAGE;
     }
+    if (!options_want_offsets(options))
+        return BAD_USAGE;
     if (!output_open(&out, options->output, options->color))
         return NOT_DONE;
     status = session_open(&session, options);
@@ -415,9 +417,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_FROM,  O_TO,    O_SOURCE, O_FRAMING, O_PROTOCOL,
-    O_CONFIG,     O_NO_BARRIER, O_ALL,   O_SPLIT, O_OUTPUT, O_COLOR,   O_ALLOW_OUTSIDE,
-    O_WRAPPED_AT, O_STRIP_STOP, O_QUIET, O_END,
+    O_BUFFER,        O_ID,         O_FROM,       O_TO,    O_SOURCE, O_FRAMING, O_PROTOCOL,
+    O_PLUGIN,        O_CONFIG,     O_NO_BARRIER, O_ALL,   O_SPLIT,  O_OUTPUT,  O_COLOR,
+    O_ALLOW_OUTSIDE, O_WRAPPED_AT, O_STRIP_STOP, O_QUIET, O_END,
 };
 
 const struct command command_frames = {

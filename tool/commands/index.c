@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway index: builds, shows and searches the index of a capture. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
 #include "shared/at.h"
-#include "shared/indexes.h"
 #include "shared/interrupt.h"
+#include "shared/session.h"
 
 struct work {
     const struct options *options;
     struct session session;
-    struct indexes indexes;
     struct output out;
     bool is_json;
-    const char *buffer; /* its name, when there are several */
-    struct point point; /* find */
+    const char *buffer;          /* its name, when there are several */
+    struct tw_run_place place;   /* find */
+    const char *path;            /* of the index file */
+    bool has_file;               /* there is one, good or not */
+    bool is_made;                /* it was of no use, and another one was made */
+    struct tw_index **built;     /* by buffer; NULL: none was */
+    const struct tw_index **all; /* by buffer: of the file, made or built */
 };
 
-typedef int verb_fn(struct work *work, const struct subject *subject);
+typedef int verb_fn(struct work *work, uint32_t buffer);
 
 /* ---- build ---- */
 
@@ -31,29 +36,48 @@ static enum tw_index_detail detail_of(const struct options *options)
     return TW_INDEX_FULL;
 }
 
-static int build(struct work *work, const struct subject *subject)
+static int build(struct work *work, uint32_t buffer)
 {
     const struct options *options = work->options;
     const struct tw_index_config config = {
         .size = sizeof config,
         .detail = detail_of(options),
         .block_bytes = options->block.value > UINT32_MAX ? 1 : (uint32_t)options->block.value,
-        .name = tw_capture_buffer(work->session.capture, subject->buffer)->name,
+        .name = tw_capture_buffer(work->session.capture, buffer)->name,
     };
     struct tw_fault fault = { TW_OK, "" };
-    struct tw_index **made = &work->indexes.made[subject->buffer];
+    struct tw_index **made = &work->built[buffer];
+    const struct tw_index_capture *capture;
 
+    if (tw_run_index_capture(work->session.run, &capture, buffer) != TW_OK) {
+        say("%s: %s", tw_capture_path(work->session.capture), tw_run_fault(work->session.run));
+        return NOT_DONE;
+    }
     if (tw_index_build_part(
-            made, &subject->about, &config, options->from.is_given ? options->from.value : 0,
+            made, capture, &config, options->from.is_given ? options->from.value : 0,
             options->to.is_given ? options->to.value : UINT64_MAX, &fault) != TW_OK) {
         say("%s: %s", tw_capture_path(work->session.capture), fault.text);
         return fault.status == TW_E_ARGUMENT ? BAD_USAGE : NOT_DONE;
     }
-    work->indexes.all[subject->buffer] = *made;
+    work->all[buffer] = *made;
     return DONE;
 }
 
 /* ---- show ---- */
+
+/* The index of a buffer with all its entries, made if there is none; NULL: failed, said why. */
+static const struct tw_index *need(struct work *work, uint32_t buffer, bool is_thorough)
+{
+    struct tw_run *run = work->session.run;
+    const struct tw_index *found = tw_run_index(run, buffer, is_thorough);
+    const struct tw_index *index = tw_run_index_need(run, buffer, is_thorough);
+
+    if (!index)
+        say("%s: %s", tw_capture_path(work->session.capture), tw_run_fault(run));
+    work->is_made |= index && index != found;
+    work->all[buffer] = index;
+    return index;
+}
 
 static const char *detail_name(enum tw_index_detail detail)
 {
@@ -233,18 +257,19 @@ static void show_stream_blocks(struct work *work, const struct tw_index *index, 
     }
 }
 
-static int show(struct work *work, const struct subject *subject)
+static int show(struct work *work, uint32_t buffer)
 {
     const struct tw_index *index =
-        work->indexes.has_file ? indexes_find(&work->indexes, subject, true) : NULL;
+        work->has_file ? tw_run_index(work->session.run, buffer, true) : NULL;
     struct tw_index_stream stream = { .size = sizeof stream };
 
-    if (!work->indexes.has_file) {
-        say("%s is not there; \"trackway index build\" makes it", work->indexes.path);
+    if (!work->has_file) {
+        say("%s is not there; \"trackway index build\" makes it", work->path);
         return NOT_DONE;
     }
+    work->all[buffer] = index;
     if (!index) /* damaged, or of something else */
-        index = indexes_need(&work->indexes, subject, true);
+        index = need(work, buffer, true);
     if (!index)
         return NOT_DONE;
     show_head(work, index);
@@ -289,33 +314,33 @@ static enum tw_status list_from(struct work *work, const struct tw_index *index,
     return TW_OK;
 }
 
-static int find(struct work *work, const struct subject *subject)
+static int find(struct work *work, uint32_t buffer)
 {
-    const struct tw_index *index = indexes_need(&work->indexes, subject, false);
-    const struct point *point = &work->point;
+    const struct tw_index *index = need(work, buffer, false);
+    const struct tw_run_place *place = &work->place;
     struct tw_index_stream stream = { .size = sizeof stream };
     struct tw_index_entry entry;
 
     if (!index)
         return NOT_DONE;
-    if (point->kind == POINT_NTH) {
+    if (place->kind == TW_PLACE_NTH) {
         const uint64_t most = work->options->count.is_given ? work->options->count.value : 1;
 
         for (uint64_t i = 0; i < most; i++)
-            if (point_nth(index, &entry, &work->session, point->of, point->value - 1 + i) ==
-                TW_OK)
+            if (tw_run_place_nth(work->session.run, index, &entry, place->of,
+                                 place->value - 1 + i) == TW_OK)
                 show_entry(work, &entry);
             else
                 break;
         return DONE;
     }
     for (size_t i = 0; tw_index_stream(index, &stream, i) == TW_OK; i++) {
-        uint64_t offset = point->value;
+        uint64_t offset = place->value;
 
         if (!session_wants_id(&work->session, stream.id))
             continue;
-        if (point->kind == POINT_TIME) {
-            if (tw_index_find_time(index, &entry, i, point->value) != TW_OK)
+        if (place->kind == TW_PLACE_TIME) {
+            if (tw_index_find_time(index, &entry, i, place->value) != TW_OK)
                 continue;
             show_entry(work, &entry);
             if (work->options->count.value < 2)
@@ -332,31 +357,39 @@ static int find(struct work *work, const struct subject *subject)
 
 static int each_buffer(struct work *work, verb_fn *verb)
 {
+    const size_t count = tw_capture_buffer_count(work->session.capture);
     int status = DONE;
 
-    for (size_t i = 0; status == DONE && i < tw_capture_buffer_count(work->session.capture);
-         i++) {
-        struct subject subject;
-
+    for (uint32_t i = 0; status == DONE && i < count; i++) {
         if (!session_wants(&work->session, i))
             continue;
-        if (!subject_open(&subject, &work->session, i))
-            return NOT_DONE;
         if (session_has_several(&work->session))
             work->buffer = tw_capture_buffer(work->session.capture, i)->name;
-        status = verb(work, &subject);
-        subject_close(&subject);
+        status = verb(work, i);
     }
     return status;
 }
 
-/* An index that was there and of no use is replaced by the one made. */
-static bool was_made(const struct work *work)
+static bool write_all(const struct work *work)
 {
-    for (size_t i = 0; i < tw_capture_buffer_count(work->session.capture); i++)
-        if (work->indexes.made[i])
-            return work->indexes.has_file;
-    return false;
+    const size_t count = tw_capture_buffer_count(work->session.capture);
+    const struct tw_index **list = calloc(count + 1, sizeof(const struct tw_index *));
+    struct tw_fault fault = { TW_OK, "" };
+    size_t written = 0;
+    bool is_done;
+
+    if (!list) {
+        say("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (work->all[i])
+            list[written++] = work->all[i];
+    is_done = written && tw_index_write(work->path, list, written, &fault) == TW_OK;
+    if (!is_done)
+        say("%s", written ? fault.text : "there is no buffer to index");
+    free(list);
+    return is_done;
 }
 
 /* Quickly done: an interrupt waits, so that nothing is left beside the file. */
@@ -365,31 +398,64 @@ static bool write_indexes(const struct work *work)
     bool is_done;
 
     interrupt_hold();
-    is_done = indexes_write(&work->indexes);
+    is_done = write_all(work);
     interrupt_release();
     return is_done;
 }
 
+/* A run that decodes nothing: it knows sources and indexes. */
+static bool start(struct work *work)
+{
+    const size_t count = tw_capture_buffer_count(work->session.capture);
+    struct session_wish wish;
+
+    work->built = calloc(count + 1, sizeof *work->built);
+    work->all = calloc(count + 1, sizeof(const struct tw_index *));
+    if (!work->built || !work->all) {
+        say("out of memory");
+        return false;
+    }
+    if (session_wish(&work->session, &wish) == DONE)
+        work->session.run = session_run_new(&work->session, &wish);
+    session_wish_free(&wish);
+    if (work->session.run)
+        work->path = tw_run_index_path(work->session.run, &work->has_file);
+    return work->session.run != NULL;
+}
+
+static void stop(struct work *work)
+{
+    const size_t count = work->built ? tw_capture_buffer_count(work->session.capture) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        tw_index_free(work->built[i]);
+    free(work->built);
+    free(work->all);
+}
+
 static int run_verb(struct work *work, verb_fn *verb)
 {
-    int status = session_open(&work->session, work->options);
+    int status = options_want_offsets(work->options)
+                     ? session_open(&work->session, work->options)
+                     : BAD_USAGE;
 
-    if (status == DONE && !indexes_open(&work->indexes, &work->session))
+    if (status == DONE && !start(work))
         status = NOT_DONE;
     if (status == DONE && !output_open(&work->out, work->options->output, work->options->color))
         status = NOT_DONE;
     if (status == DONE) {
         work->session.out = &work->out;
         if (verb != build)
-            indexes_check(&work->indexes);
+            tw_run_index_check(work->session.run);
         status = each_buffer(work, verb);
     }
-    if (status == DONE && (verb == build || was_made(work)) && !write_indexes(work))
+    /* An index that was there and of no use is replaced by the one made. */
+    if (status == DONE && (verb == build || (work->is_made && work->has_file)) &&
+        !write_indexes(work))
         status = NOT_DONE;
     if (!output_close(&work->out, status == DONE))
         status = NOT_DONE;
-    if (work->indexes.path)
-        indexes_close(&work->indexes);
+    stop(work);
     session_close(&work->session);
     return status;
 }
@@ -413,7 +479,7 @@ static int run(const struct options *options)
             (void)options_wrong(options, "find wants --at PLACE");
             return BAD_USAGE;
         }
-        if (options->at && !point_parse(&work.point, options))
+        if (options->at && !place_parse(&work.place, options))
             return BAD_USAGE;
         if (strcmp(options->arguments.items[1], "-") == 0 && !options->index) {
             (void)options_wrong(options,
@@ -428,35 +494,11 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_AT,
-    O_COUNT,
-    O_INDEX,
-    O_DETAIL,
-    O_BLOCK,
-    O_ALL,
-    O_BUFFER,
-    O_ID,
-    O_SOURCE,
-    O_FROM,
-    O_TO,
-    O_FRAMING,
-    O_PROTOCOL,
-    O_CONFIG,
-    O_ARCH,
-    O_IMAGE,
-    O_NO_BARRIER,
-    O_WRAPPED_AT,
-    O_CLOCK,
-    O_STRIP_STOP,
-    O_ON_ERROR,
-    O_ASSUME_SYNC,
-    O_ALLOW_OUTSIDE,
-    O_SYSROOT,
-    O_OUTPUT,
-    O_COLOR,
-    O_QUIET,
-    O_VERBOSE,
-    O_END,
+    O_AT,         O_COUNT,  O_INDEX,      O_DETAIL,   O_BLOCK,       O_ALL,
+    O_BUFFER,     O_ID,     O_SOURCE,     O_FROM,     O_TO,          O_FRAMING,
+    O_PROTOCOL,   O_PLUGIN, O_CONFIG,     O_ARCH,     O_IMAGE,       O_NO_BARRIER,
+    O_WRAPPED_AT, O_CLOCK,  O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE,
+    O_SYSROOT,    O_OUTPUT, O_COLOR,      O_QUIET,    O_VERBOSE,     O_END,
 };
 
 const struct command command_index = {

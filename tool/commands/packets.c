@@ -4,24 +4,36 @@
 #include "formats/lines.h"
 #include "shared/session.h"
 
-static bool list_buffer(void *context, struct session *session, size_t buffer)
+static int list_packets(struct session *session, struct lines *lines)
 {
-    struct lines *lines = context;
     struct tw_packet_view view = { .size = sizeof view };
-    enum tw_status status;
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = TW_END;
 
-    lines_set_buffer(lines, session_has_several(session)
-                                ? tw_capture_buffer(session->capture, buffer)->name
-                                : NULL);
-    while ((status = session_next_packet(session, &view)) == TW_OK) {
-        if (!session_wants_id(session, view.packet->id) ||
-            !session_wants_index(session, view.packet->index))
-            continue;
-        lines_packet(lines, &view);
-        if (output_is_over(lines->out))
-            return true;
+    while (!output_is_over(lines->out) &&
+           (status = session_next_packet(session, &part, &view)) == TW_OK) {
+        if (part.kind == TW_PART_BEGIN)
+            lines_set_buffer(lines, session_has_several(session)
+                                        ? tw_capture_buffer(session->capture, part.buffer)->name
+                                        : NULL);
+        else if (part.kind == TW_PART_ELEMENTS)
+            lines_packet(lines, &view);
     }
-    return status == TW_END;
+    return session_end(session, status);
+}
+
+static int list(struct session *session, struct lines *lines)
+{
+    struct session_wish wish;
+    int status;
+
+    status = session_wish(session, &wish);
+    if (status == DONE) {
+        wish.config.packets_only = true;
+        status = session_start(session, &wish);
+    }
+    session_wish_free(&wish);
+    return status == DONE ? list_packets(session, lines) : status;
 }
 
 static int run(const struct options *options)
@@ -36,6 +48,8 @@ static int run(const struct options *options)
     struct session session = { 0 };
     int status = csv_start(&lines.csv, options, csv_packet_columns) ? DONE : BAD_USAGE;
 
+    if (status == DONE && !options_want_offsets(options))
+        status = BAD_USAGE;
     if (status == DONE)
         status = session_open(&session, options);
     if (status == DONE && !output_open(&out, options->output, options->color))
@@ -44,7 +58,7 @@ static int run(const struct options *options)
         if (lines.format == LINES_CSV)
             csv_head(&lines.csv, &out);
         session.out = &out;
-        status = session_run(&session, true, list_buffer, &lines);
+        status = list(&session, &lines);
     }
     if (!output_close(&out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
@@ -54,10 +68,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,       O_SOURCE,      O_FROM,          O_TO,      O_FRAMING,
-    O_PROTOCOL,   O_CONFIG,   O_NO_BARRIER,  O_WRAPPED_AT,    O_ARCH,    O_OPT,
-    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE, O_COLUMNS, O_OUTPUT,
-    O_COLOR,      O_PROGRESS, O_QUIET,       O_VERBOSE,       O_END,
+    O_BUFFER,     O_ID,       O_SOURCE,      O_SRC,           O_FROM,       O_TO,     O_FRAMING,
+    O_PROTOCOL,   O_PLUGIN,   O_CONFIG,      O_NO_BARRIER,    O_WRAPPED_AT, O_ARCH,   O_OPT,
+    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE, O_COLUMNS,    O_OUTPUT, O_COLOR,
+    O_PROGRESS,   O_QUIET,    O_VERBOSE,     O_END,
 };
 
 const struct command command_packets = {

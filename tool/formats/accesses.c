@@ -43,12 +43,21 @@ static bool has_two(unsigned kind)
 
 static void print_data(const struct accesses *row, struct output *out)
 {
-    if (row->operand == 0)
-        output_format(out, "%" PRIx64, row->data);
-    else if (row->size >= 8)
-        output_format(out, "%" PRIx64 "%016" PRIx64, row->operand, row->data);
-    else
-        output_format(out, "%" PRIx64, row->operand << 8 * row->size | row->data);
+    uint64_t words[4] = { row->data[0], row->data[1], row->operand[0], row->operand[1] };
+    unsigned count = 4;
+
+    if (row->size < 8) {
+        words[0] |= row->operand[0] << 8 * row->size;
+        words[2] = 0;
+    } else if (row->size == 8) {
+        words[1] = row->operand[0];
+        words[2] = 0;
+    }
+    while (count > 1 && !words[count - 1])
+        count--;
+    output_format(out, "%" PRIx64, words[--count]);
+    while (count)
+        output_format(out, "%016" PRIx64, words[--count]);
 }
 
 void accesses_end(struct accesses *row, struct output *out)
@@ -76,18 +85,21 @@ static void take(struct accesses *row, const struct tw_element *element)
     row->is_open = true;
     row->index = element->index;
     row->kind = element->kind;
-    row->size = element->size;
+    if (!row->size)
+        row->size = element->size;
     if (element->flags & TW_DATA_HAS_ADDRESS && !row->has_address) {
         row->has_address = true;
         row->address = element->data_address;
     }
-    if (element->type != TW_ELEMENT_DATA_VALUE)
+    if (element->type != TW_ELEMENT_DATA_VALUE || !(element->flags & TW_DATA_HAS_VALUE))
         return;
     row->has_data = true;
     if (element->flags & TW_DATA_OPERAND)
-        row->operand = element->data_value;
+        row->operand[row->operand_parts++ & 1] = element->data_value;
     else
-        row->data = element->data_value;
+        row->data[row->parts++ & 1] = element->data_value;
+    if (row->parts > 1 || row->operand_parts > 1) /* no address came before, with the size */
+        row->size = 16;
 }
 
 void accesses_take(struct accesses *accesses, struct output *out, const struct session *session,
@@ -96,8 +108,6 @@ void accesses_take(struct accesses *accesses, struct output *out, const struct s
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
-        if (!session_wants_index(session, element->index))
-            continue;
         if (element->type == TW_ELEMENT_ERROR)
             session_say_error(session, element, batch->id);
         if (element->type != TW_ELEMENT_DATA_ADDR && element->type != TW_ELEMENT_DATA_VALUE)

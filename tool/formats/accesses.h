@@ -14,7 +14,9 @@ struct accesses {
     uint64_t index;
     unsigned kind; /* enum tw_data_kind */
     unsigned size; /* bytes */
-    uint64_t address, data, operand;
+    uint64_t address;
+    uint64_t data[2], operand[2]; /* the low 8 bytes, and those above */
+    unsigned parts, operand_parts;
 };
 
 /* Every source of the capture is RISC-V data trace alone. */

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/disassembly.h>
+#include <trackway/walk.h>
+
 #include "base/escape.h"
-#include "formats/code.h"
-#include "shared/rollback.h"
+#include "base/map.h"
+#include "shared/attribution.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
 enum { TEXT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, HEAD_ROOM = 1400 };
@@ -29,15 +32,15 @@ struct block {
     uint32_t source, space, context;
     uint64_t time;
     uint8_t isa;
+    uint32_t next; /* block + 1 with the same hash */
     size_t first, rows;
 };
 
 struct listing {
     struct lines *lines;
-    const struct names *names;
-    const struct session *session;
-    struct code code;
-    struct rollback rollback;
+    struct session *session;
+    struct tw_walk *walk;
+    struct attribution attribution; /* perf.data: of the part at work */
 
     struct tw_disassembler **disassemblers; /* by source */
     size_t source_count;
@@ -45,8 +48,7 @@ struct listing {
 
     struct block *blocks;
     size_t block_count, block_room;
-    uint32_t *slots; /* number of a block + 1, 0: free */
-    size_t slot_count;
+    struct tw_map by_key; /* number of a block + 1 */
     struct row *rows;
     size_t row_count, row_room;
     char *text;
@@ -112,19 +114,31 @@ static const char *arch_of(const struct session *session, const struct tw_source
     return session->options->arch ? session->options->arch : source->core_type;
 }
 
+/* Symbols by the addresses that are executed, of the files of the options; NULL: none. */
+static struct tw_symbols *given_symbols(const struct session *session,
+                                        const struct tw_part *part, uint64_t address)
+{
+    uint64_t link;
+
+    if (session->perf && !session->options->symbols.count && !session->options->images.count)
+        return NULL;
+    return tw_run_symbols(session->run, &link, part, address);
+}
+
 /* NULL: there is no disassembly; said so once. */
-static struct tw_disassembler *disassembler(struct listing *listing, uint8_t id)
+static struct tw_disassembler *disassembler(struct listing *listing, const struct tw_part *part,
+                                            uint64_t address)
 {
     const struct session *session = listing->session;
-    const uint32_t number = session->source_of[id & 0x7f];
+    const uint32_t number = part->source_number;
     struct tw_fault fault = { TW_OK, "" };
     struct tw_disassembler_config config = { .size = sizeof config };
 
     if (listing->has_no_text || number >= listing->source_count)
         return NULL;
     if (!listing->disassemblers[number]) {
-        config.core_type = arch_of(session, tw_capture_source(session->capture, number));
-        config.symbols = names_of(listing->names, id);
+        config.core_type = arch_of(session, part->source);
+        config.symbols = given_symbols(session, part, address);
         if (tw_disassembler_new(&listing->disassemblers[number], &config, &fault) != TW_OK) {
             listing->has_no_text = true;
             if (!session->options->quiet)
@@ -136,11 +150,12 @@ static struct tw_disassembler *disassembler(struct listing *listing, uint8_t id)
 
 /* What is to be said of one instruction. */
 struct about {
-    const struct walk *walk;
+    struct tw_code_bytes code;
+    size_t size;
     char text[256];
     char symbol[256];  /* "main+0x10" */
     char source[512];  /* "main.c:12" */
-    const char *where; /* perf.data: the file, as attribution_where has it */
+    const char *where; /* perf.data: the file, as attribution has it */
 };
 
 static void find_symbol(struct about *about, const struct tw_symbols *symbols, uint64_t pc)
@@ -167,12 +182,12 @@ static void find_line(struct about *about, struct row *row, struct tw_symbols *s
 
 static void add_json(struct listing *listing, const struct about *about)
 {
-    const struct walk *walk = about->walk;
+    const struct tw_code_bytes *code = &about->code;
 
-    add_format(listing, ",\"pc\":\"0x%" PRIx64 "\"", walk->at.address);
-    if (walk->at.size)
-        add_format(listing, ",\"op\":\"0x%" PRIx32 "\"", tw_instruction_opcode(&walk->at));
-    add_format(listing, ",\"size\":%zu", walk->size);
+    add_format(listing, ",\"pc\":\"0x%" PRIx64 "\"", code->address);
+    if (code->size)
+        add_format(listing, ",\"op\":\"0x%" PRIx32 "\"", tw_instruction_opcode(code));
+    add_format(listing, ",\"size\":%zu", about->size);
     if (about->text[0]) {
         add_format(listing, ",\"asm\":");
         add_quoted(listing, about->text);
@@ -192,15 +207,15 @@ static void add_json(struct listing *listing, const struct about *about)
 /* Columns; the source line is put behind them only when it changes.  Returns the blanks before it. */
 static uint32_t add_columns(struct listing *listing, const struct about *about)
 {
-    const struct walk *walk = about->walk;
+    const struct tw_code_bytes *code = &about->code;
     char opcode[16] = "?";
     uint32_t padding = 0;
     const bool has_more = about->symbol[0] || about->source[0];
 
-    if (walk->at.size)
-        (void)snprintf(opcode, sizeof opcode, "%0*" PRIx32, (int)(2 * walk->size),
-                       tw_instruction_opcode(&walk->at));
-    add_format(listing, "0x%-12" PRIx64 " %-8s ", walk->at.address, opcode);
+    if (code->size)
+        (void)snprintf(opcode, sizeof opcode, "%0*" PRIx32, (int)(2 * about->size),
+                       tw_instruction_opcode(code));
+    add_format(listing, "0x%-12" PRIx64 " %-8s ", code->address, opcode);
     add_format(listing, has_more ? "%-32s " : "%s", about->text);
     add_format(listing, about->source[0] ? "%-20s" : "%s", about->symbol);
     while (listing->text[listing->text_size - 1 - padding] == ' ')
@@ -209,62 +224,60 @@ static uint32_t add_columns(struct listing *listing, const struct about *about)
     return padding;
 }
 
-static void add_row(struct listing *listing, const struct walk *walk, uint8_t id)
+static void add_row(struct listing *listing, const struct tw_part *part, struct about *about)
 {
-    struct tw_symbols *symbols = names_of(listing->names, id);
-    struct tw_disassembler *with = walk->at.size ? disassembler(listing, id) : NULL;
-    struct about about = { .walk = walk };
+    struct tw_run *run = listing->session->run;
+    const struct tw_code_bytes *code = &about->code;
+    const bool is_text = listing->lines->format == LINES_TEXT;
+    struct tw_disassembler *with =
+        code->size ? disassembler(listing, part, code->address) : NULL;
     struct row row = { .text = listing->text_size };
-    const struct tw_perf_map *map =
-        attribution_map(&listing->code.attribution, id, walk->at.address);
-    uint64_t pc = walk->at.address;
+    struct tw_symbols *symbols;
+    uint64_t pc;
 
     if (with)
-        (void)tw_disassemble(with, about.text, sizeof about.text, &walk->at);
-    if (!names_keep(listing->names, id, walk->at.address, walk->at.address + walk->size))
+        (void)tw_disassemble(with, about->text, sizeof about->text, code);
+    if (!tw_run_keeps(run, part, code->address, code->address + about->size))
         return;
-    about.where = attribution_where(&listing->code.attribution, id, pc,
-                                    listing->lines->format != LINES_TEXT);
-    if ((!symbols || !tw_symbols_count(symbols)) && map &&
-        tw_perf_link(listing->session->perf, &pc, map, pc))
-        symbols = names_of_file(listing->names, map->file);
-    find_symbol(&about, symbols, pc);
-    find_line(&about, &row, symbols, pc);
-    if (listing->lines->format == LINES_TEXT)
-        row.padding = add_columns(listing, &about);
+    attribution_where(&listing->attribution, run, part, code->address, !is_text);
+    about->where = listing->attribution.where;
+    symbols = tw_run_symbols(run, &pc, part, code->address);
+    find_symbol(about, symbols, pc);
+    find_line(about, &row, symbols, pc);
+    if (is_text)
+        row.padding = add_columns(listing, about);
     else
-        add_json(listing, &about);
+        add_json(listing, about);
     row.size = (uint32_t)(listing->text_size - row.text);
     listing->rows = grow(listing->rows, &listing->row_room, listing->row_count + 1, sizeof row);
     listing->rows[listing->row_count++] = row;
 }
 
-static void add_rows(struct listing *listing, struct block *block,
-                     const struct tw_element *range, uint8_t id)
+static void add_rows(struct listing *listing, struct block *block, const struct tw_part *part,
+                     const struct tw_element *range)
 {
-    struct walk walk;
+    struct about about = { .where = "" };
 
     block->first = listing->row_count;
-    walk_start(&walk, &listing->code, range, id);
-    while (walk_next(&walk))
-        add_row(listing, &walk, id);
+    tw_walk_start(listing->walk, part, range);
+    while (tw_walk_next(listing->walk, &about.code, &about.size)) {
+        about.text[0] = about.symbol[0] = about.source[0] = 0;
+        add_row(listing, part, &about);
+    }
     block->rows = listing->row_count - block->first;
 }
 
 static void forget(struct listing *listing)
 {
     listing->block_count = listing->row_count = listing->text_size = 0;
-    if (listing->slots)
-        memset(listing->slots, 0, listing->slot_count * sizeof *listing->slots);
+    tw_map_clear(&listing->by_key);
 }
 
-static size_t slot_of(const struct listing *listing, const struct block *key)
+static uint64_t hash_of(const struct block *key)
 {
-    uint64_t hash = key->start ^ (uint64_t)key->length << 40 ^ (uint64_t)key->source << 56 ^
-                    (uint64_t)key->space << 48 ^ (uint64_t)key->context << 32 ^ key->time;
-
-    hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
-    return (size_t)(hash >> 32) & (listing->slot_count - 1);
+    return tw_hash64(key->start ^ (uint64_t)key->length << 40 ^ (uint64_t)key->source << 56 ^
+                     (uint64_t)key->space << 48 ^ (uint64_t)key->context << 32 ^
+                     tw_hash64(key->time));
 }
 
 static bool is_same(const struct block *a, const struct block *b)
@@ -274,55 +287,33 @@ static bool is_same(const struct block *a, const struct block *b)
            a->time == b->time && a->isa == b->isa;
 }
 
-/* At most half of the slots are used. */
-static void grow_slots(struct listing *listing)
-{
-    size_t old = listing->slot_count;
-
-    if (2 * (listing->block_count + 1) <= old)
-        return;
-    listing->slot_count = old ? 2 * old : 1024;
-    free(listing->slots);
-    listing->slots = calloc(listing->slot_count, sizeof *listing->slots);
-    if (!listing->slots)
-        out_of_memory();
-    for (size_t i = 0; i < listing->block_count; i++) {
-        size_t slot = slot_of(listing, &listing->blocks[i]);
-
-        while (listing->slots[slot])
-            slot = (slot + 1) & (listing->slot_count - 1);
-        listing->slots[slot] = (uint32_t)i + 1;
-    }
-}
-
-static const struct block *find_block(struct listing *listing, const struct tw_element *range,
-                                      uint8_t id)
+static const struct block *find_block(struct listing *listing, const struct tw_part *part,
+                                      const struct tw_element *range)
 {
     struct block key = { .start = range->start,
                          .length = range->length,
                          .count = range->count,
-                         .source = listing->session->source_of[id],
-                         .space = listing->code.views[id].space,
-                         .context = listing->code.views[id].context,
-                         .time = listing->code.views[id].time,
+                         .source = part->source_number,
+                         .space = part->who.view.space,
+                         .context = part->who.view.context,
+                         .time = part->who.view.time,
                          .isa = range->isa };
-    size_t slot;
+    uint64_t *first;
 
     if (listing->text_size > TEXT_MOST || listing->block_count == BLOCKS_MOST)
         forget(listing);
-    grow_slots(listing);
-    for (slot = slot_of(listing, &key); listing->slots[slot];
-         slot = (slot + 1) & (listing->slot_count - 1)) {
-        const struct block *block = &listing->blocks[listing->slots[slot] - 1];
-
-        if (is_same(block, &key))
-            return block;
-    }
-    add_rows(listing, &key, range, id);
+    first = tw_map_put(&listing->by_key, hash_of(&key));
+    if (!first)
+        out_of_memory();
+    for (uint64_t at = *first; at; at = listing->blocks[at - 1].next)
+        if (is_same(&listing->blocks[at - 1], &key))
+            return &listing->blocks[at - 1];
+    key.next = (uint32_t)*first;
+    add_rows(listing, &key, part, range);
     listing->blocks = grow(listing->blocks, &listing->block_room, listing->block_count + 1,
                            sizeof *listing->blocks);
     listing->blocks[listing->block_count++] = key;
-    listing->slots[slot] = (uint32_t)listing->block_count;
+    *first = listing->block_count;
     return &listing->blocks[listing->block_count - 1];
 }
 
@@ -340,8 +331,7 @@ static size_t put_head(struct listing *listing, char head[HEAD_ROOM],
                        const struct tw_element *range, uint8_t id)
 {
     const struct lines *lines = listing->lines;
-    const char *who =
-        attribution_who(&listing->code.attribution, id, lines->format != LINES_TEXT);
+    const char *who = listing->attribution.who;
     char index[24];
     int size;
 
@@ -356,10 +346,12 @@ static size_t put_head(struct listing *listing, char head[HEAD_ROOM],
     return size > 0 && size < HEAD_ROOM ? (size_t)size : 0;
 }
 
-static void list_range(struct listing *listing, const struct tw_element *range, uint8_t id)
+static void list_range(struct listing *listing, const struct tw_part *part,
+                       const struct tw_element *range)
 {
+    const uint8_t id = part->batch.id & 0x7f;
     struct lines *lines = listing->lines;
-    const struct block *block = find_block(listing, range, id);
+    const struct block *block = find_block(listing, part, range);
     char head[HEAD_ROOM];
     const size_t head_size = put_head(listing, head, range, id);
 
@@ -384,39 +376,39 @@ static void list_range(struct listing *listing, const struct tw_element *range, 
     }
 }
 
-static void take(void *context, const struct tw_element *element, uint8_t id)
+static void take(struct listing *listing, const struct tw_part *part,
+                 const struct tw_element *element)
 {
-    struct listing *listing = context;
+    const struct session *session = listing->session;
+    struct lines *lines = listing->lines;
 
-    code_context(&listing->code, element, id);
-    if (element->type == TW_ELEMENT_INSTR_RANGE)
-        list_range(listing, element, id);
-    else if (!listing->names->is_filtered) {
-        listing->lines->tail = listing->session->perf
-                                   ? attribution_of(&listing->code.attribution, element, id,
-                                                    listing->lines->format != LINES_TEXT)
-                                   : NULL;
-        lines_element(listing->lines, element, id);
+    if (element->type == TW_ELEMENT_ERROR && !session->options->errors) {
+        session_say_error(session, element, part->batch.id);
+    } else if (element->type == TW_ELEMENT_INSTR_RANGE) {
+        list_range(listing, part, element);
+    } else if (!session_is_filtered(session)) {
+        lines->tail = session->perf ? attribution_of(&listing->attribution, session->run, part,
+                                                     element, lines->format != LINES_TEXT)
+                                    : NULL;
+        lines_element(lines, element, part->batch.id);
     }
 }
 
-struct listing *listing_new(struct lines *lines, const struct names *names)
+struct listing *listing_new(struct lines *lines, struct session *session)
 {
     struct listing *made = calloc(1, sizeof *made);
-    const size_t count = tw_capture_source_count(names->session->capture);
+    const size_t count = tw_capture_source_count(session->capture);
 
     if (made)
         made->disassemblers = calloc(count + 1, sizeof(struct tw_disassembler *));
-    if (!made || !made->disassemblers) {
+    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL) != TW_OK) {
         say("out of memory");
-        free(made);
+        listing_free(made);
         return NULL;
     }
     made->source_count = count;
     made->lines = lines;
-    made->names = names;
-    made->rollback.take = take;
-    made->rollback.context = made;
+    made->session = session;
     return made;
 }
 
@@ -424,40 +416,38 @@ void listing_free(struct listing *listing)
 {
     if (!listing)
         return;
-    for (size_t i = 0; i < listing->source_count; i++)
+    for (size_t i = 0; listing->disassemblers && i < listing->source_count; i++)
         tw_disassembler_free(listing->disassemblers[i]);
     free(listing->disassemblers);
-    rollback_free(&listing->rollback);
+    tw_walk_free(listing->walk);
+    tw_map_free(&listing->by_key);
     free(listing->blocks);
-    free(listing->slots);
     free(listing->rows);
     free(listing->text);
     free(listing);
 }
 
-void listing_start(struct listing *listing, const struct session *session)
+/* The instructions again; a REPEAT of what is left out. */
+static void take_repeat(struct listing *listing, const struct tw_part *part, size_t at)
 {
-    listing->session = session;
-    code_start(&listing->code, session);
+    const struct repeat repeat = repeats_of(&listing->session->repeats, &part->batch, at);
+    struct tw_element rest = part->batch.elements[at];
+
+    for (uint64_t i = 0; i < repeat.times && !output_is_over(listing->session->out); i++)
+        for (size_t j = 0; j < repeat.count; j++)
+            take(listing, part, &part->batch.elements[repeat.first + j]);
+    rest.times = repeat.omitted;
+    if (rest.times)
+        take(listing, part, &rest);
 }
 
-void listing_take(struct listing *listing, const struct tw_batch *batch)
+void listing_take(struct listing *listing, const struct tw_part *part)
 {
-    const struct session *session = listing->session;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct tw_element *element = &batch->elements[i];
-
-        if (!session_wants_index(session, element->index))
-            code_context(&listing->code, element, batch->id);
-        else if (element->type == TW_ELEMENT_ERROR && !session->options->errors)
-            session_say_error(session, element, batch->id);
+    attribution_part(&listing->attribution, part, listing->lines->format != LINES_TEXT);
+    for (size_t i = 0; i < part->batch.count; i++) {
+        if (part->batch.elements[i].type == TW_ELEMENT_REPEAT)
+            take_repeat(listing, part, i);
         else
-            rollback_element(&listing->rollback, element, batch->id);
+            take(listing, part, &part->batch.elements[i]);
     }
-}
-
-void listing_end(struct listing *listing)
-{
-    rollback_end(&listing->rollback);
 }

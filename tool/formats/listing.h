@@ -4,18 +4,15 @@
 #define LISTING_H
 
 #include "formats/lines.h"
-#include "shared/names.h"
+#include "shared/session.h"
 
 struct listing;
 
 /* NULL: out of memory, said so.  Elements other than ranges are given to `lines`. */
-struct listing *listing_new(struct lines *lines, const struct names *names);
+struct listing *listing_new(struct lines *lines, struct session *session);
 void listing_free(struct listing *listing);
 
-void listing_start(struct listing *listing, const struct session *session);
-/* Elements of one ID, in order.  What a failed transaction undid is left out. */
-void listing_take(struct listing *listing, const struct tw_batch *batch);
-/* The end of a buffer: prints what is still held. */
-void listing_end(struct listing *listing);
+/* A part without what failed transactions undid. */
+void listing_take(struct listing *listing, const struct tw_part *part);
 
 #endif

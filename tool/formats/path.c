@@ -6,78 +6,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/code.h"
-#include "shared/rollback.h"
+#include <trackway/walk.h>
 
-struct lane {
+/* What goes on in a stream. */
+struct stream {
+    bool is_begun;
     bool is_open; /* a run is being put together */
+    uint8_t id;
     uint64_t first, last, next;
     uint64_t count;
     int level; /* last P line; -1: none */
 };
 
 struct path {
+    struct session *session;
     struct output *out;
-    const struct names *names;
     bool is_pcs;
-    int last_id;              /* of the last line, when there are several; -1: none */
-    const struct session *of; /* at work */
-    struct code code;
-    struct rollback rollback;
-    struct lane lanes[128];
+    int last_id; /* of the last line, when there are several; -1: none */
+    struct tw_walk *walk;
+    struct stream *streams; /* by number */
+    size_t stream_count;
 };
 
-static void take_element(void *context, const struct tw_element *element, uint8_t id);
-
-struct path *path_new(struct output *out, const struct names *names, bool is_pcs)
+struct path *path_new(struct session *session, bool is_pcs)
 {
     struct path *path = calloc(1, sizeof *path);
 
-    if (!path) {
+    if (!path || tw_walk_new(&path->walk, NULL) != TW_OK) {
         say("out of memory");
+        free(path);
         return NULL;
     }
-    path->out = out;
-    path->names = names;
+    path->session = session;
+    path->out = session->out;
     path->is_pcs = is_pcs;
     path->last_id = -1;
-    path->rollback.take = take_element;
-    path->rollback.context = path;
-    for (size_t id = 0; id < 128; id++)
-        path->lanes[id].level = -1;
     return path;
 }
 
 void path_free(struct path *path)
 {
-    if (path)
-        rollback_free(&path->rollback);
+    if (!path)
+        return;
+    tw_walk_free(path->walk);
+    free(path->streams);
     free(path);
 }
 
-void path_start(struct path *path, const struct session *session)
+/* NULL: out of memory, said so. */
+static struct stream *stream_of(struct path *path, const struct tw_part *part)
 {
-    path->of = session;
-    code_start(&path->code, session);
+    struct stream *stream;
+
+    if (part->stream >= path->stream_count) {
+        const size_t count = part->stream + (size_t)16;
+        struct stream *more = realloc(path->streams, count * sizeof *more);
+
+        if (!more) {
+            say("out of memory");
+            return NULL;
+        }
+        memset(more + path->stream_count, 0, (count - path->stream_count) * sizeof *more);
+        path->streams = more;
+        path->stream_count = count;
+    }
+    stream = &path->streams[part->stream];
+    if (!stream->is_begun)
+        stream->level = -1;
+    stream->is_begun = true;
+    stream->id = part->batch.id;
+    return stream;
 }
 
 /* With several sources a comment tells whose the next lines are. */
 static void name_id(struct path *path, uint8_t id)
 {
-    if (path->of->source_count < 2 || path->last_id == id)
+    if (tw_run_source_count(path->session->run) < 2 || path->last_id == id)
         return;
     output_format(path->out, "# id 0x%02x\n", id);
     path->last_id = id;
 }
 
-static void close_run(struct path *path, struct lane *lane, uint8_t id)
+static void close_run(struct path *path, struct stream *stream)
 {
-    if (!lane->is_open)
+    if (!stream->is_open)
         return;
-    lane->is_open = false;
-    name_id(path, id);
-    output_format(path->out, "R %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", lane->first, lane->last,
-                  lane->count);
+    stream->is_open = false;
+    name_id(path, stream->id);
+    output_format(path->out, "R %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", stream->first,
+                  stream->last, stream->count);
 }
 
 static void put_address(struct output *out, uint64_t address)
@@ -94,90 +111,92 @@ static void put_address(struct output *out, uint64_t address)
 }
 
 /* Sizes of the instructions are seen from the code where they are not all alike. */
-static void print_addresses(struct path *path, const struct tw_element *range, uint8_t id)
+static void print_addresses(struct path *path, const struct stream *stream,
+                            const struct tw_part *part, const struct tw_element *range)
 {
     const bool is_four = range->length == (uint64_t)range->count * 4;
     const bool is_two = range->length == (uint64_t)range->count * 2;
-    struct walk walk;
+    struct tw_code_bytes code;
+    size_t size;
 
-    name_id(path, id);
+    name_id(path, stream->id);
     if (is_four || is_two) {
         for (uint32_t i = 0; i < range->count; i++)
             put_address(path->out, range->start + (uint64_t)i * (is_four ? 4 : 2));
         return;
     }
-    walk_start(&walk, &path->code, range, id);
-    while (walk_next(&walk))
-        put_address(path->out, walk.at.address);
+    tw_walk_start(path->walk, part, range);
+    while (tw_walk_next(path->walk, &code, &size))
+        put_address(path->out, code.address);
 }
 
-static void take_range(struct path *path, struct lane *lane, const struct tw_element *range,
-                       uint8_t id)
+static void take_range(struct path *path, struct stream *stream, const struct tw_part *part,
+                       const struct tw_element *range)
 {
     if (range->count == 0)
         return;
     if (path->is_pcs) {
-        print_addresses(path, range, id);
+        print_addresses(path, stream, part, range);
         return;
     }
-    if (lane->is_open && lane->next != range->start)
-        close_run(path, lane, id);
-    if (!lane->is_open) {
-        lane->is_open = true;
-        lane->first = range->start;
-        lane->count = 0;
+    if (stream->is_open && stream->next != range->start)
+        close_run(path, stream);
+    if (!stream->is_open) {
+        stream->is_open = true;
+        stream->first = range->start;
+        stream->count = 0;
     }
-    lane->next = tw_element_end(range);
-    lane->last = lane->next - (uint64_t)range->last_size * 2;
-    lane->count += range->count;
+    stream->next = tw_element_end(range);
+    stream->last = stream->next - (uint64_t)range->last_size * 2;
+    stream->count += range->count;
 }
 
-/* The pieces of a range that --range and --function keep. */
-static void take_pieces(struct path *path, struct lane *lane, const struct tw_element *range,
-                        uint8_t id)
+/* Of a range, what --range and --function keep: one stretch of instructions after the other. */
+static void take_kept(struct path *path, struct stream *stream, const struct tw_part *part,
+                      const struct tw_element *range)
 {
-    struct tw_element piece = *range;
-    struct walk walk;
+    struct tw_element kept = *range;
+    struct tw_code_bytes code;
+    size_t size;
 
-    piece.count = 0;
-    walk_start(&walk, &path->code, range, id);
-    while (walk_next(&walk)) {
-        if (!names_keep(path->names, id, walk.at.address, walk.at.address + walk.size)) {
-            take_range(path, lane, &piece, id);
-            piece.count = 0;
+    kept.count = 0;
+    tw_walk_start(path->walk, part, range);
+    while (tw_walk_next(path->walk, &code, &size)) {
+        if (!tw_run_keeps(path->session->run, part, code.address, code.address + size)) {
+            take_range(path, stream, part, &kept);
+            kept.count = 0;
             continue;
         }
-        if (!piece.count++)
-            piece.start = walk.at.address;
-        piece.length = (uint32_t)(walk.next - piece.start);
-        piece.last_size = walk.size == 2 ? 1 : 2;
+        if (!kept.count++)
+            kept.start = code.address;
+        kept.length = (uint32_t)(code.address + size - kept.start);
+        kept.last_size = size == 2 ? 1 : 2;
     }
-    take_range(path, lane, &piece, id);
+    take_range(path, stream, part, &kept);
 }
 
 /* N-Trace: FORMAT, privilege, virtual, and the context that was sent. */
-static void take_ownership(struct path *path, struct lane *lane,
-                           const struct tw_element *context, uint8_t id)
+static void take_ownership(struct path *path, struct stream *stream,
+                           const struct tw_element *context)
 {
     const uint32_t low = context->ownership == 3   ? context->vmid
                          : context->ownership == 0 ? 0
                                                    : context->context_id;
 
-    close_run(path, lane, id);
-    name_id(path, id);
+    close_run(path, stream);
+    name_id(path, stream->id);
     output_format(path->out, "O %u %u %u %" PRIx64 "\n", (unsigned)context->ownership,
                   (unsigned)context->el, (unsigned)context->is_virtual,
                   (uint64_t)context->context_high << 32 | low);
 }
 
 /* N-Trace: where trace is missing, on purpose or not. */
-static void take_event(struct path *path, struct lane *lane, const struct tw_element *event,
-                       uint8_t id)
+static void take_event(struct path *path, struct stream *stream, const struct tw_element *event)
 {
     if (event->kind != TW_EVENT_TRACE_OFF && event->kind != TW_EVENT_LOST)
         return;
-    close_run(path, lane, id);
-    name_id(path, id);
+    close_run(path, stream);
+    name_id(path, stream->id);
     if (event->kind == TW_EVENT_TRACE_OFF)
         output_format(path->out, "G off %" PRIu32 "\n", event->count);
     else
@@ -185,31 +204,31 @@ static void take_event(struct path *path, struct lane *lane, const struct tw_ele
                       event->value);
 }
 
-static void take_context(struct path *path, struct lane *lane, const struct tw_element *context,
-                         uint8_t id)
+static void take_context(struct path *path, struct stream *stream,
+                         const struct tw_element *context)
 {
     if (context->flags & TW_CONTEXT_OWNERSHIP) {
-        take_ownership(path, lane, context, id);
+        take_ownership(path, stream, context);
         return;
     }
     if (!(context->flags & (TW_CONTEXT_HAS_EL | TW_CONTEXT_HAS_PRIV)) ||
-        lane->level == context->el)
+        stream->level == context->el)
         return;
-    close_run(path, lane, id);
-    name_id(path, id);
-    lane->level = context->el;
-    output_format(path->out, "P %d\n", lane->level);
+    close_run(path, stream);
+    name_id(path, stream->id);
+    stream->level = context->el;
+    output_format(path->out, "P %d\n", stream->level);
 }
 
-static void take_exception(struct path *path, struct lane *lane,
-                           const struct tw_element *exception, uint8_t id)
+static void take_exception(struct path *path, struct stream *stream,
+                           const struct tw_element *exception)
 {
     const unsigned flags = exception->flags;
     const bool is_riscv = flags & TW_EXCEPTION_RISCV;
     const bool has_cause = !is_riscv || exception->number != TW_CAUSE_UNKNOWN;
 
-    close_run(path, lane, id);
-    name_id(path, id);
+    close_run(path, stream);
+    name_id(path, stream->id);
     output_format(path->out, "%c",
                   is_riscv && exception->kind == TW_TRAP_ANY ? 'T'
                   : flags & TW_EXCEPTION_INTERRUPT           ? 'I'
@@ -228,48 +247,74 @@ static void take_exception(struct path *path, struct lane *lane,
         output_text(path->out, " -\n");
 }
 
-static void take_element(void *context, const struct tw_element *element, uint8_t id)
+static void take_element(struct path *path, struct stream *stream, const struct tw_part *part,
+                         const struct tw_element *element)
 {
-    struct path *path = context;
-    struct lane *lane = &path->lanes[id];
+    const bool is_filtered = session_is_filtered(path->session);
 
-    code_context(&path->code, element, id);
-    if (element->type == TW_ELEMENT_INSTR_RANGE) {
-        if (path->names->is_filtered)
-            take_pieces(path, lane, element, id);
-        else
-            take_range(path, lane, element, id);
-    } else if (path->is_pcs || path->names->is_filtered) {
+    if (element->type == TW_ELEMENT_ERROR)
+        session_say_error(path->session, element, part->batch.id);
+    else if (element->type == TW_ELEMENT_INSTR_RANGE && is_filtered)
+        take_kept(path, stream, part, element);
+    else if (element->type == TW_ELEMENT_INSTR_RANGE)
+        take_range(path, stream, part, element);
+    else if (path->is_pcs || is_filtered)
         return;
-    } else if (element->type == TW_ELEMENT_PE_CONTEXT) {
-        take_context(path, lane, element, id);
-    } else if (element->type == TW_ELEMENT_EXCEPTION) {
-        take_exception(path, lane, element, id);
-    } else if (element->type == TW_ELEMENT_EVENT) {
-        take_event(path, lane, element, id);
-    }
+    else if (element->type == TW_ELEMENT_PE_CONTEXT)
+        take_context(path, stream, element);
+    else if (element->type == TW_ELEMENT_EXCEPTION)
+        take_exception(path, stream, element);
+    else if (element->type == TW_ELEMENT_EVENT)
+        take_event(path, stream, element);
 }
 
-void path_take(struct path *path, const struct tw_batch *batch)
+static void take_repeat(struct path *path, struct stream *stream, const struct tw_part *part,
+                        size_t at)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct tw_element *element = &batch->elements[i];
+    const struct repeat repeat = repeats_of(&path->session->repeats, &part->batch, at);
 
-        if (session_wants_index(path->of, element->index))
-            rollback_element(&path->rollback, element, batch->id);
+    for (uint64_t i = 0; i < repeat.times && !output_is_over(path->out); i++)
+        for (size_t j = 0; j < repeat.count; j++)
+            take_element(path, stream, part, &part->batch.elements[repeat.first + j]);
+    if (!repeat.omitted)
+        return;
+    close_run(path, stream);
+    repeats_note(path->out, &repeat);
+}
+
+bool path_take(struct path *path, const struct tw_part *part)
+{
+    struct stream *stream = stream_of(path, part);
+
+    if (stream && part->is_resumed) /* filters join nothing */
+        close_run(path, stream);
+    for (size_t i = 0; stream && i < part->batch.count; i++) {
+        if (part->batch.elements[i].type == TW_ELEMENT_REPEAT)
+            take_repeat(path, stream, part, i);
         else
-            code_context(&path->code, element, batch->id);
+            take_element(path, stream, part, &part->batch.elements[i]);
     }
+    return stream != NULL;
+}
+
+/* The stream with the lowest ID that has something; NULL: none. */
+static struct stream *first_begun(struct path *path)
+{
+    struct stream *first = NULL;
+
+    for (size_t i = 0; i < path->stream_count; i++)
+        if (path->streams[i].is_begun && (!first || path->streams[i].id < first->id))
+            first = &path->streams[i];
+    return first;
 }
 
 void path_end(struct path *path)
 {
-    rollback_end(&path->rollback);
-    for (size_t id = 0; id < 128; id++) {
-        struct lane *lane = &path->lanes[id];
+    struct stream *stream;
 
-        close_run(path, lane, (uint8_t)id);
-        lane->level = -1;
+    while ((stream = first_begun(path)) != NULL) {
+        close_run(path, stream);
+        stream->is_begun = false;
     }
     path->last_id = -1;
 }

@@ -15,7 +15,6 @@ struct feed {
     const struct options *options;
     struct options *each; /* the options as each session sees them */
     struct session *sessions;
-    struct tw_run **runs;
     size_t count;
     struct progress progress;
     enum tw_order order;

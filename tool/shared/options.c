@@ -324,11 +324,22 @@ void options_free(struct options *options)
         &options->arguments, &options->source_names, &options->sources,   &options->images,
         &options->symbols,   &options->functions,    &options->streams,   &options->markers,
         &options->traces,    &options->devices,      &options->registers, &options->dumps,
-        &options->clusters,  &options->elfs,
+        &options->clusters,  &options->elfs,         &options->comms,     &options->plugins,
     };
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free((void *)lists[i]->items);
+    free(options->srcs.items);
+    free(options->cpus.items);
+    free(options->pids.items);
+    free(options->tids.items);
+}
+
+bool options_want_offsets(const struct options *options)
+{
+    if (options->from.kind == BOUND_OFFSET && options->to.kind == BOUND_OFFSET)
+        return true;
+    return options_wrong(options, "--from and --to want offsets in the capture here");
 }
 
 static void help_option(struct output *out, const struct command *command, unsigned key)

@@ -16,6 +16,11 @@ enum option_key {
     O_BUFFER,
     O_ID,
     O_SOURCE,
+    O_SRC,
+    O_CPU,
+    O_PID,
+    O_TID,
+    O_COMM,
     O_FROM,
     O_TO,
     O_RANGE,
@@ -23,6 +28,7 @@ enum option_key {
     /* what a raw file is */
     O_FRAMING,
     O_PROTOCOL,
+    O_PLUGIN,
     O_CONFIG,
     O_ARCH,
     O_NO_BARRIER,
@@ -83,6 +89,7 @@ enum option_key {
     O_ELF,
     O_PRESET,
     O_UNIT,
+    O_LOG_REPEATS,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
@@ -116,6 +123,22 @@ struct number {
     uint64_t value;
 };
 
+/* Numbers of an option that takes a list. */
+struct numbers {
+    uint32_t *items;
+    size_t count;
+};
+
+/* Where --from and --to are. */
+enum bound_kind { BOUND_OFFSET, BOUND_TIME, BOUND_SECONDS, BOUND_INSTRUCTIONS };
+
+struct bound {
+    bool is_given;
+    enum bound_kind kind;
+    uint64_t value; /* but of seconds */
+    double seconds;
+};
+
 struct address_range {
     bool is_given;
     uint64_t first, end;
@@ -132,19 +155,22 @@ struct options {
     uint64_t ids[2];          /* bit n: ID n is wanted, if has_ids */
     struct list source_names; /* --source NAME */
     struct list sources;      /* --source ID:PROTOCOL[:CONFIG] */
-    struct number from, to;
+    struct numbers srcs, cpus, pids, tids;
+    struct list comms;
+    struct bound from, to;
     struct address_range range;
     struct list functions;
 
     const char *framing, *protocol, *config, *arch;
     struct number wrapped_at;
     struct list images, symbols;
+    struct list plugins;
     const char *sysroot, *kernel, *vdso, *build_ids;
     bool trust_time;
     const char *perf_style, *binary;
     struct number brstack, period;
 
-    struct number range_limit;
+    struct number range_limit, repeat_limit, log_repeats;
     struct number threads;
     const char *progress; /* NULL: auto */
     const char *on_error; /* NULL: as is usual for the protocol */
@@ -207,6 +233,9 @@ void options_help(struct output *out, const struct command *command);
 
 /* "trackway: COMMAND: ..., try ..." on standard error; always false. */
 bool options_wrong(const struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* --from and --to may be offsets alone; false: they are not, said so. */
+bool options_want_offsets(const struct options *options);
 
 /* 4096, 0x1000, 4k, 1M, 2G; the whole text must be a number. */
 bool parse_number(uint64_t *value, const char *text);

@@ -3,6 +3,7 @@
 /* Every option of every command: its name, value, help, and where it is kept. */
 #include "shared/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool set_ids(struct options *options, const char *value)
@@ -22,6 +23,84 @@ static bool set_ids(struct options *options, const char *value)
         if (!*at)
             return true;
     }
+}
+
+static bool set_numbers(struct options *options, struct numbers *numbers, const char *name,
+                        const char *value)
+{
+    for (const char *at = value;; at++) {
+        const size_t size = strcspn(at, ",");
+        uint32_t *more = realloc(numbers->items, (numbers->count + 1) * sizeof *more);
+        uint64_t number;
+
+        if (more)
+            numbers->items = more;
+        if (!parse_number_size(&number, at, size) || number > UINT32_MAX)
+            return options_wrong(options, "--%s: \"%.*s\" is no number", name, (int)size, at);
+        if (!more) {
+            say("out of memory");
+            return false;
+        }
+        numbers->items[numbers->count++] = (uint32_t)number;
+        at += size;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool set_srcs(struct options *options, const char *value)
+{
+    return set_numbers(options, &options->srcs, "src", value);
+}
+
+static bool set_cpus(struct options *options, const char *value)
+{
+    return set_numbers(options, &options->cpus, "cpu", value);
+}
+
+static bool set_pids(struct options *options, const char *value)
+{
+    return set_numbers(options, &options->pids, "pid", value);
+}
+
+static bool set_tids(struct options *options, const char *value)
+{
+    return set_numbers(options, &options->tids, "tid", value);
+}
+
+/* OFFSET, t:TIMESTAMP, SECONDSs or n:INSTRUCTIONS. */
+static bool set_bound(struct options *options, struct bound *bound, const char *name,
+                      const char *value)
+{
+    char *end;
+
+    *bound = (struct bound){ .is_given = true };
+    if (value[0] && value[1] == ':' && (value[0] == 't' || value[0] == 'n')) {
+        bound->kind = value[0] == 't' ? BOUND_TIME : BOUND_INSTRUCTIONS;
+        if (parse_number(&bound->value, value + 2))
+            return true;
+    } else if (parse_number(&bound->value, value)) {
+        return true;
+    } else {
+        bound->kind = BOUND_SECONDS;
+        bound->seconds = strtod(value, &end);
+        if (end > value && strcmp(end, "s") == 0 && bound->seconds >= 0)
+            return true;
+    }
+    return options_wrong(options,
+                         "--%s: \"%s\" is no place; give an offset in the capture, "
+                         "t:TIMESTAMP, SECONDSs or n:INSTRUCTIONS",
+                         name, value);
+}
+
+static bool set_from(struct options *options, const char *value)
+{
+    return set_bound(options, &options->from, "from", value);
+}
+
+static bool set_to(struct options *options, const char *value)
+{
+    return set_bound(options, &options->to, "to", value);
 }
 
 /* A value with a colon declares a source, one without selects by name. */
@@ -57,7 +136,7 @@ static bool set_range(struct options *options, const char *value)
 
 static bool set_opt(struct options *options, const char *value)
 {
-    static const char limit[] = "range-limit=";
+    static const char limit[] = "range-limit=", repeats[] = "repeat-limit=";
 
     if (strcmp(value, "src-addr-n") == 0) {
         options->source_address_n = true;
@@ -75,9 +154,15 @@ static bool set_opt(struct options *options, const char *value)
             return true;
         return options_wrong(options, "--opt: range-limit wants a number from 1 to 4294967295");
     }
+    if (strncmp(value, repeats, sizeof repeats - 1) == 0) {
+        struct number *number = &options->repeat_limit;
+
+        number->is_given = parse_number(&number->value, value + sizeof repeats - 1);
+        return number->is_given || options_wrong(options, "--opt: repeat-limit wants a number");
+    }
     return options_wrong(options,
                          "--opt: there is no \"%s\"; there are src-addr-n, range-limit=N, "
-                         "multi-session",
+                         "repeat-limit=N, multi-session",
                          value);
 }
 
@@ -156,10 +241,15 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SOURCE] = { "source", "NAME|ID:PROTOCOL[:CONFIG]", NULL,
         "NAME: only this source, may be repeated; with colons:\n"
         "declares a source of a raw file, may be repeated", .kind = KIND_OTHER, .set = set_source },
-    [O_FROM] = { "from", "OFFSET", NULL, "only what begins at this capture offset or after",
-        .offset = AT(from), .kind = KIND_NUMBER },
-    [O_TO] = { "to", "OFFSET", NULL, "only what begins before this capture offset",
-        .offset = AT(to), .kind = KIND_NUMBER },
+    [O_SRC] = { "src", "N[,N...]", NULL, "only these of the sources that share a stream", .kind = KIND_OTHER, .set = set_srcs },
+    [O_CPU] = { "cpu", "N[,N...]", NULL, "perf.data: only what these CPUs executed", .kind = KIND_OTHER, .set = set_cpus },
+    [O_PID] = { "pid", "N[,N...]", NULL, "perf.data: only these processes", .kind = KIND_OTHER, .set = set_pids },
+    [O_TID] = { "tid", "N[,N...]", NULL, "perf.data: only these threads", .kind = KIND_OTHER, .set = set_tids },
+    [O_COMM] = { "comm", "NAME", NULL, "perf.data: only threads of this name; may be repeated", .offset = AT(comms), .kind = KIND_LIST },
+    [O_FROM] = { "from", "PLACE", NULL,
+        "only what is there or later: a capture offset, t:TIMESTAMP,\nSECONDSs, or n:N (instructions from the start)",
+        .kind = KIND_OTHER, .set = set_from },
+    [O_TO] = { "to", "PLACE", NULL, "only what is before that", .kind = KIND_OTHER, .set = set_to },
     [O_RANGE] = { "range", "FIRST-END", NULL,
         "only what executed from address FIRST up to, not including, END",
         .kind = KIND_OTHER, .set = set_range },
@@ -171,6 +261,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "source, memory with several)", .offset = AT(framing), .kind = KIND_CHOICE },
     [O_PROTOCOL] = { "protocol", "NAME", NULL,
         "of a raw file with one source (see --version), or to encode", .offset = AT(protocol), .kind = KIND_TEXT },
+    [O_PLUGIN] = { "plugin", "FILE", NULL,
+        "load protocols from a shared object (docs/api.md); may be\nrepeated", .offset = AT(plugins), .kind = KIND_LIST },
     [O_CONFIG] = { "config", "K=V,K=V...|FILE", NULL,
         "registers: of a raw file with one source, or to encode with", .offset = AT(config), .kind = KIND_TEXT },
     [O_ARCH] = { "arch", "NAME", NULL,
@@ -209,9 +301,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_BINARY] = { "binary", "NAME", NULL,
         "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
 
-    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
+    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|repeat-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
         "range-limit=N: instructions without a\nwaypoint that count as runaway code (default 1048576);\n"
+        "repeat-limit=N: ranges that path, pcs, runs and\n--instructions list again where the trace says that they\n"
+        "repeat (default 4194304, and 1024 for each byte of trace);\n"
         "multi-session: all buffers through the decoders of the first",
         .kind = KIND_OTHER, .set = set_opt },
     [O_CHECK] = { "check", "LIST", "opcodes|atoms|continuity",
@@ -278,6 +372,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
         "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte; of ntrace:\ntrTeInstSyncMode ..., fifo, cycles-per-byte, short-messages",
         .offset = AT(unit), .kind = KIND_TEXT },
+    [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
+        "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
     [O_KEY] = { "key", "KIND", "tid|core|context",
         "what makes a stack of its own (default: the thread where it is\nknown, else the context where one is traced, else the core)", .offset = AT(key), .kind = KIND_CHOICE },

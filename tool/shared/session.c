@@ -2,7 +2,6 @@
 /* Opening a capture as the options say. */
 #include "shared/session.h"
 
-#include "shared/attribution.h"
 #include "shared/interrupt.h"
 
 #include <stdlib.h>
@@ -55,12 +54,15 @@ static bool parse_image(const struct options *options, struct tw_capture_image_o
     return true;
 }
 
-static bool check_protocol(const struct options *options, const char *protocol)
+static bool check_protocol(const struct session *session, const char *protocol)
 {
+    const struct options *options = session->options;
     const char *names[64];
     const char *nearest;
     size_t count = 0;
 
+    if (protocol && plugins_have(&session->plugins, protocol))
+        return true;
     while (count < 64 && (names[count] = tw_protocol_name(count)) != NULL) {
         if (protocol && strcmp(names[count], protocol) == 0)
             return true;
@@ -130,7 +132,7 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
     to->images = session->images;
     to->image_count = images->count;
     for (size_t i = 0; i < to->source_count; i++)
-        if (!check_protocol(session->options, to->sources[i].protocol))
+        if (!check_protocol(session, to->sources[i].protocol))
             return false;
     return true;
 }
@@ -252,8 +254,12 @@ int session_open(struct session *session, const struct options *options)
     enum tw_status opened;
 
     *session = (struct session){ .options = options };
+    if (!plugins_load(&session->plugins, options))
+        return NOT_DONE;
     if (!fill_options(session, &to))
         return BAD_USAGE;
+    to.protocols = session->plugins.protocols;
+    to.protocol_count = session->plugins.protocol_count;
     if (tw_errors_new(&session->errors, &log, NULL) != TW_OK) {
         say("out of memory");
         return NOT_DONE;
@@ -274,28 +280,14 @@ int session_open(struct session *session, const struct options *options)
             "--framing, --protocol and --source ID:PROTOCOL are for raw files",
             tw_capture_path(session->capture));
     session->perf = tw_capture_perf(session->capture);
-    session->lanes =
-        calloc(tw_capture_source_count(session->capture) + 1, sizeof *session->lanes);
-    if (session->perf) {
-        session->missing =
-            calloc(tw_perf_file_count(session->perf) + 1, sizeof *session->missing);
-        session->seen = calloc(1, sizeof *session->seen);
-    }
-    if (!session->lanes || (session->perf && (!session->missing || !session->seen))) {
-        say("out of memory");
-        return NOT_DONE;
-    }
     return check_names(session) ? DONE : NOT_DONE;
 }
 
 void session_close(struct session *session)
 {
-    tw_tree_free(session->tree);
+    tw_run_free(session->run);
     tw_capture_free(session->capture);
     tw_errors_free(session->errors);
-    free(session->lanes);
-    free(session->missing);
-    free(session->seen);
     free(session->build_ids);
     if (session->spooled)
         (void)remove(session->spooled); /* where it was not opened */
@@ -303,6 +295,7 @@ void session_close(struct session *session)
     free(session->sources);
     free(session->images);
     free(session->texts);
+    plugins_free(&session->plugins);
     *session = (struct session){ .options = session->options };
 }
 
@@ -345,10 +338,7 @@ bool session_wants_id(const struct session *session, uint8_t id)
     return !options->has_ids || (id < 128 && (options->ids[id / 64] >> id % 64 & 1));
 }
 
-bool session_wants_index(const struct session *session, uint64_t index)
+bool session_is_filtered(const struct session *session)
 {
-    const struct options *options = session->options;
-
-    return (!options->from.is_given || index >= options->from.value) &&
-           (!options->to.is_given || index < options->to.value);
+    return session->options->range.is_given || session->options->functions.count;
 }

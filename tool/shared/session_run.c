@@ -1,370 +1,397 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Running a buffer through its decode tree, and what to say of bad trace. */
-#include "shared/session.h"
-
-#include "shared/at.h"
-#include "shared/attribution.h"
+/* Runs as the options say, and what to say of what they lack. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum {
-    WINDOW = 1 << 20,
-    SMALL_WINDOW = 1 << 16, /* where little is wanted */
-    THREADS_MAX = 256,
-    STREAMS_AHEAD = 32,     /* more are not decoded ahead */
-    LARGE_WINDOW = 4 << 20, /* for several threads ... */
-    LARGE_CAPTURE = 4 << 20 /* ... which pay from this size on */
-};
+#include "shared/at.h"
+#include "shared/session.h"
 
-static bool is_wanted(const struct session *session, size_t number, uint32_t buffer)
+enum { LOSSES_SHOWN = 20 };
+
+/* ---- what the options ask for ---- */
+
+static void tell_source(void *context, const struct tw_run_source *source)
 {
-    const struct tw_source *source = tw_capture_source(session->capture, number);
+    struct session *session = context;
+    const struct options *options = session->options;
+    const struct tw_source *about = tw_capture_source(session->capture, source->source);
 
-    /* A source that is in several buffers is taken from the first, or from the one asked for;
-       blocks of perf.data hold one part of its trace each. */
-    if (session->options->buffer || session->perf
-            ? !tw_capture_source_is_in(session->capture, number, 0, buffer)
-            : tw_capture_source_buffer(session->capture, number, 0) != buffer)
-        return false;
-    if (source->has_id && !session_wants_id(session, source->id))
-        return false;
-    return session_wants_source(session, number);
-}
-
-static void say_left_out(const struct session *session, const struct tw_source *source,
-                         const char *why)
-{
-    if (!session->options->quiet)
+    session->is_tried = true;
+    if (source->left_out && !options->quiet)
         say("warning: %s: source %s is left out: %s", tw_capture_path(session->capture),
-            source->name, why);
-}
-
-enum { EXTRA_KEYS = 2, ON_ERROR_RESUME = 1, ON_ERROR_WAIT = 2 };
-
-/* Gives the source to the tree, with the options that it knows as keys of its configuration. */
-static enum tw_status add_with_keys(struct session *session, uint8_t *id,
-                                    struct tw_tree_source *about)
-{
-    const struct options *options = session->options;
-    const size_t count = about->register_count;
-    struct tw_register *registers;
-    enum tw_status status;
-
-    if (!options->on_error && !options->assume_sync)
-        return tw_tree_add_source(session->tree, id, about);
-    registers = malloc((count + EXTRA_KEYS) * sizeof *registers);
-    if (!registers)
-        return TW_E_MEMORY;
-    if (count)
-        memcpy(registers, about->registers, count * sizeof *registers);
-    about->registers = registers;
-    if (options->on_error)
-        registers[about->register_count++] = (struct tw_register){
-            "ON_ERROR",
-            strcmp(options->on_error, "wait") == 0 ? ON_ERROR_WAIT : ON_ERROR_RESUME,
-        };
-    if (options->assume_sync)
-        registers[about->register_count++] = (struct tw_register){ "ASSUME_SYNC", 1 };
-    status = tw_tree_add_source(session->tree, id, about);
-    free(registers);
-    return status;
-}
-
-static bool add_source(struct session *session, size_t number)
-{
-    const struct options *options = session->options;
-    const struct tw_source *source = tw_capture_source(session->capture, number);
-    struct tw_tree_source about = {
-        .size = sizeof about,
-        .protocol = source->protocol,
-        .registers = source->registers,
-        .register_count = source->register_count,
-        .type = source->type,
-        .core_type = options->arch ? options->arch : source->core_type,
-        .text = source->text,
-        .id = source->id,
-        .image =
-            source->image == TW_NONE ? NULL : tw_capture_image(session->capture, source->image),
-    };
-    uint8_t id = 0;
-
-    if (session->perf) {
-        session->lanes[number] = (struct tw_perf_lane){ .perf = session->perf,
-                                                        .source = (uint32_t)number,
-                                                        .buffer = session->buffer };
-        about.view = tw_perf_look;
-        about.view_context = &session->lanes[number];
-        about.view_size = sizeof session->lanes[number];
-    }
-    if (!source->protocol) {
-        say_left_out(session, source,
-                     source->type ? "this build knows no such type of trace" : "no type given");
-        return false;
-    }
-    if (add_with_keys(session, &id, &about) != TW_OK) {
-        say_left_out(session, source, tw_tree_fault(session->tree));
-        return false;
-    }
-    session->source_of[id & 0x7f] = (uint32_t)number;
-    session->source_count++;
-    if (options->verbose)
+            about->name, source->left_out);
+    if (!source->left_out && options->verbose)
         say("%s: source %s, id 0x%02x, %s, core %s (%s)",
-            tw_capture_buffer(session->capture, session->buffer)->name, source->name, id,
-            source->protocol, source->core ? source->core : "none",
-            about.core_type ? about.core_type : "type not known");
+            tw_capture_buffer(session->capture, source->buffer)->name, about->name, source->id,
+            about->protocol, about->core ? about->core : "none",
+            source->core_type ? source->core_type : "type not known");
+}
+
+static void count_bytes(void *context, uint64_t bytes)
+{
+    const struct session *session = context;
+
+    if (session->progress)
+        progress_add(session->progress, bytes);
+}
+
+static void warn(void *context, const char *text)
+{
+    const struct session *session = context;
+
+    if (!session->options->quiet)
+        say("warning: %s", text);
+}
+
+static void note(void *context, const char *text)
+{
+    const struct session *session = context;
+
+    if (session->options->verbose)
+        say("%s: %s", tw_capture_path(session->capture), text);
+}
+
+/* "FILE[@BIAS]"; only a number after the last @ is a bias. */
+static bool take_symbols(struct session_wish *wish, const struct list *files)
+{
+    wish->symbols = calloc(files->count + 1, sizeof *wish->symbols);
+    wish->paths = calloc(files->count + 1, sizeof *wish->paths);
+    for (size_t i = 0; wish->symbols && wish->paths && i < files->count; i++) {
+        const char *at = strrchr(files->items[i], '@');
+
+        wish->paths[i] = strdup(files->items[i]);
+        if (!wish->paths[i])
+            break;
+        wish->symbols[i].path = wish->paths[i];
+        if (at && parse_number(&wish->symbols[i].bias, at + 1))
+            wish->paths[i][at - files->items[i]] = 0;
+        wish->config.symbol_count++;
+    }
+    wish->config.symbols = wish->symbols;
+    if (wish->config.symbol_count == files->count)
+        return true;
+    say("out of memory");
+    return false;
+}
+
+/* A timestamp or "1.5s" in the clock of the capture's parts: perf.data counts ns where it can. */
+static bool time_of(const struct session *session, const struct bound *bound, uint64_t *time)
+{
+    const struct options *options = session->options;
+    uint64_t ns;
+    const bool is_ns = session->perf && tw_perf_time(session->perf, &ns, 1);
+    const double ticks =
+        bound->seconds * (options->clock.is_given ? (double)options->clock.value : 1e9);
+
+    *time = bound->value;
+    if (bound->kind == BOUND_TIME && is_ns)
+        (void)tw_perf_time(session->perf, time, bound->value);
+    if (bound->kind != BOUND_SECONDS)
+        return true;
+    if (!options->clock.is_given && !is_ns)
+        return options_wrong(options, "--from, --to: seconds want --clock HZ with them");
+    if (ticks >= 18446744073709549568.0)
+        return options_wrong(options, "--from, --to: there is no such time");
+    *time = (uint64_t)ticks;
     return true;
 }
 
-/* Of so many threads those for this session.  Each of several streams has one that decodes ahead, and
-   what they hold is limited by the number of streams. */
-static uint32_t share_of(const struct session *session, uint32_t threads)
+/* Which of the filter's bounds this is. */
+static bool take_bound(const struct session *session, const struct bound *bound, bool *has[3],
+                       uint64_t *value[3])
 {
-    if (session->stream_count <= 1 || threads == 1)
-        return threads;
-    if (session->stream_count > STREAMS_AHEAD)
-        return 1;
-    return threads / session->stream_count < 2 ? 2
-                                               : (uint32_t)(threads / session->stream_count);
+    const unsigned which = bound->kind == BOUND_OFFSET         ? 0
+                           : bound->kind == BOUND_INSTRUCTIONS ? 2
+                                                               : 1;
+
+    if (!bound->is_given)
+        return true;
+    *has[which] = true;
+    return time_of(session, bound, value[which]);
 }
 
-/* How many threads are to decode the buffer at work. */
-static uint32_t threads_of(const struct session *session)
-{
-    const struct tw_buffer *buffer = tw_capture_buffer(session->capture, session->buffer);
-    const struct number *wish = &session->options->threads;
-    const uint64_t size = session->stream_count ? session->stream_size : buffer->size;
-    long cores;
-
-    if (session->is_packets || (!session->progress && !session->stream_count))
-        return 1; /* nothing to share */
-    if (wish->is_given)
-        return share_of(session,
-                        wish->value < THREADS_MAX ? (uint32_t)wish->value : THREADS_MAX);
-    if (session->at || size < LARGE_CAPTURE)
-        return 1;
-    cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return share_of(session,
-                    cores > 1 ? (cores < THREADS_MAX ? (uint32_t)cores : THREADS_MAX) : 1);
-}
-
-uint32_t session_threads(const struct session *session)
-{
-    return threads_of(session);
-}
-
-static size_t window_of(const struct session *session)
-{
-    const struct tw_buffer *buffer = tw_capture_buffer(session->capture, session->buffer);
-
-    if (session->at)
-        return SMALL_WINDOW;
-    return buffer->size < LARGE_CAPTURE ? WINDOW : LARGE_WINDOW;
-}
-
-static bool new_tree(struct session *session, enum tw_framing framing)
+static bool take_bounds(const struct session *session, struct tw_filter *filter)
 {
     const struct options *options = session->options;
-    const struct tw_tree_config config = {
-        .size = sizeof config,
-        .framing = framing,
-        .base = tw_capture_buffer(session->capture, session->buffer)->offset,
-        .no_barrier = tw_capture_no_barrier(session->capture),
-        .packets_only = session->is_packets,
-        .counts_elements = !session->is_packets,
+
+    return take_bound(session, &options->from,
+                      (bool *[]){ &filter->has_from, &filter->has_from_time,
+                                  &filter->has_from_instruction },
+                      (uint64_t *[]){ &filter->from, &filter->from_time,
+                                      &filter->from_instruction }) &&
+           take_bound(
+               session, &options->to,
+               (bool *[]){ &filter->has_to, &filter->has_to_time, &filter->has_to_instruction },
+               (uint64_t *[]){ &filter->to, &filter->to_time, &filter->to_instruction });
+}
+
+static bool take_threads(const struct session *session, struct tw_filter *filter)
+{
+    const struct options *options = session->options;
+
+    filter->srcs = options->srcs.items;
+    filter->src_count = options->srcs.count;
+    filter->cpus = options->cpus.items;
+    filter->cpu_count = options->cpus.count;
+    filter->pids = options->pids.items;
+    filter->pid_count = options->pids.count;
+    filter->tids = options->tids.items;
+    filter->tid_count = options->tids.count;
+    filter->comms = options->comms.items;
+    filter->comm_count = options->comms.count;
+    if (session->perf ||
+        !(filter->cpu_count || filter->pid_count || filter->tid_count || filter->comm_count))
+        return true;
+    say("%s: --cpu, --pid, --tid and --comm are for perf.data, which tells CPUs and threads",
+        tw_capture_path(session->capture));
+    return false;
+}
+
+static void take_filter(struct session_wish *wish, const struct options *options)
+{
+    struct tw_filter *filter = &wish->filter;
+
+    filter->size = sizeof *filter;
+    if (options->buffer) {
+        filter->buffers = &options->buffer;
+        filter->buffer_count = 1;
+    }
+    filter->sources = options->source_names.items;
+    filter->source_count = options->source_names.count;
+    filter->has_ids = options->has_ids;
+    memcpy(filter->ids, options->ids, sizeof filter->ids);
+    filter->functions = options->functions.items;
+    filter->function_count = options->functions.count;
+    if (options->range.is_given) {
+        wish->range = (struct tw_address_range){ options->range.first, options->range.end };
+        filter->ranges = &wish->range;
+        filter->range_count = 1;
+    }
+}
+
+int session_wish(struct session *session, struct session_wish *wish)
+{
+    const struct options *options = session->options;
+
+    *wish = (struct session_wish){ .filter = { 0 } };
+    take_filter(wish, options);
+    wish->config = (struct tw_run_config){
+        .size = sizeof wish->config,
+        .filter = &wish->filter,
+        .is_joined = options->multi_session,
+        .threads = options->threads.is_given ? (uint32_t)options->threads.value : 0,
+        .core_type = options->arch,
+        .waits_on_error = options->on_error && strcmp(options->on_error, "wait") == 0,
+        .resumes_on_error = options->on_error && strcmp(options->on_error, "wait") != 0,
+        .assumes_sync = options->assume_sync,
         .range_limit = (uint32_t)options->range_limit.value,
         .source_address_n = options->source_address_n,
         .check_opcodes = (options->checks & CHECK_OPCODES) != 0,
         .check_atoms = (options->checks & CHECK_ATOMS) != 0,
         .check_continuity = (options->checks & CHECK_CONTINUITY) != 0,
-        .threads = threads_of(session),
-        .counter = session->counter,
+        .index = options->index,
+        .on_source = tell_source,
+        .on_bytes = count_bytes,
+        .on_warning = warn,
+        .on_note = note,
+        .context = session,
     };
-    struct tw_fault fault = { TW_OK, "" };
-
-    if (tw_tree_new(&session->tree, &config, &fault) == TW_OK)
-        return true;
-    say("%s: %s", tw_capture_path(session->capture), fault.text);
-    return false;
+    if (!take_bounds(session, &wish->filter) || !take_threads(session, &wish->filter))
+        return BAD_USAGE;
+    return take_symbols(wish, &options->symbols) ? DONE : NOT_DONE;
 }
 
-static void say_no_source(const struct session *session, const struct tw_buffer *buffer,
-                          bool is_any_tried)
+void session_wish_free(struct session_wish *wish)
+{
+    for (size_t i = 0; wish->paths && i < wish->config.symbol_count; i++)
+        free(wish->paths[i]);
+    free(wish->paths);
+    free(wish->symbols);
+    *wish = (struct session_wish){ .paths = NULL };
+}
+
+struct tw_run *session_run_new(struct session *session, const struct session_wish *wish)
+{
+    const struct options *options = session->options;
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_run *run;
+    enum tw_status status;
+
+    status = tw_run_new(&run, session->capture, &wish->config, &fault);
+    if (status == TW_OK)
+        return run;
+    if (status == TW_E_FILE && options->symbols.count)
+        say("--symbols: %s", fault.text);
+    else if (status == TW_E_CONFIG && options->functions.count)
+        say("%s; give --symbols FILE or --image FILE with an ELF file", fault.text);
+    else if (status == TW_E_ARGUMENT && options->functions.count)
+        say("%s", fault.text);
+    else
+        say("%s: %s", tw_capture_path(session->capture), fault.text);
+    return NULL;
+}
+
+/* ---- running ---- */
+
+/* Of all buffers that the options want. */
+static uint64_t bytes_wanted(const struct session *session)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++)
+        if (session_wants(session, i))
+            bytes += tw_capture_buffer(session->capture, i)->size;
+    return bytes;
+}
+
+/* --at: where the run begins. */
+static int seek(struct session *session)
+{
+    const struct options *options = session->options;
+    struct tw_run_place place;
+    enum tw_status status;
+
+    if (!place_parse(&place, options))
+        return BAD_USAGE;
+    if (options->multi_session) {
+        (void)options_wrong(options, "--at does not go with --opt multi-session");
+        return BAD_USAGE;
+    }
+    status = tw_run_seek(session->run, &place);
+    if (status == TW_OK)
+        return DONE;
+    if (status == TW_END)
+        say("%s: there is no %s in it", tw_capture_path(session->capture), options->at);
+    else
+        say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
+    return NOT_DONE;
+}
+
+int session_start(struct session *session, const struct session_wish *wish)
+{
+    const struct options *options = session->options;
+    int status = DONE;
+
+    /* In time order buffers are opened together, and one without sources is no fault. */
+    session->is_any = wish->config.order == TW_ORDER_TIME;
+    session->is_open = session->is_tried = false;
+    session->left = options->count.is_given ? options->count.value : UINT64_MAX;
+    repeats_start(&session->repeats, options, bytes_wanted(session));
+    session->run = session_run_new(session, wish);
+    if (!session->run)
+        return NOT_DONE;
+    if (options->at)
+        status = seek(session);
+    if (status == DONE && !session->progress) {
+        progress_start(&session->own_progress, options, bytes_wanted(session));
+        session->progress = &session->own_progress;
+    }
+    return status;
+}
+
+static void say_no_source(const struct session *session, uint32_t buffer)
 {
     const char *path = tw_capture_path(session->capture);
 
-    if (is_any_tried || session->options->quiet)
+    if (session->is_tried || session->options->quiet)
         return;
     if (tw_capture_source_count(session->capture) == 0)
         say("%s: nothing says what trace this is; give --protocol, or --source ID:PROTOCOL for "
             "each source",
             path);
     else
-        say("%s: buffer %s holds no source that was asked for", path, buffer->name);
+        say("%s: buffer %s holds no source that was asked for", path,
+            tw_capture_buffer(session->capture, buffer)->name);
 }
 
-enum start session_start(struct session *session, size_t buffer, bool is_packets)
+/* What there is to know of a part before others see it; false: it is not for them. */
+static bool see_part(struct session *session, const struct tw_part *part)
 {
-    const struct tw_buffer *about = tw_capture_buffer(session->capture, buffer);
-    bool is_any_tried = false;
-
-    session->buffer = (uint32_t)buffer;
-    session->is_packets = is_packets;
-    session->fed = 0;
-    session->is_finished = false;
-    if (session->perf)
-        attribution_start(session->seen, session);
-    session->source_count = 0;
-    for (size_t id = 0; id < 128; id++)
-        session->source_of[id] = TW_NONE;
-    memset(session->is_synced, 0, sizeof session->is_synced);
-    if (!new_tree(session, about->framing))
-        return START_FAILED;
-    for (size_t i = 0; i < tw_capture_source_count(session->capture); i++) {
-        if (!is_wanted(session, i, (uint32_t)buffer))
-            continue;
-        if (about->framing == TW_FRAMING_NONE && session->source_count) {
-            say_left_out(session, tw_capture_source(session->capture, i),
-                         "an unframed buffer holds one source only");
-            continue;
-        }
-        is_any_tried = true;
-        (void)add_source(session, i);
-    }
-    if (session->source_count)
-        return STARTED;
-    say_no_source(session, about, is_any_tried);
-    tw_tree_free(session->tree);
-    session->tree = NULL;
-    return NOTHING_THERE;
-}
-
-/* Gives the tree its next bytes, or the end; TW_OK: ask it again. */
-static enum tw_status feed(struct session *session)
-{
-    const uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum tw_status status;
-
-    if (session->is_finished)
-        return TW_END;
-    status = tw_capture_read(session->capture, &bytes, &size, session->buffer, session->fed);
-    if (status == TW_END) {
-        session->is_finished = true;
-        return tw_tree_finish(session->tree);
-    }
-    if (status != TW_OK)
-        return status;
-    if (size > window_of(session))
-        size = window_of(session);
-    status = tw_tree_feed(session->tree, bytes, size);
-    tw_capture_forget(session->capture, session->buffer, session->fed, size);
-    session->fed += size;
-    if (session->progress)
-        progress_add(session->progress, size);
-    return status;
+    if (part->kind == TW_PART_LOSS) /* said in the summary */
+        return false;
+    session->buffer = part->buffer;
+    if (part->kind == TW_PART_NOTHING)
+        say_no_source(session, part->buffer);
+    if (part->kind == TW_PART_NOTHING || part->kind == TW_PART_BEGIN)
+        session->is_tried = false;
+    if (part->kind == TW_PART_BEGIN)
+        session->is_open = session->is_any = true;
+    if (part->kind == TW_PART_END)
+        session->is_open = false;
+    return part->kind != TW_PART_NOTHING;
 }
 
 static enum tw_status say_fault(const struct session *session, enum tw_status status)
 {
-    if (status < 0 && session->tree) /* else it was said why there is none */
-        say("%s: %s", tw_capture_path(session->capture), tw_tree_fault(session->tree));
+    if (session->progress)
+        progress_hide(session->progress);
+    if (status < 0)
+        say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
     return status;
 }
 
-enum tw_status session_next(struct session *session, struct tw_batch *batch)
+/* --count is reached: the buffer ends here. */
+static enum tw_status end_early(struct session *session, struct tw_part *part)
 {
-    for (;;) {
-        enum tw_status status = tw_tree_next(session->tree, batch);
+    if (!session->is_open)
+        return TW_END;
+    session->is_open = false;
+    *part = (struct tw_part){ .size = sizeof *part,
+                              .kind = TW_PART_END,
+                              .buffer = session->buffer };
+    return TW_OK;
+}
 
-        if (status == TW_MORE)
-            status = feed(session);
-        else if (status == TW_OK && batch->count) {
-            if (session->at)
-                status = at_trim(session, batch);
-            if (status == TW_OK && session->perf)
-                missing_take(session, session->seen, batch);
-            if (status == TW_OK || status == TW_END)
-                return status;
-            if (status == TW_MORE)
-                continue;
-        }
-        if (status != TW_OK)
-            return say_fault(session, status);
+enum tw_status session_next(struct session *session, struct tw_part *part)
+{
+    enum tw_status status;
+
+    if (!session->left)
+        return end_early(session, part);
+    do
+        status = tw_run_next(session->run, part);
+    while (status == TW_OK && !see_part(session, part));
+    if (status == TW_OK && part->kind == TW_PART_ELEMENTS) {
+        if (part->batch.count > session->left)
+            part->batch.count = (size_t)session->left;
+        session->left -= part->batch.count;
     }
+    return status < 0 ? say_fault(session, status) : status;
 }
 
-static void count_packet(struct session *session, const struct tw_packet_view *view)
+enum tw_status session_next_packet(struct session *session, struct tw_part *part,
+                                   struct tw_packet_view *view)
 {
-    const uint8_t id = view->packet->id & 0x7f;
-    struct loss *loss = &session->loss;
+    enum tw_status status;
 
-    loss->overflows += view->kind == TW_PACKET_OVERFLOW;
-    loss->discards += view->kind == TW_PACKET_DISCARD;
-    loss->truncated += view->kind == TW_PACKET_CUT;
-    loss->bad += view->kind == TW_PACKET_BAD;
-    loss->lost += view->is_not_sync && session->is_synced[id];
-    session->is_synced[id] |= !view->is_not_sync && !view->is_bad;
+    do
+        status = tw_run_next_packet(session->run, part, view);
+    while (status == TW_OK && !see_part(session, part));
+    return status < 0 ? say_fault(session, status) : status;
 }
 
-enum tw_status session_next_packet(struct session *session, struct tw_packet_view *view)
+int session_end(struct session *session, enum tw_status status)
 {
-    for (;;) {
-        enum tw_status status = tw_tree_next_packet(session->tree, view);
+    int summary;
 
-        if (status == TW_OK) {
-            count_packet(session, view);
-            return TW_OK;
-        }
-        if (status == TW_MORE)
-            status = feed(session);
-        if (status != TW_OK)
-            return say_fault(session, status);
+    if (session->progress == &session->own_progress) {
+        progress_end(&session->own_progress);
+        session->progress = NULL;
     }
+    if (status < 0 || (session->out && session->out->has_failed))
+        return NOT_DONE;
+    if (!session->options->quiet)
+        repeats_say(&session->repeats);
+    summary = session_summary(session);
+    /* A recording may hold no trace at all: that is what there is to say of it. */
+    if (session->is_any || session->options->at ||
+        (session->perf && tw_capture_buffer_count(session->capture) == 0))
+        return summary;
+    return NOT_DONE;
 }
 
-void session_restart(struct session *session, size_t buffer)
-{
-    session->buffer = (uint32_t)buffer;
-    if (session->perf)
-        attribution_start(session->seen, session);
-    for (size_t i = 0; i < tw_capture_source_count(session->capture); i++)
-        session->lanes[i].buffer = (uint32_t)buffer;
-    tw_tree_reset(session->tree, tw_capture_buffer(session->capture, buffer)->offset);
-    session->fed = 0;
-    session->is_finished = false;
-}
-
-static void count_source(struct loss *loss, const struct tw_source_stats *stats)
-{
-    for (unsigned code = TW_ERROR_NONE + 1; code < TW_ERROR_CODES; code++) {
-        if (code == TW_ERROR_TRUNCATED)
-            loss->truncated += stats->errors[code];
-        else if (code == TW_ERROR_DISCONTINUITY)
-            loss->lost += stats->errors[code];
-        else if (code != TW_ERROR_OVERFLOW)
-            loss->bad += stats->errors[code];
-    }
-    loss->overflows += stats->overflows;
-    loss->discards += stats->discards;
-    loss->unsynced += stats->unsynced_bytes;
-    loss->missing += stats->missing_code;
-}
-
-void session_stop(struct session *session)
-{
-    for (size_t id = 0; session->tree && id < 128; id++) {
-        const struct tw_source_stats *stats = NULL;
-
-        if (session->source_of[id] != TW_NONE)
-            stats = tw_tree_source_stats(session->tree, (uint8_t)id);
-        if (stats)
-            count_source(&session->loss, stats);
-    }
-    tw_tree_free(session->tree);
-    session->tree = NULL;
-}
+/* ---- what was lost ---- */
 
 void session_say_error(const struct session *session, const struct tw_element *error,
                        uint8_t id)
@@ -376,6 +403,56 @@ void session_say_error(const struct session *session, const struct tw_element *e
     if (!session->options->quiet && tw_error_from_element(&entry, error, id) &&
         tw_errors_set_name(session->errors, session_file(session, session->buffer)))
         tw_errors_add(session->errors, &entry);
+}
+
+static void say_loss(const struct session *session, const struct tw_perf_loss *loss)
+{
+    const bool is_cpu = loss->cpu != TW_NONE;
+
+    say("%s: trace of %s %" PRIu32 ": %s%s%s%sat stream offset 0x%" PRIx64 ", %" PRIu64
+        " bytes (record at offset 0x%" PRIx64 ")",
+        tw_capture_path(session->capture), is_cpu ? "CPU" : "thread",
+        is_cpu ? loss->cpu : loss->tid, loss->has_data ? "" : "the data is not in the file; ",
+        loss->flags & TW_PERF_TRUNCATED ? "lost, the buffer was full; " : "",
+        loss->flags & TW_PERF_PARTIAL ? "has gaps; " : "",
+        loss->flags & TW_PERF_COLLISION ? "may end early; " : "", loss->aux_offset, loss->size,
+        loss->record);
+}
+
+static void say_missing(const struct session *session)
+{
+    static const char *const why[] = { [TW_PERF_FILE_UNUSED] = "holds no code",
+                                       [TW_PERF_FILE_FOUND] = "does not hold all of it",
+                                       [TW_PERF_FILE_MISSING] = "not found",
+                                       [TW_PERF_FILE_WRONG] = "another build was found" };
+    struct tw_missing missing;
+
+    for (size_t i = 0; tw_run_missing(session->run, &missing, i); i++) {
+        const struct tw_perf_file *file =
+            missing.file == TW_NONE ? NULL : tw_perf_file(session->perf, missing.file);
+
+        /* Where the path was lost an instruction was executed, and so was each branch. */
+        if (missing.times)
+            say("missing code: %s (%s): the path was lost there %" PRIu64
+                " time%s, at least %" PRIu64 " instruction%s",
+                file ? file->name : "nothing is mapped",
+                file ? why[file->state & 3] : "no record of it", missing.times,
+                missing.times == 1 ? "" : "s", missing.times + missing.branches,
+                missing.times + missing.branches == 1 ? "" : "s");
+    }
+}
+
+/* What perf.data lacks, each file once, and what trace the recorder lost. */
+static void say_recorded(const struct session *session)
+{
+    const size_t losses = tw_perf_loss_count(session->perf);
+
+    say_missing(session);
+    for (size_t i = 0; i < losses && i < LOSSES_SHOWN; i++)
+        say_loss(session, tw_perf_loss(session->perf, i));
+    if (losses > LOSSES_SHOWN)
+        say("%s: %zu more losses of this kind", tw_capture_path(session->capture),
+            losses - LOSSES_SHOWN);
 }
 
 static void add_count(char *text, size_t room, uint64_t count, const char *one,
@@ -390,84 +467,27 @@ static void add_count(char *text, size_t room, uint64_t count, const char *one,
 
 int session_summary(const struct session *session)
 {
-    const struct loss *loss = &session->loss;
-    const uint64_t not_recorded = session->perf ? missing_say(session) : 0;
+    struct tw_run_losses losses = { .size = sizeof losses };
     char damage[400] = "", notes[200] = "";
 
-    add_count(damage, sizeof damage, not_recorded, "loss while recording",
+    (void)tw_run_losses(session->run, &losses);
+    if (session->perf && !session->options->quiet)
+        say_recorded(session);
+    add_count(damage, sizeof damage, losses.recorder, "loss while recording",
               "losses while recording");
-    add_count(damage, sizeof damage, loss->bad, "error in the trace", "errors in the trace");
-    add_count(damage, sizeof damage, loss->truncated, "cut packet at the end",
+    add_count(damage, sizeof damage, losses.errors, "error in the trace",
+              "errors in the trace");
+    add_count(damage, sizeof damage, losses.truncated, "cut packet at the end",
               "cut packets at the end");
-    add_count(damage, sizeof damage, loss->overflows, "overflow", "overflows");
-    add_count(damage, sizeof damage, loss->discards, "discard", "discards");
-    add_count(damage, sizeof damage, loss->lost, "gap", "gaps");
-    add_count(notes, sizeof notes, loss->unsynced, "byte without sync", "bytes without sync");
-    add_count(notes, sizeof notes, loss->missing, "address not in the image",
+    add_count(damage, sizeof damage, losses.overflows, "overflow", "overflows");
+    add_count(damage, sizeof damage, losses.discards, "discard", "discards");
+    add_count(damage, sizeof damage, losses.gaps, "gap", "gaps");
+    add_count(notes, sizeof notes, losses.unsynced_bytes, "byte without sync",
+              "bytes without sync");
+    add_count(notes, sizeof notes, losses.missing_code, "address not in the image",
               "addresses not in the image");
     if (!session->options->quiet && (damage[0] || notes[0]))
         say("%s: %s%s%s", tw_capture_path(session->capture), damage,
             damage[0] && notes[0] ? "; " : "", notes);
     return damage[0] ? DONE_WITH_LOSS : DONE;
-}
-
-/* TW_OK: this buffer is done; TW_MORE: there was nothing to do; else it failed. */
-static enum tw_status run_buffer(struct session *session, size_t buffer, session_fn *each,
-                                 void *context)
-{
-    enum start start = STARTED;
-
-    if (session->tree)
-        session_restart(session, buffer);
-    else
-        start = session_start(session, buffer, session->is_packets);
-    if (start == NOTHING_THERE)
-        return TW_MORE;
-    if (start == START_FAILED || !each(context, session, buffer))
-        return TW_E_FILE;
-    if (!session->options->multi_session)
-        session_stop(session);
-    return TW_OK;
-}
-
-/* Of all buffers that the options want. */
-static uint64_t bytes_wanted(const struct session *session)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++)
-        if (session_wants(session, i))
-            bytes += tw_capture_buffer(session->capture, i)->size;
-    return bytes;
-}
-
-int session_run(struct session *session, bool is_packets, session_fn *each, void *context)
-{
-    struct progress progress;
-    bool is_any = false, has_failed = false;
-    int status;
-
-    progress_start(&progress, session->options, bytes_wanted(session));
-    session->progress = &progress;
-    for (size_t i = 0; i < tw_capture_buffer_count(session->capture) && !has_failed; i++) {
-        enum tw_status done;
-
-        if (!session_wants(session, i) || (session->out && output_is_over(session->out)))
-            continue;
-        session->is_packets = is_packets;
-        done = run_buffer(session, i, each, context);
-        is_any |= done == TW_OK;
-        has_failed = done < 0;
-    }
-    progress_end(&progress);
-    session->progress = NULL;
-    if (has_failed)
-        return NOT_DONE;
-    session_stop(session);
-    if (session->out && session->out->has_failed)
-        return NOT_DONE;
-    status = session_summary(session);
-    /* A recording may hold no trace at all: that is what there is to say of it. */
-    is_any |= session->perf && tw_capture_buffer_count(session->capture) == 0;
-    return is_any ? status : NOT_DONE;
 }

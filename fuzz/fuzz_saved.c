@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Saved results whose checksum is right and all else is not.  Input: which kind, then the values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/autofdo.h"
+#include "analysis/saved.h"
+#include "analysis/statistics.h"
+
+static void load_statistics(struct tw_load *load)
+{
+    struct tw_source_statistics source = { .size = sizeof source };
+    struct tw_statistics *statistics, *sum;
+
+    if (tw_statistics_new(&statistics, NULL, NULL, NULL) != TW_OK ||
+        tw_statistics_new(&sum, NULL, NULL, NULL) != TW_OK)
+        abort();
+    tw_statistics_read(statistics, load);
+    if (tw_load_end(load, NULL, NULL) == TW_OK) {
+        if (tw_statistics_add(sum, statistics) != TW_OK ||
+            tw_statistics_add(sum, statistics) != TW_OK)
+            abort();
+        for (size_t i = 0; tw_statistics_source(sum, &source, i); i++)
+            if (!source.buffer || !source.protocol)
+                abort();
+    }
+    tw_statistics_free(statistics);
+    tw_statistics_free(sum);
+}
+
+static bool take_text(void *context, const char *text, size_t size)
+{
+    (void)text;
+    *(size_t *)context += size;
+    return true;
+}
+
+static void load_autofdo(struct tw_load *load)
+{
+    struct tw_autofdo *autofdo, *sum;
+    size_t size = 0, file;
+
+    if (tw_autofdo_new(&autofdo, NULL, NULL, NULL) != TW_OK ||
+        tw_autofdo_new(&sum, NULL, NULL, NULL) != TW_OK)
+        abort();
+    tw_autofdo_read(autofdo, load);
+    if (tw_load_end(load, NULL, NULL) == TW_OK) {
+        if (tw_autofdo_add(sum, autofdo) != TW_OK)
+            abort();
+        file = tw_autofdo_choose(sum, NULL);
+        if (file != SIZE_MAX &&
+            (tw_autofdo_write(sum, file, take_text, &size) != TW_OK || !size))
+            abort();
+    }
+    tw_autofdo_free(autofdo);
+    tw_autofdo_free(sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size + 1);
+    struct tw_load load = { .version = 1 };
+
+    if (!copy || !size) {
+        free(copy);
+        return 0;
+    }
+    memcpy(copy, data, size);
+    load.in = (struct tw_bytes){ .at = copy + 1, .end = copy + size };
+    if (copy[0] & 1)
+        load_autofdo(&load);
+    else
+        load_statistics(&load);
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Functions and transfers of executed ranges, each worked out once. */
+#include "analysis/flow_range.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "isa/isa.h"
+
+enum { STRETCHES_MAX = 1 << 24, OPCODE_MAX = 4 };
+
+bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
+                         const struct tw_allocator *allocator)
+{
+    *ranges = (struct tw_flow_ranges){ .functions = functions,
+                                       .allocator = allocator,
+                                       .by_start.allocator = allocator };
+    if (!TW_GROW(allocator, &ranges->items, &ranges->room, 1))
+        return false;
+    ranges->items[0] = (struct tw_flow_range){ .map = UINT32_MAX }; /* number 0 is none */
+    ranges->count = 1;
+    return true;
+}
+
+void tw_flow_ranges_release(struct tw_flow_ranges *ranges)
+{
+    tw_give(ranges->allocator, ranges->items);
+    tw_map_free(&ranges->by_start);
+    *ranges = (struct tw_flow_ranges){ 0 };
+}
+
+/* By what the element says alone. */
+static enum tw_transfer transfer_of_element(const struct tw_element *range)
+{
+    if (range->last_kind != TW_LAST_BR && range->last_kind != TW_LAST_IBR)
+        return TW_TRANSFER_NONE;
+    switch (range->last_sub) {
+    case TW_SUB_LINK:
+        return TW_TRANSFER_CALL;
+    case TW_SUB_V8_RET:
+    case TW_SUB_V7_IMPLIED_RET:
+    case TW_SUB_RET:
+        return TW_TRANSFER_RETURN;
+    case TW_SUB_V8_ERET:
+    case TW_SUB_TRAP_RET:
+        return TW_TRANSFER_EXCEPTION_RETURN;
+    default:
+        return range->last_kind == TW_LAST_BR ? TW_TRANSFER_JUMP : TW_TRANSFER_INDIRECT;
+    }
+}
+
+static enum tw_transfer transfer_of_rv(const struct tw_rv_instruction *is)
+{
+    switch (is->itype) {
+    case TW_RV_TRAP_RETURN:
+        return TW_TRANSFER_EXCEPTION_RETURN;
+    case TW_RV_CALL_UNINFERABLE:
+    case TW_RV_CALL_INFERABLE:
+        return TW_TRANSFER_CALL;
+    case TW_RV_SWAP_COROUTINE:
+        return TW_TRANSFER_SWAP;
+    case TW_RV_RETURN:
+        return TW_TRANSFER_RETURN;
+    case TW_RV_JUMP_UNINFERABLE:
+    case TW_RV_OTHER_UNINFERABLE:
+        return TW_TRANSFER_INDIRECT;
+    case TW_RV_NOTHING:
+        return TW_TRANSFER_NONE;
+    default:
+        return TW_TRANSFER_JUMP;
+    }
+}
+
+static enum tw_transfer transfer_of_arm(uint32_t opcode, uint64_t address, bool is_t32)
+{
+    const struct tw_isa_options options = { .arch = 0 };
+    struct tw_instruction is;
+
+    if (is_t32)
+        tw_t32_classify(&is, opcode, address, 0, &options);
+    else
+        tw_a32_classify(&is, opcode, address, &options);
+    if (is.is_exception_return)
+        return TW_TRANSFER_EXCEPTION_RETURN;
+    if (is.is_link)
+        return TW_TRANSFER_CALL;
+    if (is.is_return)
+        return TW_TRANSFER_RETURN;
+    if (is.kind == TW_FLOW_BRANCH)
+        return TW_TRANSFER_JUMP;
+    return is.kind == TW_FLOW_INDIRECT ? TW_TRANSFER_INDIRECT : TW_TRANSFER_NONE;
+}
+
+/* The element's view is that of the decoder; what a call stack needs to know stands in the opcode
+   where the two differ (co-routine swaps, ecall, 32-bit exception returns). */
+static void look_at_last(struct tw_flow_range *made, const struct tw_element *range,
+                         const struct tw_code_place *place)
+{
+    /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
+    const struct tw_rv_options options = { .has_zcmp = true, .has_zcmt = true };
+    const uint64_t address = tw_element_end(range) - made->last_size;
+    uint8_t bytes[OPCODE_MAX] = { 0 };
+    uint32_t low, high;
+
+    made->transfer = (uint8_t)transfer_of_element(range);
+    if (!place->image || range->isa == TW_ISA_A64 || made->last_size > sizeof bytes ||
+        tw_image_read(place->image, bytes, &place->view, address, made->last_size) !=
+            made->last_size)
+        return;
+    low = (uint32_t)(bytes[0] | bytes[1] << 8);
+    high = (uint32_t)(bytes[2] | bytes[3] << 8);
+    if (range->isa == TW_ISA_RV32 || range->isa == TW_ISA_RV64) {
+        struct tw_rv_instruction is;
+
+        tw_rv_classify(&is, low | high << 16, address, range->isa, &options);
+        made->transfer = (uint8_t)transfer_of_rv(&is);
+        made->is_trap = is.is_trapping;
+    } else if (made->transfer != TW_TRANSFER_NONE && range->isa == TW_ISA_T32) {
+        made->transfer = (uint8_t)transfer_of_arm(made->last_size == 4 ? low << 16 | high : low,
+                                                  address, true);
+    } else if (made->transfer != TW_TRANSFER_NONE && range->isa == TW_ISA_A32) {
+        made->transfer = (uint8_t)transfer_of_arm(low | high << 16, address, false);
+    }
+}
+
+uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
+                                 uint64_t address, const struct tw_code_place *place)
+{
+    struct tw_function about = { .kind = TW_FUNCTION_SYMBOL };
+
+    if (!place->find || !place->find(place->context, &about, first, end, address)) {
+        *first = *end = address;
+        return TW_FUNCTION_ANY;
+    }
+    return tw_functions_number(ranges->functions, &about);
+}
+
+static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
+                 const struct tw_element *range, const struct tw_code_place *place)
+{
+    const unsigned last_size = range->last_size ? (unsigned)range->last_size * 2 : 4;
+    const uint64_t last = tw_element_end(range) - last_size;
+    uint64_t first, end;
+
+    *made = (struct tw_flow_range){ .start = range->start,
+                                    .length = range->length,
+                                    .map = place->map,
+                                    .last_size = (uint8_t)last_size };
+    made->function = tw_flow_ranges_function(ranges, &first, &end, range->start, place);
+    made->is_entry = made->function != TW_FUNCTION_ANY && first == range->start;
+    made->last_function =
+        last < end && last >= range->start && made->function != TW_FUNCTION_ANY
+            ? made->function
+            : tw_flow_ranges_function(ranges, &first, &end, last, place);
+    look_at_last(made, range, place);
+}
+
+const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
+                                                const struct tw_element *range,
+                                                const struct tw_code_place *place)
+{
+    uint64_t *head = tw_map_put(&ranges->by_start, range->start);
+    uint32_t number = head ? (uint32_t)*head : 0;
+
+    while (number && (ranges->items[number].length != range->length ||
+                      ranges->items[number].map != place->map))
+        number = ranges->items[number].next;
+    if (!number) {
+        if (!head || ranges->count >= STRETCHES_MAX ||
+            !TW_GROW(ranges->allocator, &ranges->items, &ranges->room, ranges->count + 1)) {
+            ranges->is_out = true;
+            return NULL;
+        }
+        number = (uint32_t)ranges->count++;
+        fill(ranges, &ranges->items[number], range, place);
+        ranges->items[number].next = (uint32_t)*head;
+        *head = number;
+    }
+    ranges->recent[range->start >> 1 & 1023] = number;
+    return &ranges->items[number];
+}

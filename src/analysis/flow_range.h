@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is known of an executed range beside its element: its functions, and how its last instruction
+   leaves it.  Programs run in loops, so each is worked out once and kept. */
+#ifndef ANALYSIS_FLOW_RANGE_H
+#define ANALYSIS_FLOW_RANGE_H
+
+#include <trackway/image.h>
+#include <trackway/types.h>
+
+#include "analysis/functions.h"
+#include "base/map.h"
+
+/* What a taken transfer does to a call stack, by its instruction. */
+enum tw_transfer {
+    TW_TRANSFER_NONE, /* goes on in sequence */
+    TW_TRANSFER_JUMP, /* direct, no link */
+    TW_TRANSFER_INDIRECT,
+    TW_TRANSFER_CALL,
+    TW_TRANSFER_RETURN,
+    TW_TRANSFER_SWAP, /* RISC-V: a return, then a call */
+    TW_TRANSFER_EXCEPTION_RETURN
+};
+
+/* Where a part's code is to be looked for.  Equal numbers of `map` mean equal code at equal
+   addresses, with equal names. */
+struct tw_code_place {
+    uint32_t map;
+    struct tw_image *image; /* NULL: instructions are classified by the element alone */
+    struct tw_view view;
+    /* The symbol that holds an address: name, size, file and the address that it has there, and from
+       where up to where it lies in the target's memory; false: none does. */
+    bool (*find)(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
+                 uint64_t address);
+    void *context;
+};
+
+/* Code without a symbol: which function that is depends on where control entered it. */
+#define TW_FUNCTION_ANY UINT32_MAX
+
+struct tw_flow_range {
+    uint64_t start;
+    uint32_t length;
+    uint32_t map;
+    uint32_t function;      /* of the first instruction; TW_FUNCTION_ANY: it has no symbol */
+    uint32_t last_function; /* of the last one */
+    uint32_t next;          /* another that begins there; 0: none */
+    uint8_t transfer;       /* enum tw_transfer of the last instruction, when taken */
+    uint8_t last_size;
+    bool is_entry; /* begins at the first address of its function */
+    bool is_trap;  /* its last instruction asks for the operating system: ecall */
+};
+
+struct tw_flow_ranges {
+    struct tw_flow_range *items; /* from 1 on */
+    size_t count, room;
+    struct tw_map by_start;
+    struct tw_functions *functions;
+    bool is_out;
+    const struct tw_allocator *allocator;
+    uint32_t recent[1024]; /* by low bits of the address */
+};
+
+bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
+                         const struct tw_allocator *allocator) TW_MUST_USE;
+void tw_flow_ranges_release(struct tw_flow_ranges *ranges);
+
+/* Works out what is not there yet; NULL when memory is out. */
+const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
+                                                const struct tw_element *range,
+                                                const struct tw_code_place *place);
+
+/* The function at an address, or TW_FUNCTION_ANY, and from where up to where it lies. */
+uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
+                                 uint64_t address, const struct tw_code_place *place);
+
+/* What is known of a range; NULL when memory is out.  Valid until the next call. */
+static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_ranges *ranges,
+                                                            const struct tw_element *range,
+                                                            const struct tw_code_place *place)
+{
+    const struct tw_flow_range *known =
+        &ranges->items[ranges->recent[range->start >> 1 & 1023]];
+
+    if (known->start == range->start && known->length == range->length &&
+        known->map == place->map)
+        return known;
+    return tw_flow_ranges_make(ranges, range, place);
+}
+
+#endif

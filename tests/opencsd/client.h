@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A client of the OpenCSD interface that writes down all that happens to it.  What it does next
+   depends on a seed and on how many things have happened, so that two libraries that do the same are
+   asked the same. */
+#ifndef OPENCSD_TESTS_CLIENT_H
+#define OPENCSD_TESTS_CLIENT_H
+
+#include "library.h"
+#include "subject.h"
+
+struct plan {
+    unsigned seed;
+    bool is_full;     /* elements; else packets alone */
+    bool has_monitor; /* packets and their bytes, beside */
+    bool is_printed;  /* by the library's printers instead of callbacks */
+    bool uses_memory_callback;
+    bool cuts;          /* pieces of any size, else one */
+    unsigned waits;     /* in 1000 answers: WAIT */
+    unsigned flushes;   /* in 1000 pieces: a FLUSH that nothing asks for, ... */
+    unsigned resets;    /* ... a RESET, ... */
+    unsigned ends;      /* ... an EOT */
+    unsigned verbosity; /* of the error log */
+    bool stops_early;   /* at the first fatal answer */
+    bool
+        is_loose; /* only the order inside a stream counts: of an ID and a kind of callback; what is
+                      answered is not told */
+};
+
+/* What an event is about; EVENT_CALL is what the client did. */
+enum event_kind {
+    EVENT_CALL,
+    EVENT_ELEMENT,
+    EVENT_PACKET,
+    EVENT_MONITOR,
+    EVENT_TEXT,
+    EVENT_KINDS
+};
+
+/* What happened, a line each. */
+struct events {
+    uint64_t *hashes;
+    uint16_t *streams; /* kind of event << 8 | trace ID */
+    size_t count, room;
+    /* Lines from `from` on are kept as text, `keep` of them. */
+    size_t from, keep;
+    char **lines;
+};
+
+void events_free(struct events *events);
+
+void client_run(struct events *events, const struct library *library,
+                const struct subject *subject, const struct plan *plan);
+
+#endif

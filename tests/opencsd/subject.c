@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A buffer of a capture as a client of OpenCSD sees it. */
+#include "subject.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static uint32_t get(const struct tw_source *source, const char *name)
+{
+    for (size_t i = 0; i < source->register_count; i++)
+        if (strcasecmp(source->registers[i].name, name) == 0)
+            return (uint32_t)source->registers[i].value;
+    return 0;
+}
+
+static ocsd_arch_version_t arch_of(const char *core)
+{
+    static const char *const v7[] = { "Cortex-A15", "Cortex-A7", "Cortex-A9", "Cortex-A5" };
+
+    for (size_t i = 0; i < sizeof v7 / sizeof v7[0]; i++)
+        if (strcmp(core, v7[i]) == 0)
+            return ARCH_V7;
+    return strcmp(core, "ARM-AA64") == 0 ? ARCH_AA64 : ARCH_V8;
+}
+
+static ocsd_core_profile_t profile_of(const char *core)
+{
+    return strncmp(core, "Cortex-M", 8) == 0   ? profile_CortexM
+           : strncmp(core, "Cortex-R", 8) == 0 ? profile_CortexR
+                                               : profile_CortexA;
+}
+
+static void set_etmv4(struct subject_decoder *decoder, const struct tw_source *from,
+                      const char *core)
+{
+    decoder->name = OCSD_BUILTIN_DCD_ETMV4I;
+    decoder->protocol = OCSD_PROTOCOL_ETMV4I;
+    decoder->config.etmv4 = (ocsd_etmv4_cfg){ .reg_idr0 = get(from, "TRCIDR0"),
+                                              .reg_idr1 = get(from, "TRCIDR1"),
+                                              .reg_idr2 = get(from, "TRCIDR2"),
+                                              .reg_idr8 = get(from, "TRCIDR8"),
+                                              .reg_idr9 = get(from, "TRCIDR9"),
+                                              .reg_idr10 = get(from, "TRCIDR10"),
+                                              .reg_idr11 = get(from, "TRCIDR11"),
+                                              .reg_idr12 = get(from, "TRCIDR12"),
+                                              .reg_idr13 = get(from, "TRCIDR13"),
+                                              .reg_configr = get(from, "TRCCONFIGR"),
+                                              .reg_traceidr = get(from, "TRCTRACEIDR"),
+                                              .arch_ver = arch_of(core),
+                                              .core_prof = profile_of(core) };
+}
+
+static void set_ete(struct subject_decoder *decoder, const struct tw_source *from,
+                    const char *core)
+{
+    decoder->name = OCSD_BUILTIN_DCD_ETE;
+    decoder->protocol = OCSD_PROTOCOL_ETE;
+    decoder->config.ete = (ocsd_ete_cfg){ .reg_idr0 = get(from, "TRCIDR0"),
+                                          .reg_idr1 = get(from, "TRCIDR1"),
+                                          .reg_idr2 = get(from, "TRCIDR2"),
+                                          .reg_idr8 = get(from, "TRCIDR8"),
+                                          .reg_devarch = get(from, "TRCDEVARCH"),
+                                          .reg_configr = get(from, "TRCCONFIGR"),
+                                          .reg_traceidr = get(from, "TRCTRACEIDR"),
+                                          .arch_ver = arch_of(core),
+                                          .core_prof = profile_of(core) };
+}
+
+static void set_v7(struct subject_decoder *decoder, const struct tw_source *from,
+                   const char *core, bool is_ptm)
+{
+    decoder->name = is_ptm ? OCSD_BUILTIN_DCD_PTM : OCSD_BUILTIN_DCD_ETMV3;
+    decoder->protocol = is_ptm ? OCSD_PROTOCOL_PTM : OCSD_PROTOCOL_ETMV3;
+    /* Both structs are alike. */
+    decoder->config.ptm = (ocsd_ptm_cfg){ .reg_idr = get(from, "ETMIDR"),
+                                          .reg_ctrl = get(from, "ETMCR"),
+                                          .reg_ccer = get(from, "ETMCCER"),
+                                          .reg_trc_id = get(from, "ETMTRACEIDR"),
+                                          .arch_ver = arch_of(core),
+                                          .core_prof = profile_of(core) };
+}
+
+static bool set_decoder(struct subject_decoder *decoder, const struct tw_source *from)
+{
+    const char *core = from->core_type ? from->core_type : "";
+
+    if (!from->protocol)
+        return false;
+    if (strcmp(from->protocol, "etmv4") == 0) {
+        set_etmv4(decoder, from, core);
+    } else if (strcmp(from->protocol, "ete") == 0) {
+        set_ete(decoder, from, core);
+    } else if (strcmp(from->protocol, "ptm") == 0 || strcmp(from->protocol, "etmv3") == 0) {
+        set_v7(decoder, from, core, from->protocol[0] == 'p');
+    } else if (strcmp(from->protocol, "stm") == 0) {
+        decoder->name = OCSD_BUILTIN_DCD_STM;
+        decoder->protocol = OCSD_PROTOCOL_STM;
+        decoder->config.stm = (ocsd_stm_cfg){ .reg_tcsr = get(from, "STMTCSR") };
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void add_dumps(struct subject *subject)
+{
+    for (size_t i = 0; i < tw_capture_device_count(subject->capture); i++) {
+        const struct tw_device *device = tw_capture_device(subject->capture, i);
+
+        for (size_t j = 0; j < device->dump_count; j++)
+            if (device->dumps[j].length && subject->dump_count < SUBJECT_DUMPS)
+                subject->dumps[subject->dump_count++] = &device->dumps[j];
+    }
+}
+
+bool subject_open(struct subject *subject, const char *path, size_t buffer)
+{
+    struct tw_fault fault;
+
+    memset(subject, 0, sizeof *subject);
+    if (tw_capture_open(&subject->capture, path, NULL, &fault) != TW_OK) {
+        (void)fprintf(stderr, "%s\n", fault.text);
+        return false;
+    }
+    if (buffer >= tw_capture_buffer_count(subject->capture))
+        return false;
+    subject->framing = tw_capture_buffer(subject->capture, buffer)->framing;
+    if (tw_capture_read(subject->capture, &subject->data, &subject->size, buffer, 0) != TW_OK)
+        return false;
+    for (size_t i = 0; i < tw_capture_source_count(subject->capture) &&
+                       subject->decoder_count < SUBJECT_DECODERS;
+         i++)
+        if (tw_capture_source_is_in(subject->capture, i, 0, (uint32_t)buffer) &&
+            set_decoder(&subject->decoders[subject->decoder_count],
+                        tw_capture_source(subject->capture, i)))
+            subject->decoder_count++;
+    add_dumps(subject);
+    return subject->decoder_count > 0;
+}
+
+void subject_free(struct subject *subject)
+{
+    tw_capture_free(subject->capture);
+}
