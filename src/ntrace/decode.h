@@ -77,8 +77,6 @@ struct tw_ntrace_decoder {
     bool has_time;
     uint64_t time;
     bool has_scontext, has_hcontext;
-    uint8_t privilege;
-    bool is_virtual;
     uint64_t scontext, hcontext;
 
     struct tw_ntrace_packet packet; /* at hand */

@@ -406,12 +406,10 @@ static void take_ownership(struct tw_stage *stage)
         decoder->hcontext = context;
         decoder->has_hcontext = true;
     }
-    decoder->privilege = process >> 2 & 3;
-    decoder->is_virtual = process >> 4 & 1;
     out = emit(stage, TW_ELEMENT_PE_CONTEXT);
     out->isa = decoder->isa;
-    out->el = decoder->privilege & 15u;
-    out->is_virtual = decoder->is_virtual;
+    out->el = process >> 2 & 3;
+    out->is_virtual = process >> 4 & 1;
     out->ownership = format & 3u;
     out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | TW_CONTEXT_OWNERSHIP |
                            (decoder->has_scontext ? TW_CONTEXT_HAS_CID : 0) |

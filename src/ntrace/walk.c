@@ -196,22 +196,48 @@ static uint64_t emit_part(struct tw_stage *stage, const struct tw_block *block, 
     return left;
 }
 
+/* A walk that ends inside of an instruction: a synchronizing message says where the program is, and what
+   lies behind that comes later.  Cores have been seen to send such counts. */
+static uint64_t units_before_sync(const struct tw_ntrace_decoder *decoder,
+                                  const struct tw_block *block, uint64_t units)
+{
+    const uint64_t into = (decoder->packet.address << 1) - block->start;
+
+    return tw_ntrace_is_sync(decoder->packet.base.type) && into < 2 * units ? into / 2 : units;
+}
+
+/* Bytes of the whole instructions in the first `units` half-words of the block. */
+static uint64_t whole_part(struct tw_stage *stage, const struct tw_block *block, uint64_t units)
+{
+    const struct tw_ntrace_decoder *decoder = stage->decoder;
+    uint64_t at = 0;
+    uint32_t opcode;
+    uint8_t size;
+
+    while (at < 2 * units &&
+           tw_code_opcode(stage->follow->blocks, &opcode, &size, block->start + at,
+                          decoder->isa) &&
+           at + size <= 2 * units)
+        at += size;
+    return at;
+}
+
 /* The walk ends inside of a block. */
 static enum tw_ntrace_walk end_inside(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_block *block = block_of(stage, decoder->at);
     const uint64_t units = decoder->way.left;
-    const uint64_t left = emit_part(stage, block, units);
+    const bool is_whole = whole_part(stage, block, units) == 2 * units;
+    const uint64_t told = is_whole ? units : units_before_sync(decoder, block, units);
+    const uint64_t left = emit_part(stage, block, told);
 
     decoder->way.left = 0;
     decoder->way.walked += units;
-    decoder->pc = tw_code_wrap(block->start + 2 * (units - left), decoder->isa);
+    decoder->pc = tw_code_wrap(block->start + 2 * (told - left), decoder->isa);
     decoder->at = 0;
-    if (left)
-        return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     /* A branch taken would have been the end of a block. */
-    if (decoder->packet.base.type == TW_NTRACE_DIRECT_BRANCH)
+    if (!is_whole || decoder->packet.base.type == TW_NTRACE_DIRECT_BRANCH)
         return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     return TW_NTRACE_WALK_DONE;
 }
