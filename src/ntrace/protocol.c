@@ -17,12 +17,28 @@ static enum tw_status configure(void *state, const struct tw_source_info *source
         TW_TRY(tw_ntrace_config_read(config, source->text, fault));
     if (source->id)
         config->id = source->id;
+    config->starts_inside |= config->has_ram && config->ram_wrapped;
     return tw_ntrace_config_check(config, fault);
 }
 
 static uint8_t trace_id(const void *config)
 {
     return ((const struct tw_ntrace_config *)config)->id;
+}
+
+static bool extent(const void *config, struct tw_extent *extent)
+{
+    enum { WORD = 4 }; /* trRamLimit is the address of the last one */
+    const struct tw_ntrace_config *typed = config;
+    const uint64_t written = typed->ram_wp - typed->ram_start;
+
+    if (!typed->has_ram)
+        return false;
+    *extent = (struct tw_extent){ .size = written };
+    if (typed->ram_wrapped)
+        *extent = (struct tw_extent){ .size = typed->ram_limit + WORD - typed->ram_start,
+                                      .oldest = written };
+    return true;
 }
 
 static bool is_shared(const void *config)
@@ -86,6 +102,7 @@ const struct tw_protocol tw_ntrace = {
     .packet_max = TW_NTRACE_PACKET_MAX,
     .configure = configure,
     .trace_id = trace_id,
+    .extent = extent,
     .is_shared = is_shared,
     .wants_src = wants_src,
     .take_src = take_src,
