@@ -5,6 +5,7 @@
 
 #include <trackway/calls.h>
 #include <trackway/coverage.h>
+#include <trackway/profile.h>
 #include <trackway/timeline.h>
 #include <trackway/types.h>
 
@@ -30,6 +31,7 @@ struct tw_subject {
     const char *creator; /* "trackway 0.2.0"; may be NULL */
     const struct tw_calls *calls;
     const struct tw_coverage *coverage;
+    const struct tw_profiler *profile;
     bool with_stacks; /* jsonl: every path of calls too */
     /* A name as it is to be shown; NULL: as it is.  Lasts until the next call. */
     const char *(*show_name)(void *context, const char *name);

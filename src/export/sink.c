@@ -102,6 +102,21 @@ void tw_sink_xml(struct tw_sink *sink, const char *text)
     }
 }
 
+void tw_sink_csv(struct tw_sink *sink, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        tw_sink_text(sink, text);
+        return;
+    }
+    tw_sink_text(sink, "\"");
+    for (; *text; text++) {
+        if (*text == '"')
+            tw_sink_text(sink, "\"");
+        tw_sink_bytes(sink, text, 1);
+    }
+    tw_sink_text(sink, "\"");
+}
+
 enum tw_status tw_sink_end(struct tw_sink *sink)
 {
     empty(sink);

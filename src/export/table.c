@@ -24,6 +24,8 @@ static const struct row rows[] = {
     { { "callgrind",  ".callgrind",       "callgrind_annotate, KCachegrind",            TW_SUBJECT_CALLS, false }, tw_write_callgrind },
     { { "pprof",      ".pb.gz",           "go tool pprof",                              TW_SUBJECT_CALLS, true  }, tw_write_pprof },
     { { "speedscope", ".speedscope.json", "speedscope",                                 TW_SUBJECT_CALLS, false }, tw_write_speedscope },
+    { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_PROFILE, false }, tw_write_profile_jsonl },
+    { { "csv",        ".csv",             "tables with commas",                         TW_SUBJECT_PROFILE, false }, tw_write_profile_csv },
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_COVERAGE, false }, tw_write_coverage_jsonl },
     { { "lcov",       ".info",            "lcov, genhtml",                              TW_SUBJECT_COVERAGE, false }, tw_write_lcov },
     { { "dot",        ".dot",             "call graph for Graphviz",                    TW_SUBJECT_CALLS, false }, tw_write_dot },

@@ -13,6 +13,7 @@
     COMMAND(decode)           \
     COMMAND(branches)         \
     COMMAND(calls)            \
+    COMMAND(profile)          \
     COMMAND(timeline)         \
     COMMAND(coverage)         \
     COMMAND(stats)            \

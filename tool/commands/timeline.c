@@ -191,7 +191,7 @@ static const uint8_t takes[] = {
     O_WRAPPED_AT,    O_STRIP_STOP, O_ON_ERROR,   O_ASSUME_SYNC, O_IMAGE,        O_SYMBOLS,
     O_SYSROOT,       O_SYMFS,      O_KERNEL,     O_VDSO,        O_BUILD_IDS,    O_TRUST_TIME,
     O_ALLOW_OUTSIDE, O_KEY,        O_TAIL_CALLS, O_TIME_UNIT,   O_MIN_DURATION, O_DEPTH,
-    O_LIMIT,         O_CLOCK,      O_OUTPUT,     O_COLOR,       O_THREADS,      O_PROGRESS,
+    O_SPAN_LIMIT,    O_CLOCK,      O_OUTPUT,     O_COLOR,       O_THREADS,      O_PROGRESS,
     O_QUIET,         O_VERBOSE,    O_END,
 };
 

@@ -385,8 +385,16 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_MIN_DURATION] = { "min-duration", "N", NULL,
         "spans shorter than N, in what times count, are merged and counted", .offset = AT(min_duration), .kind = KIND_NUMBER },
     [O_DEPTH] = { "depth", "N", NULL, "no functions deeper than N calls", .offset = AT(depth), .kind = KIND_NUMBER },
-    [O_LIMIT] = { "limit", "N", NULL,
+    [O_SPAN_LIMIT] = { "limit", "N", NULL,
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
+
+    [O_BY] = { "by", "KIND", "function|line|address|thread|program|source|stack",
+        "what a row is (default: function); stack: a path of calls", .offset = AT(by), .kind = KIND_CHOICE },
+    [O_SHOW_UNIT] = { "unit", "UNIT", "instructions|cycles|time",
+        "cycles, time: show these too, as far as the trace tells", .offset = AT(unit), .kind = KIND_CHOICE },
+    [O_SELF] = { "self", NULL, NULL,
+        "functions: do not follow calls. No totals, but several times as\nfast, on all threads; \"first\" counts their first instruction", .offset = AT(self), .kind = KIND_FLAG },
+    [O_LIMIT] = { "limit", "N", NULL, "text: no more than N rows", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
