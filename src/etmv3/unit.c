@@ -3,6 +3,7 @@
 #include <trackway/etmv3_unit.h>
 
 #include "base/fault.h"
+#include "base/m_profile.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "etmv3/packet.h"
@@ -25,6 +26,7 @@ struct tw_etmv3_unit {
     uint8_t next_isa;
     bool is_waiting; /* the last one is a taken branch whose packet needs its target */
     bool is_exception_return;
+    uint16_t entered; /* M profile: an exception whose handler's address comes next; 0: none */
 
     struct {
         uint32_t cycles; /* before it */
@@ -279,6 +281,20 @@ static enum tw_status resolve(struct tw_etmv3_unit *unit, uint32_t address, uint
     return put_branch(unit, address, isa, 0, false);
 }
 
+/* M profile: the handler of the exception begins here. */
+static enum tw_status enter(struct tw_etmv3_unit *unit, uint32_t address)
+{
+    const unsigned traced = unit->entered;
+
+    unit->entered = 0;
+    if (!traced || !unit->is_tracing)
+        return TW_OK;
+    unit->next = address;
+    unit->next_isa = TW_ISA_T32;
+    return unit->writer.setup.data_only ? TW_OK
+                                        : put_branch(unit, address, TW_ISA_T32, traced, false);
+}
+
 /* Starts tracing, goes on where the path was broken off, or synchronizes in between. */
 static enum tw_status begin(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa)
 {
@@ -306,6 +322,8 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     bool is_branch, is_taken;
 
     TW_TRY(resolve(unit, address, from->isa));
+    if (unit->entered)
+        TW_TRY(enter(unit, address));
     TW_TRY(begin(unit, address, from->isa));
     TW_TRY(put_identifiers(unit));
     if (from->isa == TW_ISA_A32)
@@ -313,7 +331,7 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     else
         tw_t32_classify(&what, from->opcode, from->address, 0, &unit->isa);
     is_branch = what.kind == TW_FLOW_BRANCH || what.kind == TW_FLOW_INDIRECT;
-    is_taken = !is_branch || (from->flags & TW_RETIRED_TAKEN);
+    is_taken = is_branch ? from->flags & TW_RETIRED_TAKEN : !(from->flags & TW_RETIRED_FAILED);
     unit->next = address + from->size;
     unit->next_isa = from->isa;
     if (is_branch && is_taken && what.kind == TW_FLOW_BRANCH) {
@@ -336,7 +354,9 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     }
     if (!is_branch || !is_taken || setup->data_only)
         return TW_OK;
-    unit->is_exception_return = what.is_exception_return;
+    unit->is_exception_return = setup->profile == TW_PROFILE_M
+                                    ? from->flags & TW_RETIRED_EXCEPTION_RETURN
+                                    : what.is_exception_return;
     if (what.kind == TW_FLOW_INDIRECT)
         unit->is_waiting = true;
     else if (setup->branch_broadcast || what.target_isa != from->isa)
@@ -449,6 +469,26 @@ enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit, unsigned numb
     return take_exception(unit, number, vector, isa, cancels);
 }
 
+enum tw_status tw_etmv3_unit_exception_m(struct tw_etmv3_unit *unit, unsigned number,
+                                         uint32_t return_address)
+{
+    const unsigned traced = tw_m_to_etmv3(number);
+
+    if (!traced || unit->writer.setup.profile != TW_PROFILE_M)
+        return TW_E_ARGUMENT;
+    if (unit->entered) /* and nothing of that handler was executed */
+        TW_TRY(enter(unit, return_address));
+    if (unit->is_waiting && unit->is_exception_return) {
+        /* Whether the return ended first is not to be seen. */
+        unit->is_waiting = false;
+        TW_TRY(put_all(unit));
+        TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
+    }
+    TW_TRY(resolve(unit, return_address, TW_ISA_T32));
+    unit->entered = (uint16_t)(unit->is_tracing ? traced : 0);
+    return TW_OK;
+}
+
 enum tw_status tw_etmv3_unit_context(struct tw_etmv3_unit *unit,
                                      const struct tw_step_context *context)
 {
@@ -467,6 +507,7 @@ enum tw_status tw_etmv3_unit_gap(struct tw_etmv3_unit *unit, unsigned reason)
         return TW_E_ARGUMENT;
     TW_TRY(put_atoms(unit));
     unit->is_tracing = unit->is_waiting = false;
+    unit->entered = 0;
     unit->reason = (uint8_t)reason;
     return TW_OK;
 }
@@ -500,6 +541,9 @@ static enum tw_status step_exception(struct tw_etmv3_unit *unit, const struct tw
 {
     const struct tw_armv7_exception exception = tw_armv7_exception(step->exception);
 
+    if (unit->writer.setup.profile == TW_PROFILE_M)
+        return tw_etmv3_unit_exception_m(unit, (unsigned)step->cause,
+                                         (uint32_t)step->return_address);
     /* Its return address is where the branch before it went. */
     TW_TRY(resolve(unit, (uint32_t)step->return_address, step->return_isa));
     return take_exception(unit, exception.number, unit->config.vectors + exception.vector,
