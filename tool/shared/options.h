@@ -90,6 +90,12 @@ enum option_key {
     O_PRESET,
     O_UNIT,
     O_LOG_REPEATS,
+    /* record */
+    O_RING,
+    O_MAX_SIZE,
+    O_STROBE_ON,
+    O_STROBE_OFF,
+    O_QEMU,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
@@ -192,6 +198,9 @@ struct options {
 
     struct list elfs;
     const char *preset, *unit;
+
+    const char *qemu;
+    struct number ring, max_size, strobe_on, strobe_off;
 
     const char *key, *tail_calls;
 
