@@ -203,6 +203,23 @@ struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new)
     return found ? found : made;
 }
 
+bool block_replaces(const struct block *block)
+{
+    bool is_found = false;
+
+    (void)pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; !is_found && i < TABLE; i++)
+        for (const struct block *other = table[i]; other && !is_found; other = other->next)
+            is_found = other != block && other->start < block->end &&
+                       other->end > block->start &&
+                       (other->start != block->start ||
+                        memcmp(other->instructions, block->instructions,
+                               (other->count < block->count ? other->count : block->count) *
+                                   sizeof block->instructions[0]) != 0);
+    (void)pthread_mutex_unlock(&table_lock);
+    return is_found;
+}
+
 bool block_ends_indirect(const struct block *block)
 {
     return block->instructions[block->count - 1].kind == TW_RETIRED_INDIRECT;

@@ -29,6 +29,8 @@ void blocks_filter(uint64_t first, uint64_t end);
 /* The block that QEMU is about to translate; NULL: no memory.  is_new: it was not seen before. */
 struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new);
 
+/* Whether other code was seen where this block is. */
+bool block_replaces(const struct block *block);
 /* Whether the processor goes from the end of this block to `next` by itself. */
 bool block_leads_to(const struct block *block, uint64_t next);
 bool block_ends_indirect(const struct block *block);

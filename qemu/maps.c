@@ -17,28 +17,50 @@
 
 enum { MAPS_MAX = 4096, LINE = SPOOL_NAME + 128 };
 
+/* A mapping that was spoken of. */
 struct known {
-    uint64_t first, end;
+    uint64_t first, end, offset, inode;
     bool is_file;
+    bool is_sure; /* nothing was mapped since it was looked at */
 };
 
 static struct known known[MAPS_MAX];
 static size_t known_count;
+static uint64_t said;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t maps_said(void)
+{
+    return __atomic_load_n(&said, __ATOMIC_RELAXED);
+}
 
 void maps_forget(void)
 {
     (void)pthread_mutex_lock(&lock);
-    known_count = 0;
+    for (size_t i = 0; i < known_count; i++)
+        known[i].is_sure = false;
     (void)pthread_mutex_unlock(&lock);
 }
 
-static const struct known *look_up(uint64_t address)
+static struct known *look_up(uint64_t address)
 {
     for (size_t i = 0; i < known_count; i++)
         if (address >= known[i].first && address < known[i].end)
             return &known[i];
     return NULL;
+}
+
+/* Those that a new mapping lies over are gone; false: there were none. */
+static bool drop_overlapped(const struct known *by)
+{
+    const size_t count = known_count;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < known_count; i++)
+        if (known[i].end <= by->first || known[i].first >= by->end)
+            known[kept++] = known[i];
+    known_count = kept;
+    return kept < count;
 }
 
 /* One line of /proc/self/maps. */
@@ -74,7 +96,8 @@ static bool find(struct line *line, uint64_t host)
     return is_found;
 }
 
-static void say(const struct line *line, uint64_t address, bool is_file)
+/* is_first: nothing was there before. */
+static void say(const struct line *line, uint64_t address, bool is_file, bool is_first)
 {
     const char *name = is_file ? line->name : "//anon";
     const struct spool_map map = { .address = address,
@@ -88,6 +111,7 @@ static void say(const struct line *line, uint64_t address, bool is_file)
 
     process_say(&(struct spool_event){ .kind = SPOOL_MAP,
                                        .size = sizeof map,
+                                       .time = is_first ? process_start() : 0,
                                        .tid = (uint32_t)gettid() },
                 &map, name, strlen(name) + 1);
 }
@@ -96,19 +120,33 @@ static void say(const struct line *line, uint64_t address, bool is_file)
 static const struct known *discover(uint64_t address, uint64_t host)
 {
     struct line *line = malloc(sizeof *line);
-    struct known *made = NULL;
+    struct known *found = look_up(address);
 
     if (line && find(line, host)) {
-        if (known_count == MAPS_MAX)
-            known_count = 0;
-        made = &known[known_count++];
-        made->first = address - (host - line->first);
-        made->end = made->first + (line->end - line->first);
-        made->is_file = line->inode && line->name[0] == '/';
-        say(line, made->first, made->is_file);
+        const uint64_t first = address - (host - line->first);
+        const struct known now = { .first = first,
+                                   .end = first + (line->end - line->first),
+                                   .offset = line->offset,
+                                   .inode = line->inode,
+                                   .is_file = line->inode && line->name[0] == '/',
+                                   .is_sure = true };
+
+        if (found && found->first == now.first && found->end == now.end &&
+            found->offset == now.offset && found->inode == now.inode) {
+            found->is_sure = true;
+        } else {
+            const bool is_first = !drop_overlapped(&now);
+
+            if (known_count == MAPS_MAX)
+                known_count = 0;
+            found = &known[known_count++];
+            *found = now;
+            say(line, now.first, now.is_file, is_first);
+            said++;
+        }
     }
     free(line);
-    return made;
+    return found;
 }
 
 bool maps_note(uint64_t address, const void *host)
@@ -120,7 +158,7 @@ bool maps_note(uint64_t address, const void *host)
         return false;
     (void)pthread_mutex_lock(&lock);
     found = look_up(address);
-    if (!found)
+    if (!found || !found->is_sure)
         found = discover(address, (uint64_t)(uintptr_t)host);
     is_file = found && found->is_file;
     (void)pthread_mutex_unlock(&lock);

@@ -102,6 +102,7 @@ static void keep_code(const struct block *block)
     }
     process_say(&(struct spool_event){ .kind = SPOOL_CODE,
                                        .size = sizeof block->start,
+                                       .time = block_replaces(block) ? 0 : process_start(),
                                        .tid = (uint32_t)gettid() },
                 &block->start, bytes, size);
 }
@@ -110,6 +111,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
 {
     const size_t count = qemu_plugin_tb_n_insns(translated);
     static bool is_begun;
+    const uint64_t said = maps_said();
     bool is_new, is_file;
     struct block *block;
 
@@ -127,6 +129,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
         maps_note(block->start, qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(translated, 0)));
     if (!is_file && is_new)
         keep_code(block);
+    if ((is_new && !is_file) || maps_said() != said)
+        thread_news++;
     if (thread_is_alone())
         for (size_t i = 0; i < count; i++)
             qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(translated, i),

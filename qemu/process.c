@@ -22,7 +22,7 @@ enum { SETTINGS_MAX = 64, LINE = 4096 };
 static struct process {
     char folder[SPOOL_PATH];
     pid_t pid;
-    unsigned life; /* threads that had a trace file so far */
+    uint64_t start;
     struct process_options options;
     const char *registers[SETTINGS_MAX], *choices[SETTINGS_MAX];
     struct spool_table *table;
@@ -110,6 +110,7 @@ bool process_begin(const char *folder)
 {
     (void)snprintf(process.folder, sizeof process.folder, "%s", folder);
     process.pid = getpid();
+    process.start = process_time();
     if (!read_options() || !map_table())
         return false;
     if (process.options.end)
@@ -135,6 +136,11 @@ uint64_t process_time(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t process_start(void)
+{
+    return process.start;
+}
+
 bool process_is_new(void)
 {
     const pid_t pid = getpid();
@@ -142,7 +148,7 @@ bool process_is_new(void)
     if (pid == process.pid)
         return false;
     process.pid = pid;
-    process.life = 0;
+    process.start = process_time();
     (void)pthread_mutex_init(&process.lock, NULL); /* another thread may have held it */
     return true;
 }

@@ -22,6 +22,9 @@ bool process_begin(const char *folder);
 const struct process_options *process_options(void);
 struct spool_table *process_table(void);
 uint64_t process_time(void);
+/* When it began.  Timestamps in a trace are few: what is true from the first moment on is dated so, and holds
+   wherever in the trace it is asked for. */
+uint64_t process_start(void);
 
 /* Whether this is the child of a fork that was not yet noticed; then it is a process of its own now. */
 bool process_is_new(void);
@@ -39,6 +42,8 @@ void process_trace_name(char *name, size_t room, uint32_t tid, uint32_t cpu);
 /* maps.c: code at this address of the program, which lies there in our own memory, is about to run.
    False: it is in no file. */
 bool maps_note(uint64_t address, const void *host);
+/* How many mappings were spoken of so far. */
+uint64_t maps_said(void);
 /* Something was mapped, unmapped or protected: what was noted may be over. */
 void maps_forget(void);
 

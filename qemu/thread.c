@@ -28,6 +28,7 @@ struct entry {
     uint16_t count; /* instructions begun */
     uint8_t after;
     uint8_t is_left; /* ... and left there: the last of them faulted */
+    uint64_t time;   /* 0: not looked at */
 };
 
 struct thread {
@@ -36,6 +37,7 @@ struct thread {
     uint32_t cpu, tid;
     size_t count;
     uint64_t began; /* time of the batch's first block */
+    uint64_t news;  /* of thread_news that it knows of */
     uint64_t strobe;
     bool is_resting; /* strobing or the filter leaves out what runs */
     bool is_broken;  /* nothing can be written any more */
@@ -46,7 +48,7 @@ struct thread {
     struct tw_retired batch[BATCH + BLOCK_MAX];
 };
 
-uint64_t thread_counter;
+uint64_t thread_counter, thread_news;
 
 static struct thread *threads[THREADS_MAX];
 static uint64_t seen; /* of thread_counter */
@@ -102,6 +104,15 @@ static void give_gap(struct thread *thread)
     const struct tw_step what = { .kind = TW_STEP_GAP };
 
     give_batch(thread);
+    step(thread, &what);
+}
+
+static void give_time(struct thread *thread, uint64_t time)
+{
+    struct tw_step what = { .kind = TW_STEP_TIME };
+
+    give_batch(thread);
+    what.value = time;
     step(thread, &what);
 }
 
@@ -232,15 +243,15 @@ static void give_entry(struct thread *thread, const struct entry *entry, uint64_
 /* All blocks but the last, whose way out is not known yet; at the end that one, too. */
 static void drain(struct thread *thread, bool is_end)
 {
-    struct tw_step time = { .kind = TW_STEP_TIME };
-
     if (!thread->count)
         return;
-    time.value = thread->began;
     if (thread->unit)
-        step(thread, &time);
-    for (size_t i = 0; thread->unit && i + 1 < thread->count; i++)
+        give_time(thread, thread->began);
+    for (size_t i = 0; thread->unit && i + 1 < thread->count; i++) {
         give_entry(thread, &thread->entries[i], thread->entries[i + 1].block->start);
+        if (thread->entries[i + 1].time)
+            give_time(thread, thread->entries[i + 1].time);
+    }
     if (is_end && thread->unit) {
         const struct entry *last = &thread->entries[thread->count - 1];
 
@@ -280,14 +291,18 @@ static void say_comm(const struct thread *thread)
 
 void thread_program(void)
 {
-    const struct thread first = { .tid = (uint32_t)gettid() };
     const char *path = qemu_plugin_path_to_binary();
     const char *slash = path ? strrchr(path, '/') : NULL;
     char name[COMM];
 
     (void)snprintf(name, sizeof name, "%.15s", slash ? slash + 1 : path ? path : "?");
     (void)prctl(PR_SET_NAME, name); /* not QEMU's: threads inherit it */
-    say(&first, SPOOL_COMM, 1, name);
+    process_say(&(struct spool_event){ .kind = SPOOL_COMM,
+                                       .size = (uint32_t)strlen(name) + 1,
+                                       .time = process_start(),
+                                       .tid = (uint32_t)gettid(),
+                                       .extra = 1 },
+                name, NULL, 0);
 }
 
 /* The trace unit and a CPU for it. */
@@ -417,6 +432,10 @@ void thread_block(unsigned vcpu, void *context)
     }
     to = &thread->entries[thread->count];
     *to = (struct entry){ .block = block, .count = (uint16_t)block->count };
+    if (thread->news != thread_news) {
+        thread->news = thread_news;
+        to->time = process_time();
+    }
     thread->count++;
 }
 
@@ -491,6 +510,7 @@ void thread_forked(uint32_t parent_pid, uint32_t parent_tid)
     }
     seen = thread_counter;
     process_say(&(struct spool_event){ .kind = SPOOL_FORK,
+                                       .time = process_start(),
                                        .tid = (uint32_t)gettid(),
                                        .extra = parent_pid,
                                        .more = parent_tid },

@@ -10,6 +10,8 @@ enum { THREADS_MAX = 8192 };
 /* Instructions begun so far, counted by the translated code itself while there is one thread: what a block
    that was left by a fault had done. */
 extern uint64_t thread_counter;
+/* How often a mapping or code was spoken of: what runs next is later than that, and its time is to say so. */
+extern uint64_t thread_news;
 
 /* The program is about to begin: comes before anything else. */
 void thread_program(void);

@@ -44,7 +44,7 @@ static const struct machine *machine_of(const char *path)
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
         if (machines[i].number == number && machines[i].bits == bits && head[5] == 1)
             return &machines[i];
-    say("record: %s is for another kind of processor (ELF machine %u, %u bits); what can be\n"
+    say("record: %s is for another kind of processor (ELF machine %u, %u bits); what can be "
         "traced are little-endian AArch64 and Arm programs: compile it for one of them",
         path, number, bits);
     return NULL;
@@ -121,7 +121,7 @@ static bool find_all(struct record *record, const struct machine *machine)
     }
     record->plugin = find_plugin(record);
     if (!record->plugin) {
-        say("record: trackway-qemu.so is neither beside trackway nor in ../lib/trackway; give\n"
+        say("record: trackway-qemu.so is neither beside trackway nor in ../lib/trackway; give "
             "--plugin FILE");
         return false;
     }
@@ -272,6 +272,7 @@ static int run(const struct options *options)
         options->arguments.items[0] = program;
         record.protocol = options->protocol ? options->protocol : machine->protocol;
         record.machine = machine->name;
+        record.elf_machine = machine->number;
         if (find_all(&record, machine))
             status = record_program(&record, machine);
     }

@@ -22,6 +22,7 @@ struct record {
     const struct options *options;
     struct pieces pieces;
     const char *protocol, *machine;
+    unsigned elf_machine;
     const char *qemu, *plugin;
     char *folder; /* of the spool */
     struct spool_table *table;
@@ -38,6 +39,14 @@ void record_remove_folder(const struct record *record);
 /* A file of the folder as a whole; NULL: it is not there, or empty. */
 const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size);
 void record_unmap_file(const uint8_t *bytes, size_t size);
+
+/* record_code.c: code that is in no file, as OUTPUT.code/jit-PID.dump of each process that ran such. */
+struct record_dump {
+    const struct record_event *first; /* the process's first such code */
+    const char *path;
+};
+bool record_write_dumps(struct record *record, const char *output, struct record_dump **dumps,
+                        size_t *count);
 
 /* record_perf.c: the events as a perf.data file, or in a snapshot folder. */
 bool record_write_perf(struct record *record, const char *path);

@@ -10,7 +10,9 @@ struct perf_file {
     struct output out;
     uint64_t end; /* bytes written so far */
     struct tw_perf_writer *writer;
-    struct list names; /* of mapped files whose build ID is known */
+    struct list names;         /* of mapped files whose build ID is known */
+    struct record_dump *dumps; /* of code that is in no file */
+    size_t dump_count;
 };
 
 /* All but the header at the end comes one behind the other. */
@@ -86,6 +88,21 @@ static bool put_trace(struct perf_file *file, const struct tw_perf_stamp *stamp,
     return is_good && told(file, tw_perf_writer_switch(file->writer, stamp, true));
 }
 
+/* A process that made code has the dump of it mapped, as its run-time compiler would. */
+static bool put_dump(struct perf_file *file, const struct tw_perf_stamp *stamp,
+                     const struct record_event *event)
+{
+    const struct tw_perf_mapping mapping = {
+        .address = 0x1000, .length = 0x1000, .protection = 5, .flags = 2
+    };
+
+    for (size_t i = 0; i < file->dump_count; i++)
+        if (file->dumps[i].first == event)
+            return told(file,
+                        tw_perf_writer_map(file->writer, stamp, &mapping, file->dumps[i].path));
+    return true;
+}
+
 static bool put_event(struct perf_file *file, const struct record_event *event)
 {
     const struct spool_event *head = &event->head;
@@ -112,6 +129,8 @@ static bool put_event(struct perf_file *file, const struct record_event *event)
                told(file, tw_perf_writer_switch(writer, &stamp, false));
     case SPOOL_TRACE:
         return !is_text || put_trace(file, &stamp, event);
+    case SPOOL_CODE:
+        return put_dump(file, &stamp, event);
     default:
         return true;
     }
@@ -129,6 +148,23 @@ static bool write_all(struct perf_file *file, const struct tw_perf_writer_config
     is_good = is_good && told(file, tw_perf_writer_finish(file->writer));
     tw_perf_writer_free(file->writer);
     return is_good;
+}
+
+/* A trace unit's registers: all are alike but for the trace ID, of which perf wants another for each CPU.
+   There are 111; beyond that they are used again, which this tool reads, as no two units share a buffer. */
+static const struct tw_register *registers_of(struct record *record, uint32_t cpu)
+{
+    enum { FIRST_ID = 0x10, IDS = 0x6f };
+    const size_t size = record->register_count * sizeof *record->registers;
+    struct tw_register *own = pieces_room(&record->pieces, size + 1);
+
+    if (!own)
+        return NULL;
+    memcpy(own, record->registers, size);
+    for (size_t i = 0; i < record->register_count; i++)
+        if (strstr(own[i].name, "TRACEIDR"))
+            own[i].value = (FIRST_ID - 1 + cpu) % IDS + 1;
+    return own;
 }
 
 bool record_write_perf(struct record *record, const char *path)
@@ -151,13 +187,18 @@ bool record_write_perf(struct record *record, const char *path)
     };
     bool is_good;
 
+    for (uint32_t i = 0; cpus && i < count; i++) {
+        cpus[i] = (struct tw_perf_cpu){ .number = i,
+                                        .registers = registers_of(record, i),
+                                        .register_count = record->register_count };
+        if (!cpus[i].registers)
+            return false;
+    }
     if (!cpus || !output_open(&file.out, path, COLOR_NEVER))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        cpus[i] = (struct tw_perf_cpu){ .number = i,
-                                        .registers = record->registers,
-                                        .register_count = record->register_count };
-    is_good = write_all(&file, &config);
+    is_good = record_write_dumps(record, path, &file.dumps, &file.dump_count) &&
+              write_all(&file, &config);
+    free(file.dumps);
     free(file.names.items);
     return output_close(&file.out, is_good) && is_good;
 }
