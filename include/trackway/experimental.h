@@ -8,6 +8,7 @@
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
 #include <trackway/channels.h>
+#include <trackway/control.h>
 #include <trackway/coverage.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>

@@ -13,6 +13,7 @@ import bad_input  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
+import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401

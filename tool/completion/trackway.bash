@@ -4,7 +4,7 @@
 _trackway()
 {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} options='' formats='text jsonl'
+    local command=${COMP_WORDS[1]} options=''
 
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W 'info frames packets decode branches calls coverage stats channels pack index snapshot encode check-sequence sim help --help --version' -- "$current"))
@@ -31,15 +31,11 @@ _trackway()
         return
         ;;
     esac
-    case $command in
-    packets | channels) formats='text jsonl csv' ;;
-    decode) formats='text jsonl csv path pcs runs perf' ;;
-    calls) formats='text jsonl folded svg callgrind pprof speedscope dot' ;;
-    coverage) formats='text jsonl lcov' ;;
-    branches) formats='perf profgen autofdo' ;;
-    esac
     case $before in
-    --format) COMPREPLY=($(compgen -W "$formats" -- "$current")) ;;
+    --format)
+        COMPREPLY=($(compgen -W "$(trackway "$command" --help 2>/dev/null |
+            sed -n 's/^ *--format [A-Z]* *\([^ ]*\) .*/\1/p' | tr '|' ' ')" -- "$current"))
+        ;;
     --framing) COMPREPLY=($(compgen -W 'none memory tpiu tpiu-hsync dstream' -- "$current")) ;;
     --perf-style) COMPREPLY=($(compgen -W '6.1 7.2' -- "$current")) ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;

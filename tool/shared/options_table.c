@@ -347,11 +347,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_REPEAT] = { "repeat-id", "N", NULL, "name the current ID again after N frames (default 8)", .offset = AT(repeat), .kind = KIND_NUMBER },
     [O_FSYNC] = { "fsync", "N", NULL, "TPIU: a frame sync after N frames (default 64)", .offset = AT(fsync), .kind = KIND_NUMBER },
 
-    [O_TRACE] = { "trace", "NAME=FILE[,format=F]", NULL,
-        "a trace buffer; F: coresight (default), source_data,\ndstream_coresight; may be repeated", .offset = AT(traces), .kind = KIND_LIST },
+    [O_TRACE] = { "trace", "NAME=FILE[,file=FILE...][,format=F]", NULL,
+        "a trace buffer, of one file or several; F: coresight\n(default), source_data, dstream_coresight; may be repeated", .offset = AT(traces), .kind = KIND_LIST },
     [O_DEVICE] = { "device", "NAME[,KEY=VALUE...]", NULL,
         "a core, trace source or memory; keys: class (core,\ntrace_source, memory_space), type, location; of a trace\n"
-        "source also core and buffer; may be repeated", .offset = AT(devices), .kind = KIND_LIST },
+        "source also core and buffer, or buffer=B(stream:N); may be\nrepeated", .offset = AT(devices), .kind = KIND_LIST },
     [O_REG] = { "reg", "DEVICE:K=V,K=V...|DEVICE:FILE", NULL,
         "registers of a device, K may carry (id:N,size:N); or a file\nwith one K=V a line; may be repeated", .offset = AT(registers), .kind = KIND_LIST },
     [O_DUMP] = { "dump", "DEVICE:FILE@ADDRESS[,KEY=VALUE...]", NULL,
