@@ -35,6 +35,7 @@ enum spool_kind {
     SPOOL_START,    /* the thread is traced on this CPU from here on */
     SPOOL_TRACE,    /* name of the file with its trace, now whole; extra: TW_PERF_... flags */
     SPOOL_REGISTER, /* NAME=VALUE of the trace unit */
+    SPOOL_CONFIG,   /* RISC-V: lines of the encoder's configuration */
     SPOOL_CODE      /* u64 address, bytes: code that is in no file */
 };
 

@@ -60,8 +60,11 @@ static void ring_put(struct thread *thread, const uint8_t *bytes, size_t size)
 {
     const uint64_t room = process_options()->ring;
 
-    for (; size > room; size -= (size_t)room)
-        bytes += size - room < room ? size - room : room;
+    if (size > room) { /* what comes before is written over at once */
+        bytes += size - room;
+        thread->ring_size += size - room;
+        size = (size_t)room;
+    }
     for (size_t i = 0; i < size; i++)
         thread->ring[thread->ring_size++ % room] = bytes[i];
 }
@@ -333,6 +336,8 @@ static void begin_unit(struct thread *thread)
         (void)snprintf(text, sizeof text, "%s=%llu", reg.name, (unsigned long long)reg.value);
         say(thread, SPOOL_REGISTER, 0, text);
     }
+    if (unit_text(thread->unit))
+        say(thread, SPOOL_CONFIG, 0, unit_text(thread->unit));
     say(thread, SPOOL_START, 0, NULL);
     context.context.security = TW_NONSECURE;
     context.context.is_64bit = blocks_is_64bit();

@@ -27,5 +27,7 @@ const uint8_t *unit_output(struct unit *unit, size_t *size);
 void unit_take(struct unit *unit);
 /* The registers that a decoder needs, one after the other. */
 bool unit_register(const struct unit *unit, struct tw_register *out, size_t number);
+/* RISC-V: the configuration that a decoder needs, as lines; NULL: registers say all. */
+const char *unit_text(struct unit *unit);
 
 #endif

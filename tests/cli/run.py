@@ -28,6 +28,7 @@ import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
+import record_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401

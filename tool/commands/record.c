@@ -17,11 +17,15 @@ static const struct machine {
     uint16_t number;
     uint8_t bits;
     const char *qemu, *name; /* name: as uname -m has it */
-    const char *protocol;    /* when none is asked for */
+    const char *protocols;   /* that trace it; the first when none is asked for */
+    const char *core_type;   /* in a snapshot */
     const char *libraries;   /* where Debian's cross packages keep its C library */
 } machines[] = {
-    { 183, 64, "qemu-aarch64", "aarch64", "ete", "/usr/aarch64-linux-gnu" },
-    { 40, 32, "qemu-arm", "armv7l", "etmv4", "/usr/arm-linux-gnueabihf" },
+    { 183, 64, "qemu-aarch64", "aarch64", "ete|etmv4", "ARM-AA64", "/usr/aarch64-linux-gnu" },
+    { 40, 32, "qemu-arm", "armv7l", "etmv4|ete|ptm|etmv3", "Cortex-A32",
+      "/usr/arm-linux-gnueabihf" },
+    { 243, 64, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64", "/usr/riscv64-linux-gnu" },
+    { 243, 32, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32", "/usr/riscv32-linux-gnu" },
 };
 
 static const struct machine *machine_of(const char *path)
@@ -45,7 +49,7 @@ static const struct machine *machine_of(const char *path)
         if (machines[i].number == number && machines[i].bits == bits && head[5] == 1)
             return &machines[i];
     say("record: %s is for another kind of processor (ELF machine %u, %u bits); what can be "
-        "traced are little-endian AArch64 and Arm programs: compile it for one of them",
+        "traced are little-endian AArch64, Arm and RISC-V programs: compile it for one of them",
         path, number, bits);
     return NULL;
 }
@@ -237,7 +241,10 @@ static void make_way(struct record *record, const char *path)
 
 static int record_program(struct record *record, const struct machine *machine)
 {
-    const char *path = record->options->output ? record->options->output : "perf.data";
+    const bool is_perf = options_format_is(record->options, "perf");
+    const char *path = record->options->output ? record->options->output
+                       : is_perf               ? "perf.data"
+                                               : "snapshot";
     int status = 0;
 
     if (!record_make_folder(record) || !run_program(record, machine, &status))
@@ -250,12 +257,37 @@ static int record_program(struct record *record, const struct machine *machine)
                                                   : "QEMU said why");
         return NOT_DONE;
     }
-    if (!record->options->output)
+    if (!record->options->output && is_perf)
         make_way(record, path);
-    if (!record_write_perf(record, path))
+    if (!(is_perf ? record_write_perf(record, path) : record_write_snapshot(record, path)))
         return NOT_DONE;
     say_summary(record, path, status);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static const char *first_of(struct record *record, const char *choices)
+{
+    char *first = make_text(record, choices, "", "");
+
+    if (first)
+        first[strcspn(first, "|")] = 0;
+    return first;
+}
+
+/* Whether there is such a trace unit for the machine, and a form for what it makes. */
+static bool is_traced_as(const struct options *options, const struct machine *machine)
+{
+    const char *protocol = options->protocol;
+
+    if (protocol && !is_choice(machine->protocols, protocol, strlen(protocol)))
+        return options_wrong(options,
+                             "--protocol: no %s program is traced as \"%s\"; there is %s",
+                             machine->name, protocol, machine->protocols);
+    if (machine->number == 243 && options_format_is(options, "perf"))
+        return options_wrong(options,
+                             "perf has no settled form for the trace of RISC-V; give --format "
+                             "snapshot");
+    return true;
 }
 
 static int run(const struct options *options)
@@ -268,10 +300,14 @@ static int run(const struct options *options)
     if (!program)
         say("record: there is no program %s", options->arguments.items[0]);
     machine = program ? machine_of(program) : NULL;
-    if (machine) {
+    if (machine && !is_traced_as(options, machine))
+        status = BAD_USAGE;
+    else if (machine) {
         options->arguments.items[0] = program;
-        record.protocol = options->protocol ? options->protocol : machine->protocol;
+        record.protocol =
+            options->protocol ? options->protocol : first_of(&record, machine->protocols);
         record.machine = machine->name;
+        record.core_type = machine->core_type;
         record.elf_machine = machine->number;
         if (find_all(&record, machine))
             status = record_program(&record, machine);
@@ -283,26 +319,31 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_PROTOCOL, O_CONFIG, O_UNIT,    O_RANGE,  O_RING,  O_MAX_SIZE, O_STROBE_ON, O_STROBE_OFF,
-    O_QEMU,     O_PLUGIN, O_SYSROOT, O_OUTPUT, O_QUIET, O_HELP,     O_END,
+    O_PROTOCOL,   O_CONFIG, O_UNIT,   O_RANGE,   O_RING,   O_MAX_SIZE, O_STROBE_ON,
+    O_STROBE_OFF, O_QEMU,   O_PLUGIN, O_SYSROOT, O_FORMAT, O_FORCE,    O_OUTPUT,
+    O_QUIET,      O_HELP,   O_END,
 };
 
 const struct command command_record = {
     .name = "record",
-    .arguments = "[OPTION...] -- PROGRAM [ARGUMENT...]",
+    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .summary = "runs a program in QEMU and records the trace that hardware would make",
     .details =
-        "PROGRAM is an AArch64 or Arm Linux program, static or dynamic.  QEMU runs it, each\n"
-        "thread with a model of a trace unit, and what the units make is written as a\n"
-        "perf.data file that this tool and perf read.  Output and exit status are the\n"
-        "program's.  For example:\n"
+        "PROGRAM is an AArch64, Arm or RISC-V Linux program, static or dynamic.  QEMU runs\n"
+        "it, each thread with a model of a trace unit, and what the units make is written as\n"
+        "a perf.data file that this tool and perf read (RISC-V: --format snapshot).  Output\n"
+        "and exit status are the program's.  For example:\n"
         "  trackway record -- ./a.out\n"
         "  trackway decode perf.data\n"
         "  trackway record --protocol etmv4 --config TRCCONFIGR=0x18d9 -o run.data -- ./a.out "
         "3\n"
-        "Without --protocol AArch64 programs are traced as ete, Arm ones as etmv4.",
+        "  trackway record --format snapshot -o snap -- ./riscv-program\n"
+        "Without --protocol AArch64 programs are traced as ete, Arm as etmv4, RISC-V as "
+        "etrace.",
+    .formats = "perf|snapshot",
     .options = takes,
     .least = 1,
     .most = 100000,
+    .is_program_last = true,
     .run = run,
 };

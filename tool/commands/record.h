@@ -21,7 +21,7 @@ enum { RECORD_REGISTERS = 32 };
 struct record {
     const struct options *options;
     struct pieces pieces;
-    const char *protocol, *machine;
+    const char *protocol, *machine, *core_type;
     unsigned elf_machine;
     const char *qemu, *plugin;
     char *folder; /* of the spool */
@@ -48,7 +48,8 @@ struct record_dump {
 bool record_write_dumps(struct record *record, const char *output, struct record_dump **dumps,
                         size_t *count);
 
-/* record_perf.c: the events as a perf.data file, or in a snapshot folder. */
+/* record_perf.c, record_snapshot.c: what was traced as a perf.data file or a snapshot folder. */
 bool record_write_perf(struct record *record, const char *path);
+bool record_write_snapshot(struct record *record, const char *path);
 
 #endif
