@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocks of code as QEMU translates them. */
-#include "blocks.h"
+#include "qemu/blocks.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <trackway/log.h>
 
-#include "interface.h"
+#include "qemu/interface.h"
 
 /* A block.  The same code at the same place is the same block, however often it is translated. */
 struct block {

@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "qemu/process.h"
 
 enum { MAPS_MAX = 4096, LINE = SPOOL_NAME + 128 };
 

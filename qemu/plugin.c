@@ -9,8 +9,8 @@
 
 #include <trackway/types.h>
 
-#include "process.h"
-#include "thread.h"
+#include "qemu/process.h"
+#include "qemu/thread.h"
 
 /* QEMU looks these up by name. */
 TW_API extern int qemu_plugin_version;

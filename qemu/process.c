@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The traced process as a whole. */
 #define _GNU_SOURCE
-#include "process.h"
+#include "qemu/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "blocks.h"
+#include "qemu/blocks.h"
 
 enum { SETTINGS_MAX = 64, LINE = 4096 };
 

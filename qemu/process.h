@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "spool.h"
-#include "unit.h"
+#include "qemu/spool.h"
+#include "qemu/unit.h"
 
 struct process_options {
     struct unit_options unit;

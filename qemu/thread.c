@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A thread of the program: blocks run, in batches, into its trace unit. */
 #define _GNU_SOURCE
-#include "thread.h"
+#include "qemu/thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "qemu/process.h"
 
 enum {
     ENTRIES = 4096,   /* blocks of a batch */

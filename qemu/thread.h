@@ -3,7 +3,7 @@
 #ifndef QEMU_THREAD_H
 #define QEMU_THREAD_H
 
-#include "blocks.h"
+#include "qemu/blocks.h"
 
 enum { THREADS_MAX = 8192 };
 

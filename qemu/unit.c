@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The trace unit of one thread. */
-#include "unit.h"
+#include "qemu/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit_kind.h"
+#include "qemu/unit_kind.h"
 
 struct unit {
     const struct unit_kind *kind;

@@ -6,7 +6,7 @@
 #include <trackway/etmv4_unit.h>
 #include <trackway/ptm_unit.h>
 
-#include "unit_kind.h"
+#include "qemu/unit_kind.h"
 
 enum { V7_CONTROL, V7_IDENTITY, V7_FEATURES, V7_TRACE_ID, V7_REGISTERS };
 

@@ -3,7 +3,7 @@
 #ifndef QEMU_UNIT_KIND_H
 #define QEMU_UNIT_KIND_H
 
-#include "unit.h"
+#include "qemu/unit.h"
 
 struct unit_kind {
     const char *protocol;

@@ -5,7 +5,7 @@
 
 #include <trackway/hart.h>
 
-#include "unit_kind.h"
+#include "qemu/unit_kind.h"
 
 enum { TEXT = 16384 };
 

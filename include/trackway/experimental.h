@@ -24,6 +24,7 @@
 #include <trackway/ntrace_unit.h>
 #include <trackway/pc_samples.h>
 #include <trackway/perfdata.h>
+#include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>

@@ -18,6 +18,7 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
+import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
@@ -28,9 +29,11 @@ import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
+import profile_table_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
+import timeline_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 

@@ -319,9 +319,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_PROTOCOL,   O_CONFIG, O_UNIT,   O_RANGE,   O_RING,   O_MAX_SIZE, O_STROBE_ON,
-    O_STROBE_OFF, O_QEMU,   O_PLUGIN, O_SYSROOT, O_FORMAT, O_FORCE,    O_OUTPUT,
-    O_QUIET,      O_HELP,   O_END,
+    O_PROTOCOL,  O_CONFIG,     O_UNIT,  O_RANGE,  O_RING,    O_MAX_SIZE,
+    O_STROBE_ON, O_STROBE_OFF, O_QEMU,  O_PLUGIN, O_SYSROOT, O_FORMAT,
+    O_FORCE,     O_OUTPUT,     O_QUIET, O_HELP,   O_END,
 };
 
 const struct command command_record = {

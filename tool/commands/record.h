@@ -5,9 +5,9 @@
 
 #include <trackway/perfdata.h>
 
+#include "qemu/spool.h"
 #include "shared/options.h"
 #include "shared/pieces.h"
-#include "spool.h"
 
 /* An event of some process, as the plug-in wrote it. */
 struct record_event {

@@ -100,6 +100,16 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    /* profile */
+    O_BY,
+    O_SHOW_UNIT,
+    O_SELF,
+    O_LIMIT,
+    /* timeline */
+    O_TIME_UNIT,
+    O_MIN_DURATION,
+    O_DEPTH,
+    O_SPAN_LIMIT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -202,7 +212,9 @@ struct options {
     const char *qemu;
     struct number ring, max_size, strobe_on, strobe_off;
 
-    const char *key, *tail_calls;
+    const char *key, *tail_calls, *by;
+    const char *time_unit;
+    struct number min_duration, depth, limit;
 
     const char *explain;
 
@@ -217,7 +229,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks;
+    bool stacks, self;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
