@@ -12,11 +12,13 @@ extern "C" {
 #endif
 
 enum tw_function_kind {
-    TW_FUNCTION_UNKNOWN,   /* number 0: "[callers unknown]" */
-    TW_FUNCTION_SYMBOL,    /* has a symbol */
-    TW_FUNCTION_UNNAMED,   /* code without a symbol: "[0xADDRESS]", where control entered it */
-    TW_FUNCTION_NO_CODE,   /* "[no code at 0xADDRESS]" */
-    TW_FUNCTION_NOT_TRACED /* "[not traced]": counted, but not where */
+    TW_FUNCTION_UNKNOWN,    /* number 0: "[callers unknown]" */
+    TW_FUNCTION_SYMBOL,     /* has a symbol */
+    TW_FUNCTION_UNNAMED,    /* code without a symbol: "[0xADDRESS]", where control entered it */
+    TW_FUNCTION_NO_CODE,    /* "[no code at 0xADDRESS]" */
+    TW_FUNCTION_NOT_TRACED, /* "[not traced]": counted, but not where */
+    TW_FUNCTION_KERNEL /* "[kernel]": from an exception whose handler is not traced to its return;
+                          timelines alone show it */
 };
 
 struct tw_function {

@@ -64,18 +64,23 @@ void tw_sink_decimal(struct tw_sink *sink, uint64_t value)
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-void tw_sink_json(struct tw_sink *sink, const char *text)
+void tw_sink_json_size(struct tw_sink *sink, const char *text, size_t left)
 {
     char piece[4 * TW_ESCAPE_JSON_MOST];
 
     tw_sink_bytes(sink, "\"", 1);
-    for (size_t left = strlen(text), size; left; left -= size, text += size) {
+    for (size_t size; left; left -= size, text += size) {
         size = tw_utf8_size(text, left);
         if (!size)
             size = 1;
         tw_sink_bytes(sink, piece, tw_escape_json(piece, text, size));
     }
     tw_sink_bytes(sink, "\"", 1);
+}
+
+void tw_sink_json(struct tw_sink *sink, const char *text)
+{
+    tw_sink_json_size(sink, text, strlen(text));
 }
 
 void tw_sink_xml(struct tw_sink *sink, const char *text)

@@ -14,6 +14,7 @@
     COMMAND(branches)         \
     COMMAND(calls)            \
     COMMAND(profile)          \
+    COMMAND(timeline)         \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -102,6 +102,11 @@ enum option_key {
     O_INLINE,
     O_DEMANGLE,
     O_NO_DEMANGLE,
+    /* timeline */
+    O_TIME_UNIT,
+    O_MIN_DURATION,
+    O_DEPTH,
+    O_SPAN_LIMIT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -202,7 +207,8 @@ struct options {
     const char *preset, *unit;
 
     const char *key, *tail_calls, *by;
-    struct number limit;
+    const char *time_unit;
+    struct number min_duration, depth, limit;
 
     const char *explain;
 

@@ -380,6 +380,13 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_TAIL_CALLS] = { "tail-calls", "FORM", "physical|logical",
         "physical: a tail call takes the place of its caller; logical: it\nstands on it (default: physical; logical for callgrind, pprof, dot)", .offset = AT(tail_calls), .kind = KIND_CHOICE },
     [O_STACKS] = { "stacks", NULL, NULL, "jsonl: every path of calls too", .offset = AT(stacks), .kind = KIND_FLAG },
+    [O_TIME_UNIT] = { "unit", "WHAT", "time|cycles|instructions",
+        "what times count (default: time where there are timestamps, else\ncycles where they are counted, else instructions)", .offset = AT(time_unit), .kind = KIND_CHOICE },
+    [O_MIN_DURATION] = { "min-duration", "N", NULL,
+        "spans shorter than N, in what times count, are merged and counted", .offset = AT(min_duration), .kind = KIND_NUMBER },
+    [O_DEPTH] = { "depth", "N", NULL, "no functions deeper than N calls", .offset = AT(depth), .kind = KIND_NUMBER },
+    [O_SPAN_LIMIT] = { "limit", "N", NULL,
+        "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_BY] = { "by", "KIND", "function|line|address|thread|program|source|stack",
         "what a row is (default: function); stack: a path of calls", .offset = AT(by), .kind = KIND_CHOICE },
