@@ -115,7 +115,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             const uint64_t index = (uint64_t)(uintptr_t)at + shift;
 
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
-                tw_follow_skip(follow, atoms->count); /* until an address comes */
+                if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */
+                    break;
                 at++;
                 continue;
             }
@@ -212,6 +213,7 @@ static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
 {
     decoder->allocator = follow->code->config.allocator;
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    follow->says_unplaced = true;
     tw_follow_enter(follow);
 }
 

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness  # noqa: E402
+import arm_statement_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
@@ -33,6 +34,7 @@ import profile_table_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401
+import timeline_format_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 
