@@ -105,6 +105,9 @@ enum option_key {
     O_SHOW_UNIT,
     O_SELF,
     O_LIMIT,
+    O_INLINE,
+    O_DEMANGLE,
+    O_NO_DEMANGLE,
     /* timeline */
     O_TIME_UNIT,
     O_MIN_DURATION,
@@ -229,7 +232,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks, self;
+    bool stacks, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
