@@ -23,6 +23,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
+    COMMAND(record)           \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */
