@@ -32,6 +32,8 @@ static ocsd_datapath_resp_t deliver_batch(struct oc_channel *channel, bool *is_o
             answer = give_range(channel, element);
             continue;
         }
+        if (element->type == TW_ELEMENT_ERROR && element->error == TW_ERROR_UNPLACED)
+            continue;
         *is_odd = element->type == TW_ELEMENT_ERROR ||
                   (element->type == TW_ELEMENT_NO_SYNC && element->reason > TW_REASON_DISCARD);
         if (*is_odd)

@@ -367,6 +367,9 @@ enum tw_status tw_etmv4_unit_step(struct tw_etmv4_unit *unit, const struct tw_st
         return tw_etmv4_unit_low_power(unit, step->value);
     case TW_STEP_REGISTER:
         return tw_etmv4_unit_write_register(unit, step->reg.name, step->reg.value);
+    case TW_STEP_STIMULUS: /* other units trace these */
+    case TW_STEP_WATCH:
+        return TW_OK;
     default:
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no step of kind %u", step->kind);
     }

@@ -26,7 +26,8 @@ struct tw_log {
     uint8_t *inflated;
     struct tw_bytes in;
     const uint8_t *begin;
-    bool is_riscv, is_ended;
+    bool is_riscv, is_m, is_ended;
+    char cpu[32];
 
     /* exlog */
     struct tw_log_run *runs;
@@ -50,6 +51,13 @@ struct tw_log {
 /* Bytes of a gzip file, all members of it; TW_E_CONFIG: it is damaged or too large. */
 enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size,
                          const struct tw_allocator *allocator);
+
+/* What an instruction of this log is. */
+void tw_log_classify(const struct tw_log *log, struct tw_retired *instruction,
+                     uint8_t *it_open);
+void tw_log_set_cpu(struct tw_log *log, const char *text, size_t size);
+
+#define TW_M_CHAINED 0xfffffffeu /* the return address of a chained exception */
 
 /* exlog.c, text.c: take the head of the log, or say that it is none of theirs. */
 enum tw_status tw_exlog_begin(struct tw_log *log, bool *is_mine);

@@ -446,7 +446,7 @@ enum tw_status tw_ptm_decode(void *state, struct tw_follow *follow, struct tw_ou
 
     if (output->batch->room < TW_PTM_PACKET_MOST)
         return TW_E_ARGUMENT;
-    follow->pops_at_once = true;
+    follow->pops_at_once = follow->says_unplaced = true;
     tw_stage_begin(&stage, decoder, &decoder->damage, follow, output);
     tw_follow_enter(follow);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);

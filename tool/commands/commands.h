@@ -13,6 +13,8 @@
     COMMAND(decode)           \
     COMMAND(branches)         \
     COMMAND(calls)            \
+    COMMAND(profile)          \
+    COMMAND(timeline)         \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -25,7 +25,9 @@ struct encoding {
     struct encode_page *pages;
     size_t page_count, page_room, last_page;
     uint64_t instructions;
-    unsigned line; /* of a text log, that is at work; 0: of none */
+    unsigned line;   /* of a text log, that is at work; 0: of none */
+    bool is_m;       /* the log is of the M profile ... */
+    const char *cpu; /* ... of this processor; NULL: it does not say */
 
     /* What the encoder's begin and end fill. */
     void *unit;
@@ -39,6 +41,7 @@ struct encoding {
     const char *data_device_type;
     const char *text, *data_text; /* RISC-V: the configuration of each; or NULL */
     uint8_t id;
+    bool is_of_no_core; /* STM */
 };
 
 /* Each says what is wrong when it returns false. */
@@ -53,7 +56,7 @@ struct encoder {
 };
 
 extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace, encoder_ptm,
-    encoder_etmv3, encoder_ntrace;
+    encoder_etmv3, encoder_ntrace, encoder_itm, encoder_stm;
 
 /* Calls `set` for each of "K=V,K=V" or each line "K=V" of a file. */
 bool encode_settings(struct encoding *encoding, const char *text,

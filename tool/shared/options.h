@@ -94,6 +94,16 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    /* profile */
+    O_BY,
+    O_SHOW_UNIT,
+    O_SELF,
+    O_LIMIT,
+    /* timeline */
+    O_TIME_UNIT,
+    O_MIN_DURATION,
+    O_DEPTH,
+    O_SPAN_LIMIT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -193,7 +203,9 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
-    const char *key, *tail_calls;
+    const char *key, *tail_calls, *by;
+    const char *time_unit;
+    struct number min_duration, depth, limit;
 
     const char *explain;
 
@@ -208,7 +220,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks;
+    bool stacks, self;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
@@ -217,7 +229,9 @@ struct command {
     const char *arguments; /* for the usage line */
     const char *summary;   /* one line */
     const char *details;   /* more, for its help; may be NULL */
-    const char *formats;   /* "text|jsonl", the first is the default; NULL: takes no --format */
+    const char
+        *formats; /* "text|jsonl", the first is the default; NULL: takes no --format ... */
+    const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
     int (*run)(const struct options *options);
