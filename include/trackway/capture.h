@@ -15,6 +15,8 @@ extern "C" {
 
 #define TW_NONE UINT32_MAX /* a number that names nothing */
 
+struct tw_custom_protocol;
+
 /* A source of a raw file. */
 struct tw_capture_source_option {
     uint8_t id;           /* trace ID; 0: as its registers say */
@@ -62,6 +64,11 @@ struct tw_capture_options {
     const char *vdso;      /* its [vdso] */
     const char *build_ids; /* folder with a .build-id folder, as perf keeps in ~/.debug */
     bool trust_time;       /* timestamps count the kernel's clock, though no one says so */
+
+    /* Protocols of the caller's own (<trackway/protocol.h>), borrowed as long as the capture: sources
+       of raw files may name them, and in snapshots they are types. */
+    const struct tw_custom_protocol *const *protocols;
+    size_t protocol_count;
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };

@@ -85,8 +85,14 @@ struct tw_custom_protocol {
        `notes` gave as TW_INDEX_STATE with it, TW_PROTOCOL_WORDS of them, zeros where there were less.
        NULL: the point itself tells all. */
     void (*restore)(void *decoder, const uint64_t *words);
-    /* What elements say depends on all that came since the beginning: no decoder may begin later. */
+    /* What elements say adds up since the beginning of the trace.  `notes` has to give it as
+       TW_INDEX_STATE; where it is NULL, decoders begin at the beginning. */
     bool adds_up;
+
+    /* `follows`: for sources that bring none themselves, see struct tw_tree_source. */
+    tw_classify_fn *classify;
+    void *classify_context;
+    uint32_t classify_isas;
 };
 
 /* Lets tw_tree_add_source know a protocol; the struct is copied.  No name may be there already. */
@@ -98,7 +104,8 @@ TW_API bool tw_source_register(const struct tw_source_info *source, uint64_t *va
                                const char *name);
 
 /* A new element of this type, zero but for the index of the packet; fill in the rest.  Never NULL:
-   an element too many is lost, and an ERROR element (TW_ERROR_UNSUPPORTED) says so. */
+   an element too many is lost, and an ERROR element (TW_ERROR_UNSUPPORTED) says so.  A REPEAT is cut
+   to the ranges of its packet that stand directly before it. */
 TW_API struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type);
 
 /* Program flow: the way through the source's image, from waypoint to waypoint; the ranges executed

@@ -13,6 +13,7 @@
 #include <trackway/index.h>
 #include <trackway/instruction.h>
 #include <trackway/itm.h>
+#include <trackway/plugin.h>
 #include <trackway/protocol.h>
 #include <trackway/ptm.h>
 #include <trackway/push.h>

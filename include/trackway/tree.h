@@ -88,13 +88,16 @@ struct tw_tree_source {
     /* Several threads: the bytes at view_context that are all `view` reads and writes.  Each thread
        gets a copy.  0: they are not known, and the source is decoded on the caller's thread. */
     size_t view_size;
-    tw_classify_fn *classify; /* tells of the instructions of TW_ISA_CUSTOM; may be NULL */
+    tw_classify_fn *classify; /* tells of instructions; may be NULL */
     void *classify_context;
     /* Without an image: asks for the program's bytes, and keeps the answers; NULL: there are none.
        Each source may have its own.  For memory that changes, use an image (tw_image_set_callback). */
     tw_memory_fn *memory;
     void *memory_context;
     void *user; /* the caller's own, given back with all that comes from the source */
+    /* Of which instruction sets `classify` is asked: bits 1 << enum tw_isa of A32, T32, A64, TEE and
+       CUSTOM; 0: of TW_ISA_CUSTOM alone.  For the others it may leave the answer to the library. */
+    uint32_t classify_isas;
     /* Streams that several sources share: those whose program is not `image`; and which are to be
        decoded, none given: all. */
     const struct tw_src_image *src_images;

@@ -232,8 +232,8 @@ enum {
     TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
 };
 
-/* A REPEAT repeats so many elements at most.  They stand directly before it in the same batch, come
-   from the same packet as itself, and no REPEAT is among them. */
+/* A REPEAT repeats so many elements at most: INSTR_RANGEs that stand directly before it in the same
+   batch and come from the same packet as itself. */
 enum { TW_REPEAT_MAX = 1024 };
 
 /* One thing that happened, the same for all protocols: 32 bytes, no pointers.  `type` says which

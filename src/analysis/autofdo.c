@@ -289,7 +289,7 @@ enum tw_status tw_autofdo_take(struct tw_autofdo *autofdo, const struct tw_part 
         return TW_E_MEMORY;
     stream->ring = part->ring;
     if (part->is_resumed) /* where the branch led was left out */
-        is_good &= end_branch(autofdo, stream, &part->who, 0) & end_run(autofdo, stream);
+        is_good &= end_both(autofdo, stream, &part->who, 0);
     for (size_t i = 0; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
 

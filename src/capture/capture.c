@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "capture/perfdata.h"
 #include "image/file.h"
+#include "tree/custom.h"
 
 /* Memory in large blocks: what is read from small files is many small things. */
 struct capture_block {
@@ -293,6 +294,34 @@ static enum tw_status open_any(struct tw_capture *capture, const char *path, boo
     return tw_capture_make_images(capture);
 }
 
+/* Whether the caller's protocols are such as a tree will take. */
+static enum tw_status check_protocols(const struct tw_capture *capture)
+{
+    const struct tw_capture_options *options = &capture->options;
+    struct tw_custom *customs = NULL;
+    enum tw_status status = TW_OK;
+
+    if (options->protocol_count && !options->protocols)
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "there are no protocols, but a count");
+    for (size_t i = 0; i < options->protocol_count && status == TW_OK; i++)
+        status =
+            tw_custom_add(&customs, options->protocols[i], capture->allocator, capture->fault);
+    tw_custom_free(customs, capture->allocator);
+    return status;
+}
+
+/* Sources whose type is that of a protocol of the caller's. */
+static void name_protocols(struct tw_capture *capture)
+{
+    const struct tw_capture_options *options = &capture->options;
+
+    for (size_t i = 0; i < capture->source_count; i++)
+        for (size_t j = 0; j < options->protocol_count; j++)
+            if (!capture->sources[i].protocol && capture->sources[i].type &&
+                tw_name_equal(capture->sources[i].type, options->protocols[j]->name))
+                capture->sources[i].protocol = options->protocols[j]->name;
+}
+
 /* Their symbols are wanted later. */
 static enum tw_status keep_image_files(struct tw_capture *capture)
 {
@@ -341,7 +370,11 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
     made->files = files ? *files : tw_files_on_disk;
     made->fault = fault;
     made->options = copy;
-    status = open_any(made, path, !files);
+    status = check_protocols(made);
+    if (status == TW_OK)
+        status = open_any(made, path, !files);
+    if (status == TW_OK)
+        name_protocols(made);
     if (status == TW_OK)
         status = keep_image_files(made);
     /* What was only lent for the call is forgotten. */

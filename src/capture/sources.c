@@ -6,6 +6,7 @@
 
 #include "capture/capture.h"
 #include "tree/branch.h"
+#include "tree/custom.h"
 
 enum { EXTRA_KEYS = 2 };
 
@@ -96,12 +97,26 @@ static enum tw_status add_source(const struct tw_source_setup *setup,
     return status;
 }
 
+/* Protocols that the capture was opened with; false: no memory. */
+static bool add_protocols(const struct tw_source_setup *setup)
+{
+    const struct tw_capture_options *options = &setup->capture->options;
+
+    for (size_t i = 0; i < options->protocol_count; i++)
+        if (!tw_custom_by_name(setup->tree->customs, options->protocols[i]->name) &&
+            tw_tree_add_protocol(setup->tree, options->protocols[i]) == TW_E_MEMORY)
+            return false;
+    return true;
+}
+
 size_t tw_add_sources(const struct tw_source_setup *setup)
 {
     const bool is_single =
         tw_capture_buffer(setup->capture, setup->buffer)->framing == TW_FRAMING_NONE;
     size_t count = 0;
 
+    if (!add_protocols(setup))
+        return SIZE_MAX;
     for (uint32_t i = 0; i < tw_capture_source_count(setup->capture); i++) {
         struct tw_added_source added = { .number = i };
 

@@ -69,7 +69,6 @@ static void take_context(struct tw_stage *stage, const struct tw_etmv4_context *
     struct tw_etmv4_decoder *decoder = stage->decoder;
     const bool changes_isa = decoder->sf != context->sf;
 
-    decoder->shown = *context;
     decoder->sf = context->sf;
     decoder->push_needs_context = false;
     unblock(stage);

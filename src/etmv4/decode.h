@@ -86,8 +86,7 @@ struct tw_etmv4_decoder {
     uint64_t address; /* of the last Target Address, until there is a context */
     uint8_t sub_isa;
     bool sf;
-    struct tw_etmv4_context shown; /* what the last PE_CONTEXT said */
-    bool q_is_open;                /* a Q without address waits for it */
+    bool q_is_open; /* a Q without address waits for it */
     struct tw_etmv4_item q;
     bool atom_is_pending; /* speculation: the last committed atom may still be mispredicted */
     struct tw_etmv4_item atom;

@@ -96,8 +96,9 @@ struct tw_code_config {
     bool ignores_it;          /* T32: only what an encoding says itself makes it conditional */
     bool single_steps;        /* each instruction is a block of its own ... */
     bool has_transfers;       /* ... and its loads and stores are wanted */
-    tw_classify_fn *classify; /* TW_ISA_CUSTOM; NULL: nothing is known of it */
+    tw_classify_fn *classify; /* of the caller; or NULL */
     void *classify_context;
+    uint32_t classify_isas; /* that it is asked of: bits 1 << enum tw_isa */
     const struct tw_allocator *allocator;
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/compiler.h"
 #include "image/image.h"
 #include "isa/data.h"
 
@@ -33,8 +34,9 @@ struct walk {
     uint8_t isa;
     uint8_t it_open;
     struct tw_rv_instruction rv, rv_previous; /* RISC-V: the last two instructions */
-    struct tw_instruction custom;             /* TW_ISA_CUSTOM: the last one ... */
-    bool is_unknown;                          /* ... which the caller does not know */
+    struct tw_instruction custom;             /* the last one, as the caller has it ... */
+    bool has_custom;                          /* ... which tells of it ... */
+    bool is_unknown;                          /* ... or says that it is none */
 };
 
 static bool is_rv(uint8_t isa)
@@ -52,18 +54,24 @@ static void begin_walk(struct walk *walk, struct tw_blocks *blocks, uint64_t add
     walk->address = address;
     walk->isa = isa;
     walk->it_open = 0;
-    walk->is_unknown = false;
+    walk->has_custom = walk->is_unknown = false;
     if (is_rv(isa)) {
         memset(&walk->rv, 0, sizeof walk->rv);
         memset(&walk->rv_previous, 0, sizeof walk->rv_previous);
     }
 }
 
-/* TW_ISA_CUSTOM: the caller tells; false: not accessible, or walk->is_unknown. */
-static bool fetch_custom(struct walk *walk, uint8_t *size)
+static bool asks_caller(const struct tw_code *code, uint8_t isa)
+{
+    return code->config.classify_isas >> isa & 1;
+}
+
+/* What the caller tells of the instruction; false: not accessible, or walk->is_unknown. */
+static bool ask_caller(struct walk *walk, uint8_t *size)
 {
     const struct tw_code *code = walk->blocks->code;
-    struct tw_instruction_info info = { .size = 0 };
+    const bool is_known_set = walk->isa != TW_ISA_CUSTOM;
+    struct tw_instruction_info info = { .isa = walk->isa };
     uint8_t bytes[TW_INSTRUCTION_MAX];
     size_t have = 0;
 
@@ -73,28 +81,38 @@ static bool fetch_custom(struct walk *walk, uint8_t *size)
     if (!have)
         return false;
     walk->is_unknown = true;
-    if (!code->config.classify ||
+    walk->has_custom = false;
+    if (!asks_caller(code, walk->isa) ||
         !code->config.classify(code->config.classify_context, &info, walk->address, bytes,
-                               have) ||
-        info.size > have || info.size < 2 || info.size % 2)
+                               have))
+        return false;
+    if (is_known_set && info.size == 0) {
+        walk->is_unknown = false;
+        return true;
+    }
+    if (info.size > have || info.size < 2 || info.size % 2)
         return false;
     walk->is_unknown = false;
-    walk->custom = (struct tw_instruction){ .target = info.target,
-                                            .size = info.size,
-                                            .kind = info.kind & 7u,
-                                            .sub = info.sub & 7u,
-                                            .target_isa = TW_ISA_CUSTOM,
-                                            .is_waypoint = info.is_waypoint,
-                                            .is_conditional = info.is_conditional,
-                                            .is_link = info.is_link,
-                                            .is_return = info.is_return,
-                                            .is_exception_return = info.is_exception_return };
+    walk->has_custom = true;
+    walk->custom =
+        (struct tw_instruction){ .target = info.target,
+                                 .size = info.size,
+                                 .kind = info.kind & 7u,
+                                 .sub = info.sub & 7u,
+                                 .target_isa = info.isa & 15u,
+                                 .is_waypoint = info.is_waypoint,
+                                 .is_conditional = info.is_conditional,
+                                 .is_link = info.is_link,
+                                 .is_return = info.is_return,
+                                 .is_exception_return = info.is_exception_return,
+                                 .it_remaining =
+                                     (uint8_t)(walk->it_open ? walk->it_open - 1 : 0) };
     *size = info.size;
     return true;
 }
 
 /* The opcode at the walk's place as the classifiers take it; false: not accessible. */
-static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
+static bool fetch_opcode(struct walk *walk, uint32_t *opcode, uint8_t *size)
 {
     struct tw_blocks *blocks = walk->blocks;
     const bool is_riscv = is_rv(walk->isa);
@@ -104,10 +122,6 @@ static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
     const uint8_t *at;
     size_t have = walk->left;
 
-    if (walk->isa == TW_ISA_CUSTOM) {
-        *opcode = 0;
-        return fetch_custom(walk, size);
-    }
     if (have < 4) {
         if (have == 0 && blocks->code->image)
             have =
@@ -138,10 +152,26 @@ static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
     return true;
 }
 
+/* ... and its size; or what the caller has to say. */
+static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
+{
+    if (walk->isa == TW_ISA_CUSTOM) {
+        *opcode = 0;
+        return ask_caller(walk, size);
+    }
+    if (!fetch_opcode(walk, opcode, size))
+        return false;
+    return TW_LIKELY(!asks_caller(walk->blocks->code, walk->isa)) || ask_caller(walk, size);
+}
+
 static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opcode)
 {
     const struct tw_isa_options *options = &walk->blocks->code->config.isa;
 
+    if (walk->has_custom) {
+        *out = walk->custom;
+        return;
+    }
     switch (walk->isa) {
     case TW_ISA_A64:
         tw_a64_classify(out, opcode, walk->address, options);
@@ -155,9 +185,6 @@ static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opc
         tw_rv_classify(&walk->rv, opcode, walk->address, walk->isa,
                        &walk->blocks->code->config.rv);
         *out = walk->rv.flow;
-        break;
-    case TW_ISA_CUSTOM:
-        *out = walk->custom;
         break;
     default:
         tw_t32_classify(out, opcode, walk->address, walk->it_open, options);
@@ -323,8 +350,9 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
                   uint32_t index)
 {
     const struct tw_code_config *config = &walk->blocks->code->config;
-    const bool is_plain_a64 =
-        walk->isa == TW_ISA_A64 && !config->check_opcodes && !config->single_steps;
+    const bool is_plain_a64 = walk->isa == TW_ISA_A64 && !config->check_opcodes &&
+                              !config->single_steps &&
+                              !asks_caller(walk->blocks->code, walk->isa);
     struct tw_instruction instruction = { .size = 0 };
     uint32_t opcode;
     uint8_t size;
@@ -351,7 +379,8 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
             more->end = walk->is_unknown ? TW_BLOCK_NO_CODE : TW_BLOCK_UNREADABLE;
             break;
         }
-        if (config->check_opcodes && walk->isa == TW_ISA_A64 && !(opcode >> 16)) {
+        if (config->check_opcodes && walk->isa == TW_ISA_A64 && !(opcode >> 16) &&
+            !walk->has_custom) {
             more->end = TW_BLOCK_NO_CODE;
             break;
         }
@@ -364,7 +393,7 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
         set_last(block, &instruction);
         if (instruction.is_waypoint || config->single_steps) {
             set_end(more, &instruction);
-            if (is_rv(walk->isa))
+            if (is_rv(walk->isa) && !walk->has_custom)
                 find_rv_target(walk, more);
             break;
         }
@@ -384,7 +413,7 @@ static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
     size_t most;
 
     if (config->check_opcodes || config->single_steps || !blocks->code->image ||
-        config->range_limit < CHECKPOINT_STEP)
+        config->range_limit < CHECKPOINT_STEP || asks_caller(blocks->code, TW_ISA_A64))
         return false;
     most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
     if (!most) /* then there are no bytes to point to */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "capture/capture.h"
 #include "capture/sources.h"
 #include "run/run.h"
 
@@ -207,6 +208,8 @@ static enum tw_status describe(struct tw_indexes *indexes, uint32_t buffer)
         .read_context = indexes,
         .sources = indexes->sources,
         .allocator = run->allocator,
+        .protocols = run->capture->options.protocols,
+        .protocol_count = run->capture->options.protocol_count,
     };
     with_tree.tree = indexes->tree;
     return tw_add_sources(&with_tree) == SIZE_MAX ? TW_E_MEMORY : TW_OK;

@@ -208,6 +208,8 @@ enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
 /* Whether an element lies at or behind the place, and was not given before. */
 bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
                  const struct tw_element *element);
+/* The timestamp of a stream that was last before decoding begins, as the index has it; 0: not known. */
+uint64_t tw_seek_time(const struct tw_run *run, const struct tw_run_stream *stream);
 /* The buffer that holds the place was given: those behind it are decoded from their start. */
 void tw_seek_end(struct tw_run *run);
 void tw_warn(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);

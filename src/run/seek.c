@@ -228,7 +228,24 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader)
         return tw_fail(&run->fault, status, "cannot begin at 0x%" PRIx64, seek->offset);
     tw_note_that(run, "begins at 0x%" PRIx64 " for 0x%" PRIx64, seek->from, seek->offset);
     reader->fed = seek->from - seek->base;
+    for (size_t i = 0; i < reader->stream_count; i++)
+        tw_who_begin(run, reader->streams[i], reader->buffer);
     return TW_OK;
+}
+
+uint64_t tw_seek_time(const struct tw_run *run, const struct tw_run_stream *stream)
+{
+    const struct tw_run_seek *seek = run->seek;
+    struct tw_index_entry entry = { .offset = 0 };
+    size_t number;
+
+    if (seek->is_begun || !seek->index || stream->buffer != seek->buffer ||
+        seek->from <= seek->base ||
+        tw_index_stream_of(seek->index, &number, stream->id) != TW_OK)
+        return 0;
+    return tw_index_find_before(seek->index, &entry, number, TW_INDEX_TIME, seek->from) == TW_OK
+               ? entry.value
+               : 0;
 }
 
 /* What came shows that decoding began too late: begins earlier, and passes over what was given. */

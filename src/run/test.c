@@ -2,6 +2,9 @@
 /* Tests of runs: what they give, in what order, and that selecting a part changes nothing of it. */
 #include "run/test.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "failing.h"
 
 static const struct tw_run_config plain = { .size = sizeof plain, .keeps_failed = true };
@@ -189,11 +192,37 @@ static void a_filter_changes_nothing_of_what_is_left(void **state)
 
 /* ---- places ---- */
 
+/* An index of the first buffer, in a file; false: there can be none. */
+static bool write_index(struct tw_capture *capture, const char *path)
+{
+    const struct tw_index_config config = { .size = sizeof config, .detail = TW_INDEX_FULL };
+    const struct tw_index_capture *about;
+    struct tw_index *index = NULL;
+    struct tw_run *run;
+    bool is_good;
+
+    CHECK_EQ(tw_run_new(&run, capture, &plain, NULL), TW_OK);
+    is_good = tw_capture_buffer_count(capture) == 1 &&
+              tw_run_index_capture(run, &about, 0) == TW_OK &&
+              tw_index_build(&index, about, &config, NULL) == TW_OK;
+    if (is_good)
+        CHECK_EQ(tw_index_write(path, (const struct tw_index *const[]){ index }, 1, NULL),
+                 TW_OK);
+    tw_index_free(index);
+    tw_run_free(run);
+    return is_good;
+}
+
 static void check_seek(struct tw_capture *capture, struct check_random *random)
 {
     const struct records all = record_all(capture, &plain, NULL);
+    struct tw_run_config config = plain;
+    char path[64];
 
-    for (unsigned i = 0; all.count && i < 3; i++) {
+    (void)snprintf(path, sizeof path, "/tmp/trackway-run-%ld.twx", (long)getpid());
+    if (write_index(capture, path))
+        config.index = path;
+    for (unsigned i = 0; all.count && i < 4; i++) {
         const struct record *at = &all.items[check_random_below(random, all.count)];
         const struct tw_run_place place = { .kind = TW_PLACE_OFFSET,
                                             .value = at->element.index };
@@ -205,7 +234,7 @@ static void check_seek(struct tw_capture *capture, struct check_random *random)
             break; /* offsets are those of each buffer's own file */
         if (place.value >= buffer->offset + buffer->size)
             continue; /* the end of the trace */
-        some = record_all(capture, &plain, &place);
+        some = record_all(capture, i % 2 ? &config : &plain, &place);
         want.items = calloc(all.count, sizeof *want.items);
         for (size_t k = 0; k < all.count; k++)
             if (all.items[k].buffer > at->buffer || (all.items[k].buffer == at->buffer &&
@@ -216,6 +245,7 @@ static void check_seek(struct tw_capture *capture, struct check_random *random)
         free(want.items);
     }
     free(all.items);
+    (void)remove(path);
 }
 
 static void begins_anywhere_as_if_all_had_been_decoded(void **state)
@@ -278,6 +308,55 @@ static void check_time_order(struct tw_capture *capture, struct check_random *ra
     free(other);
     free(by_bytes.items);
     free(by_time.items);
+}
+
+/* Whether the timestamps of each stream never go back. */
+static bool is_steady(const struct records *records)
+{
+    uint64_t last[64][128] = { { 0 } };
+
+    for (size_t i = 0; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        uint64_t *before = &last[record->source % 64][record->id % 128];
+
+        if (record->element.type != TW_ELEMENT_TIMESTAMP || !record->element.timestamp)
+            continue;
+        if (record->element.timestamp < *before)
+            return false;
+        *before = record->element.timestamp;
+    }
+    return true;
+}
+
+/* Over all streams of a snapshot, timestamps come in their order. */
+static void check_merged(struct tw_capture *capture, struct check_random *random)
+{
+    struct tw_run_config config = plain;
+    struct records records;
+    uint64_t last = 0;
+
+    (void)random;
+    if (tw_capture_perf(capture))
+        return; /* sources of one ring buffer come as its bytes lie */
+    config.order = TW_ORDER_TIME;
+    records = record_all(capture, &config, NULL);
+    for (size_t i = 0; is_steady(&records) && i < records.count; i++) {
+        const struct tw_element *element = &records.items[i].element;
+
+        if (element->type != TW_ELEMENT_TIMESTAMP || !element->timestamp)
+            continue;
+        CHECK(element->timestamp >= last);
+        last = element->timestamp;
+    }
+    free(records.items);
+}
+
+static void timestamps_of_all_streams_are_merged(void **state)
+{
+    struct check_random random = check_random_start(0x72756e38);
+
+    (void)state;
+    each_capture(&random, 300, check_merged);
 }
 
 static void time_order_only_moves_things(void **state)
@@ -370,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_filter_changes_nothing_of_what_is_left),
         cmocka_unit_test(begins_anywhere_as_if_all_had_been_decoded),
         cmocka_unit_test(time_order_only_moves_things),
+        cmocka_unit_test(timestamps_of_all_streams_are_merged),
         cmocka_unit_test(the_next_timestamp_ends_the_interval),
         cmocka_unit_test(memory_may_run_out_at_any_time),
     };

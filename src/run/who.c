@@ -46,7 +46,7 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
 
     stream->buffer = buffer;
     stream->has_context = false;
-    stream->timestamp = 0;
+    stream->timestamp = run->seek ? tw_seek_time(run, stream) : 0;
     *who = (struct tw_who){ .cpu = TW_NONE,
                             .pid = TW_NONE,
                             .tid = TW_NONE,

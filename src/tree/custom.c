@@ -14,6 +14,7 @@
 #include "path/follow.h"
 #include "stage/stage.h"
 #include "tree/branch.h"
+#include "tree/emit.h"
 
 enum {
     WORDS_ROOM = 300,
@@ -28,15 +29,6 @@ struct config {
 
 struct reader {
     const struct tw_custom *custom;
-};
-
-struct tw_emitter {
-    struct tw_follow *follow; /* NULL: not of this protocol */
-    uint64_t index;
-    struct tw_element *elements; /* of the packet at hand, in the batch */
-    unsigned count;
-    bool is_over;
-    struct tw_element spare; /* what is too many goes here */
 };
 
 struct decoder {
@@ -163,86 +155,6 @@ const struct tw_member_table tw_custom_members = { rows, 1, put_members, NULL };
 
 /* ---- Elements */
 
-struct tw_element *tw_emit(struct tw_emitter *out, enum tw_element_type type)
-{
-    struct tw_element *element = &out->spare;
-
-    if (out->count < TW_EMIT_MAX)
-        element = &out->elements[out->count++];
-    else
-        out->is_over = true;
-    *element = (struct tw_element){ .type = (uint8_t)type, .index = out->index };
-    return element;
-}
-
-/* What the path ran into. */
-static void emit_error(struct tw_emitter *out)
-{
-    struct tw_element *element;
-
-    if (!out->follow->error)
-        return;
-    element = tw_emit(out, TW_ELEMENT_ERROR);
-    element->error = out->follow->error;
-    element->error_detail = out->follow->error_detail;
-    out->follow->error = TW_ERROR_NONE;
-    tw_follow_lose(out->follow);
-}
-
-void tw_flow_go(struct tw_emitter *out, uint64_t address, enum tw_isa isa)
-{
-    if (!out->follow)
-        return;
-    tw_follow_jump(out->follow, address, (uint8_t)isa);
-    emit_error(out);
-}
-
-void tw_flow_atoms(struct tw_emitter *out, uint32_t taken, unsigned count)
-{
-    if (!out->follow || !count)
-        return;
-    if (count > 32 || TW_EMIT_MAX - out->count < TW_FOLLOW_MOST * count) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_atoms(out->follow, &out->elements[out->count], taken,
-                                            count, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_to(struct tw_emitter *out, uint64_t address)
-{
-    if (!out->follow)
-        return;
-    if (TW_EMIT_MAX - out->count < TW_FOLLOW_MOST) {
-        out->is_over = true;
-        return;
-    }
-    out->count = (unsigned)(tw_follow_to_exception(out->follow, &out->elements[out->count],
-                                                   address, out->index) -
-                            out->elements);
-    emit_error(out);
-}
-
-void tw_flow_context(struct tw_emitter *out, const struct tw_element *context)
-{
-    struct tw_element *element = tw_emit(out, TW_ELEMENT_PE_CONTEXT);
-    const uint64_t index = element->index;
-
-    *element = *context;
-    element->type = TW_ELEMENT_PE_CONTEXT;
-    element->index = index;
-    if (out->follow)
-        tw_follow_context(out->follow, tw_element_view(element).space, element);
-}
-
-void tw_flow_lose(struct tw_emitter *out)
-{
-    if (out->follow)
-        tw_follow_lose(out->follow);
-}
-
 /* What the caller's functions emit from now on belongs to the packet of this index. */
 static void begin_emitting(struct tw_stage *stage, uint64_t index)
 {
@@ -257,8 +169,9 @@ static void begin_emitting(struct tw_stage *stage, uint64_t index)
 
 static void finish_emitting(struct tw_stage *stage)
 {
-    const struct tw_emitter *emitter = &((struct decoder *)stage->decoder)->emitter;
+    struct tw_emitter *emitter = &((struct decoder *)stage->decoder)->emitter;
 
+    tw_emitter_check_repeats(emitter);
     stage->out += emitter->count;
     if (emitter->is_over)
         tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, emitter->index, 0, 0);
@@ -463,7 +376,7 @@ static unsigned notes(uint64_t *state, struct tw_index_note *out, const void *re
     if (!custom->about.notes) {
         switch (tw_type_kind(&custom->table, ((const struct tw_packet *)packet)->type)) {
         case TW_PACKET_SYNC:
-            return tw_note(out, TW_INDEX_SYNC, 1);
+            return tw_note(out, TW_INDEX_SYNC, !custom->about.adds_up);
         case TW_PACKET_OVERFLOW:
             return tw_note(out, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
         case TW_PACKET_DISCARD:

@@ -53,6 +53,30 @@ static struct tw_code *shared_code(const struct tw_tree *tree, const struct tw_i
     return NULL;
 }
 
+/* Instruction sets that a caller may tell of. */
+enum {
+    CLASSIFIED = 1u << TW_ISA_A32 | 1u << TW_ISA_T32 | 1u << TW_ISA_A64 | 1u << TW_ISA_TEE |
+                 1u << TW_ISA_CUSTOM
+};
+
+static void set_classify(struct tw_code_config *config, const struct tw_protocol *protocol,
+                         const struct tw_tree_source *source)
+{
+    config->classify = source->classify;
+    config->classify_context = source->classify_context;
+    config->classify_isas = source->classify_isas;
+    if (!config->classify && protocol->custom) {
+        config->classify = protocol->custom->about.classify;
+        config->classify_context = protocol->custom->about.classify_context;
+        config->classify_isas = protocol->custom->about.classify_isas;
+    }
+    if (!config->classify)
+        config->classify_isas = 0;
+    else if (!config->classify_isas)
+        config->classify_isas = 1u << TW_ISA_CUSTOM;
+    config->classify_isas &= CLASSIFIED;
+}
+
 static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree_source *source)
 {
     struct tw_image *image = source->image;
@@ -70,8 +94,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
     config->range_limit = tree->config.range_limit;
     config->check_opcodes = tree->config.check_opcodes;
     config->check_atoms = tree->config.check_atoms;
-    config->classify = source->classify;
-    config->classify_context = source->classify_context;
+    set_classify(config, branch->protocol, source);
     config->allocator = tree->config.allocator;
     branch->code = shared_code(tree, image, config);
     if (!branch->code) {

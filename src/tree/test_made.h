@@ -39,7 +39,10 @@ struct made_kind {
       "9b00060000", "9d0006000000000000", "85000800000000000033", "820108000031", "061d 9504",        \
       "065c 9a00080000", "0619 820010000032", "07", "0285 01", "0303 09", "2d02", "2e01", "30", "31",  \
       "32", "35", "37", "3d", "0e05", "0c01 04", "11", "a0 04", "aa 04", "88", "b0", "b420", "0a",     \
-      "0b", "0903", "03 81 82 03", "0005", "0003", "0109 0110", "000000000000000000000080" }
+      "0b", "0903", "03 81 82 03", "0005", "0003", "0109 0110", "ac05 f7", "aff7",                        \
+      "000000000000000000000080 0100 04 82 0008000031 b600140000",                                    \
+      "000000000000000000000080 0100 04 9d0008000000000000 f7 8131 f7",                               \
+      "000000000000000000000080" }
 #define MADE_PTM_PACKETS                                                                           \
     { "000000000080 08 00100000 01 84 86 84 84", "84", "86", "88", "8e", "9e", "fe", "94", "8501",   \
       "2301", "83 05", "87 84 03", "|", "81 82 83 84 0a", "81 82 83 84 48 1c", "83 42 06", "76",      \
@@ -105,7 +108,7 @@ static const struct made_kind made_kinds[] = {
       "implicit_return=1\nreturn_stack_size_p=3\n", { NULL } },
     { "E-Trace with prediction and a jump target cache", "etrace", NULL,
       "branch_prediction=1\nbpred_size_p=2\njump_target_cache=1\ncache_size_p=2\n", { NULL } },
-    { "E-Trace with stamps in blocks", "etrace", NULL, "encapsulation=riscv\ntimestamp_bytes=2\nsrcid_bits=3\n",
+    { "E-Trace with stamps in blocks", "etrace", NULL, "encapsulation=riscv\ntimestamp_bytes=2\nsrcid_bits=3\nblock_size=64\n",
       { NULL } },
 };
 /* clang-format on */

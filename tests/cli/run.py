@@ -25,6 +25,7 @@ import listing_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
+import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401

@@ -427,9 +427,27 @@ void listing_free(struct listing *listing)
     free(listing);
 }
 
+/* The instructions again; a REPEAT of what is left out. */
+static void take_repeat(struct listing *listing, const struct tw_part *part, size_t at)
+{
+    const struct repeat repeat = repeats_of(&listing->session->repeats, &part->batch, at);
+    struct tw_element rest = part->batch.elements[at];
+
+    for (uint64_t i = 0; i < repeat.times && !output_is_over(listing->session->out); i++)
+        for (size_t j = 0; j < repeat.count; j++)
+            take(listing, part, &part->batch.elements[repeat.first + j]);
+    rest.times = repeat.omitted;
+    if (rest.times)
+        take(listing, part, &rest);
+}
+
 void listing_take(struct listing *listing, const struct tw_part *part)
 {
     attribution_part(&listing->attribution, part, listing->lines->format != LINES_TEXT);
-    for (size_t i = 0; i < part->batch.count; i++)
-        take(listing, part, &part->batch.elements[i]);
+    for (size_t i = 0; i < part->batch.count; i++) {
+        if (part->batch.elements[i].type == TW_ELEMENT_REPEAT)
+            take_repeat(listing, part, i);
+        else
+            take(listing, part, &part->batch.elements[i]);
+    }
 }

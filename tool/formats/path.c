@@ -268,14 +268,32 @@ static void take_element(struct path *path, struct stream *stream, const struct 
         take_event(path, stream, element);
 }
 
+static void take_repeat(struct path *path, struct stream *stream, const struct tw_part *part,
+                        size_t at)
+{
+    const struct repeat repeat = repeats_of(&path->session->repeats, &part->batch, at);
+
+    for (uint64_t i = 0; i < repeat.times && !output_is_over(path->out); i++)
+        for (size_t j = 0; j < repeat.count; j++)
+            take_element(path, stream, part, &part->batch.elements[repeat.first + j]);
+    if (!repeat.omitted)
+        return;
+    close_run(path, stream);
+    repeats_note(path->out, &repeat);
+}
+
 bool path_take(struct path *path, const struct tw_part *part)
 {
     struct stream *stream = stream_of(path, part);
 
     if (stream && part->is_resumed) /* filters join nothing */
         close_run(path, stream);
-    for (size_t i = 0; stream && i < part->batch.count; i++)
-        take_element(path, stream, part, &part->batch.elements[i]);
+    for (size_t i = 0; stream && i < part->batch.count; i++) {
+        if (part->batch.elements[i].type == TW_ELEMENT_REPEAT)
+            take_repeat(path, stream, part, i);
+        else
+            take_element(path, stream, part, &part->batch.elements[i]);
+    }
     return stream != NULL;
 }
 

@@ -44,8 +44,22 @@ static void take_range(struct runs *runs, const struct tw_who *who,
     runs->next = tw_element_end(range);
 }
 
-static void take_part(struct runs *runs, const struct session *session,
-                      const struct tw_part *part)
+static void take_repeat(struct runs *runs, struct session *session, const struct tw_part *part,
+                        size_t at)
+{
+    const struct repeat repeat = repeats_of(&session->repeats, &part->batch, at);
+
+    for (uint64_t i = 0; i < repeat.times && !output_is_over(runs->out); i++)
+        for (size_t j = 0; j < repeat.count; j++)
+            if (part->batch.elements[repeat.first + j].type == TW_ELEMENT_INSTR_RANGE)
+                take_range(runs, &part->who, &part->batch.elements[repeat.first + j]);
+    if (!repeat.omitted)
+        return;
+    close_run(runs);
+    repeats_note(runs->out, &repeat);
+}
+
+static void take_part(struct runs *runs, struct session *session, const struct tw_part *part)
 {
     if (part->has_skipped) /* filters join nothing */
         close_run(runs);
@@ -54,6 +68,8 @@ static void take_part(struct runs *runs, const struct session *session,
 
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             take_range(runs, &part->who, element);
+        else if (element->type == TW_ELEMENT_REPEAT)
+            take_repeat(runs, session, part, i);
         else if (element->type == TW_ELEMENT_ERROR)
             session_say_error(session, element, part->batch.id);
     }

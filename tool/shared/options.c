@@ -324,7 +324,7 @@ void options_free(struct options *options)
         &options->arguments, &options->source_names, &options->sources,   &options->images,
         &options->symbols,   &options->functions,    &options->streams,   &options->markers,
         &options->traces,    &options->devices,      &options->registers, &options->dumps,
-        &options->clusters,  &options->elfs,         &options->comms,
+        &options->clusters,  &options->elfs,         &options->comms,     &options->plugins,
     };
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

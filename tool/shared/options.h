@@ -28,6 +28,7 @@ enum option_key {
     /* what a raw file is */
     O_FRAMING,
     O_PROTOCOL,
+    O_PLUGIN,
     O_CONFIG,
     O_ARCH,
     O_NO_BARRIER,
@@ -163,12 +164,13 @@ struct options {
     const char *framing, *protocol, *config, *arch;
     struct number wrapped_at;
     struct list images, symbols;
+    struct list plugins;
     const char *sysroot, *kernel, *vdso, *build_ids;
     bool trust_time;
     const char *perf_style, *binary;
     struct number brstack, period;
 
-    struct number range_limit, log_repeats;
+    struct number range_limit, repeat_limit, log_repeats;
     struct number threads;
     const char *progress; /* NULL: auto */
     const char *on_error; /* NULL: as is usual for the protocol */

@@ -136,7 +136,7 @@ static bool set_range(struct options *options, const char *value)
 
 static bool set_opt(struct options *options, const char *value)
 {
-    static const char limit[] = "range-limit=";
+    static const char limit[] = "range-limit=", repeats[] = "repeat-limit=";
 
     if (strcmp(value, "src-addr-n") == 0) {
         options->source_address_n = true;
@@ -154,9 +154,15 @@ static bool set_opt(struct options *options, const char *value)
             return true;
         return options_wrong(options, "--opt: range-limit wants a number from 1 to 4294967295");
     }
+    if (strncmp(value, repeats, sizeof repeats - 1) == 0) {
+        struct number *number = &options->repeat_limit;
+
+        number->is_given = parse_number(&number->value, value + sizeof repeats - 1);
+        return number->is_given || options_wrong(options, "--opt: repeat-limit wants a number");
+    }
     return options_wrong(options,
                          "--opt: there is no \"%s\"; there are src-addr-n, range-limit=N, "
-                         "multi-session",
+                         "repeat-limit=N, multi-session",
                          value);
 }
 
@@ -255,6 +261,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "source, memory with several)", .offset = AT(framing), .kind = KIND_CHOICE },
     [O_PROTOCOL] = { "protocol", "NAME", NULL,
         "of a raw file with one source (see --version), or to encode", .offset = AT(protocol), .kind = KIND_TEXT },
+    [O_PLUGIN] = { "plugin", "FILE", NULL,
+        "load protocols from a shared object (docs/api.md); may be\nrepeated", .offset = AT(plugins), .kind = KIND_LIST },
     [O_CONFIG] = { "config", "K=V,K=V...|FILE", NULL,
         "registers: of a raw file with one source, or to encode with", .offset = AT(config), .kind = KIND_TEXT },
     [O_ARCH] = { "arch", "NAME", NULL,
@@ -293,9 +301,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_BINARY] = { "binary", "NAME", NULL,
         "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
 
-    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|multi-session",
+    [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|repeat-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
         "range-limit=N: instructions without a\nwaypoint that count as runaway code (default 1048576);\n"
+        "repeat-limit=N: ranges that path, pcs, runs and\n--instructions list again where the trace says that they\n"
+        "repeat (default 4194304, and 1024 for each byte of trace);\n"
         "multi-session: all buffers through the decoders of the first",
         .kind = KIND_OTHER, .set = set_opt },
     [O_CHECK] = { "check", "LIST", "opcodes|atoms|continuity",

@@ -54,12 +54,15 @@ static bool parse_image(const struct options *options, struct tw_capture_image_o
     return true;
 }
 
-static bool check_protocol(const struct options *options, const char *protocol)
+static bool check_protocol(const struct session *session, const char *protocol)
 {
+    const struct options *options = session->options;
     const char *names[64];
     const char *nearest;
     size_t count = 0;
 
+    if (protocol && plugins_have(&session->plugins, protocol))
+        return true;
     while (count < 64 && (names[count] = tw_protocol_name(count)) != NULL) {
         if (protocol && strcmp(names[count], protocol) == 0)
             return true;
@@ -129,7 +132,7 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
     to->images = session->images;
     to->image_count = images->count;
     for (size_t i = 0; i < to->source_count; i++)
-        if (!check_protocol(session->options, to->sources[i].protocol))
+        if (!check_protocol(session, to->sources[i].protocol))
             return false;
     return true;
 }
@@ -251,8 +254,12 @@ int session_open(struct session *session, const struct options *options)
     enum tw_status opened;
 
     *session = (struct session){ .options = options };
+    if (!plugins_load(&session->plugins, options))
+        return NOT_DONE;
     if (!fill_options(session, &to))
         return BAD_USAGE;
+    to.protocols = session->plugins.protocols;
+    to.protocol_count = session->plugins.protocol_count;
     if (tw_errors_new(&session->errors, &log, NULL) != TW_OK) {
         say("out of memory");
         return NOT_DONE;
@@ -288,6 +295,7 @@ void session_close(struct session *session)
     free(session->sources);
     free(session->images);
     free(session->texts);
+    plugins_free(&session->plugins);
     *session = (struct session){ .options = session->options };
 }
 

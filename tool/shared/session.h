@@ -9,7 +9,9 @@
 #include <trackway/run.h>
 
 #include "shared/options.h"
+#include "shared/plugins.h"
 #include "shared/progress.h"
+#include "shared/repeats.h"
 
 struct session {
     const struct options *options;
@@ -31,6 +33,8 @@ struct session {
     bool is_any;        /* some buffer held a source that was decoded */
     bool is_tried;      /* ... the buffer at work held one that was left out (said) */
     uint64_t left;      /* of --count */
+    struct repeats repeats;
+    struct plugins plugins;
 };
 
 /* DONE, or the exit status that says why not (said in words too). */

@@ -277,6 +277,7 @@ int session_start(struct session *session, const struct session_wish *wish)
     session->is_any = wish->config.order == TW_ORDER_TIME;
     session->is_open = session->is_tried = false;
     session->left = options->count.is_given ? options->count.value : UINT64_MAX;
+    repeats_start(&session->repeats, options, bytes_wanted(session));
     session->run = session_run_new(session, wish);
     if (!session->run)
         return NOT_DONE;
@@ -380,6 +381,8 @@ int session_end(struct session *session, enum tw_status status)
     }
     if (status < 0 || (session->out && session->out->has_failed))
         return NOT_DONE;
+    if (!session->options->quiet)
+        repeats_say(&session->repeats);
     summary = session_summary(session);
     /* A recording may hold no trace at all: that is what there is to say of it. */
     if (session->is_any || session->options->at ||
