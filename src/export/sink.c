@@ -64,8 +64,8 @@ void tw_sink_decimal(struct tw_sink *sink, uint64_t value)
 static size_t utf8_size(const unsigned char *at)
 {
     static const struct {
-        unsigned char mask, value, least; /* of the second byte, after some first bytes */
-    } kinds[] = { { 0xe0, 0xc0, 0 }, { 0xf0, 0xe0, 0 }, { 0xf8, 0xf0, 0 } };
+        unsigned char mask, value; /* of the first byte */
+    } kinds[] = { { 0xe0, 0xc0 }, { 0xf0, 0xe0 }, { 0xf8, 0xf0 } };
 
     if (*at < 0x80)
         return 1;
