@@ -69,9 +69,8 @@ static ocsd_datapath_resp_t tell_all(struct oc_tree *tree, ocsd_datapath_op_t op
     ocsd_datapath_resp_t worst = OCSD_RESP_CONT;
 
     for (unsigned id = 0; id < OC_IDS; id++)
-        if (tree->channels[id]) {
-            const ocsd_datapath_resp_t answer =
-                oc_channel_operation(tree->channels[id], op, index);
+        if (oc_tree_has(tree, id)) {
+            const ocsd_datapath_resp_t answer = oc_tree_operation(tree, id, op, index);
 
             if (answer > worst)
                 worst = answer;
@@ -107,19 +106,19 @@ static void output(struct oc_tree *tree, struct block *block)
 
     while (frames->next < frames->piece_count) {
         struct oc_piece *piece = &frames->pieces[frames->next];
-        struct oc_channel *channel = piece->id < OC_IDS ? tree->channels[piece->id] : NULL;
+        const bool has_decoder = piece->id < OC_IDS && oc_tree_has(tree, piece->id);
         uint32_t used = 0;
 
         if (!piece->used)
             print_piece(frames, piece);
-        if (!channel) {
+        if (!has_decoder) {
             pass_over(frames, piece);
             frames->next++;
             continue;
         }
-        note(block, oc_channel_data(channel, piece->index + piece->used,
-                                    (uint32_t)piece->size - piece->used,
-                                    piece->bytes + piece->used, &used));
+        note(block, oc_tree_data(tree, piece->id, piece->index + piece->used,
+                                 (uint32_t)piece->size - piece->used,
+                                 piece->bytes + piece->used, &used));
         frames->stats.valid_id_bytes += used;
         piece->used = (uint8_t)(piece->used + used);
         if (OCSD_DATA_RESP_IS_CONT(block->worst)) {

@@ -288,24 +288,6 @@ uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *
 
 /* ---- What there is, as text */
 
-static void add_spaces(struct oc_text *text, unsigned spaces)
-{
-    static const struct {
-        unsigned spaces;
-        const char *name;
-    } whole[] = { { 0x01, "EL1S" },  { 0x02, "EL1N" },   { 0x04, "EL2" }, { 0x08, "EL3" },
-                  { 0x19, "Any S" }, { 0x06, "Any NS" }, { 0xff, "Any" } };
-
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-        if (whole[i].spaces == spaces) {
-            oc_text_add(text, "%s", whole[i].name);
-            return;
-        }
-    for (unsigned i = 0; i < 4; i++)
-        if (spaces >> i & 1)
-            oc_text_add(text, "%s,", whole[i].name);
-}
-
 static void describe(struct oc_text *text, const struct oc_accessor *accessor)
 {
     static const char *const kinds[] = { "FileAcc", "BuffAcc", "CB  Acc" };
@@ -316,7 +298,7 @@ static void describe(struct oc_text *text, const struct oc_accessor *accessor)
         oc_text_add(text,
                     "%s%s; Range::0x%02" PRIx64 ":%" PRIx64 "; Mem Space::", i ? "\n" : "",
                     kinds[accessor->kind], range.first, range.last);
-        add_spaces(text, i && accessor->kind == KIND_FILE ? 0xff : accessor->spaces);
+        oc_text_spaces(text, i && accessor->kind == KIND_FILE ? 0xff : accessor->spaces);
     }
     if (accessor->kind == KIND_FILE)
         oc_text_add(text, "\nFilename=%s", accessor->file->path);

@@ -19,7 +19,8 @@ enum tw_call_kind {
     TW_CALL_TAIL,
     TW_CALL_EXCEPTION, /* or interrupt, system call */
     TW_CALL_SIGNAL,
-    TW_CALL_OUTER /* it was there before: a return showed it */
+    TW_CALL_OUTER,  /* it was there before: a return showed it */
+    TW_CALL_RESUMED /* its stack was left for another one, and goes on (events alone) */
 };
 
 /* How a frame was left. */

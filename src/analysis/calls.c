@@ -131,6 +131,13 @@ static struct tw_call_thread thread_of(const struct tw_calls *calls, const struc
     return thread;
 }
 
+struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part)
+{
+    const struct tw_call_thread thread = thread_of(calls, part);
+
+    return tw_calls_stack(calls, &thread);
+}
+
 /* How often trace of a stream went missing; NULL: no memory. */
 static uint64_t *gaps_of(struct tw_calls *calls, uint32_t stream)
 {
@@ -159,14 +166,13 @@ static void note_gaps(struct tw_call_stack *stack, const struct tw_calls *calls,
 enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
                              const struct tw_part *part)
 {
-    const struct tw_call_thread thread = thread_of(calls, part);
     struct tw_code_place place;
     struct tw_call_stack *stack;
     uint64_t *gaps;
 
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
-    stack = tw_calls_stack(calls, &thread);
+    stack = tw_calls_stack_of(calls, part);
     gaps = gaps_of(calls, part->stream);
     if (!stack || !gaps || !tw_code_places_of(&calls->places, &place, run, part))
         return TW_E_MEMORY;

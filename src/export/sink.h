@@ -24,8 +24,12 @@ void tw_sink_format(struct tw_sink *sink, const char *format, ...) TW_PRINTF(2, 
 void tw_sink_decimal(struct tw_sink *sink, uint64_t value);
 /* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
 void tw_sink_json(struct tw_sink *sink, const char *text);
+/* The same of so many characters. */
+void tw_sink_json_size(struct tw_sink *sink, const char *text, size_t size);
 /* Text between tags or inside an attribute of XML, HTML or SVG. */
 void tw_sink_xml(struct tw_sink *sink, const char *text);
+/* A member of a table with commas, in quotes where it needs them. */
+void tw_sink_csv(struct tw_sink *sink, const char *text);
 enum tw_status tw_sink_end(struct tw_sink *sink);
 
 /* A name as the subject wants it shown. */

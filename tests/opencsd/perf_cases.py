@@ -59,6 +59,8 @@ def check(path, form):
         else:
             words.append(f"--symfs={path.parent / 'root'}")
         want = run(words, None, tool.folder)
+        if want[0] < 0:
+            raise Skip("perf itself dies of it")
         got = run(words, tool.library, tool.folder)
         for what, a, b in zip(("status", "output", "messages", "file"), want, got):
             assert a == b, f"{' '.join(words)}: {what}: " + (
