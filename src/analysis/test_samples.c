@@ -90,7 +90,7 @@ static struct tw_image *image_of(const void *code, size_t size)
     struct tw_image *image;
 
     CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
-    CHECK_EQ(tw_image_add_memory(image, &region, code), TW_OK);
+    CHECK_EQ(tw_image_add(image, &region, code), TW_OK);
     return image;
 }
 
