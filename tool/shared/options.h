@@ -113,6 +113,8 @@ enum option_key {
     O_MIN_DURATION,
     O_DEPTH,
     O_SPAN_LIMIT,
+    /* interrupts */
+    O_EACH_EVENT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -232,7 +234,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks, self, with_inlined, demangle, no_demangle;
+    bool stacks, self, events, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
