@@ -15,6 +15,7 @@
     COMMAND(calls)            \
     COMMAND(profile)          \
     COMMAND(timeline)         \
+    COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \
@@ -22,6 +23,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
+    COMMAND(record)           \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */
