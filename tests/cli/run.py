@@ -20,6 +20,7 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
+import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
@@ -32,6 +33,7 @@ import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
+import record_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401

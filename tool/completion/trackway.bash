@@ -7,7 +7,7 @@ _trackway()
     local command=${COMP_WORDS[1]} options=''
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline coverage stats channels pack index snapshot encode check-sequence sim help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline coverage stats channels pack index snapshot encode record check-sequence sim help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -26,10 +26,11 @@ _trackway()
     index) options='--buffer --id --source --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     snapshot) options='--source --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --sysroot --symfs --kernel --vdso --build-ids --trace --device --reg --dump --cluster --from --description --force -o --output -q --quiet -h --help' ;;
     encode) options='--protocol --elf --config --preset --range --unit --log-repeats --framing --description --force -o --output -v --verbose -h --help' ;;
+    record) options='--protocol --config --unit --range --ring --max-size --strobe-on --strobe-off --qemu --plugin --sysroot --format --force -o --output -q --quiet -h --help' ;;
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
     sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline coverage stats channels pack index snapshot encode check-sequence sim' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline coverage stats channels pack index snapshot encode record check-sequence sim' -- "$current"))
         return
         ;;
     esac

@@ -90,6 +90,12 @@ enum option_key {
     O_PRESET,
     O_UNIT,
     O_LOG_REPEATS,
+    /* record */
+    O_RING,
+    O_MAX_SIZE,
+    O_STROBE_ON,
+    O_STROBE_OFF,
+    O_QEMU,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
@@ -211,6 +217,9 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
+    const char *qemu;
+    struct number ring, max_size, strobe_on, strobe_off;
+
     const char *key, *tail_calls, *by;
     const char *time_unit;
     const char *of_function, *before, *source_root;
@@ -243,6 +252,7 @@ struct command {
     const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
+    bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };
 

@@ -375,6 +375,17 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
         "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
+    [O_RING] = { "ring", "SIZE", NULL,
+        "keep only so many last bytes of each thread's trace", .offset = AT(ring), .kind = KIND_NUMBER },
+    [O_MAX_SIZE] = { "max-size", "SIZE", NULL,
+        "stop tracing after so many bytes; the program runs on", .offset = AT(max_size), .kind = KIND_NUMBER },
+    [O_STROBE_ON] = { "strobe-on", "N", NULL,
+        "trace N instructions, then leave out those of --strobe-off,\nand so on", .offset = AT(strobe_on), .kind = KIND_NUMBER },
+    [O_STROBE_OFF] = { "strobe-off", "N", NULL,
+        "instructions between two stretches that are traced", .offset = AT(strobe_off), .kind = KIND_NUMBER },
+    [O_QEMU] = { "qemu", "FILE", NULL,
+        "the QEMU to run the program with (default: qemu-aarch64 or\nqemu-arm, from the PATH)", .offset = AT(qemu), .kind = KIND_TEXT },
+
     [O_KEY] = { "key", "KIND", "tid|core|context",
         "what makes a stack of its own (default: the thread where it is\nknown, else the context where one is traced, else the core)", .offset = AT(key), .kind = KIND_CHOICE },
     [O_TAIL_CALLS] = { "tail-calls", "FORM", "physical|logical",
