@@ -118,6 +118,8 @@ enum option_key {
     O_MIN_DURATION,
     O_DEPTH,
     O_SPAN_LIMIT,
+    /* interrupts */
+    O_EACH_EVENT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,

@@ -393,6 +393,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_STACKS] = { "stacks", NULL, NULL, "jsonl: every path of calls too", .offset = AT(stacks), .kind = KIND_FLAG },
     [O_TIME_UNIT] = { "unit", "WHAT", "time|cycles|instructions",
         "what times count (default: time where there are timestamps, else\ncycles where they are counted, else instructions)", .offset = AT(time_unit), .kind = KIND_CHOICE },
+    [O_EACH_EVENT] = { "events", NULL, NULL, "each of them, not their sums", .offset = AT(events), .kind = KIND_FLAG },
     [O_MIN_DURATION] = { "min-duration", "N", NULL,
         "spans shorter than N, in what times count, are merged and counted", .offset = AT(min_duration), .kind = KIND_NUMBER },
     [O_DEPTH] = { "depth", "N", NULL, "no functions deeper than N calls", .offset = AT(depth), .kind = KIND_NUMBER },
