@@ -102,6 +102,11 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    O_OF_FUNCTION,
+    O_EVENTS,
+    O_BEFORE,
+    O_LAST,
+    O_SOURCE_ROOT,
     /* profile */
     O_BY,
     O_SHOW_UNIT,
@@ -221,7 +226,8 @@ struct options {
 
     const char *key, *tail_calls, *by;
     const char *time_unit;
-    struct number min_duration, depth, limit;
+    const char *of_function, *before, *source_root;
+    struct number min_duration, depth, limit, last;
 
     const char *explain;
 
@@ -237,7 +243,7 @@ struct options {
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
     bool histogram;
-    bool stacks, self, events, with_inlined, demangle, no_demangle;
+    bool stacks, events, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 

@@ -404,6 +404,13 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SPAN_LIMIT] = { "limit", "N", NULL,
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
+    [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
+    [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
+    [O_BEFORE] = { "before", "PLACE", NULL,
+        "how did I get there: the stack at a place, and the last calls\nbefore it, the newest first. PLACE: end, an offset in the\ncapture, t:TIMESTAMP, n:INSTRUCTIONS, exception:N, trigger:N,\npc:ADDRESS[:N], function:NAME[:N]", .offset = AT(before), .kind = KIND_TEXT },
+    [O_LAST] = { "last", "N", NULL, "so many calls, or with --instructions instructions (default: 20)", .offset = AT(last), .kind = KIND_NUMBER },
+    [O_SOURCE_ROOT] = { "source-root", "DIR", NULL, "folder with the program's sources (default: they are at the\npaths that the compiler wrote)", .offset = AT(source_root), .kind = KIND_TEXT },
+
     [O_BY] = { "by", "KIND", "function|line|address|thread|program|source|stack",
         "what a row is (default: function); stack: a path of calls", .offset = AT(by), .kind = KIND_CHOICE },
     [O_SHOW_UNIT] = { "unit", "UNIT", "instructions|cycles|time",
