@@ -103,6 +103,7 @@ enum option_key {
     O_TAIL_CALLS,
     O_STACKS,
     O_OF_FUNCTION,
+    O_SHOW_FUNCTION,
     O_EVENTS,
     O_BEFORE,
     O_LAST,

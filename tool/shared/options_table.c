@@ -405,6 +405,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
+    [O_SHOW_FUNCTION] = { "function", "NAME", NULL, "only this function, executed or not", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
     [O_BEFORE] = { "before", "PLACE", NULL,
         "how did I get there: the stack at a place, and the last calls\nbefore it, the newest first. PLACE: end, an offset in the\ncapture, t:TIMESTAMP, n:INSTRUCTIONS, exception:N, trigger:N,\npc:ADDRESS[:N], function:NAME[:N]", .offset = AT(before), .kind = KIND_TEXT },
