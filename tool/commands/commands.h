@@ -15,6 +15,7 @@
     COMMAND(calls)            \
     COMMAND(profile)          \
     COMMAND(timeline)         \
+    COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -200,7 +200,7 @@ static int finish(struct profile_command *command, const struct options *options
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
     if (!output_open(&command->out, options->output, options->color))
         return NOT_DONE;
-    names_open(&command->names, options);
+    names_open(&command->names, options, names_are_for_people(options));
     status = print(command, options, feed_title(feed));
     names_close(&command->names);
     if (!output_close(&command->out, status == DONE))
