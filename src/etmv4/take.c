@@ -147,6 +147,9 @@ static void add_address(struct tw_stage *stage, const struct tw_etmv4_packet *pa
     }
     item.kind = TW_ITEM_TARGET;
     add(stage, &item, &packet->base);
+    if (decoder->q_is_open && decoder->reader.setup.max_spec == 0)
+        decoder->drains =
+            true; /* it ends the Q, which may make more elements than fit beside others */
     if (has_context) {
         item.kind = TW_ITEM_CONTEXT;
         item.context = merge_context(decoder, packet);

@@ -428,7 +428,8 @@ static void put_rest(struct tw_members *out, const struct tw_element *e)
     case TW_ELEMENT_I_RANGE_NOPATH:
         tw_put(out, ST, e->first);
         tw_put(out, EN_TO, e->next);
-        tw_put(out, N, e->count);
+        if (e->count) /* else it is not known */
+            tw_put(out, N, e->count);
         tw_put_text(out, ISA_LISTED, tw_isa_name(e->isa));
         tw_put(out, PATH_UNKNOWN, 1);
         break;
