@@ -10,6 +10,7 @@
 #include <trackway/channels.h>
 #include <trackway/control.h>
 #include <trackway/coverage.h>
+#include <trackway/demangle.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
 #include <trackway/etrace.h>

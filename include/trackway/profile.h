@@ -32,6 +32,9 @@ struct tw_profile_config {
        its parts from tw_profile_take and is finished by tw_profile_finish.  NULL: only what was
        executed in the function itself is known. */
     struct tw_calls *calls;
+    /* Functions, without calls: code that was inlined counts for the function that it was written in, by
+       the debug information; total: ... and for those that it was inlined into. */
+    bool with_inlined;
     bool with_time; /* with tw_profile_take: cycles and time */
     const struct tw_allocator *allocator;
 };
@@ -65,7 +68,10 @@ enum {
     TW_PROFILE_HAS_CYCLES = 2, /* cycles */
     TW_PROFILE_HAS_TIME = 4,   /* time */
     TW_PROFILE_HAS_BOUNDS = 8, /* least and most of both; else they are 0 and all there is */
-    TW_PROFILE_IS_KNOWN = 16   /* the row has a name; else it stands for what has none */
+    TW_PROFILE_IS_KNOWN = 16,  /* the row has a name; else it stands for what has none */
+    TW_PROFILE_IS_INLINED =
+        32, /* ... of a function that was inlined: what code motion mixed stays mixed */
+    TW_PROFILE_HAS_TOTAL = 64 /* total, by inlining alone */
 };
 
 /* Members that do not fit what a row is are NULL, 0 or TW_NONE. */

@@ -27,6 +27,9 @@ enum tw_status tw_profile_new(struct tw_profiler **profile,
         return tw_fail(fault, TW_E_ARGUMENT, "a profile has no rows of that kind");
     if (config.by == TW_PROFILE_FUNCTION && config.with_time && !config.calls)
         return tw_fail(fault, TW_E_ARGUMENT, "the time of functions needs their calls");
+    if (config.with_inlined && (config.by != TW_PROFILE_FUNCTION || config.calls))
+        return tw_fail(fault, TW_E_ARGUMENT,
+                       "inlined functions are rows of functions, and calls are not followed");
     made = tw_take(config.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for the profile");
@@ -36,6 +39,7 @@ enum tw_status tw_profile_new(struct tw_profiler **profile,
     }
     made->by = config.by;
     made->with_time = config.with_time;
+    made->with_inlined = config.with_inlined;
     made->calls = config.calls;
     if (init(made)) {
         *profile = made;

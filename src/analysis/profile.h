@@ -37,7 +37,7 @@ struct tw_timed_range {
 
 struct tw_profiler {
     enum tw_profile_by by;
-    bool with_time, is_finished;
+    bool with_time, with_inlined, is_finished;
     struct tw_calls *calls; /* the caller's; or NULL */
     struct tw_counted_code code;
     struct tw_profile_row *rows;
@@ -75,6 +75,7 @@ void tw_profile_streams_release(struct tw_profiler *profile);
 /* profile_who.c: the row of who executed a part; UINT32_MAX: no memory. */
 uint32_t tw_profile_who(struct tw_profiler *profile, struct tw_run *run,
                         const struct tw_part *part);
+uint64_t tw_profile_text_key(const char *text);
 /* Adds what a part's executer executed to its row; false: no memory. */
 bool tw_profile_add_who(struct tw_profiler *profile, struct tw_run *run,
                         const struct tw_range_counts *counts, const struct tw_part *whose);

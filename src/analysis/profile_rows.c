@@ -165,6 +165,67 @@ static bool walk_functions(struct tw_profiler *profile, const struct tw_counted_
     return true;
 }
 
+/* ---- functions, with what was inlined ---- */
+
+enum { INLINED_MOST = 32 };
+
+static bool is_among(const struct tw_source_frame *frames, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(frames[i].function, name) == 0)
+            return true;
+    return false;
+}
+
+static struct tw_profile_row *inlined_row(struct tw_profiler *profile,
+                                          const struct tw_counted_file *file,
+                                          const struct tw_source_frame *frame)
+{
+    bool is_new;
+    struct tw_profile_row *row = tw_profile_row_of(
+        profile, tw_hash64(file->key ^ tw_profile_text_key(frame->function)), &is_new);
+
+    if (row && is_new) {
+        row->name = frame->function;
+        row->object = file->name;
+        row->known = TW_PROFILE_IS_KNOWN | TW_PROFILE_IS_INLINED | TW_PROFILE_HAS_TOTAL;
+    }
+    return row;
+}
+
+/* What the debug information calls a function may not be what the symbols do: the outermost one is the
+   symbol's. */
+static bool take_inlined(struct tw_profiler *profile, const struct tw_counted_file *file,
+                         const struct executed_step *step)
+{
+    struct tw_source_frame frames[INLINED_MOST];
+    struct tw_profile_row *row;
+    uint64_t end;
+    size_t count = 0;
+
+    if (file->symbols)
+        count = tw_symbols_frames(file->symbols, frames, INLINED_MOST, step->address);
+    count = count > INLINED_MOST ? INLINED_MOST : count;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (is_among(frames, i, frames[i].function))
+            continue; /* inlined into itself: it counts once */
+        row = inlined_row(profile, file, &frames[i]);
+        if (!row)
+            return false;
+        row->self += i ? 0 : step->times;
+        row->total += step->times;
+    }
+    row = function_row(profile, file, step->address, &end);
+    if (!row)
+        return false;
+    row->known |= TW_PROFILE_HAS_TOTAL;
+    row->self += count > 1 ? 0 : step->times;
+    row->total += step->times;
+    row->entries +=
+        row->known & TW_PROFILE_IS_KNOWN && row->address == step->address ? step->times : 0;
+    return true;
+}
+
 /* ---- lines and addresses ---- */
 
 static bool take_address(struct tw_profiler *profile, const struct tw_counted_file *file,
@@ -200,11 +261,8 @@ static bool take_address(struct tw_profiler *profile, const struct tw_counted_fi
 
 static uint64_t line_key(const struct tw_counted_file *file, const struct tw_source_line *line)
 {
-    uint64_t hash = 14695981039346656037u;
-
-    for (const char *at = line->file; at && *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    return line->file ? tw_hash64(hash) ^ line->line : tw_hash64(file->key ^ UINT64_MAX);
+    return line->file ? tw_hash64(tw_profile_text_key(line->file)) ^ line->line
+                      : tw_hash64(file->key ^ UINT64_MAX);
 }
 
 static bool take_line(struct tw_profiler *profile, const struct tw_counted_file *file,
@@ -257,9 +315,10 @@ bool tw_profile_code_rows(struct tw_profiler *profile)
     for (size_t i = 0; i < profile->code.count && is_good; i++) {
         const struct tw_counted_file *file = profile->code.files[i];
 
-        is_good = profile->by == TW_PROFILE_FUNCTION ? walk_functions(profile, file)
-                  : profile->by == TW_PROFILE_LINE   ? walk_file(profile, file, take_line)
-                                                     : walk_file(profile, file, take_address);
+        is_good = profile->with_inlined                ? walk_file(profile, file, take_inlined)
+                  : profile->by == TW_PROFILE_FUNCTION ? walk_functions(profile, file)
+                  : profile->by == TW_PROFILE_LINE     ? walk_file(profile, file, take_line)
+                                                       : walk_file(profile, file, take_address);
     }
     return is_good && add_untraced(profile);
 }

@@ -6,7 +6,7 @@
 
 #include "analysis/profile.h"
 
-static uint64_t text_key(const char *text)
+uint64_t tw_profile_text_key(const char *text)
 {
     uint64_t hash = 14695981039346656037u;
 
@@ -92,7 +92,7 @@ uint32_t tw_profile_who(struct tw_profiler *profile, struct tw_run *run,
     struct tw_profile_row *row;
 
     describe(text, sizeof text, profile, run, part);
-    row = tw_profile_row_of(profile, text_key(text), &is_new);
+    row = tw_profile_row_of(profile, tw_profile_text_key(text), &is_new);
     if (!row)
         return UINT32_MAX;
     if (is_new) {

@@ -74,7 +74,7 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     const uint8_t *together = at; /* bytes before this one lie together in the capture ... */

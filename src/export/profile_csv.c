@@ -47,7 +47,8 @@ void tw_write_profile_csv(struct tw_sink *sink, const struct tw_subject *subject
         put_number(sink, row->context, row->context != UINT64_MAX);
         put_number(sink, row->entries, has_address);
         put_number(sink, row->self, true);
-        put_number(sink, row->total, row->known & TW_PROFILE_HAS_CALLS);
+        put_number(sink, row->total,
+                   row->known & (TW_PROFILE_HAS_CALLS | TW_PROFILE_HAS_TOTAL));
         put_spent(sink, &row->cycles, row->known & TW_PROFILE_HAS_CYCLES,
                   row->known & TW_PROFILE_HAS_BOUNDS);
         put_number(sink, row->time.estimate, row->known & TW_PROFILE_HAS_TIME);

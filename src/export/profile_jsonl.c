@@ -65,8 +65,10 @@ static void put_row(struct tw_sink *sink, const struct tw_subject *subject,
     if (is_function)
         put_number(sink, "entries", row->entries);
     put_number(sink, by == TW_PROFILE_ADDRESS ? "count" : "self", row->self);
-    if (row->known & TW_PROFILE_HAS_CALLS)
+    if (row->known & (TW_PROFILE_HAS_CALLS | TW_PROFILE_HAS_TOTAL))
         put_number(sink, "inclusive", row->total);
+    if (row->known & TW_PROFILE_IS_INLINED)
+        tw_sink_text(sink, ",\"inlined\":true");
     if (row->known & TW_PROFILE_HAS_CYCLES)
         put_spent(sink, "cycles", &row->cycles, row->known & TW_PROFILE_HAS_BOUNDS);
     if (row->known & TW_PROFILE_HAS_TIME)

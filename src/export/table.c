@@ -34,6 +34,10 @@ static const struct row rows[] = {
 static const struct timeline_row timeline_rows[] = {
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_TIMELINE, false }, &tw_timeline_jsonl },
     { { "csv",        ".csv",             "comma-separated values",                     TW_SUBJECT_TIMELINE, false }, &tw_timeline_csv },
+    { { "perfetto",   ".perfetto-trace",  "Perfetto's viewer",                          TW_SUBJECT_TIMELINE, true  }, &tw_timeline_perfetto },
+    { { "chrome",     ".trace.json",      "Chrome's trace events: speedscope, Firefox", TW_SUBJECT_TIMELINE, false }, &tw_timeline_chrome },
+    { { "ctf",        NULL,               "CTF 1.8: babeltrace2, Trace Compass",        TW_SUBJECT_TIMELINE, true  }, &tw_timeline_ctf },
+    { { "vcd",        ".vcd",             "value change dump: GTKWave, vcd2fst",        TW_SUBJECT_TIMELINE, false }, &tw_timeline_vcd },
 };
 /* clang-format on */
 

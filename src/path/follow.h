@@ -133,20 +133,20 @@ TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *blo
 }
 
 /* The part of a follower that changes with each atom: a loop keeps it in registers. */
-struct tw_track {
+struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
 };
 
-TW_INLINE struct tw_track tw_track_begin(const struct tw_follow *follow)
+TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
 {
-    return (struct tw_track){ .at = follow->at,
-                              .last = follow->last_block * 2 + follow->last_taken,
-                              .blocks = follow->blocks ? follow->blocks->blocks : NULL };
+    return (struct tw_follow_track){ .at = follow->at,
+                                     .last = follow->last_block * 2 + follow->last_taken,
+                                     .blocks = follow->blocks ? follow->blocks->blocks : NULL };
 }
 
-TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_track *track)
+TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_follow_track *track)
 {
     follow->at = track->at;
     follow->last_block = track->last / 2;
@@ -185,7 +185,8 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
                                     uint64_t *atoms, uint64_t index);
 
 /* The same for a track. */
-TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow,
+                                             struct tw_follow_track *track,
                                              struct tw_element *out, uint64_t *atoms,
                                              uint64_t index)
 {
@@ -210,7 +211,8 @@ TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw
    When the path breaks off (follow->error) the remaining atoms are dropped; so are atoms while an
    address is needed.  The address of `track` must not leave the inline functions, or it would live
    in memory. */
-TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow,
+                                            struct tw_follow_track *track,
                                             struct tw_element *out, uint64_t atoms,
                                             uint64_t index)
 {
@@ -249,7 +251,7 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
 TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw_element *out,
                                              uint32_t bits, unsigned count, uint64_t index)
 {
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
 
     out = tw_track_atoms(follow, &track, out, tw_atoms(bits, count), index);
     tw_track_end(follow, &track);
@@ -258,8 +260,8 @@ TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw
 
 /* The trace says that the program goes on at this address: its block at once if it is known,
    else as tw_follow_jump. */
-TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_track *track, uint64_t address,
-                             uint8_t isa)
+TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_follow_track *track,
+                             uint64_t address, uint8_t isa)
 {
     const uint32_t known =
         TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;

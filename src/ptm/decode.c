@@ -338,7 +338,7 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
     const bool has_marks = stage->output->marks.marks != NULL;
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST;
     uint64_t index = decoder->last_index;
 

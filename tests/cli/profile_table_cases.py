@@ -136,6 +136,30 @@ def no_symbols_is_said(tool):
     assert "no timestamps" in tool.run("profile", DEMO, "--unit", "time").err
 
 
+def names_are_as_written(tool):
+    capture = encode(tool, "a64-throw", "etmv4")
+    assert "  thrower(int, int*)\n" in tool.run("profile", *capture, "-q").out
+    assert "- thrower(int, int*)\n" in tool.run("calls", *capture, "-q").out
+    assert "_ZL7throweriPi" in tool.run("profile", *capture, "-q", "--no-demangle").out
+    assert "_ZL7throweriPi" in tool.run("calls", *capture, "-q", "--no-demangle").out
+    names = {row["name"] for row in of(lines_of(tool, *capture), "FUNCTION")}
+    assert "_ZL7throweriPi" in names and "thrower(int, int*)" not in names
+    names = {row["name"] for row in of(lines_of(tool, *capture, "--demangle"), "FUNCTION")}
+    assert "thrower(int, int*)" in names and "_ZL7throweriPi" not in names
+
+
+def inlined_functions_have_rows(tool):
+    capture = encode(tool, "a64-sorts", "etmv4")
+    table = of(lines_of(tool, *capture, "--inline"), "FUNCTION")
+    plain_rows = {row["name"]: row["self"] for row in of(lines_of(tool, *capture), "FUNCTION")}
+    equal(sum(row["self"] for row in table), sum(plain_rows.values()), "all of it")
+    inlined = {row["name"]: row for row in table if row.get("inlined")}
+    assert inlined["sum"]["self"] > 0, inlined
+    for row in table:
+        if not row.get("inlined"):
+            equal(row["inclusive"], plain_rows[row["name"]], f"{row['name']} with what is inlined in it")
+
+
 def stacks_have_their_formats(tool):
     for name in ("folded", "svg", "callgrind", "pprof", "speedscope", "dot"):
         a, b = (tool.run(command, DEMO, "--format", name, "-q", "-o", "out") and (tool.folder / "out").read_bytes()
@@ -156,4 +180,6 @@ add_case("profile_threads", threads_give_the_same)
 add_case("profile_text", text_shows_a_table)
 add_case("profile_csv", csv_has_all_columns)
 add_case("profile_no_symbols", no_symbols_is_said)
+add_case("profile_names", names_are_as_written)
+add_case("profile_inline", inlined_functions_have_rows)
 add_case("profile_formats", stacks_have_their_formats)

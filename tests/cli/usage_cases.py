@@ -5,7 +5,7 @@ import re
 from harness import ROOT, case, equal
 
 COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "profile", "timeline", "coverage", "stats", "channels", "pack",
-            "index", "snapshot", "encode", "check-sequence", "sim"]
+            "index", "snapshot", "encode", "record", "check-sequence", "sim"]
 
 
 def options_of(tool, command):

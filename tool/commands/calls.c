@@ -10,12 +10,14 @@
 
 #include "commands/commands.h"
 #include "shared/feed.h"
+#include "shared/names.h"
 
 enum { BAR = 20 };
 
 struct calls_command {
     struct output out;
     struct tw_calls *calls;
+    struct names names;
     uint64_t total;
 };
 
@@ -86,7 +88,7 @@ static void print_line(struct calls_command *command, const struct tree_line *li
                   line->below, line->self, line->entries);
     for (uint32_t i = 0; i < line->depth; i++)
         output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
-    output_text(&command->out, function->name);
+    output_name(&command->out, names_show(&command->names, function->name));
     output_text(&command->out, "\n");
 }
 
@@ -120,7 +122,9 @@ static int print(struct calls_command *command, const struct options *options,
                                         .title = title,
                                         .creator = creator,
                                         .calls = command->calls,
-                                        .with_stacks = options->stacks };
+                                        .with_stacks = options->stacks,
+                                        .show_name = names_show,
+                                        .show_context = &command->names };
     enum tw_status status;
 
     (void)snprintf(creator, sizeof creator, "trackway %s", tw_version());
@@ -183,7 +187,9 @@ static int run(const struct options *options)
         tw_calls_finish(command.calls);
         stats = tw_calls_stats(command.calls);
         command.total = stats.instructions;
+        names_open(&command.names, options);
         printed = print(&command, options, feed_title(&feed));
+        names_close(&command.names);
         if (printed != DONE)
             status = printed;
         if (!output_close(&command.out, printed == DONE))
@@ -196,13 +202,13 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,   O_SRC,       O_CPU,        O_PID,
-    O_TID,        O_COMM,       O_FROM,     O_TO,        O_RANGE,      O_FUNCTION,
-    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,       O_NO_BARRIER,
-    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
-    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
-    O_KEY,        O_TAIL_CALLS, O_STACKS,   O_OUTPUT,    O_COLOR,      O_THREADS,
-    O_PROGRESS,   O_QUIET,      O_VERBOSE,  O_END,
+    O_BUFFER,     O_ID,         O_SOURCE,   O_SRC,       O_CPU,         O_PID,
+    O_TID,        O_COMM,       O_FROM,     O_TO,        O_RANGE,       O_FUNCTION,
+    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,        O_NO_BARRIER,
+    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,     O_SYSROOT,
+    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME,  O_ALLOW_OUTSIDE,
+    O_KEY,        O_TAIL_CALLS, O_STACKS,   O_DEMANGLE,  O_NO_DEMANGLE, O_OUTPUT,
+    O_COLOR,      O_THREADS,    O_PROGRESS, O_QUIET,     O_VERBOSE,     O_END,
 };
 
 const struct command command_calls = {

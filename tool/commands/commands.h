@@ -22,6 +22,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
+    COMMAND(record)           \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */

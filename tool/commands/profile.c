@@ -61,6 +61,7 @@ static bool choose(struct profile_command *command, const struct options *option
         if (strcmp(options->by, kinds[i].word) == 0)
             command->by = kinds[i].by;
     command->is_by_stack = is_by_stack(options);
+    command->with_inlined = options->with_inlined;
     command->unit = !options->unit || strcmp(options->unit, "instructions") == 0
                         ? UNIT_INSTRUCTIONS
                     : strcmp(options->unit, "cycles") == 0 ? UNIT_CYCLES
@@ -71,16 +72,21 @@ static bool choose(struct profile_command *command, const struct options *option
     if (command->is_by_stack && options_format_is(options, "csv"))
         return options_wrong(options,
                              "--by stack: there is no csv of it; take folded or jsonl");
-    if (command->unit != UNIT_INSTRUCTIONS && (command->is_by_stack || options->self))
+    if (command->unit != UNIT_INSTRUCTIONS &&
+        (command->is_by_stack || options->self || options->with_inlined))
         return options_wrong(options, "--unit: %s counts instructions only",
-                             options->self ? "--self" : "--by stack");
+                             options->self           ? "--self"
+                             : options->with_inlined ? "--inline"
+                                                     : "--by stack");
+    if (options->with_inlined && (command->is_by_stack || command->by != TW_PROFILE_FUNCTION))
+        return options_wrong(options, "--inline: rows have to be functions");
     return true;
 }
 
 static int open_analyses(struct profile_command *command, const struct options *options)
 {
-    const bool wants_calls =
-        command->is_by_stack || (command->by == TW_PROFILE_FUNCTION && !options->self);
+    const bool wants_calls = command->is_by_stack || (command->by == TW_PROFILE_FUNCTION &&
+                                                      !options->self && !options->with_inlined);
     const struct tw_calls_config calls = {
         .size = sizeof calls,
         .is_logical = command->is_by_stack &&
@@ -97,6 +103,7 @@ static int open_analyses(struct profile_command *command, const struct options *
             .size = sizeof config,
             .by = command->by,
             .calls = command->calls,
+            .with_inlined = options->with_inlined,
             .with_time = wants_calls || command->unit != UNIT_INSTRUCTIONS
         };
 
@@ -122,7 +129,9 @@ static int print(struct profile_command *command, const struct options *options,
                                         .creator = creator,
                                         .calls = command->calls,
                                         .profile = command->profile,
-                                        .with_stacks = true };
+                                        .with_stacks = true,
+                                        .show_name = names_show,
+                                        .show_context = &command->names };
     enum tw_status status;
 
     (void)snprintf(creator, sizeof creator, "trackway %s", tw_version());
@@ -191,7 +200,9 @@ static int finish(struct profile_command *command, const struct options *options
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
     if (!output_open(&command->out, options->output, options->color))
         return NOT_DONE;
+    names_open(&command->names, options);
     status = print(command, options, feed_title(feed));
+    names_close(&command->names);
     if (!output_close(&command->out, status == DONE))
         status = NOT_DONE;
     if (!options->quiet)
@@ -228,13 +239,14 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,   O_SRC,       O_CPU,        O_PID,
-    O_TID,        O_COMM,       O_FROM,     O_TO,        O_RANGE,      O_FUNCTION,
-    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,       O_NO_BARRIER,
-    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
-    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
-    O_BY,         O_SHOW_UNIT,  O_SELF,     O_LIMIT,     O_OUTPUT,     O_COLOR,
-    O_THREADS,    O_PROGRESS,   O_QUIET,    O_VERBOSE,   O_END,
+    O_BUFFER,      O_ID,         O_SOURCE,   O_SRC,       O_CPU,        O_PID,
+    O_TID,         O_COMM,       O_FROM,     O_TO,        O_RANGE,      O_FUNCTION,
+    O_FRAMING,     O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,       O_NO_BARRIER,
+    O_WRAPPED_AT,  O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
+    O_SYMFS,       O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
+    O_BY,          O_SHOW_UNIT,  O_SELF,     O_LIMIT,     O_INLINE,     O_DEMANGLE,
+    O_NO_DEMANGLE, O_OUTPUT,     O_COLOR,    O_THREADS,   O_PROGRESS,   O_QUIET,
+    O_VERBOSE,     O_END,
 };
 
 const struct command command_profile = {

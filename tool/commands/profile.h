@@ -5,7 +5,7 @@
 
 #include <trackway/profile.h>
 
-#include "shared/output.h"
+#include "shared/names.h"
 
 enum profile_unit { UNIT_INSTRUCTIONS, UNIT_CYCLES, UNIT_TIME };
 
@@ -15,7 +15,8 @@ struct profile_command {
     struct tw_calls *calls;      /* NULL: they are not followed */
     enum tw_profile_by by;
     enum profile_unit unit;
-    bool is_by_stack, takes_parts;
+    bool is_by_stack, takes_parts, with_inlined;
+    struct names names;
     uint64_t limit; /* rows */
 };
 

@@ -51,14 +51,14 @@ static bool has_spent(const struct profile_command *command,
                                         : false;
 }
 
-static void print_name(struct output *out, const struct profile_command *command,
+static void print_name(struct output *out, struct profile_command *command,
                        const struct tw_profile_row *row)
 {
     output_text(out, "  ");
     if (command->by == TW_PROFILE_LINE && row->file) {
         output_format(out, "%s:%" PRIu32, row->file, row->line);
         if (row->name)
-            output_format(out, " (%s)", row->name);
+            output_format(out, " (%s)", names_show(&command->names, row->name));
         return;
     }
     if (command->by == TW_PROFILE_ADDRESS)
@@ -68,13 +68,15 @@ static void print_name(struct output *out, const struct profile_command *command
     else if (row->pid != TW_NONE)
         output_format(out, "%" PRIu32 " ", row->pid);
     if (row->name)
-        output_name(out, row->name);
+        output_name(out, names_show(&command->names, row->name));
     else
         output_text(out, command->by == TW_PROFILE_LINE      ? "[no line]"
                          : command->by <= TW_PROFILE_ADDRESS ? "[no symbol]"
                                                              : "[not known]");
     if (command->by == TW_PROFILE_ADDRESS && row->file)
         output_format(out, " %s:%" PRIu32, row->file, row->line);
+    if (row->known & TW_PROFILE_IS_INLINED)
+        output_text(out, " (inlined)");
     if (row->object && command->by <= TW_PROFILE_ADDRESS)
         output_format(out, " (%s)", row->object);
 }
@@ -91,8 +93,8 @@ static void print_head(struct profile_command *command, bool with_spent)
 
     output_color(out, BOLD);
     output_format(out, "%12s %7s %-20s", "self", "share", "");
-    if (command->calls)
-        output_format(out, " %12s %9s", "total", "calls");
+    if (command->calls || command->with_inlined)
+        output_format(out, " %12s %9s", "total", command->calls ? "calls" : "first");
     else if (command->by == TW_PROFILE_FUNCTION)
         output_format(out, " %9s", "first");
     if (with_spent)
@@ -108,7 +110,7 @@ static void print_row(struct profile_command *command, const struct tw_profile_r
 
     output_format(out, "%12" PRIu64 " ", row->self);
     print_bar(out, row->self, totals->instructions);
-    if (command->calls)
+    if (command->calls || command->with_inlined)
         output_format(out, " %12" PRIu64 " %9" PRIu64, row->total, row->entries);
     else if (command->by == TW_PROFILE_FUNCTION)
         output_format(out, " %9" PRIu64, row->entries);
@@ -155,10 +157,16 @@ struct path_line {
 
 struct path_table {
     const struct tw_functions *functions;
+    struct names *names;
     struct path_line *lines;
     size_t count, room;
     bool is_out;
 };
+
+static const char *name_of(const struct path_table *table, uint32_t function)
+{
+    return names_show(table->names, tw_functions_get(table->functions, function)->name);
+}
 
 static char *text_of(const struct path_table *table, const struct tw_call_path *path)
 {
@@ -166,10 +174,10 @@ static char *text_of(const struct path_table *table, const struct tw_call_path *
     char *text;
 
     for (size_t i = 0; i < path->depth; i++)
-        size += strlen(tw_functions_get(table->functions, path->functions[i])->name) + 1;
+        size += strlen(name_of(table, path->functions[i])) + 1;
     text = malloc(size);
     for (size_t i = 0; text && i < path->depth; i++) {
-        const char *name = tw_functions_get(table->functions, path->functions[i])->name;
+        const char *name = name_of(table, path->functions[i]);
         const size_t length = strlen(name);
 
         if (i)
@@ -216,7 +224,8 @@ static int compare(const void *left, const void *right)
 int profile_print_stacks(struct profile_command *command)
 {
     const uint64_t all = tw_calls_stats(command->calls).instructions;
-    struct path_table table = { .functions = tw_calls_functions(command->calls) };
+    struct path_table table = { .functions = tw_calls_functions(command->calls),
+                                .names = &command->names };
 
     tw_calls_paths(command->calls, take_path, &table);
     if (table.count)

@@ -10,15 +10,18 @@
 
 #include "commands/commands.h"
 #include "shared/feed.h"
+#include "shared/folder.h"
 
 struct timeline_command {
     struct output out;
+    struct folder folder; /* in place of `out`, where the format is one */
+    bool is_folder;
     const struct options *options;
     struct tw_timeline *timeline;
     struct tw_timeline_writer *writer; /* NULL: text */
     struct timeline_text text;
     uint64_t limit, count;
-    bool is_over; /* the limit is reached: beginnings and marks are left out */
+    bool is_over; /* the limit is reached */
 };
 
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
@@ -37,7 +40,7 @@ static bool write_bytes(void *context, const void *bytes, size_t size)
     return !output_is_over(out);
 }
 
-/* What began before the limit still ends. */
+/* What is open at the limit is left open. */
 static void put_event(void *context, const struct tw_timeline_event *event)
 {
     struct timeline_command *command = context;
@@ -104,6 +107,8 @@ static enum tw_status make(struct timeline_command *command, const struct tw_sub
     enum tw_status status = tw_timeline_new(&command->timeline, &config, fault);
 
     subject.timeline = command->timeline;
+    subject.write_file = folder_write;
+    subject.file_context = &command->folder;
     command->text = (struct timeline_text){ .out = &command->out,
                                             .timeline = command->timeline,
                                             .clock = subject.clock };
@@ -149,20 +154,42 @@ static int finish(struct timeline_command *command)
     return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
 }
 
+/* False: said why. */
+static bool open_output(struct timeline_command *command)
+{
+    const struct options *options = command->options;
+
+    if (!command->is_folder)
+        return output_open(&command->out, options->output, options->color);
+    if (!options->output) {
+        say("timeline: ctf is a folder: give it a name with --output");
+        return false;
+    }
+    return folder_open(&command->folder, options->output);
+}
+
+static bool close_output(struct timeline_command *command, bool keep)
+{
+    return command->is_folder ? folder_close(&command->folder, keep)
+                              : output_close(&command->out, keep);
+}
+
 static int run(const struct options *options)
 {
     struct timeline_command command = { .options = options, .limit = limit_of(options) };
     struct feed feed = { .order = TW_ORDER_TIME };
     char creator[64];
+    const char *path = options->arguments.items[0], *slash = strrchr(path, '/');
     struct tw_subject subject = { .size = sizeof subject,
-                                  .title = options->arguments.items[0],
+                                  .title = slash && slash[1] ? slash + 1 : path,
                                   .creator = creator,
                                   .clock = options->clock.is_given ? options->clock.value : 0 };
     struct tw_fault fault;
     int status, printed = NOT_DONE;
 
     (void)snprintf(creator, sizeof creator, "trackway %s", tw_version());
-    if (!output_open(&command.out, options->output, options->color))
+    command.is_folder = options_format_is(options, "ctf");
+    if (!open_output(&command))
         return NOT_DONE;
     if (make(&command, &subject, &fault) == TW_OK) {
         status = feed_run(&feed, options, take, &command);
@@ -176,7 +203,7 @@ static int run(const struct options *options)
             status = printed;
         summarize(&command);
     }
-    if (!output_close(&command.out, printed == DONE))
+    if (!close_output(&command, printed == DONE))
         status = NOT_DONE;
     tw_timeline_writer_free(command.writer);
     tw_timeline_free(command.timeline);
@@ -205,9 +232,14 @@ const struct command command_timeline = {
         "known stands in jsonl (lo, hi). Exceptions, threads on their cores, ITM and STM\n"
         "messages, data watches, PC samples and gaps have tracks of their own.\n"
         "\n"
-        "  trackway timeline trace.ini --from t:1000 --to t:2000\n"
-        "  trackway timeline perf.data --min-duration 1000 --format jsonl",
-    .formats = "text|jsonl|csv",
+        "perfetto is for ui.perfetto.dev, chrome the same as JSON, ctf a folder for\n"
+        "babeltrace2 and Trace Compass, vcd for waveform viewers: there 1 ns stands for what\n"
+        "times count, unless --clock says how fast that is.\n"
+        "\n"
+        "  trackway timeline snapshot --from t:1000 --to t:2000\n"
+        "  trackway timeline perf.data --min-duration 1000 --format perfetto -o "
+        "t.perfetto-trace",
+    .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd",
     .options = takes,
     .least = 1,
     .most = 4096,

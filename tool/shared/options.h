@@ -90,6 +90,12 @@ enum option_key {
     O_PRESET,
     O_UNIT,
     O_LOG_REPEATS,
+    /* record */
+    O_RING,
+    O_MAX_SIZE,
+    O_STROBE_ON,
+    O_STROBE_OFF,
+    O_QEMU,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
@@ -99,6 +105,9 @@ enum option_key {
     O_SHOW_UNIT,
     O_SELF,
     O_LIMIT,
+    O_INLINE,
+    O_DEMANGLE,
+    O_NO_DEMANGLE,
     /* timeline */
     O_TIME_UNIT,
     O_MIN_DURATION,
@@ -203,6 +212,9 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
+    const char *qemu;
+    struct number ring, max_size, strobe_on, strobe_off;
+
     const char *key, *tail_calls, *by;
     const char *time_unit;
     struct number min_duration, depth, limit;
@@ -220,7 +232,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks, self;
+    bool stacks, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
@@ -234,6 +246,7 @@ struct command {
     const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
+    bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };
 

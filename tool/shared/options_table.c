@@ -375,6 +375,17 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
         "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
+    [O_RING] = { "ring", "SIZE", NULL,
+        "keep only so many last bytes of each thread's trace", .offset = AT(ring), .kind = KIND_NUMBER },
+    [O_MAX_SIZE] = { "max-size", "SIZE", NULL,
+        "stop tracing after so many bytes; the program runs on", .offset = AT(max_size), .kind = KIND_NUMBER },
+    [O_STROBE_ON] = { "strobe-on", "N", NULL,
+        "trace N instructions, then leave out those of --strobe-off,\nand so on", .offset = AT(strobe_on), .kind = KIND_NUMBER },
+    [O_STROBE_OFF] = { "strobe-off", "N", NULL,
+        "instructions between two stretches that are traced", .offset = AT(strobe_off), .kind = KIND_NUMBER },
+    [O_QEMU] = { "qemu", "FILE", NULL,
+        "the QEMU to run the program with (default: qemu-aarch64 or\nqemu-arm, from the PATH)", .offset = AT(qemu), .kind = KIND_TEXT },
+
     [O_KEY] = { "key", "KIND", "tid|core|context",
         "what makes a stack of its own (default: the thread where it is\nknown, else the context where one is traced, else the core)", .offset = AT(key), .kind = KIND_CHOICE },
     [O_TAIL_CALLS] = { "tail-calls", "FORM", "physical|logical",
@@ -394,6 +405,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "cycles, time: show these too, as far as the trace tells", .offset = AT(unit), .kind = KIND_CHOICE },
     [O_SELF] = { "self", NULL, NULL,
         "functions: do not follow calls. No totals, but several times as\nfast, on all threads; \"first\" counts their first instruction", .offset = AT(self), .kind = KIND_FLAG },
+    [O_INLINE] = { "inline", NULL, NULL,
+        "functions: what was inlined counts for the function that it was\nwritten in, as the debug information has it; calls are not followed", .offset = AT(with_inlined), .kind = KIND_FLAG },
+    [O_DEMANGLE] = { "demangle", NULL, NULL, "names of C++ and Rust as they were written, in every format\n(default: in text and svg)", .offset = AT(demangle), .kind = KIND_FLAG },
+    [O_NO_DEMANGLE] = { "no-demangle", NULL, NULL, "names as the symbols have them, in every format", .offset = AT(no_demangle), .kind = KIND_FLAG },
     [O_LIMIT] = { "limit", "N", NULL, "text: no more than N rows", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
