@@ -2,6 +2,8 @@
 /* ETMv4 and ETE, step 3: what was committed becomes elements; the follower finds the path. */
 #include "etmv4/decode.h"
 
+#include <string.h>
+
 /* M profile: no code ran since the last exception. */
 static const uint64_t tail_chain_address = 0xfffffffe;
 
@@ -155,6 +157,8 @@ static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item
         return;
     out = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, item->index);
     out->number = item->number;
+    out->kind =
+        decoder->reader.setup.profile == TW_PROFILE_M ? TW_NUMBERS_ARMV8_M : TW_NUMBERS_ARMV8;
     if (is_tail)
         out->flags = TW_EXCEPTION_TAIL_CHAIN;
     else if (item->has_address)
@@ -226,6 +230,8 @@ void tw_etmv4_go_on(struct tw_stage *stage)
                            stage->follow->error_detail, 0);
         stage->follow->error = TW_ERROR_NONE;
     }
+    if (!decoder->source_is_open)
+        memset(&decoder->source, 0, sizeof decoder->source); /* no part of the state */
 }
 
 static void analyse_source(struct tw_stage *stage, const struct tw_etmv4_item *item)
@@ -300,6 +306,7 @@ static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *it
     case TW_ITEM_EVENT:
         tw_stage_add(stage, TW_ELEMENT_EVENT, item->index);
         out->kind = TW_EVENT_NUMBERED;
+        out->flags = TW_EVENT_IS_MASK;
         out->count = item->number;
         break;
     case TW_ITEM_MARKER:

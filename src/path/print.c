@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+#include <trackway/etmv3.h>
+
+#include "base/armv8.h"
 #include "base/members.h"
 
 /* clang-format off */
@@ -11,12 +14,12 @@ enum {
     I, ID, STREAM_SRC, T,
     ST, EN, N, ISA, LT, LS, LS_NONE, EX, SZ, COND, TAKEN, EN_TO, PATH_UNKNOWN, ISA_LISTED,
     CONTEXT_ISA, BITS, PRIV, V, FORMAT, SEC, CONTEXT_EL, LEVEL, SECURITY, SECURITY_ALONE, VMID, CID, VIRTUAL,
-    NUM, NUMBER, INTERRUPT_NUMBER, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
+    NUM, NUMBER, INTERRUPT_NUMBER, EXCEPTION_NAME, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
     ID_VALID, MASTER, CHAN, NPKT, MARKER, HAS_TS, TRIG, FREQ, MERR, GERR, DATA, SW_TS, SOFTWARE,
     KIND, OVERFLOW, SRC, ITM_SIZE, ITM_VALUE, ITM_TS, DELTA, PLUS, CLOCK_CHANGE, AFTER_OVERFLOW,
     VALUE, ADDR, SIZE, DIR, PC, KEY, OPERAND, BE, DATA_WORD, DATA_SIZE, DATA_AT, DATA_VALUE,
     CODE, MSG, SKIPPED, SKIPPED_BYTES, REASON, SYNC, SPACE, SPACE_NAME, NOT_IN_IMAGE, TS, FREQ_CHANGE,
-    EVENT_NUM, EVENT_ADDR, ECODE, MARKER_KIND, MARKER_VALUE, BUS_DIR, BUS_SIZE, BUS_BYTES, BUS_ADDR, BUS_VALUE,
+    EVENT_NUM, EVENT_MASK, EVENT_LIST, EVENT_ADDR, ECODE, MARKER_KIND, MARKER_VALUE, BUS_DIR, BUS_SIZE, BUS_BYTES, BUS_ADDR, BUS_VALUE,
     CUSTOM_NUM, NEXT_VALUE, EL, K, TIMES, MORE_TIMES, CC, CC_LISTED, UNKNOWN, MEMBERS
 };
 
@@ -58,6 +61,7 @@ static const struct tw_member_type rows[MEMBERS] = {
     [NUM] = TW_LISTED("num", DECIMAL),
     [NUMBER] = TW_TOLD(HEX, "number "),
     [INTERRUPT_NUMBER] = TW_TOLD(HEX, "interrupt "),
+    [EXCEPTION_NAME] = TW_TOLD(NAME, " "),
     [TRAP] = TW_TOLD(NAME, ""),
     [HAS_RET] = TW_LISTED("has_ret", DECIMAL),
     [INTERRUPT] = TW_LISTED("interrupt", DECIMAL),
@@ -117,6 +121,8 @@ static const struct tw_member_type rows[MEMBERS] = {
     [TS] = TW_SHOWN("ts", HEX, ""),
     [FREQ_CHANGE] = TW_LISTED("freq_change", DECIMAL),
     [EVENT_NUM] = TW_SHOWN("num", DECIMAL, " "),
+    [EVENT_MASK] = TW_LISTED("num", DECIMAL),
+    [EVENT_LIST] = TW_TOLD(NAME, " "),
     [EVENT_ADDR] = TW_LISTED("addr", HEX),
     [ECODE] = TW_LISTED("ecode", HEX),
     [MARKER_KIND] = TW_LISTED("kind", NAME),
@@ -241,6 +247,24 @@ static void put_context(struct tw_members *out, const struct tw_element *e)
     tw_put(out, VIRTUAL, (e->flags & TW_CONTEXT_OWNERSHIP) && e->is_virtual);
 }
 
+/* What it is called, as in the listing of packets. */
+static void put_exception_name(struct tw_members *out, const struct tw_element *e)
+{
+    const int irq = e->kind == TW_NUMBERS_ARMV8_M ? tw_armv8_m_irq(e->number) : -1;
+    const char *name = NULL;
+
+    if (e->kind == TW_NUMBERS_ARMV8)
+        name = tw_armv8_exception_name(e->number);
+    else if (e->kind == TW_NUMBERS_ARMV8_M)
+        name = tw_armv8_m_exception_name(e->number);
+    else if (e->kind == TW_NUMBERS_ARMV7 || e->kind == TW_NUMBERS_ARMV7_M)
+        name = tw_etmv3_exception_name(e->number, e->kind == TW_NUMBERS_ARMV7_M);
+    if (irq >= 0)
+        tw_put_format(out, EXCEPTION_NAME, "IRQ%d", irq);
+    else if (name)
+        tw_put_text(out, EXCEPTION_NAME, name);
+}
+
 static void put_exception(struct tw_members *out, const struct tw_element *e)
 {
     const bool is_riscv = e->flags & TW_EXCEPTION_RISCV;
@@ -249,6 +273,8 @@ static void put_exception(struct tw_members *out, const struct tw_element *e)
     if (!is_riscv || e->number != TW_CAUSE_UNKNOWN) {
         tw_put(out, NUM, e->number);
         tw_put(out, is_interrupt ? INTERRUPT_NUMBER : NUMBER, e->number);
+        if (!is_riscv)
+            put_exception_name(out, e);
     } else {
         tw_put_text(out, TRAP,
                     e->kind == TW_TRAP_ANY ? "trap"
@@ -390,7 +416,12 @@ static void put_error(struct tw_members *out, const struct tw_element *e)
 static void put_event(struct tw_members *out, const struct tw_element *e)
 {
     tw_put_text(out, KIND, event_word(e->kind));
-    tw_put(out, EVENT_NUM, e->count);
+    if (e->flags & TW_EVENT_IS_MASK) {
+        tw_put(out, EVENT_MASK, e->count);
+        tw_put_text(out, EVENT_LIST, tw_armv8_events(e->count));
+    } else {
+        tw_put(out, EVENT_NUM, e->count);
+    }
     /* RISC-V: what else is known. */
     if (e->kind == TW_EVENT_NOTIFY || (e->kind == TW_EVENT_TRIGGER && e->value))
         tw_put(out, EVENT_ADDR, e->value); /* the instruction that was reported */

@@ -276,7 +276,8 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
         begin(&stretch, follow, index);
         stretch.passes_branches = true;
         how = walk_to(&stretch, follow, stop, split);
-        if (how == WALK_REACHED && stretch.end != stop) { /* inside an instruction */
+        /* Inside an instruction, or behind a branch that is always taken. */
+        if (how == WALK_REACHED && (stretch.end != stop || is_unconditional(&stretch.range))) {
             contradict(follow, stop);
             how = WALK_FAILED;
         }
