@@ -32,7 +32,8 @@ struct tw_subject {
     const struct tw_calls *calls;
     const struct tw_coverage *coverage;
     const struct tw_profiler *profile;
-    bool with_stacks; /* jsonl: every path of calls too */
+    bool with_stacks;     /* jsonl: every path of calls too */
+    const char *function; /* jsonl, csv of calls: this one alone and its calls; NULL: all */
     /* A name as it is to be shown; NULL: as it is.  Lasts until the next call. */
     const char *(*show_name)(void *context, const char *name);
     void *show_context;

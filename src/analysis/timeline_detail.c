@@ -118,6 +118,7 @@ static void begin_span(struct tw_timeline *timeline, struct tw_track_state *trac
 {
     const uint32_t most =
         timeline->config.depth_most ? timeline->config.depth_most : DEPTH_MOST;
+    struct tw_open_span *span;
 
     if (event->span == TW_SPAN_FUNCTION && event->depth >= most) {
         timeline->stats.too_deep++;
@@ -134,7 +135,9 @@ static void begin_span(struct tw_timeline *timeline, struct tw_track_state *trac
         while (track->count > 1)
             end_span(timeline, track, &end);
     }
-    track->open[track->count++] = (struct tw_open_span){ .begin = *event };
+    span = &track->open[track->count++]; /* the rest is set with the first short one */
+    span->begin = *event;
+    span->inside = span->short_count = 0;
     if (!timeline->config.least)
         give_begins(timeline, track, track->count);
 }

@@ -93,6 +93,48 @@ static void put_packet(struct tw_timeline_writer *writer)
     tw_text_clear(&state->packet);
 }
 
+static char *put_varint(char *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (char)(value | 0x80);
+    *at++ = (char)value;
+    return at;
+}
+
+/* The packet that nearly all are: a function begins (its name is known) or something ends. */
+static void put_quickly(struct tw_timeline_writer *writer, const struct tw_timeline_event *from,
+                        unsigned type, uint64_t name)
+{
+    char event[40], packet[80], all[100];
+    char *at = event, *to;
+
+    *at++ = EVENT_TYPE << 3;
+    *at++ = (char)type;
+    *at++ = EVENT_TRACK << 3;
+    at = put_varint(at, track_uuid(from->track, false));
+    if (name) {
+        *at++ = EVENT_NAME_IID << 3;
+        at = put_varint(at, name);
+    }
+    to = packet;
+    *to++ = PACKET_TIMESTAMP << 3;
+    to = put_varint(to, tw_timeline_ns(writer, &from->times));
+    *to++ = PACKET_EVENT << 3 | 2;
+    to = put_varint(to, (uint64_t)(at - event));
+    memcpy(to, event, (size_t)(at - event));
+    to += at - event;
+    *to++ = PACKET_SEQUENCE << 3;
+    *to++ = SEQUENCE;
+    *to++ = PACKET_FLAGS << 3;
+    *to++ = NEEDS_STATE;
+    at = all;
+    *at++ = TRACE_PACKET << 3 | 2;
+    at = put_varint(at, (uint64_t)(to - packet));
+    memcpy(at, packet, (size_t)(to - packet));
+    at += to - packet;
+    tw_sink_bytes(&writer->sink, all, (size_t)(at - all));
+}
+
 static bool *flag_at(struct tw_timeline_writer *writer, bool **flags, size_t *room,
                      size_t number)
 {
@@ -231,6 +273,11 @@ static void put_begin(struct tw_timeline_writer *writer, const struct tw_timelin
 {
     struct perfetto *state = state_of(writer);
 
+    if (event->span == TW_SPAN_FUNCTION && event->what < state->named_room &&
+        state->is_named[event->what]) {
+        put_quickly(writer, event, SLICE_BEGIN, (uint64_t)event->what + 1);
+        return;
+    }
     tw_protobuf_number(&state->event, EVENT_TYPE, SLICE_BEGIN);
     tw_protobuf_number(&state->event, EVENT_TRACK, track_uuid(event->track, false));
     if (event->span == TW_SPAN_FUNCTION)
@@ -250,9 +297,7 @@ static void put_end(struct tw_timeline_writer *writer, const struct tw_timeline_
 
     if (event->span == TW_SPAN_FUNCTION && event->how == TW_LEAVE_END)
         return; /* it did not finish, and is shown so */
-    tw_protobuf_number(&state->event, EVENT_TYPE, SLICE_END);
-    tw_protobuf_number(&state->event, EVENT_TRACK, track_uuid(event->track, false));
-    put_event(writer, event);
+    put_quickly(writer, event, SLICE_END, 0);
     if (event->span == TW_SPAN_FUNCTION && event->how == TW_LEAVE_GAP && !event->depth) {
         tw_protobuf_number(&state->event, EVENT_TYPE, INSTANT);
         tw_protobuf_number(&state->event, EVENT_TRACK, track_uuid(event->track, false));

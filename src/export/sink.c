@@ -125,6 +125,15 @@ enum tw_status tw_sink_end(struct tw_sink *sink)
     return sink->is_over ? TW_E_CANCELLED : TW_OK;
 }
 
+bool tw_subject_has_edge(const struct tw_subject *subject, const struct tw_call_edge *edge)
+{
+    const struct tw_functions *functions = tw_calls_functions(subject->calls);
+
+    return !subject->function ||
+           strcmp(tw_functions_get(functions, edge->from)->name, subject->function) == 0 ||
+           strcmp(tw_functions_get(functions, edge->to)->name, subject->function) == 0;
+}
+
 const char *tw_subject_name(const struct tw_subject *subject, const char *name)
 {
     return subject->show_name ? subject->show_name(subject->show_context, name) : name;

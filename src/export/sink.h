@@ -32,6 +32,8 @@ void tw_sink_xml(struct tw_sink *sink, const char *text);
 void tw_sink_csv(struct tw_sink *sink, const char *text);
 enum tw_status tw_sink_end(struct tw_sink *sink);
 
+/* Whether an edge is among those that are wanted. */
+bool tw_subject_has_edge(const struct tw_subject *subject, const struct tw_call_edge *edge);
 /* A name as the subject wants it shown. */
 const char *tw_subject_name(const struct tw_subject *subject, const char *name);
 

@@ -19,6 +19,7 @@ struct timeline_row {
 /* clang-format off */
 static const struct row rows[] = {
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_CALLS, false }, tw_write_calls_jsonl },
+    { { "csv",        ".csv",             "tables with commas",                         TW_SUBJECT_CALLS, false }, tw_write_calls_csv },
     { { "folded",     ".folded",          "folded stacks: flamegraph.pl, speedscope",   TW_SUBJECT_CALLS, false }, tw_write_folded },
     { { "svg",        ".svg",             "flame graph, for a browser",                 TW_SUBJECT_CALLS, false }, tw_write_flame_graph },
     { { "callgrind",  ".callgrind",       "callgrind_annotate, KCachegrind",            TW_SUBJECT_CALLS, false }, tw_write_callgrind },

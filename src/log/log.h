@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/fault.h"
+#include "base/m_profile.h"
 #include "base/memory.h"
 #include "image/file.h"
 
@@ -56,8 +57,6 @@ enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, s
 void tw_log_classify(const struct tw_log *log, struct tw_retired *instruction,
                      uint8_t *it_open);
 void tw_log_set_cpu(struct tw_log *log, const char *text, size_t size);
-
-#define TW_M_CHAINED 0xfffffffeu /* the return address of a chained exception */
 
 /* exlog.c, text.c: take the head of the log, or say that it is none of theirs. */
 enum tw_status tw_exlog_begin(struct tw_log *log, bool *is_mine);

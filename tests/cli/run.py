@@ -12,6 +12,7 @@ import harness  # noqa: E402
 import arm_statement_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
+import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import csv_cases  # noqa: E402,F401
@@ -19,11 +20,13 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
+import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
+import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401

@@ -14,7 +14,9 @@
     COMMAND(branches)         \
     COMMAND(calls)            \
     COMMAND(profile)          \
+    COMMAND(annotate)         \
     COMMAND(timeline)         \
+    COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -117,6 +117,8 @@ static bool read_log(struct encoding *encoding, struct tw_log *log)
     }
     while ((status = tw_log_next(log, &step)) == TW_OK) {
         encoding->line = tw_log_line(log);
+        if (step.kind == TW_STEP_CONTEXT && step.context.security == TW_NONSECURE)
+            encoding->has_nonsecure = true;
         if (step.kind == TW_STEP_INSTRUCTIONS) {
             encoding->instructions += step.count;
             if (!encode_note_code(encoding, &step))

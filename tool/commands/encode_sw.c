@@ -460,6 +460,7 @@ static bool end_itm(struct encoding *encoding)
         !told(encoding, tw_itm_unit_flush(sw->itm)))
         return false;
     encoding->bytes = tw_itm_unit_output(sw->itm, &encoding->size);
+    encoding->core_type = encoding->is_m ? encode_m_core(encoding) : NULL;
     return true;
 }
 

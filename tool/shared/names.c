@@ -2,11 +2,14 @@
 /* Text for people has names as they were written; what programs read has them as the symbols do. */
 #include "shared/names.h"
 
-void names_open(struct names *names, const struct options *options)
+bool names_are_for_people(const struct options *options)
 {
-    const bool is_for_people = !options->format || options_format_is(options, "text") ||
-                               options_format_is(options, "svg");
+    return !options->format || options_format_is(options, "text") ||
+           options_format_is(options, "svg");
+}
 
+void names_open(struct names *names, const struct options *options, bool is_for_people)
+{
     names->demangler = NULL;
     if (options->no_demangle || (!is_for_people && !options->demangle))
         return;

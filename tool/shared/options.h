@@ -61,6 +61,8 @@ enum option_key {
     O_ASSUME_SYNC,
     /* channels */
     O_PORT,
+    O_PORT_FORMAT,
+    O_HISTOGRAM,
     O_RAW,
     O_FOLLOW,
     /* frames */
@@ -100,6 +102,12 @@ enum option_key {
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    O_OF_FUNCTION,
+    O_SHOW_FUNCTION,
+    O_EVENTS,
+    O_BEFORE,
+    O_LAST,
+    O_SOURCE_ROOT,
     /* profile */
     O_BY,
     O_SHOW_UNIT,
@@ -113,6 +121,8 @@ enum option_key {
     O_MIN_DURATION,
     O_DEPTH,
     O_SPAN_LIMIT,
+    /* interrupts */
+    O_EACH_EVENT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -199,7 +209,7 @@ struct options {
 
     const char *split;
 
-    const char *follow;
+    const char *follow, *port_format;
     struct number port;
 
     struct list streams, markers; /* markers: the option's name, then its value */
@@ -217,7 +227,8 @@ struct options {
 
     const char *key, *tail_calls, *by;
     const char *time_unit;
-    struct number min_duration, depth, limit;
+    const char *of_function, *before, *source_root;
+    struct number min_duration, depth, limit, last;
 
     const char *explain;
 
@@ -232,7 +243,8 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks, self, with_inlined, demangle, no_demangle;
+    bool histogram;
+    bool stacks, events, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
