@@ -149,51 +149,6 @@ const struct tw_member_type *tw_element_member_type(size_t number)
     return number < MEMBERS ? &rows[number] : NULL;
 }
 
-static const char *word(const char *const *words, size_t count, unsigned value)
-{
-    return value < count ? words[value] : "?";
-}
-
-static const char *trace_on_word(unsigned value)
-{
-    static const char *const words[] = { "normal", "overflow", "debug_exit" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *event_word(unsigned value)
-{
-    static const char *const words[] = { "trigger",   "numbered", "notify", "flush",
-                                         "trace_off", "lost",     "circuit" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *transaction_word(unsigned value)
-{
-    static const char *const words[] = { "init", "start", "commit", "fail" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *itm_word(unsigned value)
-{
-    static const char *const words[] = { "SWIT",      "DWT",          "TS_SYNC",
-                                         "TS_DELAY",  "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
-                                         "TS_GLOBAL", "LOST" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *data_word(unsigned value)
-{
-    static const char *const words[] = { "load", "store", "csr_rw",  "csr_rs", "csr_rc",
-                                         "swap", "add",   "and",     "or",     "xor",
-                                         "max",  "min",   "sc_fail", "unknown" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
 static unsigned flag(const struct tw_element *element, unsigned mask)
 {
     return (element->flags & mask) != 0;
@@ -335,7 +290,7 @@ static void put_software(struct tw_members *out, const struct tw_element *e)
 
 static void put_itm(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, KIND, itm_word(e->kind));
+    tw_put_text(out, KIND, tw_itm_word(e->kind));
     tw_put(out, OVERFLOW, flag(e, TW_ITM_OVERFLOW));
     if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
         tw_put(out, SRC, e->source);
@@ -358,8 +313,8 @@ static void put_data_address(struct tw_members *out, const struct tw_element *e)
     if (e->flags & TW_DATA_HAS_ADDRESS)
         tw_put(out, ADDR, e->data_address);
     tw_put(out, SIZE, e->size);
-    tw_put_text(out, DIR, data_word(e->kind));
-    tw_put_text(out, DATA_WORD, data_word(e->kind));
+    tw_put_text(out, DIR, tw_data_word(e->kind));
+    tw_put_text(out, DATA_WORD, tw_data_word(e->kind));
     tw_put(out, DATA_SIZE, e->size);
     if (e->flags & TW_DATA_HAS_ADDRESS)
         tw_put(out, DATA_AT, e->data_address);
@@ -389,7 +344,7 @@ static void put_data(struct tw_members *out, const struct tw_element *e)
     if (e->flags & TW_DATA_HAS_KEY)
         tw_put(out, KEY, e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)
-        tw_put_text(out, DIR, data_word(e->kind));
+        tw_put_text(out, DIR, tw_data_word(e->kind));
     if (is_value && (e->flags & TW_DATA_OPERAND))
         tw_put(out, OPERAND, 1);
     if (e->flags & TW_DATA_BIG_ENDIAN)
@@ -415,7 +370,7 @@ static void put_error(struct tw_members *out, const struct tw_element *e)
 
 static void put_event(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, KIND, event_word(e->kind));
+    tw_put_text(out, KIND, tw_event_word(e->kind));
     if (e->flags & TW_EVENT_IS_MASK) {
         tw_put(out, EVENT_MASK, e->count);
         tw_put_text(out, EVENT_LIST, tw_armv8_events(e->count));
@@ -435,7 +390,7 @@ static void put_event(struct tw_members *out, const struct tw_element *e)
 
 static void put_transfer(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, BUS_DIR, data_word(e->kind));
+    tw_put_text(out, BUS_DIR, tw_data_word(e->kind));
     tw_put(out, BUS_SIZE, e->size);
     tw_put(out, BUS_BYTES, 1);
     if (e->flags & TW_DATA_HAS_ADDRESS)
@@ -452,7 +407,7 @@ static void put_rest(struct tw_members *out, const struct tw_element *e)
         tw_put_text(out, REASON, tw_reason_name(e->reason));
         break;
     case TW_ELEMENT_TRACE_ON:
-        tw_put_text(out, REASON, trace_on_word(e->reason));
+        tw_put_text(out, REASON, tw_trace_on_word(e->reason));
         if (e->count) /* N-Trace */
             tw_put(out, SYNC, e->count - 1);
         break;
@@ -479,7 +434,7 @@ static void put_rest(struct tw_members *out, const struct tw_element *e)
         tw_put(out, MARKER_VALUE, e->value);
         break;
     case TW_ELEMENT_MEMTRANS:
-        tw_put_text(out, KIND, transaction_word(e->kind));
+        tw_put_text(out, KIND, tw_transaction_word(e->kind));
         break;
     case TW_ELEMENT_CUSTOM:
         tw_put(out, CUSTOM_NUM, e->number);
