@@ -361,6 +361,9 @@ struct tw_batch {
        TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
     uint32_t src;
     uint8_t id; /* trace ID */
+    /* E-Trace that comes without a trace ID: lines call the source by its src in the place of `id`,
+       too. */
+    bool src_is_id;
 };
 
 /* What a packet is, whatever the protocol. */

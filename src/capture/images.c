@@ -50,10 +50,12 @@ static enum tw_status add_option(struct tw_capture *capture, struct tw_image *im
     return TW_OK;
 }
 
-enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image)
+enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image,
+                                     uint32_t src)
 {
     for (size_t i = 0; i < capture->options.image_count; i++)
-        TW_TRY(add_option(capture, image, &capture->options.images[i]));
+        if (!capture->options.images[i].has_src || capture->options.images[i].src == src)
+            TW_TRY(add_option(capture, image, &capture->options.images[i]));
     return TW_OK;
 }
 
@@ -86,14 +88,14 @@ static bool is_memory_space(const struct tw_device *device)
 
 /* An image with the dumps of a device (TW_NONE: of all memory spaces) and the caller's files. */
 static enum tw_status fill_image(struct tw_capture *capture, struct tw_image *image,
-                                 uint32_t device)
+                                 uint32_t device, uint32_t src)
 {
     if (device != TW_NONE)
         TW_TRY(add_dumps(capture, image, &capture->devices[device]));
     for (size_t i = 0; i < capture->device_count && device == TW_NONE; i++)
         if (is_memory_space(&capture->devices[i]))
             TW_TRY(add_dumps(capture, image, &capture->devices[i]));
-    return tw_capture_add_images(capture, image);
+    return tw_capture_add_images(capture, image, src);
 }
 
 static bool same_dumps(const struct tw_device *a, const struct tw_device *b)
@@ -123,7 +125,8 @@ static uint64_t hash_dumps(const struct tw_device *device)
 }
 
 /* The image for a device's dumps, made if there is none like it. */
-static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, uint32_t device)
+static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, uint32_t device,
+                                uint32_t src)
 {
     const uint64_t hash = device == TW_NONE ? 0 : hash_dumps(&capture->devices[device]);
     struct capture_image *made;
@@ -131,6 +134,8 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
     for (size_t i = 0; i < capture->image_count; i++) {
         const struct capture_image *other = &capture->images[i];
 
+        if (other->src != src)
+            continue;
         if (other->device == device ||
             (other->hash == hash && other->device != TW_NONE && device != TW_NONE &&
              same_dumps(&capture->devices[other->device], &capture->devices[device]))) {
@@ -142,11 +147,24 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
                  capture->image_count + 1))
         return tw_capture_no_memory(capture);
     made = &capture->images[capture->image_count];
-    *made = (struct capture_image){ .hash = hash, .device = device };
+    *made = (struct capture_image){ .hash = hash, .device = device, .src = src };
     if (tw_image_new(&made->image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
     *number = (uint32_t)capture->image_count++;
-    return fill_image(capture, made->image, device);
+    return fill_image(capture, made->image, device, src);
+}
+
+/* Those of single sources that share a stream: the core's memory, and files of their own. */
+static enum tw_status make_src_images(struct tw_capture *capture, uint32_t device)
+{
+    for (size_t i = 0; i < capture->options.image_count; i++) {
+        const struct tw_capture_image_option *option = &capture->options.images[i];
+        uint32_t number;
+
+        if (option->has_src)
+            TW_TRY(image_for(capture, &number, device, option->src));
+    }
+    return TW_OK;
 }
 
 static const char *device_name(const void *context, uint32_t number)
@@ -175,7 +193,9 @@ enum tw_status tw_capture_make_images(struct tw_capture *capture)
             core = TW_NONE;
         source->image = TW_NONE;
         if (core != TW_NONE || has_common)
-            status = image_for(capture, &source->image, core);
+            status = image_for(capture, &source->image, core, TW_NO_SRC);
+        if (status == TW_OK)
+            status = make_src_images(capture, core);
     }
     tw_map_free(&names.map);
     return status;

@@ -119,7 +119,7 @@ static size_t header_size(const void *packet)
 }
 
 #define MEMBERS                                                                                \
-    .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED,                                       \
+    .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED | TW_PROTOCOL_SRC_IS_ID,               \
     .config_size = sizeof(struct tw_etrace_config),                                            \
     .reader_size = sizeof(struct tw_etrace_reader),                                            \
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \

@@ -258,7 +258,8 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, ui
     stream->source_number = number;
     stream->source = tw_capture_source(run->capture, number);
     if (stream->source) /* else: markers of the frames */
-        stream->image = tw_capture_image(run->capture, stream->source->image);
+        stream->image =
+            tw_capture_image(run->capture, tw_capture_image_of(run->capture, number, src));
     stream->ring = reader->ring;
     stream->id = id;
     stream->src = src;

@@ -274,9 +274,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
-    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S]", NULL,
+    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
         "more program memory: ELF, segment list or flat; BIAS is\n"
-        "added to its addresses, or is where a flat file lies;\nmay be repeated", .offset = AT(images), .kind = KIND_LIST },
+        "added to its addresses, or is where a flat file lies; src:\nfor one of the sources that share a stream; may be repeated", .offset = AT(images), .kind = KIND_LIST },
     [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
         "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,

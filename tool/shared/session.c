@@ -28,29 +28,46 @@ static void parse_source(struct tw_capture_source_option *source, char *text)
     *source = (struct tw_capture_source_option){ (uint8_t)id, protocol, config };
 }
 
-/* Cuts "FILE[@BIAS][,space=S]".  A file name may hold both characters: only a number after the
-   last @ is a bias. */
+static bool set_image_key(const struct options *options, struct tw_capture_image_option *image,
+                          const char *key)
+{
+    uint64_t number;
+
+    if (strncmp(key, "src=", 4) == 0) {
+        if (!parse_number(&number, key + 4) || number >= TW_NO_SRC)
+            return options_wrong(options, "--image: src wants a number, not \"%s\"", key + 4);
+        image->has_src = true;
+        image->src = (uint32_t)number;
+        return true;
+    }
+    if (tw_space_by_name(&image->spaces, key + 6))
+        return true;
+    return options_wrong(options,
+                         "--image: there is no space \"%s\"; there are S, N, H, EL1S, EL1N, "
+                         "EL2, EL3 and others, see trackway(1)",
+                         key + 6);
+}
+
+/* Cuts "FILE[@BIAS][,space=S][,src=N]".  A file name may hold all these characters: only a number
+   after the last @ is a bias. */
 static bool parse_image(const struct options *options, struct tw_capture_image_option *image,
                         char *text)
 {
-    static const char key[] = ",space=";
-    char *space = strstr(text, key);
     char *at;
 
     *image = (struct tw_capture_image_option){ .path = text };
-    if (space) {
-        *space = 0;
-        if (!tw_space_by_name(&image->spaces, space + sizeof key - 1))
-            return options_wrong(options,
-                                 "--image: there is no space \"%s\"; there are S, N, H, EL1S, "
-                                 "EL1N, EL2, EL3 and others, see trackway(1)",
-                                 space + sizeof key - 1);
+    while ((at = strrchr(text, ',')) != NULL &&
+           (strncmp(at + 1, "space=", 6) == 0 || strncmp(at + 1, "src=", 4) == 0)) {
+        *at = 0;
+        if (!set_image_key(options, image, at + 1))
+            return false;
     }
     at = strrchr(text, '@');
     if (at && parse_number(&image->address, at + 1))
         *at = 0;
     if (!*text)
-        return options_wrong(options, "--image wants a file: --image FILE[@BIAS][,space=S]");
+        return options_wrong(options,
+                             "--image wants a file: --image FILE[@BIAS][,space=S][,src=N]");
     return true;
 }
 
