@@ -23,6 +23,8 @@ struct tw_capture_source_option {
     const char *protocol; /* "etmv4" ... */
     const char
         *config; /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
+    const char
+        *preset; /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
 };
 
 /* More program memory, beside what the capture brings.  What the file is, is seen from its first

@@ -5,22 +5,6 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "image/file.h"
-
-/* Whether the text begins like a segment list: comments, then "xlen". */
-static bool is_segment_list(const struct tw_file *file)
-{
-    const char *at = (const char *)file->bytes, *end = at + file->size;
-
-    while (at != end && (*at == '#' || *at == '\n' || *at == '\r' || *at == ' ')) {
-        if (*at == '#')
-            while (at != end && *at != '\n')
-                at++;
-        if (at != end)
-            at++;
-    }
-    return end - at > 4 && memcmp(at, "xlen", 4) == 0 && (at[4] == ' ' || at[4] == '\t');
-}
 
 /* Adds a file of the caller's, whatever it is. */
 static enum tw_status add_option(struct tw_capture *capture, struct tw_image *image,
@@ -29,22 +13,11 @@ static enum tw_status add_option(struct tw_capture *capture, struct tw_image *im
     const struct tw_region region = { .size = sizeof region,
                                       .address = option->address,
                                       .spaces = option->spaces };
-    struct tw_file file;
     enum tw_status status;
-    bool is_elf, is_list;
 
     if (!option->path)
         return tw_fail(capture->fault, TW_E_ARGUMENT, "an image has no path");
-    TW_TRY(tw_file_map(&file, option->path, capture->fault));
-    is_elf = file.size >= 4 && memcmp(file.bytes, "\177ELF", 4) == 0;
-    is_list = !is_elf && is_segment_list(&file);
-    tw_file_unmap(&file);
-    if (is_elf)
-        status = tw_image_add_elf(image, &region, option->path);
-    else if (is_list)
-        status = tw_image_add_segments(image, &region, option->path);
-    else
-        status = tw_image_add_file(image, &region, option->path, 0);
+    status = tw_image_add_any(image, &region, option->path);
     if (status != TW_OK)
         return tw_fail(capture->fault, status, "%s", tw_image_fault(image));
     return TW_OK;
@@ -167,6 +140,22 @@ static enum tw_status make_src_images(struct tw_capture *capture, uint32_t devic
     return TW_OK;
 }
 
+/* The program says of what kind a RISC-V core is when nothing else does. */
+static void name_core(const struct tw_capture *capture, struct tw_source *source)
+{
+    unsigned xlen = 0;
+
+    if (source->core_type)
+        return;
+    if (source->image != TW_NONE)
+        xlen = tw_image_xlen(capture->images[source->image].image);
+    for (size_t i = 0; i < capture->image_count && !xlen; i++)
+        if (capture->images[i].src != TW_NO_SRC)
+            xlen = tw_image_xlen(capture->images[i].image);
+    if (xlen)
+        source->core_type = xlen == 32 ? "RV32" : "RV64";
+}
+
 static const char *device_name(const void *context, uint32_t number)
 {
     const struct tw_capture *capture = context;
@@ -196,6 +185,8 @@ enum tw_status tw_capture_make_images(struct tw_capture *capture)
             status = image_for(capture, &source->image, core, TW_NO_SRC);
         if (status == TW_OK)
             status = make_src_images(capture, core);
+        if (status == TW_OK)
+            name_core(capture, source);
     }
     tw_map_free(&names.map);
     return status;

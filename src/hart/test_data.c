@@ -144,6 +144,8 @@ static void check_data(const struct kept *kept, const struct data_run *run, unsi
     tw_etrace_reader_free(codec);
 }
 
+/* @clause 002 2.2/9 4.3/1 4.3/2 4.3/3 4.4/2 7/1 7.1.3/4 7.1.3/5 table4.9/2 table4.9/4
+   @clause 002 table4.9/5 table4.9/6 table4.9/7 table4.9/8 */
 static void test_data(void **state)
 {
     struct check_random random = check_random_start(5);
@@ -184,6 +186,7 @@ static void test_data(void **state)
 }
 
 /* Of data accesses only those come that match: by address, type, size, and where the code is. */
+/* @clause 002 2.3/2 2.3/9 2.3/10 2.3/11 4.4/3 */
 static void test_data_filters(void **state)
 {
     struct check_random random = check_random_start(6);

@@ -359,7 +359,10 @@ static void put_data(struct tw_members *out, const struct tw_element *e)
     else
         put_data_address(out, e);
     if (e->flags & TW_DATA_HAS_PC)
-        tw_put(out, PC, e->pc);
+        tw_put(out, PC,
+               !(e->flags & TW_DATA_WIDE_PC) ? e->pc
+               : is_value                    ? e->data_address
+                                             : e->data_value);
     if (e->flags & TW_DATA_HAS_KEY)
         tw_put(out, KEY, e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)

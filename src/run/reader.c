@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
+#include "protocol.h"
 #include "run/run.h"
 
 enum {
@@ -263,6 +264,11 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, ui
     stream->ring = reader->ring;
     stream->id = id;
     stream->src = src;
+    if (stream->source && id == 0 && src != TW_NO_SRC) {
+        const struct tw_protocol *protocol = tw_protocol_by_name(stream->source->protocol);
+
+        stream->src_is_id = protocol && protocol->flags & TW_PROTOCOL_SRC_IS_ID;
+    }
     stream->last_total = TW_NONE;
     run->streams[run->stream_count++] = stream;
     return stream;
