@@ -17,6 +17,8 @@ static ocsd_datapath_resp_t deliver_batch(struct oc_channel *channel, bool *is_o
         const struct tw_element *element = &channel->batch.elements[i];
         ocsd_datapath_resp_t answer;
 
+        if (element->type == TW_ELEMENT_ERROR && element->error == TW_ERROR_UNPLACED)
+            continue;
         *is_odd = element->type == TW_ELEMENT_ERROR ||
                   (element->type == TW_ELEMENT_NO_SYNC && element->reason > TW_REASON_DISCARD);
         if (*is_odd)

@@ -103,16 +103,22 @@ static uint64_t linked(struct tw_counted_code *code, const struct tw_part *part,
     return link;
 }
 
-static bool add_range(struct tw_counted_code *code, const struct tw_range_count *range,
-                      const struct tw_part *whose)
+struct tw_range_count *tw_counted_code_range(struct tw_counted_code *code,
+                                             const struct tw_part *whose,
+                                             const struct tw_range_count *range)
 {
     struct tw_counted_file *file = file_of(code, whose, range->start);
     struct tw_range_count like = *range;
-    struct tw_range_count *to = NULL;
 
     like.start = linked(code, whose, range->start);
-    if (file)
-        to = tw_range_counts_range(&file->counts, &like);
+    return file ? tw_range_counts_range(&file->counts, &like) : NULL;
+}
+
+static bool add_range(struct tw_counted_code *code, const struct tw_range_count *range,
+                      const struct tw_part *whose)
+{
+    struct tw_range_count *to = tw_counted_code_range(code, whose, range);
+
     if (!to)
         return false;
     to->taken += range->taken;

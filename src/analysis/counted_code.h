@@ -37,4 +37,10 @@ struct tw_run_counter tw_counted_code_counter(void);
 void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
                          const struct tw_part *whose);
 
+/* The counts of a range of a part's code (`range`: as executed), made when it is new; NULL: no
+   memory. */
+struct tw_range_count *tw_counted_code_range(struct tw_counted_code *code,
+                                             const struct tw_part *whose,
+                                             const struct tw_range_count *range);
+
 #endif

@@ -69,6 +69,7 @@ struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,
         number = (uint32_t)counts->range_count++;
         counts->ranges[number] = *like;
         counts->ranges[number].taken = counts->ranges[number].not_taken = 0;
+        counts->ranges[number].cycles = counts->ranges[number].time = 0;
         counts->ranges[number].next = (uint32_t)*head;
         *head = number;
     }

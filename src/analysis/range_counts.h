@@ -15,7 +15,8 @@ struct tw_range_count {
     uint32_t instructions; /* in it */
     uint64_t taken; /* times that its last instruction was executed, or a branch was taken */
     uint64_t not_taken;
-    uint32_t next; /* another that begins there; 0: none */
+    uint64_t cycles, time; /* that were estimated for it, where they were asked for */
+    uint32_t next;         /* another that begins there; 0: none */
     uint8_t isa;
     uint8_t last; /* as in struct tw_element */
     bool is_conditional;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "etmv4/payload.h"
 
 enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
@@ -72,9 +73,8 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
 static const uint8_t *fast_packets(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
-    struct tw_etmv4_entry *history = decoder->reader.history;
     struct tw_follow *follow = stage->follow;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     const uint8_t *together = at; /* bytes before this one lie together in the capture ... */
@@ -93,7 +93,7 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     while (out <= last) {
         const struct tw_etmv4_atoms *atoms;
         struct tw_etmv4_entry entry;
-        unsigned size;
+        struct tw_bytes in;
         uint8_t head;
 
         if (TW_UNLIKELY(at >= together)) {
@@ -115,7 +115,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             const uint64_t index = (uint64_t)(uintptr_t)at + shift;
 
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
-                tw_follow_skip(follow, atoms->count); /* until an address comes */
+                if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */
+                    break;
                 at++;
                 continue;
             }
@@ -136,40 +137,13 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             }
             continue;
         }
-        if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
-            const unsigned sub_isa = head - 0x95u, shift_by = 2 - sub_isa;
-            uint64_t low = (uint64_t)(at[1] & 0x7f) << shift_by;
-            unsigned bits = 7 + shift_by;
-
-            size = 2;
-            if (at[1] & 0x80) {
-                low |= (uint64_t)at[2] << bits;
-                bits += 8;
-                size = 3;
-            }
-            entry =
-                (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
-                                         (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
-        } else if (head >= 0x90 && head <= 0x92) { /* exact match */
-            entry = history[head - 0x90];
-            size = 1;
-        } else if (head == 0x9a || head == 0x9b) { /* 32-bit */
-            const unsigned sub_isa = head - 0x9au;
-            bool reserved;
-            const uint32_t low = tw_etmv4_long_low(tw_load_le32(at + 1), sub_isa, &reserved);
-
-            if (reserved)
-                break;
-            entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, 32),
-                                             (uint8_t)sub_isa, 32, history[0].width };
-            size = 5;
-        } else {
+        in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, head))
             break;
-        }
-        tw_etmv4_push(history, entry);
+        tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
-        at += size;
+        at = in.at;
     }
     tw_track_end(follow, &track);
     stage->at = at;
@@ -239,6 +213,7 @@ static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
 {
     decoder->allocator = follow->code->config.allocator;
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    follow->says_unplaced = true;
     tw_follow_enter(follow);
 }
 

@@ -25,7 +25,7 @@ static void worked_example_of_the_encapsulation(void **state)
     tw_etrace_reader_free(codec);
 }
 
-/* @clause 002 6/2 6/3 */
+/* [RVT 6/2] [RVT 6/3] */
 static void headers_of_each_kind(void **state)
 {
     static const struct {
@@ -96,7 +96,7 @@ static void list(struct tw_text *out, struct tw_etrace_reader *codec, const uint
     }
 }
 
-/* @clause 002 6/8 */
+/* [RVT 6/8] */
 static void finds_the_next_packet_after_null_bytes(void **state)
 {
     struct tw_etrace_reader *codec =
@@ -114,7 +114,7 @@ static void finds_the_next_packet_after_null_bytes(void **state)
     tw_etrace_reader_free(codec);
 }
 
-/* @clause 002 6/9 */
+/* [RVT 6/9] */
 static void finds_the_next_packet_at_a_block(void **state)
 {
     struct tw_etrace_reader *codec = codec_of(V2 ",block_size=64");

@@ -64,18 +64,23 @@ void tw_sink_decimal(struct tw_sink *sink, uint64_t value)
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-void tw_sink_json(struct tw_sink *sink, const char *text)
+void tw_sink_json_size(struct tw_sink *sink, const char *text, size_t left)
 {
     char piece[4 * TW_ESCAPE_JSON_MOST];
 
     tw_sink_bytes(sink, "\"", 1);
-    for (size_t left = strlen(text), size; left; left -= size, text += size) {
+    for (size_t size; left; left -= size, text += size) {
         size = tw_utf8_size(text, left);
         if (!size)
             size = 1;
         tw_sink_bytes(sink, piece, tw_escape_json(piece, text, size));
     }
     tw_sink_bytes(sink, "\"", 1);
+}
+
+void tw_sink_json(struct tw_sink *sink, const char *text)
+{
+    tw_sink_json_size(sink, text, strlen(text));
 }
 
 void tw_sink_xml(struct tw_sink *sink, const char *text)
@@ -97,12 +102,36 @@ void tw_sink_xml(struct tw_sink *sink, const char *text)
     }
 }
 
+void tw_sink_csv(struct tw_sink *sink, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        tw_sink_text(sink, text);
+        return;
+    }
+    tw_sink_text(sink, "\"");
+    for (; *text; text++) {
+        if (*text == '"')
+            tw_sink_text(sink, "\"");
+        tw_sink_bytes(sink, text, 1);
+    }
+    tw_sink_text(sink, "\"");
+}
+
 enum tw_status tw_sink_end(struct tw_sink *sink)
 {
     empty(sink);
     if (sink->lacks_memory)
         return TW_E_MEMORY;
     return sink->is_over ? TW_E_CANCELLED : TW_OK;
+}
+
+bool tw_subject_has_edge(const struct tw_subject *subject, const struct tw_call_edge *edge)
+{
+    const struct tw_functions *functions = tw_calls_functions(subject->calls);
+
+    return !subject->function ||
+           strcmp(tw_functions_get(functions, edge->from)->name, subject->function) == 0 ||
+           strcmp(tw_functions_get(functions, edge->to)->name, subject->function) == 0;
 }
 
 const char *tw_subject_name(const struct tw_subject *subject, const char *name)

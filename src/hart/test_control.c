@@ -26,7 +26,7 @@ static unsigned type_of(const struct kept *kept, size_t number)
     return kept->packets[number].base.type;
 }
 
-/* @clause 002 2.1/2 2.1/3 */
+/* [RVT 2.1/2] [RVT 2.1/3] */
 static void what_is_queued_goes_out_at_the_end(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
@@ -57,7 +57,7 @@ static void what_is_queued_goes_out_at_the_end(void **state)
     free(kept);
 }
 
-/* @clause 002 2.1/5 */
+/* [RVT 2.1/5] */
 static void triggers_work_data_trace(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
@@ -95,7 +95,7 @@ static void triggers_work_data_trace(void **state)
 }
 
 /* Packets, cycles and half-words between synchronization packets.
-   @clause 002 2.1/9 2.1/10 */
+   [RVT 2.1/9] [RVT 2.1/10] */
 static void the_longest_way_between_synchronizations(void **state)
 {
     struct kept *kept = new_kept();
@@ -144,7 +144,7 @@ static void the_longest_way_between_synchronizations(void **state)
     free(kept);
 }
 
-/* @clause 002 2.3/8 table4.5/1 5/6 */
+/* [RVT 2.3/8] [RVT T4.5/1] [RVT 5/6] */
 static void filters_by_impdef(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_SEED);
@@ -185,7 +185,7 @@ static void filters_by_impdef(void **state)
     free(kept);
 }
 
-/* @clause 002 3.1.5/1 3.1.6/1 3.1.6/2 table4.5/3 table4.5/4 8/3 */
+/* [RVT 3.1.5/1] [RVT 3.1.6/1] [RVT 3.1.6/2] [RVT T4.5/3] [RVT T4.5/4] [RVT 8/3] */
 static void halt_and_reset_end_the_trace(void **state)
 {
     struct kept *kept = new_kept();
@@ -226,7 +226,7 @@ static void halt_and_reset_end_the_trace(void **state)
     free(kept);
 }
 
-/* @clause 002 4.2/6 */
+/* [RVT 4.2/6] */
 static void groups_of_a_cycle_are_in_order(void **state)
 {
     static const struct tw_etrace_block blocks[] = {
@@ -259,7 +259,7 @@ static void groups_of_a_cycle_are_in_order(void **state)
 }
 
 /* What changes a mode tells the decoder; what could not tell is refused.
-   @clause 002 6.5/2 3.2/1 3.2/2 */
+   [RVT 6.5/2] [RVT 3.2/1] [RVT 3.2/2] */
 static void a_change_of_mode_is_reported(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_SEED);
@@ -291,7 +291,7 @@ static void a_change_of_mode_is_reported(void **state)
     free(kept);
 }
 
-/* @clause 002 table4.9/1 4.4/1 */
+/* [RVT T4.9/1] [RVT 4.4/1] */
 static void an_access_retires_with_dretire(void **state)
 {
     static const char log[] = "dretire,dtype,daddr,dsize,data\n"

@@ -131,8 +131,9 @@ static const struct unsaved unsaved[] = {
     /* A ring: its entries come back at other places.  The test above sees what they do. */
     UNSAVED(NULL, struct tw_follow, returns),
     UNSAVED(NULL, struct tw_follow, return_top),
-    /* Set by the decoder of PTM, each time. */
+    /* Set by the decoders, each time. */
     UNSAVED(NULL, struct tw_follow, pops_at_once),
+    UNSAVED(NULL, struct tw_follow, says_unplaced),
     /* Saved while there is an error, which decoders clear nearly always at once. */
     UNSAVED(NULL, struct tw_follow, error_detail),
     /* Memory for the queue, whose elements are saved. */

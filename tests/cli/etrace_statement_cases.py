@@ -34,7 +34,7 @@ def accesses(tool, name="snap"):
 DATA = dict(kind="data", data_width_p=64, daddress_width_p=64)
 
 
-# @clause 002 3.2.5/3 11/12
+# [RVT 3.2.5/3] [RVT 11/12]
 @case
 def calls_nested_as_deep_as_the_counter_counts(tool):
     code = Code()
@@ -51,7 +51,7 @@ def calls_nested_as_deep_as_the_counter_counts(tool):
                 there_and_back(tool, code, path, layout=layout, implicit_return=1, call_counter_size_p=bits)
 
 
-# @clause 002 2.2/3 3.2.4/2 4.2/8
+# [RVT 2.2/3] [RVT 3.2.4/2] [RVT 4.2/8]
 @case
 def what_the_hart_can_do_is_not_what_the_encoder_does(tool):
     code = Code()
@@ -80,7 +80,7 @@ def what_the_hart_can_do_is_not_what_the_encoder_does(tool):
     assert "does not have this mode" in done.err, done.err
 
 
-# @clause 002 2.2/7 2.2/8 6.5/4 7/2
+# [RVT 2.2/7] [RVT 2.2/8] [RVT 6.5/4] [RVT 7/2]
 @case
 def data_trace_without_data_or_addresses(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n1,1,1010,3,5\n"
@@ -97,7 +97,7 @@ def data_trace_without_data_or_addresses(tool):
             equal(accesses(tool), want, (layout, mode, "by the support packet"))
 
 
-# @clause 002 6.5/4
+# [RVT 6.5/4]
 @case
 def data_options_in_the_draft_support_packet(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n"
@@ -108,7 +108,7 @@ def data_options_in_the_draft_support_packet(tool):
     equal(accesses(tool), [("0", "1000", "3", "")])
 
 
-# @clause 002 table4.9/7 table4.9/9 table4.9/10 4.4/1
+# [RVT T4.9/7] [RVT T4.9/9] [RVT T4.9/10] [RVT 4.4/1]
 @case
 def what_a_hart_loads_and_what_it_stores(tool):
     for column in "sdata", "data":
@@ -128,7 +128,7 @@ ONE = dict(priv=3, iretire=1, ilastsize=1, itype=0, iaddr=BASE, cause=0)
 ACCESS = dict(dretire=1, dtype=1, daddr=0x1000, dsize=2, data=5)
 
 
-# @clause 002 4.2/7 table4.1/2 table4.1/3 table4.1/4 table4.1/5 table4.1/6 table4.2/1 table4.5/1 table4.9/3 table4.9/5
+# [RVT 4.2/7] [RVT T4.1/2] [RVT T4.1/3] [RVT T4.1/4] [RVT T4.1/5] [RVT T4.1/6] [RVT T4.2/1] [RVT T4.5/1] [RVT T4.9/3] [RVT T4.9/5]
 @case
 def input_that_the_interface_does_not_allow(tool):
     two = dict(retires_p=4, taken_branches_p=2)
@@ -157,7 +157,7 @@ def input_that_the_interface_does_not_allow(tool):
         encode(tool, csv([row]), name="good", **keys)
 
 
-# @clause 002 table4.5/2 4.2.4/4
+# [RVT T4.5/2] [RVT 4.2.4/4]
 @case
 def a_trigger_of_the_second_block(tool):
     log = csv([dict(PAIR, trigger_0=0, trigger_1=4), dict(PAIR, iaddr_0=BASE + 8, iaddr_1=BASE + 12)])
@@ -166,7 +166,7 @@ def a_trigger_of_the_second_block(tool):
     equal([row["address"] for row in rows if row.get("notify")], [f"{BASE + 4:#x}"])
 
 
-# @clause 002 3.2.6/5
+# [RVT 3.2.6/5]
 @case
 def the_predictor_forgets_at_every_synchronization(tool):
     code = Code()
@@ -184,7 +184,7 @@ def the_predictor_forgets_at_every_synchronization(tool):
         equal((tool.folder / "snap" / "trace.bin").read_bytes(), trace)
 
 
-# @clause 002 7.1.3/5 2.2/9
+# [RVT 7.1.3/5] [RVT 2.2/9]
 @case
 def one_bit_of_diff_is_for_one_kind_of_compression(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,1,2000,2,deadbeef\n1,0,2004,2,deadbee0\n"
@@ -201,7 +201,7 @@ def one_bit_of_diff_is_for_one_kind_of_compression(tool):
     assert "one kind of compression" in done.err, done.err
 
 
-# @clause 002 6.3/4 table6.4/3
+# [RVT 6.3/4] [RVT T6.4/3]
 @case
 def widths_that_are_the_implementations(tool):
     log = csv([dict(ONE, itype=1, cause=(1 << 63) + 7), dict(ONE, iaddr=BASE + 64)])
@@ -211,7 +211,7 @@ def widths_that_are_the_implementations(tool):
     equal([row["doptions"] for row in rows if row["t"] == "f3s3"], [0, 0])
 
 
-# @clause 002 6/7
+# [RVT 6/7]
 @case
 def padding_of_zeros_is_read(tool):
     # Format 1 with all outcomes there; two bits of padding that are not the sign.
@@ -244,7 +244,7 @@ def decode(tool, packets, *more, status=0, **keys):
                     code.write(tool), *more, status=status)
 
 
-# @clause 002 11/2
+# [RVT 11/2]
 @case
 def packets_before_the_first_synchronization_are_said(tool):
     done = decode(tool, [SUPPORT, JUMP, JUMP])
@@ -254,7 +254,7 @@ def packets_before_the_first_synchronization_are_said(tool):
     equal(pcs(done), [BASE])
 
 
-# @clause 002 11/9
+# [RVT 11/9]
 @case
 def an_unexpected_uninferable_jump_is_said_where_it_is(tool):
     done = decode(tool, [SUPPORT, sync(BASE), BRANCHES], "--errors", "--format", "jsonl", status=1)
@@ -265,7 +265,7 @@ def an_unexpected_uninferable_jump_is_said_where_it_is(tool):
     assert f"{BASE + 4:#x}" in error["msg"], error
 
 
-# @clause 002 table6.4/2
+# [RVT T6.4/2]
 @case
 def an_encoder_mode_that_is_not_branch_trace_is_said(tool):
     # Bit 5 is encoder_mode.
@@ -278,7 +278,7 @@ def an_encoder_mode_that_is_not_branch_trace_is_said(tool):
     equal(sum(row["n"] for row in rows if row["t"] == "INSTR_RANGE"), 2)
 
 
-# @clause 002 6.1/1
+# [RVT 6.1/1]
 @case
 def a_packets_line_names_its_type(tool):
     done = tool.run("packets", trace(tool, [SUPPORT, sync(BASE), JUMP]), "--protocol", "etrace", "--config", config())
@@ -286,7 +286,7 @@ def a_packets_line_names_its_type(tool):
     equal([line[3] for line in words], ["f3s3", "f3s0", "f2"])
 
 
-# @clause 002 6/1
+# [RVT 6/1]
 @case
 def a_bad_payload_loses_its_packet_alone(tool):
     # Longer than its fields, and the surplus is no padding; often, and with idle bytes between.
@@ -308,7 +308,7 @@ def a_bad_payload_loses_its_packet_alone(tool):
         equal((len(errors), {row["skipped"] for row in errors}), (12, {1 + len(bad) + len(idle)}))
 
 
-# @clause 002 7.1.2/1
+# [RVT 7.1.2/1]
 @case
 def accesses_of_sixteen_bytes(tool):
     log = ("dretire,dtype,daddr,dsize,data\n1,0,1000,4,112233445566778899aabbccddeeff00\n1,1,1010,4,1\n"
@@ -319,7 +319,7 @@ def accesses_of_sixteen_bytes(tool):
         equal([row[2:] for row in rows], [("4", "112233445566778899aabbccddeeff00"), ("4", "1"), ("2", "5")], more)
 
 
-# @clause 002 7.1.3/1
+# [RVT 7.1.3/1]
 @case
 def what_is_told_as_a_difference_from_what_was_lost_is_not_known(tool):
     log = "dretire,dtype,daddr,dsize,data\n" + "".join(f"1,1,{0x1000 + 8 * k:x},3,{k:x}\n" for k in range(40))
@@ -357,7 +357,7 @@ def tied(tool, *more, image):
 BOTH = dict(layout="v2", data_width_p=64, daddress_width_p=64)
 
 
-# @clause 002 4.4/4
+# [RVT 4.4/4]
 @case
 def accesses_are_tied_to_their_instructions(tool):
     for base in (BASE, 0xffffffff80000000):
@@ -377,7 +377,7 @@ def accesses_are_tied_to_their_instructions(tool):
         equal(tied(tool, "--threads", "2", image=image), want, base)
 
 
-# @clause 002 4.4/4
+# [RVT 4.4/4]
 @case
 def accesses_that_cannot_be_tied_are_told_without_an_instruction(tool):
     code = Code()
@@ -395,7 +395,7 @@ def accesses_that_cannot_be_tied_are_told_without_an_instruction(tool):
     equal({pc for pc, _ in tied(tool, image=other.write(tool))}, {None})
 
 
-# @clause 002 4.1.2/1
+# [RVT 4.1.2/1]
 @case
 def harts_that_share_a_stream_are_told_apart(tool):
     code = Code()

@@ -304,9 +304,10 @@ bool options_parse(struct options *options, const struct command *command, char 
         const char *word = *words++;
         bool is_good;
 
-        if (is_ended || word[0] != '-' || !word[1])
+        if (is_ended || word[0] != '-' || !word[1]) {
             is_good = list_add(&options->arguments, word);
-        else if (strcmp(word, "--") == 0)
+            is_ended |= command->is_program_last;
+        } else if (strcmp(word, "--") == 0)
             is_good = is_ended = true;
         else if (word[1] == '-')
             is_good = take_long(options, word + 2, &words);
