@@ -24,8 +24,9 @@ static double peer_time(const char *subject, const char *stage, const char *path
     double best = 0;
     FILE *out;
 
-    (void)snprintf(command, sizeof command, "LD_LIBRARY_PATH='%s' '%s/bench_peer' %s %s", path,
-                   folder, subject, stage);
+    (void)snprintf(command, sizeof command,
+                   "LD_LIBRARY_PATH='%s' '%s/bench_peer' --stage %s %s", path, folder, stage,
+                   subject);
     out = popen(command, "r");
     if (!out)
         return 0;

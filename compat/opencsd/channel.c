@@ -29,7 +29,9 @@ static void lose(struct oc_channel *channel)
     channel->calm = 0;
     if (channel->tree) {
         tw_tree_reset(channel->tree, 0);
-        oc_elements_forget_memory(channel);
+        if (channel->asked !=
+            channel->memory->asked) /* what callbacks say may be another now */
+            oc_elements_forget_memory(channel);
     }
 }
 

@@ -265,7 +265,7 @@ static uint32_t ask(const struct oc_memory *memory, const struct oc_callback *ca
     return 0;
 }
 
-uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *reader,
+uint32_t oc_memory_read(struct oc_memory *memory, const struct oc_reader *reader,
                         ocsd_vaddr_t address, uint32_t size, uint8_t *out)
 {
     struct oc_range range;
@@ -282,6 +282,7 @@ uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *
     case KIND_FILE:
         return oc_file_read(found->file, out, address - range.first + range.offset, size);
     default:
+        memory->asked++;
         return ask(memory, &found->range, reader, address, size, out);
     }
 }

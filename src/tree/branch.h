@@ -98,6 +98,10 @@ struct tw_tree {
     size_t branch_count, branch_room;
     uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
+    /* packets.c: the branch that gave the last packet, and comes first while its packets end before
+       that; NULL: not known. */
+    struct tw_branch *packets_from;
+    uint64_t packets_until;
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
@@ -126,9 +130,8 @@ struct tw_branch *tw_branch_of(const struct tw_tree *tree, unsigned id);
 void tw_branch_free(struct tw_branch *branch);
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
-/* Unframed: more bytes of the only stream, which lie at offset `index` of the capture. */
-enum tw_status tw_unframed_hold(struct tw_tree *tree, uint64_t index, const uint8_t *data,
-                                size_t size);
+/* Unframed: more bytes of the only stream, which lie where `stream` says. */
+enum tw_status tw_unframed_hold(struct tw_tree *tree, const struct tw_stream *stream);
 /* Where the next byte lies, if it follows on the last one. */
 uint64_t tw_unframed_next(const struct tw_tree *tree);
 /* The first `size` bytes held are done. */

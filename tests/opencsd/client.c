@@ -241,8 +241,12 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
 static void on_text(const void *context, const char *text, const int length)
 {
     struct client *client = (struct client *)(uintptr_t)context;
+    const char *behind = strchr(text, ';');
 
-    say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
+    if (client->has_reset && behind && strstr(text, "EO_TRACE(")) /* as in on_element */
+        say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
+    else
+        say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
 }
 
 static uint32_t on_memory(const void *context, const ocsd_vaddr_t address,

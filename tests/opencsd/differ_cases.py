@@ -105,7 +105,7 @@ def add_cases():
         folder = corpus() / "coresight" / "snapshots"
     except Skip:
         return
-    for snapshot in sorted(folder.iterdir()):
+    for snapshot in sorted([*folder.iterdir(), *(corpus() / "perf-real" / "snapshots").glob("*")]):
         text = "".join(p.read_text(errors="replace") for p in snapshot.glob("trace.ini"))
         for buffer in range(max(1, text.lower().count("[buffer"))):
             add_case(f"differ/{snapshot.name}:{buffer}", check(snapshot, buffer))

@@ -329,8 +329,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "ITM: the first byte begins a packet, do not wait for sync", .offset = AT(assume_sync), .kind = KIND_FLAG },
 
     [O_PORT] = { "port", "N", NULL, "only what was written to this ITM port or STM channel", .offset = AT(port), .kind = KIND_NUMBER },
+    [O_PORT_FORMAT] = { "port-format", "N=F,N=F...", NULL,
+        "text: values written to port N, printed by F: %d, %u, %08x, %c, %f ...", .offset = AT(port_format), .kind = KIND_TEXT },
+    [O_HISTOGRAM] = { "histogram", NULL, NULL,
+        "live, with --image or --symbols: once a second, how the PC samples so\nfar spread over functions", .offset = AT(histogram), .kind = KIND_FLAG },
     [O_RAW] = { "raw", NULL, NULL, "the bytes written, nothing else", .offset = AT(raw), .kind = KIND_FLAG },
-    [O_FOLLOW] = { "follow", "FILE", NULL, "read FILE and go on as it grows; - is standard input", .offset = AT(follow), .kind = KIND_TEXT },
+    [O_FOLLOW] = { "follow", "FILE", NULL, "read FILE and go on as it grows; - is standard input; tcp:HOST:PORT\nand serial:PATH[:BAUD] are what they say", .offset = AT(follow), .kind = KIND_TEXT },
 
     [O_ALL] = { "all", NULL, NULL, "also triggers, flushes, syncs, barriers and losses", .offset = AT(all), .kind = KIND_FLAG },
     [O_SPLIT] = { "split", "DIR", NULL, "write the bytes of each ID to a file in DIR", .offset = AT(split), .kind = KIND_TEXT },
@@ -402,6 +406,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
+    [O_SHOW_FUNCTION] = { "function", "NAME", NULL, "only this function, executed or not", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
     [O_BEFORE] = { "before", "PLACE", NULL,
         "how did I get there: the stack at a place, and the last calls\nbefore it, the newest first. PLACE: end, an offset in the\ncapture, t:TIMESTAMP, n:INSTRUCTIONS, exception:N, trigger:N,\npc:ADDRESS[:N], function:NAME[:N]", .offset = AT(before), .kind = KIND_TEXT },
