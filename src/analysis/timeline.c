@@ -28,8 +28,10 @@ static struct tw_times in_order(struct tw_timeline *timeline, uint32_t number,
 {
     struct tw_track_state *track = &timeline->tracks[number];
 
-    if (times.estimate == TW_TIME_UNKNOWN)
+    if (times.estimate == TW_TIME_UNKNOWN && !track->estimate)
         return times;
+    if (times.estimate == TW_TIME_UNKNOWN)
+        times.estimate = track->estimate;
     if (times.high != TW_TIME_UNKNOWN && times.high < track->low) {
         times.high = TW_TIME_UNKNOWN;
         timeline->stats.disordered++;
