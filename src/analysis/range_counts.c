@@ -142,27 +142,58 @@ static struct tw_range_count *counts_of(struct tw_range_counts *counts,
     return tw_range_counts_range(counts, &like);
 }
 
-static void take_range(struct tw_range_counts *counts, const struct tw_element *range,
-                       uint64_t times)
+static void add_range(struct tw_range_counts *counts, const struct tw_element *range,
+                      uint64_t times)
 {
-    const bool is_taken = (range->flags & TW_RANGE_EXECUTED) != 0;
-    struct tw_range_count *to;
+    struct tw_range_count *to = counts_of(counts, range);
 
-    if (counts->has_from)
-        arrive(counts, range->start, times); /* may move the ranges */
-    to = counts_of(counts, range);
     if (!to)
         return;
     /* What ends without a branch has one way on. */
-    if (is_taken || (range->last_kind != TW_LAST_BR && range->last_kind != TW_LAST_IBR))
+    if ((range->flags & TW_RANGE_EXECUTED) ||
+        (range->last_kind != TW_LAST_BR && range->last_kind != TW_LAST_IBR))
         to->taken += times;
     else
         to->not_taken += times;
     counts->instructions += times * range->count;
-    if (is_taken && range->last_kind == TW_LAST_IBR) {
-        counts->from = tw_element_end(range) - (uint64_t)range->last_size * 2;
+}
+
+/* The branch at a range's end. */
+static uint64_t branch_of(const struct tw_element *range)
+{
+    return tw_element_end(range) - (uint64_t)range->last_size * 2;
+}
+
+static void take_range(struct tw_range_counts *counts, const struct tw_element *range,
+                       uint64_t times)
+{
+    if (counts->has_from)
+        arrive(counts, range->start, times);
+    add_range(counts, range, times);
+    if ((range->flags & TW_RANGE_EXECUTED) && range->last_kind == TW_LAST_IBR) {
+        counts->from = branch_of(range);
         counts->from_kind = (uint8_t)kind_of(range);
         counts->has_from = true;
+    }
+}
+
+void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
+                         size_t number)
+{
+    for (size_t i = 0; i < number; i++) {
+        const struct tw_element *range = &sums[i].range;
+        struct tw_edge_count *edge;
+
+        if (!sums[i].is_edge) {
+            add_range(counts, range, sums[i].times);
+            continue;
+        }
+        edge = tw_range_counts_edge(counts,
+                                    &(struct tw_edge_count){ .from = branch_of(range),
+                                                             .to = sums[i].to,
+                                                             .kind = (uint8_t)kind_of(range) });
+        if (edge)
+            edge->count += sums[i].times;
     }
 }
 

@@ -57,6 +57,9 @@ void tw_range_counts_clear(struct tw_range_counts *counts);
 /* Elements in the order of the trace.  is_resumed: they do not directly follow those before. */
 void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_element *elements,
                           size_t number, bool is_resumed);
+/* Ranges and edges that were counted as they were decoded. */
+void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
+                         size_t number);
 /* Adds what was counted elsewhere, `bias` added to its addresses. */
 void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_counts *from,
                          uint64_t bias);

@@ -7,7 +7,10 @@
 
 #include "base/memory.h"
 
-enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
+enum {
+    FAST_MARGIN = 16, /* bytes that the fast loop may look at */
+    COLLECTED = 12    /* atoms of several packets that are followed together */
+};
 
 static bool has_room(const struct tw_stage *stage)
 {
@@ -66,6 +69,42 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
            !follow->push_is_blocked && !follow->check_continuity;
 }
 
+/* A plain address packet: where it says that the program goes on, and its size; 0: it is another one. */
+TW_INLINE unsigned fast_address(struct tw_etmv4_entry *entry,
+                                const struct tw_etmv4_entry *history, const uint8_t *at)
+{
+    const uint8_t head = *at;
+
+    if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
+        const unsigned sub_isa = head - 0x95u, shift_by = 2 - sub_isa;
+        uint64_t low = (uint64_t)(at[1] & 0x7f) << shift_by;
+        unsigned bits = 7 + shift_by, size = 2;
+
+        if (at[1] & 0x80) {
+            low |= (uint64_t)at[2] << bits;
+            bits += 8;
+            size = 3;
+        }
+        *entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
+                                          (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
+        return size;
+    }
+    if (head >= 0x90 && head <= 0x92) { /* exact match */
+        *entry = history[head - 0x90];
+        return 1;
+    }
+    if (head == 0x9a || head == 0x9b) { /* 32-bit */
+        const unsigned sub_isa = head - 0x9au;
+        bool reserved;
+        const uint32_t low = tw_etmv4_long_low(tw_load_le32(at + 1), sub_isa, &reserved);
+
+        *entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, 32),
+                                          (uint8_t)sub_isa, 32, history[0].width };
+        return reserved ? 0 : 5;
+    }
+    return 0;
+}
+
 /* size: hot loop */
 /* Atoms and plain addresses, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL. */
@@ -94,7 +133,6 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
         const struct tw_etmv4_atoms *atoms;
         struct tw_etmv4_entry entry;
         unsigned size;
-        uint8_t head;
 
         if (TW_UNLIKELY(at >= together)) {
             const uint64_t offset = tw_stage_offset(stage, at);
@@ -109,8 +147,7 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
                            : end;
             wants_mark |= is_marked && offset >= stage->marked_until;
         }
-        head = *at;
-        atoms = &tw_etmv4_atoms[head];
+        atoms = &tw_etmv4_atoms[*at];
         if (TW_LIKELY(atoms->count)) {
             const uint64_t index = (uint64_t)(uintptr_t)at + shift;
 
@@ -136,36 +173,9 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             }
             continue;
         }
-        if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
-            const unsigned sub_isa = head - 0x95u, shift_by = 2 - sub_isa;
-            uint64_t low = (uint64_t)(at[1] & 0x7f) << shift_by;
-            unsigned bits = 7 + shift_by;
-
-            size = 2;
-            if (at[1] & 0x80) {
-                low |= (uint64_t)at[2] << bits;
-                bits += 8;
-                size = 3;
-            }
-            entry =
-                (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
-                                         (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
-        } else if (head >= 0x90 && head <= 0x92) { /* exact match */
-            entry = history[head - 0x90];
-            size = 1;
-        } else if (head == 0x9a || head == 0x9b) { /* 32-bit */
-            const unsigned sub_isa = head - 0x9au;
-            bool reserved;
-            const uint32_t low = tw_etmv4_long_low(tw_load_le32(at + 1), sub_isa, &reserved);
-
-            if (reserved)
-                break;
-            entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, 32),
-                                             (uint8_t)sub_isa, 32, history[0].width };
-            size = 5;
-        } else {
+        size = fast_address(&entry, history, at);
+        if (!size)
             break;
-        }
         tw_etmv4_push(history, entry);
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
@@ -177,6 +187,63 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     if (is_marked && !unmarked)
         stage->marked = failed ? before : out;
     return failed;
+}
+
+/* The same, where ranges are counted: atoms of several packets are followed together.  Where the path
+   breaks off, the last of them is said to have done it: what comes behind it is lost in any case. */
+static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
+{
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_etmv4_entry *history = decoder->reader.history;
+    struct tw_follow *follow = stage->follow;
+    struct tw_track track = tw_track_begin(follow);
+    const uint8_t *at = stage->at;
+    const uint8_t *const end = stage->end - FAST_MARGIN;
+    /* Atoms of an earlier packet may come with those of a packet. */
+    struct tw_element *out = stage->out, *const last = stage->limit - 2 * TW_ETMV4_PACKET_MOST;
+    const uint64_t index = tw_stage_index(stage, at);
+    const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
+                              tw_etmv4_isa(decoder, decoder->sf, 1) };
+    uint64_t bits = 0;
+    unsigned count = 0;
+
+    while (out <= last && !follow->error) {
+        const unsigned before = count;
+        struct tw_etmv4_entry entry;
+        unsigned size;
+
+        while (count < COLLECTED && at < end && tw_etmv4_atoms[*at].count) {
+            bits |= (uint64_t)tw_etmv4_atoms[*at].bits << count;
+            count += tw_etmv4_atoms[*at++].count;
+        }
+        tw_track_steps(follow, &track, &bits, &count);
+        if (count >= COLLECTED || (count && count == before) ||
+            (count && (at >= end || !tw_etmv4_atoms[*at].count))) {
+            const unsigned now = count < TW_STEP_DECISIONS ? count : TW_STEP_DECISIONS;
+
+            out = tw_track_count(follow, &track, out,
+                                 tw_atoms((uint32_t)bits & ((1u << now) - 1), now), index);
+            bits >>= now;
+            count -= now;
+        }
+        if (count || (at < end && tw_etmv4_atoms[*at].count))
+            continue;
+        size = at < end ? fast_address(&entry, history, at) : 0;
+        if (!size)
+            break;
+        tw_etmv4_push(history, entry);
+        decoder->sub_isa = entry.sub_isa;
+        out =
+            tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
+        at += size;
+    }
+    for (; count && !follow->error; count--, bits >>= 1) /* the batch is full */
+        out = tw_track_count(follow, &track, out, tw_atoms((uint32_t)bits & 1, 1), index);
+    out = tw_track_write_last(follow, &track, out, index);
+    tw_track_end(follow, &track);
+    stage->at = at;
+    stage->out = out;
+    return follow->error ? at - 1 : NULL;
 }
 
 /* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
@@ -211,7 +278,8 @@ static bool decode_stretch(struct tw_stage *stage)
         if (stage->at == stage->end)
             return true;
         if (is_fast(decoder, stage->follow) && stage->end - stage->at > FAST_MARGIN) {
-            const uint8_t *failed = fast_packets(stage);
+            const uint8_t *failed =
+                stage->follow->sums ? count_packets(stage) : fast_packets(stage);
 
             if (failed) {
                 const struct tw_packet packet = {
@@ -238,6 +306,8 @@ static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
                   struct tw_follow *follow, struct tw_output *output)
 {
     decoder->allocator = follow->code->config.allocator;
+    if (decoder->reader.setup.max_spec)
+        follow->sums = NULL; /* what is counted cannot be cancelled */
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     tw_follow_enter(follow);
 }

@@ -155,7 +155,8 @@ bool tw_etmv4_release(struct tw_stage *stage)
                                      decoder->drains || is_crowded(decoder))) {
         struct tw_etmv4_item item;
 
-        if (stage->limit - stage->out < TW_ETMV4_ITEM_MOST || stage->follow->is_stopped)
+        if (stage->limit - stage->out < TW_ETMV4_ITEM_MOST ||
+            (stage->follow->is_stopped && stage->follow->stops_at_context))
             return false;
         if (decoder->source_is_open) {
             tw_etmv4_go_on(stage);
