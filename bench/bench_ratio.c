@@ -31,12 +31,15 @@ static const struct {
     { "made/itm", PACKETS | FULL },
     { "riscv/coremark-full-py-perf", PACKETS | FULL },
     { "made/etrace,kib=512", PACKETS | FULL },
+    { "made/ntrace,kib=512", PACKETS | FULL },
+    { "made/ntrace-btm,kib=1024", PACKETS | FULL },
 };
 
 /* Traced instructions per second, full decode, warm, of the first capture (0) and the made subject
    (1) of a protocol. */
 struct rates {
     double etmv4[2], etrace[2];
+    double ntrace; /* made, HTM: what E-Trace's maps of branches are */
 };
 
 static void run_ours(void *context, struct bench_counts *counts)
@@ -163,6 +166,8 @@ static void measure_case(size_t number, struct rates *rates)
         rate = measure(&subject, full, 2);
         if (strcmp(subject.protocol, "etrace") == 0)
             rates->etrace[is_made] = rate;
+        else if (strcmp(subject.protocol, "ntrace") == 0 && rates->ntrace <= 0)
+            rates->ntrace = rate;
         else if (strcmp(subject.protocol, "etmv4") == 0 && rates->etmv4[is_made] <= 0)
             rates->etmv4[is_made] = rate;
     }
@@ -182,7 +187,7 @@ static bool is_wanted(const char *subject, int count, char **words)
 
 int main(int count, char **words)
 {
-    struct rates rates = { { 0, 0 }, { 0, 0 } };
+    struct rates rates = { .ntrace = 0 };
 
     bench_pin();
     (void)printf("# peer: OpenCSD %s; best and median of %u passes, CPU time\n",
@@ -197,5 +202,7 @@ int main(int count, char **words)
                      "  traced instructions a second, captures");
     bench_result("etrace/of-etmv4-made", rates.etrace[1] / rates.etmv4[1],
                  "  the same, made subjects");
+    bench_result("ntrace/of-etrace-made", rates.ntrace / rates.etrace[1],
+                 "  traced instructions a second, the same program");
     return 0;
 }

@@ -15,6 +15,7 @@ static const struct {
     { "TC2", NULL },
     { "stm_only", NULL },
     { "made/etrace,mib=16", NULL },
+    { "made/ntrace,mib=16", NULL },
 };
 
 /* ns, the best of some passes. */

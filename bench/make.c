@@ -105,14 +105,14 @@ void make_subject(struct subject *subject, const char *text)
 
     read_wish(&wish, text);
     (void)snprintf(subject->name, sizeof subject->name, "made");
-    if (strcmp(wish.protocol, "etrace") == 0)
+    if (strcmp(wish.protocol, "etrace") == 0 || strncmp(wish.protocol, "ntrace", 6) == 0)
         make_riscv(subject, &out, &wish);
     else if (strcmp(wish.protocol, "stm") == 0 || strcmp(wish.protocol, "itm") == 0)
         make_software(subject, &out, &wish);
     else
         make_arm(subject, &out, &wish);
     subject->protocol = subject->sources[0].protocol;
-    if (strcmp(wish.protocol, "etrace") != 0 && strcmp(wish.protocol, "itm") != 0)
+    if (!strstr(wish.protocol, "trace") && strcmp(wish.protocol, "itm") != 0)
         put_in_frames(subject, &out);
     subject->data = subject_own(subject, out.bytes);
     subject->size = out.size;

@@ -25,6 +25,8 @@ static const char *const usual[] = {
     "made/stm",
     "made/itm",
     "made/etrace",
+    "made/ntrace",
+    "made/ntrace-btm",
 };
 
 static const char usage[] =

@@ -9,6 +9,10 @@ install(TARGETS trackway_static trackway_shared EXPORT trackway
 if(TARGET trackway_tool)
     install(TARGETS trackway_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TW_HAVE_QEMU_PLUGIN)
+    # Where `trackway record` looks for it, seen from the tool.
+    install(TARGETS trackway_qemu LIBRARY DESTINATION lib/trackway)
+endif()
 install(DIRECTORY include/trackway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trackway)

@@ -4,7 +4,7 @@
 #                                               and a further test_x.c is test_frame_x
 #   tw_add_protocol(etmv4 [EXTRA more.c])       the file names that every protocol uses
 
-set(TW_PROTOCOL_FILES protocol.c packet.c encode.c print.c decode.c unit.c)
+set(TW_PROTOCOL_FILES protocol.c packet.c encode.c print.c decode.c unit.c index.c batch.c split.c)
 
 function(tw_add_part folder)
     cmake_parse_arguments(PARSE_ARGV 1 part "" "" "FILES")
@@ -19,6 +19,7 @@ function(tw_add_protocol folder)
             list(APPEND files ${name})
         endif()
     endforeach()
+    list(REMOVE_DUPLICATES files)
     tw_take_folder(${folder} "${files}")
 endfunction()
 

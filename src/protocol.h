@@ -56,6 +56,12 @@ struct tw_split {
     size_t start, until;
 };
 
+/* Trace in the memory of a sink, as it lies there. */
+struct tw_extent {
+    uint64_t size;   /* bytes that hold trace, from the first on */
+    uint64_t oldest; /* where the oldest lies; 0: at the beginning */
+};
+
 /* What the next bytes of a stream are that several sources share. */
 struct tw_route {
     size_t size;
@@ -101,6 +107,8 @@ struct tw_protocol {
                                 struct tw_fault *fault);
     /* The trace ID that the config names; 0: none. */
     uint8_t (*trace_id)(const void *config);
+    /* Optional: the config tells how the trace lies in a sink's memory.  False: it does not. */
+    bool (*extent)(const void *config, struct tw_extent *extent);
     /* Optional: a second stream of the same unit, under the next trace ID, and whether this
        configuration sends it. */
     const struct tw_protocol *companion;

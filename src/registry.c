@@ -8,13 +8,25 @@
 #include "base/fault.h"
 #include "protocol.h"
 
-extern const struct tw_protocol tw_etmv3, tw_ptm, tw_etmv4, tw_etmv4d, tw_ete, tw_itm, tw_stm,
-    tw_etrace, tw_etraced, tw_ntrace;
+/* One line for each. */
+/* clang-format off */
+#define PROTOCOLS(USE) \
+    USE(tw_etmv3)      \
+    USE(tw_ptm)        \
+    USE(tw_etmv4)      \
+    USE(tw_etmv4d)     \
+    USE(tw_ete)        \
+    USE(tw_itm)        \
+    USE(tw_stm)        \
+    USE(tw_etrace)     \
+    USE(tw_etraced)    \
+    USE(tw_ntrace)
+/* clang-format on */
 
-const struct tw_protocol *const tw_protocols[] = {
-    &tw_etmv3, &tw_ptm,    &tw_etmv4,   &tw_etmv4d, &tw_ete, &tw_itm,
-    &tw_stm,   &tw_etrace, &tw_etraced, &tw_ntrace, NULL,
-};
+#define DECLARE(protocol)  extern const struct tw_protocol protocol;
+#define POINT_TO(protocol) &protocol,
+PROTOCOLS(DECLARE)
+const struct tw_protocol *const tw_protocols[] = { PROTOCOLS(POINT_TO) NULL };
 
 const struct tw_protocol *tw_protocol_by_name(const char *name)
 {

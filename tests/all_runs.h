@@ -73,18 +73,19 @@ static inline bool runs_value(char *out, size_t room, const char *path, const ch
 static inline bool runs_fill(struct run *run, const char *corpus, const char *folder,
                              const char *name)
 {
+    const bool is_ntrace = strcmp(folder, "ntrace/cases") == 0;
     char program[300];
 
     memset(run, 0, sizeof *run);
-    if (strcmp(folder, "riscv/cases") == 0) {
+    if (strcmp(folder, "riscv/cases") == 0 || is_ntrace) {
         (void)snprintf(run->path, RUNS_PATH, "%s/%s/%s/trace.bin", corpus, folder, name);
         (void)snprintf(run->config, RUNS_PATH, "%s/%s/%s/case.txt", corpus, folder, name);
         if (!runs_exists(run->path) || strstr(name, "dtype") ||
             !runs_value(program, sizeof program, run->config, "program"))
             return false;
-        (void)snprintf(run->image, RUNS_PATH, "%s/riscv/programs/%s/image.txt", corpus,
-                       program);
-        run->protocol = "etrace";
+        (void)snprintf(run->image, RUNS_PATH, "%s/%s/%s/image.txt", corpus,
+                       is_ntrace ? "ntrace" : "riscv/programs", program);
+        run->protocol = is_ntrace ? "ntrace" : "etrace";
         return true;
     }
     (void)snprintf(run->path, RUNS_PATH, "%s/%s/%s", corpus, folder, name);
@@ -117,8 +118,10 @@ static inline void runs_add_folder(struct runs *runs, const char *corpus, const 
 
 static inline struct runs runs_find(void)
 {
-    static const char *const folders[] = { "coresight/snapshots", "perf-real/snapshots", "perf",
-                                           "itm", "riscv/cases" };
+    static const char *const folders[] = {
+        "coresight/snapshots", "perf-real/snapshots", "perf", "itm",
+        "riscv/cases",         "ntrace/cases"
+    };
     struct runs runs = { .runs = calloc(RUNS_MOST, sizeof *runs.runs) };
     const char *corpus = getenv("TRACKWAY_CORPUS");
 

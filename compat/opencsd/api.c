@@ -38,8 +38,6 @@ static ocsd_datapath_resp_t process(struct oc_tree *tree, const ocsd_datapath_op
                                     const ocsd_trc_index_t index, const uint32_t size,
                                     const uint8_t *data, uint32_t *used)
 {
-    struct oc_channel *channel = tree->channels[0];
-
     if (op == OCSD_OP_DATA && (!data || !size || !used))
         return OCSD_RESP_FATAL_INVALID_PARAM;
     if ((unsigned)op > OCSD_OP_RESET)
@@ -47,8 +45,8 @@ static ocsd_datapath_resp_t process(struct oc_tree *tree, const ocsd_datapath_op
     if (tree->is_framed)
         return op == OCSD_OP_DATA ? oc_frames_data(tree, index, size, data, used)
                                   : oc_frames_operation(tree, op);
-    return op == OCSD_OP_DATA ? oc_channel_data(channel, index, size, data, used)
-                              : oc_channel_operation(channel, op, index);
+    return op == OCSD_OP_DATA ? oc_tree_data(tree, 0, index, size, data, used)
+                              : oc_tree_operation(tree, 0, op, index);
 }
 
 ocsd_datapath_resp_t
@@ -60,7 +58,7 @@ ocsd_dt_process_data(const dcd_tree_handle_t handle, const ocsd_datapath_op_t op
     uint32_t used = 0;
     ocsd_datapath_resp_t answer;
 
-    if (!tree || (!tree->is_framed && !tree->channels[0])) {
+    if (!tree || (!tree->is_framed && !oc_tree_has(tree, 0))) {
         if (numBytesProcessed && tree)
             *numBytesProcessed = 0;
         return OCSD_RESP_FATAL_NOT_INIT;
@@ -74,54 +72,86 @@ ocsd_dt_process_data(const dcd_tree_handle_t handle, const ocsd_datapath_op_t op
 
 /* ---- Decoders */
 
+/* Those that are made of packets and elements here. */
+static ocsd_err_t create_built_in(struct oc_tree *tree, const struct oc_protocol *protocol,
+                                  int flags, const void *config, uint8_t *id)
+{
+    struct oc_channel *channel = oc_channel_new(protocol, config, flags, &tree->memory);
+    unsigned slot;
+    int number;
+
+    if (!channel)
+        return OCSD_ERR_MEM;
+    slot = oc_tree_slot(tree, channel->setup.id);
+    if (oc_tree_has(tree, slot)) {
+        oc_channel_free(channel);
+        return OCSD_ERR_ATTACH_TOO_MANY;
+    }
+    number = tree->is_framed ? (int)slot : flags & OCSD_CREATE_FLG_INST_ID ? 0 : -1;
+    if (channel->is_full) /* the part that reads packets has no log then */
+        oc_source_start(&channel->decoder, protocol->decoder, number);
+    else
+        oc_source_start(&channel->processor, protocol->processor, number);
+    tree->channels[slot] = channel;
+    *id = channel->setup.id;
+    return OCSD_OK;
+}
+
+static ocsd_err_t create_custom(struct oc_tree *tree, struct oc_custom_kind *kind, int flags,
+                                const void *config, uint8_t *id)
+{
+    uint8_t wanted = 0;
+    ocsd_err_t result = oc_custom_id(kind, config, &wanted);
+    unsigned slot = 0;
+
+    if (result == OCSD_OK && tree->is_framed && wanted >= OC_IDS)
+        result = OCSD_ERR_INVALID_ID;
+    if (result == OCSD_OK) {
+        slot = tree->is_framed ? wanted : 0;
+        result = oc_tree_has(tree, slot) ? OCSD_ERR_ATTACH_TOO_MANY : OCSD_OK;
+    }
+    if (result != OCSD_OK) {
+        oc_custom_drop(kind);
+        return result;
+    }
+    result = oc_custom_new(&tree->customs[slot], kind,
+                           tree->is_framed ? flags | OCSD_CREATE_FLG_INST_ID : flags, config,
+                           &tree->memory);
+    if (result == OCSD_OK)
+        *id = wanted;
+    return result;
+}
+
 ocsd_err_t ocsd_dt_create_decoder(const dcd_tree_handle_t handle, const char *decoder_name,
                                   const int create_flags, const void *decoder_cfg,
                                   unsigned char *pCSID)
 {
     struct oc_tree *tree = oc_tree_of(handle);
     const struct oc_protocol *protocol;
-    struct oc_channel *channel;
-    unsigned slot;
-    int number;
+    struct oc_custom_kind *kind;
 
     if (!tree || !decoder_name || !decoder_cfg || !pCSID)
         return OCSD_ERR_INVALID_PARAM_VAL;
     protocol = oc_protocol_by_name(decoder_name);
+    kind = protocol ? NULL : oc_custom_by_name(decoder_name);
+    if (kind)
+        return create_custom(tree, kind, create_flags, decoder_cfg, pCSID);
     if (!protocol)
         return OCSD_ERR_DCDREG_NAME_UNKNOWN;
-    channel = oc_channel_new(protocol, decoder_cfg, create_flags, &tree->memory);
-    if (!channel)
-        return OCSD_ERR_MEM;
-    slot = tree->is_framed ? channel->setup.id : 0;
-    if (tree->channels[slot]) {
-        oc_channel_free(channel);
-        return OCSD_ERR_ATTACH_TOO_MANY;
-    }
-    if (!(create_flags & (OCSD_CREATE_FLG_PACKET_PROC | OCSD_CREATE_FLG_FULL_DECODER))) {
-        oc_channel_free(channel);
+    if (!(create_flags & (OCSD_CREATE_FLG_PACKET_PROC | OCSD_CREATE_FLG_FULL_DECODER)))
         return OCSD_ERR_INVALID_PARAM_VAL;
-    }
-    number = tree->is_framed ? (int)slot : create_flags & OCSD_CREATE_FLG_INST_ID ? 0 : -1;
-    if (channel->is_full) /* the part that reads packets has no log then */
-        oc_source_start(&channel->decoder, protocol->decoder, number);
-    else
-        oc_source_start(&channel->processor, protocol->processor, number);
-    tree->channels[slot] = channel;
-    *pCSID = channel->setup.id;
-    return OCSD_OK;
+    return create_built_in(tree, protocol, create_flags, decoder_cfg, pCSID);
 }
 
 ocsd_err_t ocsd_dt_remove_decoder(const dcd_tree_handle_t handle, const unsigned char CSID)
 {
     struct oc_tree *tree = oc_tree_of(handle);
-    const unsigned slot = tree && tree->is_framed ? CSID : 0;
 
     if (!tree)
         return OCSD_ERR_INVALID_PARAM_VAL;
     if (tree->is_framed && !OCSD_IS_VALID_CS_SRC_ID(CSID))
         return OCSD_ERR_INVALID_ID;
-    oc_channel_free(tree->channels[slot]);
-    tree->channels[slot] = NULL;
+    oc_tree_remove(tree, oc_tree_slot(tree, CSID));
     return OCSD_OK;
 }
 
@@ -132,11 +162,16 @@ ocsd_err_t ocsd_dt_set_gen_elem_outfn(const dcd_tree_handle_t handle, FnTraceEle
 
     if (!tree)
         return OCSD_ERR_INVALID_PARAM_VAL;
-    for (unsigned id = 0; id < OC_IDS; id++) /* of those that there are now */
+    for (unsigned id = 0; id < OC_IDS; id++) { /* of those that there are now */
         if (tree->channels[id] && tree->channels[id]->is_full) {
             tree->channels[id]->element = pFn;
             tree->channels[id]->element_context = p_context;
         }
+        if (tree->customs[id] && tree->customs[id]->is_full) {
+            tree->customs[id]->element = pFn;
+            tree->customs[id]->element_context = p_context;
+        }
+    }
     return OCSD_OK;
 }
 
@@ -158,18 +193,37 @@ static ocsd_err_t attach_monitor(struct oc_channel *channel, FnDefPktDataMon mon
     return OCSD_OK;
 }
 
+static ocsd_err_t attach_to_custom(struct oc_custom *custom, ocsd_c_api_cb_types type,
+                                   void *function, const void *context)
+{
+    if (type == OCSD_C_API_CB_PKT_SINK) {
+        custom->to.sink = (FnDefPktDataIn)(uintptr_t)function;
+        custom->to.sink_context = context;
+    } else {
+        custom->to.monitor = (FnDefPktDataMon)(uintptr_t)function;
+        custom->to.monitor_context = context;
+    }
+    oc_custom_update(custom);
+    return OCSD_OK;
+}
+
 ocsd_err_t ocsd_dt_attach_packet_callback(const dcd_tree_handle_t handle,
                                           const unsigned char CSID,
                                           const ocsd_c_api_cb_types callback_type,
                                           void *p_fn_pkt_data_in, const void *p_context)
 {
     const struct oc_tree *tree = oc_tree_of(handle);
-    struct oc_channel *channel = tree ? oc_tree_channel(tree, CSID) : NULL;
+    const unsigned slot = tree ? oc_tree_slot(tree, CSID) : 0;
+    struct oc_channel *channel;
 
-    if (!channel)
+    if (!tree || !oc_tree_has(tree, slot))
         return OCSD_ERR_INVALID_ID;
     if (callback_type != OCSD_C_API_CB_PKT_SINK && callback_type != OCSD_C_API_CB_PKT_MON)
         return OCSD_ERR_INVALID_PARAM_VAL;
+    if (tree->customs[slot])
+        return attach_to_custom(tree->customs[slot], callback_type, p_fn_pkt_data_in,
+                                p_context);
+    channel = tree->channels[slot];
     if (channel->protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7)
         return OCSD_ERR_NO_PROTOCOL;
     if (callback_type == OCSD_C_API_CB_PKT_SINK)
@@ -177,11 +231,17 @@ ocsd_err_t ocsd_dt_attach_packet_callback(const dcd_tree_handle_t handle,
     return attach_monitor(channel, (FnDefPktDataMon)(uintptr_t)p_fn_pkt_data_in, p_context);
 }
 
+/* Of decoders that the client brought there is none. */
+static struct oc_channel *channel_of(const struct oc_tree *tree, uint8_t id)
+{
+    return tree ? tree->channels[oc_tree_slot(tree, id)] : NULL;
+}
+
 ocsd_err_t ocsd_dt_get_decode_stats(const dcd_tree_handle_t handle, const unsigned char CSID,
                                     ocsd_decode_stats_t **p_stats_block)
 {
     const struct oc_tree *tree = oc_tree_of(handle);
-    struct oc_channel *channel = tree ? oc_tree_channel(tree, CSID) : NULL;
+    struct oc_channel *channel = channel_of(tree, CSID);
 
     if (!channel || !p_stats_block)
         return OCSD_ERR_INVALID_PARAM_VAL;
@@ -195,7 +255,7 @@ ocsd_err_t ocsd_dt_get_decode_stats(const dcd_tree_handle_t handle, const unsign
 ocsd_err_t ocsd_dt_reset_decode_stats(const dcd_tree_handle_t handle, const unsigned char CSID)
 {
     struct oc_tree *tree = oc_tree_of(handle);
-    struct oc_channel *channel = tree ? oc_tree_channel(tree, CSID) : NULL;
+    struct oc_channel *channel = channel_of(tree, CSID);
 
     if (!channel)
         return OCSD_ERR_INVALID_PARAM_VAL;
@@ -358,6 +418,8 @@ ocsd_err_t ocsd_pkt_str(const ocsd_trace_protocol_t pkt_protocol, const void *p_
     buffer[0] = 0;
     if (!p_pkt)
         return OCSD_ERR_INVALID_PARAM_VAL;
+    if (OCSD_PROTOCOL_IS_CUSTOM(pkt_protocol))
+        return ocsd_cust_protocol_to_str(pkt_protocol, p_pkt, buffer, buffer_size);
     if (!protocol ||
         (protocol == &oc_ete && oc_settings()->is_strict && !oc_settings()->is_1_7))
         return OCSD_ERR_NO_PROTOCOL;
@@ -426,7 +488,7 @@ ocsd_err_t ocsd_dt_set_pkt_protocol_printer(const dcd_tree_handle_t handle, uint
                                             int monitor)
 {
     const struct oc_tree *tree = oc_tree_of(handle);
-    struct oc_channel *channel = tree ? oc_tree_channel(tree, cs_id) : NULL;
+    struct oc_channel *channel = channel_of(tree, cs_id);
 
     if (!tree)
         return OCSD_ERR_NOT_INIT;
@@ -442,22 +504,25 @@ ocsd_err_t ocsd_dt_set_pkt_protocol_printer(const dcd_tree_handle_t handle, uint
 
 ocsd_err_t ocsd_register_custom_decoder(const char *name, ocsd_extern_dcd_fact_t *p_dcd_fact)
 {
-    (void)name;
-    (void)p_dcd_fact;
-    return OCSD_ERR_DCDREG_TOOMANY;
+    return name && p_dcd_fact ? oc_custom_register(name, p_dcd_fact)
+                              : OCSD_ERR_INVALID_PARAM_VAL;
 }
 
 ocsd_err_t ocsd_deregister_decoders(void)
 {
+    oc_custom_forget_all();
     return OCSD_OK;
 }
 
 ocsd_err_t ocsd_cust_protocol_to_str(const ocsd_trace_protocol_t pkt_protocol,
                                      const void *trc_pkt, char *buffer, const int buflen)
 {
-    (void)pkt_protocol;
-    (void)trc_pkt;
-    (void)buffer;
-    (void)buflen;
-    return OCSD_ERR_NO_PROTOCOL;
+    struct oc_custom_kind *kind = oc_custom_by_number(pkt_protocol);
+
+    if (!kind)
+        return OCSD_ERR_NO_PROTOCOL;
+    if (buffer && buflen > 0)
+        oc_custom_text(kind, trc_pkt, buffer, buflen);
+    oc_custom_drop(kind);
+    return OCSD_OK;
 }

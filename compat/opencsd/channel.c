@@ -29,7 +29,9 @@ static void lose(struct oc_channel *channel)
     channel->calm = 0;
     if (channel->tree) {
         tw_tree_reset(channel->tree, 0);
-        oc_elements_forget_memory(channel);
+        if (channel->asked !=
+            channel->memory->asked) /* what callbacks say may be another now */
+            oc_elements_forget_memory(channel);
     }
 }
 
@@ -205,6 +207,7 @@ struct oc_channel *oc_channel_new(const struct oc_protocol *protocol, const void
     channel->batch.size = sizeof channel->batch;
     oc_shape_init(&channel->shape);
     channel->shape.has_time_flag = protocol->has_time_flag;
+    channel->shape.is_raw_time = channel->setup.time_is_gray && oc_settings()->is_strict;
     channel->packet = calloc(1, protocol->packet_size);
     status = channel->packet && oc_packets_init(&channel->packets, protocol, &channel->setup,
                                                 channel->flags)

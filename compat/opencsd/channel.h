@@ -59,7 +59,8 @@ struct oc_channel {
     const void *element_context;
     struct tw_tree *tree;
     struct tw_image *image;
-    uint64_t generation; /* of the memory, when the image was last told to ask again */
+    uint64_t generation; /* of the memory, when the image was last told to ask again, ... */
+    uint64_t asked;      /* ... and how often callbacks had been asked by then */
     struct oc_spaces spaces;
     struct oc_look look;
     struct oc_shape shape;

@@ -95,6 +95,8 @@ static void set_time(struct oc_shape *shape, const struct tw_element *element)
     ocsd_generic_trace_elem *out = &shape->element.plain;
 
     out->timestamp = element->timestamp;
+    if (shape->is_raw_time) /* back to Gray code */
+        out->timestamp ^= out->timestamp >> 1;
     out->has_ts = shape->has_time_flag;
     set_cycles(shape, element, element->cycles);
 }

@@ -113,6 +113,65 @@ static void add_event(struct oc_text *text, const trace_event_t *event)
         oc_text_add(text, " Numbered:%u; ", event->ev_number);
 }
 
+/* ITM's elements of 1.7.1. */
+static void add_itm(struct oc_text *text, const union oc_element *any)
+{
+    enum { SWIT, DWT, TS_SYNC, TS_DELAY, TS_PACKET_DELAY, TS_BOTH, TS_GLOBAL };
+    static const char *const relations[] = { "TS Sync", "TS Delay", "Packet Delay",
+                                             "TS and Packet Delay" };
+    const uint64_t time = any->plain.timestamp;
+    const int digits = any->later.payload.itm.size * 2;
+    const uint32_t value = any->later.payload.itm.value;
+
+    if (any->later.payload.itm.overflow)
+        oc_text_add(text, "ITM_OVERFLOW; ");
+    switch (any->later.payload.itm.kind) {
+    case SWIT:
+    case DWT:
+        oc_text_add(text, "ITM_%s: 0x%x; Data: 0x%0*" PRIx32 ") ",
+                    any->later.payload.itm.kind == SWIT ? "SWIT (ch" : "DWT (desc",
+                    any->later.payload.itm.source, digits, value);
+        break;
+    case TS_GLOBAL:
+        oc_text_add(text, "ITM_TS_GLOBAL ( TS: 0x%016" PRIx64 ") ", time);
+        break;
+    case TS_SYNC:
+    case TS_DELAY:
+    case TS_PACKET_DELAY:
+    case TS_BOTH:
+        oc_text_add(text, "ITM_TS_LOCAL ( TS delta: 0x%08" PRIx32 ", { %s}; ", value,
+                    relations[any->later.payload.itm.kind - TS_SYNC]);
+        oc_text_add(text, "TS cumulative: 0x%016" PRIx64 ") ", time);
+        break;
+    default:
+        break;
+    }
+}
+
+/* False: the type is not of 1.7.1 alone. */
+static bool add_later(struct oc_text *text, const union oc_element *any)
+{
+    if (!oc_settings()->is_1_7)
+        return false;
+    switch ((unsigned)any->plain.elem_type) {
+    case OCSD_GEN_TRC_ELEM_ADDR_NACC:
+        oc_text_add(text, " 0x%" PRIx64 "; Memspace [0x%" PRIx32 ":", any->plain.st_addr,
+                    any->plain.exception_number);
+        oc_text_spaces(text, any->plain.exception_number);
+        oc_text_add(text, "] ");
+        return true;
+    case OC_ELEM_INSTRUMENTATION_1_7:
+        oc_text_add(text, "EL%u; 0x%016" PRIx64, any->later.payload.instrumentation.el,
+                    any->later.payload.instrumentation.value);
+        return true;
+    case OC_ELEM_ITMTRACE_1_7:
+        add_itm(text, any);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void add_details(struct oc_text *text, const union oc_element *any)
 {
     static const char *const starts[] = { "begin or filter", "overflow", "debug restart" };
@@ -179,7 +238,8 @@ void oc_element_text(struct oc_text *text, const union oc_element *element)
         return;
     }
     oc_text_add(text, "OCSD_GEN_TRC_ELEM_%s(", names[type == last ? OC_ELEM_CUSTOM_1_7 : type]);
-    add_details(text, element);
+    if (!add_later(text, element))
+        add_details(text, element);
     if (element->plain.has_cc)
         oc_text_add(text, " [CC=%" PRIu32 "]; ", element->plain.cycle_count);
     oc_text_add(text, ")");

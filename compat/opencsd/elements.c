@@ -44,6 +44,7 @@ static void look(void *context, struct tw_view *view, const struct tw_element *e
 void oc_elements_forget_memory(struct oc_channel *channel)
 {
     channel->generation = channel->memory->generation;
+    channel->asked = channel->memory->asked;
     channel->spaces.count = 0;
     if (channel->image && tw_image_set_callback(channel->image, read_memory, channel) != TW_OK)
         channel->image = NULL; /* it never fails */
@@ -109,18 +110,12 @@ bool oc_elements_are_ready(const struct oc_channel *channel, bool is_quiet)
 
 enum tw_status oc_elements_feed(struct oc_channel *channel, size_t from, size_t until)
 {
-    enum tw_status status = TW_OK;
+    struct tw_stream part;
 
-    while (from < until && status == TW_OK) {
-        size_t size;
-        const uint64_t index = oc_held_index(&channel->held, from, &size);
-
-        if (size > until - from)
-            size = until - from;
-        status = tw_tree_feed_at(channel->tree, index, channel->held.bytes + from, size);
-        from += size;
-    }
-    return status;
+    if (from >= until)
+        return TW_OK;
+    part = oc_held_part(&channel->held, from, until);
+    return tw_tree_feed_stream(channel->tree, &part);
 }
 
 enum tw_status oc_elements_take_back(struct oc_channel *channel)

@@ -24,6 +24,7 @@ static void configure(struct oc_setup *setup, const void *any)
     setup->core = oc_core_name(config->arch_ver, config->core_prof);
     setup->is_m_profile = config->core_prof == profile_CortexM;
     setup->has_hyp = ccer >> 26 & 1;
+    setup->time_is_gray = !(ccer >> 28 & 1);
     setup->is_unsupported = (config->reg_ctrl & 0xc) != 0; /* data trace */
     oc_setup_add(setup, "ETMCR", config->reg_ctrl);
     oc_setup_add(setup, "ETMIDR", idr);

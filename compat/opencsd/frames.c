@@ -69,9 +69,8 @@ static ocsd_datapath_resp_t tell_all(struct oc_tree *tree, ocsd_datapath_op_t op
     ocsd_datapath_resp_t worst = OCSD_RESP_CONT;
 
     for (unsigned id = 0; id < OC_IDS; id++)
-        if (tree->channels[id]) {
-            const ocsd_datapath_resp_t answer =
-                oc_channel_operation(tree->channels[id], op, index);
+        if (oc_tree_has(tree, id)) {
+            const ocsd_datapath_resp_t answer = oc_tree_operation(tree, id, op, index);
 
             if (answer > worst)
                 worst = answer;
@@ -107,19 +106,19 @@ static void output(struct oc_tree *tree, struct block *block)
 
     while (frames->next < frames->piece_count) {
         struct oc_piece *piece = &frames->pieces[frames->next];
-        struct oc_channel *channel = piece->id < OC_IDS ? tree->channels[piece->id] : NULL;
+        const bool has_decoder = piece->id < OC_IDS && oc_tree_has(tree, piece->id);
         uint32_t used = 0;
 
         if (!piece->used)
             print_piece(frames, piece);
-        if (!channel) {
+        if (!has_decoder) {
             pass_over(frames, piece);
             frames->next++;
             continue;
         }
-        note(block, oc_channel_data(channel, piece->index + piece->used,
-                                    (uint32_t)piece->size - piece->used,
-                                    piece->bytes + piece->used, &used));
+        note(block, oc_tree_data(tree, piece->id, piece->index + piece->used,
+                                 (uint32_t)piece->size - piece->used,
+                                 piece->bytes + piece->used, &used));
         frames->stats.valid_id_bytes += used;
         piece->used = (uint8_t)(piece->used + used);
         if (OCSD_DATA_RESP_IS_CONT(block->worst)) {
@@ -323,7 +322,26 @@ static bool extract(struct oc_tree *tree, struct block *block)
 
 /* ---- Many frames of one ID at once */
 
-/* Whole frames of the current ID, as many as its decoder likes to have: their number. */
+/* How many bytes of data a frame has if all of them are of this ID, which it may name again; 0: there
+   are others, or it is an FSYNC. */
+static unsigned size_alike(const uint8_t *frame, uint8_t id)
+{
+    unsigned size = DATA_SIZE;
+
+    if (!((frame[0] | frame[2] | frame[4] | frame[6] | frame[8] | frame[10] | frame[12] |
+           frame[14]) &
+          1))
+        return size;
+    for (unsigned at = 0; at < DATA_SIZE; at += 2)
+        if (frame[at] & 1) {
+            if (frame[at] >> 1 != id)
+                return 0;
+            size--;
+        }
+    return size;
+}
+
+/* Frames of the current ID, as many as its decoder likes to have: their number. */
 static uint32_t count_alike(const struct oc_tree *tree, const struct block *block)
 {
     const struct oc_frames *frames = &tree->frames;
@@ -334,57 +352,74 @@ static uint32_t count_alike(const struct oc_tree *tree, const struct block *bloc
     if (!appetite || frames->prints || !(frames->flags & OCSD_DFRMTR_FRAME_MEM_ALIGN))
         return 0;
     while ((size_t)count * DATA_SIZE < appetite &&
-           block->size - block->done - count * TW_FRAME_SIZE >= TW_FRAME_SIZE) {
-        const uint8_t *frame = block->data + block->done + (size_t)count * TW_FRAME_SIZE;
-
-        if ((frame[0] | frame[2] | frame[4] | frame[6] | frame[8] | frame[10] | frame[12] |
-             frame[14]) &
-            1)
-            break; /* an ID byte, or an FSYNC */
+           block->size - block->done - count * TW_FRAME_SIZE >= TW_FRAME_SIZE &&
+           size_alike(block->data + block->done + (size_t)count * TW_FRAME_SIZE, frames->id))
         count++;
-    }
     return count;
 }
 
-/* Frames without ID bytes in a row.  Where the decoder stops, the frame that it stopped in is the last
-   one done, and what is left of it waits as a piece. */
+/* The frame at `at` of the block as one piece. */
+static void make_alike(struct oc_frames *frames, const struct block *block, uint32_t at)
+{
+    struct oc_piece *piece = &frames->pieces[0];
+    struct tw_frame_cut cuts[TW_FRAME_CUTS];
+    const uint8_t *frame = block->data + block->done + at;
+    uint8_t id = frames->id;
+    const unsigned count = tw_frame_split(cuts, piece->bytes, &id, frame);
+    unsigned size = 0;
+
+    for (unsigned i = 0; i < count; i++) { /* over the ID bytes */
+        if (cuts[i].at != size)
+            memmove(piece->bytes + size, piece->bytes + cuts[i].at, cuts[i].size);
+        size += cuts[i].size;
+    }
+    piece->id = frames->id;
+    piece->used = 0;
+    piece->size = (uint8_t)size;
+    piece->index = frames->index + at;
+}
+
+/* Frames of one ID in a row.  Where the decoder stops, the frame that it stopped in is the last one
+   done, and what is left of it waits as a piece. */
 static void output_alike(struct oc_tree *tree, struct block *block, uint32_t count)
 {
     struct oc_frames *frames = &tree->frames;
     struct oc_channel *channel = tree->channels[frames->id];
-    struct tw_frame_cut cuts[TW_FRAME_CUTS];
     struct oc_piece *piece = &frames->pieces[0];
-    uint32_t used = 0, done = 0;
-    uint8_t id = frames->id;
+    uint32_t used = 0, size = 0, until = count * TW_FRAME_SIZE, at = 0;
 
-    *piece = (struct oc_piece){ .id = id, .size = DATA_SIZE };
-    while (done < count) {
-        (void)tw_frame_split(cuts, piece->bytes, &id,
-                             block->data + block->done + (size_t)done * TW_FRAME_SIZE);
-        if (!oc_channel_hold(channel, frames->index + done * TW_FRAME_SIZE, DATA_SIZE,
-                             piece->bytes)) {
+    for (at = 0; at < until; at += TW_FRAME_SIZE) {
+        make_alike(frames, block, at);
+        if (!oc_channel_hold(channel, piece->index, piece->size, piece->bytes)) {
             note(block, OCSD_RESP_FATAL_SYS_ERR);
+            until = at;
             break;
         }
-        done++;
+        size += piece->size;
     }
-    note(block, oc_channel_take(channel, done * DATA_SIZE, &used));
+    note(block, oc_channel_take(channel, size, &used));
     frames->piece_count = frames->next = 0;
     if (!OCSD_DATA_RESP_IS_CONT(block->worst)) {
-        const uint32_t last = used ? (used - 1) / DATA_SIZE : 0;
+        uint32_t left = used;
 
-        (void)tw_frame_split(cuts, piece->bytes, &id,
-                             block->data + block->done + (size_t)last * TW_FRAME_SIZE);
-        piece->index = frames->index + last * TW_FRAME_SIZE;
-        piece->used = (uint8_t)(used - last * DATA_SIZE);
+        for (at = 0; at + TW_FRAME_SIZE < until; at += TW_FRAME_SIZE) {
+            const uint32_t here = size_alike(block->data + block->done + at, frames->id);
+
+            if (left <= here)
+                break;
+            left -= here;
+        }
+        make_alike(frames, block, at);
+        piece->used = (uint8_t)left;
         frames->piece_count = 1;
-        frames->next = piece->used == DATA_SIZE;
-        done = last + 1;
+        frames->next = piece->used == piece->size;
+        until = at + TW_FRAME_SIZE;
+        size = used + piece->size - left;
     }
     frames->stats.valid_id_bytes += used;
-    frames->stats.frame_bytes += done;
-    block->done += done * TW_FRAME_SIZE;
-    frames->index += done * TW_FRAME_SIZE;
+    frames->stats.frame_bytes += until - size;
+    block->done += until;
+    frames->index += until;
 }
 
 /* ---- Operations */

@@ -30,12 +30,12 @@ static bool grow(void **memory, size_t *room, size_t wanted, size_t size)
 
 static bool follows_on(const struct oc_held *held, uint64_t index)
 {
-    const struct oc_run *last;
+    const struct tw_place *last;
 
     if (!held->run_count)
         return false;
     last = &held->runs[held->run_count - 1];
-    return index - last->index == held->offset + held->size - last->at;
+    return index - last->capture == held->offset + held->size - last->stream;
 }
 
 /* Room for `more` bytes behind those that are there. */
@@ -72,7 +72,8 @@ bool oc_held_add(struct oc_held *held, uint64_t index, const uint8_t *bytes, siz
         held->runs = memory;
         if (!has_runs)
             return false;
-        held->runs[held->run_count++] = (struct oc_run){ held->offset + held->size, index };
+        held->runs[held->run_count++] =
+            (struct tw_place){ .stream = held->offset + held->size, .capture = index };
     }
     memcpy(held->bytes + held->size, bytes, size);
     held->size += size;
@@ -90,7 +91,7 @@ void oc_held_drop(struct oc_held *held, size_t size)
     held->offset += size;
     if (!held->size)
         held->bytes = held->memory;
-    while (done + 1 < held->run_count && held->runs[done + 1].at <= held->offset)
+    while (done + 1 < held->run_count && held->runs[done + 1].stream <= held->offset)
         done++;
     held->run_count -= done;
     memmove(held->runs, held->runs + done, held->run_count * sizeof *held->runs);
@@ -100,7 +101,7 @@ void oc_held_cut(struct oc_held *held, size_t size)
 {
     held->size -= size;
     while (held->run_count > 1 &&
-           held->runs[held->run_count - 1].at >= held->offset + held->size)
+           held->runs[held->run_count - 1].stream >= held->offset + held->size)
         held->run_count--;
 }
 
@@ -110,7 +111,8 @@ void oc_held_clear(struct oc_held *held)
     held->size = held->run_count = 0;
 }
 
-uint64_t oc_held_index(const struct oc_held *held, size_t at, size_t *together)
+/* The run that bytes[at] lies in. */
+static const struct tw_place *run_at(const struct oc_held *held, size_t at)
 {
     const uint64_t offset = held->offset + at;
     size_t low = 0, high = held->run_count - 1;
@@ -118,12 +120,28 @@ uint64_t oc_held_index(const struct oc_held *held, size_t at, size_t *together)
     while (low < high) {
         const size_t middle = low + (high - low + 1) / 2;
 
-        if (held->runs[middle].at <= offset)
+        if (held->runs[middle].stream <= offset)
             low = middle;
         else
             high = middle - 1;
     }
-    *together = (low + 1 < held->run_count ? (size_t)(held->runs[low + 1].at - offset)
-                                           : held->size - at);
-    return offset - held->runs[low].at + held->runs[low].index;
+    return &held->runs[low];
+}
+
+uint64_t oc_held_index(const struct oc_held *held, size_t at)
+{
+    const struct tw_place *run = run_at(held, at);
+
+    return held->offset + at - run->stream + run->capture;
+}
+
+struct tw_stream oc_held_part(const struct oc_held *held, size_t from, size_t until)
+{
+    const struct tw_place *run = run_at(held, from);
+
+    return (struct tw_stream){ .bytes = held->bytes + from,
+                               .size = until - from,
+                               .offset = held->offset + from,
+                               .places = run,
+                               .place_count = held->run_count - (size_t)(run - held->runs) };
 }

@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From byte `at` on, counted like oc_held.offset, indices go up from `index`. */
-struct oc_run {
-    uint64_t at, index;
-};
+#include <trackway/frame.h>
 
 struct oc_held {
     uint64_t offset; /* in the stream, of bytes[0] */
@@ -19,7 +16,7 @@ struct oc_held {
     uint8_t
         *memory; /* bytes are somewhere inside: what is dropped in front is not moved at once */
     size_t room;
-    struct oc_run *runs; /* the first one covers bytes[0], or what comes next */
+    struct tw_place *runs; /* the first one covers bytes[0], or what comes next */
     size_t run_count, run_room;
 };
 
@@ -30,7 +27,9 @@ bool oc_held_add(struct oc_held *held, uint64_t index, const uint8_t *bytes, siz
 void oc_held_drop(struct oc_held *held, size_t size);
 void oc_held_cut(struct oc_held *held, size_t size);
 void oc_held_clear(struct oc_held *held);
-/* The index of bytes[at], and how many bytes from there on go together. */
-uint64_t oc_held_index(const struct oc_held *held, size_t at, size_t *together);
+/* The index of bytes[at]. */
+uint64_t oc_held_index(const struct oc_held *held, size_t at);
+/* The bytes from bytes[from] to before bytes[until], and where they lie. */
+struct tw_stream oc_held_part(const struct oc_held *held, size_t from, size_t until);
 
 #endif

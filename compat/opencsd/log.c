@@ -11,7 +11,7 @@
 #include "opencsd/settings.h"
 #include "opencsd/text.h"
 
-enum { MESSAGE_MAX = 512 };
+enum { MESSAGE_MAX = 512, ROWS_1_7 = 3 /* that 1.3.3 does not have */ };
 
 static struct {
     pthread_mutex_t lock;
@@ -91,30 +91,31 @@ static const struct description descriptions[] = {
     { "OCSD_ERR_DCDREG_NAME_REPEAT", "Attempted to register a decoder with the same name as another one." },
     { "OCSD_ERR_DCDREG_NAME_UNKNOWN", "Attempted to find a decoder with a name that is not known in the library." },
     { "OCSD_ERR_DCDREG_TYPE_UNKNOWN", "Attempted to find a decoder with a type that is not known in the library." },
-    { "OCSD_ERR_DCDREG_TOOMANY", "Attempted to register too many custom decoders." },
+    { "OCSD_ERR_DCDREG_TOOMANY", "Attempted to register too many custom decoders" },
     { "OCSD_ERR_DCD_INTERFACE_UNUSED", "Attempt to connect or use and interface not supported by this decoder." },
+    /* 1.7.1 */
+    { "OCSD_ERR_INVALID_OPCODE", "Illegal Opode found while decoding program memory." },
+    { "OCSD_ERR_I_RANGE_LIMIT_OVERRUN", "An optional limit on consecutive instructions in range during decode has been exceeded." },
+    { "OCSD_ERR_BAD_DECODE_IMAGE", "Mismatch between trace packets and decode image." },
 };
 /* clang-format on */
 
-/* The original's table lacks a row and has two in each other's place. */
+/* The table of 1.3.3 lacks a row and has two in each other's place. */
 static const struct description *describe(unsigned code)
 {
     static const struct description last = { "OCSD_ERR_LAST",
                                              "No error - error code end marker" };
     static const unsigned strict[][2] = { { 33, 34 }, { 34, 33 }, { 42, 43 } };
+    const bool is_1_7 = oc_settings()->is_1_7;
+    unsigned count = sizeof descriptions / sizeof descriptions[0] - (is_1_7 ? 0 : ROWS_1_7);
 
-    if (oc_settings()->is_strict && !oc_settings()->is_1_7) {
-        if (code == 43)
-            return &last;
-        if (code > 43)
-            return NULL;
+    if (oc_settings()->is_strict && !is_1_7) {
+        count--;
         for (size_t i = 0; i < sizeof strict / sizeof strict[0]; i++)
             if (strict[i][0] == code)
                 return &descriptions[strict[i][1]];
     }
-    if (code == sizeof descriptions / sizeof descriptions[0])
-        return &last;
-    return code < sizeof descriptions / sizeof descriptions[0] ? &descriptions[code] : NULL;
+    return code < count ? &descriptions[code] : code == count ? &last : NULL;
 }
 
 static void describe_error(struct oc_text *text, const struct oc_error *error)

@@ -265,7 +265,7 @@ static uint32_t ask(const struct oc_memory *memory, const struct oc_callback *ca
     return 0;
 }
 
-uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *reader,
+uint32_t oc_memory_read(struct oc_memory *memory, const struct oc_reader *reader,
                         ocsd_vaddr_t address, uint32_t size, uint8_t *out)
 {
     struct oc_range range;
@@ -282,29 +282,12 @@ uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *
     case KIND_FILE:
         return oc_file_read(found->file, out, address - range.first + range.offset, size);
     default:
+        memory->asked++;
         return ask(memory, &found->range, reader, address, size, out);
     }
 }
 
 /* ---- What there is, as text */
-
-static void add_spaces(struct oc_text *text, unsigned spaces)
-{
-    static const struct {
-        unsigned spaces;
-        const char *name;
-    } whole[] = { { 0x01, "EL1S" },  { 0x02, "EL1N" },   { 0x04, "EL2" }, { 0x08, "EL3" },
-                  { 0x19, "Any S" }, { 0x06, "Any NS" }, { 0xff, "Any" } };
-
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-        if (whole[i].spaces == spaces) {
-            oc_text_add(text, "%s", whole[i].name);
-            return;
-        }
-    for (unsigned i = 0; i < 4; i++)
-        if (spaces >> i & 1)
-            oc_text_add(text, "%s,", whole[i].name);
-}
 
 static void describe(struct oc_text *text, const struct oc_accessor *accessor)
 {
@@ -316,7 +299,7 @@ static void describe(struct oc_text *text, const struct oc_accessor *accessor)
         oc_text_add(text,
                     "%s%s; Range::0x%02" PRIx64 ":%" PRIx64 "; Mem Space::", i ? "\n" : "",
                     kinds[accessor->kind], range.first, range.last);
-        add_spaces(text, i && accessor->kind == KIND_FILE ? 0xff : accessor->spaces);
+        oc_text_spaces(text, i && accessor->kind == KIND_FILE ? 0xff : accessor->spaces);
     }
     if (accessor->kind == KIND_FILE)
         oc_text_add(text, "\nFilename=%s", accessor->file->path);

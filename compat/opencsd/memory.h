@@ -14,6 +14,7 @@ struct oc_memory {
     bool is_used; /* something was added once: until then decoders have no memory at all */
     bool is_uncached;
     uint64_t generation; /* moves on with every change */
+    uint64_t asked;      /* how often callbacks were */
     struct oc_accessor *first;
     struct oc_source log;
 };
@@ -47,7 +48,7 @@ struct oc_reader {
     uint8_t id;
 };
 /* Fills at most `size` bytes from `address` on, returns how many. */
-uint32_t oc_memory_read(const struct oc_memory *memory, const struct oc_reader *reader,
+uint32_t oc_memory_read(struct oc_memory *memory, const struct oc_reader *reader,
                         ocsd_vaddr_t address, uint32_t size, uint8_t *out);
 
 #endif

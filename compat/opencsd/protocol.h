@@ -21,7 +21,8 @@ struct oc_setup {
     bool is_unsupported; /* the original decodes no such trace */
     uint8_t version;     /* ETMv4, ETE: major << 4 | minor */
     bool is_m_profile;
-    bool has_hyp; /* ETMv3: the virtualization extensions */
+    bool has_hyp;      /* ETMv3: the virtualization extensions */
+    bool time_is_gray; /* PTM, ETMv3 */
 };
 
 /* What is to be done with bytes in front of the first synchronization. */

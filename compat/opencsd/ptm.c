@@ -23,6 +23,7 @@ static void configure(struct oc_setup *setup, const void *any)
     idr = (idr & ~0xf00u) | 0x300; /* the name says what it is */
     setup->id = config->reg_trc_id & 0x7f;
     setup->core = oc_core_name(config->arch_ver, config->core_prof);
+    setup->time_is_gray = !(idr >> 4 & 0xf) || !(ccer >> 28 & 1);
     oc_setup_add(setup, "ETMCR", config->reg_ctrl);
     oc_setup_add(setup, "ETMIDR", idr);
     oc_setup_add(setup, "ETMCCER", ccer);

@@ -22,9 +22,7 @@ static void catch_up(struct oc_channel *channel)
 
 static ocsd_trc_index_t index_at(const struct oc_channel *channel, size_t at)
 {
-    size_t together;
-
-    return (ocsd_trc_index_t)oc_held_index(&channel->held, at, &together);
+    return (ocsd_trc_index_t)oc_held_index(&channel->held, at);
 }
 
 /* Of the next packet, as the original counts. */

@@ -10,22 +10,37 @@ bool oc_stretch_is_possible(const struct oc_channel *channel)
            channel->protocol->may_batch && !channel->packets.to.monitor;
 }
 
+/* A range, which most elements are; the others are given one by one. */
+static inline ocsd_datapath_resp_t give_range(struct oc_channel *channel,
+                                              const struct tw_element *element)
+{
+    oc_shape_range(&channel->shape.element.plain, element);
+    channel->delivered++;
+    return channel->element(channel->element_context, (ocsd_trc_index_t)element->index,
+                            channel->setup.id, &channel->shape.element.plain);
+}
+
 /* Elements that came at once, until something asks for single packets. */
 static ocsd_datapath_resp_t deliver_batch(struct oc_channel *channel, bool *is_odd)
 {
-    for (size_t i = 0; i < channel->batch.count; i++) {
-        const struct tw_element *element = &channel->batch.elements[i];
-        ocsd_datapath_resp_t answer;
+    const struct tw_element *element = channel->batch.elements;
+    const struct tw_element *const end = element + channel->batch.count;
+    ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
 
+    for (; element < end && answer == OCSD_RESP_CONT; element++) {
+        if (element->type == TW_ELEMENT_INSTR_RANGE) {
+            answer = give_range(channel, element);
+            continue;
+        }
+        if (element->type == TW_ELEMENT_ERROR && element->error == TW_ERROR_UNPLACED)
+            continue;
         *is_odd = element->type == TW_ELEMENT_ERROR ||
                   (element->type == TW_ELEMENT_NO_SYNC && element->reason > TW_REASON_DISCARD);
         if (*is_odd)
             return OCSD_RESP_CONT;
         answer = oc_elements_give(channel, element);
-        if (answer != OCSD_RESP_CONT)
-            return answer;
     }
-    return OCSD_RESP_CONT;
+    return answer;
 }
 
 /* Goes back to the mark; the elements delivered since are not delivered again. */

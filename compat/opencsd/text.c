@@ -4,8 +4,11 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "opencsd/settings.h"
 
 void oc_text_start(struct oc_text *text)
 {
@@ -54,4 +57,27 @@ void oc_text_value(struct oc_text *text, unsigned total, unsigned valid, uint64_
         oc_text_add(text, " (%d:0)", (int)valid - 1);
     if (updated)
         oc_text_add(text, " ~[0x%" PRIX64 "]", value & (~UINT64_C(0) >> (64 - updated)));
+}
+
+void oc_text_spaces(struct oc_text *text, unsigned spaces)
+{
+    static const struct {
+        unsigned spaces;
+        const char *name, *later; /* 1.7.1; where `name` is NULL, 1.3.3 has none */
+    } known[] = { { 0x01, "EL1S", "EL1S" },   { 0x02, "EL1N", "EL1N" },
+                  { 0x04, "EL2", "EL2N" },    { 0x08, "EL3", "EL3" },
+                  { 0x10, NULL, "EL2S" },     { 0x20, NULL, "EL1R" },
+                  { 0x40, NULL, "EL2R" },     { 0x80, NULL, "Root" },
+                  { 0x19, "Any S", "Any S" }, { 0x06, "Any NS", "Any NS" },
+                  { 0x60, NULL, "Any R" },    { 0xff, "Any", "Any" } };
+    const bool is_1_7 = oc_settings()->is_1_7;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].spaces == spaces && (is_1_7 || known[i].name)) {
+            oc_text_add(text, "%s", is_1_7 ? known[i].later : known[i].name);
+            return;
+        }
+    for (unsigned i = 0; i < 8; i++)
+        if (spaces >> i & 1 && (is_1_7 || known[i].name))
+            oc_text_add(text, "%s,", is_1_7 ? known[i].later : known[i].name);
 }

@@ -27,4 +27,7 @@ void oc_text_copy(const struct oc_text *text, char *out, int size);
 void oc_text_value(struct oc_text *text, unsigned total, unsigned valid, uint64_t value,
                    unsigned updated);
 
+/* Memory spaces by name: "EL1N", "Any S", "EL1S,EL3,". */
+void oc_text_spaces(struct oc_text *text, unsigned spaces);
+
 #endif

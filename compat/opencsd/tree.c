@@ -109,12 +109,51 @@ void oc_tree_free(dcd_tree_handle_t handle)
     oc_output_drop(tree->element_output);
     oc_output_drop(tree->frames.output);
     for (unsigned id = 0; id < OC_IDS; id++)
-        oc_channel_free(tree->channels[id]);
+        oc_tree_remove(tree, id);
     oc_memory_free(&tree->memory);
     free(tree);
 }
 
-struct oc_channel *oc_tree_channel(const struct oc_tree *tree, uint8_t id)
+unsigned oc_tree_slot(const struct oc_tree *tree, uint8_t id)
 {
-    return tree->channels[tree->is_framed && OCSD_IS_VALID_CS_SRC_ID(id) ? id : 0];
+    return tree->is_framed && OCSD_IS_VALID_CS_SRC_ID(id) ? id : 0;
+}
+
+bool oc_tree_has(const struct oc_tree *tree, unsigned slot)
+{
+    return tree->channels[slot] || tree->customs[slot];
+}
+
+void oc_tree_remove(struct oc_tree *tree, unsigned slot)
+{
+    oc_channel_free(tree->channels[slot]);
+    oc_custom_free(tree->customs[slot]);
+    tree->channels[slot] = NULL;
+    tree->customs[slot] = NULL;
+}
+
+ocsd_datapath_resp_t oc_tree_data(struct oc_tree *tree, unsigned slot, ocsd_trc_index_t index,
+                                  uint32_t size, const uint8_t *data, uint32_t *used)
+{
+    const struct oc_custom *custom = tree->customs[slot];
+    ocsd_datapath_resp_t answer;
+
+    if (!custom)
+        return oc_channel_data(tree->channels[slot], index, size, data, used);
+    *used = 0;
+    answer = custom->instance.fn_data_in(custom->instance.decoder_handle, OCSD_OP_DATA, index,
+                                         size, data, used);
+    if (*used > size)
+        *used = size;
+    return answer;
+}
+
+ocsd_datapath_resp_t oc_tree_operation(struct oc_tree *tree, unsigned slot,
+                                       ocsd_datapath_op_t op, ocsd_trc_index_t index)
+{
+    const struct oc_custom *custom = tree->customs[slot];
+
+    return custom ? custom->instance.fn_data_in(custom->instance.decoder_handle, op, index, 0,
+                                                NULL, NULL)
+                  : oc_channel_operation(tree->channels[slot], op, index);
 }

@@ -3,6 +3,9 @@
 #include "skeleton/packet.h"
 
 #include "base/bytes.h"
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
 
 enum { ANY = 0, TIMESTAMPS = 1 };
 
@@ -52,24 +55,44 @@ static const struct rule {
 };
 /* clang-format on */
 
-void tw_skeleton_reader_init(void *reader, const void *config)
+void tw_skeleton_reader_init(struct tw_skeleton_reader *reader,
+                             const struct tw_skeleton_config *config)
 {
-    struct tw_skeleton_reader *state = reader;
-    const struct tw_skeleton_config *from = config;
-    const unsigned has = from->control & 0x100 ? TIMESTAMPS : 0;
+    const unsigned has = config->control & 0x100 ? TIMESTAMPS : 0;
 
-    *state = (struct tw_skeleton_reader){ .is_synced = false };
+    *reader = (struct tw_skeleton_reader){ .id = config->control & 0x7f };
     for (size_t row = 1; row < TW_LENGTH(rules); row++)
         for (unsigned head = 0; head < 256; head++)
             if ((head & rules[row].mask) == rules[row].match && !(rules[row].needs & ~has))
-                state->index[head] = (uint8_t)row;
+                reader->index[head] = (uint8_t)row;
 }
 
-void tw_skeleton_reader_lost(void *reader)
+enum tw_status tw_skeleton_reader_new(struct tw_skeleton_reader **reader,
+                                      const struct tw_skeleton_config *config,
+                                      const struct tw_allocator *allocator,
+                                      struct tw_fault *fault)
 {
-    struct tw_skeleton_reader *state = reader;
+    struct tw_skeleton_config copy;
 
-    state->is_synced = false;
+    *reader = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_skeleton_config", fault));
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
+    tw_skeleton_reader_init(*reader, &copy);
+    (*reader)->allocator = allocator;
+    return TW_OK;
+}
+
+void tw_skeleton_reader_free(struct tw_skeleton_reader *reader)
+{
+    if (reader)
+        tw_give(reader->allocator, reader);
+}
+
+void tw_skeleton_reader_lost(struct tw_skeleton_reader *reader)
+{
+    reader->is_synced = false;
 }
 
 /* How many bytes come before synchronization; those that may be its beginning stay back. */
@@ -90,26 +113,35 @@ static size_t before_sync(const uint8_t *data, size_t size, bool is_last, bool *
     return size - (zeros < SYNC_SIZE - 1 ? zeros : SYNC_SIZE - 1);
 }
 
-enum tw_status tw_skeleton_read(void *reader, void *packet, const uint8_t *data, size_t size,
-                                bool is_last)
+/* The packet is whole: where it lies, and how far the reader has come. */
+static enum tw_status give(struct tw_skeleton_reader *reader, struct tw_skeleton_packet *packet,
+                           const struct tw_skeleton_packet *got)
 {
-    struct tw_skeleton_reader *state = reader;
+    *packet = *got;
+    packet->base.index = packet->base.offset = reader->offset;
+    packet->base.id = reader->id;
+    reader->offset += got->base.size;
+    return TW_OK;
+}
+
+enum tw_status tw_skeleton_read(struct tw_skeleton_reader *reader,
+                                struct tw_skeleton_packet *packet, const uint8_t *data,
+                                size_t size, bool is_last)
+{
     struct tw_skeleton_packet got = { .base = { .type = TW_SKELETON_NOT_SYNC } };
     struct tw_bytes in = { .at = data, .end = data + size };
     const struct rule *rule;
 
     if (size == 0)
         return TW_MORE;
-    if (!state->is_synced) {
-        got.base.size = (uint32_t)before_sync(data, size, is_last, &state->is_synced);
-        if (got.base.size) {
-            *(struct tw_skeleton_packet *)packet = got;
-            return TW_OK;
-        }
-        if (!state->is_synced)
+    if (!reader->is_synced) {
+        got.base.size = (uint32_t)before_sync(data, size, is_last, &reader->is_synced);
+        if (got.base.size)
+            return give(reader, packet, &got);
+        if (!reader->is_synced)
             return TW_MORE;
     }
-    rule = &rules[state->index[tw_bytes_u8(&in)]];
+    rule = &rules[reader->index[tw_bytes_u8(&in)]];
     got.base.type = rule->type;
     rule->read(&in, &got);
     if (in.short_read) {
@@ -120,9 +152,8 @@ enum tw_status tw_skeleton_read(void *reader, void *packet, const uint8_t *data,
     }
     if (got.base.type == TW_SKELETON_RESERVED) {
         got.header = data[0];
-        state->is_synced = false;
+        reader->is_synced = false;
     }
     got.base.size = (uint32_t)(in.at - data);
-    *(struct tw_skeleton_packet *)packet = got;
-    return TW_OK;
+    return give(reader, packet, &got);
 }

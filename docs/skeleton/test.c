@@ -90,7 +90,8 @@ static void writes_what_it_reads(void **unused)
         CHECK_EQ(tw_skeleton.write(NULL, out, &size, &got), TW_OK);
         CHECK_BYTES(out, size, cases[i].bytes, cases[i].size);
         size--;
-        CHECK_EQ(tw_skeleton.write(NULL, out, &size, &got), TW_MORE);
+        CHECK_EQ(tw_skeleton.write(NULL, out, &size, &got), TW_E_ROOM);
+        CHECK_EQ(size, cases[i].size);
     }
 }
 

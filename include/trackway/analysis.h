@@ -8,6 +8,7 @@
 #include <trackway/channels.h>
 #include <trackway/coverage.h>
 #include <trackway/functions.h>
+#include <trackway/interrupts.h>
 #include <trackway/pc_samples.h>
 #include <trackway/samples.h>
 #include <trackway/statistics.h>

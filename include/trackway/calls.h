@@ -19,7 +19,8 @@ enum tw_call_kind {
     TW_CALL_TAIL,
     TW_CALL_EXCEPTION, /* or interrupt, system call */
     TW_CALL_SIGNAL,
-    TW_CALL_OUTER /* it was there before: a return showed it */
+    TW_CALL_OUTER,  /* it was there before: a return showed it */
+    TW_CALL_RESUMED /* its stack was left for another one, and goes on (events alone) */
 };
 
 /* How a frame was left. */
@@ -31,6 +32,10 @@ enum tw_leave_kind {
     TW_LEAVE_GAP,     /* trace is missing */
     TW_LEAVE_END      /* still there at the end of the trace */
 };
+
+/* "call", "tail", "exception" ...; "return", "unwound", "gap" ...; never NULL. */
+TW_API const char *tw_call_kind_name(unsigned kind);
+TW_API const char *tw_leave_kind_name(unsigned kind);
 
 /* Whose stack it is; members that are not known are UINT64_MAX. */
 struct tw_call_thread {
@@ -119,6 +124,23 @@ TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct t
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read. */
 TW_API void tw_calls_finish(struct tw_calls *calls);
+
+/* A function on a stack. */
+struct tw_call_place {
+    uint32_t function;
+    uint8_t kind;        /* enum tw_call_kind: how control came to it */
+    bool has_return;     /* it was called: where it returns to is known */
+    uint64_t returns_to; /* address behind the call, in the function that stands below */
+};
+
+/* The number of the thread whose stack a part goes on with; UINT32_MAX: no memory. */
+TW_API uint32_t tw_calls_thread_number(struct tw_calls *calls, const struct tw_part *part);
+/* How many instructions a thread executed so far. */
+TW_API uint64_t tw_calls_instructions(const struct tw_calls *calls, uint32_t thread);
+/* The functions on a thread's stack now, the innermost first, at most `room`; returns how many there are.
+   Also in the middle of an event: as it is after it. */
+TW_API size_t tw_calls_stack_now(const struct tw_calls *calls, struct tw_call_place *places,
+                                 size_t room, uint32_t thread);
 
 TW_API const struct tw_functions *tw_calls_functions(const struct tw_calls *calls);
 /* Of a function by its number. */

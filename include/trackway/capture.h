@@ -263,6 +263,23 @@ struct tw_snapshot_buffer {
     const char *path;
 };
 
+/* More files of a buffer, after its first, in order; named as that is. */
+struct tw_snapshot_file {
+    const char *buffer; /* whose */
+    const char *file;   /* name in the snapshot */
+    const uint8_t *bytes;
+    size_t size;
+    const char *path;
+};
+
+/* The buffers of one stream of a trace source: "DEVICE(stream:N)". */
+struct tw_snapshot_stream {
+    const char *device;
+    uint32_t stream;
+    const char *const *buffers;
+    size_t buffer_count;
+};
+
 struct tw_snapshot {
     size_t size;             /* sizeof(struct tw_snapshot) */
     const char *description; /* NULL: none */
@@ -273,6 +290,10 @@ struct tw_snapshot {
     const struct tw_cluster *clusters;
     size_t cluster_count;
     bool overwrite; /* an existing snapshot folder is replaced */
+    const struct tw_snapshot_file *files;
+    size_t file_count;
+    const struct tw_snapshot_stream *streams;
+    size_t stream_count;
 };
 
 /* Writes a snapshot folder: all of it, or nothing. */

@@ -15,6 +15,10 @@ extern "C" {
 struct tw_channel_time {
     bool is_known;
     uint64_t time;
+    uint64_t not_before; /* the same as `time`, or less where the timestamp was sent late */
+    bool is_global;      /* it is a timestamp, not a sum of local cycles ... */
+    bool has_global;     /* ... and else: ... */
+    uint64_t global;     /* ... the last global timestamp before it */
 };
 
 /* Something that happened; valid during the call. */
@@ -31,6 +35,7 @@ struct tw_channel_event {
     uint32_t value, pc, address;
     uint8_t value_size, address_size; /* in bytes */
     const char *note;                 /* for people; NULL: none */
+    uint8_t action;                   /* "exception": enum tw_dwt_action */
 };
 
 /* A line of text that software wrote to one port, or to one channel of one master. */

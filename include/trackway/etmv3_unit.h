@@ -56,6 +56,10 @@ TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_suppress(struct tw_etmv3_unit *u
 TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit,
                                                           unsigned number, uint32_t vector,
                                                           uint8_t isa, bool cancels);
+/* M profile: the exception of this number (IPSR); its handler is the next instruction.  The address is where the
+   program was, for a branch that led there; none is traced.  TW_E_ARGUMENT: ETMv3 has no such exception. */
+TW_API TW_MUST_USE enum tw_status
+tw_etmv3_unit_exception_m(struct tw_etmv3_unit *unit, unsigned number, uint32_t return_address);
 /* In force from here on; Exception level 2 is Hyp mode. */
 TW_API TW_MUST_USE enum tw_status tw_etmv3_unit_context(struct tw_etmv3_unit *unit,
                                                         const struct tw_step_context *context);

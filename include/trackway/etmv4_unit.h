@@ -20,6 +20,7 @@ enum tw_etmv4_unit_element_type {
     TW_ETMV4_UNIT_ATOM,
     TW_ETMV4_UNIT_EXCEPTION,
     TW_ETMV4_UNIT_EXCEPTION_RETURN, /* ETMv4 */
+    TW_ETMV4_UNIT_FUNCTION_RETURN,  /* ETMv4, M profile */
     TW_ETMV4_UNIT_SOURCE_ADDRESS,   /* ETE */
     TW_ETMV4_UNIT_Q,
     TW_ETMV4_UNIT_COMMIT,
@@ -39,9 +40,9 @@ enum tw_etmv4_unit_element_type {
 };
 
 struct tw_etmv4_unit_element {
-    uint8_t type;   /* enum tw_etmv4_unit_element_type */
-    uint8_t number; /* exception type, event, Exception level of an instrumentation */
-    bool is_taken;  /* atom: E */
+    uint8_t type;    /* enum tw_etmv4_unit_element_type */
+    uint16_t number; /* exception type, event, Exception level of an instrumentation */
+    bool is_taken;   /* atom: E */
     bool
         is_known; /* exception: it has an address; Q: a count; cycle count and timestamp: too */
     uint8_t isa;  /* addresses: enum tw_isa */
@@ -58,6 +59,7 @@ TW_API size_t tw_etmv4_unit_element_text(char *out, size_t room,
 struct tw_etmv4_unit_config {
     size_t size;         /* sizeof(struct tw_etmv4_unit_config) */
     bool is_ete;         /* else ETMv4 */
+    bool is_m;           /* ETMv4 of the M profile: 32-bit addresses, Thread and Handler mode */
     bool is_self_hosted; /* TRFCR_ELx, MDCR_EL3 and HCR_EL2.TGE say where trace is prohibited;
                             else a debugger may trace everything */
     bool no_gathering; /* atoms are not held back for longer packets: each step ends with all of
@@ -130,6 +132,12 @@ TW_API TW_MUST_USE enum tw_status tw_etmv4_unit_context(struct tw_etmv4_unit *un
 TW_API TW_MUST_USE enum tw_status tw_etmv4_unit_exception(struct tw_etmv4_unit *unit,
                                                           unsigned type,
                                                           uint64_t return_address, uint8_t isa);
+/* The same of the M profile: the number in IPSR, up to 511; chained: it follows right behind the end of
+   another one, and there is no address. */
+TW_API TW_MUST_USE enum tw_status tw_etmv4_unit_exception_m(struct tw_etmv4_unit *unit,
+                                                            unsigned number,
+                                                            uint64_t return_address,
+                                                            bool is_chained);
 /* Instructions ran that no one tells of; the unit does not trace them. */
 TW_API TW_MUST_USE enum tw_status tw_etmv4_unit_gap(struct tw_etmv4_unit *unit);
 /* The outermost transaction: START after its TSTART retired; FAIL: `cancelled` of the youngest

@@ -8,7 +8,9 @@
 #include <trackway/autofdo.h>
 #include <trackway/calls.h>
 #include <trackway/channels.h>
+#include <trackway/control.h>
 #include <trackway/coverage.h>
+#include <trackway/demangle.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
 #include <trackway/etrace.h>
@@ -16,6 +18,7 @@
 #include <trackway/formats.h>
 #include <trackway/functions.h>
 #include <trackway/hart.h>
+#include <trackway/interrupts.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
 #include <trackway/members.h>
@@ -23,6 +26,7 @@
 #include <trackway/ntrace_unit.h>
 #include <trackway/pc_samples.h>
 #include <trackway/perfdata.h>
+#include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>

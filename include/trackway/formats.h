@@ -5,6 +5,8 @@
 
 #include <trackway/calls.h>
 #include <trackway/coverage.h>
+#include <trackway/profile.h>
+#include <trackway/timeline.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -29,17 +31,25 @@ struct tw_subject {
     const char *creator; /* "trackway 0.2.0"; may be NULL */
     const struct tw_calls *calls;
     const struct tw_coverage *coverage;
-    bool with_stacks; /* jsonl: every path of calls too */
+    const struct tw_profiler *profile;
+    bool with_stacks;     /* jsonl: every path of calls too */
+    const char *function; /* jsonl, csv of calls: this one alone and its calls; NULL: all */
     /* A name as it is to be shown; NULL: as it is.  Lasts until the next call. */
     const char *(*show_name)(void *context, const char *name);
     void *show_context;
+    struct tw_timeline *timeline;
+    uint64_t clock; /* timeline: its times count at this rate, in Hz; 0: not known */
+    /* Formats that are folders: bytes of one of the files in it; false: no more are wanted. */
+    bool (*write_file)(void *context, const char *name, const void *bytes, size_t size);
+    void *file_context;
 };
 
 struct tw_format {
-    const char *name;      /* as typed on the command line */
-    const char *extension; /* of its files, with the dot */
-    const char *title;     /* for people */
-    unsigned subjects;     /* bits of enum tw_subject_kind */
+    const char *name; /* as typed on the command line */
+    const char
+        *extension; /* of its files, with the dot; NULL: a folder, see tw_subject.write_file */
+    const char *title; /* for people */
+    unsigned subjects; /* bits of enum tw_subject_kind */
     bool is_binary;
 };
 
@@ -51,6 +61,20 @@ TW_API const struct tw_format *tw_format_by_name(const char *name, enum tw_subje
 TW_API TW_MUST_USE enum tw_status tw_format_write(const struct tw_format *format,
                                                   const struct tw_subject *subject,
                                                   tw_write_fn *write, void *context);
+
+/* A timeline is written while it is made: hand each of its events on, in the order in which they come.
+   The subject's texts and timeline must outlive the writer. */
+struct tw_timeline_writer;
+
+TW_API TW_MUST_USE enum tw_status tw_timeline_writer_new(struct tw_timeline_writer **writer,
+                                                         const struct tw_format *format,
+                                                         const struct tw_subject *subject,
+                                                         tw_write_fn *write, void *context);
+TW_API void tw_timeline_writer_take(struct tw_timeline_writer *writer,
+                                    const struct tw_timeline_event *event);
+/* After tw_timeline_finish: writes the rest.  TW_E_CANCELLED: `write` wanted no more. */
+TW_API TW_MUST_USE enum tw_status tw_timeline_writer_end(struct tw_timeline_writer *writer);
+TW_API void tw_timeline_writer_free(struct tw_timeline_writer *writer);
 
 #ifdef __cplusplus
 }

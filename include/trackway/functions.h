@@ -4,6 +4,7 @@
 #ifndef TRACKWAY_FUNCTIONS_H
 #define TRACKWAY_FUNCTIONS_H
 
+#include <trackway/symbols.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -11,19 +12,23 @@ extern "C" {
 #endif
 
 enum tw_function_kind {
-    TW_FUNCTION_UNKNOWN,   /* number 0: "[callers unknown]" */
-    TW_FUNCTION_SYMBOL,    /* has a symbol */
-    TW_FUNCTION_UNNAMED,   /* code without a symbol: "[0xADDRESS]", where control entered it */
-    TW_FUNCTION_NO_CODE,   /* "[no code at 0xADDRESS]" */
-    TW_FUNCTION_NOT_TRACED /* "[not traced]": counted, but not where */
+    TW_FUNCTION_UNKNOWN,    /* number 0: "[callers unknown]" */
+    TW_FUNCTION_SYMBOL,     /* has a symbol */
+    TW_FUNCTION_UNNAMED,    /* code without a symbol: "[0xADDRESS]", where control entered it */
+    TW_FUNCTION_NO_CODE,    /* "[no code at 0xADDRESS]" */
+    TW_FUNCTION_NOT_TRACED, /* "[not traced]": counted, but not where */
+    TW_FUNCTION_KERNEL /* "[kernel]": from an exception whose handler is not traced to its return;
+                          timelines alone show it */
 };
 
 struct tw_function {
     const char *name;
-    uint64_t address; /* of its first instruction, as its file has it */
-    uint64_t size;    /* in bytes; 0: not known */
-    uint32_t file;    /* the caller's number for the file that holds it */
-    uint8_t kind;     /* enum tw_function_kind */
+    uint64_t address;           /* of its first instruction, as its file has it */
+    uint64_t size;              /* in bytes; 0: not known */
+    uint32_t file;              /* the caller's number for the file that holds it */
+    const char *object;         /* that file's name; NULL: the capture does not say */
+    struct tw_symbols *symbols; /* that hold it, for its source lines; NULL: none do */
+    uint8_t kind;               /* enum tw_function_kind */
     bool is_stub; /* PLT entries, veneers, outlined routines: part of their caller by meaning */
     bool is_resume; /* leaves for a frame below its caller: _Unwind_Resume */
 };

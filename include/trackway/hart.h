@@ -6,6 +6,7 @@
 
 #include <trackway/etrace_unit.h>
 #include <trackway/image.h>
+#include <trackway/log.h>
 #include <trackway/ntrace_unit.h>
 
 #ifdef __cplusplus
@@ -35,6 +36,13 @@ TW_API TW_MUST_USE enum tw_status tw_hart_open_memory(struct tw_hart **hart,
                                                       const uint8_t *bytes, size_t size,
                                                       const struct tw_hart_options *options,
                                                       struct tw_fault *fault);
+/* A hart that runs while it is asked: `next` gives its next step (enum tw_step_kind: instructions,
+   contexts, exceptions, gaps), TW_MORE when there is none yet, TW_END behind the last.  TW_MORE comes
+   back from tw_hart_next and tw_hart_run, to be called again. */
+TW_API TW_MUST_USE enum tw_status
+tw_hart_open_steps(struct tw_hart **hart,
+                   enum tw_status (*next)(void *context, struct tw_step *step), void *context,
+                   const struct tw_hart_options *options, struct tw_fault *fault);
 TW_API void tw_hart_free(struct tw_hart *hart);
 
 /* The data of a split load or atomic. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an instruction does to the flow of control, where the caller knows better than the
-   library: instruction sets of its own, and instructions that a core adds.  Stable. */
+/* What an instruction does to the flow of control: the library tells of the instruction sets that it knows,
+   the caller where it knows better: sets of its own, and instructions that a core adds.  Stable. */
 #ifndef TRACKWAY_INSTRUCTION_H
 #define TRACKWAY_INSTRUCTION_H
 
@@ -32,6 +32,32 @@ struct tw_instruction_info {
    of it.  The answer must always be the same: it is kept. */
 typedef bool tw_classify_fn(void *context, struct tw_instruction_info *out, uint64_t address,
                             const uint8_t *bytes, size_t size);
+
+/* An instruction of A64, A32, T32, RV32 or RV64, and what the core and its trace unit make of it. */
+struct tw_instruction_query {
+    size_t size; /* sizeof(struct tw_instruction_query) */
+    uint64_t address;
+    const uint8_t *bytes; /* as they lie in memory, the low byte first */
+    size_t count;         /* of them that are there: 4 are always enough */
+    uint8_t isa;          /* enum tw_isa */
+    uint8_t profile;      /* enum tw_profile */
+    uint8_t it_open; /* T32: conditions of an IT block that are open before the instruction */
+    /* Instructions that are waypoints only if the trace unit says so. */
+    bool wfx_is_waypoint, dsb_dmb_is_waypoint, tstart_is_waypoint;
+};
+
+struct tw_instruction_answer {
+    size_t size;                     /* sizeof(struct tw_instruction_answer) */
+    struct tw_instruction_info info; /* kinds that are no waypoint here are TW_LAST_OTHER */
+    uint8_t target_isa;              /* enum tw_isa, of a direct branch when taken */
+    uint8_t it_open;                 /* T32: conditions that are open after it in sequence */
+};
+
+/* Only answer->size is set before.  TW_E_ARGUMENT: the library does not know the instruction set, or
+   not all of the instruction is there. */
+TW_API TW_MUST_USE enum tw_status
+tw_instruction_classify(struct tw_instruction_answer *answer,
+                        const struct tw_instruction_query *query);
 
 #ifdef __cplusplus
 }

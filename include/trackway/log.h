@@ -4,6 +4,7 @@
 #ifndef TRACKWAY_LOG_H
 #define TRACKWAY_LOG_H
 
+#include <trackway/itm.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -28,7 +29,9 @@ enum {
     TW_RETIRED_LINK = 0x02,  /* a call */
     TW_RETIRED_RETURN = 0x04,
     TW_RETIRED_EXCEPTION_RETURN = 0x08,
-    TW_RETIRED_CONDITIONAL = 0x10
+    TW_RETIRED_CONDITIONAL = 0x10,
+    TW_RETIRED_FUNCTION_RETURN = 0x20, /* M profile: to FNC_RETURN, into Secure code */
+    TW_RETIRED_FAILED = 0x40           /* its condition was false: it did nothing */
 };
 
 /* One executed instruction. */
@@ -47,10 +50,12 @@ struct tw_retired {
    are open before the instruction, and becomes what is open after it; begin with 0 after a taken
    branch or an exception.  May be NULL for the others. */
 TW_API void tw_retired_classify(struct tw_retired *instruction, uint8_t *it_open);
+/* The same for the M profile, where some encodings are other instructions. */
+TW_API void tw_retired_classify_m(struct tw_retired *instruction, uint8_t *it_open);
 
 /* What the processor is working on. */
 struct tw_step_context {
-    uint8_t el;
+    uint8_t el;       /* M profile: 0 Thread mode, 3 Handler mode */
     uint8_t security; /* enum tw_security */
     bool is_64bit;
     uint32_t context_id; /* CONTEXTIDR_EL1 */
@@ -101,7 +106,25 @@ enum tw_step_kind {
     TW_STEP_SYNC,      /* whatever takes the trace wants a synchronization point */
     TW_STEP_DEBUG,     /* value: in Debug state, or out of it */
     TW_STEP_LOW_POWER, /* value: in a low-power state, or out of it */
-    TW_STEP_REGISTER   /* a write to a register of the trace unit or one that governs it */
+    TW_STEP_REGISTER,  /* a write to a register of the trace unit or one that governs it */
+    TW_STEP_STIMULUS,  /* software writes to a stimulus port of an ITM or STM */
+    TW_STEP_WATCH      /* the DWT sees something */
+};
+
+/* What is written to a stimulus port. */
+enum {
+    TW_STIMULUS_MARKED = 1, /* STM */
+    TW_STIMULUS_TIMED = 2,  /* STM: with a timestamp */
+    TW_STIMULUS_FLAG = 4,   /* STM: a flag, no data */
+    TW_STIMULUS_TRIGGER = 8 /* STM: a trigger of this value */
+};
+
+struct tw_stimulus {
+    uint64_t value;
+    uint16_t port;   /* STM: channel */
+    uint16_t master; /* STM */
+    uint8_t bits;    /* of data: 4 (STM), 8, 16, 32 or 64 (STM) */
+    uint8_t flags;   /* TW_STIMULUS_... */
 };
 
 /* One thing that happened.  Pointers stay valid until the next call for the log. */
@@ -115,16 +138,21 @@ struct tw_step {
         struct tw_step_context context;
         struct {
             uint64_t return_address;
-            uint64_t cause;    /* RISC-V: its cause register; else the type again */
-            uint8_t exception; /* enum tw_exception_type, or 0x10 to 0x17 */
+            uint64_t cause;    /* RISC-V: its cause register; M profile: its number, as in IPSR;
+                                  else the type again */
+            uint8_t exception; /* enum tw_exception_type, or 0x10 to 0x17; M profile: 0 */
             uint8_t return_isa;
             bool is_interrupt;
+            bool
+                is_chained; /* M profile: right behind another's end, there is no return address */
         };
         struct {
             uint64_t value;
             uint8_t how; /* enum tw_transaction or enum tw_cancel */
         };
         struct tw_register reg;
+        struct tw_stimulus stimulus;
+        struct tw_dwt_meaning watched;
     };
 };
 
@@ -152,6 +180,10 @@ TW_API TW_MUST_USE enum tw_status tw_log_open_memory(struct tw_log **log, const 
 TW_API void tw_log_free(struct tw_log *log);
 /* Whether the log is of a RISC-V processor. */
 TW_API bool tw_log_is_riscv(const struct tw_log *log);
+/* Whether it is of an Arm processor of the M profile. */
+TW_API bool tw_log_is_m(const struct tw_log *log);
+/* Which processor it was, as the log says ("cortex-m3"); NULL: it does not. */
+TW_API const char *tw_log_cpu(const struct tw_log *log);
 
 /* The next step; TW_END: there are no more; TW_E_CONFIG: the log is damaged there, see
    tw_log_fault. */

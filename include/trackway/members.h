@@ -14,6 +14,7 @@ extern "C" {
 /* Which of struct tw_member's values is meant, and how it is written. */
 enum tw_member_kind {
     TW_MEMBER_DECIMAL, /* number: 12 */
+    TW_MEMBER_SIGNED,  /* number, as an int64_t: -12 */
     TW_MEMBER_HEX,     /* number: 0xc */
     TW_MEMBER_WIDE,    /* number, and 64 bits above it in `high`: 0xc */
     TW_MEMBER_FLAG,    /* number: 0 or 1; text shows its words where it is 1 */

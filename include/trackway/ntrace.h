@@ -202,25 +202,29 @@ TW_API size_t tw_ntrace_config_text(char *out, size_t room,
                                     const struct tw_ntrace_config *config);
 
 /* Reads packets of one stream: keeps whether it is inside a message. */
-struct tw_ntrace_codec;
+struct tw_ntrace_reader;
 
-TW_API TW_MUST_USE enum tw_status tw_ntrace_codec_new(struct tw_ntrace_codec **codec,
-                                                      const struct tw_ntrace_config *config,
-                                                      struct tw_fault *fault);
-TW_API void tw_ntrace_codec_free(struct tw_ntrace_codec *codec);
+TW_API TW_MUST_USE enum tw_status tw_ntrace_reader_new(struct tw_ntrace_reader **reader,
+                                                       const struct tw_ntrace_config *config,
+                                                       const struct tw_allocator *allocator,
+                                                       struct tw_fault *fault);
+TW_API void tw_ntrace_reader_free(struct tw_ntrace_reader *reader);
 /* TW_MORE: the message is cut and more bytes may come.  Bytes that are no message come out as one of
    the types from TW_NTRACE_IDLE on.  index and offset of packets count the bytes done so far. */
-TW_API TW_MUST_USE enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec,
+TW_API TW_MUST_USE enum tw_status tw_ntrace_read(struct tw_ntrace_reader *reader,
                                                  struct tw_ntrace_packet *packet,
                                                  const uint8_t *data, size_t size,
                                                  bool is_last);
 /* Up to `room` packets at once; returns how many, and in *used how many bytes they took.  Fewer than
    `room`: what is left of the data is the beginning of a packet. */
-TW_API size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec,
+TW_API size_t tw_ntrace_read_batch(struct tw_ntrace_reader *reader,
                                    struct tw_ntrace_packet *packets, size_t room, size_t *used,
                                    const uint8_t *data, size_t size);
-/* The bytes of a message, or packet.size idle bytes.  *size is the room in, the bytes written out. */
-TW_API TW_MUST_USE enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out,
+/* Bytes are missing before the next one: waits for the end of a message. */
+TW_API void tw_ntrace_reader_lost(struct tw_ntrace_reader *reader);
+/* A message as bytes, or base.size idle bytes.  *size: room in, bytes written out.  TW_E_ARGUMENT: the
+   packet cannot be written so.  TW_E_ROOM: it does not fit, *size is what it takes. */
+TW_API TW_MUST_USE enum tw_status tw_ntrace_write(struct tw_ntrace_reader *writer, uint8_t *out,
                                                   size_t *size,
                                                   const struct tw_ntrace_packet *packet);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a Linux perf.data file tells beside its trace: blocks, threads, mappings, time.
-   Experimental. */
+/* What a Linux perf.data file tells beside its trace: blocks, threads, mappings, time; and how one
+   is written.  Experimental. */
 #ifndef TRACKWAY_PERFDATA_H
 #define TRACKWAY_PERFDATA_H
 
@@ -158,6 +158,86 @@ TW_API uint64_t tw_perf_record_count(const struct tw_perf *perf, unsigned type);
 TW_API const char *tw_perf_record_name(unsigned type);
 /* Times of the first and last record; false: no record has a time. */
 TW_API bool tw_perf_time_span(const struct tw_perf *perf, uint64_t *first, uint64_t *last);
+
+/* ---- Writing ---- */
+
+/* A trace unit, by what a decoder has to know of it. */
+struct tw_perf_cpu {
+    uint32_t number;
+    const struct tw_register *registers; /* those that perf's metadata has are written */
+    size_t register_count;
+};
+
+struct tw_perf_writer_config {
+    size_t size;          /* sizeof(struct tw_perf_writer_config) */
+    const char *protocol; /* "ete", "etmv4", "ptm" or "etmv3" */
+    const struct tw_perf_cpu *cpus;
+    size_t cpu_count;           /* at most 500 */
+    bool is_snapshot;           /* blocks hold the end of what was traced */
+    const char *machine;        /* as uname -m says: "aarch64", "armv7l" */
+    const char *const *command; /* the command line, for people */
+    size_t command_count;
+    /* A timestamp of the trace is so many ns, once shifted: (timestamp * mult) >> shift.  0 and 0: the
+       two clocks have nothing in common. */
+    uint64_t time_mult;
+    unsigned time_shift;
+    /* Takes bytes of the file at an offset; false ends the writing. */
+    bool (*write)(void *context, uint64_t offset, const void *bytes, size_t size);
+    void *write_context;
+    const struct tw_allocator *allocator;
+};
+
+/* When, where and by whom something happened. */
+struct tw_perf_stamp {
+    uint64_t time; /* in ns */
+    uint32_t pid, tid, cpu;
+};
+
+struct tw_perf_writer;
+
+/* Begins a file that perf reads.  Records are written in the order of their times. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_new(struct tw_perf_writer **writer,
+                                                     const struct tw_perf_writer_config *config,
+                                                     struct tw_fault *fault);
+TW_API void tw_perf_writer_free(struct tw_perf_writer *writer);
+/* What was wrong with the last call that failed. */
+TW_API const char *tw_perf_writer_fault(const struct tw_perf_writer *writer);
+
+/* The thread has this name; is_exec: a program was begun, whose mappings follow. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_comm(struct tw_perf_writer *writer,
+                                                      const struct tw_perf_stamp *stamp,
+                                                      const char *comm, bool is_exec);
+/* The thread of the stamp was made by another, or ended. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_fork(struct tw_perf_writer *writer,
+                                                      const struct tw_perf_stamp *stamp,
+                                                      uint32_t parent_pid, uint32_t parent_tid);
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_exit(struct tw_perf_writer *writer,
+                                                      const struct tw_perf_stamp *stamp);
+/* Memory of the process is that of a file from here on: address, length, offset, major, minor, inode,
+   protection and flags are taken; pid, tid and time are those of the stamp. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_map(struct tw_perf_writer *writer,
+                                                     const struct tw_perf_stamp *stamp,
+                                                     const struct tw_perf_mapping *mapping,
+                                                     const char *name);
+/* Tracing of the thread begins; it comes to the CPU, or leaves it. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_start(struct tw_perf_writer *writer,
+                                                       const struct tw_perf_stamp *stamp);
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_switch(struct tw_perf_writer *writer,
+                                                        const struct tw_perf_stamp *stamp,
+                                                        bool is_out);
+/* An uninterrupted stretch of trace of the stamp's CPU, without frames; flags: TW_PERF_TRUNCATED ... */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_trace(struct tw_perf_writer *writer,
+                                                       const struct tw_perf_stamp *stamp,
+                                                       const uint8_t *bytes, size_t size,
+                                                       uint32_t flags);
+/* The build ID of a file that is mapped, at most 20 bytes. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_build_id(struct tw_perf_writer *writer,
+                                                          const char *name, const uint8_t *id,
+                                                          size_t size);
+/* The build ID in an ELF file; returns its size, 0: it has none, or cannot be read. */
+TW_API size_t tw_perf_build_id(uint8_t id[20], const char *path);
+/* Writes what stands at the end of the file and in its header. */
+TW_API TW_MUST_USE enum tw_status tw_perf_writer_finish(struct tw_perf_writer *writer);
 
 #ifdef __cplusplus
 }

@@ -87,8 +87,8 @@ struct tw_part {
 
 enum tw_order {
     TW_ORDER_CAPTURE, /* one buffer after the other, as the bytes lie */
-    TW_ORDER_TIME /* by the timestamps in the trace, over all buffers and sources; what has none
-                         stands where the bytes have it, and first of all that is open */
+    TW_ORDER_TIME /* by the timestamps in the trace, over all buffers and sources (of perf.data:
+                         all ring buffers); what has none stands where the bytes have it */
 };
 
 /* An address from `first` to before `end`; end 0: to the last address. */
@@ -327,6 +327,9 @@ struct tw_name {
 /* In the address space and at the time of the part.  False: nothing is known of it. */
 TW_API bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part *part,
                         uint64_t address);
+/* The functions that the code at an address is from, as tw_symbols_frames has them. */
+TW_API size_t tw_run_frames(struct tw_run *run, struct tw_source_frame *frames, size_t room,
+                            const struct tw_part *part, uint64_t address);
 /* The symbols that name a part's code at an address, and that address as they have it; NULL: none. */
 TW_API struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
                                          const struct tw_part *part, uint64_t address);

@@ -57,6 +57,18 @@ TW_API bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbo
 TW_API bool tw_symbols_line(struct tw_symbols *symbols, struct tw_source_line *line,
                             uint64_t address);
 
+/* A function that the code at an address is from: itself, or one that was inlined. */
+struct tw_source_frame {
+    const char *function; /* as the debug information names it; lasts as long as the handle */
+    struct tw_source_line line; /* of the instruction, or where the next inner one was called;
+                                   file NULL: not known */
+};
+
+/* Those functions, the innermost first, at most `room`; returns how many there are.  0: no file tells,
+   or this build reads no DWARF. */
+TW_API size_t tw_symbols_frames(struct tw_symbols *symbols, struct tw_source_frame *frames,
+                                size_t room, uint64_t address);
+
 /* A stretch of one kind inside the sections that hold code: of all files, by address. */
 struct tw_code_stretch {
     uint64_t first, end;

@@ -159,10 +159,11 @@ TW_API TW_MUST_USE enum tw_status tw_tree_add_source(struct tw_tree *tree, uint8
    tw_tree_finish, then take until TW_END.  Bytes fed are borrowed only during the call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data,
                                                size_t size);
-/* Unframed captures: the same, of bytes that lie at offset `index` of the capture.  They go on where
-   the last ones ended, wherever those lay. */
-TW_API TW_MUST_USE enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index,
-                                                  const uint8_t *data, size_t size);
+/* Unframed captures: the same, of bytes that lie at several places of the capture, in pieces that are
+   whole there (`first` and `is_discontinuity` are 0).  They go on where the last ones ended, wherever
+   those lay; stream->offset may count from anywhere. */
+TW_API TW_MUST_USE enum tw_status tw_tree_feed_stream(struct tw_tree *tree,
+                                                      const struct tw_stream *stream);
 TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 /* Points `batch`, whose size is set, at elements of one ID; they stay valid until the next call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);

@@ -181,6 +181,9 @@ enum tw_error_code {
     TW_ERROR_UNSYNCED,        /* packets before the first synchronization; no damage */
     TW_ERROR_ENCODER_MODE, /* RISC-V: the encoder traces by an algorithm that is not branch trace */
     TW_ERROR_PACKET_LIMIT, /* one packet leads through more code than is followed for it */
+    TW_ERROR_UNPLACED, /* branches whose address is not known: the path cannot tell of them; no
+                          damage */
+    TW_ERROR_RESERVED_BITS, /* check: bits of a packet that should be zero are set */
     TW_ERROR_CODES
 };
 
@@ -209,6 +212,9 @@ enum {
     TW_EXCEPTION_RISCV = 0x40,
 
     TW_TIME_FREQ_CHANGE = 0x01,
+    /* TIMESTAMP of ETMv4 and ETE: `cycles` is how long after the last CYCLE_COUNT it was, which the
+       next one counts again: no part of a total. */
+    TW_TIME_CYCLES_APART = 0x02,
 
     TW_CYCLES_UNKNOWN = 0x01, /* CYCLE_COUNT: the unit could not tell; `cycles` is 0 */
 

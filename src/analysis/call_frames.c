@@ -18,7 +18,7 @@ static void tell(struct tw_call_machine *machine, const struct tw_call_stack *st
 {
     if (!machine->event)
         return;
-    event.index = at ? at->index : 0;
+    event.index = at ? at->index : machine->current ? machine->current->index : 0;
     event.thread = stack->thread;
     event.instructions = stack->instructions;
     event.from = stack->left.from;
@@ -262,5 +262,10 @@ bool tw_call_resume(struct tw_call_machine *machine, struct tw_call_stack *stack
     stack->root = taken.root;
     tw_give(machine->allocator, taken.frames);
     machine->stats.resumed++;
+    for (size_t i = 0; machine->event && i < stack->count; i++)
+        tell(machine, stack, NULL,
+             (struct tw_call_event){ .function = stack->frames[i].function,
+                                     .depth = (uint32_t)i + 1,
+                                     .kind = TW_CALL_RESUMED });
     return true;
 }

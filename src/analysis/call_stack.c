@@ -5,16 +5,17 @@
 #include "base/memory.h"
 
 enum {
-    MERGE_FROM = 4096, /* nodes from which on a stack's tree is merged at a gap */
-    REPEATS_MOST =
-        1 << 20 /* elements that a repeat is walked for; beyond, they are only counted */
+    MERGE_FROM = 4096 /* nodes from which on a stack's tree is merged at a gap */
 };
 
 bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         uint32_t thread)
 {
     *stack = (struct tw_call_stack){ .thread = thread };
-    return tw_call_tree_init(&stack->tree, machine->allocator);
+    if (!tw_call_tree_init(&stack->tree, machine->allocator))
+        return false;
+    stack->tree.is_off = machine->tree.is_off;
+    return true;
 }
 
 void tw_call_stack_release(struct tw_call_machine *machine, struct tw_call_stack *stack)

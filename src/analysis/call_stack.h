@@ -63,6 +63,8 @@ struct tw_call_stack {
     size_t parked_count, parked_room;
 };
 
+enum tw_call_notice { TW_NOTICE_ELEMENT, TW_NOTICE_EXCEPTION_RETURN, TW_NOTICE_ARRIVAL };
+
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
@@ -74,7 +76,15 @@ struct tw_call_machine {
     bool is_logical; /* tail calls keep their caller on the stack */
     bool is_out;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
+    /* For a timeline: of each element that is no range, after the stack took it; of a range that ends
+       with an exception return, when it is left; and of one that control comes to otherwise than by a
+       branch, before the stack takes it.  NULL: not wanted. */
+    void (*notice)(void *context, struct tw_call_stack *stack, const struct tw_element *element,
+                   enum tw_call_notice what);
     void *context;
+    uint64_t base; /* instructions of the stack at work before what it takes now */
+    const struct tw_element
+        *current; /* that it takes now, but for ranges that change nothing */
     const struct tw_allocator *allocator;
 };
 

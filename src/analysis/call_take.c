@@ -79,8 +79,8 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
     }
 }
 
-static void leave_range(struct tw_call_stack *stack, const struct tw_element *range,
-                        const struct tw_flow_range *to)
+static void leave_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_element *range, const struct tw_flow_range *to)
 {
     stack->left.after = tw_element_end(range);
     stack->left.from = stack->left.after - to->last_size;
@@ -89,6 +89,8 @@ static void leave_range(struct tw_call_stack *stack, const struct tw_element *ra
         range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
     stack->left.is_trap = to->is_trap;
     stack->left.is_known = true;
+    if (machine->notice && stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN)
+        machine->notice(machine->context, stack, range, TW_NOTICE_EXCEPTION_RETURN);
 }
 
 static void take_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -102,6 +104,9 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
         return;
     }
     to = *found; /* what follows may move it */
+    if (machine->notice && (stack->exception.is_pending || stack->has_gap || !stack->count ||
+                            !stack->left.is_known))
+        machine->notice(machine->context, stack, range, TW_NOTICE_ARRIVAL);
     tw_call_arrive(machine, stack, range, &to);
     if (!stack->count)
         return; /* memory is out */
@@ -109,7 +114,7 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
         count(stack, range->count);
     else
         count_across(machine, stack, range, place);
-    leave_range(stack, range, &to);
+    leave_range(machine, stack, range, &to);
 }
 
 /* Whether what comes next can only be another range of the same function. */
@@ -149,7 +154,7 @@ static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack
         /* The last one may have been moved by a look at the next. */
         to = tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
         if (to)
-            leave_range(stack, &elements[done - 1], to);
+            leave_range(machine, stack, &elements[done - 1], to);
     }
     return done;
 }
@@ -212,6 +217,7 @@ static void take_trace_on(struct tw_call_stack *stack, const struct tw_element *
 static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stack,
                      const struct tw_element *element, const struct tw_code_place *place)
 {
+    machine->current = element;
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
         if (element->count)
@@ -247,6 +253,8 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
     default:
         break;
     }
+    if (machine->notice && element->type != TW_ELEMENT_INSTR_RANGE)
+        machine->notice(machine->context, stack, element, TW_NOTICE_ELEMENT);
 }
 
 /* A loop that a packet tells of as a number: inside one function it is counted at once, else walked,
@@ -289,6 +297,7 @@ void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *s
 {
     size_t i = 0;
 
+    machine->base = stack->instructions;
     while (i < number) {
         const size_t done =
             is_quiet(stack) ? take_quietly(machine, stack, elements + i, number - i, place) : 0;

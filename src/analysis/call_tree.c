@@ -47,7 +47,7 @@ static uint32_t add_node(struct tw_call_tree *tree, uint32_t parent, uint32_t ed
 
 uint32_t tw_call_tree_root(struct tw_call_tree *tree, uint32_t edge)
 {
-    return add_node(tree, 0, edge);
+    return tree->is_off ? 0 : add_node(tree, 0, edge);
 }
 
 uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t edge)
@@ -55,6 +55,8 @@ uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t
     const uint32_t recent = tree->nodes[parent].recent;
     uint64_t *node;
 
+    if (tree->is_off)
+        return 0;
     if (recent && tree->nodes[recent].edge == edge && tree->nodes[recent].parent == parent)
         return recent;
     node = tw_map_put(&tree->children, (uint64_t)parent << 32 | edge);

@@ -22,6 +22,7 @@ struct tw_call_tree {
     size_t count, room;
     size_t most;            /* nodes: beyond, paths are folded into "too deep" */
     struct tw_map children; /* parent and edge to node */
+    bool is_off;            /* nobody asks for paths: all of them are node 0 */
     bool is_out;
     const struct tw_allocator *allocator;
 };

@@ -131,6 +131,13 @@ static struct tw_call_thread thread_of(const struct tw_calls *calls, const struc
     return thread;
 }
 
+struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part)
+{
+    const struct tw_call_thread thread = thread_of(calls, part);
+
+    return tw_calls_stack(calls, &thread);
+}
+
 /* How often trace of a stream went missing; NULL: no memory. */
 static uint64_t *gaps_of(struct tw_calls *calls, uint32_t stream)
 {
@@ -159,14 +166,13 @@ static void note_gaps(struct tw_call_stack *stack, const struct tw_calls *calls,
 enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
                              const struct tw_part *part)
 {
-    const struct tw_call_thread thread = thread_of(calls, part);
     struct tw_code_place place;
     struct tw_call_stack *stack;
     uint64_t *gaps;
 
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
-    stack = tw_calls_stack(calls, &thread);
+    stack = tw_calls_stack_of(calls, part);
     gaps = gaps_of(calls, part->stream);
     if (!stack || !gaps || !tw_code_places_of(&calls->places, &place, run, part))
         return TW_E_MEMORY;
@@ -179,6 +185,54 @@ enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
     stack->gaps = *gaps; /* its own it has seen */
     calls->places.part = NULL;
     return calls->machine.is_out || calls->functions.is_out ? TW_E_MEMORY : TW_OK;
+}
+
+const char *tw_call_kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [TW_CALL_BEGIN] = "begin",     [TW_CALL_CALL] = "call",
+        [TW_CALL_TAIL] = "tail",       [TW_CALL_EXCEPTION] = "exception",
+        [TW_CALL_SIGNAL] = "signal",   [TW_CALL_OUTER] = "outer",
+        [TW_CALL_RESUMED] = "resumed",
+    };
+
+    return kind < TW_LENGTH(names) ? names[kind] : "unknown";
+}
+
+const char *tw_leave_kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [TW_LEAVE_RETURN] = "return", [TW_LEAVE_TAIL] = "tail", [TW_LEAVE_UNWOUND] = "unwound",
+        [TW_LEAVE_SWITCH] = "switch", [TW_LEAVE_GAP] = "gap",   [TW_LEAVE_END] = "end",
+    };
+
+    return kind < TW_LENGTH(names) ? names[kind] : "unknown";
+}
+
+uint32_t tw_calls_thread_number(struct tw_calls *calls, const struct tw_part *part)
+{
+    const struct tw_call_stack *stack = tw_calls_stack_of(calls, part);
+
+    return stack ? stack->thread : UINT32_MAX;
+}
+
+uint64_t tw_calls_instructions(const struct tw_calls *calls, uint32_t thread)
+{
+    return thread < calls->count ? calls->stacks[thread]->instructions : 0;
+}
+
+size_t tw_calls_stack_now(const struct tw_calls *calls, struct tw_call_place *places,
+                          size_t room, uint32_t thread)
+{
+    const struct tw_call_stack *stack = thread < calls->count ? calls->stacks[thread] : NULL;
+
+    for (size_t i = 0; stack && i < stack->count && i < room; i++) {
+        const struct tw_call_frame *frame = &stack->frames[stack->count - 1 - i];
+
+        places[i] = (struct tw_call_place){ frame->function, frame->kind, frame->has_return,
+                                            frame->returns_to };
+    }
+    return stack ? stack->count : 0;
 }
 
 void tw_calls_finish(struct tw_calls *calls)

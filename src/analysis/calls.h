@@ -29,6 +29,9 @@ struct tw_calls {
 struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
                                      const struct tw_call_thread *thread);
 
+/* The stack that a part goes on with, made when it is new; NULL when memory is out. */
+struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part);
+
 /* call_sums.c */
 bool tw_call_sums(struct tw_calls *calls);
 

@@ -28,7 +28,11 @@ struct item {
 struct timeline {
     uint64_t cycles;  /* sum of all local timestamps, kept over losses */
     uint64_t decoded; /* the decoder's sum, which begins again after an overflow */
+    uint64_t before;  /* that sum at the timestamp before the last one */
+    bool is_late;     /* the last one was sent later than what it stamps */
     bool has_local;   /* there are local timestamps */
+    bool has_global;  /* there are global ones ... */
+    uint64_t global;  /* ... and the last is this */
     struct item *items;
     size_t count, room;
     size_t open[4]; /* by comparator: the access that a packet may add to, plus one */
@@ -95,6 +99,7 @@ static void put_event(struct tw_channels *channels, struct tw_channel_event *row
     case TW_DWT_EXCEPTION:
         row->type = "exception";
         row->source = dwt->number;
+        row->action = dwt->action;
         note_exception(note, sizeof note, dwt);
         row->note = note;
         break;
@@ -188,7 +193,11 @@ static void release(struct tw_channels *channels, struct timeline *timeline, uin
 static struct tw_channel_time last_time(const struct timeline *timeline)
 {
     return (struct tw_channel_time){ .is_known = timeline->has_local,
-                                     .time = timeline->cycles };
+                                     .time = timeline->cycles,
+                                     .not_before = timeline->is_late ? timeline->before
+                                                                     : timeline->cycles,
+                                     .has_global = timeline->has_global,
+                                     .global = timeline->global };
 }
 
 static struct item *add_item(struct tw_channels *channels, struct timeline *timeline,
@@ -277,9 +286,17 @@ static void take_itm(struct tw_channels *channels, const struct tw_element *elem
     } else if (element->kind == TW_ITM_TS_GLOBAL) {
         if (!timeline->has_local)
             release(channels, timeline, id,
-                    (struct tw_channel_time){ true, element->itm_time });
+                    (struct tw_channel_time){ .is_known = true,
+                                              .time = element->itm_time,
+                                              .not_before =
+                                                  timeline->has_global ? timeline->global : 0,
+                                              .is_global = true });
+        timeline->has_global = true;
+        timeline->global = element->itm_time;
     } else if (element->kind != TW_ITM_LOST) {
         timeline->has_local = true;
+        timeline->is_late = element->kind != TW_ITM_TS_SYNC;
+        timeline->before = timeline->cycles;
         timeline->cycles += element->itm_time - timeline->decoded;
         timeline->decoded = element->itm_time;
         release(channels, timeline, id, last_time(timeline));
@@ -289,7 +306,10 @@ static void take_itm(struct tw_channels *channels, const struct tw_element *elem
 /* A message ends with a flag or where the next one is marked, text also with its lines. */
 static void take_stm(struct tw_channels *channels, const struct tw_element *element, uint8_t id)
 {
-    const struct tw_channel_time when = { element->flags & TW_SW_HAS_TIME, element->sw_time };
+    const struct tw_channel_time when = { .is_known = element->flags & TW_SW_HAS_TIME,
+                                          .time = element->sw_time,
+                                          .not_before = element->sw_time,
+                                          .is_global = true };
     const bool is_error = element->flags & (TW_SW_MASTER_ERROR | TW_SW_GLOBAL_ERROR);
     struct tw_channel_event row = {
         .index = element->index, .when = when, .id = id, .source = element->channel

@@ -46,11 +46,21 @@ static void join_cold(struct tw_symbols *symbols, struct tw_symbol *symbol)
         *symbol = hot;
 }
 
-/* The number of the file that an address is from: the same in every run that names it so; 0: the
-   capture tells of one program only, or of none. */
-static uint32_t file_of(struct tw_code_places *places, uint64_t address)
+bool tw_code_function(struct tw_symbols *symbols, struct tw_symbol *symbol, uint64_t *first,
+                      uint64_t *end, uint64_t link)
 {
-    const char *name = tw_run_object(places->run, NULL, places->part, address);
+    if (!symbols || !tw_symbols_function(symbols, symbol, link))
+        return false;
+    *first = symbol->address;
+    *end = symbol->address + symbol->size;
+    join_cold(symbols, symbol);
+    return true;
+}
+
+/* The number of a file: the same in every run that names it so; 0: the
+   capture tells of one program only, or of none. */
+static uint32_t file_of(struct tw_code_places *places, const char *name)
+{
     uint64_t hash = 14695981039346656037u;
 
     if (!name)
@@ -68,15 +78,16 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     uint64_t link = address;
     struct tw_symbols *symbols = tw_run_symbols(places->run, &link, places->part, address);
 
-    if (!symbols || !tw_symbols_function(symbols, &symbol, link))
+    if (!tw_code_function(symbols, &symbol, first, end, link))
         return false;
-    *first = address - (link - symbol.address);
-    *end = *first + symbol.size;
-    join_cold(symbols, &symbol);
+    *first += address - link;
+    *end += address - link;
     function->name = symbol.name;
     function->address = symbol.address;
     function->size = symbol.size;
-    function->file = file_of(places, address);
+    function->object = tw_run_object(places->run, NULL, places->part, address);
+    function->file = file_of(places, function->object);
+    function->symbols = symbols;
     return true;
 }
 

@@ -19,6 +19,11 @@ struct tw_code_places {
 void tw_code_places_init(struct tw_code_places *places, const struct tw_allocator *allocator);
 void tw_code_places_release(struct tw_code_places *places);
 
+/* The function that an address as linked is in, and from where up to where the piece of it that holds the
+   address lies; false: it has none. */
+bool tw_code_function(struct tw_symbols *symbols, struct tw_symbol *symbol, uint64_t *first,
+                      uint64_t *end, uint64_t link);
+
 /* The place of a part's code; valid while the part is.  False: no memory. */
 bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *place,
                        struct tw_run *run, const struct tw_part *part);

@@ -5,17 +5,12 @@
 
 #include <trackway/coverage.h>
 
-#include "analysis/range_counts.h"
+#include "analysis/counted_code.h"
 
-/* A file with code, or the code of a capture that names none. */
+/* A file with code: what its counts come to. */
 struct tw_covered_object {
     struct tw_coverage_object about;
-    uint64_t key;
-    struct tw_range_counts counts; /* addresses as linked */
-    struct tw_symbols *symbols;    /* NULL: it has none */
-    struct tw_image *image;        /* its bytes: at an address as linked plus `bias` */
-    struct tw_view view;
-    uint64_t bias;
+    const struct tw_counted_file *of;
 
     struct tw_code_count *code;
     struct tw_branch_count *branches;
@@ -32,15 +27,14 @@ struct tw_line_copy {
 };
 
 struct tw_coverage {
-    struct tw_run *run;
-    struct tw_covered_object **objects;
-    size_t object_count, object_room;
+    struct tw_counted_code counted;
+    struct tw_covered_object *objects; /* one for each counted file, once finished */
+    size_t object_count;
     struct tw_line_copy *copies;
     size_t copy_count, copy_room;
     struct tw_line_count *lines;
     size_t line_count;
     struct tw_coverage_totals totals;
-    bool is_out;
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;
 };

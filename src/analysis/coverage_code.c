@@ -54,7 +54,7 @@ static int by_address(const void *left, const void *right)
 
 static bool open_walk(struct walk *walk)
 {
-    const struct tw_range_counts *counts = &walk->object->counts;
+    const struct tw_range_counts *counts = &walk->object->of->counts;
     const struct tw_allocator *allocator = walk->coverage->allocator;
 
     walk->steps = tw_take(allocator, (2 * counts->range_count + 1) * sizeof *walk->steps);
@@ -167,7 +167,7 @@ static bool add_function(struct walk *walk, uint64_t address)
     struct tw_function_count *last;
     struct tw_symbol symbol;
 
-    if (!object->symbols || !tw_symbols_function(object->symbols, &symbol, address)) {
+    if (!object->of->symbols || !tw_symbols_function(object->of->symbols, &symbol, address)) {
         walk->has_function = false;
         return true;
     }
@@ -177,7 +177,7 @@ static bool add_function(struct walk *walk, uint64_t address)
         if (!TW_GROW(walk->coverage->allocator, &object->functions, &object->function_room,
                      object->function_count + 1))
             return false;
-        (void)tw_symbols_line(object->symbols, &line, address);
+        (void)tw_symbols_line(object->of->symbols, &line, address);
         object->functions[object->function_count++] =
             (struct tw_function_count){ .name = symbol.name,
                                         .address = symbol.address,
@@ -214,7 +214,8 @@ static bool add_line(struct walk *walk, uint64_t address)
     const uint64_t copy = walk->has_function ? walk->function.address : address;
     struct tw_source_line line;
 
-    if (!walk->object->symbols || !tw_symbols_line(walk->object->symbols, &line, address)) {
+    if (!walk->object->of->symbols ||
+        !tw_symbols_line(walk->object->of->symbols, &line, address)) {
         walk->coverage->totals.unexplained++;
         return keep_line(walk);
     }
@@ -258,9 +259,9 @@ static bool walk_stretch(struct walk *walk, const struct tw_code_stretch *stretc
         struct tw_code_bytes code = { .bytes = bytes, .address = at, .isa = stretch->isa };
         size_t size;
 
-        if (walk->object->image)
-            code.size = tw_image_read(walk->object->image, bytes, &walk->object->view,
-                                      at + walk->object->bias, sizeof bytes);
+        if (walk->object->of->image)
+            code.size = tw_image_read(walk->object->of->image, bytes, &walk->object->of->view,
+                                      at + walk->object->of->bias, sizeof bytes);
         size = tw_instruction_size(&code);
         if (!size || size > stretch->end - at)
             size = stretch->isa == TW_ISA_A64 || stretch->isa == TW_ISA_A32 ? 4 : 2;
@@ -293,7 +294,7 @@ static bool walk_executed(struct walk *walk, uint64_t first, uint64_t end)
 
 static bool add_targets(struct tw_coverage *coverage, struct tw_covered_object *object)
 {
-    const struct tw_range_counts *counts = &object->counts;
+    const struct tw_range_counts *counts = &object->of->counts;
 
     for (size_t i = 1; i < counts->edge_count; i++) {
         const struct tw_edge_count *edge = &counts->edges[i];
@@ -329,7 +330,8 @@ bool tw_coverage_walk(struct tw_coverage *coverage, struct tw_covered_object *ob
     bool is_good = open_walk(&walk);
 
     for (size_t i = 0;
-         is_good && object->symbols && tw_symbols_code(object->symbols, &stretch, i); i++) {
+         is_good && object->of->symbols && tw_symbols_code(object->of->symbols, &stretch, i);
+         i++) {
         is_good = walk_executed(&walk, at, stretch.first);
         if (is_good && stretch.isa != TW_ISA_UNKNOWN)
             is_good = walk_stretch(&walk, &stretch);

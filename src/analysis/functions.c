@@ -109,6 +109,8 @@ uint32_t tw_functions_made(struct tw_functions *functions, enum tw_function_kind
         return number;
     if (kind == TW_FUNCTION_UNNAMED)
         (void)snprintf(text, sizeof text, "[0x%" PRIx64 "]", address);
+    else if (kind == TW_FUNCTION_KERNEL)
+        (void)snprintf(text, sizeof text, "[kernel]");
     else if (kind == TW_FUNCTION_NO_CODE)
         (void)snprintf(text, sizeof text, "[no code at 0x%" PRIx64 "]", address);
     name = keep_name(functions, text);

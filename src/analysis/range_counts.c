@@ -12,10 +12,13 @@ void tw_range_counts_release(struct tw_range_counts *counts)
 {
     tw_give(counts->allocator, counts->ranges);
     tw_give(counts->allocator, counts->edges);
+    tw_give(counts->allocator, counts->hot);
     tw_map_free(&counts->by_start);
     tw_map_free(&counts->by_from);
     counts->ranges = NULL;
     counts->edges = NULL;
+    counts->hot = NULL;
+    counts->hot_room = counts->hot_count = 0;
     counts->range_count = counts->range_room = counts->edge_count = counts->edge_room = 0;
 }
 
@@ -26,7 +29,10 @@ void tw_range_counts_clear(struct tw_range_counts *counts)
     counts->range_count = counts->edge_count = 0;
     counts->has_from = counts->has_first = counts->has_begun = false;
     counts->instructions = counts->untraced = counts->missing = 0;
-    memset(counts->recent, 0, sizeof counts->recent);
+    memset(counts->recent_edges, 0, sizeof counts->recent_edges);
+    if (counts->hot_count)
+        memset(counts->hot, 0, counts->hot_room * sizeof *counts->hot);
+    counts->hot_count = 0;
 }
 
 /* Number 0 is none. */
@@ -63,10 +69,10 @@ struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,
         number = (uint32_t)counts->range_count++;
         counts->ranges[number] = *like;
         counts->ranges[number].taken = counts->ranges[number].not_taken = 0;
+        counts->ranges[number].cycles = counts->ranges[number].time = 0;
         counts->ranges[number].next = (uint32_t)*head;
         *head = number;
     }
-    counts->recent[like->start >> 1 & 1023] = number;
     return &counts->ranges[number];
 }
 
@@ -93,88 +99,175 @@ struct tw_edge_count *tw_range_counts_edge(struct tw_range_counts *counts,
     return &counts->edges[number];
 }
 
-static enum tw_edge_kind kind_of(const struct tw_element *range)
+static inline enum tw_edge_kind kind_of(const struct tw_element *range)
 {
-    switch (range->last_sub) {
-    case TW_SUB_LINK:
-        return TW_EDGE_CALL;
-    case TW_SUB_V8_RET:
-    case TW_SUB_V7_IMPLIED_RET:
-    case TW_SUB_RET:
-        return TW_EDGE_RETURN;
-    case TW_SUB_V8_ERET:
-    case TW_SUB_TRAP_RET:
-        return TW_EDGE_EXCEPTION_RETURN;
-    default:
-        return TW_EDGE_INDIRECT;
-    }
+    static const uint8_t kinds[8] = { [TW_SUB_LINK] = TW_EDGE_CALL,
+                                      [TW_SUB_V8_RET] = TW_EDGE_RETURN,
+                                      [TW_SUB_V7_IMPLIED_RET] = TW_EDGE_RETURN,
+                                      [TW_SUB_RET] = TW_EDGE_RETURN,
+                                      [TW_SUB_V8_ERET] = TW_EDGE_EXCEPTION_RETURN,
+                                      [TW_SUB_TRAP_RET] = TW_EDGE_EXCEPTION_RETURN };
+
+    return (enum tw_edge_kind)kinds[range->last_sub];
 }
 
-static void arrive(struct tw_range_counts *counts, uint64_t to, uint64_t times)
+/* The branch at a range's end. */
+static inline uint64_t branch_of(const struct tw_element *range)
+{
+    return tw_element_end(range) - (uint64_t)range->last_size * 2;
+}
+
+static inline void depart(struct tw_range_counts *counts, const struct tw_element *range)
+{
+    counts->from = branch_of(range);
+    counts->from_kind = (uint8_t)kind_of(range);
+    counts->has_from = true;
+}
+
+static inline void arrive(struct tw_range_counts *counts, uint64_t to, uint64_t times)
 {
     const struct tw_edge_count like = { .from = counts->from,
                                         .to = to,
                                         .kind = counts->from_kind };
-    struct tw_edge_count *edge = tw_range_counts_edge(counts, &like);
+    uint32_t *recent =
+        &counts->recent_edges[(counts->from >> 1 ^ to >> 4 ^ to << 3) & (TW_RECENT_EDGES - 1)];
+    struct tw_edge_count *edge = *recent ? &counts->edges[*recent] : NULL;
 
-    if (edge)
-        edge->count += times;
     counts->has_from = false;
+    if (!edge || edge->from != like.from || edge->to != to || edge->kind != like.kind) {
+        edge = tw_range_counts_edge(counts, &like);
+        if (!edge)
+            return;
+        *recent = (uint32_t)(edge - counts->edges);
+    }
+    edge->count += times;
 }
 
-static struct tw_range_count *counts_of(struct tw_range_counts *counts,
-                                        const struct tw_element *range)
-{
-    const struct tw_range_count like = {
-        .start = range->start,
-        .length = range->length,
-        .instructions = range->count,
-        .isa = range->isa,
-        .last = range->last,
-        .is_conditional = (range->flags & TW_RANGE_CONDITIONAL) != 0,
-    };
-    const uint32_t recent = counts->recent[range->start >> 1 & 1023];
+/* ---- ranges while they are counted ---- */
 
-    if (recent && counts->ranges[recent].start == range->start &&
-        counts->ranges[recent].length == range->length &&
-        counts->ranges[recent].isa == range->isa)
-        return &counts->ranges[recent];
-    return tw_range_counts_range(counts, &like);
+/* What the element says of a range beside its address and length: number of instructions, type, flags,
+   instruction set, the last instruction. */
+static inline uint64_t about_of(const struct tw_element *range)
+{
+    uint64_t about;
+
+    memcpy(&about, &range->count, sizeof about);
+    return about;
 }
 
-static void add_range(struct tw_range_counts *counts, const struct tw_element *range,
-                      uint64_t times)
+static inline size_t hot_place(const struct tw_range_counts *counts, uint64_t start,
+                               uint64_t about)
 {
-    struct tw_range_count *to = counts_of(counts, range);
-
-    if (!to)
-        return;
-    /* What ends without a branch has one way on. */
-    if ((range->flags & TW_RANGE_EXECUTED) ||
-        (range->last_kind != TW_LAST_BR && range->last_kind != TW_LAST_IBR))
-        to->taken += times;
-    else
-        to->not_taken += times;
-    counts->instructions += times * range->count;
+    return (size_t)((start + about) * 0x9e3779b97f4a7c15u >> counts->hot_shift);
 }
 
-/* The branch at a range's end. */
-static uint64_t branch_of(const struct tw_element *range)
+static bool heat_up(struct tw_range_counts *counts)
 {
-    return tw_element_end(range) - (uint64_t)range->last_size * 2;
+    const size_t before = counts->hot_room, room = before ? before * 2 : 64;
+    struct tw_hot_range *old = counts->hot;
+    struct tw_hot_range *hot =
+        room <= COUNTS_MOST ? tw_take(counts->allocator, room * sizeof *counts->hot) : NULL;
+
+    if (!hot) {
+        counts->is_out = true;
+        return false;
+    }
+    counts->hot = hot;
+    counts->hot_room = room;
+    counts->hot_shift = before ? counts->hot_shift - 1 : 58;
+    for (size_t i = 0; i < before; i++) {
+        size_t at = hot_place(counts, old[i].start, old[i].about);
+
+        if (!old[i].about)
+            continue;
+        while (hot[at].about)
+            at = (at + 1) & (room - 1);
+        hot[at] = old[i];
+    }
+    tw_give(counts->allocator, old);
+    return true;
+}
+
+static inline bool is_hot(const struct tw_hot_range *hot, const struct tw_element *range,
+                          uint64_t about)
+{
+    return hot->start == range->start && hot->about == about && hot->length == range->length;
+}
+
+/* The place of a range, made when it is new; NULL when memory is out. */
+static struct tw_hot_range *hot_range(struct tw_range_counts *counts,
+                                      const struct tw_element *range)
+{
+    const uint64_t about = about_of(range);
+    size_t at;
+
+    if (counts->hot_count * 2 >= counts->hot_room && !heat_up(counts))
+        return NULL;
+    for (at = hot_place(counts, range->start, about); counts->hot[at].about;
+         at = (at + 1) & (counts->hot_room - 1))
+        if (is_hot(&counts->hot[at], range, about))
+            return &counts->hot[at];
+    counts->hot[at] = (struct tw_hot_range){ .start = range->start,
+                                             .about = about,
+                                             .length = range->length,
+                                             .leads = range->last_kind == TW_LAST_IBR &&
+                                                      range->flags & TW_RANGE_EXECUTED };
+    counts->hot_count++;
+    return &counts->hot[at];
+}
+
+static struct tw_element element_of(const struct tw_hot_range *hot)
+{
+    struct tw_element element = { .start = hot->start };
+
+    element.length = hot->length;
+    memcpy(&element.count, &hot->about, sizeof hot->about);
+    return element;
+}
+
+void tw_range_counts_settle(struct tw_range_counts *counts)
+{
+    for (size_t i = 0; i < counts->hot_room && counts->hot_count; i++) {
+        const struct tw_element element = element_of(&counts->hot[i]);
+        struct tw_range_count *range;
+
+        if (!counts->hot[i].about)
+            continue;
+        range = tw_range_counts_range(
+            counts, &(struct tw_range_count){
+                        .start = element.start,
+                        .length = element.length,
+                        .instructions = element.count,
+                        .isa = element.isa,
+                        .last = element.last,
+                        .is_conditional = (element.flags & TW_RANGE_CONDITIONAL) != 0 });
+        if (!range)
+            return;
+        /* What ends without a branch has one way on. */
+        if (element.flags & TW_RANGE_EXECUTED ||
+            (element.last_kind != TW_LAST_BR && element.last_kind != TW_LAST_IBR))
+            range->taken += counts->hot[i].times;
+        else
+            range->not_taken += counts->hot[i].times;
+        counts->instructions += counts->hot[i].times * element.count;
+    }
+    if (counts->hot_count)
+        memset(counts->hot, 0, counts->hot_room * sizeof *counts->hot);
+    counts->hot_count = 0;
 }
 
 static void take_range(struct tw_range_counts *counts, const struct tw_element *range,
                        uint64_t times)
 {
+    struct tw_hot_range *hot = hot_range(counts, range);
+
     if (counts->has_from)
         arrive(counts, range->start, times);
-    add_range(counts, range, times);
-    if ((range->flags & TW_RANGE_EXECUTED) && range->last_kind == TW_LAST_IBR) {
-        counts->from = branch_of(range);
-        counts->from_kind = (uint8_t)kind_of(range);
-        counts->has_from = true;
-    }
+    if (!hot)
+        return;
+    hot->times += times;
+    if (hot->leads)
+        depart(counts, range);
 }
 
 void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
@@ -182,10 +275,13 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
 {
     for (size_t i = 0; i < number; i++) {
         const struct tw_element *range = &sums[i].range;
+        struct tw_hot_range *hot;
         struct tw_edge_count *edge;
 
         if (!sums[i].is_edge) {
-            add_range(counts, range, sums[i].times);
+            hot = hot_range(counts, range);
+            if (hot)
+                hot->times += sums[i].times;
             continue;
         }
         edge = tw_range_counts_edge(counts,
@@ -214,12 +310,47 @@ static bool breaks_flow(const struct tw_element *element)
     }
 }
 
+/* As many ranges as are known; how many those are.  Only ranges are known: the type is compared, too.
+   has_from is false before, and true after it only if an indirect branch was last. */
+static size_t take_hot(struct tw_range_counts *counts, const struct tw_element *elements,
+                       size_t number)
+{
+    const struct tw_element *range = elements, *end = elements + number;
+
+    for (; range < end; range++) {
+        const uint64_t about = about_of(range);
+        size_t at = hot_place(counts, range->start, about);
+        struct tw_hot_range *hot = &counts->hot[at];
+
+        while (!is_hot(hot, range, about)) {
+            if (!hot->about)
+                return (size_t)(range - elements);
+            at = (at + 1) & (counts->hot_room - 1);
+            hot = &counts->hot[at];
+        }
+        hot->times++;
+        if (TW_UNLIKELY(hot->leads)) {
+            depart(counts, range);
+            if (range + 1 < end && range[1].type == TW_ELEMENT_INSTR_RANGE && range[1].count)
+                arrive(counts, range[1].start, 1);
+            else
+                return (size_t)(range + 1 - elements);
+        }
+    }
+    return number;
+}
+
 void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_element *elements,
                           size_t number, bool is_resumed)
 {
     if (is_resumed)
         counts->has_from = false;
     for (size_t i = 0; i < number; i++) {
+        if (counts->has_begun && counts->hot_room && !counts->has_from) {
+            i += take_hot(counts, elements + i, number - i);
+            if (i == number)
+                break;
+        }
         if (!counts->has_begun) {
             counts->has_begun = breaks_flow(&elements[i]);
             counts->has_first = elements[i].type == TW_ELEMENT_INSTR_RANGE && elements[i].count;
@@ -282,10 +413,27 @@ void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_c
     counts->missing += from->missing;
 }
 
+/* The places of the one table are in the order of those of the other: without room for all, each would
+   find its own taken by those before it. */
+static void add_hot(struct tw_range_counts *counts, const struct tw_range_counts *later)
+{
+    while ((counts->hot_count + later->hot_count) * 2 > counts->hot_room)
+        if (!heat_up(counts))
+            return;
+    for (size_t i = 0; i < later->hot_room && later->hot_count; i++) {
+        const struct tw_element element = element_of(&later->hot[i]);
+        struct tw_hot_range *to = later->hot[i].about ? hot_range(counts, &element) : NULL;
+
+        if (to)
+            to->times += later->hot[i].times;
+    }
+}
+
 void tw_range_counts_join(struct tw_range_counts *counts, const struct tw_range_counts *later)
 {
     if (counts->has_from && later->has_first)
         arrive(counts, later->first, 1);
+    add_hot(counts, later);
     tw_range_counts_add(counts, later, 0);
     if (!counts->has_begun) {
         counts->has_begun = later->has_begun;

@@ -15,7 +15,8 @@ struct tw_range_count {
     uint32_t instructions; /* in it */
     uint64_t taken; /* times that its last instruction was executed, or a branch was taken */
     uint64_t not_taken;
-    uint32_t next; /* another that begins there; 0: none */
+    uint64_t cycles, time; /* that were estimated for it, where they were asked for */
+    uint32_t next;         /* another that begins there; 0: none */
     uint8_t isa;
     uint8_t last; /* as in struct tw_element */
     bool is_conditional;
@@ -32,6 +33,20 @@ struct tw_edge_count {
 
 enum tw_edge_kind { TW_EDGE_INDIRECT, TW_EDGE_CALL, TW_EDGE_RETURN, TW_EDGE_EXCEPTION_RETURN };
 
+/* The same while counting goes on, by what its element holds, so that a range is known at a glance; the
+   ways that its last instruction may go are two of them. */
+struct tw_hot_range {
+    uint64_t start;
+    uint64_t
+        about; /* members of the element behind `range_cycles` as they lie there; 0: the place
+                       is free */
+    uint64_t times;
+    uint32_t length;
+    uint32_t leads; /* ends with an indirect branch that was taken */
+};
+
+enum { TW_RECENT_EDGES = 1024 };
+
 struct tw_range_counts {
     struct tw_range_count *ranges; /* from 1 on */
     size_t range_count, range_room;
@@ -43,12 +58,15 @@ struct tw_range_counts {
     bool has_from;
     uint64_t first; /* where the first range begins, if nothing but it came before: has_first */
     bool has_first, has_begun;
-    uint64_t instructions;
-    uint64_t untraced; /* instructions that are counted, but not where */
-    uint64_t missing;  /* times that code was missing */
+    uint64_t instructions; /* in `ranges`, all times */
+    uint64_t untraced;     /* instructions that are counted, but not where */
+    uint64_t missing;      /* times that code was missing */
     bool is_out;
     const struct tw_allocator *allocator;
-    uint32_t recent[1024]; /* ranges by low bits of the address; 0: none */
+    uint32_t recent_edges[TW_RECENT_EDGES]; /* by low bits of both ends; 0: none */
+    struct tw_hot_range *hot; /* not yet in `ranges`: open addressing, at most half full */
+    size_t hot_room, hot_count;
+    unsigned hot_shift; /* 64 - log2(hot_room) */
 };
 
 void tw_range_counts_release(struct tw_range_counts *counts);
@@ -60,7 +78,9 @@ void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_elemen
 /* Ranges and edges that were counted as they were decoded. */
 void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
                          size_t number);
-/* Adds what was counted elsewhere, `bias` added to its addresses. */
+/* What was counted goes to `ranges` and `instructions`.  Call it before these are read. */
+void tw_range_counts_settle(struct tw_range_counts *counts);
+/* Adds what was counted elsewhere and settled, `bias` added to its addresses. */
 void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_counts *from,
                          uint64_t bias);
 /* Adds what was counted of the trace right behind: an indirect branch at the seam leads there. */

@@ -158,6 +158,8 @@ static void count_time(struct flow *flow, const struct tw_element *element, uint
         flow->times += times;
         flow->last_time = element->timestamp;
     }
+    if (element->type == TW_ELEMENT_TIMESTAMP && (element->flags & TW_TIME_CYCLES_APART))
+        return; /* [K10.5.5.17] */
     if (element->type != TW_ELEMENT_ERROR && (element->flags & TW_FLAG_HAS_CYCLES))
         flow->cycles += element->cycles * times;
 }
@@ -222,7 +224,7 @@ static void merge_flow(void *context, void *tally, const struct tw_part *whose)
     if (row) {
         row->instructions += stats->seen.instructions;
         row->exceptions += stats->elements[TW_ELEMENT_EXCEPTION];
-        row->errors += stats->elements[TW_ELEMENT_ERROR];
+        row->errors += stats->elements[TW_ELEMENT_ERROR] - stats->errors[TW_ERROR_UNPLACED];
         row->missing += stats->seen.missing_code;
         row->overflows += stats->seen.overflows;
         row->discards += stats->seen.discards;

@@ -48,11 +48,23 @@ static size_t put_unicode(char *out, unsigned value)
     return 6;
 }
 
+/* Copies what needs no escape in any form, as far as that goes; nearly every name is nothing else. */
+static size_t copy_plain(char *out, const char *text, size_t size)
+{
+    size_t i = 0;
+
+    for (; i < size && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\';
+         i++)
+        out[i] = text[i];
+    return i;
+}
+
 size_t tw_escape_json(char *out, const char *text, size_t size)
 {
-    char *at = out;
+    const size_t plain = copy_plain(out, text, size);
+    char *at = out + plain;
 
-    for (size_t i = 0, step; i < size; i += step ? step : 1) {
+    for (size_t i = plain, step; i < size; i += step ? step : 1) {
         step = tw_utf8_size(text + i, size - i);
         if (!step) {
             at += put_unicode(at, 0xfffd);
@@ -70,9 +82,10 @@ size_t tw_escape_json(char *out, const char *text, size_t size)
 
 size_t tw_escape_text(char *out, const char *text, size_t size)
 {
-    char *at = out;
+    const size_t plain = copy_plain(out, text, size);
+    char *at = out + plain;
 
-    for (size_t i = 0; i < size;) {
+    for (size_t i = plain; i < size;) {
         const size_t step = tw_utf8_size(text + i, size - i);
         const size_t next = i + (step ? step : 1);
 

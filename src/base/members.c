@@ -110,6 +110,12 @@ static char *put_plain(char *out, const struct tw_member *member)
     switch (member->type->kind) {
     case TW_MEMBER_HEX:
         return tw_write_hex(out, member->number);
+    case TW_MEMBER_SIGNED:
+        if (member->number >> 63) {
+            *out++ = '-';
+            return tw_write_decimal(out, -member->number);
+        }
+        return tw_write_decimal(out, member->number);
     case TW_MEMBER_WIDE:
         if (!member->high)
             return tw_write_hex(out, member->number);
@@ -140,7 +146,8 @@ char *tw_member_value(char *out, const struct tw_member *member)
 
 static bool is_quoted(unsigned kind)
 {
-    return kind != TW_MEMBER_DECIMAL && kind != TW_MEMBER_FLAG && kind != TW_MEMBER_SECONDS;
+    return kind != TW_MEMBER_DECIMAL && kind != TW_MEMBER_SIGNED && kind != TW_MEMBER_FLAG &&
+           kind != TW_MEMBER_SECONDS;
 }
 
 char *tw_members_json(char *out, const struct tw_members *members)
@@ -195,9 +202,13 @@ char *tw_members_text(char *out, const struct tw_members *members)
 size_t tw_member_most(const struct tw_member *member)
 {
     static const uint8_t most[] = {
-        [TW_MEMBER_DECIMAL] = 20,          [TW_MEMBER_HEX] = 20,
-        [TW_MEMBER_WIDE] = NUMBER_MOST,    [TW_MEMBER_FLAG] = 20,
-        [TW_MEMBER_SECONDS] = NUMBER_MOST, [TW_MEMBER_NAME] = NAME_MOST + 2,
+        [TW_MEMBER_DECIMAL] = 20,
+        [TW_MEMBER_HEX] = 20,
+        [TW_MEMBER_SIGNED] = 20,
+        [TW_MEMBER_WIDE] = NUMBER_MOST,
+        [TW_MEMBER_FLAG] = 20,
+        [TW_MEMBER_SECONDS] = NUMBER_MOST,
+        [TW_MEMBER_NAME] = NAME_MOST + 2,
     };
 
     switch (member->type->kind) {

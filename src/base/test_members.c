@@ -11,6 +11,7 @@
 
 enum {
     NUMBER,
+    SIGNED,
     ADDRESS,
     WIDE,
     FLAG,
@@ -27,6 +28,7 @@ enum {
 
 static const struct tw_member_type types[TYPES] = {
     [NUMBER] = TW_SHOWN("number", DECIMAL, " n "),
+    [SIGNED] = TW_SHOWN("signed", SIGNED, " "),
     [ADDRESS] = TW_SHOWN("address", HEX, " at "),
     [WIDE] = TW_SHOWN("wide", WIDE, " wide "),
     [FLAG] = TW_SHOWN("flag", FLAG, " flagged"),
@@ -89,6 +91,13 @@ static void every_kind_has_its_form(void **state)
                 "{\"flag\":1,\"seconds\":12.000000034,\"name\":\"A64\",\"text\":"
                 "\"a\\\"\\u001b\\ufffd\"}",
                 " flagged s=12.000000034 A64 text a\"\\x1b\\xff");
+    list = start();
+    tw_put(list, SIGNED, (uint64_t)-1);
+    tw_put(list, SIGNED, (uint64_t)INT64_MIN);
+    tw_put(list, SIGNED, INT64_MAX);
+    check_lines(
+        list, "{\"signed\":-1,\"signed\":-9223372036854775808,\"signed\":9223372036854775807}",
+        " -1 -9223372036854775808 9223372036854775807");
     list = start();
     tw_put_bytes(list, BYTES, bytes, sizeof bytes);
     tw_put_bytes(list, NIBBLES, bytes, 4);

@@ -130,6 +130,10 @@ enum tw_status tw_snapshot_path(struct tw_capture *capture, const char **path,
                                 const struct tw_ini *ini, const struct tw_ini_entry *entry,
                                 const char *item);
 
+/* Whether a device's type is that of a trace source. */
+bool tw_type_is_known(const struct tw_capture *capture, const char *type);
+/* The register that holds a protocol's trace ID; NULL: none is known. */
+const char *tw_id_register(const char *protocol);
 /* Protocol, trace ID and the like, once type and registers are known. */
 void tw_source_identify(struct tw_source *source);
 /* "NAME(id:0x80,size:64)" in place: cuts the name, fills the detail. */

@@ -17,6 +17,8 @@ enum {
     PERF_SAMPLE = 9,
     PERF_MMAP2 = 10,
     PERF_AUX = 11,
+    PERF_ITRACE_START = 12,
+    PERF_SWITCH_CPU_WIDE = 15,
     PERF_KSYMBOL = 17,
     PERF_TEXT_POKE = 20,
     PERF_HW_ID = 21,
@@ -33,6 +35,16 @@ enum {
     PERF_COMPRESSED2 = 83,
     PERF_SIMPLEPERF_FIRST = 32768
 };
+
+/* A kind of trace unit: the mark of its block in the metadata, and the words behind that. */
+enum { PERF_PARAMS = 9 };
+struct perf_unit {
+    uint64_t magic; /* 0: behind the last */
+    const char *protocol, *type;
+    unsigned count; /* of version 0 */
+    const char *names[PERF_PARAMS];
+};
+extern const struct perf_unit perf_units[];
 
 enum { PERF_FEATURES = 17 }; /* feature sections that are kept as text */
 

@@ -10,7 +10,6 @@
 
 enum {
     INFO_WORDS = 16, /* offset of the first word in the record */
-    PARAMS_MAX = 9,
     CONFIGR_CID = 1 << 6,
     CONFIGR_VMID = 1 << 7,
     CONFIGR_VMIDOPT = 1 << 15,
@@ -19,12 +18,7 @@ enum {
     TRACE_ID_LAST = 0x6f
 };
 
-static const struct unit {
-    uint64_t magic;
-    const char *protocol, *type;
-    unsigned count; /* of version 0 */
-    const char *names[PARAMS_MAX];
-} units[] = {
+const struct perf_unit perf_units[] = {
     /* clang-format off */
     { 0x3030303030303030, "etmv3", "ETM3.5", 4,
       { "ETMCR", "ETMTRACEIDR", "ETMCCER", "ETMIDR" } },
@@ -34,6 +28,7 @@ static const struct unit {
     { 0x5050505050505050, "ete", "ETE", 8,
       { "TRCCONFIGR", "TRCTRACEIDR", "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCIDR8",
         "TRCAUTHSTATUS", "TRCDEVARCH", "TS_SOURCE" } },
+    { 0 },
     /* clang-format on */
 };
 
@@ -67,14 +62,14 @@ static void read_meaning(struct tw_perf *perf, struct perf_source *about,
     about->tid_is_context = !about->tid_is_vmid && (control & CONFIGR_CID);
 }
 
-static enum tw_status make_source(struct tw_perf *perf, const struct unit *unit, size_t first,
-                                  size_t count, uint32_t cpu)
+static enum tw_status make_source(struct tw_perf *perf, const struct perf_unit *unit,
+                                  size_t first, size_t count, uint32_t cpu)
 {
     struct tw_capture *capture = perf->capture;
     const struct perf_hw_id *hw_id = hw_id_of(perf, cpu);
     struct tw_source *source = &capture->sources[capture->source_count];
     struct perf_source *about = &perf->sources[perf->source_count];
-    struct tw_register *registers = tw_capture_keep(capture, PARAMS_MAX, sizeof *registers);
+    struct tw_register *registers = tw_capture_keep(capture, PERF_PARAMS, sizeof *registers);
     char *core = tw_capture_format(capture, "cpu%" PRIu32, cpu);
     bool is_ptm;
 
@@ -86,18 +81,18 @@ static enum tw_status make_source(struct tw_perf *perf, const struct unit *unit,
                                   .registers = registers,
                                   .device = TW_NONE,
                                   .image = 0 };
-    for (size_t i = 0; i < count && i < PARAMS_MAX && unit->names[i]; i++)
+    for (size_t i = 0; i < count && i < PERF_PARAMS && unit->names[i]; i++)
         registers[source->register_count++] =
             (struct tw_register){ unit->names[i], word(perf, first + i) };
     *about = (struct perf_source){ .cpu = cpu };
     read_meaning(perf, about, source);
-    is_ptm = unit == &units[0] && source->register_count == 4 &&
+    is_ptm = unit == &perf_units[0] && source->register_count == 4 &&
              (registers[3].value & 0x300) == 0x300;
     if (is_ptm) {
         source->protocol = "ptm";
         source->type = "PTM1.1";
     }
-    if (unit == &units[0] && !capture->options.core_type)
+    if (unit == &perf_units[0] && !capture->options.core_type)
         source->core_type = "ARMv7-A";
     source->id = (uint8_t)(registers[1].value & 0x7f);
     if (hw_id) {
@@ -118,11 +113,11 @@ static enum tw_status make_source(struct tw_perf *perf, const struct unit *unit,
     return TW_OK;
 }
 
-static const struct unit *unit_of(uint64_t magic)
+static const struct perf_unit *unit_of(uint64_t magic)
 {
-    for (size_t i = 0; i < TW_LENGTH(units); i++)
-        if (units[i].magic == magic)
-            return &units[i];
+    for (const struct perf_unit *unit = perf_units; unit->magic; unit++)
+        if (unit->magic == magic)
+            return unit;
     return NULL;
 }
 
@@ -153,11 +148,11 @@ enum tw_status tw_perf_make_sources(struct tw_perf *perf)
         return tw_capture_no_memory(capture);
     perf->clock_is_kernels = capture->options.trust_time;
     for (uint64_t i = 0; i < cpus; i++) {
-        const struct unit *unit = unit_of(word(perf, at));
+        const struct perf_unit *unit = unit_of(word(perf, at));
         const size_t head = version ? 3 : 2;
         uint64_t count;
 
-        if (at + head > words || !unit || (!version && unit == &units[2]))
+        if (at + head > words || !unit || (!version && unit == &perf_units[2]))
             return tw_fail(capture->fault, TW_E_CONFIG,
                            "%s: AUXTRACE_INFO record at offset 0x%" PRIx64
                            ": CPU block %" PRIu64 " is not understood",

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "capture/capture.h"
+#include "protocol.h"
 
 /* Inline configuration as lines.  A comma that no "NAME=" follows belongs to the value, as in
    "link_registers=x1,x5". */
@@ -174,6 +175,39 @@ static enum tw_status read_sources(struct tw_capture *capture)
     return TW_OK;
 }
 
+/* A sink's memory: the source's configuration tells which of its bytes are trace, in which order. */
+static enum tw_status take_extent(struct tw_capture *capture, struct capture_buffer *buffer)
+{
+    const struct tw_source *source = &capture->sources[0];
+    const struct tw_protocol *protocol =
+        capture->source_count == 1 ? tw_protocol_by_name(source->protocol) : NULL;
+    const struct tw_source_info info = { .registers = source->registers,
+                                         .register_count = source->register_count,
+                                         .core_type = source->core_type,
+                                         .text = source->text,
+                                         .id = source->id };
+    struct tw_extent extent;
+    struct tw_fault fault; /* what is wrong is said when it is decoded */
+    void *config;
+    bool is_told;
+
+    if (!protocol || !protocol->extent || capture->options.has_wrapped || !buffer->part_count)
+        return TW_OK;
+    config = tw_take(capture->allocator, protocol->config_size);
+    if (!config)
+        return tw_capture_no_memory(capture);
+    is_told = protocol->configure(config, &info, &fault) == TW_OK &&
+              protocol->extent(config, &extent);
+    tw_give(capture->allocator, config);
+    if (!is_told)
+        return TW_OK;
+    if (extent.size < buffer->parts[0].size)
+        buffer->parts[0].size = (size_t)extent.size;
+    capture->options.has_wrapped = extent.oldest != 0;
+    capture->options.wrapped_at = extent.oldest;
+    return tw_buffer_finish(capture, buffer);
+}
+
 enum tw_status tw_raw_read(struct tw_capture *capture)
 {
     const struct tw_capture_options *options = &capture->options;
@@ -206,5 +240,6 @@ enum tw_status tw_raw_read(struct tw_capture *capture)
     buffer->parts[0] = (struct capture_part){ .bytes = file->bytes, .size = file->size };
     TW_TRY(tw_buffer_finish(capture, buffer));
     capture->buffer_count = 1;
-    return read_sources(capture);
+    TW_TRY(read_sources(capture));
+    return take_extent(capture, buffer);
 }

@@ -275,6 +275,21 @@ static enum tw_status write_index(struct writing *out)
     return write_text(out, "snapshot.ini");
 }
 
+/* The files of a buffer after the first. */
+static enum tw_status write_more_files(struct writing *out, const char *buffer)
+{
+    for (size_t i = 0; i < out->snapshot->file_count; i++) {
+        const struct tw_snapshot_file *file = &out->snapshot->files[i];
+        size_t size = file->size;
+
+        if (!file->buffer || strcmp(file->buffer, buffer) != 0)
+            continue;
+        TW_TRY(write_file(out, &size, file->file, file->bytes, file->path));
+        tw_text_format(&out->text, ",%s", file->file);
+    }
+    return TW_OK;
+}
+
 static enum tw_status write_buffer(struct writing *out, size_t number)
 {
     static const char *const formats[] = { "coresight", "source_data", "dstream_coresight" };
@@ -292,13 +307,16 @@ static enum tw_status write_buffer(struct writing *out, size_t number)
         return bad_name(out, "format", buffer->format);
     tw_text_format(&name, "%s%s", buffer->file ? buffer->file : buffer->name,
                    buffer->file ? "" : ".bin");
-    tw_text_format(&out->text, "\n[buffer%zu]\nname=%s\nfile=%s\nformat=%s\n", number,
-                   buffer->name, name.failed ? "" : name.chars, buffer->format);
+    tw_text_format(&out->text, "\n[buffer%zu]\nname=%s\nfile=%s", number, buffer->name,
+                   name.failed ? "" : name.chars);
     if (name.failed)
         status = tw_fail(out->fault, TW_E_MEMORY, "no memory for %s", buffer->name);
     else
         status = write_file(out, &size, name.chars, buffer->bytes, buffer->path);
     tw_text_free(&name);
+    if (status == TW_OK)
+        status = write_more_files(out, buffer->name);
+    tw_text_format(&out->text, "\nformat=%s\n", buffer->format);
     return status;
 }
 
@@ -318,26 +336,57 @@ static bool has_device(const struct tw_snapshot *snapshot, const char *name)
     return false;
 }
 
+/* Which buffers hold a source (stream TW_NONE), or one stream of it. */
+static enum tw_status write_stream(struct writing *out, const struct tw_snapshot_stream *stream)
+{
+    const struct tw_snapshot *snapshot = out->snapshot;
+
+    if (!stream->buffer_count)
+        return TW_OK;
+    tw_text_add(&out->text, stream->device);
+    if (stream->stream != TW_NONE)
+        tw_text_format(&out->text, "(stream:%" PRIu32 ")", stream->stream);
+    tw_text_char(&out->text, '=');
+    for (size_t k = 0; k < stream->buffer_count; k++) {
+        if (!has_buffer(snapshot, stream->buffers[k]))
+            return tw_fail(out->fault, TW_E_ARGUMENT, "%s: there is no buffer %s",
+                           stream->device, stream->buffers[k] ? stream->buffers[k] : "");
+        tw_text_format(&out->text, "%s%s", k ? "," : "", stream->buffers[k]);
+    }
+    tw_text_char(&out->text, '\n');
+    return TW_OK;
+}
+
+static enum tw_status write_streams(struct writing *out)
+{
+    const struct tw_snapshot *snapshot = out->snapshot;
+
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        const struct tw_snapshot_device *device = &snapshot->devices[i];
+        const struct tw_snapshot_stream all = { device->name, TW_NONE, device->buffers,
+                                                device->buffer_count };
+
+        TW_TRY(write_stream(out, &all));
+    }
+    for (size_t i = 0; i < snapshot->stream_count; i++) {
+        const struct tw_snapshot_stream *stream = &snapshot->streams[i];
+
+        if (!stream->device || !has_device(snapshot, stream->device))
+            return tw_fail(out->fault, TW_E_ARGUMENT,
+                           "stream %" PRIu32 ": there is no device %s", stream->stream,
+                           stream->device ? stream->device : "");
+        TW_TRY(write_stream(out, stream));
+    }
+    return TW_OK;
+}
+
 /* Which core and which buffers each source belongs to. */
 static enum tw_status write_associations(struct writing *out)
 {
     const struct tw_snapshot *snapshot = out->snapshot;
 
     tw_text_add(&out->text, "\n[source_buffers]\n");
-    for (size_t i = 0; i < snapshot->device_count; i++) {
-        const struct tw_snapshot_device *device = &snapshot->devices[i];
-
-        if (device->buffer_count)
-            tw_text_format(&out->text, "%s=", device->name);
-        for (size_t k = 0; k < device->buffer_count; k++) {
-            if (!has_buffer(snapshot, device->buffers[k]))
-                return tw_fail(out->fault, TW_E_ARGUMENT, "%s: there is no buffer %s",
-                               device->name, device->buffers[k] ? device->buffers[k] : "");
-            tw_text_format(&out->text, "%s%s", k ? "," : "", device->buffers[k]);
-        }
-        if (device->buffer_count)
-            tw_text_char(&out->text, '\n');
-    }
+    TW_TRY(write_streams(out));
     tw_text_add(&out->text, "\n[core_trace_sources]\n");
     for (size_t i = 0; i < snapshot->device_count; i++) {
         const struct tw_snapshot_device *device = &snapshot->devices[i];
@@ -388,6 +437,11 @@ static enum tw_status check_names(struct writing *out)
                 return tw_fail(out->fault, TW_E_ARGUMENT, "two buffers named %s",
                                snapshot->buffers[i].name);
     }
+    for (size_t i = 0; i < snapshot->file_count; i++)
+        if (!has_buffer(snapshot, snapshot->files[i].buffer))
+            return tw_fail(out->fault, TW_E_ARGUMENT, "%s: there is no buffer %s",
+                           snapshot->files[i].file ? snapshot->files[i].file : "",
+                           snapshot->files[i].buffer ? snapshot->files[i].buffer : "");
     return TW_OK;
 }
 

@@ -2,6 +2,8 @@
 /* What the words of a snapshot mean: types, registers, memory spaces, formats. */
 #include <string.h>
 
+#include <trackway/protocol.h>
+
 #include "base/fault.h"
 #include "capture/capture.h"
 
@@ -62,6 +64,21 @@ static bool find_register(const struct tw_source *source, const char *name, uint
             return true;
         }
     return false;
+}
+
+bool tw_type_is_known(const struct tw_capture *capture, const char *type)
+{
+    for (size_t i = 0; i < capture->options.protocol_count; i++)
+        if (tw_name_equal(type, capture->options.protocols[i]->name))
+            return true;
+    return kind_of_type(type) != NULL;
+}
+
+const char *tw_id_register(const char *protocol)
+{
+    const struct kind *kind = protocol ? kind_of_protocol(protocol) : NULL;
+
+    return kind ? kind->id_registers[0] : NULL;
 }
 
 void tw_source_identify(struct tw_source *source)

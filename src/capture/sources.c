@@ -2,9 +2,14 @@
 /* The sources of a buffer, given to a decode tree. */
 #include "capture/sources.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "capture/capture.h"
+#include "protocol.h"
 #include "tree/branch.h"
 #include "tree/custom.h"
 
@@ -50,7 +55,8 @@ static bool add_view(const struct tw_source_setup *setup, struct tw_tree_source 
     return true;
 }
 
-static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint32_t number)
+static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint32_t number,
+                                       const char *protocol)
 {
     const struct tw_source *from = tw_capture_source(setup->capture, number);
     struct tw_tree_source *source = tw_tree_keep(setup->tree, sizeof *source);
@@ -59,7 +65,7 @@ static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint
         return NULL;
     *source = (struct tw_tree_source){
         .size = sizeof *source,
-        .protocol = from->protocol,
+        .protocol = protocol,
         .registers = from->registers,
         .register_count = from->register_count,
         .type = from->type,
@@ -74,12 +80,55 @@ static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint
     return source;
 }
 
+static bool is_framed(const struct tw_source_setup *setup)
+{
+    return tw_capture_buffer(setup->capture, setup->buffer)->framing != TW_FRAMING_NONE;
+}
+
+/* In frames a source's bytes are found by its trace ID. */
+static bool has_no_id(const struct tw_source_setup *setup, const struct tw_source *source)
+{
+    return is_framed(setup) && (!source->has_id || source->id == 0) && !source->text &&
+           tw_id_register(source->protocol);
+}
+
+/* What the tree calls a stream of the source; NULL: there is no such stream. */
+static const char *protocol_of(const struct tw_source *source, uint32_t stream)
+{
+    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
+
+    if (stream == 0)
+        return source->protocol;
+    return protocol && protocol->companion && stream == 1 ? protocol->companion->name : NULL;
+}
+
+static enum tw_status leave_out(const struct tw_source_setup *setup,
+                                struct tw_added_source *added, const char *format, ...)
+    TW_PRINTF(3, 4);
+
+static enum tw_status leave_out(const struct tw_source_setup *setup,
+                                struct tw_added_source *added, const char *format, ...)
+{
+    enum { ROOM = 100 };
+    char *why = tw_tree_keep(setup->tree, ROOM);
+    va_list arguments;
+
+    if (!why)
+        return TW_E_MEMORY;
+    va_start(arguments, format);
+    (void)vsnprintf(why, ROOM, format, arguments);
+    va_end(arguments);
+    added->left_out = why;
+    return TW_E_CONFIG;
+}
+
 /* TW_OK: added; TW_E_MEMORY; else it is left out, and added->left_out says why. */
-static enum tw_status add_source(const struct tw_source_setup *setup,
+static enum tw_status add_source(const struct tw_source_setup *setup, uint32_t stream,
                                  struct tw_added_source *added)
 {
     const struct tw_source *from = tw_capture_source(setup->capture, added->number);
     struct tw_tree_source *source;
+    const char *protocol;
     enum tw_status status;
 
     if (!from->protocol) {
@@ -87,7 +136,14 @@ static enum tw_status add_source(const struct tw_source_setup *setup,
             from->type ? "this build knows no such type of trace" : "no type given";
         return TW_E_UNSUPPORTED;
     }
-    source = describe(setup, added->number);
+    protocol = protocol_of(from, stream);
+    if (!protocol)
+        return leave_out(setup, added, "its trace has no stream %" PRIu32, stream);
+    if (has_no_id(setup, from))
+        return leave_out(setup, added, "its trace ID is %s: register %s",
+                         from->has_id ? "0, which is no source's" : "not known",
+                         tw_id_register(from->protocol));
+    source = describe(setup, added->number, protocol);
     if (!source)
         return TW_E_MEMORY;
     added->source = source;
@@ -109,27 +165,58 @@ static bool add_protocols(const struct tw_source_setup *setup)
     return true;
 }
 
+/* Adds a stream of the source and tells of it; false: no memory. */
+static bool add_stream(const struct tw_source_setup *setup, size_t *count, uint32_t source,
+                       uint32_t stream)
+{
+    struct tw_added_source added = { .number = source };
+
+    if (!is_framed(setup) && *count)
+        added.left_out = "an unframed buffer holds one source only";
+    else if (add_source(setup, stream, &added) == TW_E_MEMORY)
+        return false;
+    *count += !added.left_out;
+    if (setup->added)
+        setup->added(setup->context, &added);
+    return true;
+}
+
+/* Streams after the first that the capture says are in this buffer.  What a tree has added beside the
+   first one, because it is in the same frames, is there already. */
+static bool add_named_streams(const struct tw_source_setup *setup, size_t *count,
+                              uint32_t number)
+{
+    const struct tw_source *source = tw_capture_source(setup->capture, number);
+    const bool has_second =
+        is_framed(setup) && source->has_id && tw_branch_of(setup->tree, source->id + 1u);
+
+    for (size_t i = 0; i < source->stream_count; i++) {
+        const struct tw_stream_buffers *list = &source->streams[i];
+
+        if (list->stream == TW_NONE || list->stream == 0 || (list->stream == 1 && has_second))
+            continue;
+        for (size_t k = 0; k < list->buffer_count; k++)
+            if (list->buffers[k] == setup->buffer &&
+                !add_stream(setup, count, number, list->stream))
+                return false;
+    }
+    return true;
+}
+
 size_t tw_add_sources(const struct tw_source_setup *setup)
 {
-    const bool is_single =
-        tw_capture_buffer(setup->capture, setup->buffer)->framing == TW_FRAMING_NONE;
     size_t count = 0;
 
     if (!add_protocols(setup))
         return SIZE_MAX;
     for (uint32_t i = 0; i < tw_capture_source_count(setup->capture); i++) {
-        struct tw_added_source added = { .number = i };
-
-        if (!tw_capture_source_is_in(setup->capture, i, 0, setup->buffer) ||
-            (setup->wants && !setup->wants(setup->context, i)))
+        if (setup->wants && !setup->wants(setup->context, i))
             continue;
-        if (is_single && count)
-            added.left_out = "an unframed buffer holds one source only";
-        else if (add_source(setup, &added) == TW_E_MEMORY)
+        if (tw_capture_source_is_in(setup->capture, i, 0, setup->buffer) &&
+            !add_stream(setup, &count, i, 0))
             return SIZE_MAX;
-        count += !added.left_out;
-        if (setup->added)
-            setup->added(setup->context, &added);
+        if (!add_named_streams(setup, &count, i))
+            return SIZE_MAX;
     }
     return count;
 }

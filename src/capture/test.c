@@ -251,10 +251,11 @@ static void opens_every_snapshot_of_the_corpus(void **state)
     static const struct {
         const char *name;
         unsigned warnings;
-    } quirks[] = { { "a55-test-tpiu-part", 1 },
-                   { "event_test", 2 },
-                   { "juno-uname-001", 2 },
-                   { "q_elem-part", 1 } };
+    } quirks[] = { { "a55-test-tpiu-part", 1 }, { "event_test", 2 },
+                   { "juno-uname-001", 2 },     { "q_elem-part", 1 },
+                   { "ete-ite-instr-part", 1 }, { "feat_cmpbr-part", 1 },
+                   { "rme_test-part", 1 },      { "tc2-ptm-rstk-t32-part", 1 },
+                   { "trace_cov_a15", 1 } };
     char folder[400], path[800];
     struct dirent *entry;
     unsigned count = 0;

@@ -227,6 +227,35 @@ static const struct {
       { "snap/trace.ini:11", "ETB_9" },
       2,
       1 },
+    { "core's source without device",
+      { { "trace.ini", "[core_trace_sources]\ncpu_0=ETM_9\n[trace_buffers]\nbuffers=b\n[b]\n"
+                       "name=n\nformat=coresight\nfile=trace.bin\n" } },
+      { "snap/trace.ini:2", "cpu_0=ETM_9" },
+      2,
+      1 },
+    { "a core is no source",
+      { { "trace.ini", "[core_trace_sources]\ncpu_0=cpu_0\n[trace_buffers]\nbuffers=b\n[b]\n"
+                       "name=n\nformat=coresight\nfile=trace.bin\n" } },
+      { "snap/trace.ini:2", "is of class core" },
+      2,
+      1 },
+    { "a source that no buffer holds",
+      { { "trace.ini", "[trace_buffers]\nbuffers=b\n[b]\nname=n\nformat=coresight\n"
+                       "file=trace.bin\n[source_buffers]\n" } },
+      { "snap/trace.ini", "in no buffer: ETM_0" },
+      2,
+      1 },
+    { "a source of whose streams the first is in no buffer",
+      { { "trace.ini", "[trace_buffers]\nbuffers=b\n[b]\nname=n\nformat=coresight\n"
+                       "file=trace.bin\n[source_buffers]\nETM_0(stream:1)=n\n" } },
+      { "snap/trace.ini", "in no buffer: the first stream of ETM_0" },
+      2,
+      1 },
+    { "one location twice",
+      { { "cpu.ini", "[device]\nname=cpu_0\nclass=core\nlocation=address:0x100\n" } },
+      { "snap/etm.ini: location=address:0x100", "cpu_0 (cpu.ini)" },
+      2,
+      1 },
     { "no associations of several",
       { { "trace.ini", "[trace_buffers]\nbuffers=b,c\n"
                        "[b]\nname=m\nformat=coresight\nfile=trace.bin\n"
@@ -262,6 +291,44 @@ static void opens_what_is_incomplete_with_a_warning(void **state)
         CHECK(strstr(tw_capture_warning(capture, 0), warned[i].says[1]));
         CHECK_EQ(tw_capture_device_count(capture), warned[i].devices);
         CHECK_EQ(tw_capture_source_count(capture), warned[i].sources);
+        tw_capture_free(capture);
+    }
+}
+
+/* A class is optional. */
+static void takes_for_a_source_what_its_type_or_its_core_says(void **state)
+{
+    static const struct {
+        const char *name, *device, *cores;
+        unsigned sources;
+    } cases[] = {
+        { "no class", "type=ETM4.2\n", "", 1 },
+        { "a class for people", "class=macrocell\ntype=ETM4.2\n", "", 1 },
+        { "a core", "class=core\ntype=ETM4.2\n", "", 0 },
+        { "memory", "class=memory_space\ntype=ETM4.2\n", "", 0 },
+        { "a type that is no trace's", "type=ETB\n", "", 0 },
+        { "named by its core", "type=ETM\n", "[core_trace_sources]\ncpu_0=ETM_0\n", 1 },
+        { "named by its core, without a type", "", "[core_trace_sources]\ncpu_0=@x:1\n", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char device[200], trace[200];
+        const struct file changes[4] = { { "etm.ini", device }, { "trace.ini", trace } };
+        struct tw_capture *capture;
+
+        CHECK_CASE(cases[i].name);
+        (void)snprintf(device, sizeof device, "[device]\nname=ETM_0\nlocation=x:1\n%s",
+                       cases[i].device);
+        (void)snprintf(trace, sizeof trace,
+                       "[trace_buffers]\nbuffers=b\n[b]\nname=n\nformat=coresight\n"
+                       "file=trace.bin\n%s",
+                       cases[i].cores);
+        CHECK_EQ(open_changed(&capture, changes, NULL, NULL), TW_OK);
+        CHECK_EQ(tw_capture_source_count(capture), cases[i].sources);
+        CHECK_EQ(tw_capture_warning_count(capture), 0);
+        if (cases[i].sources)
+            CHECK_EQ(tw_capture_source_buffer(capture, 0, 0), 0);
         tw_capture_free(capture);
     }
 }
@@ -346,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_bad_input_with_file_line_and_key),
         cmocka_unit_test(opens_what_is_incomplete_with_a_warning),
+        cmocka_unit_test(takes_for_a_source_what_its_type_or_its_core_says),
         cmocka_unit_test(survives_every_flip_and_cut),
         cmocka_unit_test(refuses_bytes_that_are_no_text),
         cmocka_unit_test(survives_each_failed_allocation),

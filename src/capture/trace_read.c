@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "capture/capture.h"
 
 /* What the functions below work on. */
@@ -139,7 +140,60 @@ static enum tw_status read_buffers(struct reading *in)
     return TW_OK;
 }
 
-/* Every device of class trace_source is a source. */
+/* Whether a device may be a source: nothing says that it is something else. */
+static bool may_be_source(const struct tw_device *device)
+{
+    return !device->class_name || (!tw_name_equal(device->class_name, "core") &&
+                                   !tw_name_equal(device->class_name, "memory_space"));
+}
+
+/* A class is optional, and others than the three that are known are for people: then the type tells. */
+static bool is_source(const struct tw_capture *capture, const struct tw_device *device)
+{
+    if (device->class_name && tw_name_equal(device->class_name, "trace_source"))
+        return true;
+    return may_be_source(device) && device->type && tw_type_is_known(capture, device->type);
+}
+
+static enum tw_status add_source(struct reading *in, uint32_t number)
+{
+    struct tw_capture *capture = in->capture;
+    const struct tw_device *device = &capture->devices[number];
+    struct tw_source source = { .name = device->name,
+                                .type = device->type,
+                                .registers = device->registers,
+                                .register_count = device->register_count,
+                                .text = device->text,
+                                .device = number,
+                                .image = TW_NONE };
+
+    if (!TW_GROW(capture->allocator, &capture->sources, &capture->source_room,
+                 capture->source_count + 1))
+        return tw_capture_no_memory(capture);
+    tw_source_identify(&source);
+    in->source_of[number] = (uint32_t)capture->source_count;
+    capture->sources[capture->source_count++] = source;
+    return TW_OK;
+}
+
+static enum tw_status enter_location(struct reading *in, uint32_t number)
+{
+    struct tw_capture *capture = in->capture;
+    const struct tw_device *device = &capture->devices[number];
+    const uint32_t found = tw_names_put(&in->locations, device->location, number);
+
+    if (found == TW_NONE)
+        return tw_capture_no_memory(capture);
+    if (found == number)
+        return TW_OK;
+    return tw_capture_warn(capture,
+                           "%s%s: location=%s: %s (%s) has the same; a location is unique, so "
+                           "that @%s means that one",
+                           capture->folder, device->file, device->location,
+                           capture->devices[found].name, capture->devices[found].file,
+                           device->location);
+}
+
 static enum tw_status list_sources(struct reading *in)
 {
     struct tw_capture *capture = in->capture;
@@ -148,27 +202,11 @@ static enum tw_status list_sources(struct reading *in)
     if (!in->source_of)
         return TW_E_MEMORY;
     for (size_t i = 0; i < capture->device_count; i++) {
-        const struct tw_device *device = &capture->devices[i];
-        struct tw_source source = { .name = device->name,
-                                    .type = device->type,
-                                    .registers = device->registers,
-                                    .register_count = device->register_count,
-                                    .text = device->text,
-                                    .device = (uint32_t)i,
-                                    .image = TW_NONE };
-
         in->source_of[i] = TW_NONE;
-        if (device->location &&
-            tw_names_put(&in->locations, device->location, (uint32_t)i) == TW_NONE)
-            return tw_capture_no_memory(capture);
-        if (!device->class_name || !tw_name_equal(device->class_name, "trace_source"))
-            continue;
-        if (!TW_GROW(capture->allocator, &capture->sources, &capture->source_room,
-                     capture->source_count + 1))
-            return tw_capture_no_memory(capture);
-        tw_source_identify(&source);
-        in->source_of[i] = (uint32_t)capture->source_count;
-        capture->sources[capture->source_count++] = source;
+        if (capture->devices[i].location)
+            TW_TRY(enter_location(in, (uint32_t)i));
+        if (is_source(capture, &capture->devices[i]))
+            TW_TRY(add_source(in, (uint32_t)i));
     }
     return TW_OK;
 }
@@ -180,33 +218,85 @@ static const char *device_location(const void *context, uint32_t number)
     return capture->devices[number].location;
 }
 
-/* A source by name, or by "@" and its location; NULL: there is none. */
-static struct tw_source *find_source(const struct reading *in, const char *name)
+static uint32_t find_device(const struct reading *in, const char *name)
 {
-    const uint32_t device = name[0] == '@' ? tw_names_find(&in->locations, name + 1)
-                                           : tw_names_find(in->devices, name);
+    return name[0] == '@' ? tw_names_find(&in->locations, name + 1)
+                          : tw_names_find(in->devices, name);
+}
 
-    if (device == TW_NONE || in->source_of[device] == TW_NONE)
-        return NULL;
-    return &in->capture->sources[in->source_of[device]];
+/* A source by name, or by "@" and its location; NULL: there is none.  A device whose file does not say
+   what it is becomes one by being named so. */
+static enum tw_status find_source(struct reading *in, struct tw_source **source,
+                                  const char *name)
+{
+    const uint32_t device = find_device(in, name);
+
+    *source = NULL;
+    if (device == TW_NONE)
+        return TW_OK;
+    if (in->source_of[device] == TW_NONE && may_be_source(&in->capture->devices[device]))
+        TW_TRY(add_source(in, device));
+    if (in->source_of[device] != TW_NONE)
+        *source = &in->capture->sources[in->source_of[device]];
+    return TW_OK;
+}
+
+static enum tw_status warn_no_source(struct reading *in, const struct tw_ini_entry *entry,
+                                     const char *name)
+{
+    const uint32_t device = find_device(in, name);
+
+    if (device == TW_NONE)
+        return tw_capture_warn(in->capture,
+                               "%s:%u: %s=%s: no device file describes that source",
+                               in->ini->path, entry->line, entry->key, entry->value);
+    return tw_capture_warn(in->capture, "%s:%u: %s=%s: %s is of class %s, no trace source",
+                           in->ini->path, entry->line, entry->key, entry->value, name,
+                           in->capture->devices[device].class_name);
+}
+
+/* The lines of [core_trace_sources]; NULL: it is not there. */
+static enum tw_status core_lines(struct reading *in, const struct tw_ini_section **list)
+{
+    const size_t section = tw_ini_section(in->ini, "core_trace_sources", 0);
+
+    *list = NULL;
+    if (section == in->ini->section_count)
+        return TW_OK;
+    TW_TRY(tw_ini_check(in->ini, section, in->capture->fault));
+    *list = &in->ini->sections[section];
+    return TW_OK;
+}
+
+/* Sources that nothing but their core's line makes such. */
+static enum tw_status find_named(struct reading *in)
+{
+    const struct tw_ini_section *list;
+    struct tw_source *source;
+
+    TW_TRY(core_lines(in, &list));
+    for (size_t i = 0; list && i < list->count; i++)
+        TW_TRY(find_source(in, &source, in->ini->entries[list->first + i].value));
+    return TW_OK;
 }
 
 static enum tw_status read_cores(struct reading *in)
 {
-    const size_t section = tw_ini_section(in->ini, "core_trace_sources", 0);
     const struct tw_ini_section *list;
 
-    if (section == in->ini->section_count)
+    TW_TRY(core_lines(in, &list));
+    if (!list)
         return TW_OK;
-    TW_TRY(tw_ini_check(in->ini, section, in->capture->fault));
-    list = &in->ini->sections[section];
     for (size_t i = list->first; i < list->first + list->count; i++) {
         const struct tw_ini_entry *entry = &in->ini->entries[i];
-        struct tw_source *source = find_source(in, entry->value);
         const uint32_t core = tw_names_find(in->devices, entry->key);
+        struct tw_source *source;
 
-        if (!source)
-            continue; /* real snapshots associate more than they describe */
+        TW_TRY(find_source(in, &source, entry->value));
+        if (!source) {
+            TW_TRY(warn_no_source(in, entry, entry->value));
+            continue;
+        }
         source->core = entry->key;
         source->core_type = core == TW_NONE ? NULL : in->capture->devices[core].type;
         if (core == TW_NONE && source->stream_count)
@@ -274,16 +364,15 @@ static enum tw_status read_association(struct reading *in, const struct tw_ini_e
 
     for (const char *at = rest; *at; at++)
         room += *at == ',';
-    source = find_source(in, entry->key); /* a device's name may hold parentheses */
     stream = TW_NONE;
+    TW_TRY(find_source(in, &source, entry->key)); /* a device's name may hold parentheses */
     if (!source && !cut_stream(entry->key, &stream))
         return tw_fail(capture->fault, TW_E_CONFIG, "%s:%u: %s: want (stream:NUMBER)",
                        in->ini->path, entry->line, entry->key);
     if (!source)
-        source = find_source(in, entry->key);
+        TW_TRY(find_source(in, &source, entry->key));
     if (!source)
-        return tw_capture_warn(capture, "%s:%u: %s=%s: no device file describes that source",
-                               in->ini->path, entry->line, entry->key, entry->value);
+        return warn_no_source(in, entry, entry->key);
     buffers = tw_capture_keep(capture, room, sizeof *buffers);
     if (!buffers)
         return TW_E_MEMORY;
@@ -329,12 +418,45 @@ static enum tw_status read_associations(struct reading *in)
     return TW_OK;
 }
 
+static bool has_first_stream(const struct tw_source *source)
+{
+    for (size_t i = 0; i < source->stream_count; i++)
+        if (source->streams[i].stream == TW_NONE || source->streams[i].stream == 0)
+            return true;
+    return false;
+}
+
+/* Each declared source is decoded, or it is said why not. */
+static enum tw_status warn_of_lost(struct reading *in)
+{
+    const struct tw_capture *capture = in->capture;
+    struct tw_text names = { 0 };
+    enum tw_status status = TW_OK;
+
+    for (size_t i = 0; i < capture->source_count && capture->buffer_count; i++) {
+        const struct tw_source *source = &capture->sources[i];
+
+        if (!has_first_stream(source))
+            tw_text_format(&names, "%s%s%s", names.size ? ", " : "",
+                           source->stream_count ? "the first stream of " : "", source->name);
+    }
+    if (names.failed)
+        status = tw_capture_no_memory(in->capture);
+    else if (names.size)
+        status =
+            tw_capture_warn(in->capture, "%s: in no buffer: %s", in->ini->path, names.chars);
+    tw_text_free(&names);
+    return status;
+}
+
 static enum tw_status read_all(struct reading *in)
 {
     TW_TRY(read_buffers(in));
     TW_TRY(list_sources(in));
+    TW_TRY(find_named(in));
     TW_TRY(read_associations(in));
-    return read_cores(in);
+    TW_TRY(read_cores(in));
+    return warn_of_lost(in);
 }
 
 enum tw_status tw_trace_read(struct tw_capture *capture, const char *path,

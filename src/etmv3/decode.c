@@ -78,7 +78,8 @@ static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
         follow->blocks ? tw_blocks_known(follow->blocks, address.address, address.isa, 0) : 0;
     if (TW_LIKELY(known != 0)) {
         follow->at = known;
-        follow->pop_is_pending = follow->code_is_missing = false;
+        follow->pop_is_pending = false;
+        follow->missing = TW_MISSING_NOTHING;
     } else {
         tw_follow_jump(follow, address.address, address.isa);
     }

@@ -2,6 +2,7 @@
 /* ETMv3 as a protocol of the library: its configuration and its table of functions. */
 #include "protocol.h"
 
+#include "base/core.h"
 #include "base/fault.h"
 #include "etmv3/decode.h"
 
@@ -33,36 +34,6 @@ void tw_etmv3_setup_from_config(struct tw_etmv3_setup *setup,
     setup->time_width = bit(config->etmccer, 29) ? 64 : 48;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool begins(const char *text, const char *prefix)
-{
-    while (*prefix && lower(*text) == lower(*prefix)) {
-        text++;
-        prefix++;
-    }
-    return *prefix == 0;
-}
-
-/* "Cortex-M3", "ARMv7-M", "ARMv7E-M" ... */
-static uint8_t profile_of(const char *core)
-{
-    if (!core)
-        return TW_PROFILE_A;
-    if (begins(core, "Cortex-M"))
-        return TW_PROFILE_M;
-    if (begins(core, "Cortex-R"))
-        return TW_PROFILE_R;
-    if (!begins(core, "ARMv"))
-        return TW_PROFILE_A;
-    while (*core && *core != '-')
-        core++;
-    return begins(core, "-M") ? TW_PROFILE_M : begins(core, "-R") ? TW_PROFILE_R : TW_PROFILE_A;
-}
-
 static enum tw_status configure(void *config, const struct tw_source_info *source,
                                 struct tw_fault *fault)
 {
@@ -81,7 +52,7 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
                                      .etmidr = (uint32_t)identity,
                                      .etmccer = (uint32_t)features,
                                      .etmtraceidr = (uint32_t)id,
-                                     .profile = profile_of(source->core_type) };
+                                     .profile = (uint8_t)tw_core_profile(source->core_type) };
     return TW_OK;
 }
 

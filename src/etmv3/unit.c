@@ -1,44 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv3: the trace unit's model, executed instructions and their data to bytes. */
-#include <trackway/etmv3_unit.h>
+#include "etmv3/unit.h"
 
 #include "base/fault.h"
+#include "base/m_profile.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "etmv3/packet.h"
-#include "path/follow.h"
 
-enum { ATOMS_MOST = 16, TIME_MOST = 8 /* cycles in one P-header */ };
-
-struct tw_etmv3_unit {
-    struct tw_etmv3_unit_config config;
-    struct tw_etmv3_reader writer;
-    struct tw_isa_options isa;
-    uint8_t *bytes;
-    size_t size, room;
-    size_t synced_at; /* bytes made since the last A-sync: size less this */
-
-    bool has_begun;  /* an A-sync was made */
-    bool is_tracing; /* an I-sync told where we are */
-    uint8_t reason;  /* of the next I-sync */
-    uint32_t next;   /* the instruction that comes next if nothing happens ... */
-    uint8_t next_isa;
-    bool is_waiting; /* the last one is a taken branch whose packet needs its target */
-    bool is_exception_return;
-
-    struct {
-        uint32_t cycles; /* before it */
-        bool is_taken;
-    } atoms[ATOMS_MOST];
-    unsigned atom_count;
-    uint32_t cycles; /* since the last instruction */
-
-    struct tw_step_context context;
-    bool told_ns, told_hyp;
-    uint32_t told_context_id, told_vmid;
-};
-
-static enum tw_status put(struct tw_etmv3_unit *unit, const struct tw_etmv3_packet *packet)
+enum tw_status tw_etmv3_unit_put(struct tw_etmv3_unit *unit,
+                                 const struct tw_etmv3_packet *packet)
 {
     size_t size = TW_ETMV3_PACKET_MAX;
 
@@ -53,110 +23,7 @@ static enum tw_status put_simple(struct tw_etmv3_unit *unit, uint8_t type)
 {
     const struct tw_etmv3_packet packet = { .base = { .type = type } };
 
-    return put(unit, &packet);
-}
-
-/* A P-header is its byte: the table of the reader tells the rest. */
-static enum tw_status put_header(struct tw_etmv3_unit *unit, unsigned head)
-{
-    const struct tw_etmv3_atoms *atoms = &unit->writer.atoms[head];
-    const struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_P_HDR },
-                                            .header = (uint8_t)head,
-                                            .atoms = atoms->bits,
-                                            .atom_count = atoms->count,
-                                            .format = atoms->format,
-                                            .header_cycles = atoms->cycles };
-
-    return put(unit, &packet);
-}
-
-/* Non-cycle-accurate: as many E as there are and one N, or two of any kind.  Returns how many. */
-static unsigned plain_header(const struct tw_etmv3_unit *unit, unsigned at, unsigned *head)
-{
-    const unsigned left = unit->atom_count - at;
-    unsigned taken = 0;
-
-    while (taken < left && taken < 15 && unit->atoms[at + taken].is_taken)
-        taken++;
-    if (taken == 0 && left >= 2) {
-        *head = 0x82 | 8 | (unit->atoms[at + 1].is_taken ? 0u : 4u);
-        return 2;
-    }
-    *head = 0x80 | taken << 2;
-    if (taken < left && !unit->atoms[at + taken].is_taken) {
-        *head |= 0x40;
-        taken++;
-    }
-    return taken;
-}
-
-/* Cycle-accurate: the header for the next atoms, whose first has no more than its header can
-   tell of cycles. */
-static unsigned timed_header(const struct tw_etmv3_unit *unit, unsigned at, unsigned *head)
-{
-    const unsigned left = unit->atom_count - at;
-    const unsigned cycles = unit->atoms[at].cycles;
-    const bool is_taken = unit->atoms[at].is_taken;
-    unsigned count = 0;
-
-    if (cycles == 0) { /* format 4 */
-        *head = is_taken ? 0x92 : 0x96;
-        return 1;
-    }
-    if (cycles > 1) { /* format 3 with E */
-        *head = 0xe0 | (cycles - 1) << 2;
-        return 1;
-    }
-    if (left >= 2 && unit->atoms[at + 1].cycles == 0) { /* format 2 */
-        *head = 0x82 | (is_taken ? 0u : 8u) | (unit->atoms[at + 1].is_taken ? 0u : 4u);
-        return 2;
-    }
-    while (count < left && count < 7 && unit->atoms[at + count].is_taken &&
-           unit->atoms[at + count].cycles == 1)
-        count++;
-    *head = 0x80 | count << 2;
-    if (count < left && !unit->atoms[at + count].is_taken &&
-        unit->atoms[at + count].cycles == 1) {
-        *head |= 0x40;
-        count++;
-    }
-    return count;
-}
-
-/* Cycles that no atom's header can tell. */
-static enum tw_status put_time(struct tw_etmv3_unit *unit, uint32_t cycles)
-{
-    while (cycles) {
-        const uint32_t some = cycles < TIME_MOST ? cycles : TIME_MOST;
-
-        TW_TRY(put_header(unit, 0xa0 | (some - 1) << 2));
-        cycles -= some;
-    }
-    return TW_OK;
-}
-
-static enum tw_status put_atoms(struct tw_etmv3_unit *unit)
-{
-    const bool has_cycles = unit->writer.setup.cycle_accurate;
-
-    for (unsigned at = 0; at < unit->atom_count;) {
-        unsigned head = 0;
-
-        if (has_cycles) {
-            const uint32_t most = unit->atoms[at].is_taken ? TIME_MOST : 1;
-
-            if (unit->atoms[at].cycles > most) {
-                TW_TRY(put_time(unit, unit->atoms[at].cycles - most));
-                unit->atoms[at].cycles = most;
-            }
-            at += timed_header(unit, at, &head);
-        } else {
-            at += plain_header(unit, at, &head);
-        }
-        TW_TRY(put_header(unit, head));
-    }
-    unit->atom_count = 0;
-    return TW_OK;
+    return tw_etmv3_unit_put(unit, &packet);
 }
 
 /* Atoms, and the time since. */
@@ -164,11 +31,11 @@ static enum tw_status put_all(struct tw_etmv3_unit *unit)
 {
     const uint32_t cycles = unit->cycles;
 
-    TW_TRY(put_atoms(unit));
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
     if (!unit->writer.setup.cycle_accurate || !unit->is_tracing || unit->writer.setup.data_only)
         return TW_OK;
     unit->cycles = 0;
-    return put_time(unit, cycles);
+    return tw_etmv3_unit_put_time(unit, cycles);
 }
 
 static bool is_ns(const struct tw_etmv3_unit *unit)
@@ -210,7 +77,7 @@ static enum tw_status put_isync(struct tw_etmv3_unit *unit, uint8_t reason, uint
     unit->told_ns = packet.ns;
     unit->told_hyp = packet.hyp;
     unit->told_context_id = packet.context_id;
-    return put(unit, &packet);
+    return tw_etmv3_unit_put(unit, &packet);
 }
 
 static enum tw_status put_async(struct tw_etmv3_unit *unit)
@@ -237,7 +104,7 @@ static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, u
     packet.has_second = exception > 15 || packet.hyp != unit->told_hyp;
     unit->told_ns = packet.ns;
     unit->told_hyp = packet.hyp;
-    return put(unit, &packet);
+    return tw_etmv3_unit_put(unit, &packet);
 }
 
 static enum tw_status put_identifiers(struct tw_etmv3_unit *unit)
@@ -250,13 +117,13 @@ static enum tw_status put_identifiers(struct tw_etmv3_unit *unit)
     if (unit->writer.setup.context_bytes && context_id != unit->told_context_id) {
         TW_TRY(put_all(unit));
         packet.value = unit->told_context_id = context_id;
-        TW_TRY(put(unit, &packet));
+        TW_TRY(tw_etmv3_unit_put(unit, &packet));
     }
     if (has_vmid && (unit->context.vmid & 0xff) != unit->told_vmid) {
         TW_TRY(put_all(unit));
         packet.base.type = TW_ETMV3_VMID;
         packet.value = unit->told_vmid = unit->context.vmid & 0xff;
-        TW_TRY(put(unit, &packet));
+        TW_TRY(tw_etmv3_unit_put(unit, &packet));
     }
     return TW_OK;
 }
@@ -279,6 +146,20 @@ static enum tw_status resolve(struct tw_etmv3_unit *unit, uint32_t address, uint
     return put_branch(unit, address, isa, 0, false);
 }
 
+/* M profile: the handler of the exception begins here. */
+static enum tw_status enter(struct tw_etmv3_unit *unit, uint32_t address)
+{
+    const unsigned traced = unit->entered;
+
+    unit->entered = 0;
+    if (!traced || !unit->is_tracing)
+        return TW_OK;
+    unit->next = address;
+    unit->next_isa = TW_ISA_T32;
+    return unit->writer.setup.data_only ? TW_OK
+                                        : put_branch(unit, address, TW_ISA_T32, traced, false);
+}
+
 /* Starts tracing, goes on where the path was broken off, or synchronizes in between. */
 static enum tw_status begin(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa)
 {
@@ -289,7 +170,7 @@ static enum tw_status begin(struct tw_etmv3_unit *unit, uint32_t address, uint8_
 
     if (!is_new && !is_due && is_ns(unit) == unit->told_ns && is_hyp(unit) == unit->told_hyp)
         return TW_OK;
-    TW_TRY(is_new ? put_atoms(unit) : put_all(unit));
+    TW_TRY(is_new ? tw_etmv3_unit_put_atoms(unit) : put_all(unit));
     if (is_due)
         TW_TRY(put_async(unit));
     TW_TRY(put_isync(unit, is_new ? unit->reason : TW_ETMV3_PERIODIC, address, isa));
@@ -306,6 +187,8 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     bool is_branch, is_taken;
 
     TW_TRY(resolve(unit, address, from->isa));
+    if (unit->entered)
+        TW_TRY(enter(unit, address));
     TW_TRY(begin(unit, address, from->isa));
     TW_TRY(put_identifiers(unit));
     if (from->isa == TW_ISA_A32)
@@ -313,7 +196,7 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     else
         tw_t32_classify(&what, from->opcode, from->address, 0, &unit->isa);
     is_branch = what.kind == TW_FLOW_BRANCH || what.kind == TW_FLOW_INDIRECT;
-    is_taken = !is_branch || (from->flags & TW_RETIRED_TAKEN);
+    is_taken = is_branch ? from->flags & TW_RETIRED_TAKEN : !(from->flags & TW_RETIRED_FAILED);
     unit->next = address + from->size;
     unit->next_isa = from->isa;
     if (is_branch && is_taken && what.kind == TW_FLOW_BRANCH) {
@@ -324,8 +207,8 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
         /* A 32-bit Thumb instruction may have an atom for each half. */
         const bool is_two = setup->wide_is_two && from->isa == TW_ISA_T32 && from->size == 4;
 
-        if (unit->atom_count + is_two >= ATOMS_MOST)
-            TW_TRY(put_atoms(unit));
+        if (unit->atom_count + is_two >= TW_ETMV3_UNIT_ATOMS)
+            TW_TRY(tw_etmv3_unit_put_atoms(unit));
         unit->atoms[unit->atom_count].cycles = unit->cycles + 1;
         unit->atoms[unit->atom_count++].is_taken = is_taken;
         if (is_two) {
@@ -336,7 +219,9 @@ static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_ret
     }
     if (!is_branch || !is_taken || setup->data_only)
         return TW_OK;
-    unit->is_exception_return = what.is_exception_return;
+    unit->is_exception_return = setup->profile == TW_PROFILE_M
+                                    ? from->flags & TW_RETIRED_EXCEPTION_RETURN
+                                    : what.is_exception_return;
     if (what.kind == TW_FLOW_INDIRECT)
         unit->is_waiting = true;
     else if (setup->branch_broadcast || what.target_isa != from->isa)
@@ -368,7 +253,7 @@ enum tw_status tw_etmv3_unit_access(struct tw_etmv3_unit *unit,
 
     if (!tw_etmv3_has_data(setup) || !unit->is_tracing)
         return TW_OK;
-    TW_TRY(put_atoms(unit));
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
     for (size_t i = 0; i < count; i++) {
         const struct tw_etmv3_transfer *from = &transfers[i];
         struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_NORM_DATA } };
@@ -392,7 +277,7 @@ enum tw_status tw_etmv3_unit_access(struct tw_etmv3_unit *unit,
             packet.data_value = from->value;
             packet.value_size = value_size(from->value);
         }
-        TW_TRY(put(unit, &packet));
+        TW_TRY(tw_etmv3_unit_put(unit, &packet));
         if (from->has_failed && packet.has_value)
             TW_TRY(put_simple(unit, TW_ETMV3_STORE_FAIL));
     }
@@ -412,8 +297,8 @@ enum tw_status tw_etmv3_unit_data(struct tw_etmv3_unit *unit, unsigned tag, uint
         return TW_E_ARGUMENT;
     if (!unit->writer.setup.data_value || !unit->is_tracing)
         return TW_OK;
-    TW_TRY(put_atoms(unit));
-    TW_TRY(put(unit, &packet));
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
+    TW_TRY(tw_etmv3_unit_put(unit, &packet));
     return has_failed ? put_simple(unit, TW_ETMV3_STORE_FAIL) : TW_OK;
 }
 
@@ -421,7 +306,7 @@ enum tw_status tw_etmv3_unit_suppress(struct tw_etmv3_unit *unit)
 {
     if (!tw_etmv3_has_data(&unit->writer.setup) || unit->writer.setup.data_only)
         return TW_OK;
-    TW_TRY(put_atoms(unit));
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
     return put_simple(unit, TW_ETMV3_DATA_SUPPRESSED);
 }
 
@@ -449,6 +334,26 @@ enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit, unsigned numb
     return take_exception(unit, number, vector, isa, cancels);
 }
 
+enum tw_status tw_etmv3_unit_exception_m(struct tw_etmv3_unit *unit, unsigned number,
+                                         uint32_t return_address)
+{
+    const unsigned traced = tw_m_to_etmv3(number);
+
+    if (!traced || unit->writer.setup.profile != TW_PROFILE_M)
+        return TW_E_ARGUMENT;
+    if (unit->entered) /* and nothing of that handler was executed */
+        TW_TRY(enter(unit, return_address));
+    if (unit->is_waiting && unit->is_exception_return) {
+        /* Whether the return ended first is not to be seen. */
+        unit->is_waiting = false;
+        TW_TRY(put_all(unit));
+        TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
+    }
+    TW_TRY(resolve(unit, return_address, TW_ISA_T32));
+    unit->entered = (uint16_t)(unit->is_tracing ? traced : 0);
+    return TW_OK;
+}
+
 enum tw_status tw_etmv3_unit_context(struct tw_etmv3_unit *unit,
                                      const struct tw_step_context *context)
 {
@@ -465,8 +370,9 @@ enum tw_status tw_etmv3_unit_gap(struct tw_etmv3_unit *unit, unsigned reason)
 {
     if (reason == TW_ETMV3_PERIODIC || reason > TW_ETMV3_DEBUG_EXIT)
         return TW_E_ARGUMENT;
-    TW_TRY(put_atoms(unit));
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
     unit->is_tracing = unit->is_waiting = false;
+    unit->entered = 0;
     unit->reason = (uint8_t)reason;
     return TW_OK;
 }
@@ -487,7 +393,7 @@ enum tw_status tw_etmv3_unit_time(struct tw_etmv3_unit *unit, uint64_t time)
         return TW_OK;
     TW_TRY(put_all(unit));
     packet.timestamp = setup->time_is_gray ? tw_binary_to_gray(time & mask) : time & mask;
-    return put(unit, &packet);
+    return tw_etmv3_unit_put(unit, &packet);
 }
 
 enum tw_status tw_etmv3_unit_cycles(struct tw_etmv3_unit *unit, uint32_t count)
@@ -500,6 +406,9 @@ static enum tw_status step_exception(struct tw_etmv3_unit *unit, const struct tw
 {
     const struct tw_armv7_exception exception = tw_armv7_exception(step->exception);
 
+    if (unit->writer.setup.profile == TW_PROFILE_M)
+        return tw_etmv3_unit_exception_m(unit, (unsigned)step->cause,
+                                         (uint32_t)step->return_address);
     /* Its return address is where the branch before it went. */
     TW_TRY(resolve(unit, (uint32_t)step->return_address, step->return_isa));
     return take_exception(unit, exception.number, unit->config.vectors + exception.vector,

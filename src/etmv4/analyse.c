@@ -100,11 +100,18 @@ static void take_target(struct tw_stage *stage, uint64_t address, uint8_t sub_is
     settle(stage);
 }
 
+void tw_etmv4_use_up_address(struct tw_etmv4_decoder *decoder)
+{
+    if (!decoder->has_context)
+        decoder->has_address = false;
+}
+
 void tw_etmv4_forget_place(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
 
     decoder->has_context = decoder->has_address = false;
+    decoder->has_returns = false;
     decoder->q_is_open = false;
     decoder->atom_is_pending = false;
     stage->follow->last_block = 0;
@@ -112,8 +119,21 @@ void tw_etmv4_forget_place(struct tw_stage *stage)
     tw_follow_lose(stage->follow);
 }
 
-static void emit_transaction(struct tw_stage *stage, uint8_t kind, uint64_t index)
+/* What a transaction that fails pushed and popped is undone, as if its elements had never come
+   [K10.5.4.4].  Who takes the elements decides about those. */
+static void analyse_transaction(struct tw_stage *stage, uint8_t kind, uint64_t index)
 {
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_follow *follow = stage->follow;
+
+    if (kind == TW_TRANS_FAIL) {
+        tw_follow_lose(follow); /* the next address tells where to */
+        if (decoder->has_returns)
+            tw_follow_restore_returns(follow, &decoder->returns);
+    }
+    decoder->has_returns = kind == TW_TRANS_START || kind == TW_TRANS_INIT;
+    if (decoder->has_returns)
+        tw_follow_save_returns(follow, &decoder->returns);
     tw_stage_add(stage, TW_ELEMENT_MEMTRANS, index)->kind = kind;
 }
 
@@ -143,6 +163,7 @@ static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item
         out->return_address = item->value;
     if (item->is_target)
         out->flags |= TW_EXCEPTION_RETURN_IS_TARGET;
+    tw_etmv4_use_up_address(decoder);
 }
 
 /* A Q element: so many instructions ran (or no one knows how many) up to this address. */
@@ -180,6 +201,7 @@ static void analyse_q(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
 
+    tw_etmv4_use_up_address(decoder);
     decoder->q = *item;
     decoder->q_is_open = true;
     if (item->has_address)
@@ -203,8 +225,11 @@ static void analyse_source(struct tw_stage *stage, const struct tw_etmv4_item *i
     struct tw_follow *follow = stage->follow;
     const uint8_t isa = tw_etmv4_isa(decoder, decoder->sf, item->sub_isa);
 
-    if (!decoder->has_context)
+    tw_etmv4_use_up_address(decoder);
+    if (!decoder->has_context) {
+        stage->out = tw_follow_unknown(follow, stage->out, item->index);
         return;
+    }
     if (!tw_follow_is_placed(follow))
         follow->isa = isa;
     else if (tw_follow_isa(follow) != isa) /* the path knows better; but say so */
@@ -221,6 +246,7 @@ static void follow_atom(struct tw_stage *stage, const struct tw_etmv4_item *item
     struct tw_follow *follow = stage->follow;
     const bool was_blocked = follow->push_is_blocked;
 
+    tw_etmv4_use_up_address(stage->decoder);
     /* Pushes go by the first status of an atom, mispredicted or not. */
     follow->push_is_blocked = was_blocked || !item->was_taken;
     follow->last_block = 0;
@@ -251,7 +277,7 @@ static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *it
         out->timestamp = item->value;
         tw_follow_time(stage->follow, out);
         if (item->has_count) {
-            out->flags = TW_FLAG_HAS_CYCLES;
+            out->flags = TW_FLAG_HAS_CYCLES | TW_TIME_CYCLES_APART;
             out->cycles = item->number;
         }
         break;
@@ -276,12 +302,10 @@ static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *it
         out->instrumentation_el = item->sub_isa;
         break;
     case TW_ITEM_TRANS_START_P0:
-        emit_transaction(stage, TW_TRANS_START, item->index);
+        analyse_transaction(stage, TW_TRANS_START, item->index);
         break;
     case TW_ITEM_TRANSACTION:
-        if (item->number == TW_TRANS_FAIL)
-            tw_follow_lose(stage->follow); /* rolled back: the next address tells where to */
-        emit_transaction(stage, (uint8_t)item->number, item->index);
+        analyse_transaction(stage, (uint8_t)item->number, item->index);
         break;
     case TW_ITEM_NO_SYNC:
         tw_etmv4_forget_place(stage);
@@ -303,7 +327,7 @@ static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *it
 void tw_etmv4_analyse(struct tw_stage *stage, const struct tw_etmv4_item *item)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
-    bool had_context;
+    bool had_context, had_returns;
 
     tw_etmv4_analyse_pending(stage);
     if (stage->follow->error)
@@ -330,14 +354,15 @@ void tw_etmv4_analyse(struct tw_stage *stage, const struct tw_etmv4_item *item)
         break;
     case TW_ITEM_TRACE_ON: /* the context stays unless told (R_TJLYH) */
         had_context = decoder->has_context;
+        had_returns = decoder->has_returns;
         tw_etmv4_forget_place(stage);
         decoder->has_context = had_context;
+        decoder->has_returns = had_returns;
         tw_stage_add(stage, TW_ELEMENT_TRACE_ON, item->index);
         stage->out[-1].reason = (uint8_t)item->number;
         break;
-    case TW_ITEM_TRACE_INFO: /* the unit emptied its return stack */
-        stage->follow->return_count = 0;
-        stage->follow->pop_is_pending = false;
+    case TW_ITEM_TRACE_INFO: /* [K10.5.5.9] */
+        tw_follow_empty_returns(stage->follow);
         decoder->push_needs_address = decoder->push_needs_context = true;
         unblock(stage);
         break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "etmv4/payload.h"
 
 enum {
     FAST_MARGIN = 16, /* bytes that the fast loop may look at */
@@ -69,51 +70,14 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
            !follow->push_is_blocked && !follow->check_continuity;
 }
 
-/* A plain address packet: where it says that the program goes on, and its size; 0: it is another one. */
-TW_INLINE unsigned fast_address(struct tw_etmv4_entry *entry,
-                                const struct tw_etmv4_entry *history, const uint8_t *at)
-{
-    const uint8_t head = *at;
-
-    if (head == 0x95 || head == 0x96) { /* short, IS0 and IS1 */
-        const unsigned sub_isa = head - 0x95u, shift_by = 2 - sub_isa;
-        uint64_t low = (uint64_t)(at[1] & 0x7f) << shift_by;
-        unsigned bits = 7 + shift_by, size = 2;
-
-        if (at[1] & 0x80) {
-            low |= (uint64_t)at[2] << bits;
-            bits += 8;
-            size = 3;
-        }
-        *entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, bits),
-                                          (uint8_t)sub_isa, (uint8_t)bits, history[0].width };
-        return size;
-    }
-    if (head >= 0x90 && head <= 0x92) { /* exact match */
-        *entry = history[head - 0x90];
-        return 1;
-    }
-    if (head == 0x9a || head == 0x9b) { /* 32-bit */
-        const unsigned sub_isa = head - 0x9au;
-        bool reserved;
-        const uint32_t low = tw_etmv4_long_low(tw_load_le32(at + 1), sub_isa, &reserved);
-
-        *entry = (struct tw_etmv4_entry){ tw_replace_low(history[0].address, low, 32),
-                                          (uint8_t)sub_isa, 32, history[0].width };
-        return reserved ? 0 : 5;
-    }
-    return 0;
-}
-
 /* size: hot loop */
 /* Atoms and plain addresses, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL. */
 static const uint8_t *fast_packets(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
-    struct tw_etmv4_entry *history = decoder->reader.history;
     struct tw_follow *follow = stage->follow;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     const uint8_t *together = at; /* bytes before this one lie together in the capture ... */
@@ -132,7 +96,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     while (out <= last) {
         const struct tw_etmv4_atoms *atoms;
         struct tw_etmv4_entry entry;
-        unsigned size;
+        struct tw_bytes in;
+        uint8_t head;
 
         if (TW_UNLIKELY(at >= together)) {
             const uint64_t offset = tw_stage_offset(stage, at);
@@ -147,12 +112,14 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
                            : end;
             wants_mark |= is_marked && offset >= stage->marked_until;
         }
-        atoms = &tw_etmv4_atoms[*at];
+        head = *at;
+        atoms = &tw_etmv4_atoms[head];
         if (TW_LIKELY(atoms->count)) {
             const uint64_t index = (uint64_t)(uintptr_t)at + shift;
 
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
-                tw_follow_skip(follow, atoms->count); /* until an address comes */
+                if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */
+                    break;
                 at++;
                 continue;
             }
@@ -173,13 +140,13 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             }
             continue;
         }
-        size = fast_address(&entry, history, at);
-        if (!size)
+        in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, head))
             break;
-        tw_etmv4_push(history, entry);
+        tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
-        at += size;
+        at = in.at;
     }
     tw_track_end(follow, &track);
     stage->at = at;
@@ -194,9 +161,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
 static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
-    struct tw_etmv4_entry *history = decoder->reader.history;
     struct tw_follow *follow = stage->follow;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     /* Atoms of an earlier packet may come with those of a packet. */
@@ -210,7 +176,7 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
     while (out <= last && !follow->error) {
         const unsigned before = count;
         struct tw_etmv4_entry entry;
-        unsigned size;
+        struct tw_bytes in;
 
         while (count < COLLECTED && at < end && tw_etmv4_atoms[*at].count) {
             bits |= (uint64_t)tw_etmv4_atoms[*at].bits << count;
@@ -228,14 +194,16 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
         }
         if (count || (at < end && tw_etmv4_atoms[*at].count))
             continue;
-        size = at < end ? fast_address(&entry, history, at) : 0;
-        if (!size)
+        if (at >= end)
             break;
-        tw_etmv4_push(history, entry);
+        in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
+            break;
+        tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
         out =
             tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
-        at += size;
+        at = in.at;
     }
     for (; count && !follow->error; count--, bits >>= 1) /* the batch is full */
         out = tw_track_count(follow, &track, out, tw_atoms((uint32_t)bits & 1, 1), index);
@@ -309,6 +277,7 @@ static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
     if (decoder->reader.setup.max_spec)
         follow->sums = NULL; /* what is counted cannot be cancelled */
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
+    follow->says_unplaced = true;
     tw_follow_enter(follow);
 }
 

@@ -90,6 +90,8 @@ struct tw_etmv4_decoder {
     struct tw_etmv4_item q;
     bool atom_is_pending; /* speculation: the last committed atom may still be mispredicted */
     struct tw_etmv4_item atom;
+    bool has_returns; /* inside a transaction: the return stack as it was when that began */
+    struct tw_returns returns;
     bool source_is_open; /* ranges of a source address did not all fit the batch */
     struct tw_etmv4_item source;
 };
@@ -100,8 +102,8 @@ bool tw_etmv4_commit(struct tw_etmv4_decoder *decoder, uint32_t count);
 void tw_etmv4_count_p0(struct tw_etmv4_decoder *decoder, uint32_t count);
 bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count);
 void tw_etmv4_mispredict(struct tw_stage *stage);
-/* Drops what a discard drops, keeps what it keeps, to be drained. */
-void tw_etmv4_discard(struct tw_etmv4_decoder *decoder);
+/* Drops what a discard drops, keeps what it keeps, to be drained.  True: a transaction is open then. */
+bool tw_etmv4_discard(struct tw_etmv4_decoder *decoder);
 void tw_etmv4_drop_queue(struct tw_etmv4_decoder *decoder);
 /* Hands on what is committed, while there is room; false: there is more. */
 bool tw_etmv4_release(struct tw_stage *stage);
@@ -122,6 +124,8 @@ void tw_etmv4_analyse(struct tw_stage *stage, const struct tw_etmv4_item *item);
 void tw_etmv4_analyse_pending(struct tw_stage *stage);
 void tw_etmv4_go_on(struct tw_stage *stage); /* with a source address that did not fit */
 void tw_etmv4_forget_place(struct tw_stage *stage);
+/* A P0 element comes: an address whose context is not known is of no use after it [K10.5.6.2.2]. */
+void tw_etmv4_use_up_address(struct tw_etmv4_decoder *decoder);
 
 TW_INLINE uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, uint8_t sub_isa)
 {

@@ -2,7 +2,7 @@
 /* ETMv4 and ETE: what an index notes of packets, and how to pass over the rest quickly. */
 #include <trackway/index.h>
 
-#include "etmv4/packet.h"
+#include "etmv4/payload.h"
 
 unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
                         const void *packet)
@@ -41,18 +41,6 @@ unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void
 
 enum { MARGIN = 16 }; /* longer than any packet that is passed over */
 
-/* How long packets are that a trace has many of, but for atoms and short addresses; 0: not one of them.  They are the same under
-   every configuration, and none can be bad. */
-/* clang-format off */
-static const uint8_t lengths[256] = {
-    [0x0c] = 2, 2,
-    [0x10] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    [0x30] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    [0x90] = 1, 1, 1,
-    [0x9a] = 5, 5, [0x9d] = 9, 9,
-};
-/* clang-format on */
-
 /* Addresses are left out of the reader's history: no note has one. */
 size_t tw_etmv4_pass(void *reader, const uint8_t *data, size_t size)
 {
@@ -66,12 +54,16 @@ size_t tw_etmv4_pass(void *reader, const uint8_t *data, size_t size)
     while (at < end) {
         const uint8_t head = *at;
 
-        if (head >= 0xc0) { /* an atom packet; guesses are quicker than a look into the table */
+        if (tw_etmv4_is_atom(head)) { /* guesses are quicker than a look into the table */
             at++;
-        } else if (head == 0x95 || head == 0x96) { /* a short address */
-            at += at[1] & 0x80 ? 3 : 2;
-        } else if (TW_LIKELY(lengths[head])) {
-            at += lengths[head];
+        } else if (tw_etmv4_is_short(head)) {
+            struct tw_bytes in = { .at = at + 1, .end = at + MARGIN };
+            unsigned bits;
+
+            (void)tw_etmv4_get_short(&in, &bits, 0);
+            at = in.at;
+        } else if (TW_LIKELY(state->lengths[head])) {
+            at += state->lengths[head];
         } else {
             break;
         }

@@ -33,6 +33,7 @@ enum { ROW_RESERVED, ROW_RESERVED_CFG, ROW_FIRST };
 struct rule {
     uint8_t mask, match; /* applies when (head & mask) == match ... */
     uint16_t needs;      /* ... and the trace unit has these features */
+    uint8_t length;      /* in bytes, of packets that an index passes over; else 0 */
     uint8_t type;
     void (*read)(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                  struct tw_etmv4_packet *out, uint8_t head);
@@ -47,87 +48,88 @@ static void read_atoms(struct tw_etmv4_reader *reader, struct tw_bytes *in,
 
 /* clang-format off */
 static const struct rule rules[] = {
-    /* The first two catch what no other row claims.  The rest: in the order of headers. */
-    { 0x00, 0x00, ANY,  TW_ETMV4_RESERVED,          read_head_only },
-    { 0x00, 0x00, ANY,  TW_ETMV4_RESERVED_CFG,      read_forbidden },
-    { 0xff, 0x00, ANY,  TW_ETMV4_EXTENSION,         tw_etmv4_read_extension },
-    { 0xff, 0x01, ANY,  TW_ETMV4_TRACE_INFO,        tw_etmv4_read_trace_info },
-    { 0xfe, 0x02, ANY,  TW_ETMV4_TIMESTAMP,         tw_etmv4_read_timestamp },
-    { 0xff, 0x04, ANY,  TW_ETMV4_TRACE_ON,          read_head_only },
-    { 0xff, 0x05, V8M,  TW_ETMV4_FUNC_RET,          read_head_only },
-    { 0xff, 0x06, ANY,  TW_ETMV4_EXCEPT,            tw_etmv4_read_exception },
-    { 0xff, 0x07, ETM,  TW_ETMV4_EXCEPT_RTN,        read_head_only },
-    { 0xff, 0x08, V81M, TW_ETMV4_RESYNC,            tw_etmv4_read_resync },
-    { 0xff, 0x09, ITE,  TW_ETMV4_ITE,               tw_etmv4_read_instrumentation },
-    { 0xff, 0x0a, ETE,  TW_ETMV4_TRANS_ST,          read_head_only },
-    { 0xff, 0x0b, ETE,  TW_ETMV4_TRANS_COMMIT,      read_head_only },
-    { 0xfe, 0x0c, ANY,  TW_ETMV4_CCNT_F2,           tw_etmv4_read_cycles_2 },
-    { 0xfe, 0x0e, ANY,  TW_ETMV4_CCNT_F1,           tw_etmv4_read_cycles_1 },
-    { 0xf0, 0x10, ANY,  TW_ETMV4_CCNT_F3,           tw_etmv4_read_cycles_3 },
-    { 0xf8, 0x20, DATA, TW_ETMV4_NUM_DS_MKR,        tw_etmv4_read_number },
-    { 0xfc, 0x28, DATA, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
-    { 0xff, 0x2c, DATA, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
-    { 0xff, 0x2d, ANY,  TW_ETMV4_COMMIT,            tw_etmv4_read_commit },
-    { 0xff, 0x2e, ANY,  TW_ETMV4_CANCEL_F1,         tw_etmv4_read_cancel_1 },
-    { 0xff, 0x2f, ANY,  TW_ETMV4_CANCEL_F1_MISPRED, tw_etmv4_read_cancel_1 },
-    { 0xfc, 0x30, ANY,  TW_ETMV4_MISPREDICT,        tw_etmv4_read_mispredict },
-    { 0xfc, 0x34, ANY,  TW_ETMV4_CANCEL_F2,         tw_etmv4_read_mispredict },
-    { 0xf8, 0x38, ANY,  TW_ETMV4_CANCEL_F3,         tw_etmv4_read_cancel_3 },
-    { 0xfe, 0x40, COND, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
-    { 0xff, 0x42, COND, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
-    { 0xff, 0x43, COND, TW_ETMV4_COND_FLUSH,        read_head_only },
-    { 0xfe, 0x44, COND, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
-    { 0xff, 0x46, COND, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
-    { 0xfa, 0x48, COND, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
-    { 0xfb, 0x4a, COND, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
-    { 0xf0, 0x50, COND, TW_ETMV4_COND_RES_F3,       tw_etmv4_read_cond_result },
-    { 0xfc, 0x68, COND, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
-    { 0xff, 0x6c, COND, TW_ETMV4_COND_I_F1,         tw_etmv4_read_cond_instruction },
-    { 0xff, 0x6d, COND, TW_ETMV4_COND_I_F3,         tw_etmv4_read_cond_instruction },
-    { 0xfe, 0x6e, COND, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
-    { 0xff, 0x70, IGN,  TW_ETMV4_IGNORE,            read_head_only },
-    { 0xff, 0x71, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
-    { 0xfe, 0x72, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
-    { 0xfc, 0x74, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
-    { 0xf8, 0x78, ANY,  TW_ETMV4_EVENT,             tw_etmv4_read_number },
-    { 0xfe, 0x80, ANY,  TW_ETMV4_CTXT,              tw_etmv4_read_context },
-    { 0xff, 0x82, ANY,  TW_ETMV4_ADDR_CTXT_L_32IS0, tw_etmv4_read_long },
-    { 0xff, 0x83, ANY,  TW_ETMV4_ADDR_CTXT_L_32IS1, tw_etmv4_read_long },
-    { 0xff, 0x85, ANY,  TW_ETMV4_ADDR_CTXT_L_64IS0, tw_etmv4_read_long },
-    { 0xff, 0x86, ANY,  TW_ETMV4_ADDR_CTXT_L_64IS1, tw_etmv4_read_long },
-    { 0xff, 0x88, TSM,  TW_ETMV4_TS_MARKER,         read_head_only },
-    { 0xfe, 0x90, ANY,  TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
-    { 0xff, 0x92, ANY,  TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
-    { 0xff, 0x95, ANY,  TW_ETMV4_ADDR_S_IS0,        tw_etmv4_read_short },
-    { 0xff, 0x96, ANY,  TW_ETMV4_ADDR_S_IS1,        tw_etmv4_read_short },
-    { 0xff, 0x9a, ANY,  TW_ETMV4_ADDR_L_32IS0,      tw_etmv4_read_long },
-    { 0xff, 0x9b, ANY,  TW_ETMV4_ADDR_L_32IS1,      tw_etmv4_read_long },
-    { 0xff, 0x9d, ANY,  TW_ETMV4_ADDR_L_64IS0,      tw_etmv4_read_long },
-    { 0xff, 0x9e, ANY,  TW_ETMV4_ADDR_L_64IS1,      tw_etmv4_read_long },
-    { 0xfe, 0xa0, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xff, 0xa2, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xff, 0xa5, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xff, 0xa6, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xfe, 0xaa, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xff, 0xac, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xff, 0xaf, QEL,  TW_ETMV4_Q,                 tw_etmv4_read_q },
-    { 0xfe, 0xb0, ETE,  TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
-    { 0xff, 0xb2, ETE,  TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
-    { 0xff, 0xb4, ETE,  TW_ETMV4_SRC_ADDR_S_IS0,    tw_etmv4_read_short },
-    { 0xff, 0xb5, ETE,  TW_ETMV4_SRC_ADDR_S_IS1,    tw_etmv4_read_short },
-    { 0xff, 0xb6, ETE,  TW_ETMV4_SRC_ADDR_L_32IS0,  tw_etmv4_read_long },
-    { 0xff, 0xb7, ETE,  TW_ETMV4_SRC_ADDR_L_32IS1,  tw_etmv4_read_long },
-    { 0xff, 0xb8, ETE,  TW_ETMV4_SRC_ADDR_L_64IS0,  tw_etmv4_read_long },
-    { 0xff, 0xb9, ETE,  TW_ETMV4_SRC_ADDR_L_64IS1,  tw_etmv4_read_long },
-    { 0xd0, 0xc0, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
-    { 0xdc, 0xd0, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
-    { 0xdf, 0xd4, ANY,  TW_ETMV4_ATOM_F6,           read_atoms },
-    { 0xdf, 0xd5, ANY,  TW_ETMV4_ATOM_F5,           read_atoms },
-    { 0xfe, 0xd6, ANY,  TW_ETMV4_ATOM_F5,           read_atoms },
-    { 0xfc, 0xd8, ANY,  TW_ETMV4_ATOM_F2,           read_atoms },
-    { 0xfc, 0xdc, ANY,  TW_ETMV4_ATOM_F4,           read_atoms },
-    { 0xfe, 0xf6, ANY,  TW_ETMV4_ATOM_F1,           read_atoms },
-    { 0xf8, 0xf8, ANY,  TW_ETMV4_ATOM_F3,           read_atoms },
+    /* The first two catch what no other row claims.  The rest: in the order of headers.  A length is
+       the same under every configuration, and no such packet is bad or of interest to an index. */
+    { 0x00, 0x00, ANY,  0, TW_ETMV4_RESERVED,          read_head_only },
+    { 0x00, 0x00, ANY,  0, TW_ETMV4_RESERVED_CFG,      read_forbidden },
+    { 0xff, 0x00, ANY,  0, TW_ETMV4_EXTENSION,         tw_etmv4_read_extension },
+    { 0xff, 0x01, ANY,  0, TW_ETMV4_TRACE_INFO,        tw_etmv4_read_trace_info },
+    { 0xfe, 0x02, ANY,  0, TW_ETMV4_TIMESTAMP,         tw_etmv4_read_timestamp },
+    { 0xff, 0x04, ANY,  0, TW_ETMV4_TRACE_ON,          read_head_only },
+    { 0xff, 0x05, V8M,  0, TW_ETMV4_FUNC_RET,          read_head_only },
+    { 0xff, 0x06, ANY,  0, TW_ETMV4_EXCEPT,            tw_etmv4_read_exception },
+    { 0xff, 0x07, ETM,  0, TW_ETMV4_EXCEPT_RTN,        read_head_only },
+    { 0xff, 0x08, V81M, 0, TW_ETMV4_RESYNC,            tw_etmv4_read_resync },
+    { 0xff, 0x09, ITE,  0, TW_ETMV4_ITE,               tw_etmv4_read_instrumentation },
+    { 0xff, 0x0a, ETE,  0, TW_ETMV4_TRANS_ST,          read_head_only },
+    { 0xff, 0x0b, ETE,  0, TW_ETMV4_TRANS_COMMIT,      read_head_only },
+    { 0xfe, 0x0c, ANY,  2, TW_ETMV4_CCNT_F2,           tw_etmv4_read_cycles_2 },
+    { 0xfe, 0x0e, ANY,  0, TW_ETMV4_CCNT_F1,           tw_etmv4_read_cycles_1 },
+    { 0xf0, 0x10, ANY,  1, TW_ETMV4_CCNT_F3,           tw_etmv4_read_cycles_3 },
+    { 0xf8, 0x20, DATA, 0, TW_ETMV4_NUM_DS_MKR,        tw_etmv4_read_number },
+    { 0xfc, 0x28, DATA, 0, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
+    { 0xff, 0x2c, DATA, 0, TW_ETMV4_UNNUM_DS_MKR,      tw_etmv4_read_number },
+    { 0xff, 0x2d, ANY,  0, TW_ETMV4_COMMIT,            tw_etmv4_read_commit },
+    { 0xff, 0x2e, ANY,  0, TW_ETMV4_CANCEL_F1,         tw_etmv4_read_cancel_1 },
+    { 0xff, 0x2f, ANY,  0, TW_ETMV4_CANCEL_F1_MISPRED, tw_etmv4_read_cancel_1 },
+    { 0xfc, 0x30, ANY,  1, TW_ETMV4_MISPREDICT,        tw_etmv4_read_mispredict },
+    { 0xfc, 0x34, ANY,  1, TW_ETMV4_CANCEL_F2,         tw_etmv4_read_mispredict },
+    { 0xf8, 0x38, ANY,  1, TW_ETMV4_CANCEL_F3,         tw_etmv4_read_cancel_3 },
+    { 0xfe, 0x40, COND, 0, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x42, COND, 0, TW_ETMV4_COND_I_F2,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x43, COND, 0, TW_ETMV4_COND_FLUSH,        read_head_only },
+    { 0xfe, 0x44, COND, 0, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
+    { 0xff, 0x46, COND, 0, TW_ETMV4_COND_RES_F4,       tw_etmv4_read_cond_result },
+    { 0xfa, 0x48, COND, 0, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
+    { 0xfb, 0x4a, COND, 0, TW_ETMV4_COND_RES_F2,       tw_etmv4_read_cond_result },
+    { 0xf0, 0x50, COND, 0, TW_ETMV4_COND_RES_F3,       tw_etmv4_read_cond_result },
+    { 0xfc, 0x68, COND, 0, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
+    { 0xff, 0x6c, COND, 0, TW_ETMV4_COND_I_F1,         tw_etmv4_read_cond_instruction },
+    { 0xff, 0x6d, COND, 0, TW_ETMV4_COND_I_F3,         tw_etmv4_read_cond_instruction },
+    { 0xfe, 0x6e, COND, 0, TW_ETMV4_COND_RES_F1,       tw_etmv4_read_cond_result },
+    { 0xff, 0x70, IGN,  0, TW_ETMV4_IGNORE,            read_head_only },
+    { 0xff, 0x71, ANY,  0, TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfe, 0x72, ANY,  0, TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfc, 0x74, ANY,  0, TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xf8, 0x78, ANY,  0, TW_ETMV4_EVENT,             tw_etmv4_read_number },
+    { 0xfe, 0x80, ANY,  0, TW_ETMV4_CTXT,              tw_etmv4_read_context },
+    { 0xff, 0x82, ANY,  0, TW_ETMV4_ADDR_CTXT_L_32IS0, tw_etmv4_read_long },
+    { 0xff, 0x83, ANY,  0, TW_ETMV4_ADDR_CTXT_L_32IS1, tw_etmv4_read_long },
+    { 0xff, 0x85, ANY,  0, TW_ETMV4_ADDR_CTXT_L_64IS0, tw_etmv4_read_long },
+    { 0xff, 0x86, ANY,  0, TW_ETMV4_ADDR_CTXT_L_64IS1, tw_etmv4_read_long },
+    { 0xff, 0x88, TSM,  0, TW_ETMV4_TS_MARKER,         read_head_only },
+    { 0xfe, 0x90, ANY,  1, TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
+    { 0xff, 0x92, ANY,  1, TW_ETMV4_ADDR_MATCH,        tw_etmv4_read_match },
+    { 0xff, 0x95, ANY,  0, TW_ETMV4_ADDR_S_IS0,        tw_etmv4_read_short },
+    { 0xff, 0x96, ANY,  0, TW_ETMV4_ADDR_S_IS1,        tw_etmv4_read_short },
+    { 0xff, 0x9a, ANY,  5, TW_ETMV4_ADDR_L_32IS0,      tw_etmv4_read_long },
+    { 0xff, 0x9b, ANY,  5, TW_ETMV4_ADDR_L_32IS1,      tw_etmv4_read_long },
+    { 0xff, 0x9d, ANY,  9, TW_ETMV4_ADDR_L_64IS0,      tw_etmv4_read_long },
+    { 0xff, 0x9e, ANY,  9, TW_ETMV4_ADDR_L_64IS1,      tw_etmv4_read_long },
+    { 0xfe, 0xa0, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa2, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa5, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xa6, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xfe, 0xaa, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xac, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xff, 0xaf, QEL,  0, TW_ETMV4_Q,                 tw_etmv4_read_q },
+    { 0xfe, 0xb0, ETE,  0, TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
+    { 0xff, 0xb2, ETE,  0, TW_ETMV4_SRC_ADDR_MATCH,    tw_etmv4_read_match },
+    { 0xff, 0xb4, ETE,  0, TW_ETMV4_SRC_ADDR_S_IS0,    tw_etmv4_read_short },
+    { 0xff, 0xb5, ETE,  0, TW_ETMV4_SRC_ADDR_S_IS1,    tw_etmv4_read_short },
+    { 0xff, 0xb6, ETE,  0, TW_ETMV4_SRC_ADDR_L_32IS0,  tw_etmv4_read_long },
+    { 0xff, 0xb7, ETE,  0, TW_ETMV4_SRC_ADDR_L_32IS1,  tw_etmv4_read_long },
+    { 0xff, 0xb8, ETE,  0, TW_ETMV4_SRC_ADDR_L_64IS0,  tw_etmv4_read_long },
+    { 0xff, 0xb9, ETE,  0, TW_ETMV4_SRC_ADDR_L_64IS1,  tw_etmv4_read_long },
+    { 0xd0, 0xc0, ANY,  1, TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdc, 0xd0, ANY,  1, TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdf, 0xd4, ANY,  1, TW_ETMV4_ATOM_F6,           read_atoms },
+    { 0xdf, 0xd5, ANY,  1, TW_ETMV4_ATOM_F5,           read_atoms },
+    { 0xfe, 0xd6, ANY,  1, TW_ETMV4_ATOM_F5,           read_atoms },
+    { 0xfc, 0xd8, ANY,  1, TW_ETMV4_ATOM_F2,           read_atoms },
+    { 0xfc, 0xdc, ANY,  1, TW_ETMV4_ATOM_F4,           read_atoms },
+    { 0xfe, 0xf6, ANY,  1, TW_ETMV4_ATOM_F1,           read_atoms },
+    { 0xf8, 0xf8, ANY,  1, TW_ETMV4_ATOM_F3,           read_atoms },
 };
 
 #define F6(n) [0xc0 + (n)] = { (1u << ((n) + 4)) - 1, (n) + 4, TW_ETMV4_ATOM_F6 }, \
@@ -255,6 +257,8 @@ void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_
     *reader = (struct tw_etmv4_reader){ 0 };
     tw_etmv4_setup_from_config(&reader->setup, config);
     fill_index(reader->rule, claims, &reader->setup);
+    for (unsigned head = 0; head < 256; head++)
+        reader->lengths[head] = rules[reader->rule[head]].length;
     tw_etmv4_reader_lost(reader);
 }
 
@@ -384,12 +388,9 @@ enum tw_status tw_etmv4_read(struct tw_etmv4_reader *reader, struct tw_etmv4_pac
     return TW_OK;
 }
 
-enum { FREQUENT_LONGEST = 5 };
-
-/* The packets that most of a trace is: atoms, short and 32-bit IS0 addresses and exact matches,
-   for as long as they come, at most `count` of them, for which there are bytes enough.  Returns
-   where the next packet goes; `in` and the reader move on.  A function of its own, so that all
-   it works with stays in registers. */
+/* Atoms and frequent addresses, but for those of IS1, for as long as they come, at most `count` of
+   them, for which there are bytes enough.  Returns where the next packet goes; `in` and the reader move
+   on.  A function of its own, so that all it works with stays in registers. */
 static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader *reader,
                                                          struct tw_etmv4_packet *packet,
                                                          size_t count, struct tw_bytes *in)
@@ -401,7 +402,7 @@ static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader 
     for (; count > 0; count--, packet++) {
         const size_t head = *at;
         const struct tw_etmv4_atoms *atoms = &tw_etmv4_atoms[head];
-        struct tw_bytes bytes = { .at = at + 1, .end = at + FREQUENT_LONGEST };
+        struct tw_bytes bytes = { .at = at + 1, .end = at + TW_ETMV4_FREQUENT_LONGEST };
 
         if (TW_LIKELY(atoms->count)) {
             begin(packet, offset, id, atoms->type);
@@ -411,13 +412,13 @@ static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader 
             offset++;
             continue;
         }
-        if (head == 0x95) {
+        if (head == TW_ETMV4_HEAD_SHORT) {
             begin(packet, offset, id, TW_ETMV4_ADDR_S_IS0);
             tw_etmv4_take_entry(reader, packet, tw_etmv4_short_entry(reader, &bytes, 0));
-        } else if (head - 0x90 < TW_ETMV4_HISTORY) {
+        } else if (tw_etmv4_is_match(head)) {
             begin(packet, offset, id, TW_ETMV4_ADDR_MATCH);
-            tw_etmv4_take_match(reader, packet, (unsigned)head - 0x90);
-        } else if (head == 0x9a) {
+            tw_etmv4_take_match(reader, packet, (unsigned)head - TW_ETMV4_HEAD_MATCH);
+        } else if (head == TW_ETMV4_HEAD_LONG_32) {
             begin(packet, offset, id, TW_ETMV4_ADDR_L_32IS0);
             tw_etmv4_take_entry(
                 reader, packet,
@@ -442,7 +443,7 @@ size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader, struct tw_etmv4_packe
 
     while (packet != end) {
         if (TW_LIKELY(reader->is_synced && !reader->setup.is_data_stream)) {
-            const size_t safe = tw_bytes_left(&in) / FREQUENT_LONGEST;
+            const size_t safe = tw_bytes_left(&in) / TW_ETMV4_FREQUENT_LONGEST;
             const size_t left = (size_t)(end - packet);
             const size_t count = safe < left ? safe : left;
             const struct tw_etmv4_packet *const first = packet;

@@ -164,6 +164,8 @@ struct tw_etmv4_reader {
     bool has_timestamp;  /* seen since Trace Info */
     bool sf;             /* of the last context: width of 32-bit addresses in listings */
     uint8_t rule[256];   /* row of the rule table for each header */
+    /* Of each header: the length of packets that an index passes over; else 0. */
+    uint8_t lengths[256];
     struct tw_etmv4_setup setup;
     const struct tw_allocator *allocator;
 };

@@ -35,7 +35,7 @@ TW_INLINE void tw_etmv4_take_match(struct tw_etmv4_reader *reader, struct tw_etm
 }
 
 /* What a short address does not carry comes from the newest entry. */
-TW_INLINE struct tw_etmv4_entry tw_etmv4_short_entry(struct tw_etmv4_reader *reader,
+TW_INLINE struct tw_etmv4_entry tw_etmv4_short_entry(const struct tw_etmv4_reader *reader,
                                                      struct tw_bytes *in, unsigned sub_isa)
 {
     unsigned bits;
@@ -47,7 +47,7 @@ TW_INLINE struct tw_etmv4_entry tw_etmv4_short_entry(struct tw_etmv4_reader *rea
 }
 
 /* A long one keeps the upper half when it carries 32 bits. */
-TW_INLINE struct tw_etmv4_entry tw_etmv4_long_entry(struct tw_etmv4_reader *reader,
+TW_INLINE struct tw_etmv4_entry tw_etmv4_long_entry(const struct tw_etmv4_reader *reader,
                                                     struct tw_bytes *in, unsigned form,
                                                     bool *has_reserved)
 {
@@ -59,6 +59,56 @@ TW_INLINE struct tw_etmv4_entry tw_etmv4_long_entry(struct tw_etmv4_reader *read
     return (struct tw_etmv4_entry){ tw_replace_low(reader->history[0].address, low, bits),
                                     form & TW_ETMV4_FORM_IS1, (uint8_t)bits,
                                     is_64 || reader->sf ? 64 : 32 };
+}
+
+/* Packets that most of a trace is made of, by their headers: the same under every configuration. */
+
+enum {
+    TW_ETMV4_FREQUENT_LONGEST = 5, /* bytes, header included */
+    TW_ETMV4_HEAD_MATCH = 0x90,    /* of the newest address; behind it those of older ones */
+    TW_ETMV4_HEAD_SHORT = 0x95,    /* IS0; behind it IS1 */
+    TW_ETMV4_HEAD_LONG_32 = 0x9a,  /* IS0; behind it IS1 */
+    TW_ETMV4_HEAD_ATOM = 0xc0      /* and all behind it */
+};
+
+TW_INLINE bool tw_etmv4_is_atom(size_t head)
+{
+    return head >= TW_ETMV4_HEAD_ATOM;
+}
+
+TW_INLINE bool tw_etmv4_is_short(size_t head)
+{
+    return head - TW_ETMV4_HEAD_SHORT <= 1;
+}
+
+TW_INLINE bool tw_etmv4_is_match(size_t head)
+{
+    return head - TW_ETMV4_HEAD_MATCH < TW_ETMV4_HISTORY;
+}
+
+TW_INLINE bool tw_etmv4_is_long_32(size_t head)
+{
+    return head - TW_ETMV4_HEAD_LONG_32 <= 1;
+}
+
+/* The address of such a packet, whose header was read and whose bytes are there; false: the packet is
+   another one, or has reserved bits set.  The history is as it was. */
+TW_INLINE bool tw_etmv4_get_frequent(const struct tw_etmv4_reader *reader,
+                                     struct tw_etmv4_entry *out, struct tw_bytes *in,
+                                     unsigned head)
+{
+    bool has_reserved = false;
+
+    if (tw_etmv4_is_short(head))
+        *out = tw_etmv4_short_entry(reader, in, head - TW_ETMV4_HEAD_SHORT);
+    else if (tw_etmv4_is_match(head))
+        *out = reader->history[head - TW_ETMV4_HEAD_MATCH];
+    else if (tw_etmv4_is_long_32(head))
+        *out = tw_etmv4_long_entry(
+            reader, in, TW_ETMV4_FORM_LONG | (head - TW_ETMV4_HEAD_LONG_32), &has_reserved);
+    else
+        return false;
+    return !has_reserved;
 }
 
 void tw_etmv4_read_resync(struct tw_etmv4_reader *reader, struct tw_bytes *in,

@@ -86,7 +86,18 @@ static bool is_kept(const struct tw_etmv4_item *item)
 
 static bool is_kept_by_cancel(const struct tw_etmv4_item *item)
 {
-    return item->kind >= TW_ITEM_KEPT || item->kind == TW_ITEM_TRACE_INFO;
+    return item->kind >= TW_ITEM_KEPT || item->kind == TW_ITEM_TRACE_INFO ||
+           (item->kind == TW_ITEM_TRANSACTION && item->number == TW_TRANS_INIT);
+}
+
+/* An element is cancelled: whether the unit was in a transaction before it. */
+static void undo_transaction(struct tw_etmv4_decoder *decoder, const struct tw_etmv4_item *item)
+{
+    if (item->kind == TW_ITEM_TRANS_START_P0 ||
+        (item->kind == TW_ITEM_TRANSACTION && item->number == TW_TRANS_START))
+        decoder->in_transaction = false;
+    else if (item->kind == TW_ITEM_TRANSACTION)
+        decoder->in_transaction = true;
 }
 
 bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count)
@@ -97,9 +108,11 @@ bool tw_etmv4_cancel(struct tw_etmv4_decoder *decoder, uint32_t count)
     if (count > decoder->depth)
         return false;
     decoder->depth -= count;
-    while (left && from > 0)
-        if (is_p0(item_at(decoder, --from)))
+    while (left && from > 0) {
+        undo_transaction(decoder, item_at(decoder, --from));
+        if (is_p0(item_at(decoder, from)))
             left--;
+    }
     decoder->unseen -= left < decoder->unseen ? left : decoder->unseen;
     keep(decoder, from, is_kept_by_cancel);
     return true;
@@ -132,11 +145,26 @@ void tw_etmv4_mispredict(struct tw_stage *stage)
         tw_follow_flip(stage->follow);
 }
 
-void tw_etmv4_discard(struct tw_etmv4_decoder *decoder)
+bool tw_etmv4_discard(struct tw_etmv4_decoder *decoder)
 {
-    keep(decoder, 0, is_kept);
+    bool is_open = decoder->has_returns;
+    bool is_sure = true; /* no P0 element stands before it: as sure as what was handed on */
+    size_t to = 0;
+
+    for (size_t i = 0; i < decoder->count; i++) {
+        const struct tw_etmv4_item item = *item_at(decoder, i);
+
+        is_sure &= !is_p0(&item);
+        if (is_sure && item.kind == TW_ITEM_TRANSACTION)
+            is_open = item.number == TW_TRANS_START || item.number == TW_TRANS_INIT;
+        else if (!is_kept(&item))
+            continue;
+        *item_at(decoder, to++) = item;
+    }
+    decoder->count = to;
     decoder->depth = decoder->unseen = decoder->commit_left = 0;
     decoder->drains = true;
+    return is_open;
 }
 
 /* So much waits in front of the oldest P0 element that it is better handed on: an idle core that

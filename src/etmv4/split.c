@@ -120,6 +120,15 @@ static void analysis_state(struct tw_etmv4_decoder *decoder, struct tw_state *st
     open_item_state(&decoder->q_is_open, &decoder->q, state);
     open_item_state(&decoder->atom_is_pending, &decoder->atom, state);
     open_item_state(&decoder->source_is_open, &decoder->source, state);
+    TW_STATE(state, decoder->has_returns);
+    for (unsigned i = 0; decoder->has_returns && i < TW_RETURN_STACK_MAX; i++) {
+        TW_STATE(state, decoder->returns.address[i]);
+        TW_STATE(state, decoder->returns.isa[i]);
+    }
+    if (decoder->has_returns)
+        TW_STATE(state, decoder->returns.count);
+    if (decoder->returns.count > TW_RETURN_STACK_MAX)
+        decoder->returns.count = TW_RETURN_STACK_MAX;
 }
 
 void tw_etmv4_state(void *any, struct tw_follow *follow, struct tw_state *state)

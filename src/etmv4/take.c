@@ -82,6 +82,7 @@ static void add_atoms(struct tw_stage *stage, const struct tw_etmv4_packet *pack
     if (decoder->reader.setup.max_spec == 0) {
         decoder->drains = true;
         tw_etmv4_release(stage);
+        tw_etmv4_use_up_address(decoder);
         stage->out = tw_follow_atoms(stage->follow, stage->out, bits, packet->atom_count,
                                      packet->base.index);
         return;
@@ -250,8 +251,7 @@ static void take_loss(struct tw_stage *stage, const struct tw_etmv4_packet *pack
     struct tw_etmv4_item item = { .index = packet->base.index };
 
     settle_pending(stage, &packet->base);
-    tw_etmv4_discard(decoder);
-    if (decoder->in_transaction) {
+    if (tw_etmv4_discard(decoder)) {
         item.kind = TW_ITEM_TRANSACTION;
         item.number = TW_TRANS_FAIL;
         add(stage, &item, &packet->base);
@@ -491,7 +491,7 @@ void tw_etmv4_take_gap(struct tw_stage *stage, const struct tw_packet *at)
     uint64_t lost_from = at->offset;
 
     settle_pending(stage, at);
-    tw_etmv4_discard(decoder);
+    (void)tw_etmv4_discard(decoder);
     if (decoder->damage.code == TW_ERROR_TRUNCATED) { /* the gap cut that packet */
         decoder->damage.code = TW_ERROR_NONE;
         lost_from = decoder->damage.offset;

@@ -3,6 +3,7 @@
 #include "etmv4/unit.h"
 
 #include "base/fault.h"
+#include "base/m_profile.h"
 #include "base/memory.h"
 #include "base/sized.h"
 
@@ -19,6 +20,17 @@ const struct tw_etmv4_unit_identity tw_etmv4_identity = {
                    { TW_TRCDEVARCH, 0x47754a13 } },
 };
 
+/* ETMv4.2 of the M profile: T32 at 32-bit addresses, levels 0 (Thread) and 3 (Handler), no identifiers. */
+static const struct tw_etmv4_unit_identity m_identity = {
+    .registers = { { TW_TRCIDR + 0, 0x28000ea1 },
+                   { TW_TRCIDR + 1, 0x4100f421 },
+                   { TW_TRCIDR + 2, 0x00000004 },
+                   { TW_TRCIDR + 3, 0x0d990004 },
+                   { TW_TRCIDR + 4, 0x008f8008 },
+                   { TW_TRCIDR + 5, 0xc84708ff },
+                   { TW_TRCDEVARCH, 0x47724a13 } },
+};
+
 enum tw_status tw_etmv4_unit_new(struct tw_etmv4_unit **unit,
                                  const struct tw_etmv4_unit_config *config,
                                  struct tw_fault *fault)
@@ -32,10 +44,13 @@ enum tw_status tw_etmv4_unit_new(struct tw_etmv4_unit **unit,
     if (copy.return_stack_depth > TW_ETMV4_UNIT_RETURNS)
         return tw_fail(fault, TW_E_ARGUMENT, "a return stack of more than %u entries",
                        (unsigned)TW_ETMV4_UNIT_RETURNS);
+    if (copy.is_m && (copy.is_ete || copy.is_self_hosted))
+        return tw_fail(fault, TW_E_ARGUMENT,
+                       "the M profile has no ETE, and no self-hosted trace");
     made = tw_take(copy.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
-    identity = copy.is_ete ? &tw_ete_identity : &tw_etmv4_identity;
+    identity = copy.is_ete ? &tw_ete_identity : copy.is_m ? &m_identity : &tw_etmv4_identity;
     made->config = copy;
     if (!made->config.return_stack_depth)
         made->config.return_stack_depth = TW_ETMV4_UNIT_RETURNS;
@@ -45,6 +60,8 @@ enum tw_status tw_etmv4_unit_new(struct tw_etmv4_unit **unit,
         made->registers[identity->registers[i].slot] = identity->registers[i].value;
     made->registers[TW_TRCSTATR] = 3;
     made->context = (struct tw_step_context){ .security = TW_NONSECURE, .is_64bit = true };
+    if (copy.is_m)
+        made->context = (struct tw_step_context){ .security = TW_SECURE };
     made->cycles_per_instruction = 1;
     made->sync_period = UINT64_MAX;
     *unit = made;
@@ -134,6 +151,10 @@ enum tw_status tw_etmv4_unit_retire(struct tw_etmv4_unit *unit,
         unit->cycle += (uint64_t)count * unit->cycles_per_instruction;
         return TW_OK;
     }
+    /* SG changes the Security state in straight code: what covers it is Secure. */
+    if (unit->config.is_m && count && unit->flow.is_active && unit->flow.block_is_open &&
+        unit->is_changed && !unit->is_overflowing)
+        tw_etmv4_unit_emit_context(unit);
     while (i < count && unit->failed == TW_OK) {
         if (unit->setup.is_plain && unit->is_viewed && unit->flow.is_active &&
             !unit->is_overflowing) {
@@ -160,10 +181,22 @@ enum tw_status tw_etmv4_unit_context(struct tw_etmv4_unit *unit,
 enum tw_status tw_etmv4_unit_exception(struct tw_etmv4_unit *unit, unsigned type,
                                        uint64_t return_address, uint8_t isa)
 {
-    if (type > 0x17)
+    if (type > 0x17 || unit->config.is_m)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no exception type %u", type);
     if (unit->is_enabled && !unit->is_overflowing)
         tw_etmv4_unit_trace_exception(unit, type, return_address, isa);
+    return done(unit);
+}
+
+enum tw_status tw_etmv4_unit_exception_m(struct tw_etmv4_unit *unit, unsigned number,
+                                         uint64_t return_address, bool is_chained)
+{
+    if (!unit->config.is_m || number == 0 || number > TW_M_LAST)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no exception %u", number);
+    if (is_chained)
+        return_address = TW_M_CHAINED;
+    if (unit->is_enabled && !unit->is_overflowing)
+        tw_etmv4_unit_trace_exception(unit, tw_m_to_etmv4(number), return_address, TW_ISA_T32);
     return done(unit);
 }
 
@@ -329,6 +362,9 @@ enum tw_status tw_etmv4_unit_step(struct tw_etmv4_unit *unit, const struct tw_st
     case TW_STEP_CONTEXT:
         return tw_etmv4_unit_context(unit, &step->context);
     case TW_STEP_EXCEPTION:
+        if (unit->config.is_m)
+            return tw_etmv4_unit_exception_m(unit, (unsigned)step->cause, step->return_address,
+                                             step->is_chained);
         return tw_etmv4_unit_exception(unit, step->exception, step->return_address,
                                        step->return_isa);
     case TW_STEP_GAP:
@@ -367,6 +403,9 @@ enum tw_status tw_etmv4_unit_step(struct tw_etmv4_unit *unit, const struct tw_st
         return tw_etmv4_unit_low_power(unit, step->value);
     case TW_STEP_REGISTER:
         return tw_etmv4_unit_write_register(unit, step->reg.name, step->reg.value);
+    case TW_STEP_STIMULUS: /* other units trace these */
+    case TW_STEP_WATCH:
+        return TW_OK;
     default:
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there is no step of kind %u", step->kind);
     }
@@ -390,6 +429,7 @@ size_t tw_etmv4_unit_element_text(char *out, size_t room,
         [TW_ETMV4_UNIT_ADDRESS] = "address",
         [TW_ETMV4_UNIT_EXCEPTION] = "exception",
         [TW_ETMV4_UNIT_EXCEPTION_RETURN] = "exception_return",
+        [TW_ETMV4_UNIT_FUNCTION_RETURN] = "function_return",
         [TW_ETMV4_UNIT_SOURCE_ADDRESS] = "source_address",
         [TW_ETMV4_UNIT_Q] = "q",
         [TW_ETMV4_UNIT_COMMIT] = "commit",

@@ -284,7 +284,8 @@ void tw_etmv4_unit_emit_source(struct tw_etmv4_unit *unit, uint64_t address, uin
 void tw_etmv4_unit_emit_q(struct tw_etmv4_unit *unit, uint32_t count, bool has_count,
                           uint64_t address, uint8_t isa);
 void tw_etmv4_unit_emit_transaction(struct tw_etmv4_unit *unit, enum tw_transaction what);
-void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit);
+/* Of an exception, or (M profile) of a function into Secure code. */
+void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit, bool is_function);
 
 /* unit_time.c */
 void tw_etmv4_unit_emit_commit(struct tw_etmv4_unit *unit, uint32_t count);

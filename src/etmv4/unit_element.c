@@ -382,7 +382,7 @@ void tw_etmv4_unit_emit_exception(struct tw_etmv4_unit *unit, unsigned type, uin
     const bool is_unknown = type == TW_EXCEPTION_PE_RESET && unit->setup.is_ete;
     const struct form form = form_of(unit, is_unknown ? 0 : address, isa);
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EXCEPTION,
-                                                   .number = (uint8_t)type,
+                                                   .number = (uint16_t)type,
                                                    .is_known = !is_unknown,
                                                    .value = form.address,
                                                    .isa = isa };
@@ -518,12 +518,14 @@ void tw_etmv4_unit_emit_trace_on(struct tw_etmv4_unit *unit)
     unit->flow.placed++;
 }
 
-void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit)
+void tw_etmv4_unit_emit_return(struct tw_etmv4_unit *unit, bool is_function)
 {
-    const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EXCEPTION_RETURN };
+    const struct tw_etmv4_unit_element element = {
+        .type = is_function ? TW_ETMV4_UNIT_FUNCTION_RETURN : TW_ETMV4_UNIT_EXCEPTION_RETURN
+    };
 
     tw_etmv4_unit_show(unit, &element);
-    tw_etmv4_unit_put_type(unit, TW_ETMV4_EXCEPT_RTN);
+    tw_etmv4_unit_put_type(unit, is_function ? TW_ETMV4_FUNC_RET : TW_ETMV4_EXCEPT_RTN);
 }
 
 void tw_etmv4_unit_emit_transaction(struct tw_etmv4_unit *unit, enum tw_transaction what)

@@ -6,10 +6,14 @@ enum { LPOVERRIDE = 1 << 12 }; /* of TRCEVENTCTL1R */
 
 /* Fields that exclude Exception levels: four bits for Secure EL0 to EL3, three for Non-secure EL0
    to EL2, and after one more three for Realm, which turn the Non-secure ones round. */
-static bool is_excluded(uint32_t value, unsigned shift, const struct tw_step_context *context)
+static bool is_excluded(const struct tw_etmv4_unit *unit, uint32_t value, unsigned shift)
 {
+    const struct tw_step_context *context = &unit->context;
     const unsigned el = context->el & 3u;
 
+    /* M profile: Thread and Handler mode, levels 0 and 3 of both states. */
+    if (unit->config.is_m)
+        return value >> (shift + el + (context->security == TW_NONSECURE ? 4u : 0u)) & 1;
     if (el == 3)
         return value >> (shift + 3) & 1;
     if (context->security == TW_REALM)
@@ -52,8 +56,8 @@ void tw_etmv4_unit_look_again(struct tw_etmv4_unit *unit)
         is_prohibited ||
         (unit->is_asleep && !(tw_etmv4_unit_value(unit, TW_TRCEVENTCTL1R) & LPOVERRIDE));
 
-    unit->is_viewed = !is_prohibited &&
-                      !is_excluded(tw_etmv4_unit_value(unit, TW_TRCVICTLR), 16, &unit->context);
+    unit->is_viewed =
+        !is_prohibited && !is_excluded(unit, tw_etmv4_unit_value(unit, TW_TRCVICTLR), 16);
     unit->is_changed = true;
     if (pauses != unit->is_paused)
         tw_etmv4_unit_pause(unit, pauses);
@@ -88,7 +92,7 @@ static bool attributes_match(const struct tw_etmv4_unit *unit, unsigned number)
 
     if (!attributes)
         return true;
-    if (is_excluded(attributes, 8, &unit->context))
+    if (is_excluded(unit, attributes, 8))
         return false;
     if (attributes >> 2 & 1 && !tw_etmv4_unit_compare_context(unit, TW_TRCCIDCVR, context))
         return false;

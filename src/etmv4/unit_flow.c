@@ -2,6 +2,8 @@
 /* The trace unit: instructions, exceptions and transactions to elements. */
 #include "etmv4/unit.h"
 
+#include "base/m_profile.h"
+
 static bool is_p0(const struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
     return unit->setup.p0_kinds >> instruction->kind & 1;
@@ -209,7 +211,8 @@ static void trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instru
 {
     struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool is_taken = instruction->flags & TW_RETIRED_TAKEN;
-    const bool is_return = instruction->flags & TW_RETIRED_EXCEPTION_RETURN;
+    const bool is_function = instruction->flags & TW_RETIRED_FUNCTION_RETURN;
+    const bool is_return = is_function || instruction->flags & TW_RETIRED_EXCEPTION_RETURN;
     const bool is_indirect = instruction->kind == TW_RETIRED_INDIRECT;
     const bool is_broadcast =
         unit->setup.broadcasts &&
@@ -240,8 +243,11 @@ static void trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instru
     flow->last_is_taken = is_taken;
     flow->target = instruction->target;
     flow->target_isa = instruction->isa;
-    if (is_return && is_taken && !unit->setup.is_ete)
-        tw_etmv4_unit_emit_return(unit);
+    if (is_return && is_taken && !unit->setup.is_ete) {
+        tw_etmv4_unit_emit_return(unit, is_function);
+        if (unit->config.is_m) /* there it is a P0 element of its own */
+            tw_etmv4_unit_count_p0(unit);
+    }
     if ((is_return || instruction->kind == TW_RETIRED_ISB) && is_taken)
         unit->timestamp_is_due = unit->setup.timestamps;
     if (is_out) {
@@ -346,6 +352,9 @@ static bool is_forced(const struct tw_etmv4_unit *unit, unsigned type)
 {
     const uint32_t control = tw_etmv4_unit_value(unit, TW_TRCVICTLR);
 
+    if (unit->config.is_m) /* TRCERR: HardFault to SecureFault */
+        return (type >= 3 && type <= 7 && control >> 11 & 1) ||
+               (type == 1 && control >> 10 & 1);
     return (type == TW_EXCEPTION_SYSTEM_ERROR && control >> 11 & 1) ||
            (type == TW_EXCEPTION_PE_RESET && control >> 10 & 1);
 }
@@ -358,6 +367,13 @@ static bool settle_exception(struct tw_etmv4_unit *unit, uint64_t address, uint8
     if (flow->block_is_open) {
         if (flow->pending)
             tw_etmv4_unit_emit_place(unit, flow->block_start, flow->block_isa);
+        return false;
+    }
+    if (unit->config.is_m && address == TW_M_CHAINED)
+        return false;
+    if (unit->config.is_m && flow->pending && tw_etmv4_unit_context_differs(unit)) {
+        /* A return into another mode, or a handler of which nothing ran: the address says so. */
+        tw_etmv4_unit_emit_place(unit, address, isa);
         return false;
     }
     if (flow->pending == TW_PENDING_INDIRECT && !tw_etmv4_unit_context_differs(unit) &&
@@ -377,6 +393,7 @@ void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, ui
 {
     struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool is_forced_now = is_forced(unit, type);
+    const bool is_reset = type == TW_EXCEPTION_PE_RESET && !unit->config.is_m;
     bool is_target;
 
     if (tw_etmv4_unit_is_prohibited(unit) || !(flow->was_traced || is_forced_now)) {
@@ -391,13 +408,13 @@ void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, ui
     if (unit->held >= unit->config.source_addresses)
         unit->held = 0; /* the exception implies them */
     tw_etmv4_unit_release_held(unit);
-    if (type == TW_EXCEPTION_PE_RESET && flow->told_transaction) {
+    if (is_reset && flow->told_transaction) {
         tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
         flow->told_transaction = flow->in_transaction = false;
     }
     if (!flow->is_active)
         begin_tracing(unit, address, isa);
-    is_target = type != TW_EXCEPTION_PE_RESET && settle_exception(unit, address, isa);
+    is_target = !is_reset && settle_exception(unit, address, isa);
     tw_etmv4_unit_emit_exception(unit, type, address, isa, is_target);
     tw_etmv4_unit_count_p0(unit);
     unit->is_changed = true;

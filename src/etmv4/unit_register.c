@@ -125,6 +125,9 @@ enum tw_status tw_etmv4_unit_write_register(struct tw_etmv4_unit *unit, const ch
     }
     if (slot == TW_OSLAR)
         return write_lock(unit, value & 1);
+    if (slot >= TW_TRCITECR_EL1 && unit->config.is_m)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT, "%s: the M profile has no such register",
+                       name);
     if (slot >= TW_TRCITECR_EL1) {
         unit->registers[slot] = value;
         tw_etmv4_unit_look_again(unit);
@@ -211,6 +214,8 @@ enum tw_status tw_etmv4_unit_preset(struct tw_etmv4_unit *unit,
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "the unit is enabled");
     for (size_t i = 0; i < TW_LENGTH(minimal); i++)
         unit->registers[minimal[i].slot] = minimal[i].value;
+    if (unit->config.is_m)
+        unit->registers[TW_TRCVICTLR] = 0x201;
     if (!unit->registers[TW_TRCTRACEIDR])
         unit->registers[TW_TRCTRACEIDR] = 0x10;
     if (preset == TW_ETMV4_UNIT_MINIMAL)
@@ -273,6 +278,7 @@ static void pack_setup(struct tw_etmv4_unit *unit)
     config.trctraceidr = tw_etmv4_unit_value(unit, TW_TRCTRACEIDR);
     config.trcdevarch = tw_etmv4_unit_value(unit, TW_TRCDEVARCH);
     config.is_ete = config.is_aa64_extended = unit->config.is_ete;
+    config.profile = unit->config.is_m ? TW_PROFILE_M : TW_PROFILE_A;
     tw_etmv4_reader_init(&unit->packing, &config);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls as JSON lines. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "export/export.h"
 #include "export/graph.h"
@@ -11,33 +12,36 @@ static void put_function(struct tw_sink *sink, const struct tw_subject *subject,
     const struct tw_function *function =
         tw_functions_get(tw_calls_functions(subject->calls), number);
     const struct tw_call_totals totals = tw_calls_totals(subject->calls, number);
+    struct tw_source_line line = { NULL, 0 };
 
+    if (subject->function && strcmp(function->name, subject->function) != 0)
+        return;
     tw_sink_text(sink, "{\"t\":\"FUNCTION\",\"name\":");
     tw_sink_json(sink, tw_subject_name(subject, function->name));
+    tw_sink_format(sink, ",\"addr\":\"0x%" PRIx64 "\"", function->address);
+    if (function->symbols && tw_symbols_line(function->symbols, &line, function->address)) {
+        tw_sink_text(sink, ",\"file\":");
+        tw_sink_json(sink, line.file);
+        tw_sink_format(sink, ",\"line\":%" PRIu32, line.line);
+    }
     tw_sink_format(sink,
-                   ",\"addr\":\"0x%" PRIx64 "\",\"entries\":%" PRIu64 ",\"self\":%" PRIu64
-                   ",\"inclusive\":%" PRIu64 "}\n",
-                   function->address, totals.entries, totals.self, totals.inclusive);
+                   ",\"entries\":%" PRIu64 ",\"self\":%" PRIu64 ",\"inclusive\":%" PRIu64 "}\n",
+                   totals.entries, totals.self, totals.inclusive);
 }
 
 static void put_edge(struct tw_sink *sink, const struct tw_subject *subject,
                      const struct tw_call_edge *edge)
 {
-    static const char *const kinds[] = {
-        [TW_CALL_BEGIN] = "begin",   [TW_CALL_CALL] = "call",
-        [TW_CALL_TAIL] = "tail",     [TW_CALL_EXCEPTION] = "exception",
-        [TW_CALL_SIGNAL] = "signal", [TW_CALL_OUTER] = "outer",
-    };
     const struct tw_functions *functions = tw_calls_functions(subject->calls);
 
-    if (!edge->count)
+    if (!edge->count || !tw_subject_has_edge(subject, edge))
         return;
     tw_sink_text(sink, "{\"t\":\"CALL\",\"from\":");
     tw_sink_json(sink, tw_subject_name(subject, tw_functions_get(functions, edge->from)->name));
     tw_sink_text(sink, ",\"to\":");
     tw_sink_json(sink, tw_subject_name(subject, tw_functions_get(functions, edge->to)->name));
     tw_sink_format(sink, ",\"kind\":\"%s\",\"count\":%" PRIu64 ",\"inclusive\":%" PRIu64 "}\n",
-                   kinds[edge->kind], edge->count, edge->inclusive);
+                   tw_call_kind_name(edge->kind), edge->count, edge->inclusive);
 }
 
 struct stacks {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static void empty(struct tw_sink *sink)
 {
     if (sink->used && !sink->is_over && !sink->write(sink->context, sink->buffer, sink->used))
@@ -60,59 +62,34 @@ void tw_sink_decimal(struct tw_sink *sink, uint64_t value)
     tw_sink_bytes(sink, digits + at, sizeof digits - at);
 }
 
-/* Bytes of the UTF-8 character that begins here; 0: there is none. */
-static size_t utf8_size(const unsigned char *at)
-{
-    static const struct {
-        unsigned char mask, value, least; /* of the second byte, after some first bytes */
-    } kinds[] = { { 0xe0, 0xc0, 0 }, { 0xf0, 0xe0, 0 }, { 0xf8, 0xf0, 0 } };
-
-    if (*at < 0x80)
-        return 1;
-    for (size_t more = 1; more <= 3; more++) {
-        if ((*at & kinds[more - 1].mask) != kinds[more - 1].value)
-            continue;
-        for (size_t i = 1; i <= more; i++)
-            if ((at[i] & 0xc0) != 0x80)
-                return 0;
-        if ((more == 1 && *at < 0xc2) || (*at == 0xe0 && at[1] < 0xa0) ||
-            (*at == 0xed && at[1] >= 0xa0) || (*at == 0xf0 && at[1] < 0x90) || *at > 0xf4 ||
-            (*at == 0xf4 && at[1] >= 0x90))
-            return 0; /* too long a form, a surrogate, beyond the last character */
-        return more + 1;
-    }
-    return 0;
-}
-
 static const char replacement[] = "\xef\xbf\xbd";
+
+void tw_sink_json_size(struct tw_sink *sink, const char *text, size_t left)
+{
+    char piece[4 * TW_ESCAPE_JSON_MOST];
+
+    tw_sink_bytes(sink, "\"", 1);
+    for (size_t size; left; left -= size, text += size) {
+        size = tw_utf8_size(text, left);
+        if (!size)
+            size = 1;
+        tw_sink_bytes(sink, piece, tw_escape_json(piece, text, size));
+    }
+    tw_sink_bytes(sink, "\"", 1);
+}
 
 void tw_sink_json(struct tw_sink *sink, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-
-    tw_sink_bytes(sink, "\"", 1);
-    while (*at) {
-        const size_t size = utf8_size(at);
-
-        if (*at == '"' || *at == '\\')
-            tw_sink_format(sink, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            tw_sink_format(sink, "\\u%04x", *at);
-        else if (size)
-            tw_sink_bytes(sink, at, size);
-        else
-            tw_sink_text(sink, replacement);
-        at += size ? size : 1;
-    }
-    tw_sink_bytes(sink, "\"", 1);
+    tw_sink_json_size(sink, text, strlen(text));
 }
 
 void tw_sink_xml(struct tw_sink *sink, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text);
 
     while (*at) {
-        const size_t size = utf8_size(at);
+        const size_t size = tw_utf8_size((const char *)at, left);
 
         if (*at == '<' || *at == '>' || *at == '&' || *at == '"' || *at == '\'')
             tw_sink_format(sink, "&#%d;", *at);
@@ -120,8 +97,24 @@ void tw_sink_xml(struct tw_sink *sink, const char *text)
             tw_sink_text(sink, replacement);
         else
             tw_sink_bytes(sink, at, size);
+        left -= size ? size : 1;
         at += size ? size : 1;
     }
+}
+
+void tw_sink_csv(struct tw_sink *sink, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        tw_sink_text(sink, text);
+        return;
+    }
+    tw_sink_text(sink, "\"");
+    for (; *text; text++) {
+        if (*text == '"')
+            tw_sink_text(sink, "\"");
+        tw_sink_bytes(sink, text, 1);
+    }
+    tw_sink_text(sink, "\"");
 }
 
 enum tw_status tw_sink_end(struct tw_sink *sink)
@@ -130,6 +123,15 @@ enum tw_status tw_sink_end(struct tw_sink *sink)
     if (sink->lacks_memory)
         return TW_E_MEMORY;
     return sink->is_over ? TW_E_CANCELLED : TW_OK;
+}
+
+bool tw_subject_has_edge(const struct tw_subject *subject, const struct tw_call_edge *edge)
+{
+    const struct tw_functions *functions = tw_calls_functions(subject->calls);
+
+    return !subject->function ||
+           strcmp(tw_functions_get(functions, edge->from)->name, subject->function) == 0 ||
+           strcmp(tw_functions_get(functions, edge->to)->name, subject->function) == 0;
 }
 
 const char *tw_subject_name(const struct tw_subject *subject, const char *name)

@@ -10,32 +10,57 @@ struct row {
     tw_writer *writer;
 };
 
+/* Timelines are written while they are made. */
+struct timeline_row {
+    struct tw_format format;
+    const struct tw_timeline_form *form;
+};
+
 /* clang-format off */
 static const struct row rows[] = {
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_CALLS, false }, tw_write_calls_jsonl },
+    { { "csv",        ".csv",             "tables with commas",                         TW_SUBJECT_CALLS, false }, tw_write_calls_csv },
     { { "folded",     ".folded",          "folded stacks: flamegraph.pl, speedscope",   TW_SUBJECT_CALLS, false }, tw_write_folded },
     { { "svg",        ".svg",             "flame graph, for a browser",                 TW_SUBJECT_CALLS, false }, tw_write_flame_graph },
     { { "callgrind",  ".callgrind",       "callgrind_annotate, KCachegrind",            TW_SUBJECT_CALLS, false }, tw_write_callgrind },
     { { "pprof",      ".pb.gz",           "go tool pprof",                              TW_SUBJECT_CALLS, true  }, tw_write_pprof },
     { { "speedscope", ".speedscope.json", "speedscope",                                 TW_SUBJECT_CALLS, false }, tw_write_speedscope },
+    { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_PROFILE, false }, tw_write_profile_jsonl },
+    { { "csv",        ".csv",             "tables with commas",                         TW_SUBJECT_PROFILE, false }, tw_write_profile_csv },
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_COVERAGE, false }, tw_write_coverage_jsonl },
     { { "lcov",       ".info",            "lcov, genhtml",                              TW_SUBJECT_COVERAGE, false }, tw_write_lcov },
     { { "dot",        ".dot",             "call graph for Graphviz",                    TW_SUBJECT_CALLS, false }, tw_write_dot },
 };
+
+static const struct timeline_row timeline_rows[] = {
+    { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_TIMELINE, false }, &tw_timeline_jsonl },
+    { { "csv",        ".csv",             "comma-separated values",                     TW_SUBJECT_TIMELINE, false }, &tw_timeline_csv },
+    { { "perfetto",   ".perfetto-trace",  "Perfetto's viewer",                          TW_SUBJECT_TIMELINE, true  }, &tw_timeline_perfetto },
+    { { "chrome",     ".trace.json",      "Chrome's trace events: speedscope, Firefox", TW_SUBJECT_TIMELINE, false }, &tw_timeline_chrome },
+    { { "ctf",        NULL,               "CTF 1.8: babeltrace2, Trace Compass",        TW_SUBJECT_TIMELINE, true  }, &tw_timeline_ctf },
+    { { "vcd",        ".vcd",             "value change dump: GTKWave, vcd2fst",        TW_SUBJECT_TIMELINE, false }, &tw_timeline_vcd },
+};
 /* clang-format on */
 
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum {
+    ROWS = sizeof rows / sizeof rows[0],
+    TIMELINE_ROWS = sizeof timeline_rows / sizeof timeline_rows[0]
+};
 
 const struct tw_format *tw_format_get(size_t number)
 {
-    return number < ROWS ? &rows[number].format : NULL;
+    if (number < ROWS)
+        return &rows[number].format;
+    return number - ROWS < TIMELINE_ROWS ? &timeline_rows[number - ROWS].format : NULL;
 }
 
 const struct tw_format *tw_format_by_name(const char *name, enum tw_subject_kind kind)
 {
-    for (size_t i = 0; i < ROWS; i++)
-        if (strcmp(rows[i].format.name, name) == 0 && rows[i].format.subjects & kind)
-            return &rows[i].format;
+    const struct tw_format *format;
+
+    for (size_t i = 0; (format = tw_format_get(i)) != NULL; i++)
+        if (strcmp(format->name, name) == 0 && format->subjects & kind)
+            return format;
     return NULL;
 }
 
@@ -59,4 +84,17 @@ enum tw_status tw_format_write(const struct tw_format *format, const struct tw_s
     }
     tw_give(NULL, sink);
     return status;
+}
+
+enum tw_status tw_timeline_writer_new(struct tw_timeline_writer **writer,
+                                      const struct tw_format *format,
+                                      const struct tw_subject *subject, tw_write_fn *write,
+                                      void *context)
+{
+    *writer = NULL;
+    for (size_t i = 0; i < TIMELINE_ROWS; i++)
+        if (&timeline_rows[i].format == format)
+            return tw_timeline_writer_make(writer, timeline_rows[i].form, subject, write,
+                                           context);
+    return TW_E_ARGUMENT;
 }

@@ -184,6 +184,27 @@ enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
     return made(hart, opened, status, fault);
 }
 
+enum tw_status tw_hart_open_steps(struct tw_hart **hart,
+                                  enum tw_status (*next)(void *context, struct tw_step *step),
+                                  void *context, const struct tw_hart_options *options,
+                                  struct tw_fault *fault)
+{
+    struct tw_hart_options copy;
+
+    *hart = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
+    if (!next || (!copy.trace && !copy.ntrace))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_open_steps: no %s",
+                       next ? "trace configuration" : "function that gives steps");
+    *hart = make(&copy);
+    if (!*hart)
+        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    (*hart)->step = next;
+    (*hart)->step_context = context;
+    tw_hart_steps_begin(*hart);
+    return TW_OK;
+}
+
 void tw_hart_free(struct tw_hart *hart)
 {
     if (!hart)
@@ -216,6 +237,8 @@ enum tw_status tw_hart_next(struct tw_hart *hart, struct tw_hart_event *event)
         if (hart->is_ended)
             return hart->fault.status == TW_OK ? TW_END : hart->fault.status;
         status = hart->next(hart);
+        if (status == TW_MORE)
+            return status;
         if (status != TW_OK)
             hart->is_ended = true;
         if (status != TW_OK && status != TW_END)
@@ -267,6 +290,8 @@ static enum tw_status end_run(struct tw_hart *hart, enum tw_status status, const
 {
     if (status == TW_END)
         return TW_OK;
+    if (status == TW_MORE)
+        return status;
     if (refused) {
         (void)tw_hart_wrong(hart, "%.380s", refused);
         hart->fault.status = status;

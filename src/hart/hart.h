@@ -67,8 +67,10 @@ struct tw_hart {
     uint8_t columns[TW_HART_COLUMNS];
     unsigned column_count;
 
-    /* execution logs */
+    /* execution logs, or the function that gives steps instead of one */
     struct tw_log *log;
+    enum tw_status (*step)(void *context, struct tw_step *step);
+    void *step_context;
     const struct tw_retired *retired;
     size_t retired_left;
 
@@ -99,6 +101,7 @@ enum tw_status tw_hart_set_priv(struct tw_hart *hart, uint64_t priv);
 enum tw_status tw_hart_csv_begin(struct tw_hart *hart, bool *is_mine);
 enum tw_status tw_hart_runs_begin(struct tw_hart *hart, bool *is_mine);
 enum tw_status tw_hart_log_begin(struct tw_hart *hart, const uint8_t *bytes, size_t size);
+void tw_hart_steps_begin(struct tw_hart *hart);
 
 /* Digits of a number; false: it is none. */
 bool tw_hart_number(uint64_t *value, const char *text, size_t size, unsigned base);

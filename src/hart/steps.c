@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Execution logs (exlog, text) of RISC-V processors. */
+/* Execution logs (exlog, text) of RISC-V processors, and steps as they are made. */
 #include "hart/hart.h"
 
 static enum tw_status take_step(struct tw_hart *hart, const struct tw_step *step)
@@ -38,9 +38,13 @@ static enum tw_status next(struct tw_hart *hart)
         tw_hart_note(hart, at->address, at->opcode);
         return tw_hart_step(hart, at->address);
     }
-    status = tw_log_next(hart->log, &step);
+    status = hart->log ? tw_log_next(hart->log, &step) : hart->step(hart->step_context, &step);
     if (status == TW_OK)
         return take_step(hart, &step);
+    if (status == TW_MORE)
+        return status;
+    if (status != TW_END && !hart->log)
+        return tw_hart_wrong(hart, "a step could not be given");
     if (status != TW_END)
         return tw_hart_wrong(hart, "%.380s", tw_log_fault(hart->log));
     tw_hart_finish(hart);
@@ -57,4 +61,9 @@ enum tw_status tw_hart_log_begin(struct tw_hart *hart, const uint8_t *bytes, siz
     TW_TRY(tw_log_open_memory(&hart->log, bytes, size, &options, &hart->fault));
     hart->next = next;
     return TW_OK;
+}
+
+void tw_hart_steps_begin(struct tw_hart *hart)
+{
+    hart->next = next;
 }

@@ -308,15 +308,37 @@ bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbol *symb
     return false;
 }
 
+static struct symbol_lines *lines_of(struct tw_symbols *symbols, struct symbol_file *file)
+{
+    if (!file->has_tried_lines) {
+        file->has_tried_lines = true;
+        file->lines = tw_symbol_lines_open(file->path, symbols->allocator);
+    }
+    return file->lines;
+}
+
 bool tw_symbols_line(struct tw_symbols *symbols, struct tw_source_line *line, uint64_t address)
 {
     for (struct symbol_file *file = symbols->files; file; file = file->next) {
-        if (!file->has_tried_lines) {
-            file->has_tried_lines = true;
-            file->lines = tw_symbol_lines_open(file->path, symbols->allocator);
-        }
-        if (file->lines && tw_symbol_lines_find(file->lines, line, address - file->bias))
+        struct symbol_lines *lines = lines_of(symbols, file);
+
+        if (lines && tw_symbol_lines_find(lines, line, address - file->bias))
             return true;
     }
     return false;
+}
+
+size_t tw_symbols_frames(struct tw_symbols *symbols, struct tw_source_frame *frames,
+                         size_t room, uint64_t address)
+{
+    size_t count = 0;
+
+    for (struct symbol_file *file = symbols->files; file && !count; file = file->next) {
+        struct symbol_lines *lines = lines_of(symbols, file);
+
+        if (lines)
+            count = tw_symbol_lines_frames(lines, frames, room, address - file->bias,
+                                           symbols->allocator);
+    }
+    return count;
 }

@@ -74,5 +74,8 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
 /* `address` as the file was linked. */
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
                           uint64_t address);
+size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
+                              size_t room, uint64_t address,
+                              const struct tw_allocator *allocator);
 
 #endif

@@ -5,6 +5,7 @@
 
 #if defined(TW_WITH_ELF) && defined(TW_WITH_DW)
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,10 +19,20 @@ struct covered {
     Dwarf_Off unit;
 };
 
+/* Addresses of one function. */
+struct function {
+    uint64_t start, end;
+    Dwarf_Off unit, die;
+};
+
 struct symbol_lines {
     Dwarf *dwarf;
     struct covered *items;
     size_t count, room;
+    bool has_functions; /* they were looked for */
+    struct function *functions;
+    size_t function_count, function_room;
+    size_t most; /* of anything: bytes of the file */
     int fd;
 };
 
@@ -62,8 +73,9 @@ static bool take_units(struct symbol_lines *lines, const struct tw_allocator *al
     if (fstat(lines->fd, &about) != 0)
         return false;
     /* A range takes bytes in the file; units that share theirs must not keep us busy. */
+    lines->most = (size_t)about.st_size;
     while (dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
-        if (!take_unit(lines, allocator, at + head, (size_t)about.st_size))
+        if (!take_unit(lines, allocator, at + head, lines->most))
             return false;
         at = next;
     }
@@ -96,17 +108,14 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
     if (lines->fd >= 0)
         (void)close(lines->fd);
     tw_give(allocator, lines->items);
+    tw_give(allocator, lines->functions);
     tw_give(allocator, lines);
 }
 
-bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
-                          uint64_t address)
+/* The unit that covers an address; false: none does. */
+static bool find_unit(const struct symbol_lines *lines, Dwarf_Die *die, uint64_t address)
 {
     size_t low = 0, high = lines->count;
-    Dwarf_Die die;
-    Dwarf_Line *found;
-    const char *name;
-    int number = 0;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -116,8 +125,19 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
         else
             high = middle;
     }
-    if (!low || lines->items[low - 1].end <= address ||
-        !dwarf_offdie(lines->dwarf, lines->items[low - 1].unit, &die))
+    return low && lines->items[low - 1].end > address &&
+           dwarf_offdie(lines->dwarf, lines->items[low - 1].unit, die);
+}
+
+bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
+                          uint64_t address)
+{
+    Dwarf_Die die;
+    Dwarf_Line *found;
+    const char *name;
+    int number = 0;
+
+    if (!find_unit(lines, &die, address))
         return false;
     found = dwarf_getsrc_die(&die, address);
     name = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
@@ -125,6 +145,194 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
         return false;
     *line = (struct tw_source_line){ name, (uint32_t)number };
     return true;
+}
+
+/* ---- inlined functions ---- */
+
+enum {
+    DEPTH_MOST = 64,  /* of scopes in each other: more is damage */
+    INLINED_MOST = 32 /* functions in each other */
+};
+
+static bool holds_functions(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+           tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+static bool add_function(struct symbol_lines *lines, const struct tw_allocator *allocator,
+                         Dwarf_Die *function, Dwarf_Off unit)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t at = 0;
+
+    while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
+        if (start >= end)
+            continue;
+        if (lines->function_count == lines->most ||
+            !TW_GROW(allocator, &lines->functions, &lines->function_room,
+                     lines->function_count + 1))
+            return false;
+        lines->functions[lines->function_count++] =
+            (struct function){ start, end, unit, dwarf_dieoffset(function) };
+    }
+    return true;
+}
+
+/* The functions of a unit, which may stand in namespaces and classes.  `*looked` counts what was looked
+   at: a file has fewer entries than bytes, unless they go round in circles. */
+static bool take_functions(struct symbol_lines *lines, const struct tw_allocator *allocator,
+                           Dwarf_Off unit, size_t *looked)
+{
+    Dwarf_Die path[DEPTH_MOST];
+    size_t depth = 0;
+
+    if (!dwarf_offdie(lines->dwarf, unit, &path[0]) || dwarf_child(&path[0], &path[0]) != 0)
+        return true;
+    for (;;) {
+        const int tag = dwarf_tag(&path[depth]);
+
+        if (++*looked > lines->most ||
+            (tag == DW_TAG_subprogram && !add_function(lines, allocator, &path[depth], unit)))
+            return false;
+        if (holds_functions(tag) && depth + 1 < DEPTH_MOST &&
+            dwarf_child(&path[depth], &path[depth + 1]) == 0) {
+            depth++;
+            continue;
+        }
+        while (dwarf_siblingof(&path[depth], &path[depth]) != 0)
+            if (depth-- == 0)
+                return true;
+    }
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->end > b->end ? -1 : a->end < b->end;
+}
+
+static void find_functions(struct symbol_lines *lines, const struct tw_allocator *allocator)
+{
+    Dwarf_Off at = 0, next;
+    size_t head, looked = 0;
+    bool goes_on = true;
+
+    lines->has_functions = true;
+    while (goes_on && dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
+        goes_on = take_functions(lines, allocator, at + head, &looked);
+        at = next;
+    }
+    if (lines->function_count)
+        qsort(lines->functions, lines->function_count, sizeof *lines->functions,
+              compare_functions);
+}
+
+/* The function that holds an address; NULL: none does. */
+static const struct function *function_at(const struct symbol_lines *lines, uint64_t address)
+{
+    size_t low = 0, high = lines->function_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (lines->functions[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && lines->functions[low - 1].end > address ? &lines->functions[low - 1] : NULL;
+}
+
+static bool is_scope(int tag)
+{
+    return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+           tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+}
+
+/* Goes from scope to scope, from a function on, into the code that holds an address.  Functions on the
+   way, the outermost first; returns how many. */
+static size_t find_scopes(const struct symbol_lines *lines, Dwarf_Die *functions,
+                          uint64_t address)
+{
+    Dwarf_Die at = functions[0];
+    size_t count = 1, looked = 0;
+
+    while (count < INLINED_MOST && dwarf_child(&at, &at) == 0) {
+        bool is_it;
+
+        do
+            is_it = is_scope(dwarf_tag(&at)) && dwarf_haspc(&at, address) > 0;
+        while (!is_it && looked++ < lines->most && dwarf_siblingof(&at, &at) == 0);
+        if (!is_it)
+            break;
+        if (dwarf_tag(&at) == DW_TAG_inlined_subroutine)
+            functions[count++] = at;
+    }
+    return count;
+}
+
+static const char *name_of(Dwarf_Die *function)
+{
+    static const unsigned names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        Dwarf_Attribute attribute;
+        const char *name =
+            dwarf_formstring(dwarf_attr_integrate(function, names[i], &attribute));
+
+        if (name)
+            return name;
+    }
+    return "";
+}
+
+/* Where an inlined function was called. */
+static void find_call(struct tw_source_line *line, Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, number = 0;
+    Dwarf_Files *files;
+    size_t count;
+
+    *line = (struct tw_source_line){ .file = NULL };
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &number) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || number > UINT32_MAX)
+        return;
+    line->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+    line->line = line->file ? (uint32_t)number : 0;
+}
+
+size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
+                              size_t room, uint64_t address,
+                              const struct tw_allocator *allocator)
+{
+    Dwarf_Die unit, functions[INLINED_MOST];
+    struct tw_source_line line = { .file = NULL };
+    const struct function *found;
+    size_t count;
+
+    if (!lines->has_functions)
+        find_functions(lines, allocator);
+    found = function_at(lines, address);
+    if (!found || !dwarf_offdie(lines->dwarf, found->unit, &unit) ||
+        !dwarf_offdie(lines->dwarf, found->die, &functions[0]))
+        return 0;
+    count = find_scopes(lines, functions, address);
+    (void)tw_symbol_lines_find(lines, &line, address);
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Die *function = &functions[count - 1 - i];
+
+        if (i < room)
+            frames[i] = (struct tw_source_frame){ name_of(function), line };
+        if (dwarf_tag(function) == DW_TAG_inlined_subroutine)
+            find_call(&line, &unit, function);
+    }
+    return count;
 }
 
 #else
@@ -146,6 +354,14 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
 {
     (void)lines, (void)line, (void)address;
     return false;
+}
+
+size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
+                              size_t room, uint64_t address,
+                              const struct tw_allocator *allocator)
+{
+    (void)lines, (void)frames, (void)room, (void)address, (void)allocator;
+    return 0;
 }
 
 #endif

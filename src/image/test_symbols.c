@@ -51,15 +51,24 @@ static const struct row rows[] = {
 };
 
 /* One unit "a.c" in "/src" that covers 0x10000-0x10100: lines 3 at 0x10000, 5 at 0x10010, 9 at
-   0x10040, then the end. */
-static const uint8_t abbrev[] = { 1,    0x11, 0, 0x03, 0x08, 0x1b, 0x08, 0x10,
-                                  0x17, 0x11, 1, 0x12, 7,    0,    0,    0 };
+   0x10040, then the end.  In it "outer" at 0x10000-0x10080, and in that "small", inlined at
+   0x10010-0x10040, called in line 42. */
 /* clang-format off */
+static const uint8_t abbrev[] = {
+    1, 0x11, 1, 0x03, 0x08, 0x1b, 0x08, 0x10, 0x17, 0x11, 1, 0x12, 7, 0, 0,
+    2, 0x2e, 1, 0x03, 0x08, 0x11, 1, 0x12, 7, 0, 0, /* a function */
+    3, 0x2e, 0, 0x03, 0x08, 0, 0,                   /* one that is only inlined */
+    4, 0x1d, 0, 0x31, 0x13, 0x11, 1, 0x12, 7, 0x58, 0x0b, 0x59, 0x0b, 0, 0,
+    0,
+};
 static const uint8_t info[] = {
-    0x2b, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, /* length, version 4, abbreviations, address size */
+    0x5c, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, /* length, version 4, abbreviations, address size */
     1, 'a', '.', 'c', 0, '/', 's', 'r', 'c', 0, 0, 0, 0, 0, /* name, folder, lines */
     0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, /* low, size */
-    0, 0, 0, 0, 0, 0,
+    3, 's', 'm', 'a', 'l', 'l', 0, /* at 41 */
+    2, 'o', 'u', 't', 'e', 'r', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
+    4, 41, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0, 1, 42,
+    0, 0, /* ends of "outer" and of the unit */
 };
 static const uint8_t lines[] = {
     0x3e, 0, 0, 0, 2, 0, 0x1a, 0, 0, 0, /* length, version 2, header length */
@@ -398,16 +407,64 @@ static void finds_source_lines(void **state)
     }
 }
 
+static void finds_inlined_functions(void **state)
+{
+    static const struct {
+        uint64_t address;
+        size_t count;
+        const char *inner;
+        uint32_t line, outer_line;
+    } cases[] = {
+        { 0xffff, 0, NULL, 0, 0 },      { 0x10000, 1, "outer", 3, 0 },
+        { 0x1000c, 1, "outer", 3, 0 },  { 0x10010, 2, "small", 5, 42 },
+        { 0x1003c, 2, "small", 5, 42 }, { 0x10040, 1, "outer", 9, 0 },
+        { 0x1007c, 1, "outer", 9, 0 },  { 0x10080, 0, NULL, 0, 0 },
+    };
+    struct tw_symbols *symbols = make_symbols(EM_AARCH64, rows, LENGTH(rows));
+
+    (void)state;
+    CHECK_EQ(tw_symbols_add_elf(symbols, path, 0x1000), TW_OK);
+    for (size_t i = 0; has("dw") && i < LENGTH(cases); i++) {
+        struct tw_source_frame frames[4] = { { .function = NULL } };
+        const uint64_t address = cases[i].address + 0x1000;
+
+        check_case("%#llx", (unsigned long long)cases[i].address);
+        CHECK_EQ(tw_symbols_frames(symbols, frames, 4, address), cases[i].count);
+        if (!cases[i].count)
+            continue;
+        CHECK_TEXT(frames[0].function, cases[i].inner);
+        CHECK_EQ(frames[0].line.line, cases[i].line);
+        CHECK_TEXT(frames[0].line.file, "/src/a.c");
+        if (cases[i].count == 1)
+            continue;
+        CHECK_TEXT(frames[1].function, "outer");
+        CHECK_EQ(frames[1].line.line, cases[i].outer_line);
+        CHECK_TEXT(frames[1].line.file, "/src/a.c");
+        memset(frames, 0, sizeof frames);
+        CHECK_EQ(tw_symbols_frames(symbols, frames, 1, address), 2);
+        CHECK(!frames[1].function);
+    }
+    tw_symbols_free(symbols);
+    CHECK_EQ(remove(path), 0);
+    if (!has("dw")) {
+        print_message("skipped: no libdw\n");
+        skip();
+    }
+}
+
 static void ask_everything(struct tw_symbols *symbols)
 {
     struct tw_symbol symbol;
     struct tw_source_line line;
+    struct tw_source_frame frames[2];
 
     for (uint64_t address = 0xff00; address < 0x10200; address += 4) {
         if (tw_symbols_find(symbols, &symbol, address))
             CHECK(address >= symbol.address && strlen(symbol.name) < FILE_ROOM);
         if (tw_symbols_line(symbols, &line, address))
             CHECK(line.line > 0 && strlen(line.file) < 2 * FILE_ROOM);
+        if (tw_symbols_frames(symbols, frames, 2, address))
+            CHECK(strlen(frames[0].function) < FILE_ROOM);
     }
     (void)tw_symbols_by_name(symbols, &symbol, "main", 0);
 }
@@ -494,6 +551,7 @@ int main(void)
         cmocka_unit_test(t32_functions_lose_bit_0),
         cmocka_unit_test(bias_follows_from_what_lies_where),
         cmocka_unit_test(finds_source_lines),
+        cmocka_unit_test(finds_inlined_functions),
         cmocka_unit_test(hostile_files_do_no_harm),
         cmocka_unit_test(survives_each_failed_allocation),
     };

@@ -290,14 +290,16 @@ static void add_stats(struct tw_frame_stats *to, const struct tw_frame_stats *fr
 /* Nothing follows on what was fed last. */
 static enum tw_status end_part(struct tw_index *index)
 {
+    const bool is_end = index->at - index->about.base == index->about.bytes;
     uint8_t *record;
 
     if (index->at == index->part_from)
         return TW_OK;
     if (index->unframer)
         TW_TRY(tw_unframer_finish(index->unframer));
+    /* A packet that goes on behind the part is not broken: it is of neither. */
     for (size_t i = 0; i < index->line_count; i++)
-        TW_TRY(tw_index_line_read(index, &index->lines[i], true));
+        TW_TRY(tw_index_line_read(index, &index->lines[i], is_end));
     if (!index->is_open && index->unframer) {
         size_t count;
 

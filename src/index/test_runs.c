@@ -246,6 +246,34 @@ static void note_etrace(struct noted *to, const char *type,
         add(to, TW_INDEX_EVENT, 0, base);
 }
 
+/* Times add up from one synchronization to the next. */
+static void note_ntrace(struct noted *to, struct itm_times *times, const char *type,
+                        const struct tw_ntrace_packet *packet)
+{
+    const struct tw_packet *base = &packet->base;
+    const bool is_sync = strstr(type, "Sync") != NULL;
+
+    if (is_sync)
+        add(to, TW_INDEX_SYNC, 1, base);
+    if (is_sync && packet->sync == TW_NTRACE_SYNC_TRIGGER)
+        add(to, TW_INDEX_TRIGGER, 0, base);
+    else if (is_sync && packet->sync == TW_NTRACE_SYNC_EVENT)
+        add(to, TW_INDEX_EVENT, 0, base);
+    else if (is_sync && packet->sync != TW_NTRACE_SYNC_PERIODIC &&
+             packet->sync != TW_NTRACE_SYNC_ICNT_FULL)
+        add(to, TW_INDEX_TRACE_ON, packet->sync == 7 ? 1 : packet->sync == 3 ? 2 : 0, base);
+    if (is(type, "Error"))
+        add(to, TW_INDEX_LOSS, TW_REASON_OVERFLOW, base);
+    if (is(type, "Ownership"))
+        add(to, TW_INDEX_CONTEXT, packet->process >> 5, base);
+    if (!(packet->has & TW_NTRACE_HAS_TSTAMP))
+        return;
+    times->has_low |= is_sync;
+    times->local = is_sync ? packet->tstamp : times->local + packet->tstamp;
+    if (times->has_low)
+        add(to, TW_INDEX_TIME, times->local, base);
+}
+
 /* What the listing of packets has of one ID. */
 static void list(struct noted *to, const struct subject *subject, uint8_t id)
 {
@@ -294,6 +322,8 @@ static void list(struct noted *to, const struct subject *subject, uint8_t id)
             note_stm(to, type, (const void *)view.packet);
         else if (is(view.protocol, "itm"))
             note_itm(to, &times, type, (const void *)view.packet);
+        else if (is(view.protocol, "ntrace"))
+            note_ntrace(to, &times, type, (const void *)view.packet);
         else
             note_etrace(to, type, (const void *)view.packet, subject->sources[0].text);
         if (view.is_bad)

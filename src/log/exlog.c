@@ -30,7 +30,8 @@ static uint64_t take_signed(struct tw_log *log)
 }
 
 /* One instruction of a run's code; false: the code ends inside it. */
-static bool take_instruction(struct tw_retired *out, struct tw_bytes *code, uint8_t *it_open)
+static bool take_instruction(const struct tw_log *log, struct tw_retired *out,
+                             struct tw_bytes *code, uint8_t *it_open)
 {
     if (out->isa == TW_ISA_A64 || out->isa == TW_ISA_A32) {
         out->opcode = (uint32_t)tw_bytes_le(code, 4);
@@ -44,8 +45,21 @@ static bool take_instruction(struct tw_retired *out, struct tw_bytes *code, uint
         else if (is_long)
             out->opcode = first | (uint32_t)tw_bytes_le(code, 2) << 16;
     }
-    tw_retired_classify(out, it_open);
+    tw_log_classify(log, out, it_open);
     return !code->short_read;
+}
+
+/* What the run's kind says of its last instruction. */
+static void mark_last(const struct tw_log *log, struct tw_retired *last, uint8_t kind)
+{
+    if (kind == DIRECT || kind == INDIRECT || kind == ERET)
+        last->flags |= TW_RETIRED_TAKEN;
+    if (kind != ERET || !log->is_m)
+        return;
+    /* It loaded EXC_RETURN: BX, POP, LDR, LDM. */
+    last->kind = TW_RETIRED_INDIRECT;
+    last->flags &= (uint8_t) ~(TW_RETIRED_RETURN | TW_RETIRED_LINK);
+    last->flags |= TW_RETIRED_EXCEPTION_RETURN;
 }
 
 static enum tw_status take_code(struct tw_log *log, struct tw_log_run *run, uint8_t isa,
@@ -62,11 +76,13 @@ static enum tw_status take_code(struct tw_log *log, struct tw_log_run *run, uint
             return tw_fail(&log->fault, TW_E_MEMORY, "no memory");
         out = &log->pool[log->pool_count++];
         *out = (struct tw_retired){ .address = address, .isa = isa };
-        if (!take_instruction(out, &code, &it_open))
+        if (!take_instruction(log, out, &code, &it_open))
             return damaged(log, "a run's code is too short for its instructions");
-        if (i + 1 == run->count &&
-            (run->kind == DIRECT || run->kind == INDIRECT || run->kind == ERET))
-            out->flags |= TW_RETIRED_TAKEN;
+        /* A run may begin inside an IT block, whose branches do not look conditional then. */
+        if (out->isa == TW_ISA_T32 && out->kind <= TW_RETIRED_INDIRECT)
+            out->flags &= (uint8_t)~TW_RETIRED_TAKEN;
+        if (i + 1 == run->count)
+            mark_last(log, out, run->kind);
         address += out->size;
     }
     return code.at == code.end ? TW_OK : damaged(log, "a run has more code than instructions");
@@ -160,12 +176,27 @@ static enum tw_status begin_run(struct tw_log *log)
     return TW_OK;
 }
 
+/* From Non-secure into Secure code, which no exception explains: a branch to FNC_RETURN. */
+static bool is_function_return(const struct tw_log *log, const struct tw_log_run *run)
+{
+    struct tw_log ahead = { .in = log->in };
+
+    if (!log->is_m || run->kind != INDIRECT || log->left ||
+        log->context.security != TW_NONSECURE || take(&ahead) != CTX)
+        return false;
+    (void)take(&ahead);
+    return take(&ahead) == 0 && !ahead.in.short_read;
+}
+
 static void give_run(struct tw_log *log, struct tw_step *step)
 {
     const struct tw_log_run *run = &log->runs[log->run];
     struct tw_retired *last = &log->pool[run->first + run->count - 1];
 
     log->left--;
+    last->flags &= (uint8_t)~TW_RETIRED_FUNCTION_RETURN;
+    if (is_function_return(log, run))
+        last->flags |= TW_RETIRED_FUNCTION_RETURN;
     if (last->flags & TW_RETIRED_TAKEN && last->kind == TW_RETIRED_INDIRECT)
         last->target = log->left ? run->start : look_ahead(log);
     log->end = last->address + last->size;
@@ -176,7 +207,9 @@ static void give_run(struct tw_log *log, struct tw_step *step)
 
 static uint8_t last_isa(const struct tw_log *log)
 {
-    return log->run_count ? log->pool[log->runs[log->run].first].isa : (uint8_t)TW_ISA_A64;
+    const uint8_t first = log->is_m ? TW_ISA_T32 : TW_ISA_A64;
+
+    return log->run_count ? log->pool[log->runs[log->run].first].isa : first;
 }
 
 /* The trace's exception type of an emulator's exception number and syndrome. */
@@ -240,6 +273,13 @@ static void take_exc(struct tw_log *log, struct tw_step *step)
     (void)take(log);
     return_address = take(log);
     (void)take(log); /* the vector: the next run begins there */
+    if (log->is_m) {
+        set_exception(log, step, 0, return_address);
+        step->cause = number;
+        step->is_chained = return_address == TW_M_CHAINED;
+        step->is_interrupt = number == 2 || number >= 14; /* NMI, PendSV, SysTick, IRQ0 ... */
+        return;
+    }
     set_exception(log, step, exception_type(number, syndrome), return_address);
 }
 
@@ -262,6 +302,7 @@ static void take_context(struct tw_log *log, struct tw_step *step)
     step->context.security = take(log) ? TW_NONSECURE : TW_SECURE;
     step->context.is_64bit = take(log) != 0;
     step->context.context_id = (uint32_t)take(log);
+    log->context.security = step->context.security;
 }
 
 static enum tw_status next(struct tw_log *log, struct tw_step *step)
@@ -342,6 +383,10 @@ enum tw_status tw_exlog_begin(struct tw_log *log, bool *is_mine)
             is_64bit = false;
         if (end - at >= 12 && memcmp(at, "target riscv", 12) == 0)
             log->is_riscv = true;
+        if (end - at == 9 && memcmp(at, "profile m", 9) == 0)
+            log->is_m = true;
+        if (end - at > 4 && memcmp(at, "cpu ", 4) == 0)
+            tw_log_set_cpu(log, (const char *)at + 4, (size_t)(end - at) - 4);
         at = end + 1;
     }
     log->in.at = at + 1;

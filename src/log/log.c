@@ -50,9 +50,10 @@ static uint8_t kind_of(const struct tw_instruction *what, const struct tw_retire
     }
 }
 
-void tw_retired_classify(struct tw_retired *instruction, uint8_t *it_open)
+static void classify(struct tw_retired *instruction, uint8_t *it_open, enum tw_profile profile)
 {
-    const struct tw_isa_options options = { .wfx_is_p0 = true,
+    const struct tw_isa_options options = { .profile = (uint8_t)profile,
+                                            .wfx_is_p0 = true,
                                             .wfet_wfit_is_p0 = true,
                                             .tstart_is_p0 = true };
     struct tw_instruction what;
@@ -88,6 +89,21 @@ void tw_retired_classify(struct tw_retired *instruction, uint8_t *it_open)
         instruction->flags |= TW_RETIRED_CONDITIONAL;
     if (!what.is_conditional || instruction->kind >= TW_RETIRED_ISB)
         instruction->flags |= TW_RETIRED_TAKEN;
+}
+
+void tw_retired_classify(struct tw_retired *instruction, uint8_t *it_open)
+{
+    classify(instruction, it_open, TW_PROFILE_A);
+}
+
+void tw_retired_classify_m(struct tw_retired *instruction, uint8_t *it_open)
+{
+    classify(instruction, it_open, TW_PROFILE_M);
+}
+
+void tw_log_classify(const struct tw_log *log, struct tw_retired *instruction, uint8_t *it_open)
+{
+    classify(instruction, it_open, log->is_m ? TW_PROFILE_M : TW_PROFILE_A);
 }
 
 static enum tw_status begin(struct tw_log *log, const uint8_t *bytes, size_t size)
@@ -191,6 +207,24 @@ void tw_log_free(struct tw_log *log)
 bool tw_log_is_riscv(const struct tw_log *log)
 {
     return log->is_riscv;
+}
+
+bool tw_log_is_m(const struct tw_log *log)
+{
+    return log->is_m;
+}
+
+const char *tw_log_cpu(const struct tw_log *log)
+{
+    return *log->cpu ? log->cpu : NULL;
+}
+
+void tw_log_set_cpu(struct tw_log *log, const char *text, size_t size)
+{
+    if (size >= sizeof log->cpu)
+        size = sizeof log->cpu - 1;
+    memcpy(log->cpu, text, size);
+    log->cpu[size] = 0;
 }
 
 enum tw_status tw_log_next(struct tw_log *log, struct tw_step *step)

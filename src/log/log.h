@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/fault.h"
+#include "base/m_profile.h"
 #include "base/memory.h"
 #include "image/file.h"
 
@@ -26,7 +27,8 @@ struct tw_log {
     uint8_t *inflated;
     struct tw_bytes in;
     const uint8_t *begin;
-    bool is_riscv, is_ended;
+    bool is_riscv, is_m, is_ended;
+    char cpu[32];
 
     /* exlog */
     struct tw_log_run *runs;
@@ -50,6 +52,11 @@ struct tw_log {
 /* Bytes of a gzip file, all members of it; TW_E_CONFIG: it is damaged or too large. */
 enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size,
                          const struct tw_allocator *allocator);
+
+/* What an instruction of this log is. */
+void tw_log_classify(const struct tw_log *log, struct tw_retired *instruction,
+                     uint8_t *it_open);
+void tw_log_set_cpu(struct tw_log *log, const char *text, size_t size);
 
 /* exlog.c, text.c: take the head of the log, or say that it is none of theirs. */
 enum tw_status tw_exlog_begin(struct tw_log *log, bool *is_mine);

@@ -395,11 +395,27 @@ static void bad_text_is_named_with_its_line(void **state)
         { "i", "log, line 4: \"i\" wants ADDRESS [OPCODE] [taken [TARGET]]" },
         { "i 0x10 xyz", "log, line 4: \"0x10\" has an opcode that is none" },
         { "i 0x10", "log, line 4: \"0x10\" is not in the image" },
-        { "i 0x10 14000000 token", "log, line 4: \"token\" is not taken [TARGET]" },
+        { "i 0x10 14000000 token", "log, line 4: \"token\" is not taken [TARGET], nor failed" },
         { "i 0x10 d503201f taken", "log, line 4: \"0x10\" is taken, but no branch" },
         { "isa x86", "log, line 4: \"isa\" wants one of a64, a32, t32, rv32, rv64" },
-        { "context el=4", "log, line 4: \"el=4\" is none of el=0...3, "
-                          "security=nonsecure|secure|realm|root, cid=N, vmid=N" },
+        { "context el=4", "log, line 4: \"el=4\" is none of el=0...3 (profile m: "
+                          "mode=thread|handler), security=nonsecure|secure|realm|root, cid=N, "
+                          "vmid=N" },
+        { "context mode=handler",
+          "log, line 4: \"mode=handler\" is none of el=0...3 (profile m: "
+          "mode=thread|handler), security=nonsecure|secure|realm|root, cid=N, vmid=N" },
+        { "i 0x10 d65f03c0 eret", "log, line 4: \"eret\" is of the M profile" },
+        { "profile a", "log, line 4: \"profile\" wants m, and stands before instructions" },
+        { "cpu", "log, line 4: \"cpu\" wants a name, such as cortex-m3" },
+        { "stimulus 1",
+          "log, line 4: \"stimulus\" wants PORT VALUE, PORT flag or PORT trigger=N" },
+        { "stimulus 65536 1",
+          "log, line 4: \"stimulus\" wants PORT VALUE, PORT flag or PORT trigger=N" },
+        { "stimulus 1 2 bits=7", "log, line 4: \"bits=7\" is none of bits=4|8|16|32|64, "
+                                 "master=N, marked, timed" },
+        { "stimulus 1 256 bits=8", "log, line 4: \"256\" has more bits than are written" },
+        { "stimulus 1 trigger=256",
+          "log, line 4: \"trigger=256\" has more bits than are written" },
         { "exception", "log, line 4: \"exception\" wants a type, such as irq, call or a number "
                        "up to 0x17" },
         { "exception irq", "log, line 4: \"exception\" wants TYPE return=ADDRESS" },

@@ -7,43 +7,47 @@
 
 enum { AHEAD = 16 }; /* bytes that tw_ntrace_parse_short may look at */
 
-void tw_ntrace_codec_reset(struct tw_ntrace_codec *codec)
+void tw_ntrace_reader_reset(struct tw_ntrace_reader *codec)
 {
     codec->is_lost = codec->config.starts_inside;
     codec->offset = 0;
 }
 
-void tw_ntrace_codec_lose(struct tw_ntrace_codec *codec)
+void tw_ntrace_reader_lost(struct tw_ntrace_reader *codec)
 {
     codec->is_lost = !codec->config.comes_apart;
 }
 
-void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_config *config)
+void tw_ntrace_reader_init(struct tw_ntrace_reader *codec,
+                           const struct tw_ntrace_config *config)
 {
     if (config != &codec->config)
         codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
     for (unsigned type = 0; type < TW_NTRACE_TYPES; type++)
         codec->tcodes[type] = tw_ntrace_tcode(type);
-    tw_ntrace_codec_reset(codec);
+    tw_ntrace_reader_reset(codec);
 }
 
-enum tw_status tw_ntrace_codec_new(struct tw_ntrace_codec **codec,
-                                   const struct tw_ntrace_config *config,
-                                   struct tw_fault *fault)
+enum tw_status tw_ntrace_reader_new(struct tw_ntrace_reader **reader,
+                                    const struct tw_ntrace_config *config,
+                                    const struct tw_allocator *allocator,
+                                    struct tw_fault *fault)
 {
-    *codec = NULL;
+    *reader = NULL;
     TW_TRY(tw_ntrace_config_check(config, fault));
-    *codec = tw_take(NULL, sizeof **codec);
-    if (!*codec)
-        return tw_fail(fault, TW_E_MEMORY, "no memory for a codec");
-    tw_ntrace_codec_init(*codec, config);
+    *reader = tw_take(allocator, sizeof **reader);
+    if (!*reader)
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a reader");
+    tw_ntrace_reader_init(*reader, config);
+    (*reader)->allocator = allocator;
     return TW_OK;
 }
 
-void tw_ntrace_codec_free(struct tw_ntrace_codec *codec)
+void tw_ntrace_reader_free(struct tw_ntrace_reader *reader)
 {
-    tw_give(NULL, codec);
+    if (reader)
+        tw_give(reader->allocator, reader);
 }
 
 TW_INLINE bool is_end(uint8_t byte)
@@ -69,7 +73,7 @@ static size_t find_end(const uint8_t *data, size_t size)
     return 0;
 }
 
-TW_INLINE void place(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet)
+TW_INLINE void place(struct tw_ntrace_reader *codec, struct tw_ntrace_packet *packet)
 {
     packet->base.index = packet->base.offset = codec->offset;
     packet->base.id = codec->config.id;
@@ -100,7 +104,7 @@ static bool read_idle(struct tw_ntrace_packet *packet, const uint8_t *data, size
     return true;
 }
 
-static enum tw_status read_message(struct tw_ntrace_codec *codec,
+static enum tw_status read_message(struct tw_ntrace_reader *codec,
                                    struct tw_ntrace_packet *packet, const uint8_t *data,
                                    size_t size, bool is_last)
 {
@@ -127,7 +131,7 @@ static enum tw_status read_message(struct tw_ntrace_codec *codec,
     return TW_OK;
 }
 
-enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
+enum tw_status tw_ntrace_read_any(struct tw_ntrace_reader *codec,
                                   struct tw_ntrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last)
 {
@@ -150,14 +154,22 @@ enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
     return status;
 }
 
-enum tw_status tw_ntrace_read(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packet,
+/* A message of the usual kind, with AHEAD bytes to look at. */
+TW_INLINE bool read_usual(struct tw_ntrace_reader *codec, struct tw_ntrace_packet *packet,
+                          const uint8_t *data)
+{
+    if (!tw_ntrace_parse_direct(&codec->shape, packet, data) &&
+        !tw_ntrace_parse_short(&codec->shape, packet, data))
+        return false;
+    place(codec, packet);
+    return true;
+}
+
+enum tw_status tw_ntrace_read(struct tw_ntrace_reader *codec, struct tw_ntrace_packet *packet,
                               const uint8_t *data, size_t size, bool is_last)
 {
-    if (TW_LIKELY(size >= AHEAD && !codec->is_lost) &&
-        tw_ntrace_parse_short(&codec->shape, packet, data)) {
-        place(codec, packet);
+    if (TW_LIKELY(size >= AHEAD && !codec->is_lost) && read_usual(codec, packet, data))
         return TW_OK;
-    }
     return tw_ntrace_read_any(codec, packet, data, size, is_last);
 }
 
@@ -186,17 +198,23 @@ enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packe
     return TW_OK;
 }
 
-size_t tw_ntrace_read_batch(struct tw_ntrace_codec *codec, struct tw_ntrace_packet *packets,
+size_t tw_ntrace_read_batch(struct tw_ntrace_reader *codec, struct tw_ntrace_packet *packets,
                             size_t room, size_t *used, const uint8_t *data, size_t size)
 {
     struct tw_ntrace_packet *packet = packets, *const end = packets + room;
-    size_t at = 0;
+    const uint8_t *at = data, *const last = size >= AHEAD ? data + size - AHEAD : data;
 
-    while (packet != end &&
-           tw_ntrace_read(codec, packet, data + at, size - at, false) == TW_OK) {
+    for (;;) {
+        while (packet != end && at < last && !codec->is_lost && read_usual(codec, packet, at)) {
+            at += packet->base.size;
+            packet++;
+        }
+        if (packet == end ||
+            tw_ntrace_read_any(codec, packet, at, size - (size_t)(at - data), false) != TW_OK)
+            break;
         at += packet->base.size;
         packet++;
     }
-    *used = at;
+    *used = (size_t)(at - data);
     return (size_t)(packet - packets);
 }

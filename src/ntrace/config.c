@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/settings.h"
 #include "base/text.h"
+#include "trctl/table.h"
 
 enum kind {
     IGNORED, /* bookkeeping of those who made the file */
@@ -219,6 +220,133 @@ static enum tw_status set_key(struct tw_ntrace_config *config, const struct key 
     return TW_OK;
 }
 
+/* ---- registers of the control interface ---- */
+
+/* Fields whose value is that of a key. */
+static const struct {
+    const char *field, *key;
+} same[] = {
+    { "trTeSrcBits", "src_bits" },
+    { "trTeInhibitSrc", "inhibit_src" },
+    { "trTeInstExtendAddrMSB", "extend_addr_msb" },
+    { "trTeInstEnAllJumps", "all_jumps" },
+    { "trTeInstEnSequentialJump", "sequential_jump" },
+    { "trTeInstImplicitReturnMode", "implicit_return_mode" },
+    { "trTeInstEnRepeatedHistory", "repeat_history" },
+    { "trTeContext", "ownership" },
+    { "trTsEnable", "timestamps" },
+    { "trTsWidth", "time_width" },
+    { "trRamWrap", "ram_wrap" },
+    { "teSrcBits", "src_bits" },
+    { "teInhibitSrc", "inhibit_src" },
+    { "tsEnable", "timestamps" },
+    { "tsWidth", "time_width" },
+    { "teSinkWrapped", "ram_wrap" },
+};
+
+static const struct key *find_key(const char *name, size_t size)
+{
+    for (size_t i = 0; i < TW_LENGTH(keys); i++)
+        if (tw_setting_is(name, size, keys[i].name))
+            return &keys[i];
+    return NULL;
+}
+
+static void set_low(uint64_t *to, uint32_t value)
+{
+    *to = (*to & ~(uint64_t)UINT32_MAX) | value;
+}
+
+static void set_high(uint64_t *to, uint32_t value)
+{
+    *to = (uint32_t)*to | (uint64_t)value << 32;
+}
+
+/* The halves of a sink's addresses; false: it is none of them. */
+static bool set_address(struct tw_ntrace_config *config, unsigned component, uint32_t offset,
+                        uint32_t value)
+{
+    enum { START = 0x10, START_HIGH = 0x14, OLD_LIMIT = 0x18, OLD_WP = 0x1c };
+    enum { LIMIT = 0x18, LIMIT_HIGH = 0x1c, WP = 0x20, WP_HIGH = 0x24 };
+    const bool is_old = component == TW_TRCTL_VERSION_0;
+
+    if (component != TW_TRCTL_RAM_SINK && !is_old)
+        return false;
+    if (offset == START) {
+        set_low(&config->ram_start, value & ~3u);
+    } else if (offset == START_HIGH) {
+        set_high(&config->ram_start, value);
+        if (is_old) { /* one for all three */
+            set_high(&config->ram_limit, value);
+            set_high(&config->ram_wp, value);
+        }
+    } else if (offset == LIMIT) {
+        set_low(&config->ram_limit, value & ~3u);
+        config->has_ram = true;
+    } else if (offset == (is_old ? OLD_WP : WP)) {
+        set_low(&config->ram_wp, value & ~3u);
+        config->ram_wrapped = value & 1;
+    } else if (!is_old && offset == LIMIT_HIGH) {
+        set_high(&config->ram_limit, value);
+    } else if (!is_old && offset == WP_HIGH) {
+        set_high(&config->ram_wp, value);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static enum tw_status set_field(struct tw_ntrace_config *config,
+                                const struct tw_trctl_field *field, uint32_t value,
+                                struct tw_fault *fault)
+{
+    enum { FORMAT_NTRACE = 1 };
+
+    if (!strcmp(field->name, "trTeFormat") && value != FORMAT_NTRACE)
+        return tw_fail(fault, TW_E_CONFIG, "trTeFormat is %" PRIu32 ": %s", value,
+                       value ? "a vendor's own trace" : "the trace is E-Trace");
+    if (field->component == TW_TRCTL_VERSION_0 ||
+        (!strcmp(field->name, "trTeVerMajor") && value == 0))
+        config->dialect = TW_NTRACE_SIFIVE;
+    if (!strcmp(field->name, "trTeSrcID"))
+        config->src = (uint16_t)value; /* others may share the stream */
+    if (!strcmp(field->name, "trTeInstMode") &&
+        (value == TW_NTRACE_MODE_BTM || value == TW_NTRACE_MODE_HTM))
+        config->mode = (uint8_t)value;
+    for (size_t i = 0; i < TW_LENGTH(same); i++)
+        if (!strcmp(field->name, same[i].field)) {
+            const struct key *key = find_key(same[i].key, strlen(same[i].key));
+
+            if (value > key->most)
+                return tw_fail(fault, TW_E_CONFIG, "%s is %" PRIu32 "; %" PRIu64 " is the most",
+                               field->name, value, key->most);
+            store(config, key, value);
+        }
+    return TW_OK;
+}
+
+/* A register, or a single field of one, by name.  *is_known: it is there. */
+static enum tw_status set_register(struct tw_ntrace_config *config, const char *name,
+                                   size_t name_size, uint32_t value, bool *is_known,
+                                   struct tw_fault *fault)
+{
+    uint16_t offset;
+    const struct tw_trctl_register *row = tw_trctl_find(name, name_size, &offset);
+    const struct tw_trctl_field *field = tw_trctl_find_field(name, name_size, &offset);
+
+    *is_known = row || field;
+    if (!row)
+        return field ? set_field(config, field, value, fault) : TW_OK;
+    if (set_address(config, row->component, offset, value))
+        return TW_OK;
+    for (size_t i = 0; i < tw_trctl_field_count; i++)
+        if (tw_trctl_fields[i].component == row->component &&
+            tw_trctl_fields[i].offset == offset)
+            TW_TRY(set_field(config, &tw_trctl_fields[i],
+                             tw_trctl_get(&tw_trctl_fields[i], value), fault));
+    return TW_OK;
+}
+
 /* "src3_mode", "id10_program": of one of several harts, which the stream itself names. */
 static bool is_of_one(const char *name, size_t size)
 {
@@ -232,11 +360,19 @@ static bool is_of_one(const char *name, size_t size)
 static enum tw_status set_named(void *config, const char *name, size_t name_size,
                                 const char *value, size_t size, struct tw_fault *fault)
 {
-    for (size_t i = 0; i < TW_LENGTH(keys); i++)
-        if (tw_setting_is(name, name_size, keys[i].name))
-            return set_key(config, &keys[i], value, size, fault);
+    const struct key *key = find_key(name, name_size);
+    uint64_t number = 0;
+    bool is_known;
+
+    if (key)
+        return set_key(config, key, value, size, fault);
     if (is_of_one(name, name_size) || (name_size >= 2 && name[0] == 'x' && name[1] == '_'))
         return TW_OK;
+    if (tw_setting_number(value, size, 10, &number) && number <= UINT32_MAX) {
+        TW_TRY(set_register(config, name, name_size, (uint32_t)number, &is_known, fault));
+        if (is_known)
+            return TW_OK;
+    }
     return tw_fail(fault, TW_E_CONFIG, "unknown key \"%.*s\"",
                    name_size < 80 ? (int)name_size : 80, name);
 }

@@ -43,7 +43,7 @@ static void begin(struct tw_stage *stage, struct tw_ntrace_decoder *decoder,
 }
 
 /* The bytes at hand are behind the last message. */
-static void pass(struct tw_stage *stage, uint64_t offset, uint32_t size)
+TW_INLINE void pass(struct tw_stage *stage, uint64_t offset, uint32_t size)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
 
@@ -57,7 +57,8 @@ static void pass(struct tw_stage *stage, uint64_t offset, uint32_t size)
 }
 
 /* What begins `into` bytes behind this stream offset is at hand. */
-static void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size, uint32_t into)
+TW_INLINE void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size,
+                            uint32_t into)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
 
@@ -91,7 +92,7 @@ static void take_packet(struct tw_stage *stage, uint64_t offset)
 static bool decode_stretch(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    struct tw_ntrace_codec *codec = &decoder->codec;
+    struct tw_ntrace_reader *codec = &decoder->codec;
 
     for (;;) {
         const size_t size = (size_t)(stage->end - stage->at);
@@ -113,7 +114,9 @@ static bool decode_stretch(struct tw_stage *stage)
             return true;
         /* 64 bytes behind the input may be read. */
         if (TW_LIKELY(!codec->is_lost))
-            found = tw_ntrace_parse_short(&codec->shape, &decoder->packet, stage->at);
+            found = tw_ntrace_parse_direct(&codec->shape, &decoder->packet, stage->at)
+                        ? 2
+                        : tw_ntrace_parse_short(&codec->shape, &decoder->packet, stage->at);
         if (TW_UNLIKELY(!found || found > size) &&
             tw_ntrace_read_any(codec, &decoder->packet, stage->at, size,
                                stage->is_last && !stage->has_gap) != TW_OK)
@@ -129,7 +132,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
 
-    tw_ntrace_codec_lose(&decoder->codec);
+    tw_ntrace_reader_lost(&decoder->codec);
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1, 0);
@@ -175,7 +178,7 @@ static void forget(struct tw_ntrace_decoder *decoder)
 {
     const struct tw_ntrace_config *config = &decoder->codec.config;
 
-    tw_ntrace_codec_init(&decoder->codec, config);
+    tw_ntrace_reader_init(&decoder->codec, config);
     decoder->isa = config->xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
     decoder->is_dialect = config->dialect == TW_NTRACE_SIFIVE;
 }

@@ -48,8 +48,15 @@ struct tw_ntrace_way {
     uint64_t refills; /* ... so many times */
 };
 
+/* A message that RepeatBranch may repeat: what of it happens again. */
+struct tw_ntrace_previous {
+    bool is_there;
+    uint8_t type, tcode, has, btype;
+    uint64_t icnt, hist;
+};
+
 struct tw_ntrace_decoder {
-    struct tw_ntrace_codec codec;
+    struct tw_ntrace_reader codec;
     uint8_t isa;
     uint8_t state, phase;
     bool has_begun; /* a byte came */
@@ -69,18 +76,15 @@ struct tw_ntrace_decoder {
 
     bool has_time;
     uint64_t time;
-    bool has_context, has_scontext, has_hcontext;
-    uint8_t privilege;
-    bool is_virtual;
+    bool has_scontext, has_hcontext;
     uint64_t scontext, hcontext;
 
     struct tw_ntrace_packet packet; /* at hand */
     uint64_t packet_offset, packet_end;
     uint64_t packet_index, end_index; /* of its beginning and end, in the capture */
-    struct tw_ntrace_packet previous; /* what RepeatBranch repeats ... */
-    bool may_repeat;                  /* ... if it may */
-    uint64_t times;                   /* that `packet` is still to be repeated */
-    uint8_t repeat_has;               /* `has` of the last time */
+    struct tw_ntrace_previous previous;
+    uint64_t times;     /* that `packet` is still to be repeated */
+    uint8_t repeat_has; /* `has` of the last time */
 
     uint8_t error; /* of the walk */
     uint64_t error_detail;
@@ -106,10 +110,24 @@ void tw_ntrace_decoder_init(void *state, const void *config);
 void tw_ntrace_decoder_reset(void *state);
 void tw_ntrace_code_config(struct tw_code_config *code, const void *config);
 
+/* split.c */
+void tw_ntrace_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
+void tw_ntrace_resume(void *decoder, struct tw_follow *follow);
+bool tw_ntrace_split(struct tw_split *split, const void *decoder, const uint8_t *data,
+                     size_t size);
+
+/* index.c */
+unsigned tw_ntrace_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
+                         const void *packet);
+void tw_ntrace_restore(void *decoder, const uint64_t *words);
+
 /* walk.c */
 
 /* Goes on with decoder->way from decoder->pc. */
 enum tw_ntrace_walk tw_ntrace_walk(struct tw_stage *stage);
+/* The whole walk of a DirectBranch, if it passes nothing but blocks that are known.  False: from where
+   it has come to, half-words are left to walk: decoder->way. */
+bool tw_ntrace_walk_direct(struct tw_stage *stage);
 /* Outcomes of branches, as HIST has them: a stop bit, then the oldest first. */
 void tw_ntrace_set_bits(struct tw_ntrace_way *way, uint64_t hist);
 /* The same again and again, `times` in all. */
@@ -121,6 +139,9 @@ void tw_ntrace_go(struct tw_stage *stage, uint64_t address);
 void tw_ntrace_walk_certain(struct tw_stage *stage, uint64_t units);
 
 /* take.c */
+
+/* From here on, messages are those of the dialect. */
+void tw_ntrace_take_dialect(struct tw_ntrace_decoder *decoder);
 
 /* Begins with the message at hand: sets the phase. */
 void tw_ntrace_take(struct tw_stage *stage);

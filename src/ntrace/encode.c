@@ -75,10 +75,12 @@ static void put_address(struct sender *sender, const struct tw_ntrace_shape *sha
 
 static enum tw_status write_idle(uint8_t *out, size_t *size, size_t wanted)
 {
-    if (*size < wanted)
-        return TW_MORE;
-    memset(out, 0xff, wanted);
+    const bool fits = wanted <= *size;
+
     *size = wanted;
+    if (!fits)
+        return TW_E_ROOM;
+    memset(out, 0xff, wanted);
     return TW_OK;
 }
 
@@ -96,7 +98,7 @@ static void put_field(struct sender *sender, const struct tw_ntrace_shape *shape
         put_variable(sender, value, 0);
 }
 
-enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out, size_t *size,
+enum tw_status tw_ntrace_write(struct tw_ntrace_reader *codec, uint8_t *out, size_t *size,
                                const struct tw_ntrace_packet *packet)
 {
     const struct tw_ntrace_shape *shape = &codec->shape;
@@ -117,14 +119,14 @@ enum tw_status tw_ntrace_write(struct tw_ntrace_codec *codec, uint8_t *out, size
                   (uint64_t)(packet->cdf & rule->cdf_mask) << 4 |
                   (uint64_t)(packet->btype & rule->btype_mask) << rule->btype_shift,
               rule->fixed_bits);
-    fields = rule->fields + tw_ntrace_more_fields(packet);
+    fields = tw_ntrace_fields(rule, packet);
     for (unsigned i = 0; i < fields; i++)
         put_field(&sender, shape, rule->roles[i], i, packet);
     if (packet->has & TW_NTRACE_HAS_TSTAMP)
         put_variable(&sender, packet->tstamp, 0);
+    *size = (size_t)(sender.out.at - out) + sender.out.missing;
     if (sender.out.missing)
-        return TW_MORE;
-    *size = (size_t)(sender.out.at - out);
+        return TW_E_ROOM;
     out[*size - 1] |= TW_NTRACE_MSEO_END;
     return TW_OK;
 }

@@ -6,33 +6,36 @@
 #define ADDRESS TW_NTRACE_ROLE_ADDRESS
 #define HIST    TW_NTRACE_ROLE_HIST
 #define NO      0
+#define NEVER   TW_NTRACE_NEVER
+#define REPEAT  TW_NTRACE_RCODE_REPEAT
 
 /* clang-format off */
 const struct tw_ntrace_rule tw_ntrace_rules[64] = {
-    /* TCODE, type                             bits SYNC  code  CDF  B-TYPE  variable fields */
-    [2]  = { TW_NTRACE_OWNERSHIP,                 0, NO,  NO,   NO, 0, NO, { NUMBER },                1, false },
-    [3]  = { TW_NTRACE_DIRECT_BRANCH,             0, NO,  NO,   NO, 0, NO, { NUMBER },                1, false },
-    [4]  = { TW_NTRACE_INDIRECT_BRANCH,           2, NO,  NO,   NO, 0, 3,  { NUMBER, ADDRESS },       2, false },
-    [7]  = { TW_NTRACE_DATA_ACQUISITION,          0, NO,  NO,   NO, 0, NO, { NUMBER, NUMBER },        2, true },
-    [8]  = { TW_NTRACE_ERROR,                     4, NO,  0xf,  NO, 0, NO, { NUMBER },                1, false },
-    [9]  = { TW_NTRACE_PROG_TRACE_SYNC,           4, 0xf, NO,   NO, 0, NO, { NUMBER, ADDRESS },       2, false },
-    [11] = { TW_NTRACE_DIRECT_BRANCH_SYNC,        4, 0xf, NO,   NO, 0, NO, { NUMBER, ADDRESS },       2, false },
-    [12] = { TW_NTRACE_INDIRECT_BRANCH_SYNC,      6, 0xf, NO,   NO, 4, 3,  { NUMBER, ADDRESS },       2, false },
-    [23] = { TW_NTRACE_AUX_ACCESS_WRITE,          0, NO,  NO,   NO, 0, NO, { NUMBER, NUMBER },        2, true },
-    [27] = { TW_NTRACE_RESOURCE_FULL,             4, NO,  0xf,  NO, 0, NO, { NUMBER, NUMBER },        1, false },
-    [28] = { TW_NTRACE_INDIRECT_BRANCH_HIST,      2, NO,  NO,   NO, 0, 3,  { NUMBER, ADDRESS, HIST }, 3, false },
-    [29] = { TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC, 6, 0xf, NO,   NO, 4, 3,  { NUMBER, ADDRESS, HIST }, 3, false },
-    [30] = { TW_NTRACE_REPEAT_BRANCH,             0, NO,  NO,   NO, 0, NO, { NUMBER },                1, false },
-    [33] = { TW_NTRACE_PROG_TRACE_CORRELATION,    6, NO,  0xf,  3,  0, NO, { NUMBER, HIST },          1, false },
-    [34] = { TW_NTRACE_IN_CIRCUIT_TRACE,          6, NO,  0xf,  3,  0, NO, { ADDRESS, NUMBER },       1, true },
-    [35] = { TW_NTRACE_IN_CIRCUIT_TRACE_SYNC,     6, NO,  0xf,  3,  0, NO, { ADDRESS, NUMBER },       1, true },
-    [56] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [57] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [58] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [59] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [60] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [61] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
-    [62] = { TW_NTRACE_VENDOR, 0, NO, NO, NO, 0, NO, { NO }, 0, false },
+    /* TCODE, type                            bits, SYNC, code, CDF, B-TYPE; variable fields; how many, one more;
+       dialect; reserved values */
+    [2]  = { TW_NTRACE_OWNERSHIP,                  0, NO, NO, NO, 0, NO, { NUMBER },                       1, NEVER, false, 0 },
+    [3]  = { TW_NTRACE_DIRECT_BRANCH,              0, NO, NO, NO, 0, NO, { NUMBER },                       1, NEVER, false, 0 },
+    [4]  = { TW_NTRACE_INDIRECT_BRANCH,            2, NO, NO, NO, 0, 3, { NUMBER, ADDRESS },               2, NEVER, false, 0 },
+    [7]  = { TW_NTRACE_DATA_ACQUISITION,           0, NO, NO, NO, 0, NO, { NUMBER, NUMBER },               2, NEVER, true, 0 },
+    [8]  = { TW_NTRACE_ERROR,                      4, NO, 0xf, NO, 0, NO, { NUMBER },                      1, NEVER, false, 0x00fe },
+    [9]  = { TW_NTRACE_PROG_TRACE_SYNC,            4, 0xf, NO, NO, 0, NO, { NUMBER, ADDRESS },             2, NEVER, false, 0x3d00 },
+    [11] = { TW_NTRACE_DIRECT_BRANCH_SYNC,         4, 0xf, NO, NO, 0, NO, { NUMBER, ADDRESS },             2, NEVER, false, 0x3d00 },
+    [12] = { TW_NTRACE_INDIRECT_BRANCH_SYNC,       6, 0xf, NO, NO, 4, 3, { NUMBER, ADDRESS },              2, NEVER, false, 0x3d00 },
+    [23] = { TW_NTRACE_AUX_ACCESS_WRITE,           0, NO, NO, NO, 0, NO, { NUMBER, NUMBER },               2, NEVER, true, 0 },
+    [27] = { TW_NTRACE_RESOURCE_FULL,              4, NO, 0xf, NO, 0, NO, { NUMBER, NUMBER },              1, REPEAT, false, 0x00f8 },
+    [28] = { TW_NTRACE_INDIRECT_BRANCH_HIST,       2, NO, NO, NO, 0, 3, { NUMBER, ADDRESS, HIST },         3, NEVER, false, 0 },
+    [29] = { TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC,  6, 0xf, NO, NO, 4, 3, { NUMBER, ADDRESS, HIST },        3, NEVER, false, 0x3d00 },
+    [30] = { TW_NTRACE_REPEAT_BRANCH,              0, NO, NO, NO, 0, NO, { NUMBER },                       1, NEVER, false, 0 },
+    [33] = { TW_NTRACE_PROG_TRACE_CORRELATION,     6, NO, 0xf, 3, 0, NO, { NUMBER, HIST },                 1, NEVER, false, 0x00ec },
+    [34] = { TW_NTRACE_IN_CIRCUIT_TRACE,           6, NO, 0xf, 3, 0, NO, { ADDRESS, NUMBER },              1, NEVER, true, 0 },
+    [35] = { TW_NTRACE_IN_CIRCUIT_TRACE_SYNC,      6, NO, 0xf, 3, 0, NO, { ADDRESS, NUMBER },              1, NEVER, true, 0 },
+    [56] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [57] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [58] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [59] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [60] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [61] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
+    [62] = { TW_NTRACE_VENDOR,                     0, NO, NO, NO, 0, NO, { NO },                           0, NEVER, false, 0 },
 };
 /* clang-format on */
 
@@ -93,35 +96,22 @@ TW_INLINE uint64_t bits_at(const struct message *message, unsigned at)
 
 #define EACH 0x0101010101010101u
 
-/* False: it is longer, or has a reserved MSEO. */
-TW_INLINE bool load_short(struct message *message, const uint8_t *data)
+/* Of 9 to 16 bytes.  False: it is longer, or has a reserved MSEO. */
+static bool load_long(struct message *message, const uint8_t *data)
 {
-    const uint64_t first = tw_load_le64(data);
-    const uint64_t stop = first & first >> 1 & EACH;
+    const uint64_t first = tw_load_le64(data), second = tw_load_le64(data + 8);
+    const uint64_t last = second & second >> 1 & EACH;
+    const uint64_t within = last ^ (last - 1);
+    uint64_t rest;
 
-    if (TW_LIKELY(stop)) {
-        const uint64_t within = stop ^ (stop - 1);
-
-        message->size = tw_lowest_bit(stop) / 8 + 1;
-        message->ends = gather(first & within & EACH);
-        message->low = low_bits(squeeze(first), 6 * message->size);
-        message->high = 0;
-        return !(~first & first >> 1 & within & EACH);
-    } else {
-        const uint64_t second = tw_load_le64(data + 8);
-        const uint64_t last = second & second >> 1 & EACH;
-        const uint64_t within = last ^ (last - 1);
-        uint64_t rest;
-
-        if (!last || (~first & first >> 1 & EACH) || (~second & second >> 1 & within & EACH))
-            return false;
-        message->size = 8 + tw_lowest_bit(last) / 8 + 1;
-        message->ends = gather(first & EACH) | gather(second & within & EACH) << 8;
-        rest = low_bits(squeeze(second), 6 * (message->size - 8));
-        message->low = squeeze(first) | rest << 48;
-        message->high = rest >> 16;
-        return true;
-    }
+    if (!last || (~first & first >> 1 & EACH) || (~second & second >> 1 & within & EACH))
+        return false;
+    message->size = 8 + tw_lowest_bit(last) / 8 + 1;
+    message->ends = gather(first & EACH) | gather(second & within & EACH) << 8;
+    rest = low_bits(squeeze(second), 6 * (message->size - 8));
+    message->low = squeeze(first) | rest << 48;
+    message->high = rest >> 16;
+    return true;
 }
 
 /* An address, `width` bits of which were sent, the last of them ending an MDO.  Those of RV32 may be
@@ -150,19 +140,10 @@ TW_INLINE void take_fixed(struct tw_ntrace_packet *packet, const struct tw_ntrac
 }
 
 /* Reserved values that do not keep a message from being read. */
-static unsigned odd_codes(const struct tw_ntrace_packet *packet)
+TW_INLINE uint8_t odd_codes(const struct tw_ntrace_rule *rule,
+                            const struct tw_ntrace_packet *packet)
 {
-    static const uint16_t reserved[TW_NTRACE_TYPES] = {
-        /* bit n: value n */
-        [TW_NTRACE_ERROR] = 0x00fe,
-        [TW_NTRACE_PROG_TRACE_CORRELATION] = 0x00ec,
-        [TW_NTRACE_RESOURCE_FULL] = 0x00f8,
-    };
-    const unsigned type = packet->base.type;
-
-    if (tw_ntrace_is_sync(type))
-        return 0x3d00u >> packet->sync & 1 ? TW_NTRACE_ODD_CODE : 0;
-    return reserved[type] >> packet->code & 1 ? TW_NTRACE_ODD_CODE : 0;
+    return rule->reserved >> (packet->sync | packet->code) & 1 ? TW_NTRACE_ODD_CODE : 0;
 }
 
 static uint8_t missing(uint8_t role)
@@ -183,7 +164,7 @@ struct fields {
 TW_INLINE uint8_t finish(const struct tw_ntrace_shape *shape, struct tw_ntrace_packet *packet,
                          const struct tw_ntrace_rule *rule, const struct fields *fields)
 {
-    const unsigned needed = rule->fields + tw_ntrace_more_fields(packet);
+    const unsigned needed = tw_ntrace_fields(rule, packet);
 
     if (TW_UNLIKELY(packet->cdf > 1))
         return TW_NTRACE_FAULT_CDF;
@@ -215,7 +196,7 @@ TW_INLINE uint8_t finish(const struct tw_ntrace_shape *shape, struct tw_ntrace_p
     }
     if (packet->base.type == TW_NTRACE_OWNERSHIP && (packet->process & 3) == 1)
         packet->odd |= TW_NTRACE_ODD_FORMAT;
-    packet->odd |= (uint8_t)odd_codes(packet);
+    packet->odd |= odd_codes(rule, packet);
     return TW_NTRACE_FAULT_NONE;
 }
 
@@ -225,30 +206,40 @@ TW_INLINE bool is_known(const struct tw_ntrace_shape *shape, const struct tw_ntr
     return !rule->is_dialect || shape->dialect != TW_NTRACE_1_0;
 }
 
-size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
-                             struct tw_ntrace_packet *packet, const uint8_t *data)
+/* TCODE, SRC and the fixed fields.  NULL: the short ways do not read such a message. */
+TW_INLINE const struct tw_ntrace_rule *take_head(const struct tw_ntrace_shape *shape,
+                                                 struct tw_ntrace_packet *packet, uint64_t mdo)
 {
-    const unsigned src_bits = shape->src_bits;
-    unsigned at = TW_NTRACE_TCODE_BITS + src_bits, ends;
+    const unsigned tcode = mdo & 0x3f;
+    const struct tw_ntrace_rule *rule = &tw_ntrace_rules[tcode];
+
+    if (TW_UNLIKELY(rule->fields == 0 || !is_known(shape, rule)))
+        return NULL; /* vendor and reserved */
+    memset(packet, 0, sizeof *packet);
+    packet->tcode = (uint8_t)tcode;
+    packet->base.type = rule->type;
+    mdo >>= TW_NTRACE_TCODE_BITS;
+    if (shape->src_bits) {
+        packet->src = (uint16_t)low_bits(mdo, shape->src_bits);
+        packet->has = TW_NTRACE_HAS_SRC;
+        mdo >>= shape->src_bits;
+    }
+    take_fixed(packet, rule, mdo);
+    return rule;
+}
+
+static TW_NOINLINE size_t parse_long(const struct tw_ntrace_shape *shape,
+                                     struct tw_ntrace_packet *packet, const uint8_t *data)
+{
     struct fields fields = { .count = 0 };
     const struct tw_ntrace_rule *rule;
     struct message message;
+    unsigned at;
 
-    if (TW_UNLIKELY((data[0] & 3) != TW_NTRACE_MSEO_MIDDLE || !load_short(&message, data)))
+    if (!load_long(&message, data) || !(rule = take_head(shape, packet, message.low)))
         return NOTHING;
-    memset(packet, 0, sizeof *packet);
-    packet->tcode = message.low & 0x3f;
-    rule = &tw_ntrace_rules[packet->tcode];
-    if (TW_UNLIKELY(rule->fields == 0 || !is_known(shape, rule)))
-        return NOTHING; /* vendor and reserved */
-    packet->base.type = rule->type;
-    if (src_bits) {
-        packet->src = (uint16_t)low_bits(message.low >> TW_NTRACE_TCODE_BITS, src_bits);
-        packet->has = TW_NTRACE_HAS_SRC;
-    }
-    take_fixed(packet, rule, message.low >> at);
-    at += rule->fixed_bits;
-    for (ends = message.ends; ends; ends &= ends - 1) {
+    at = (unsigned)TW_NTRACE_TCODE_BITS + shape->src_bits + rule->fixed_bits;
+    for (unsigned ends = message.ends; ends; ends &= ends - 1) {
         const unsigned end = 6 * tw_lowest_bit(ends) + 6;
 
         if (TW_UNLIKELY(end <= at || fields.count == FIELDS_MAX ||
@@ -263,6 +254,89 @@ size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
     packet->base.size = message.size;
     return finish(shape, packet, rule, &fields) == TW_NTRACE_FAULT_NONE ? message.size
                                                                         : NOTHING;
+}
+
+/* The next field of a message of at most 8 bytes: *ends has a bit for each byte that ends one. */
+TW_INLINE uint64_t next_field(uint64_t mdo, unsigned *at, uint64_t *ends)
+{
+    const unsigned byte = tw_lowest_bit(*ends);
+    const unsigned end = byte - byte / 4 + 6;
+    const uint64_t value = (mdo & (((uint64_t)1 << end) - 1)) >> *at;
+
+    *ends &= *ends - 1;
+    *at = end;
+    return value;
+}
+
+/* The variable fields, all at once.  False: there are too few or too many, or something is odd about
+   them. */
+TW_INLINE bool take_short(const struct tw_ntrace_shape *shape, struct tw_ntrace_packet *packet,
+                          const struct tw_ntrace_rule *rule, uint64_t mdo, uint64_t ends)
+{
+    const unsigned needed = tw_ntrace_fields(rule, packet);
+    unsigned at = (unsigned)TW_NTRACE_TCODE_BITS + shape->src_bits + rule->fixed_bits;
+    unsigned before;
+
+    if (TW_UNLIKELY(tw_lowest_bit(ends) * 3 / 4 + 6 <= at || packet->cdf > 1))
+        return false; /* cut, or empty */
+    packet->icnt = next_field(mdo, &at, &ends);
+    if (needed > 1) {
+        if (TW_UNLIKELY(!ends))
+            return false;
+        before = at;
+        packet->address = next_field(mdo, &at, &ends);
+        if (rule->roles[1] == TW_NTRACE_ROLE_ADDRESS) {
+            packet->address = extend(shape, packet->address, at - before);
+        } else if (rule->roles[1] == TW_NTRACE_ROLE_HIST) {
+            packet->hist = packet->address;
+            packet->address = 0;
+        }
+    }
+    if (needed > 2) {
+        if (TW_UNLIKELY(!ends))
+            return false;
+        packet->hist = next_field(mdo, &at, &ends);
+    }
+    if (rule->roles[needed - 1] == TW_NTRACE_ROLE_HIST) {
+        if (TW_UNLIKELY(packet->hist == 0))
+            return false;
+        packet->has |= TW_NTRACE_HAS_HIST;
+    }
+    if (ends) {
+        packet->tstamp = next_field(mdo, &at, &ends);
+        packet->has |= TW_NTRACE_HAS_TSTAMP;
+    }
+    packet->odd = odd_codes(rule, packet);
+    return !ends;
+}
+
+size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
+                             struct tw_ntrace_packet *packet, const uint8_t *data)
+{
+    const uint64_t first = tw_load_le64(data);
+    const uint64_t stop = first & first >> 1 & EACH;
+    const uint64_t within = stop ^ (stop - 1);
+    const struct tw_ntrace_rule *rule;
+    unsigned size;
+    uint64_t mdo;
+
+    if (TW_UNLIKELY((first & 3) != TW_NTRACE_MSEO_MIDDLE))
+        return NOTHING;
+    if (TW_UNLIKELY(!stop))
+        return parse_long(shape, packet, data);
+    if (TW_UNLIKELY(~first & first >> 1 & within & EACH))
+        return NOTHING; /* a reserved MSEO */
+    size = tw_lowest_bit(stop) / 8 + 1;
+    mdo = low_bits(squeeze(first), 6 * size);
+    rule = take_head(shape, packet, mdo);
+    if (TW_UNLIKELY(!rule || !take_short(shape, packet, rule, mdo, first & within & EACH)))
+        return NOTHING;
+    if (TW_UNLIKELY(rule->roles[0] == TW_NTRACE_ROLE_ADDRESS))
+        return NOTHING; /* it may have to be extended */
+    if (TW_UNLIKELY(rule->type == TW_NTRACE_OWNERSHIP && (packet->process & 3) == 1))
+        packet->odd |= TW_NTRACE_ODD_FORMAT;
+    packet->base.size = size;
+    return size;
 }
 
 /* Bits of any number, first those that come first. */

@@ -38,12 +38,13 @@ struct tw_ntrace_shape {
 };
 
 /* A stream being read or written. */
-struct tw_ntrace_codec {
+struct tw_ntrace_reader {
     struct tw_ntrace_config config;
     struct tw_ntrace_shape shape;
-    uint8_t tcodes[TW_NTRACE_TYPES]; /* of the messages; 0: it is none */
-    bool is_lost;                    /* skip to behind the next end of a message */
-    uint64_t offset;                 /* bytes done */
+    const struct tw_allocator *allocator; /* that it is from; or NULL */
+    uint8_t tcodes[TW_NTRACE_TYPES];      /* of the messages; 0: it is none */
+    bool is_lost;                         /* skip to behind the next end of a message */
+    uint64_t offset;                      /* bytes done */
 };
 
 /* Where a field of a message stands. */
@@ -62,8 +63,12 @@ struct tw_ntrace_rule {
     uint8_t btype_shift, btype_mask;
     uint8_t roles[3]; /* of the variable fields that are always there, then of the others */
     uint8_t fields;   /* how many are always there */
+    uint8_t more;     /* one more follows if the code is this; NEVER: or if CDF is 1 */
     bool is_dialect;
+    uint16_t reserved; /* bit n: value n of SYNC or the code, which a message may still have */
 };
+
+enum { TW_NTRACE_NEVER = 0xff };
 
 extern const struct tw_ntrace_rule tw_ntrace_rules[64];
 
@@ -74,24 +79,26 @@ TW_INLINE bool tw_ntrace_is_sync(unsigned type)
            type == TW_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
 }
 
-/* Variable fields of a message beyond those that its rule always has. */
-TW_INLINE unsigned tw_ntrace_more_fields(const struct tw_ntrace_packet *packet)
+/* Only the dialect has such messages. */
+static inline bool tw_ntrace_shows_dialect(const struct tw_ntrace_packet *packet)
 {
-    switch (packet->base.type) {
-    case TW_NTRACE_RESOURCE_FULL:
-        return packet->code == TW_NTRACE_RCODE_REPEAT;
-    case TW_NTRACE_PROG_TRACE_CORRELATION:
-    case TW_NTRACE_IN_CIRCUIT_TRACE:
-    case TW_NTRACE_IN_CIRCUIT_TRACE_SYNC:
-        return packet->cdf == 1;
-    default:
-        return 0;
-    }
+    return tw_ntrace_rules[packet->tcode & 0x3f].is_dialect ||
+           (packet->base.type == TW_NTRACE_RESOURCE_FULL &&
+            (packet->code == TW_NTRACE_RCODE_NOT_TAKEN ||
+             packet->code == TW_NTRACE_RCODE_TAKEN));
+}
+
+/* Variable fields of a message. */
+TW_INLINE unsigned tw_ntrace_fields(const struct tw_ntrace_rule *rule,
+                                    const struct tw_ntrace_packet *packet)
+{
+    return rule->fields + (packet->code == rule->more ? 1u : 0) + (packet->cdf & 1u);
 }
 
 void tw_ntrace_shape_init(struct tw_ntrace_shape *shape, const struct tw_ntrace_config *config);
-void tw_ntrace_codec_init(struct tw_ntrace_codec *codec, const struct tw_ntrace_config *config);
-void tw_ntrace_codec_reset(struct tw_ntrace_codec *codec);
+void tw_ntrace_reader_init(struct tw_ntrace_reader *codec,
+                           const struct tw_ntrace_config *config);
+void tw_ntrace_reader_reset(struct tw_ntrace_reader *codec);
 
 /* Reads the message of `size` bytes at `data`, the last of which ends it, of any length.  Sets all
    members but index, offset and id. */
@@ -105,16 +112,32 @@ size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
 /* The TCODE of a type of message; 0: it has none of its own. */
 uint8_t tw_ntrace_tcode(unsigned type);
 
+/* Most messages of BTM: DirectBranch of two bytes without SRC and timestamp.  False: it is none; 8 bytes
+   may be read. */
+TW_INLINE bool tw_ntrace_parse_direct(const struct tw_ntrace_shape *shape,
+                                      struct tw_ntrace_packet *packet, const uint8_t *data)
+{
+    enum { HEAD = 3 << 2, END = TW_NTRACE_MSEO_END << 8, LOOKED_AT = 0x3ff };
+    const unsigned bytes = tw_load_le16(data);
+
+    if ((bytes & LOOKED_AT) != (HEAD | END) || shape->src_bits)
+        return false;
+    memset(packet, 0, sizeof *packet);
+    packet->base.size = 2;
+    packet->base.type = TW_NTRACE_DIRECT_BRANCH;
+    packet->tcode = HEAD >> 2;
+    packet->icnt = bytes >> 10;
+    return true;
+}
+
 /* What tw_ntrace_read does, without trying whether the message is a short one. */
-enum tw_status tw_ntrace_read_any(struct tw_ntrace_codec *codec,
+enum tw_status tw_ntrace_read_any(struct tw_ntrace_reader *codec,
                                   struct tw_ntrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last);
 
 /* Whose the next bytes of a stream are that several sources share: see struct tw_protocol. */
 enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packet,
                                const uint8_t *data, size_t size, bool is_last);
-/* Bytes are missing: the next one need not begin a message. */
-void tw_ntrace_codec_lose(struct tw_ntrace_codec *codec);
 
 /* Bytes of the run of idle bytes that `data` begins with. */
 size_t tw_ntrace_idle(const uint8_t *data, size_t size);

@@ -17,12 +17,28 @@ static enum tw_status configure(void *state, const struct tw_source_info *source
         TW_TRY(tw_ntrace_config_read(config, source->text, fault));
     if (source->id)
         config->id = source->id;
+    config->starts_inside |= config->has_ram && config->ram_wrapped;
     return tw_ntrace_config_check(config, fault);
 }
 
 static uint8_t trace_id(const void *config)
 {
     return ((const struct tw_ntrace_config *)config)->id;
+}
+
+static bool extent(const void *config, struct tw_extent *extent)
+{
+    enum { WORD = 4 }; /* trRamLimit is the address of the last one */
+    const struct tw_ntrace_config *typed = config;
+    const uint64_t written = typed->ram_wp - typed->ram_start;
+
+    if (!typed->has_ram)
+        return false;
+    *extent = (struct tw_extent){ .size = written };
+    if (typed->ram_wrapped)
+        *extent = (struct tw_extent){ .size = typed->ram_limit + WORD - typed->ram_start,
+                                      .oldest = written };
+    return true;
 }
 
 static bool is_shared(const void *config)
@@ -50,7 +66,7 @@ static void take_src(void *config, uint32_t src)
 
 static void reader_init(void *reader, const void *config)
 {
-    tw_ntrace_codec_init(reader, config);
+    tw_ntrace_reader_init(reader, config);
 }
 
 static enum tw_status read_packet(void *reader, void *packet, const uint8_t *data, size_t size,
@@ -67,7 +83,7 @@ static size_t read_batch(void *reader, void *packets, size_t room, size_t *used,
 
 static void reader_lost(void *reader)
 {
-    tw_ntrace_codec_lose(reader);
+    tw_ntrace_reader_lost(reader);
 }
 
 static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, const void *packet)
@@ -80,12 +96,13 @@ const struct tw_protocol tw_ntrace = {
     .title = "RISC-V N-Trace",
     .flags = TW_PROTOCOL_FOLLOWS,
     .config_size = sizeof(struct tw_ntrace_config),
-    .reader_size = sizeof(struct tw_ntrace_codec),
+    .reader_size = sizeof(struct tw_ntrace_reader),
     .decoder_size = sizeof(struct tw_ntrace_decoder),
     .packet_size = sizeof(struct tw_ntrace_packet),
     .packet_max = TW_NTRACE_PACKET_MAX,
     .configure = configure,
     .trace_id = trace_id,
+    .extent = extent,
     .is_shared = is_shared,
     .wants_src = wants_src,
     .take_src = take_src,
@@ -103,4 +120,9 @@ const struct tw_protocol tw_ntrace = {
     .decode = tw_ntrace_decode,
     .end = tw_ntrace_end,
     .decoder_reset = tw_ntrace_decoder_reset,
+    .state = tw_ntrace_state,
+    .split = tw_ntrace_split,
+    .resume = tw_ntrace_resume,
+    .notes = tw_ntrace_notes,
+    .restore = tw_ntrace_restore,
 };

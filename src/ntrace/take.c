@@ -22,7 +22,7 @@ static void lose(struct tw_ntrace_decoder *decoder, uint8_t state)
 {
     decoder->state = state;
     decoder->phase = TW_NTRACE_DONE;
-    decoder->may_repeat = false;
+    decoder->previous.is_there = false;
     decoder->times = 0;
     decoder->adjust = 0;
     decoder->has_pc = false;
@@ -115,6 +115,7 @@ static void begin_walk(struct tw_stage *stage)
     const int64_t units = (int64_t)packet->icnt + decoder->adjust;
 
     decoder->adjust = 0;
+    decoder->last = 0;
     if (packet->icnt >> ICNT_BITS || units < 0) {
         tw_ntrace_fail(stage, TW_ERROR_BAD_SEQUENCE, packet->tcode);
         return;
@@ -189,22 +190,26 @@ static void begin_repetition(struct tw_stage *stage)
 static void take_repeat(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    struct tw_ntrace_packet repeated = decoder->previous;
+    const struct tw_ntrace_previous *previous = &decoder->previous;
     const uint64_t times = decoder->packet.bcnt;
-    const bool may_repeat = decoder->may_repeat;
 
     if (decoder->state != TW_NTRACE_TRACING) {
         emit_time(stage);
         return;
     }
     /* A walk that goes nowhere and says nothing would have no end. */
-    if (!may_repeat || times == 0 || (repeated.icnt == 0 && !repeated.btype)) {
+    if (!previous->is_there || times == 0 || (previous->icnt == 0 && !previous->btype)) {
         tw_ntrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.tcode);
         return;
     }
     decoder->repeat_has = decoder->packet.has & TW_NTRACE_HAS_TSTAMP;
-    repeated.address = 0; /* the target is the same again */
-    decoder->packet = repeated;
+    decoder->packet = (struct tw_ntrace_packet){ .base = { .type = previous->type },
+                                                 .tcode = previous->tcode,
+                                                 .has = previous->has,
+                                                 .btype = previous->btype,
+                                                 .hist = previous->hist };
+    decoder->packet.icnt = previous->icnt;
+    /* Its address is 0: the target is the same again. */
     decoder->times = times;
     begin_repetition(stage);
 }
@@ -394,7 +399,7 @@ static void take_ownership(struct tw_stage *stage)
     const unsigned format = process & 3;
     struct tw_element *out;
 
-    decoder->may_repeat = false;
+    decoder->previous.is_there = false;
     if (format == FORMAT_SCONTEXT) {
         decoder->scontext = context;
         decoder->has_scontext = true;
@@ -402,12 +407,10 @@ static void take_ownership(struct tw_stage *stage)
         decoder->hcontext = context;
         decoder->has_hcontext = true;
     }
-    decoder->privilege = process >> 2 & 3;
-    decoder->is_virtual = process >> 4 & 1;
     out = emit(stage, TW_ELEMENT_PE_CONTEXT);
     out->isa = decoder->isa;
-    out->el = decoder->privilege & 15u;
-    out->is_virtual = decoder->is_virtual;
+    out->el = process >> 2 & 3;
+    out->is_virtual = process >> 4 & 1;
     out->ownership = format & 3u;
     out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | TW_CONTEXT_OWNERSHIP |
                            (decoder->has_scontext ? TW_CONTEXT_HAS_CID : 0) |
@@ -457,35 +460,39 @@ static void take_circuit(struct tw_stage *stage)
     emit_time(stage);
 }
 
-/* Messages that only the dialect has settle which it is. */
-static void see_dialect(struct tw_ntrace_decoder *decoder)
+void tw_ntrace_take_dialect(struct tw_ntrace_decoder *decoder)
 {
-    const struct tw_ntrace_packet *packet = &decoder->packet;
-
-    if (decoder->is_dialect || decoder->codec.config.dialect != TW_NTRACE_AUTO)
-        return;
-    if (tw_ntrace_rules[packet->tcode & 0x3f].is_dialect ||
-        (packet->base.type == TW_NTRACE_RESOURCE_FULL &&
-         (packet->code == TW_NTRACE_RCODE_NOT_TAKEN ||
-          packet->code == TW_NTRACE_RCODE_TAKEN))) {
-        decoder->is_dialect = true;
-        if (decoder->codec.shape.extension == TW_NTRACE_EXTEND_NONE)
-            decoder->codec.shape.extension = TW_NTRACE_EXTEND_48;
-    }
+    decoder->is_dialect = true;
+    if (decoder->codec.shape.extension == TW_NTRACE_EXTEND_NONE)
+        decoder->codec.shape.extension = TW_NTRACE_EXTEND_48;
 }
 
 /* ---- all messages ---- */
+
+/* What RepeatBranch would repeat. */
+TW_INLINE void keep(struct tw_ntrace_decoder *decoder)
+{
+    const struct tw_ntrace_packet *packet = &decoder->packet;
+
+    decoder->previous =
+        (struct tw_ntrace_previous){ .is_there =
+                                         packet->base.type == TW_NTRACE_DIRECT_BRANCH ||
+                                         packet->base.type == TW_NTRACE_INDIRECT_BRANCH ||
+                                         packet->base.type == TW_NTRACE_INDIRECT_BRANCH_HIST,
+                                     .type = packet->base.type,
+                                     .tcode = packet->tcode,
+                                     .has = packet->has,
+                                     .btype = packet->btype,
+                                     .icnt = packet->icnt,
+                                     .hist = packet->hist };
+}
 
 static void take_flow(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const unsigned type = decoder->packet.base.type;
 
-    decoder->may_repeat = type == TW_NTRACE_DIRECT_BRANCH ||
-                          type == TW_NTRACE_INDIRECT_BRANCH ||
-                          type == TW_NTRACE_INDIRECT_BRANCH_HIST;
-    if (decoder->may_repeat)
-        decoder->previous = decoder->packet;
+    keep(decoder);
     if (decoder->state == TW_NTRACE_TRACING) {
         begin_walk(stage);
         if (decoder->phase != TW_NTRACE_DONE || !tw_ntrace_is_sync(type))
@@ -494,17 +501,42 @@ static void take_flow(struct tw_stage *stage)
     finish(stage);
 }
 
+/* DirectBranch, which most messages of BTM are. */
+static void take_direct(struct tw_stage *stage)
+{
+    struct tw_ntrace_decoder *decoder = stage->decoder;
+
+    if (TW_UNLIKELY(decoder->state != TW_NTRACE_TRACING || decoder->adjust ||
+                    decoder->packet.icnt >> ICNT_BITS || !decoder->packet.icnt ||
+                    decoder->packet.has & TW_NTRACE_HAS_TSTAMP)) {
+        take_flow(stage);
+        return;
+    }
+    keep(decoder);
+    decoder->last = 0;
+    if (!tw_ntrace_walk_direct(stage))
+        decoder->phase = TW_NTRACE_BY_COUNT;
+}
+
 void tw_ntrace_take(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const unsigned type = decoder->packet.base.type;
 
-    see_dialect(decoder);
+    if (TW_LIKELY(type == TW_NTRACE_DIRECT_BRANCH)) {
+        if (decoder->packet.has & TW_NTRACE_HAS_TSTAMP)
+            take_time(decoder);
+        take_direct(stage);
+        return;
+    }
+    if (TW_UNLIKELY(!decoder->is_dialect && tw_ntrace_shows_dialect(&decoder->packet)) &&
+        decoder->codec.config.dialect == TW_NTRACE_AUTO)
+        tw_ntrace_take_dialect(decoder);
     if (decoder->packet.has & TW_NTRACE_HAS_TSTAMP)
         take_time(decoder);
     switch (type) {
     case TW_NTRACE_RESOURCE_FULL:
-        decoder->may_repeat = false;
+        decoder->previous.is_there = false;
         take_resource(stage);
         break;
     case TW_NTRACE_REPEAT_BRANCH:

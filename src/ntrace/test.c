@@ -73,7 +73,7 @@ static void reads_and_writes_each_message(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(vectors); i++) {
-        struct tw_ntrace_codec *codec = codec_of(vectors[i].config);
+        struct tw_ntrace_reader *codec = codec_of(vectors[i].config);
         struct tw_ntrace_packet packet;
         uint8_t bytes[80], back[80];
         const size_t size = from_hex(bytes, vectors[i].bytes);
@@ -100,7 +100,7 @@ static void reads_and_writes_each_message(void **state)
         text = tw_text_in(line, sizeof line);
         tw_protocol_print(&text, &tw_ntrace, &packet);
         CHECK_TEXT(line, vectors[i].text);
-        tw_ntrace_codec_free(codec);
+        tw_ntrace_reader_free(codec);
     }
 }
 
@@ -151,7 +151,7 @@ static void list(struct tw_text *out, const struct tw_ntrace_packet *packet)
 static void list_pieces(struct tw_text *out, const char *config, const uint8_t *bytes,
                         size_t size, size_t piece)
 {
-    struct tw_ntrace_codec *codec = codec_of(config);
+    struct tw_ntrace_reader *codec = codec_of(config);
     struct tw_ntrace_packet packet, run = { .base = { .type = TW_NTRACE_NOT_SYNC } };
 
     for (size_t fed = piece, at = 0;; fed += piece) {
@@ -176,7 +176,7 @@ static void list_pieces(struct tw_text *out, const char *config, const uint8_t *
     }
     if (run.base.size)
         list(out, &run);
-    tw_ntrace_codec_free(codec);
+    tw_ntrace_reader_free(codec);
 }
 
 static void tells_messages_from_what_lies_between(void **state)
@@ -249,7 +249,7 @@ static struct tw_ntrace_packet random_packet(struct check_random *random,
     packet.code = (uint8_t)(check_random_next(random) & rule->code_mask);
     packet.cdf = check_random_next(random) & rule->cdf_mask & 1;
     packet.btype = (uint8_t)(check_random_next(random) & rule->btype_mask);
-    fields = rule->fields + tw_ntrace_more_fields(&packet);
+    fields = tw_ntrace_fields(rule, &packet);
     packet.icnt = random_bits(random, rule->roles[0] == TW_NTRACE_ROLE_ADDRESS ? 31 : 64);
     if (fields > 1 && rule->roles[1] == TW_NTRACE_ROLE_ADDRESS) {
         const unsigned width = config->xlen - 1u;
@@ -287,7 +287,7 @@ static void round_trips(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(configs); i++) {
         const struct tw_ntrace_config config = read_config(configs[i]);
-        struct tw_ntrace_codec *codec = codec_of(configs[i]);
+        struct tw_ntrace_reader *codec = codec_of(configs[i]);
 
         for (size_t n = 0; n < count; n++) {
             struct tw_ntrace_packet packet = random_packet(&random, &config), got;
@@ -300,11 +300,11 @@ static void round_trips(void **state)
             tw_ntrace_parse(&codec->shape, &got, bytes, size);
             packet.odd = got.odd; /* reserved codes are as good as others here */
             CHECK_BYTES(&got, sizeof got, &packet, sizeof packet);
-            if (size <= 16)
+            if (size <= 16 && tw_ntrace_rules[packet.tcode].roles[0] != TW_NTRACE_ROLE_ADDRESS)
                 CHECK_EQ(tw_ntrace_parse_short(&codec->shape, &got, bytes), size);
             CHECK_BYTES(&got, sizeof got, &packet, sizeof packet);
         }
-        tw_ntrace_codec_free(codec);
+        tw_ntrace_reader_free(codec);
     }
 }
 
@@ -313,7 +313,7 @@ static void reads_anything_alike(void **state)
 {
     struct check_random random = check_random_start(7);
     const size_t count = check_scale(20000);
-    struct tw_ntrace_codec *one = codec_of("src_bits=2"), *many = codec_of("src_bits=2");
+    struct tw_ntrace_reader *one = codec_of("src_bits=2"), *many = codec_of("src_bits=2");
 
     (void)state;
     for (size_t n = 0; n < count; n++) {
@@ -336,11 +336,11 @@ static void reads_anything_alike(void **state)
             at += packet.base.size;
         }
         CHECK_EQ(at, used);
-        tw_ntrace_codec_reset(one);
-        tw_ntrace_codec_reset(many);
+        tw_ntrace_reader_reset(one);
+        tw_ntrace_reader_reset(many);
     }
-    tw_ntrace_codec_free(one);
-    tw_ntrace_codec_free(many);
+    tw_ntrace_reader_free(one);
+    tw_ntrace_reader_free(many);
 }
 
 static void reads_and_prints_a_configuration(void **state)

@@ -22,17 +22,17 @@ static inline struct tw_ntrace_config read_config(const char *text)
     return config;
 }
 
-static inline struct tw_ntrace_codec *codec_of(const char *text)
+static inline struct tw_ntrace_reader *codec_of(const char *text)
 {
     const struct tw_ntrace_config config = read_config(text);
-    struct tw_ntrace_codec *codec;
+    struct tw_ntrace_reader *codec;
 
-    CHECK_EQ(tw_ntrace_codec_new(&codec, &config, NULL), TW_OK);
+    CHECK_EQ(tw_ntrace_reader_new(&codec, &config, NULL, NULL), TW_OK);
     return codec;
 }
 
 /* From an exact-size heap block, so that one byte too far is seen. */
-static inline enum tw_status read_tight(struct tw_ntrace_codec *codec,
+static inline enum tw_status read_tight(struct tw_ntrace_reader *codec,
                                         struct tw_ntrace_packet *packet, const uint8_t *bytes,
                                         size_t size, bool is_last)
 {

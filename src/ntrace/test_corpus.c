@@ -138,7 +138,7 @@ static void drop_times(struct tw_text *text)
 }
 
 /* Messages that a writer can make otherwise: shorter fields, no empty ones. */
-static void check_written(struct tw_ntrace_codec *codec, const struct tw_ntrace_packet *packet,
+static void check_written(struct tw_ntrace_reader *codec, const struct tw_ntrace_packet *packet,
                           const uint8_t *bytes)
 {
     uint8_t back[100];
@@ -152,14 +152,14 @@ static void check_written(struct tw_ntrace_codec *codec, const struct tw_ntrace_
 
 static void check_messages(const struct example *example)
 {
-    struct tw_ntrace_codec *codec;
+    struct tw_ntrace_reader *codec;
     struct tw_text lines = { .chars = NULL }, want;
     struct tw_ntrace_packet packet;
     uint64_t first = UINT64_MAX;
 
     if (!is_there(example, "messages.txt.gz"))
         return;
-    CHECK_EQ(tw_ntrace_codec_new(&codec, &example->config, NULL), TW_OK);
+    CHECK_EQ(tw_ntrace_reader_new(&codec, &example->config, NULL, NULL), TW_OK);
     for (size_t at = 0; at < example->size; at += packet.base.size) {
         CHECK_EQ(tw_ntrace_read(codec, &packet, example->trace + at, example->size - at, true),
                  TW_OK);
@@ -178,7 +178,7 @@ static void check_messages(const struct example *example)
     CHECK_TEXT(lines.chars, want.chars);
     tw_text_free(&want);
     tw_text_free(&lines);
-    tw_ntrace_codec_free(codec);
+    tw_ntrace_reader_free(codec);
 }
 
 /* ---- paths ---- */

@@ -96,7 +96,7 @@ static void list_expected(struct tw_text *out, const char *object, const char *n
     }
 }
 
-static struct tw_ntrace_codec *codec_for(const char *line)
+static struct tw_ntrace_reader *codec_for(const char *line)
 {
     char text[100];
 
@@ -114,7 +114,7 @@ static void vectors_agree(void **state)
 
     (void)state;
     for (; (line = next_line(&lines)); count++) {
-        struct tw_ntrace_codec *codec = codec_for(line);
+        struct tw_ntrace_reader *codec = codec_for(line);
         struct tw_ntrace_packet packet;
         char hex[200], id[20], name[60], got[400], want[400];
         struct tw_text got_text = tw_text_in(got, sizeof got);
@@ -136,7 +136,7 @@ static void vectors_agree(void **state)
         CHECK_EQ(packet.tcode, number_at(line, "TCODE"));
         CHECK_EQ(tw_ntrace_write(codec, back, &written, &packet), TW_OK);
         CHECK_BYTES(back, written, bytes, size);
-        tw_ntrace_codec_free(codec);
+        tw_ntrace_reader_free(codec);
     }
     CHECK(count >= 94);
     free(lines.text);
@@ -214,7 +214,7 @@ static void byte_runs_agree(void **state)
 
     (void)state;
     for (; (line = next_line(&lines)); count++) {
-        struct tw_ntrace_codec *codec = codec_for(line);
+        struct tw_ntrace_reader *codec = codec_for(line);
         struct tw_ntrace_packet packet;
         char hex[400], id[20], got[800], want[800];
         struct tw_text got_text = tw_text_in(got, sizeof got);
@@ -234,7 +234,7 @@ static void byte_runs_agree(void **state)
         for (const char *object = strchr(value_at(line, "expect"), '{'); object;)
             object = list_expectation(&want_text, object);
         CHECK_TEXT(got, want);
-        tw_ntrace_codec_free(codec);
+        tw_ntrace_reader_free(codec);
     }
     CHECK(count >= 18);
     free(lines.text);

@@ -45,7 +45,7 @@ enum tw_status tw_ntrace_unit_new(struct tw_ntrace_unit **unit,
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an encoder");
     made->user = *config;
-    tw_ntrace_codec_init(&made->codec, config->trace);
+    tw_ntrace_reader_init(&made->codec, config->trace);
     made->fifo.size = config->fifo_size;
     made->fifo.cycles_per_byte = config->cycles_per_byte ? config->cycles_per_byte : 1;
     made->due = TW_NTRACE_NO_SYNC;

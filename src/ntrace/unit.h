@@ -54,7 +54,7 @@ struct tw_ntrace_sent {
 
 struct tw_ntrace_unit {
     struct tw_ntrace_unit_config user;
-    struct tw_ntrace_codec codec;
+    struct tw_ntrace_reader codec;
     struct tw_fault fault;
     uint32_t registers[TW_TRCTL_SIZE / 4];
 

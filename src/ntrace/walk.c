@@ -196,22 +196,48 @@ static uint64_t emit_part(struct tw_stage *stage, const struct tw_block *block, 
     return left;
 }
 
+/* A walk that ends inside of an instruction: a synchronizing message says where the program is, and what
+   lies behind that comes later.  Cores have been seen to send such counts. */
+static uint64_t units_before_sync(const struct tw_ntrace_decoder *decoder,
+                                  const struct tw_block *block, uint64_t units)
+{
+    const uint64_t into = (decoder->packet.address << 1) - block->start;
+
+    return tw_ntrace_is_sync(decoder->packet.base.type) && into < 2 * units ? into / 2 : units;
+}
+
+/* Bytes of the whole instructions in the first `units` half-words of the block. */
+static uint64_t whole_part(struct tw_stage *stage, const struct tw_block *block, uint64_t units)
+{
+    const struct tw_ntrace_decoder *decoder = stage->decoder;
+    uint64_t at = 0;
+    uint32_t opcode;
+    uint8_t size;
+
+    while (at < 2 * units &&
+           tw_code_opcode(stage->follow->blocks, &opcode, &size, block->start + at,
+                          decoder->isa) &&
+           at + size <= 2 * units)
+        at += size;
+    return at;
+}
+
 /* The walk ends inside of a block. */
 static enum tw_ntrace_walk end_inside(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_block *block = block_of(stage, decoder->at);
     const uint64_t units = decoder->way.left;
-    const uint64_t left = emit_part(stage, block, units);
+    const bool is_whole = whole_part(stage, block, units) == 2 * units;
+    const uint64_t told = is_whole ? units : units_before_sync(decoder, block, units);
+    const uint64_t left = emit_part(stage, block, told);
 
     decoder->way.left = 0;
     decoder->way.walked += units;
-    decoder->pc = tw_code_wrap(block->start + 2 * (units - left), decoder->isa);
+    decoder->pc = tw_code_wrap(block->start + 2 * (told - left), decoder->isa);
     decoder->at = 0;
-    if (left)
-        return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     /* A branch taken would have been the end of a block. */
-    if (decoder->packet.base.type == TW_NTRACE_DIRECT_BRANCH)
+    if (!is_whole || decoder->packet.base.type == TW_NTRACE_DIRECT_BRANCH)
         return wrong(decoder, TW_ERROR_IMAGE_MISMATCH, decoder->pc);
     return TW_NTRACE_WALK_DONE;
 }
@@ -425,7 +451,7 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
         at = next;
     }
     if (out == stage->out)
-        return; /* not one */
+        return;
     stage->out = out;
     way->bits = bits;
     way->left = left;
@@ -449,6 +475,45 @@ static void run_plain(struct tw_stage *stage, bool by_count)
         run_blocks(stage, false, true);
     else
         run_blocks(stage, false, false);
+}
+
+bool tw_ntrace_walk_direct(struct tw_stage *stage)
+{
+    struct tw_ntrace_decoder *decoder = stage->decoder;
+    const struct tw_block *const blocks = stage->follow->blocks->blocks;
+    struct tw_element *out = stage->out;
+    struct tw_element *const limit =
+        stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
+    const uint64_t index = stage->index;
+    uint64_t left = decoder->packet.icnt;
+    uint32_t at = decoder->at;
+
+    while (tw_block_is_plain(at) && out < limit) {
+        const struct tw_block *block = &blocks[at];
+        const uint32_t units = block->length / 2;
+        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+        const bool is_last = units == left;
+        const uint32_t next = block->next[is_last];
+
+        if (TW_UNLIKELY(units > left || !tw_block_is_plain(next)))
+            break;
+        tw_follow_emit(out++, block, is_last | (branches ^ 1), index);
+        if (TW_UNLIKELY(is_link(block)))
+            push(decoder, end_of(block));
+        left -= units;
+        at = next;
+        if (is_last)
+            break;
+    }
+    stage->out = out;
+    if (at != decoder->at) { /* else it is where it was, or in a loop of one block */
+        decoder->at = at;
+        decoder->pc = blocks[at].start;
+    }
+    if (TW_LIKELY(left == 0 && decoder->packet.icnt))
+        return true;
+    decoder->way = (struct tw_ntrace_way){ .left = left };
+    return false;
 }
 
 static enum tw_ntrace_walk walk_units(struct tw_stage *stage)

@@ -88,7 +88,7 @@ void tw_follow_go(struct tw_follow *follow, uint64_t address, uint8_t isa, uint8
 {
     follow->at = TW_NEXT_AT_ADDRESS;
     follow->pop_is_pending = false;
-    follow->code_is_missing = false;
+    follow->missing = TW_MISSING_NOTHING;
     follow->address = address;
     follow->isa = isa;
     follow->it_open = it_open;
@@ -160,13 +160,40 @@ bool tw_follow_is_placed(struct tw_follow *follow)
     return follow->at != TW_NEXT_NEEDED;
 }
 
+void tw_follow_save_returns(const struct tw_follow *follow, struct tw_returns *returns)
+{
+    memset(returns, 0, sizeof *returns);
+    for (unsigned i = follow->return_count; i-- > 0;) {
+        const unsigned at =
+            (follow->return_top + TW_RETURN_STACK_MAX - i) % TW_RETURN_STACK_MAX;
+
+        returns->address[returns->count] = follow->returns[at].address;
+        returns->isa[returns->count++] = follow->returns[at].isa;
+    }
+}
+
+void tw_follow_restore_returns(struct tw_follow *follow, const struct tw_returns *returns)
+{
+    follow->return_count = 0;
+    for (unsigned i = 0; i < returns->count; i++)
+        push_return(follow, returns->address[i], returns->isa[i]);
+}
+
+void tw_follow_empty_returns(struct tw_follow *follow)
+{
+    if (follow->return_count)
+        (void)tw_follow_is_placed(follow);
+    follow->return_count = 0;
+    follow->pop_is_pending = false;
+}
+
 /* tw_follow_lose, at the end of this block. */
 static void lose_from(struct tw_follow *follow, const struct tw_block *block)
 {
     follow->at = TW_NEXT_NEEDED;
     follow->isa = block->isa;
     follow->pop_is_pending = false;
-    follow->code_is_missing = false;
+    follow->missing = TW_MISSING_NOTHING;
 }
 
 /* After an indirect branch: the trace tells where it went, or the return stack does. */
@@ -207,12 +234,23 @@ struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_el
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = false;
     follow->address = address;
-    follow->code_is_missing = true;
+    follow->missing = TW_MISSING_CODE;
     *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_ADDR_NACC };
     out->address = address;
     out->space = follow->view.space;
     out->count = follow->lost_atoms;
     follow->lost_atoms = 0;
+    return out + 1;
+}
+
+struct tw_element *tw_follow_unknown(struct tw_follow *follow, struct tw_element *out,
+                                     uint64_t index)
+{
+    if (follow->missing != TW_MISSING_NOTHING || !follow->says_unplaced)
+        return out;
+    follow->missing = TW_MISSING_ADDRESS;
+    *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_ERROR };
+    out->error = TW_ERROR_UNPLACED;
     return out + 1;
 }
 
@@ -300,9 +338,9 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
 {
     while (*atoms != TW_ATOMS_DONE && !tw_block_is_plain(follow->at)) {
         if (follow->at == TW_NEXT_NEEDED && !follow->pop_is_pending) {
-            tw_follow_skip(follow,
-                           tw_atoms_count(*atoms)); /* nothing can be said of the rest */
-            *atoms = TW_ATOMS_DONE;
+            if (!tw_follow_skip(follow, tw_atoms_count(*atoms)))
+                out = tw_follow_unknown(follow, out, index);
+            *atoms = TW_ATOMS_DONE; /* nothing can be said of the rest */
             break;
         }
         if (follow->at & TW_BLOCK_BROKEN)
@@ -347,16 +385,16 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
 void tw_follow_flip(struct tw_follow *follow)
 {
     struct tw_blocks *blocks = follow->blocks;
-    const bool taken = !follow->last_taken;
+    const bool taken = !follow->last_taken, was_blocked = follow->push_is_blocked;
     struct tw_element ignored[TW_FOLLOW_MOST];
 
     if (!follow->last_block || !blocks || follow->epoch != follow->code->epoch) {
         tw_follow_lose(follow); /* where the other way leads is not known */
         return;
     }
-    if (follow->last_taken && blocks->more[follow->last_block].is_link && follow->return_count)
-        follow->return_count--; /* the call was not made */
+    follow->push_is_blocked = true; /* pushes go by the first status of an atom [K10.5.5.3] */
     tw_follow_after(follow, ignored, follow->last_block, taken, 0);
+    follow->push_is_blocked = was_blocked;
     follow->last_taken = taken;
 }
 

@@ -14,6 +14,10 @@
 
 enum { TW_RETURN_STACK_MAX = 16 };
 
+/* Why nothing can be said of atoms: `address` is not in the image, or there is none, and that has
+   been said. */
+enum tw_follow_missing { TW_MISSING_NOTHING, TW_MISSING_CODE, TW_MISSING_ADDRESS };
+
 struct tw_follow {
     struct tw_code *code;
     struct tw_blocks *blocks; /* of the current address space */
@@ -27,14 +31,15 @@ struct tw_follow {
     bool has_return_stack;
     bool push_is_blocked; /* until an address and a context have come after synchronization */
     bool pop_is_pending;  /* at TW_NEXT_NEEDED: the top of the return stack is the address */
+    bool says_unplaced;   /* atoms that have no place are told of; else the decoder does */
     bool pops_at_once;    /* PTM: an atom never waits for the address of its branch */
-    bool code_is_missing; /* at TW_NEXT_NEEDED: because `address` is not in the image */
+    uint8_t missing;      /* at TW_NEXT_NEEDED: enum tw_follow_missing */
     uint32_t lost_atoms;  /* that came while code was missing, since the last ADDR_NACC */
     bool check_continuity;
     bool splits_sources;   /* a source address's range is split at each not-taken waypoint */
     bool stops_at_context; /* a batch ends behind a PE_CONTEXT ... */
     bool
-        is_stopped; /* ... and one has come in this run over the input; or, with sums, another one */
+        is_stopped; /* ... and one has come in this run over the input; or, with sums, another */
     uint8_t return_depth; /* entries that the protocol's analyzer keeps */
     uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
     uint64_t error_detail;
@@ -88,7 +93,7 @@ static inline void tw_follow_lose(struct tw_follow *follow)
         follow->isa = follow->blocks->blocks[follow->at & ~TW_BLOCK_BROKEN].isa;
     follow->at = TW_NEXT_NEEDED;
     follow->pop_is_pending = false;
-    follow->code_is_missing = false;
+    follow->missing = TW_MISSING_NOTHING;
 }
 
 /* Call on entering and leaving a run over the input: the code may change in between. */
@@ -144,21 +149,21 @@ enum tw_track_link {
 };
 
 /* The part of a follower that changes with each atom: a loop keeps it in registers. */
-struct tw_track {
+struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
     enum tw_track_link link; /* for the functions below that count */
 };
 
-TW_INLINE struct tw_track tw_track_begin(const struct tw_follow *follow)
+TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
 {
-    return (struct tw_track){ .at = follow->at,
-                              .last = follow->last_block * 2 + follow->last_taken,
-                              .blocks = follow->blocks ? follow->blocks->blocks : NULL };
+    return (struct tw_follow_track){ .at = follow->at,
+                                     .last = follow->last_block * 2 + follow->last_taken,
+                                     .blocks = follow->blocks ? follow->blocks->blocks : NULL };
 }
 
-TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_track *track)
+TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_follow_track *track)
 {
     follow->at = track->at;
     follow->last_block = track->last / 2;
@@ -173,12 +178,18 @@ TW_INLINE uint64_t tw_atoms(uint32_t bits, unsigned count)
 
 enum { TW_ATOMS_DONE = 1 };
 
-/* Atoms of which nothing can be said. */
-TW_INLINE void tw_follow_skip(struct tw_follow *follow, unsigned count)
+/* Atoms of which nothing can be said.  False: that has to be said first, by tw_follow_unknown. */
+TW_INLINE bool tw_follow_skip(struct tw_follow *follow, unsigned count)
 {
-    if (follow->code_is_missing)
+    if (follow->missing == TW_MISSING_CODE)
         follow->lost_atoms += count;
+    return follow->missing != TW_MISSING_NOTHING || !follow->says_unplaced;
 }
+
+/* A P0 element comes, and where it belongs is not known: TW_ERROR_UNPLACED, once
+   until an address comes. */
+struct tw_element *tw_follow_unknown(struct tw_follow *follow, struct tw_element *out,
+                                     uint64_t index);
 
 TW_INLINE unsigned tw_atoms_count(uint64_t atoms)
 {
@@ -191,7 +202,8 @@ struct tw_element *tw_follow_slowly(struct tw_follow *follow, struct tw_element 
                                     uint64_t *atoms, uint64_t index);
 
 /* The same for a track. */
-TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow,
+                                             struct tw_follow_track *track,
                                              struct tw_element *out, uint64_t *atoms,
                                              uint64_t index)
 {
@@ -202,7 +214,7 @@ TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw
         out = tw_follow_broken(follow, out, track->at, index);
         track->at = TW_NEXT_NEEDED;
         track->last = 0; /* as tw_follow_broken says */
-        tw_follow_skip(follow, tw_atoms_count(left) - 1);
+        (void)tw_follow_skip(follow, tw_atoms_count(left) - 1);
         return out;
     }
     tw_track_end(follow, track);
@@ -216,7 +228,8 @@ TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow, struct tw
    When the path breaks off (follow->error) the remaining atoms are dropped; so are atoms while an
    address is needed.  The address of `track` must not leave the inline functions, or it would live
    in memory. */
-TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow,
+                                            struct tw_follow_track *track,
                                             struct tw_element *out, uint64_t atoms,
                                             uint64_t index)
 {
@@ -255,7 +268,7 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow, struct tw_
 TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw_element *out,
                                              uint32_t bits, unsigned count, uint64_t index)
 {
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
 
     out = tw_track_atoms(follow, &track, out, tw_atoms(bits, count), index);
     tw_track_end(follow, &track);
@@ -264,8 +277,8 @@ TW_INLINE struct tw_element *tw_follow_atoms(struct tw_follow *follow, struct tw
 
 /* The trace says that the program goes on at this address: its block at once if it is known,
    else as tw_follow_jump. */
-TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_track *track, uint64_t address,
-                             uint8_t isa)
+TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_follow_track *track,
+                             uint64_t address, uint8_t isa)
 {
     const uint32_t known =
         TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
@@ -273,13 +286,26 @@ TW_INLINE void tw_track_jump(struct tw_follow *follow, struct tw_track *track, u
     if (TW_LIKELY(known && !follow->check_continuity)) {
         track->at = known;
         follow->pop_is_pending = false;
-        follow->code_is_missing = false;
+        follow->missing = TW_MISSING_NOTHING;
         return;
     }
     tw_track_end(follow, track);
     tw_follow_jump(follow, address, isa);
     *track = tw_track_begin(follow);
 }
+
+/* A copy of the return stack, oldest entry first. */
+struct tw_returns {
+    uint64_t address[TW_RETURN_STACK_MAX];
+    uint8_t isa[TW_RETURN_STACK_MAX];
+    uint8_t count;
+};
+
+void tw_follow_save_returns(const struct tw_follow *follow, struct tw_returns *returns);
+void tw_follow_restore_returns(struct tw_follow *follow, const struct tw_returns *returns);
+/* The trace unit empties its return stack: what it left out until now is on its top, what comes
+   after is not [K10.5.5.9]. */
+void tw_follow_empty_returns(struct tw_follow *follow);
 
 /* ---- the same, where ranges are counted (follow->sums) ----
    What is written as elements makes sense alone: an indirect branch and the range at its target are
@@ -296,8 +322,8 @@ TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
 /* The last range was counted, and where its branch leads will be known only from elements: it is
    written after all.  Before a walk off the fast path, and when a loop ends. */
 TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
-                                                 struct tw_track *track, struct tw_element *out,
-                                                 uint64_t index)
+                                                 struct tw_follow_track *track,
+                                                 struct tw_element *out, uint64_t index)
 {
     if (track->link == TW_TRACK_LED ||
         (track->link == TW_TRACK_SUMMED && track->at < TW_BLOCK_FIRST && (track->last & 1) &&
@@ -310,8 +336,8 @@ TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
 }
 
 /* Steps of three decisions, as long as more are left and each leads to a block alone. */
-TW_INLINE void tw_track_steps(struct tw_follow *follow, struct tw_track *track, uint64_t *bits,
-                              unsigned *count)
+TW_INLINE void tw_track_steps(struct tw_follow *follow, struct tw_follow_track *track,
+                              uint64_t *bits, unsigned *count)
 {
     struct tw_blocks *const blocks = follow->blocks;
 
@@ -334,7 +360,8 @@ TW_INLINE void tw_track_steps(struct tw_follow *follow, struct tw_track *track, 
 }
 
 /* The next atom: its range is written, or counted. */
-TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
+                                           struct tw_follow_track *track,
                                            struct tw_element *out, uint32_t taken,
                                            uint64_t index)
 {
@@ -356,7 +383,8 @@ TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow, struct tw_t
 }
 
 /* tw_track_atoms. */
-TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow, struct tw_track *track,
+TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
+                                            struct tw_follow_track *track,
                                             struct tw_element *out, uint64_t atoms,
                                             uint64_t index)
 {
@@ -396,8 +424,9 @@ TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow, struct tw_
 
 /* tw_track_jump; what has to be written is. */
 TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
-                                                 struct tw_track *track, struct tw_element *out,
-                                                 uint64_t address, uint8_t isa, uint64_t index)
+                                                 struct tw_follow_track *track,
+                                                 struct tw_element *out, uint64_t address,
+                                                 uint8_t isa, uint64_t index)
 {
     const uint32_t known =
         TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
@@ -409,7 +438,7 @@ TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
         track->at = known;
         track->link = TW_TRACK_LED;
         follow->pop_is_pending = false;
-        follow->code_is_missing = false;
+        follow->missing = TW_MISSING_NOTHING;
         return out;
     }
     out = tw_track_write_last(follow, track, out, index);

@@ -48,6 +48,13 @@ void tw_element_message(struct tw_text *out, const struct tw_element *e)
     case TW_ERROR_UNSYNCED:
         tw_text_add(out, "packets before the first synchronization");
         break;
+    case TW_ERROR_UNPLACED:
+        tw_text_add(out, "branches are left out until their address is known");
+        break;
+    case TW_ERROR_RESERVED_BITS:
+        tw_text_format(out, "bits that should be zero are set in packet 0x%02x",
+                       (unsigned)(e->error_detail & 0xff));
+        break;
     case TW_ERROR_PACKET_LIMIT:
         tw_text_add(out, "one packet leads through too much code, past ");
         tw_text_hex(out, e->error_detail);

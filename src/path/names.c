@@ -101,6 +101,8 @@ const char *tw_error_code_name(unsigned code)
         [TW_ERROR_UNSYNCED] = "unsynced",
         [TW_ERROR_ENCODER_MODE] = "encoder-mode",
         [TW_ERROR_PACKET_LIMIT] = "packet-limit",
+        [TW_ERROR_UNPLACED] = "unplaced",
+        [TW_ERROR_RESERVED_BITS] = "reserved-bits",
     };
 
     return NAME_OF(names, code, "unknown");

@@ -15,9 +15,9 @@ static void place_state(struct tw_follow *follow, struct tw_state *state, bool k
         place = NOWHERE;
     TW_STATE(state, place);
     TW_STATE(state, follow->pop_is_pending);
-    TW_STATE(state, follow->code_is_missing);
+    TW_STATE(state, follow->missing);
     if (place == NOWHERE) {
-        if (follow->code_is_missing)
+        if (follow->missing == TW_MISSING_CODE)
             TW_STATE(state, follow->address);
         if (keeps_isa)
             TW_STATE(state, follow->isa);

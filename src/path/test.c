@@ -201,11 +201,13 @@ static void decisions_can_be_taken_back(void **state)
     tw_follow_flip(&bench.follow);
     atoms(&bench, "E");
     CHECK_EQ(bench.follow.return_count, 1);
-    tw_follow_flip(&bench.follow); /* the call was not made ... */
-    CHECK_EQ(bench.follow.return_count, 0);
-    CHECK_EQ(tw_follow_address(&bench.follow), 0x100c);
-    tw_follow_push_last(&bench.follow); /* ... but the unit pushed for it */
+    tw_follow_flip(&bench.follow); /* the call was not made, but the unit pushed for it */
     CHECK_EQ(bench.follow.return_count, 1);
+    CHECK_EQ(tw_follow_address(&bench.follow), 0x100c);
+    tw_follow_push_last(&bench.follow);
+    CHECK_EQ(bench.follow.return_count, 2);
+    tw_follow_flip(&bench.follow); /* it was, and nothing is pushed again */
+    CHECK_EQ(bench.follow.return_count, 2);
     tear_down(&bench);
 }
 

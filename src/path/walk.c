@@ -131,7 +131,8 @@ struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_el
 {
     struct stretch stretch;
 
-    if (!tw_follow_is_placed(follow) && follow->code_is_missing && follow->address < stop)
+    if (!tw_follow_is_placed(follow) && follow->missing == TW_MISSING_CODE &&
+        follow->address < stop)
         return tw_follow_emit_missing(follow, out, follow->address, index);
     if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks ||
         tw_follow_address(follow) >= stop)

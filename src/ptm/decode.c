@@ -339,7 +339,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
     const bool has_marks = stage->output->marks.marks != NULL;
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
-    struct tw_track track = tw_track_begin(follow);
+    struct tw_follow_track track = tw_track_begin(follow);
     /* Counting: one range of an earlier packet may come with a packet's own, and one at the end. */
     struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST -
                                                        (counts ? 2 : 0);
@@ -472,7 +472,7 @@ enum tw_status tw_ptm_decode(void *state, struct tw_follow *follow, struct tw_ou
 
     if (output->batch->room < TW_PTM_PACKET_MOST)
         return TW_E_ARGUMENT;
-    follow->pops_at_once = true;
+    follow->pops_at_once = follow->says_unplaced = true;
     tw_stage_begin(&stage, decoder, &decoder->damage, follow, output);
     tw_follow_enter(follow);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);

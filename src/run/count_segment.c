@@ -178,24 +178,31 @@ static size_t end_of_stretch(const struct tw_run_count *count, const struct tw_b
     static const uint32_t marks = 1u << TW_ELEMENT_PE_CONTEXT | 1u << TW_ELEMENT_TIMESTAMP;
     static const uint32_t missing = 1u << TW_ELEMENT_ADDR_NACC | 1u << TW_ELEMENT_EO_TRACE;
     const struct tw_run *run = count->run;
-    const bool is_split = !run->counter.is_anyones || run->perf;
-    const bool has_window = run->filter.has_element;
-    const bool is_in = tw_filter_has_offset(run, batch->elements[from].index);
+    const uint32_t ends =
+        1u << TW_ELEMENT_MEMTRANS | (!run->counter.is_anyones || run->perf ? marks : 0);
+    const struct tw_element *const first = &batch->elements[from];
+    const struct tw_element *const last = batch->elements + batch->count;
+    const struct tw_element *element = first;
     uint32_t seen = 0;
-    size_t end = from;
+    uint32_t bit = 1u << (element->type & 31); /* the first belongs to it whatever it is */
 
-    for (; end < batch->count; end++) {
-        const struct tw_element *element = &batch->elements[end];
-        const uint32_t bit = 1u << (element->type & 31);
-
-        if (end > from &&
-            ((is_split && (bit & marks)) || element->type == TW_ELEMENT_MEMTRANS ||
-             (has_window && tw_filter_has_offset(run, element->index) != is_in)))
-            break;
+    do {
         seen |= bit;
+        if (++element == last)
+            break;
+        bit = 1u << (element->type & 31);
+    } while (!(bit & ends));
+    if (run->filter.has_element) {
+        const bool is_in = tw_filter_has_offset(run, first->index);
+
+        for (const struct tw_element *end = element, *at = first + 1; at < end; at++)
+            if (tw_filter_has_offset(run, at->index) != is_in) {
+                element = at;
+                break;
+            }
     }
     *has_missing = (seen & missing) != 0;
-    return end;
+    return from + (size_t)(element - first);
 }
 
 static void see(struct tw_count_segment *segment, const struct tw_element *element)

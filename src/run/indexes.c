@@ -192,7 +192,8 @@ static enum tw_status describe(struct tw_indexes *indexes, uint32_t buffer)
     struct tw_source_setup with_tree = setup;
 
     close_capture(indexes);
-    indexes->sources = tw_take(run->allocator, (tw_capture_source_count(run->capture) + 1) *
+    /* Of a source that has two streams each may be in a buffer of its own, or both in one. */
+    indexes->sources = tw_take(run->allocator, (2 * tw_capture_source_count(run->capture) + 1) *
                                                    sizeof *indexes->sources);
     if (!indexes->sources)
         return TW_E_MEMORY;

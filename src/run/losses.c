@@ -13,7 +13,8 @@ void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats 
             losses->truncated += stats->errors[code];
         else if (code == TW_ERROR_DISCONTINUITY)
             losses->gaps += stats->errors[code];
-        else if (code != TW_ERROR_OVERFLOW && code != TW_ERROR_UNSYNCED)
+        else if (code != TW_ERROR_OVERFLOW && code != TW_ERROR_UNSYNCED &&
+                 code != TW_ERROR_UNPLACED)
             losses->errors += stats->errors[code];
     }
     losses->overflows += stats->overflows;

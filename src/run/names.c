@@ -305,6 +305,15 @@ const char *tw_run_object(struct tw_run *run, uint64_t *offset, const struct tw_
     return tw_perf_file(run->perf, map->file)->name;
 }
 
+size_t tw_run_frames(struct tw_run *run, struct tw_source_frame *frames, size_t room,
+                     const struct tw_part *part, uint64_t address)
+{
+    uint64_t link;
+    struct tw_symbols *symbols = tw_run_symbols(run, &link, part, address);
+
+    return symbols ? tw_symbols_frames(symbols, frames, room, link) : 0;
+}
+
 bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part *part,
                  uint64_t address)
 {

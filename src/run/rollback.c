@@ -7,23 +7,28 @@
 /* A transaction that goes on for longer is taken as done, so that memory has a bound. */
 enum { MOST = 1 << 20, LEAST = 256 };
 
-static bool is_range(const struct tw_element *element)
+/* What is undone with a transaction: what was executed.  Events, times and cycle counts happened
+   [K10.5.4.4]. */
+static bool is_undone(const struct tw_element *element)
 {
     return element->type == TW_ELEMENT_INSTR_RANGE ||
-           element->type == TW_ELEMENT_I_RANGE_NOPATH;
+           element->type == TW_ELEMENT_I_RANGE_NOPATH ||
+           element->type == TW_ELEMENT_EXCEPTION || element->type == TW_ELEMENT_EXCEPTION_RET;
 }
 
-/* The first MEMTRANS at or after `from`; the count: there is none. */
-static size_t find_mark(const struct tw_batch *batch, size_t from)
+/* The first MEMTRANS at or after `from`, or, if `is_open`, loss of synchronization; the count: there
+   is none. */
+static size_t find_mark(const struct tw_batch *batch, size_t from, bool is_open)
 {
-    while (from < batch->count && batch->elements[from].type != TW_ELEMENT_MEMTRANS)
+    while (from < batch->count && batch->elements[from].type != TW_ELEMENT_MEMTRANS &&
+           !(is_open && batch->elements[from].type == TW_ELEMENT_NO_SYNC))
         from++;
     return from;
 }
 
 bool tw_rollback_is_idle(const struct tw_rollback *rollback, const struct tw_batch *batch)
 {
-    return !rollback->is_open && find_mark(batch, 0) == batch->count;
+    return !rollback->is_open && find_mark(batch, 0, false) == batch->count;
 }
 
 void tw_rollback_take(struct tw_rollback *rollback, const struct tw_batch *batch)
@@ -47,7 +52,7 @@ static bool release(struct tw_rollback *rollback, struct tw_batch *batch, bool i
     size_t kept = 0;
 
     for (size_t i = 0; !is_done && i < rollback->count; i++)
-        if (!is_range(&rollback->items[i]))
+        if (!is_undone(&rollback->items[i]))
             rollback->items[kept++] = rollback->items[i];
     if (!is_done)
         rollback->count = kept;
@@ -82,15 +87,19 @@ bool tw_rollback_next(struct tw_rollback *rollback, struct tw_batch *batch,
         rollback->count = 0;
     }
     while (rollback->at < from->count) {
-        const size_t first = rollback->at, mark = find_mark(from, first);
-        const unsigned kind = mark < from->count ? from->elements[mark].kind : TW_TRANS_COMMIT;
+        const size_t first = rollback->at, mark = find_mark(from, first, rollback->is_open);
+        /* What became of it is not known after a loss: taken as done. */
+        const bool is_loss =
+            mark < from->count && from->elements[mark].type == TW_ELEMENT_NO_SYNC;
+        const unsigned kind =
+            mark < from->count && !is_loss ? from->elements[mark].kind : TW_TRANS_COMMIT;
 
         if (!rollback->is_open && mark > first) {
             rollback->at = mark;
             return give(rollback, batch, from->elements + first, mark - first);
         }
         if (rollback->is_open &&
-            !hold(rollback, from->elements + first, mark - first, allocator)) {
+            !hold(rollback, from->elements + first, mark + is_loss - first, allocator)) {
             /* What is there goes out now, and these after it. */
             if (release(rollback, batch, true))
                 return true;

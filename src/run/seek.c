@@ -275,13 +275,14 @@ static bool tells_nothing(const struct tw_element *element)
            element->type == TW_ELEMENT_EO_TRACE;
 }
 
-/* A decoder that has said nothing before the place, or lacks a return address, may not know all
+/* A decoder that has said nothing before the place, or lacks an address, may not know all
    that one from the beginning knows. */
 static bool is_doubtful(const struct tw_run_seek *seek, const struct tw_element *element,
                         uint8_t id)
 {
     if (element->type == TW_ELEMENT_ERROR &&
-        (element->error == TW_ERROR_RETURN_STACK || element->error == TW_ERROR_COMMIT))
+        (element->error == TW_ERROR_RETURN_STACK || element->error == TW_ERROR_COMMIT ||
+         (element->error == TW_ERROR_UNPLACED && element->index >= seek->offset)))
         return true;
     return element->index >= seek->offset && !tells_nothing(element) &&
            !seek->is_seen[id % TW_RUN_IDS];

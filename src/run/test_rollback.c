@@ -8,7 +8,8 @@
 #include "failing.h"
 #include "run/run.h"
 
-/* Elements as letters: r range, n range without path, t timestamp; [ START, i INIT, c COMMIT, f FAIL. */
+/* Elements as letters: r range, n range without path, x exception, t
+   timestamp, s NO_SYNC; [ START, i INIT, c COMMIT, f FAIL. */
 static const struct {
     const char *in, *out;
 } rows[] = {
@@ -18,7 +19,9 @@ static const struct {
     { "rcrfr", "rrr" },                       /* outside, neither means anything */
     { "r[rtr", "rrtr" },                      /* open at the end: taken as done */
     { "irtfr", "tr" },                        /* trace began inside */
-    { "[f[c[", "" },
+    { "[f[c[", "" },      { "[rxtfx", "tx" }, /* exceptions too */
+    { "[rsrf", "rsr" },   { "[rfsr", "sr" },  /* a loss: what was before it is taken as done */
+    { "[rsr[rf", "rsr" },
 };
 
 static struct tw_element element_of(char letter, uint64_t index)
@@ -35,6 +38,12 @@ static struct tw_element element_of(char letter, uint64_t index)
     case 't':
         element.type = TW_ELEMENT_TIMESTAMP;
         break;
+    case 'x':
+        element.type = TW_ELEMENT_EXCEPTION;
+        break;
+    case 's':
+        element.type = TW_ELEMENT_NO_SYNC;
+        break;
     default:
         element.kind = letter == '['   ? TW_TRANS_START
                        : letter == 'i' ? TW_TRANS_INIT
@@ -50,6 +59,8 @@ static char letter_of(const struct tw_element *element)
     return element->type == TW_ELEMENT_INSTR_RANGE      ? 'r'
            : element->type == TW_ELEMENT_I_RANGE_NOPATH ? 'n'
            : element->type == TW_ELEMENT_TIMESTAMP      ? 't'
+           : element->type == TW_ELEMENT_EXCEPTION      ? 'x'
+           : element->type == TW_ELEMENT_NO_SYNC        ? 's'
                                                         : '?';
 }
 

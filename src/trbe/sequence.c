@@ -10,23 +10,17 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "trctl/sequence.h"
 
 enum { TEXT_ROOM = 240, FINDINGS_MOST = 100000 };
 
-void tw_seq_find(struct checker *c, uint32_t cause, enum rule_index rule, const char *also,
-                 const char *format, ...)
+static void keep(struct tw_sequence *out, struct tw_sequence_finding finding,
+                 const struct tw_sequence_rule *about, const char *text)
 {
-    struct tw_sequence *out = c->out;
-    const struct tw_sequence_rule *about = tw_seq_rule(rule);
-    char text[TEXT_ROOM];
-    va_list arguments;
     char *copy;
 
     if (out->count >= FINDINGS_MOST)
         return;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (!TW_GROW(out->allocator, &out->findings, &out->room, out->count + 1) ||
         !TW_GROW(out->allocator, &out->texts, &out->text_room, out->text_count + 1)) {
         out->is_out_of_memory = true;
@@ -38,15 +32,34 @@ void tw_seq_find(struct checker *c, uint32_t cause, enum rule_index rule, const 
         return;
     }
     out->texts[out->text_count++] = copy;
-    out->findings[out->count++] = (struct tw_sequence_finding){
-        .line = c->line,
-        .cause = cause == c->line ? 0 : cause,
-        .rule = about->name,
-        .also = also,
-        .what = copy,
-        .hazard = about->hazard,
-        .fix = about->fix,
-    };
+    finding.rule = about->name;
+    finding.what = copy;
+    finding.hazard = about->hazard;
+    finding.fix = about->fix;
+    out->findings[out->count++] = finding;
+}
+
+void tw_seq_find(struct checker *c, uint32_t cause, enum rule_index rule, const char *also,
+                 const char *format, ...)
+{
+    char text[TEXT_ROOM];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    keep(c->out,
+         (struct tw_sequence_finding){
+             .line = c->line, .cause = cause == c->line ? 0 : cause, .also = also },
+         tw_seq_rule(rule), text);
+}
+
+/* The same of the rules for RISC-V. */
+static void find_riscv(void *context, uint32_t line, uint32_t cause,
+                       const struct tw_sequence_rule *rule, const char *what)
+{
+    keep(context, (struct tw_sequence_finding){ .line = line, .cause = cause, .also = "" },
+         rule, what);
 }
 
 static struct value written_value(const struct checker *c, const struct step *step)
@@ -235,13 +248,49 @@ static int by_line(const void *a, const void *b)
     return strcmp(x->rule, y->rule);
 }
 
+/* Assembler, disassembly or a log of an Arm processor. */
+static enum tw_status check_arm(struct tw_sequence *sequence, const char *text, size_t size,
+                                const struct tw_sequence_config *config)
+{
+    struct tw_seq_steps steps = { 0 };
+    enum tw_status status = tw_seq_parse(&steps, text, size, config->allocator);
+
+    if (status == TW_OK) {
+        struct checker c = { .out = sequence,
+                             .is_strict = config->is_strict,
+                             .steps = steps.items,
+                             .count = steps.count };
+
+        tw_seq_run(&c);
+        if (sequence->is_out_of_memory)
+            status = TW_E_MEMORY;
+    }
+    sequence->lines = steps.lines;
+    sequence->steps = steps.count;
+    tw_give(config->allocator, steps.items);
+    return status;
+}
+
+/* Accesses to the RISC-V Trace Control Interface. */
+static enum tw_status check_riscv(struct tw_sequence *sequence, const char *text, size_t size,
+                                  const struct tw_sequence_config *config)
+{
+    struct tw_trctl_checking checking = { .is_strict = config->is_strict,
+                                          .find = find_riscv,
+                                          .context = sequence };
+
+    tw_trctl_check(&checking, text, size);
+    sequence->lines = checking.lines;
+    sequence->steps = checking.steps;
+    return sequence->is_out_of_memory ? TW_E_MEMORY : TW_OK;
+}
+
 enum tw_status tw_sequence_check(struct tw_sequence **out, const char *text, size_t size,
                                  const struct tw_sequence_config *config,
                                  struct tw_fault *fault)
 {
     struct tw_sequence_config copy = { .size = sizeof copy };
     const struct tw_allocator *allocator;
-    struct tw_seq_steps steps = { 0 };
     struct tw_sequence *sequence;
     enum tw_status status;
 
@@ -253,20 +302,8 @@ enum tw_status tw_sequence_check(struct tw_sequence **out, const char *text, siz
     if (!sequence)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a sequence");
     sequence->allocator = allocator;
-    status = tw_seq_parse(&steps, text, size, allocator);
-    if (status == TW_OK) {
-        struct checker c = { .out = sequence,
-                             .is_strict = copy.is_strict,
-                             .steps = steps.items,
-                             .count = steps.count };
-
-        tw_seq_run(&c);
-        if (sequence->is_out_of_memory)
-            status = TW_E_MEMORY;
-    }
-    sequence->lines = steps.lines;
-    sequence->steps = steps.count;
-    tw_give(allocator, steps.items);
+    status = tw_trctl_is_sequence(text, size) ? check_riscv(sequence, text, size, &copy)
+                                              : check_arm(sequence, text, size, &copy);
     if (status != TW_OK) {
         tw_sequence_free(sequence);
         return tw_fail(fault, status, "no memory for a sequence");

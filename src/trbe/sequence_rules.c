@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trbe/sequence.h"
+#include "trctl/sequence.h"
 
 /* clang-format off */
 static const struct tw_sequence_rule rules[RULE_COUNT] = {
@@ -106,20 +107,29 @@ const struct tw_sequence_rule *tw_seq_rule(enum rule_index index)
 
 const struct tw_sequence_rule *tw_sequence_rule(size_t index)
 {
-    return index < RULE_COUNT ? &rules[index] : NULL;
+    if (index < RULE_COUNT)
+        return &rules[index];
+    index -= RULE_COUNT;
+    return index < TW_TRCTL_RULES ? &tw_trctl_rules[index] : NULL;
+}
+
+static bool is_name(const struct tw_sequence_rule *rule, const char *name)
+{
+    size_t k = 0;
+
+    while (rule->name[k] &&
+           (name[k] == rule->name[k] ||
+            (name[k] >= 'a' && name[k] <= 'z' && name[k] - 'a' + 'A' == rule->name[k])))
+        k++;
+    return !rule->name[k] && !name[k];
 }
 
 const struct tw_sequence_rule *tw_sequence_find_rule(const char *name)
 {
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        size_t k = 0;
+    const struct tw_sequence_rule *rule;
 
-        while (rules[i].name[k] &&
-               (name[k] == rules[i].name[k] ||
-                (name[k] >= 'a' && name[k] <= 'z' && name[k] - 'a' + 'A' == rules[i].name[k])))
-            k++;
-        if (!rules[i].name[k] && !name[k])
-            return &rules[i];
-    }
+    for (size_t i = 0; (rule = tw_sequence_rule(i)); i++)
+        if (is_name(rule, name))
+            return rule;
     return NULL;
 }

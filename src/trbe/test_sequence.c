@@ -9,7 +9,7 @@
 
 #include <trackway/sequence.h>
 
-enum { LINES = 64, WIDTH = 160, EXPECTED = 12 };
+enum { LINES = 100, WIDTH = 160, EXPECTED = 12 };
 
 struct sheet {
     char lines[LINES][WIDTH];

@@ -126,9 +126,8 @@ struct tw_branch *tw_branch_of(const struct tw_tree *tree, unsigned id);
 void tw_branch_free(struct tw_branch *branch);
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
-/* Unframed: more bytes of the only stream, which lie at offset `index` of the capture. */
-enum tw_status tw_unframed_hold(struct tw_tree *tree, uint64_t index, const uint8_t *data,
-                                size_t size);
+/* Unframed: more bytes of the only stream, which lie where `stream` says. */
+enum tw_status tw_unframed_hold(struct tw_tree *tree, const struct tw_stream *stream);
 /* Where the next byte lies, if it follows on the last one. */
 uint64_t tw_unframed_next(const struct tw_tree *tree);
 /* The first `size` bytes held are done. */

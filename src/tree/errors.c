@@ -151,7 +151,9 @@ bool tw_error_from_element(struct tw_error *error, const struct tw_element *elem
         error->code = element->error;
         error->severity = element->error == TW_ERROR_OVERFLOW ||
                                   element->error == TW_ERROR_DISCONTINUITY ||
-                                  element->error == TW_ERROR_UNSYNCED
+                                  element->error == TW_ERROR_UNSYNCED ||
+                                  element->error == TW_ERROR_UNPLACED ||
+                                  element->error == TW_ERROR_RESERVED_BITS
                               ? TW_SEVERITY_WARNING
                               : TW_SEVERITY_ERROR;
         tw_element_message(&text, element);

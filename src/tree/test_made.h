@@ -28,7 +28,8 @@ enum {
    synchronizes, those up to "|" are frequent.  E-Trace's are written by its encoder: made_etrace. */
 struct made_kind {
     const char *name, *protocol, *core;
-    const char *registers; /* "NAME=VALUE ...", or the text of E-Trace's configuration */
+    const char
+        *registers; /* "NAME=VALUE ...", or the text of E-Trace's or N-Trace's configuration */
     const char *packets[MADE_PACKETS];
 };
 
@@ -58,6 +59,13 @@ struct made_kind {
     { "000000000080 0941", "0941", "0a4241", "0b44434241", "0d05", "8e4142", "10", "20", "c08101", "|", \
       "d0 8383 02", "94 8182 83 04", "94 05", "94 818283 64", "b4 81828303", "70", "08", "28",        \
       "88 8101", "04", "0c", "24", "0000", "000000000080" }
+#define MADE_NTRACE_PACKETS                                                                        \
+    { "24150083", "0c07", "0c0f", "0c17", "0c1f", "0c2f", "0c87", "10110b", "10210f", "10310183",   \
+      "70210107", "7081210f", "70c1051f", "70210917", "6c400b", "6c87", "6cc7", "6cc407", "6c480507", \
+      "7807", "ff", "0c0d47", "|", "74180185057f", "2c890083", "3008110083", "24050b 03", "84400107", \
+      "845013ff", "840003", "08c83b", "0833", "089cfc3f", "2003", "20008f", "e0142b", "3c03", "ffff", \
+      "6c48050d", "780b", "78fcff", "6cc9fcff", "10c903", "708d210b", "6c200f", "6c602b", "1c0553",   \
+      "88000b", "8c64090f", "5c1107", "0c060c07", "70210103", "0d07", "24", "6c500b", "24150081ffff07" }
 #define MADE_ETE "TRCIDR1=0x4100fff0 TRCIDR2=0xd0001088 TRCDEVARCH=0x47735a13 TRCTRACEIDR=0x10 "
 
 static const struct made_kind made_kinds[] = {
@@ -110,6 +118,10 @@ static const struct made_kind made_kinds[] = {
       "branch_prediction=1\nbpred_size_p=2\njump_target_cache=1\ncache_size_p=2\n", { NULL } },
     { "E-Trace with stamps in blocks", "etrace", NULL, "encapsulation=riscv\ntimestamp_bytes=2\nsrcid_bits=3\nblock_size=64\n",
       { NULL } },
+    { "N-Trace", "ntrace", NULL, "dialect=1.0", MADE_NTRACE_PACKETS },
+    { "N-Trace or the dialect", "ntrace", NULL, "time_width=8", MADE_NTRACE_PACKETS },
+    { "N-Trace with all jumps", "ntrace", NULL, "all_jumps=1,extend_addr_msb=1,xlen=32", MADE_NTRACE_PACKETS },
+    { "N-Trace's dialect from the middle", "ntrace", NULL, "dialect=sifive,starts_inside=1", MADE_NTRACE_PACKETS },
 };
 /* clang-format on */
 
@@ -244,6 +256,7 @@ static inline void made_etrace(struct made_setup *setup)
 static inline void made_configure(struct made_setup *setup)
 {
     const bool is_etrace = strcmp(setup->kind->protocol, "etrace") == 0;
+    const bool is_ntrace = strcmp(setup->kind->protocol, "ntrace") == 0;
     char names[MADE_REGISTERS][24], text[1000];
     struct tw_register registers[MADE_REGISTERS];
     struct tw_source_info info = { .registers = registers,
@@ -258,8 +271,8 @@ static inline void made_configure(struct made_setup *setup)
         "privilege_width_p=2\nnocontext_p=0\ncontext_width_p=8\necause_width_p=5\n"
         "notime_p=1\n%s",
         at);
-    info.text = is_etrace ? text : NULL;
-    while (!is_etrace && *at) {
+    info.text = is_etrace ? text : is_ntrace ? at : NULL;
+    while (!info.text && *at) {
         const size_t size = strcspn(at, "=");
         char *end;
 

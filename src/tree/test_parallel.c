@@ -423,11 +423,16 @@ static void value_of(char *out, size_t room, const char *text, const char *key)
                    at ? at + strlen(key) : "");
 }
 
-static void try_case(struct outcome *total, const char *folder, const char *name,
-                     unsigned number)
+/* Cases of E-Trace and N-Trace, and where their programs are. */
+struct cases {
+    const char *protocol, *folder, *programs;
+};
+
+static void try_case(struct outcome *total, const struct cases *cases, const char *folder,
+                     const char *name, unsigned number)
 {
     char config[700], trace[700], image[700], program[100];
-    struct tw_capture_source_option source = { .protocol = "etrace", .config = config };
+    struct tw_capture_source_option source = { .protocol = cases->protocol, .config = config };
     struct tw_capture_image_option memory = { .path = image };
     struct tw_capture_options options = { .size = sizeof options,
                                           .sources = &source,
@@ -451,7 +456,8 @@ static void try_case(struct outcome *total, const char *folder, const char *name
     value_of(program, sizeof program, text, "program=");
     free(text);
     free(bytes);
-    (void)snprintf(image, sizeof image, "%.400s/../programs/%.90s/image.txt", folder, program);
+    (void)snprintf(image, sizeof image, "%.400s/%s/%.90s/image.txt", folder, cases->programs,
+                   program);
     bytes = check_load(&size, image);
     options.image_count = bytes != NULL; /* data trace has no program */
     free(bytes);
@@ -463,7 +469,7 @@ static void try_case(struct outcome *total, const char *folder, const char *name
     tw_capture_free(capture);
 }
 
-static void etrace_of_the_corpus(void **state)
+static void try_cases(const struct cases *cases)
 {
     struct outcome total = { .hash = 0 };
     unsigned count = 0;
@@ -471,16 +477,31 @@ static void etrace_of_the_corpus(void **state)
     char folder[400];
     DIR *all;
 
-    (void)state;
-    check_corpus(folder, sizeof folder, "riscv/cases");
+    check_corpus(folder, sizeof folder, cases->folder);
     all = opendir(folder);
     CHECK(all);
     while ((entry = readdir(all)))
         if (entry->d_name[0] != '.' && (count++ % 10 == 0 || is_full()))
-            try_case(&total, folder, entry->d_name, count / 10);
+            try_case(&total, cases, folder, entry->d_name, count / 10);
     (void)closedir(all);
     print_counts("all", &total);
     CHECK(total.matched > 0);
+}
+
+static void etrace_of_the_corpus(void **state)
+{
+    static const struct cases cases = { "etrace", "riscv/cases", "../programs" };
+
+    (void)state;
+    try_cases(&cases);
+}
+
+static void ntrace_of_the_corpus(void **state)
+{
+    static const struct cases cases = { "ntrace", "ntrace/cases", ".." };
+
+    (void)state;
+    try_cases(&cases);
 }
 
 int main(void)
@@ -489,6 +510,7 @@ int main(void)
         cmocka_unit_test(losses_in_every_segment), cmocka_unit_test(cancelled_and_begun_again),
         cmocka_unit_test(snapshots_of_the_corpus), cmocka_unit_test(recordings_of_the_corpus),
         cmocka_unit_test(itm_of_the_corpus),       cmocka_unit_test(etrace_of_the_corpus),
+        cmocka_unit_test(ntrace_of_the_corpus),
     };
 
     return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "etmv4/decode.h"
 #include "etrace/decode.h"
 #include "itm/packet.h"
+#include "ntrace/decode.h"
 #include "ptm/decode.h"
 #include "stm/packet.h"
 #include "tree/test_made.h"
@@ -130,8 +131,9 @@ static const struct unsaved unsaved[] = {
     /* A ring: its entries come back at other places.  The test above sees what they do. */
     UNSAVED(NULL, struct tw_follow, returns),
     UNSAVED(NULL, struct tw_follow, return_top),
-    /* Set by the decoder of PTM, each time. */
+    /* Set by the decoders, each time. */
     UNSAVED(NULL, struct tw_follow, pops_at_once),
+    UNSAVED(NULL, struct tw_follow, says_unplaced),
     /* Saved while there is an error, which decoders clear nearly always at once. */
     UNSAVED(NULL, struct tw_follow, error_detail),
     /* Memory for the queue, whose elements are saved. */
@@ -157,6 +159,24 @@ static const struct unsaved unsaved[] = {
     /* A ring, as above. */
     UNSAVED("etrace", struct tw_etrace_decoder, returns),
     UNSAVED("etrace", struct tw_etrace_decoder, return_top),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, returns),
+    /* Of the code that the decoder has. */
+    UNSAVED("ntrace", struct tw_ntrace_decoder, generation),
+    /* Counted for those who list packets. */
+    UNSAVED("ntrace", struct tw_ntrace_decoder, codec.offset),
+    /* Taken at once, before a message's walk. */
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.base.index),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.base.offset),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.base.size),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.base.id),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.odd),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.fault),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.error),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.cdf),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.fault_at),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, packet.tstamp),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, error),
+    UNSAVED("ntrace", struct tw_ntrace_decoder, error_detail),
 };
 
 /* What is known of each byte of a decoder or a follower. */

@@ -108,9 +108,14 @@ static void elements_tell_where_the_bytes_lie(void **state)
         tree = make_tree(&made, false);
         start(&got);
         for (size_t at = 0; at < STREAM_PART; at += piece_at(at, STREAM_PART)) {
-            CHECK_EQ(tw_tree_feed_at(tree, scattered(at), made.bytes + at,
-                                     piece_at(at, STREAM_PART)),
-                     TW_OK);
+            const struct tw_place place = { .stream = at, .capture = scattered(at) };
+            const struct tw_stream stream = { .bytes = made.bytes + at,
+                                              .size = piece_at(at, STREAM_PART),
+                                              .offset = at,
+                                              .places = &place,
+                                              .place_count = 1 };
+
+            CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_OK);
             while (way == 0 && take(tree, &got, TW_MORE)) {
             }
         }
@@ -212,7 +217,11 @@ static void what_cannot_go_back_says_so(void **state)
     struct tw_tree_config config = { .size = sizeof config, .framing = TW_FRAMING_MEMORY };
     struct made_stream made;
     struct tw_tree *tree;
-    uint8_t byte = 0;
+    const uint8_t byte = 0;
+    struct tw_place places[2] = { { .stream = 7 }, { .stream = 7 } };
+    struct tw_stream stream = {
+        .bytes = &byte, .size = 1, .offset = 7, .places = places, .place_count = 1
+    };
 
     (void)state;
     made_stream_make(&made, 4);
@@ -220,9 +229,23 @@ static void what_cannot_go_back_says_so(void **state)
     made_stream_add(&made, tree);
     CHECK_EQ(tw_tree_mark(tree), TW_E_UNSUPPORTED);
     CHECK_EQ(tw_tree_return(tree), TW_E_UNSUPPORTED);
-    CHECK_EQ(tw_tree_feed_at(tree, 0, &byte, 1), TW_E_ARGUMENT);
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
     tw_tree_free(tree);
     tree = make_tree(&made, false);
+    CHECK_EQ(tw_tree_feed_stream(tree, NULL), TW_E_ARGUMENT);
+    CHECK_EQ(tw_tree_feed_stream(NULL, &stream), TW_E_ARGUMENT);
+    stream.place_count = 0; /* nowhere */
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
+    stream.place_count = 2; /* in no order, ... */
+    places[1].stream = 6;
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
+    places[1].stream = 7;
+    places[0].stream = 8; /* ... behind the first byte, or of a stream out of frames */
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
+    places[0] = (struct tw_place){ .stream = 7, .first = 15 };
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
+    places[0] = (struct tw_place){ .stream = 7, .is_discontinuity = 1 };
+    CHECK_EQ(tw_tree_feed_stream(tree, &stream), TW_E_ARGUMENT);
     CHECK_EQ(tw_tree_return(tree), TW_E_ARGUMENT);
     CHECK_EQ(tw_tree_mark(tree), TW_OK);
     tw_tree_reset(tree, 0);

@@ -162,7 +162,8 @@ void tw_branch_refresh(struct tw_branch *branch)
         branch->stream.place_count--;
     if (!branch->stream.bytes)
         branch->stream.bytes = nothing;
-    branch->has_gaps =
+    branch->has_gaps = /* without frames nothing tells of one */
+        (branch->part || tree->unframer) &&
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
@@ -188,15 +189,13 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
     return status;
 }
 
-/* `index`: where the bytes of an unframed capture lie. */
-static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *data,
-                           size_t size)
+static enum tw_status feed(struct tw_tree *tree, const struct tw_stream *stream)
 {
     enum tw_status status = tree ? tree->broken : TW_E_ARGUMENT;
 
     if (!tree)
         return status;
-    if (size && !data)
+    if (stream->size && !stream->bytes)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "there are no bytes, but a size");
     if (tree->is_finished)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the trace was finished already");
@@ -211,10 +210,10 @@ static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *
         drop_used(tree->branches[i]);
     if (status == TW_OK && tree->unframer) {
         tw_unframer_clear_events(tree->unframer);
-        status = tw_unframer_feed(tree->unframer, data, size);
+        status = tw_unframer_feed(tree->unframer, stream->bytes, stream->size);
     }
     if (status == TW_OK && !tree->unframer && tree->branch_count)
-        status = tw_unframed_hold(tree, index, data, size);
+        status = tw_unframed_hold(tree, stream);
     status = refresh_all(tree, status);
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
@@ -228,15 +227,33 @@ static enum tw_status feed(struct tw_tree *tree, uint64_t index, const uint8_t *
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)
 {
-    return feed(tree, tree ? tw_unframed_next(tree) : 0, data, size);
+    const struct tw_place place = { .capture = tree ? tw_unframed_next(tree) : 0 };
+
+    return feed(tree, &(struct tw_stream){
+                          .bytes = data, .size = size, .places = &place, .place_count = 1 });
 }
 
-enum tw_status tw_tree_feed_at(struct tw_tree *tree, uint64_t index, const uint8_t *data,
-                               size_t size)
+/* Whether its places are what can be fed. */
+static bool has_good_places(const struct tw_stream *stream)
 {
-    if (tree && tree->config.framing != TW_FRAMING_NONE)
+    if (stream->size && (!stream->place_count || stream->places[0].stream > stream->offset))
+        return false;
+    for (size_t i = 0; i < stream->place_count; i++)
+        if (stream->places[i].first || stream->places[i].is_discontinuity ||
+            (i && stream->places[i].stream < stream->places[i - 1].stream))
+            return false;
+    return true;
+}
+
+enum tw_status tw_tree_feed_stream(struct tw_tree *tree, const struct tw_stream *stream)
+{
+    if (!tree || !stream)
+        return TW_E_ARGUMENT;
+    if (tree->config.framing != TW_FRAMING_NONE)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "frames lie together in the capture");
-    return feed(tree, index, data, size);
+    if (!has_good_places(stream))
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the bytes have no place, or not in order");
+    return feed(tree, stream);
 }
 
 enum tw_status tw_tree_finish(struct tw_tree *tree)

@@ -48,21 +48,40 @@ static bool add_place(struct tw_tree *tree, uint64_t index)
     return true;
 }
 
-enum tw_status tw_unframed_hold(struct tw_tree *tree, uint64_t index, const uint8_t *data,
-                                size_t size)
+/* `size` more bytes, which are there already, lie at `index`. */
+static bool add_piece(struct tw_tree *tree, uint64_t index, size_t size)
 {
+    if (index != tw_unframed_next(tree) && !add_place(tree, index))
+        return false;
+    tree->size += size;
+    if (tree->on_run)
+        tree->on_run(tree->on_run_context, tree->branches[0]->id, index,
+                     tree->offset + tree->size - size, tree->bytes + tree->size - size, size);
+    return true;
+}
+
+enum tw_status tw_unframed_hold(struct tw_tree *tree, const struct tw_stream *stream)
+{
+    const size_t size = stream->size;
+
     if (!TW_GROW(tree->config.allocator, &tree->bytes, &tree->room,
                  tree->size + size + TW_BRANCH_SLACK))
         return TW_E_MEMORY;
-    if (size && index != tw_unframed_next(tree) && !add_place(tree, index))
-        return TW_E_MEMORY;
     if (size) /* memcpy takes no null pointer, even for nothing */
-        memcpy(tree->bytes + tree->size, data, size);
-    tree->size += size;
-    memset(tree->bytes + tree->size, 0, TW_BRANCH_SLACK);
-    if (tree->on_run && size)
-        tree->on_run(tree->on_run_context, tree->branches[0]->id, index,
-                     tree->offset + tree->size - size, data, size);
+        memcpy(tree->bytes + tree->size, stream->bytes, size);
+    memset(tree->bytes + tree->size + size, 0, TW_BRANCH_SLACK);
+    for (size_t i = 0, done = 0; done < size; i++) {
+        const struct tw_place *place = &stream->places[i];
+        const bool is_last = i + 1 == stream->place_count;
+        const uint64_t until = is_last ? size : place[1].stream - stream->offset;
+        const size_t end = until < size ? (size_t)until : size;
+
+        if (end > done &&
+            !add_piece(tree, place->capture + (stream->offset + done - place->stream),
+                       end - done))
+            return TW_E_MEMORY;
+        done = end > done ? end : done;
+    }
     return TW_OK;
 }
 

@@ -93,7 +93,7 @@ def places_are_found(tool):
         equal(find("--at", f"+{syncs[2]['i']}")[0]["i"], syncs[2]["i"])
         equal(find("--at", "1.5s", "--clock", int(times[9]["ts"], 16) * 2 // 3 + 1)[0]["i"],
               times[9]["i"])
-    assert not find("--at", "sync:100000")
+    tool.run("index", "find", "snap", "--at", "sync:100000", status=1)
     assert "no trigger:1" in tool.run("decode", "snap", "--at", "trigger:1", status=3).err
 
 
@@ -194,3 +194,22 @@ def wrong_words_of_index_are_told(tool):
             (["decode", "snap", "--at", "+1", "--opt", "multi-session"], 2, "does not go with"),
             (["decode", "snap", "--at", "+99999999"], 3, "there is no +99999999")]:
         assert said in tool.run(*words, status=status).err, said
+
+
+@case
+def what_is_not_there_is_said(tool):
+    make(tool)
+    for at in ["trigger:7", "sync:100000", "+0xffffffff"]:
+        done = tool.run("index", "find", "snap", "--at", at, status=1)
+        equal((done.out, f"there is no {at} in it" in done.err), ("", True), done.err)
+
+
+@case
+def a_part_that_ends_inside_a_packet_has_no_error(tool):
+    for framing in ["none", "memory"]:
+        make(tool, framing)
+        size = (tool.folder / "snap" / "trace.bin").stat().st_size
+        for end in range(512, min(size, 512 * 24), 512):
+            tool.run("index", "build", "snap", "--block", "512", "--from", "0", "--to", str(end))
+            shown = rows(tool.run("index", "show", "snap", "--format", "jsonl", "--all"))
+            equal([row for row in shown if row["t"] == "BAD" and "i" in row], [], (framing, end))

@@ -64,3 +64,61 @@ def paths_of_ntrace(tool):
                         "--image", root / keys["program"] / "image.txt", "--format", "path",
                         status=1 if "overflow" in name else 0)
         equal(done.out, gzip.open(folder / "expected.txt.gz", "rt").read(), name)
+
+
+DUMP = """[te0 0x20000000]
+trTeControl = 0x01510067
+trTeImpl = 0x10101
+trTeInstFeatures = 0x20010400
+[ram0 0x20001000]
+trRamStartLow = 0x80000000
+trRamLimitLow = 0x80000ffc
+trRamWPLow = 0x80000125
+"""
+
+
+@case
+def registers_of_the_control_interface(tool):
+    tool.write("dump.txt", DUMP)
+    done = tool.run("info", "dump.txt")
+    assert "te0: trace encoder at 0x20000000, tr??Impl 0x00010101, version 1.0" in done.out, done.out
+    assert "\n    extend_addr_msb=1\n" in done.out, done.out
+    lines = [json.loads(line) for line in tool.run("info", "dump.txt", "--format", "jsonl").out.splitlines()]
+    equal([line["t"] for line in lines], ["COMPONENT", "COMPONENT", "CONFIG"])
+    equal(lines[0]["fields"]["trTeInstMode"], 6)
+    equal((lines[2]["protocol"], lines[2]["config"]["src_bits"], lines[2]["config"]["ram_wrap"]), ("ntrace", "2", "1"))
+    tool.write("dump.txt", DUMP + "trTeNothing = 1\n")
+    done = tool.run("info", "dump.txt")  # not a dump: some text
+    assert "raw file" in done.out, done.out
+
+
+@case
+def a_dump_orders_the_memory_of_a_sink(tool):
+    tool.write("run.log", TEXT)
+    tool.run("encode", "run.log", "--protocol", "ntrace", "-o", "snap", "--config", "sync_messages=2,sync_style=exact")
+    trace = next(path for path in (tool.folder / "snap").iterdir() if path.suffix == ".bin" and "trace" in path.name)
+    data = trace.read_bytes()
+    data += b"\xff" * (-len(data) % 4)
+    # Written round a buffer of its own size, from its middle on.
+    middle = len(data) // 8 * 4
+    tool.write("ram.bin", data[-middle:] + data[:-middle])
+    settings = (f"trTeControl=0x01000067,trRamStartLow=0x1000,trRamLimitLow={0x1000 + len(data) - 4:#x},"
+                f"trRamWPLow={0x1000 + middle + 1:#x}")
+    said = [tool.run("packets", path, "--protocol", "ntrace", "--format", "jsonl", *more).out
+            for path, more in (("ram.bin", ("--config", settings)),)][0]
+    names = [json.loads(line)["t"] for line in said.splitlines()]
+    whole = [json.loads(line)["t"] for line in
+             tool.run("packets", str(trace), "--protocol", "ntrace", "--format", "jsonl").out.splitlines()]
+    equal([name for name in names if name not in ("Idle", "NotSync")],
+          [name for name in whole if name != "Idle"][-len([n for n in names if n not in ("Idle", "NotSync")]):])
+
+
+@case
+def sequences_of_the_control_interface(tool):
+    tool.write("good.seq", "trTeActive = 1\npoll trTeActive == 1 timeout\n")
+    tool.run("check-sequence", "good.seq")
+    tool.write("bad.seq", "trTeActive = 1\ntrTeInstFeatures = 0\n")
+    done = tool.run("check-sequence", "bad.seq", "--format", "jsonl", status=1)
+    finding = json.loads(done.out.splitlines()[0])
+    equal((finding["rule"], finding["line"], finding["cause"]), ("TC2", 2, 1))
+    assert "TC2" in tool.run("check-sequence", "--explain", "tc2").out

@@ -9,26 +9,36 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness  # noqa: E402
+import arm_statement_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
+import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
+import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
+import encode_m_cases  # noqa: E402,F401
+import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
+import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
+import profile_table_cases  # noqa: E402,F401
+import record_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
+import timeline_cases  # noqa: E402,F401
+import timeline_format_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 

@@ -232,10 +232,125 @@ def snapshot_from_the_corpus(tool):
 @case
 def snapshot_from_what_it_cannot_be_made_of(tool):
     make_snapshot(tool)
-    assert "already" in tool.run("snapshot", "--from", "snap", "-o", "x", status=2).err
+    assert "--image" in tool.run("snapshot", "--from", "snap", "--image", "code.bin@0", "-o", "x",
+                                 status=2).err
     assert "TPIU" in tool.run("snapshot", "--from", "etb.bin", "--framing", "tpiu", "--source",
                               "0x10:etmv4:TRCIDR0=1,TRCIDR1=0x4100f403,TRCIDR2=0,TRCCONFIGR=1",
                               "-o", "x", status=3).err
     assert "--from" in tool.run("snapshot", "--from", "etb.bin", "--device", "a", "-o", "x",
                                 status=2).err
     assert "nowhere" in tool.run("snapshot", "--from", "nowhere", "-o", "x", status=3).err
+
+
+def read_folder(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@case
+def snapshot_from_a_snapshot(tool):
+    make_snapshot(tool)
+    tool.run("snapshot", "--from", "snap", "-o", "copy")
+    # Only that of the dump is kept which the snapshot shows, and so its place in the file.
+    want, made = read_folder(tool.folder / "snap"), read_folder(tool.folder / "copy")
+    equal(made.pop("code.bin"), want.pop("code.bin")[0x10:0x90])
+    want["device_0.ini"] = want["device_0.ini"].replace(b"length=0x80\noffset=0x10\n", b"")
+    equal(made, want)
+    assert check_from(tool, "snap") > 1
+    tool.run("snapshot", "--from", "copy", "-o", "again")
+    equal(read_folder(tool.folder / "again"), read_folder(tool.folder / "copy"))
+
+
+@case
+def snapshot_from_a_snapshot_of_many_files(tool):
+    """Files of one name in several folders, a dump of two cores, one that is missing."""
+    make_parts(tool)
+    tool.write("s/snapshot.ini", "[snapshot]\nversion=1.0\ndescription=deep\n[device_list]\n"
+               "a=cpu/0.ini\nb=cpu/1.ini\nc=etm.ini\n[clusters]\nx=cpu_0,cpu_1\n[trace]\nmetadata=t.ini\n")
+    for core in (0, 1):
+        tool.write(f"s/cpu/{core}.ini", f"[device]\nname=cpu_{core}\ntype=Cortex-A53\n"
+                   "[dump]\nfile=one/mem.bin\naddress=0\n[dump]\nfile=two/mem.bin\naddress=0x100\nspace=N\n"
+                   "[dump]\nfile=gone.bin\naddress=0x200\n")
+    tool.write("s/one/mem.bin", b"1" * 8)
+    tool.write("s/two/mem.bin", b"2" * 8)
+    tool.write("s/etm.ini", "[device]\nname=ETM_0\ntype=ETM4.0\n[regs]\n"
+               + ETMV4_REGISTERS.replace(",size", "#").replace(",", "\n").replace("#", ",size") + "\n")
+    trace = (tool.folder / "etb.bin").read_bytes()
+    tool.write("s/one/t.bin", trace[:16])
+    tool.write("s/two/t.bin", trace[16:])
+    tool.write("s/t.ini", "[trace_buffers]\nbuffers=b\n[b]\nname=B\nformat=coresight\nfile=one/t.bin,two/t.bin\n"
+               "[core_trace_sources]\ncpu_1=ETM_0\n")
+    tool.run("snapshot", "--from", "s", "-o", "made")
+    assert "file=t.bin,2_t.bin" in (tool.folder / "made" / "trace.ini").read_text()
+    kept = read_folder(tool.folder / "made")
+    equal(sorted(kept), ["2_t.bin", "4_mem.bin", "device_0.ini", "device_1.ini", "device_2.ini", "mem.bin",
+                         "snapshot.ini", "t.bin", "trace.ini"])
+    equal((kept["mem.bin"], kept["4_mem.bin"]), (b"1" * 8, b"2" * 8))
+    equal(tool.run("decode", "made", status=None).out, tool.run("decode", "s", status=None).out)
+    # Put in order, the bytes are those that are read.
+    tool.run("snapshot", "--from", "s", "--wrapped-at", "32", "-o", "turned")
+    equal(tool.run("frames", "turned").out, tool.run("frames", "s", "--wrapped-at", "32").out)
+
+
+@case
+def snapshot_from_the_snapshots_of_the_corpus(tool):
+    for name in ["TC2", "juno_r1_1", "Snowball", "itm_only_raw"]:
+        assert check_from(tool, corpus() / "coresight" / "snapshots" / name) > 10, name
+
+
+DATA = bytes(11) + b"\x80" + bytes(16)
+
+
+@case
+def streams_and_buffers_of_several_files(tool):
+    """Instructions and data of one unit in buffers of their own, the first in two files."""
+    tool.write("i0.bin", ETMV4[:14])
+    tool.write("i1.bin", ETMV4[14:])
+    tool.write("d.bin", DATA)
+    registers = ETMV4_REGISTERS.replace("0x28000EA1", "0x28000EFF").replace("0x000000C1", "0x30007")
+    words = ["--device", "cpu_0,class=core,type=Cortex-R8", "--reg", f"ETM_0:{registers}",
+             "--trace", "I=i0.bin,file=i1.bin,format=source_data", "--trace", "D=d.bin,format=source_data"]
+    device = "ETM_0,class=trace_source,type=ETM4.0,core=cpu_0,buffer=I(stream:0),buffer=D(stream:1)"
+    tool.run("snapshot", "-o", "snap", *words, "--device", device)
+    text = (tool.folder / "snap" / "trace.ini").read_text()
+    assert "file=i0.bin,i1.bin\n" in text, text
+    assert "ETM_0(stream:0)=I\nETM_0(stream:1)=D\n" in text, text
+    done = tool.run("packets", "snap", status=1)  # data trace is listed, not decoded
+    equal(re.findall(r"^(\w): 0x\w+ +(0x\w+) \w+ +(\w+)", done.out, re.M)[:4],
+          [("I", "0x10", "I_ASYNC"), ("I", "0x10", "I_TRACE_INFO"), ("I", "0x10", "I_TRACE_ON"),
+           ("I", "0x10", "I_ADDR_L_64IS0")])
+    assert "D: 0x0       0x11" in done.out, done.out
+    tool.run("snapshot", "--from", "snap", "-o", "copy")
+    equal(read_folder(tool.folder / "copy"), read_folder(tool.folder / "snap"))
+    for buffer, said in [("D(stream:x)", "stream wants a number"), ("D(flow:1)", "is not BUFFER(stream:N)")]:
+        done = tool.run("snapshot", "-o", "bad", *words, "--device", f"ETM_0,buffer={buffer}", status=2)
+        assert said in done.err, done.err
+    done = tool.run("snapshot", "-o", "bad", *words, "--device", "ETM_0,buffer=X(stream:1)", status=3)
+    assert "there is no buffer X" in done.err, done.err
+
+
+@case
+def each_source_is_decoded_or_named(tool):
+    """What a snapshot leaves out is said."""
+    make_snapshot(tool)
+    device = tool.folder / "snap" / "device_1.ini"
+    text = device.read_text()
+    whole = tool.run("decode", "snap", status=None).out
+    for old, new, said in [
+            ("TRCTRACEIDR(id:0x10)=0x00000010\n", "", "its trace ID is not known: register TRCTRACEIDR"),
+            ("=0x00000010\n", "=0\n", "its trace ID is 0, which is no source's: register TRCTRACEIDR"),
+            ("type=ETM4.0\n", "", "no type given"),
+            ("type=ETM4.0\n", "type=ETM9\n", "this build knows no such type of trace")]:
+        assert old in text, text
+        device.write_text(text.replace(old, new))
+        done = tool.run("decode", "snap", status=3)
+        assert f"source ETM_0 is left out: {said}" in done.err, done.err
+    device.write_text(text.replace("class=trace_source\n", ""))
+    equal(tool.run("decode", "snap", status=None).out, whole)
+    device.write_text(text)
+    index = tool.folder / "snap" / "snapshot.ini"
+    index.write_text(index.read_text().replace("[trace]\nmetadata=trace.ini\n", ""))
+    for command in ["decode", "packets", "stats"]:
+        assert "there is no trace in it" in tool.run(command, "snap", status=3).err
+    tool.write("snap/trace.ini", (tool.folder / "snap" / "trace.ini").read_text() + "cpu_0=ETM_7\n")
+    index.write_text(index.read_text() + "[trace]\nmetadata=trace.ini\n")
+    assert "cpu_0=ETM_7: no device file describes" in tool.run("decode", "snap", status=None).err

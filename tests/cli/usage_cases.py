@@ -4,8 +4,8 @@ import re
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "coverage", "stats", "channels", "pack",
-            "index", "snapshot", "encode", "check-sequence", "sim"]
+COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "profile", "timeline", "interrupts", "coverage", "stats", "channels", "pack",
+            "index", "snapshot", "encode", "record", "check-sequence", "sim"]
 
 
 def options_of(tool, command):

@@ -80,9 +80,9 @@ class Build:
         jobs = str(min(2, os.cpu_count() or 1))
         return run(["ninja", "-C", self.folder, "-j", jobs, *targets])
 
-    def make_library(self):
-        """Whether the library builds with what the copy holds now."""
-        return self.make("trackway_shared").returncode == 0
+    def make_library(self, *programs):
+        """Whether the library (and these programs) builds with what the copy holds now."""
+        return self.make("trackway_shared", *programs).returncode == 0
 
     def digest(self):
         return hashlib.sha256(self.library.read_bytes()).hexdigest()

@@ -16,7 +16,7 @@ struct client {
     const struct subject *subject;
     const struct plan *plan;
     dcd_tree_handle_t tree;
-    uint64_t asked; /* random numbers so far */
+    uint64_t asked; /* counts random numbers, anew from each place */
     bool is_over, has_reset;
     /* An element that is not told yet; empty: none. */
     char held[2200];
@@ -123,6 +123,13 @@ static ocsd_datapath_resp_t answer(const struct client *client, unsigned stream,
     return number < client->plan->waits ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
+/* A packet's index.  That of STM behind a WAIT inside a byte is of the next byte with the original. */
+static ocsd_trc_index_t shown_index(const struct client *client, ocsd_trace_protocol_t protocol,
+                                    ocsd_trc_index_t index)
+{
+    return protocol == OCSD_PROTOCOL_STM && client->plan->waits ? 0 : index;
+}
+
 /* Code that is not there, in front of an exception that returns to before it: the original looks for
    what was passed already.  Held back until it is clear what follows. */
 static void hold_back(struct client *client, const ocsd_generic_trace_elem *element,
@@ -145,6 +152,10 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
                                        const uint8_t id, const ocsd_generic_trace_elem *element)
 {
     struct client *client = (struct client *)(uintptr_t)context;
+    const ocsd_trace_protocol_t protocol = element->elem_type == OCSD_GEN_TRC_ELEM_SWTRACE
+                                               ? OCSD_PROTOCOL_STM
+                                               : OCSD_PROTOCOL_UNKNOWN;
+    const ocsd_trc_index_t shown = shown_index(client, protocol, index);
     const bool is_missing = element->elem_type == OCSD_GEN_TRC_ELEM_ADDR_NACC;
     /* After a RESET the original's end of trace has the index of a packet before it. */
     const bool is_end = element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE && client->has_reset;
@@ -153,10 +164,10 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
 
     show_element(text, sizeof text, element);
     if (!is_missing)
-        said = answer(client, stream_of(EVENT_ELEMENT, id), is_end ? 0 : index, text);
+        said = answer(client, stream_of(EVENT_ELEMENT, id), is_end ? 0 : shown, text);
     hold_back(client, element, index, id);
     (void)snprintf(line, sizeof line, "element %" PRIu32 " id %02x %s -> %d",
-                   is_end ? 0 : index, id, text, client->plan->is_loose ? 0 : (int)said);
+                   is_end ? 0 : shown, id, text, client->plan->is_loose ? 0 : (int)said);
     if (is_missing)
         memcpy(client->held, line, sizeof line);
     else
@@ -186,17 +197,22 @@ static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_o
 {
     const struct end *end = context;
     struct client *client = end->client;
-    const bool is_silent = is_unsynced(end, packet);
+    /* How often there is a FLUSH depends on how the bytes come. */
+    const bool is_silent =
+        is_unsynced(end, packet) || (client->plan->is_loose && op == OCSD_OP_FLUSH);
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[4096] = "";
+    ocsd_trc_index_t shown = index;
 
     if (packet)
         show_packet(text, sizeof text, client->library, end->decoder->protocol, packet);
+    if (packet)
+        shown = shown_index(client, end->decoder->protocol, index);
     if (!is_silent && op == OCSD_OP_DATA)
-        said = answer(client, stream_of(EVENT_PACKET, end->id), index, text);
+        said = answer(client, stream_of(EVENT_PACKET, end->id), shown, text);
     if (!is_silent)
         say(client, stream_of(EVENT_PACKET, end->id),
-            "packet op %d %" PRIu32 " id %02x %s -> %d", (int)op, index, end->id, text,
+            "packet op %d %" PRIu32 " id %02x %s -> %d", (int)op, shown, end->id, text,
             client->plan->is_loose ? 0 : (int)said);
     return said;
 }
@@ -207,23 +223,30 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
 {
     const struct end *end = context;
     char text[4096] = "", hex[3 * 256 + 1] = "";
+    ocsd_trc_index_t shown = index;
 
     if (is_unsynced(end, packet))
         return;
-    if (packet)
+    if (packet) {
         show_packet(text, sizeof text, end->client->library, end->decoder->protocol, packet);
+        shown = shown_index(end->client, end->decoder->protocol, index);
+    }
     for (uint32_t i = 0; i < size && i < 256; i++)
         (void)sprintf(hex + 3 * (size_t)i, " %02x", bytes[i]);
     say(end->client, stream_of(EVENT_MONITOR, end->id),
-        "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, index, end->id, size,
+        "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, shown, end->id, size,
         hex, text);
 }
 
 static void on_text(const void *context, const char *text, const int length)
 {
     struct client *client = (struct client *)(uintptr_t)context;
+    const char *behind = strchr(text, ';');
 
-    say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
+    if (client->has_reset && behind && strstr(text, "EO_TRACE(")) /* as in on_element */
+        say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
+    else
+        say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
 }
 
 static uint32_t on_memory(const void *context, const ocsd_vaddr_t address,
@@ -391,13 +414,16 @@ static void feed(struct client *client)
     const bool is_framed = subject->framing != TW_FRAMING_NONE;
     const size_t size = is_framed ? subject->size / 16 * 16 : subject->size;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
-    size_t done = 0;
+    size_t done = 0, end = client->plan->cuts ? 0 : size;
 
     while (done < size && !client->is_over) {
-        const uint32_t piece =
-            client->plan->cuts ? piece_size(client, size - done) : (uint32_t)(size - done);
-        uint32_t used = 0;
+        uint32_t piece, used = 0;
 
+        if (done >= end) { /* a new piece, chosen by its place */
+            client->asked = 256 * (uint64_t)done;
+            end = done + piece_size(client, size - done);
+        }
+        piece = (uint32_t)(end - done);
         said = client->library->ocsd_dt_process_data(client->tree, OCSD_OP_DATA,
                                                      (ocsd_trc_index_t)done, piece,
                                                      subject->data + done, &used);
@@ -406,7 +432,7 @@ static void feed(struct client *client)
         done += used;
         said = flush(client, said);
         client->is_over = OCSD_DATA_RESP_IS_FATAL(said) && client->plan->stops_early;
-        if (!client->is_over && done < size)
+        if (!client->is_over && done >= end && done < size)
             (void)disturb(client, &done);
         if (!used && OCSD_DATA_RESP_IS_FATAL(said)) {
             if (is_framed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A client of the OpenCSD interface that writes down all that happens to it.  What it does next
-   depends on a seed and on how many things have happened, so that two libraries that do the same are
-   asked the same. */
+   depends on a seed, the place in the trace and what it is given, so that two libraries that differ at one
+   place are asked the same behind it. */
 #ifndef OPENCSD_TESTS_CLIENT_H
 #define OPENCSD_TESTS_CLIENT_H
 

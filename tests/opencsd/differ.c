@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* differ ORIGINAL DROPIN CAPTURE BUFFER PLAN...: what two libraries do with a buffer, event by event.  A
    plan is words joined by commas: full or packets, monitor, print, callback, cut, wait=N, flush=N,
-   reset=N, end=N, log=N, stop, seed=N; loose: only the order inside a stream of events counts; self: the
-   drop-in is held against itself without cut, wait and flush; dump: all events, "<" those of the first,
-   ">" those of the second.  Prints a line for each plan; exit status 1: there was a difference. */
+   reset=N, end=N, log=N, stop, seed=N; loose: only the order inside a stream of events counts; dump: all
+   events, "<" those of the first, ">" those of the second.  Prints a line for each plan; exit status 1: there was a difference. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 struct task {
     struct plan plan;
-    bool is_self, is_dumped;
+    bool is_dumped;
 };
 
 /* "name=N" */
@@ -45,8 +44,7 @@ static bool parse(struct task *task, const char *text)
     } flags[] = { { "full", &plan->is_full },     { "monitor", &plan->has_monitor },
                   { "print", &plan->is_printed }, { "callback", &plan->uses_memory_callback },
                   { "cut", &plan->cuts },         { "stop", &plan->stops_early },
-                  { "loose", &plan->is_loose },   { "self", &task->is_self },
-                  { "dump", &task->is_dumped } };
+                  { "loose", &plan->is_loose },   { "dump", &task->is_dumped } };
     char words[256], *word, *rest = words;
 
     memset(task, 0, sizeof *task);
@@ -63,7 +61,6 @@ static bool parse(struct task *task, const char *text)
             return false;
         }
     }
-    plan->is_loose = plan->is_loose || task->is_self;
     return true;
 }
 
@@ -131,23 +128,19 @@ static void dump(const struct library *library, char mark, const struct subject 
 static bool is_same(const struct library *libraries, const struct subject *subject,
                     const char *text, const struct task *task)
 {
-    const struct library *used[2] = { &libraries[task->is_self], &libraries[1] };
-    struct plan plans[2] = { task->plan, task->plan };
     struct events events[2] = { 0 };
     size_t at[2];
     bool is_different;
 
-    if (task->is_self)
-        plans[0].cuts = plans[0].waits = plans[0].flushes = 0;
     for (unsigned i = 0; i < 2; i++)
-        client_run(&events[i], used[i], subject, &plans[i]);
+        client_run(&events[i], &libraries[i], subject, &task->plan);
     is_different = find_difference(at, events, task->plan.is_loose);
     (void)printf("%s %s: %zu, %zu events\n", is_different ? "DIFFERS" : "same", text,
                  events[0].count, events[1].count);
     for (unsigned i = 0; i < 2 && is_different && !task->is_dumped; i++)
-        show(used[i], i ? "drop-in " : "original", subject, &plans[i], at[i]);
+        show(&libraries[i], i ? "drop-in " : "original", subject, &task->plan, at[i]);
     for (unsigned i = 0; i < 2 && task->is_dumped; i++)
-        dump(used[i], "<>"[i], subject, &plans[i]);
+        dump(&libraries[i], "<>"[i], subject, &task -> plan);
     events_free(&events[0]);
     events_free(&events[1]);
     return !is_different;

@@ -109,3 +109,11 @@ def system_folder(compiler):
     """Where libopencsd-dev has put its headers, or None."""
     folder = pathlib.Path("/usr/include")
     return folder if (folder / MAIN).exists() else None
+
+
+def system_library(compiler):
+    """The original, or None."""
+    done = subprocess.run([*compiler, "-print-file-name=libopencsd_c_api.so.1"], capture_output=True, text=True,
+                          check=False)
+    path = pathlib.Path(done.stdout.strip())
+    return path if path.is_absolute() and path.exists() else None

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""perf, as it is installed, on the drop-in: what it prints is what it prints on the original."""
+"""perf, as it is installed, on the drop-in: what it prints is what it prints on the original, or there is a
+row of kind "opencsd-perf" in docs/known-differences.jsonl: `line` is the first line of its output that
+differs, want and got are how many lines there are."""
+import json
 import os
+import re
 import shutil
 import subprocess
 
-from harness import Skip, add_case, corpus
+from harness import ROOT, Skip, add_case, corpus
 
 SCRIPT = [["script"], ["script", "--no-itrace"], ["script", "--itrace=b"], ["script", "--itrace=i10il16"],
           ["script", "--itrace=i1000i"], ["script", "--itrace=le"], ["script", "-F", "+insn"]]
@@ -12,12 +16,19 @@ REPORT = [["report", "--stdio"], ["report", "-D"], ["annotate", "--stdio"]]
 INJECT = [["inject", "--itrace=i100il"]]
 FORMS = SCRIPT + REPORT + INJECT
 
-# What the plain run looks at: a capture of each kind of decoder, with one form each.
+# What the plain run looks at besides one form of each recording.
 USUAL = {
     "p01-uname-perthread-etmv4-v1.perf.data": [["script", "--itrace=i10il16"]],
-    "p10-walk-percpu-etmv4-v1.perf.data": [["script"]],
+    "p04-tc2-etmv3-ptm-v1.perf.data": [["script", "--itrace=b"], ["report", "-D"]],
     "p12-walk-percpu-ete-raw-vmid-v1.perf.data": [["script", "--itrace=b"], ["report", "-D"]],
 }
+# perf ends a report with a piece of advice, drawn by lot.
+TIP = re.compile(rb"# \(Tip: .*\)")
+
+
+def known():
+    rows = map(json.loads, (ROOT / "docs" / "known-differences.jsonl").read_text().splitlines())
+    return {row["run"]: (row["line"], row["want"], row["got"]) for row in rows if row["kind"] == "opencsd-perf"}
 
 
 def run(words, library, folder):
@@ -29,7 +40,7 @@ def run(words, library, folder):
     written.unlink(missing_ok=True)
     done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                           check=False, timeout=600)
-    return done.returncode, done.stdout, done.stderr, written.read_bytes() if written.exists() else b""
+    return done.returncode, TIP.sub(b"", done.stdout), done.stderr, written.read_bytes() if written.exists() else b""
 
 
 def uses(library, folder):
@@ -41,13 +52,18 @@ def uses(library, folder):
 
 
 def first_difference(want, got):
-    for number, (a, b) in enumerate(zip(want.split(b"\n"), got.split(b"\n"))):
+    """Its line, from 0 on, and what stands there; None: there is none."""
+    want, got = want.split(b"\n"), got.split(b"\n")
+    for number, (a, b) in enumerate(zip(want, got)):
         if a != b:
-            return f"line {number + 1}\nwant {a[:300]!r}\ngot  {b[:300]!r}"
-    return f"{len(want)} bytes, not {len(got)}"
+            return number, a, b
+    return (min(len(want), len(got)), b"", b"") if len(want) != len(got) else None
 
 
 def check(path, form):
+    name = f"{path.name}/{'_'.join(form)}"
+    row = known().get(name)
+
     def compare(tool):
         if not shutil.which("perf"):
             raise Skip("no perf")
@@ -59,10 +75,17 @@ def check(path, form):
         else:
             words.append(f"--symfs={path.parent / 'root'}")
         want = run(words, None, tool.folder)
+        if want[0] < 0:
+            raise Skip(f"{name}: perf itself dies of it")
         got = run(words, tool.library, tool.folder)
-        for what, a, b in zip(("status", "output", "messages", "file"), want, got):
-            assert a == b, f"{' '.join(words)}: {what}: " + (
-                first_difference(a, b) if isinstance(a, bytes) else f"{b}, not {a}")
+        assert want[0] == got[0], f"{name}: status {got[0]}, not {want[0]}"
+        for what, a, b in zip(("output", "messages", "file"), want[1:], got[1:]):
+            found = first_difference(a, b)
+            if what == "output" and row:
+                assert found and (found[0], a.count(b"\n"), b.count(b"\n")) == row, \
+                    f"{name}: {found}, {a.count(10)} {b.count(10)} lines, not {row}"
+            else:
+                assert not found, f"{name}: {what}: {found}"
     return compare
 
 
@@ -77,8 +100,8 @@ def add_cases():
     except Skip:
         return
     full = os.environ.get("TW_TEST_FULL") == "1"
-    for path in paths:
-        for form in FORMS if full else USUAL.get(path.name, []):
+    for number, path in enumerate(paths):
+        for form in FORMS if full else [FORMS[number % len(FORMS)], *USUAL.get(path.name, [])]:
             add_case(f"perf/{path.name}/{'_'.join(form)}", check(path, form))
 
 

@@ -3,6 +3,7 @@
 #include "commands/branches.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <trackway/autofdo.h>
@@ -207,26 +208,24 @@ static int take_parts(struct session *session, take_fn *take, void *context)
     return session_end(session, status);
 }
 
-static enum tw_status take_samples(void *context, const struct tw_part *part)
-{
-    return tw_samples_take(context, part);
-}
+struct branches {
+    struct printer printer;
+    struct tw_samples *samples;
+};
 
-int branches_print(struct session *session, enum branches_kind kind)
+struct branches *branches_new(struct session *session, enum branches_kind kind)
 {
     const struct options *options = session->options;
-    struct printer printer = { .out = session->out,
-                               .is_old = options->perf_style &&
-                                         strcmp(options->perf_style, "6.1") == 0,
-                               .kind = kind };
-    struct tw_samples_config config = { .size = sizeof config,
-                                        .is_perf_6_1 = printer.is_old,
-                                        .report = report,
-                                        .context = &printer };
-    struct tw_samples *samples;
-    struct tw_fault fault = { TW_OK, "" };
-    int status;
+    struct branches *made = calloc(1, sizeof *made);
+    struct tw_samples_config config = { .size = sizeof config, .report = report };
+    struct tw_fault fault = { TW_OK, "out of memory" };
 
+    if (made) {
+        made->printer = (struct printer){ .out = session->out, .kind = kind };
+        made->printer.is_old = options->perf_style && strcmp(options->perf_style, "6.1") == 0;
+        config.is_perf_6_1 = made->printer.is_old;
+        config.context = &made->printer;
+    }
     if (kind == EACH_INSTRUCTION)
         config.period = 1;
     if (kind == STACKS || kind == STACKS_WITH_MAPPINGS) {
@@ -236,12 +235,39 @@ int branches_print(struct session *session, enum branches_kind kind)
     }
     if (kind == STACKS_WITH_MAPPINGS)
         print_mappings(session->out, session->perf);
-    if (tw_samples_new(&samples, session->capture, &config, &fault) != TW_OK) {
-        say("%s", fault.text);
-        return NOT_DONE;
-    }
-    status = take_parts(session, take_samples, samples);
-    tw_samples_free(samples);
+    if (made && tw_samples_new(&made->samples, session->capture, &config, &fault) == TW_OK)
+        return made;
+    say("%s", fault.text);
+    free(made);
+    return NULL;
+}
+
+bool branches_take(struct branches *branches, const struct tw_part *part)
+{
+    if (tw_samples_take(branches->samples, part) == TW_OK)
+        return true;
+    say("out of memory");
+    return false;
+}
+
+void branches_free(struct branches *branches)
+{
+    if (branches)
+        tw_samples_free(branches->samples);
+    free(branches);
+}
+
+static enum tw_status take_samples(void *context, const struct tw_part *part)
+{
+    return tw_samples_take(((struct branches *)context)->samples, part);
+}
+
+static int print_branches(struct session *session, enum branches_kind kind)
+{
+    struct branches *branches = branches_new(session, kind);
+    const int status = branches ? take_parts(session, take_samples, branches) : NOT_DONE;
+
+    branches_free(branches);
     return status;
 }
 
@@ -293,8 +319,8 @@ static int print_as_asked(struct session *session)
     if (options_format_is(options, "autofdo"))
         return print_autofdo(session);
     if (options_format_is(options, "profgen"))
-        return branches_print(session, STACKS_WITH_MAPPINGS);
-    return branches_print(session, options->brstack.is_given ? STACKS : EACH_BRANCH);
+        return print_branches(session, STACKS_WITH_MAPPINGS);
+    return print_branches(session, options->brstack.is_given ? STACKS : EACH_BRANCH);
 }
 
 static bool check(const struct options *options)

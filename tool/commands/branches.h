@@ -7,7 +7,12 @@
 
 enum branches_kind { EACH_BRANCH, EACH_INSTRUCTION, STACKS, STACKS_WITH_MAPPINGS };
 
-/* The exit status; session->out is open. */
-int branches_print(struct session *session, enum branches_kind kind);
+struct branches;
+
+/* Printed to session->out, which is open, as parts come in the order of time.  NULL: said why. */
+struct branches *branches_new(struct session *session, enum branches_kind kind);
+/* False: out of memory, said so. */
+bool branches_take(struct branches *branches, const struct tw_part *part);
+void branches_free(struct branches *branches);
 
 #endif

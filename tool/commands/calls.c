@@ -8,14 +8,15 @@
 #include <trackway/formats.h>
 #include <trackway/version.h>
 
+#include "commands/calls.h"
 #include "commands/commands.h"
-#include "shared/feed.h"
 
 enum { BAR = 20 };
 
 struct calls_command {
     struct output out;
     struct tw_calls *calls;
+    struct names names;
     uint64_t total;
 };
 
@@ -86,7 +87,7 @@ static void print_line(struct calls_command *command, const struct tree_line *li
                   line->below, line->self, line->entries);
     for (uint32_t i = 0; i < line->depth; i++)
         output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
-    output_text(&command->out, function->name);
+    output_name(&command->out, names_show(&command->names, function->name));
     output_text(&command->out, "\n");
 }
 
@@ -120,10 +121,16 @@ static int print(struct calls_command *command, const struct options *options,
                                         .title = title,
                                         .creator = creator,
                                         .calls = command->calls,
-                                        .with_stacks = options->stacks };
+                                        .with_stacks = options->stacks,
+                                        .function = options->of_function,
+                                        .show_name = names_show,
+                                        .show_context = &command->names };
     enum tw_status status;
 
     (void)snprintf(creator, sizeof creator, "trackway %s", tw_version());
+    if (!format && options->of_function)
+        return calls_print_function(&command->out, command->calls, &command->names,
+                                    options->of_function);
     if (!format)
         return print_tree(command);
     status = tw_format_write(format, &subject, write_bytes, &command->out);
@@ -149,7 +156,7 @@ static bool is_logical(const struct options *options)
            options_format_is(options, "dot");
 }
 
-static enum tw_call_key key_of(const struct options *options)
+enum tw_call_key calls_key(const struct options *options)
 {
     const char *key = options->key;
 
@@ -159,16 +166,41 @@ static enum tw_call_key key_of(const struct options *options)
                                          : TW_CALL_KEY_CORE;
 }
 
+/* What goes together. */
+static bool fits(const struct options *options)
+{
+    const bool is_back = options->before || options->last.is_given;
+
+    if (options->events && options->format && !options_format_is(options, "text") &&
+        !options_format_is(options, "jsonl") && !options_format_is(options, "csv"))
+        return options_wrong(options, "--events: there is jsonl (default) and csv of it");
+    if (is_back && options->format && !options_format_is(options, "text"))
+        return options_wrong(options, "--before, --last: there is text of it alone");
+    if (is_back && (options->events || options->of_function))
+        return options_wrong(options,
+                             "--before, --last: neither --events nor --function with it");
+    if (options->of_function && options->format && !options_format_is(options, "text") &&
+        !options_format_is(options, "jsonl") && !options_format_is(options, "csv"))
+        return options_wrong(options, "--function: there is text, jsonl and csv of it");
+    return true;
+}
+
 static int run(const struct options *options)
 {
     const struct tw_calls_config config = { .size = sizeof config,
-                                            .key = key_of(options),
+                                            .key = calls_key(options),
                                             .is_logical = is_logical(options) };
     struct calls_command command = { .total = 0 };
     struct feed feed = { .order = TW_ORDER_TIME };
     struct tw_fault fault;
     int status = NOT_DONE;
 
+    if (!fits(options))
+        return BAD_USAGE;
+    if (options->events)
+        return calls_print_events(options, &config);
+    if (options->before || options->last.is_given)
+        return calls_print_before(options, &config);
     if (tw_calls_new(&command.calls, &config, &fault) == TW_OK)
         status = feed_run(&feed, options, take, &command);
     else
@@ -183,7 +215,9 @@ static int run(const struct options *options)
         tw_calls_finish(command.calls);
         stats = tw_calls_stats(command.calls);
         command.total = stats.instructions;
+        names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options, feed_title(&feed));
+        names_close(&command.names);
         if (printed != DONE)
             status = printed;
         if (!output_close(&command.out, printed == DONE))
@@ -196,13 +230,14 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,   O_SRC,       O_CPU,        O_PID,
-    O_TID,        O_COMM,       O_FROM,     O_TO,        O_RANGE,      O_FUNCTION,
-    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,       O_NO_BARRIER,
-    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
-    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
-    O_KEY,        O_TAIL_CALLS, O_STACKS,   O_OUTPUT,    O_COLOR,      O_THREADS,
-    O_PROGRESS,   O_QUIET,      O_VERBOSE,  O_END,
+    O_BUFFER,       O_ID,          O_SOURCE,   O_SRC,         O_CPU,        O_PID,
+    O_TID,          O_COMM,        O_FROM,     O_TO,          O_RANGE,      O_OF_FUNCTION,
+    O_FRAMING,      O_PROTOCOL,    O_PLUGIN,   O_CONFIG,      O_ARCH,       O_NO_BARRIER,
+    O_WRAPPED_AT,   O_STRIP_STOP,  O_ON_ERROR, O_IMAGE,       O_SYMBOLS,    O_SYSROOT,
+    O_SYMFS,        O_KERNEL,      O_VDSO,     O_BUILD_IDS,   O_TRUST_TIME, O_ALLOW_OUTSIDE,
+    O_KEY,          O_TAIL_CALLS,  O_STACKS,   O_EVENTS,      O_BEFORE,     O_LAST,
+    O_INSTRUCTIONS, O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, O_OUTPUT,     O_COLOR,
+    O_THREADS,      O_PROGRESS,    O_QUIET,    O_VERBOSE,     O_END,
 };
 
 const struct command command_calls = {
@@ -212,8 +247,14 @@ const struct command command_calls = {
     .details =
         "text prints the tree of calls: share and number of the instructions executed in and\n"
         "below each, in itself, and how often it was entered. What was called before the\n"
-        "trace began, or lost in a gap, is [callers unknown] until a return shows it.",
-    .formats = "text|jsonl|folded|svg|callgrind|pprof|speedscope|dot",
+        "trace began, or lost in a gap, is [callers unknown] until a return shows it.\n"
+        "\n"
+        "examples:\n"
+        "  trackway calls perf.data --function memcpy\n"
+        "  trackway calls snapshot/ --last 30                 how did I get to the end?\n"
+        "  trackway calls snapshot/ --before exception:1 --instructions\n"
+        "  trackway calls perf.data --format svg -o flames.svg",
+    .formats = "text|jsonl|csv|folded|svg|callgrind|pprof|speedscope|dot",
     .options = takes,
     .least = 1,
     .most = 4096,

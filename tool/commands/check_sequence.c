@@ -170,7 +170,8 @@ const struct command command_check_sequence = {
     .details =
         "FILE is assembler, disassembly or a simulator's log: register writes and reads, ISB,\n"
         "DSB, TSB CSYNC, exceptions and returns. Each finding names line, rule, what may\n"
-        "happen and the fix. Exit status 1: something was found.",
+        "happen and the fix. Exit status 1: something was found. Accesses to the registers of\n"
+        "RISC-V trace components (trTeControl = 1, poll trRamEmpty == 1) are checked likewise.",
     .formats = "text|jsonl",
     .options = takes,
     .least = 0,

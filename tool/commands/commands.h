@@ -13,6 +13,9 @@
     COMMAND(decode)           \
     COMMAND(branches)         \
     COMMAND(calls)            \
+    COMMAND(profile)          \
+    COMMAND(timeline)         \
+    COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(stats)            \
     COMMAND(channels)         \
@@ -20,6 +23,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
+    COMMAND(record)           \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */

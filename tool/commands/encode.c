@@ -11,8 +11,8 @@
 #include "commands/commands.h"
 
 /* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete,    &encoder_etmv4,
-                                                  &encoder_ptm,    &encoder_etmv3,
+static const struct encoder *const encoders[] = { &encoder_ete,    &encoder_etmv4, &encoder_ptm,
+                                                  &encoder_etmv3,  &encoder_itm,   &encoder_stm,
                                                   &encoder_etrace, &encoder_ntrace };
 
 enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
@@ -117,6 +117,8 @@ static bool read_log(struct encoding *encoding, struct tw_log *log)
     }
     while ((status = tw_log_next(log, &step)) == TW_OK) {
         encoding->line = tw_log_line(log);
+        if (step.kind == TW_STEP_CONTEXT && step.context.security == TW_NONSECURE)
+            encoding->has_nonsecure = true;
         if (step.kind == TW_STEP_INSTRUCTIONS) {
             encoding->instructions += step.count;
             if (!encode_note_code(encoding, &step))
@@ -168,7 +170,7 @@ bool encode_write(struct encoding *encoding, const char *folder)
           .type = encoding->device_type,
           .registers = encoding->registers,
           .register_count = encoding->register_count,
-          .core = "cpu_0",
+          .core = encoding->is_of_no_core ? NULL : "cpu_0",
           .buffers = names,
           .buffer_count = 1,
           .text = encoding->text },
@@ -225,6 +227,10 @@ static int encode(struct encoding *encoding)
         say("encode: %s%s%s", strncmp(fault.text, path, strlen(path)) ? path : "",
             strncmp(fault.text, path, strlen(path)) ? ": " : "", fault.text);
         is_good = false;
+    }
+    if (log) {
+        encoding->is_m = tw_log_is_m(log);
+        encoding->cpu = tw_log_cpu(log);
     }
     is_good =
         is_good && encoding->encoder->begin(encoding) &&

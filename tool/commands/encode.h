@@ -25,7 +25,10 @@ struct encoding {
     struct encode_page *pages;
     size_t page_count, page_room, last_page;
     uint64_t instructions;
-    unsigned line; /* of a text log, that is at work; 0: of none */
+    unsigned line;                            /* of a text log, that is at work; 0: of none */
+    bool is_m;                                /* the log is of the M profile ... */
+    const char *cpu;                          /* ... of this processor; NULL: it does not say */
+    bool has_pointer_auth, has_late_branches; /* what of its code not every core has */
 
     /* What the encoder's begin and end fill. */
     void *unit;
@@ -39,6 +42,8 @@ struct encoding {
     const char *data_device_type;
     const char *text, *data_text; /* RISC-V: the configuration of each; or NULL */
     uint8_t id;
+    bool is_of_no_core; /* STM */
+    bool has_nonsecure; /* M profile: code of the Non-secure state ran */
 };
 
 /* Each says what is wrong when it returns false. */
@@ -53,7 +58,7 @@ struct encoder {
 };
 
 extern const struct encoder encoder_ete, encoder_etmv4, encoder_etrace, encoder_ptm,
-    encoder_etmv3, encoder_ntrace;
+    encoder_etmv3, encoder_ntrace, encoder_itm, encoder_stm;
 
 /* Calls `set` for each of "K=V,K=V" or each line "K=V" of a file. */
 bool encode_settings(struct encoding *encoding, const char *text,
@@ -62,8 +67,10 @@ bool encode_settings(struct encoding *encoding, const char *text,
 /* The snapshot of what the encoding holds. */
 bool encode_write(struct encoding *encoding, const char *folder);
 
-/* encode_arm.c: the names of an ETE or ETMv4 in a snapshot. */
+/* encode_arm.c: the names of an ETE or ETMv4 in a snapshot.  Call it when the code was seen. */
 void encode_describe_arm(struct encoding *encoding, bool is_ete);
+/* The core that an M-profile log is of, by a name that other decoders know too. */
+const char *encode_m_core(const struct encoding *encoding);
 
 /* encode_memory.c: the program's memory for the snapshot. */
 bool encode_open_image(struct encoding *encoding);

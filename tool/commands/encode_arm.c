@@ -64,11 +64,40 @@ static bool program(struct arm *arm, const struct options *options)
            told(arm, tw_etmv4_unit_write_register(arm->unit, "TRCVICTLR", 0x201));
 }
 
+const char *encode_m_core(const struct encoding *encoding)
+{
+    static const struct {
+        const char *cpu, *type;
+    } cores[] = {
+        { "cortex-m0", "Cortex-M0" },   { "cortex-m0plus", "Cortex-M0+" },
+        { "cortex-m3", "Cortex-M3" },   { "cortex-m4", "Cortex-M4" },
+        { "cortex-m7", "ARMv7-M" },     { "cortex-m23", "Cortex-M23" },
+        { "cortex-m33", "Cortex-M33" }, { "cortex-m35p", "ARMv8-M" },
+        { "cortex-m52", "ARMv8-M" },    { "cortex-m55", "Cortex-M55" },
+        { "cortex-m85", "ARMv8-M" },
+    };
+
+    for (size_t i = 0; encoding->cpu && i < sizeof cores / sizeof cores[0]; i++)
+        if (strcmp(encoding->cpu, cores[i].cpu) == 0)
+            return cores[i].type;
+    return encoding->has_nonsecure ? "ARMv8-M" : "ARMv7-M";
+}
+
+/* Decoders take from it which branches there are. */
+static const char *core_type(const struct encoding *encoding, bool is_ete)
+{
+    if (encoding->is_m)
+        return encode_m_core(encoding);
+    if (is_ete || encoding->has_late_branches)
+        return "ARM-AA64";
+    return encoding->has_pointer_auth ? "ARMv8.3-A" : "Cortex-A57";
+}
+
 void encode_describe_arm(struct encoding *encoding, bool is_ete)
 {
     encoding->device = is_ete ? "ETE_0" : "ETM_0";
-    encoding->device_type = is_ete ? "ETE" : "ETM4.5";
-    encoding->core_type = is_ete ? "ARM-AA64" : "Cortex-A57";
+    encoding->device_type = is_ete ? "ETE" : encoding->is_m ? "ETM4.2" : "ETM4.5";
+    encoding->core_type = core_type(encoding, is_ete);
 }
 
 static bool begin(struct encoding *encoding, bool is_ete)
@@ -79,9 +108,14 @@ static bool begin(struct encoding *encoding, bool is_ete)
     encoding->unit = arm;
     if (!arm)
         return false;
-    arm->choices =
-        (struct choices){ .config = { .size = sizeof arm->choices.config, .is_ete = is_ete },
-                          .cycles = 1 };
+    if (is_ete && encoding->is_m) {
+        say("encode: the log is of the M profile, which has no ETE: give --protocol etmv4");
+        return false;
+    }
+    arm->choices = (struct choices){ .config = { .size = sizeof arm->choices.config,
+                                                 .is_ete = is_ete,
+                                                 .is_m = encoding->is_m },
+                                     .cycles = 1 };
     if (!encode_settings(encoding, encoding->options->unit, set_choice))
         return false;
     if (tw_etmv4_unit_new(&arm->unit, &arm->choices.config, NULL) != TW_OK) {
@@ -92,7 +126,6 @@ static bool begin(struct encoding *encoding, bool is_ete)
         !encode_settings(encoding, encoding->options->config, set_register) ||
         !told(arm, tw_etmv4_unit_clock(arm->unit, (uint32_t)arm->choices.cycles)))
         return false;
-    encode_describe_arm(encoding, is_ete);
     while (tw_etmv4_unit_register(arm->unit, &encoding->registers[encoding->register_count],
                                   encoding->register_count) == TW_OK)
         encoding->register_count++;
@@ -132,6 +165,7 @@ static bool end(struct encoding *encoding)
     if (!told(arm, tw_etmv4_unit_write_register(arm->unit, "TRCPRGCTLR", 0)))
         return false;
     encoding->bytes = tw_etmv4_unit_output(arm->unit, &encoding->size);
+    encode_describe_arm(encoding, arm->choices.config.is_ete);
     return true;
 }
 

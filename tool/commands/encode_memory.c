@@ -67,6 +67,21 @@ static struct encode_page *find_page(struct encoding *encoding, uint64_t base, u
     return page;
 }
 
+/* What of the instruction not every core has. */
+static void note_feature(struct encoding *encoding, const struct tw_retired *at)
+{
+    const uint32_t code = at->opcode;
+
+    if (at->isa != TW_ISA_A64)
+        return;
+    /* BRAA, BLRAA, RETAA, ERETAA and their kin. */
+    encoding->has_pointer_auth |= (code & 0xfe1ff800) == 0xd61f0800;
+    /* RETAASPPC; CB<cc>, compare and branch; BC.cond. */
+    encoding->has_late_branches |= (code & 0xff800000) == 0x55000000 ||
+                                   (code & 0x7e000000) == 0x74000000 ||
+                                   (code & 0xff000010) == 0x54000010;
+}
+
 bool encode_note_code(struct encoding *encoding, const struct tw_step *step)
 {
     for (size_t i = 0; i < step->count; i++) {
@@ -74,6 +89,7 @@ bool encode_note_code(struct encoding *encoding, const struct tw_step *step)
         const bool is_wide = at->isa == TW_ISA_T32 && at->size == 4;
         const uint32_t code = is_wide ? at->opcode >> 16 | at->opcode << 16 : at->opcode;
 
+        note_feature(encoding, at);
         for (unsigned byte = 0; byte < at->size; byte++) {
             const uint64_t address = at->address + byte;
             const struct encode_page *page =
@@ -117,6 +133,30 @@ static bool dump_region(struct encoding *encoding, struct tw_snapshot_dump *dump
     return name_dump(encoding, dump);
 }
 
+static int compare_pages(const void *a, const void *b)
+{
+    const struct encode_page *left = a, *right = b;
+
+    return left->base < right->base ? -1 : left->base > right->base;
+}
+
+/* Pages that lie side by side are one dump: an instruction may cross from one to the next. */
+static bool dump_pages(struct encoding *encoding, struct tw_snapshot_dump *dump, size_t first,
+                       size_t count)
+{
+    const struct encode_page *pages = &encoding->pages[first];
+    uint8_t *bytes = pieces_room(&encoding->pieces, count * PAGE);
+
+    if (!bytes)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        memcpy(bytes + i * PAGE, pages[i].bytes, PAGE);
+    *dump = (struct tw_snapshot_dump){ .bytes = bytes,
+                                       .size = count * PAGE,
+                                       .address = pages[0].base };
+    return name_dump(encoding, dump);
+}
+
 bool encode_dumps(struct encoding *encoding, struct tw_snapshot_dump **dumps, size_t *count)
 {
     const size_t regions = tw_image_region_count(encoding->image);
@@ -132,15 +172,18 @@ bool encode_dumps(struct encoding *encoding, struct tw_snapshot_dump **dumps, si
         if (region->length && !dump_region(encoding, &(*dumps)[(*count)++], region))
             return false;
     }
-    for (size_t i = 0; i < encoding->page_count; i++) {
-        struct tw_snapshot_dump *dump = &(*dumps)[*count];
+    if (encoding->page_count)
+        qsort(encoding->pages, encoding->page_count, sizeof *encoding->pages, compare_pages);
+    for (size_t i = 0, next; i < encoding->page_count; i = next) {
+        const struct encode_page *pages = encoding->pages;
 
-        if (!encoding->pages[i].bytes)
+        next = i + 1;
+        if (!pages[i].bytes)
             continue;
-        *dump = (struct tw_snapshot_dump){ .bytes = encoding->pages[i].bytes,
-                                           .size = PAGE,
-                                           .address = encoding->pages[i].base };
-        if (!name_dump(encoding, dump))
+        while (next < encoding->page_count && pages[next].bytes &&
+               pages[next].base == pages[next - 1].base + PAGE)
+            next++;
+        if (!dump_pages(encoding, &(*dumps)[*count], i, next - i))
             return false;
         (*count)++;
     }

@@ -78,13 +78,13 @@ static bool new_ptm(struct v7 *v7)
     return told(tw_ptm_unit_new(&v7->ptm, &config, &fault), fault.text);
 }
 
-static bool new_etmv3(struct v7 *v7)
+static bool new_etmv3(struct v7 *v7, bool is_m)
 {
     const uint32_t *r = v7->registers;
     const struct tw_etmv3_unit_config config = {
         .size = sizeof config,
         .registers = { sizeof config.registers, r[CONTROL], r[IDENTITY], r[FEATURES],
-                       r[TRACE_ID], TW_PROFILE_A },
+                       r[TRACE_ID], is_m ? TW_PROFILE_M : TW_PROFILE_A },
         .sync_bytes = (uint32_t)v7->sync_bytes,
         .vectors = (uint32_t)v7->vectors,
     };
@@ -105,13 +105,24 @@ static bool begin(struct encoding *encoding, bool is_ptm)
                                       [FEATURES] = is_ptm ? 0xc19a2 : 0x344008f2,
                                       [TRACE_ID] = 0x10 },
                        .sync_bytes = 1024 };
+    if (is_ptm && encoding->is_m) {
+        say("encode: the log is of the M profile, which has no PTM: give --protocol etmv3 or "
+            "etmv4");
+        return false;
+    }
+    if (encoding->is_m) { /* that of a Cortex-M3 */
+        v7->registers[IDENTITY] = 0x4114f250;
+        v7->registers[FEATURES] = 0;
+    }
     if (!encode_settings(encoding, encoding->options->unit, set_choice) ||
         !encode_settings(encoding, encoding->options->config, set_register) ||
-        !(is_ptm ? new_ptm(v7) : new_etmv3(v7)))
+        !(is_ptm ? new_ptm(v7) : new_etmv3(v7, encoding->is_m)))
         return false;
     encoding->device = is_ptm ? "PTM_0" : "ETM_0";
     encoding->device_type = is_ptm ? "PTM1.0" : "ETM3.5";
-    encoding->core_type = is_ptm ? "Cortex-A15" : "Cortex-A7";
+    encoding->core_type = is_ptm           ? "Cortex-A15"
+                          : encoding->is_m ? encode_m_core(encoding)
+                                           : "Cortex-A7";
     for (size_t i = 0; i < REGISTER_COUNT; i++)
         encoding->registers[encoding->register_count++] =
             (struct tw_register){ names[i], v7->registers[i] };
@@ -137,6 +148,11 @@ static bool step(struct encoding *encoding, const struct tw_step *what)
 
     if (status == TW_OK)
         return true;
+    if (what->kind == TW_STEP_EXCEPTION && encoding->is_m) {
+        say("encode: ETMv3 has no exception %u (%s): give --protocol etmv4",
+            (unsigned)what->cause, tw_exception_name_m((unsigned)what->cause));
+        return false;
+    }
     say("encode: %s: line %u: %s%s", encoding->options->arguments.items[0], encoding->line,
         tw_status_name(status),
         status == TW_E_UNSUPPORTED || status == TW_E_ARGUMENT

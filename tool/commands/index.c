@@ -16,6 +16,7 @@ struct work {
     bool is_json;
     const char *buffer;          /* its name, when there are several */
     struct tw_run_place place;   /* find */
+    bool is_found;               /* it showed something */
     const char *path;            /* of the index file */
     bool has_file;               /* there is one, good or not */
     bool is_made;                /* it was of no use, and another one was made */
@@ -220,6 +221,7 @@ static void show_entry(struct work *work, const struct tw_index_entry *entry)
 {
     struct output *out = &work->out;
 
+    work->is_found = true;
     if (!work->is_json) {
         if (work->buffer)
             output_format(out, "%s: ", work->buffer);
@@ -455,6 +457,11 @@ static int run_verb(struct work *work, verb_fn *verb)
         status = NOT_DONE;
     if (!output_close(&work->out, status == DONE))
         status = NOT_DONE;
+    if (status == DONE && verb == find && !work->is_found) {
+        say("%s: there is no %s in it", tw_capture_path(work->session.capture),
+            work->options->at);
+        status = DONE_WITH_LOSS;
+    }
     stop(work);
     session_close(&work->session);
     return status;

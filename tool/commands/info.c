@@ -95,7 +95,20 @@ static bool scan_all(struct scan **scans, const struct session *session)
     return true;
 }
 
-static int run(const struct options *options)
+static int run_control(const struct options *options, const char *text, size_t size)
+{
+    struct output out = { 0 };
+    int status = NOT_DONE;
+
+    if (output_open(&out, options->output, options->color)) {
+        status = info_control(&out, options, text, size);
+        if (!output_close(&out, status == DONE))
+            status = NOT_DONE;
+    }
+    return status;
+}
+
+static int run_capture(const struct options *options)
 {
     struct session session;
     struct scan *scans = NULL;
@@ -118,6 +131,19 @@ static int run(const struct options *options)
     return status;
 }
 
+static int run(const struct options *options)
+{
+    char *text;
+    size_t size;
+    int status;
+
+    if (!info_is_control(options->arguments.items[0], &text, &size))
+        return run_capture(options);
+    status = run_control(options, text, size);
+    free(text);
+    return status;
+}
+
 static const uint8_t takes[] = {
     O_BUFFER, O_SOURCE,     O_FRAMING,   O_PROTOCOL,      O_PLUGIN,     O_CONFIG,
     O_ARCH,   O_NO_BARRIER, O_IMAGE,     O_ALLOW_OUTSIDE, O_SYSROOT,    O_SYMFS,
@@ -132,7 +158,12 @@ const struct command command_info = {
     .details =
         "Lists the trace buffers with the bytes that each trace ID has in them, the trace\n"
         "sources with protocol, core and registers, the cores, and the program memory.\n"
-        "-v adds the registers of the cores.",
+        "-v adds the registers of the cores.\n"
+        "Of a text with the registers of RISC-V trace components (trTeControl, "
+        "trTeInstFeatures,\n"
+        "trRamWPLow ...) it tells the components, their versions, and the configuration that "
+        "a\n"
+        "decoder of their trace wants; -v adds the fields.",
     .formats = "text|jsonl",
     .options = takes,
     .least = 1,

@@ -23,4 +23,9 @@ const struct tw_source *info_source(const struct session *session, size_t buffer
 void info_perf_text(struct output *out, const struct tw_perf *perf);
 void info_perf_json(struct output *out, const struct tw_perf *perf);
 
+/* A dump of trace control registers: its text, to be freed; and what it tells, an exit status. */
+bool info_is_control(const char *path, char **text, size_t *size);
+int info_control(struct output *out, const struct options *options, const char *text,
+                 size_t size);
+
 #endif

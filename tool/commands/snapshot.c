@@ -18,7 +18,9 @@ struct build {
     struct tw_snapshot_device *devices;
     struct tw_snapshot_buffer *buffers;
     struct tw_cluster *clusters;
-    size_t device_count, buffer_count, cluster_count;
+    struct tw_snapshot_file *files; /* of buffers, after their first */
+    struct tw_snapshot_stream *streams;
+    size_t device_count, buffer_count, cluster_count, file_count, stream_count;
     bool is_usage; /* the fault is in the command line */
 };
 
@@ -54,29 +56,56 @@ static struct tw_snapshot_device *find_device(struct build *build, const char *o
     return NULL;
 }
 
-/* "NAME=FILE[,format=F]" */
+/* Room for one more item of an array that grows one by one; NULL: no memory. */
+static void *grow(struct build *build, const void *items, size_t count, size_t size)
+{
+    char *grown = pieces_room(&build->pieces, (count + 1) * size);
+
+    if (grown && count)
+        memcpy(grown, items, count * size);
+    return grown;
+}
+
+/* One more file of a buffer. */
+static bool add_file(struct build *build, const char *buffer, const char *path)
+{
+    struct tw_snapshot_file *files =
+        grow(build, build->files, build->file_count, sizeof *files);
+
+    if (!files)
+        return false;
+    files[build->file_count++] =
+        (struct tw_snapshot_file){ .buffer = buffer, .file = base_name(path), .path = path };
+    build->files = files;
+    return true;
+}
+
+/* "NAME=FILE[,file=FILE...][,format=F]" */
 static bool add_trace(struct build *build, const char *text)
 {
+    static const char *const keys[] = { "format", "file", NULL };
     struct tw_snapshot_buffer *buffer = &build->buffers[build->buffer_count++];
     char *name = pieces_copy(&build->pieces, text);
     char *path = name ? strchr(name, '=') : NULL;
-    char *format = path ? strstr(path, ",format=") : NULL;
+    char *next;
 
     if (!name)
         return false;
     if (!path || path == name || !path[1] || path[1] == ',')
-        return wrong(build, "--trace: \"%s\" is not NAME=FILE[,format=F]", text);
+        return wrong(build, "--trace: \"%s\" is not NAME=FILE[,file=FILE...][,format=F]", text);
     *path++ = 0;
-    if (format) {
-        *format = 0;
-        format += strlen(",format=");
+    *buffer = (struct tw_snapshot_buffer){ .name = name, .format = "coresight", .path = path };
+    for (char *at = pieces_cut(path, keys); at; at = next) {
+        char *value;
+        const int key = pieces_key(at, &value, keys);
+
+        next = pieces_cut(at, keys);
+        if (key == 0)
+            buffer->format = value;
+        else if (!add_file(build, name, value))
+            return false;
     }
-    *buffer = (struct tw_snapshot_buffer){
-        .name = name,
-        .format = format ? format : "coresight",
-        .file = base_name(path),
-        .path = path,
-    };
+    buffer->file = base_name(path);
     if (is_choice("coresight|source_data|dstream_coresight", buffer->format,
                   strlen(buffer->format)))
         return true;
@@ -84,6 +113,31 @@ static bool add_trace(struct build *build, const char *text)
                  "--trace: there is no format \"%s\"; there are coresight, source_data, "
                  "dstream_coresight",
                  buffer->format);
+}
+
+/* "BUFFER(stream:N)", cut in place: one stream of the device. */
+static bool add_stream(struct build *build, const char *device, char *text)
+{
+    char *open = strstr(text, "(stream:");
+    struct tw_snapshot_stream *streams =
+        grow(build, build->streams, build->stream_count, sizeof *streams);
+    const char **names = pieces_room(&build->pieces, sizeof *names);
+    char *close = open ? strchr(open, ')') : NULL;
+    uint64_t number = 0;
+
+    if (!streams || !names)
+        return false;
+    if (!close || close[1])
+        return wrong(build, "--device %s: \"%s\" is not BUFFER(stream:N)", device, text);
+    *open = *close = 0;
+    names[0] = text;
+    if (!parse_number(&number, open + strlen("(stream:")) || number > 255)
+        return wrong(build, "--device %s: stream wants a number from 0 to 255, not \"%s\"",
+                     device, open + strlen("(stream:"));
+    streams[build->stream_count++] =
+        (struct tw_snapshot_stream){ device, (uint32_t)number, names, 1 };
+    build->streams = streams;
+    return true;
 }
 
 /* "NAME[,KEY=VALUE...]"; a value may hold commas, so only a known key ends one. */
@@ -112,7 +166,10 @@ static bool add_device(struct build *build, const char *text)
             device->location = value;
         else if (key == 3)
             device->core = value;
-        else if (device->buffer_count < build->buffer_count)
+        else if (strchr(value, '(')) {
+            if (!add_stream(build, name, value))
+                return false;
+        } else if (device->buffer_count < build->buffer_count)
             buffers[device->buffer_count++] = value;
         else
             return wrong(build, "--device %s: more buffers than there are", name);
@@ -353,6 +410,10 @@ static int write_snapshot(const struct build *build)
         .clusters = build->clusters,
         .cluster_count = build->cluster_count,
         .overwrite = build->options->force,
+        .files = build->files,
+        .file_count = build->file_count,
+        .streams = build->streams,
+        .stream_count = build->stream_count,
     };
     struct tw_fault fault = { TW_OK, "" };
 
@@ -411,7 +472,9 @@ const struct command command_snapshot = {
         "  trackway snapshot --output snap --from perf.data --sysroot root\n"
         "With --from the sources, their registers, the buffers and the program memory are "
         "those\n"
-        "of a perf.data or raw file, opened with the same options as for decode.",
+        "of a perf.data or raw file, opened with the same options as for decode; of a "
+        "snapshot\n"
+        "all that it describes is written anew, in one folder.",
     .options = takes,
     .least = 0,
     .most = 0,

@@ -417,11 +417,9 @@ int snapshot_from(const struct options *options)
 
     copy.arguments = (struct list){ &path, 1 };
     status = session_open(&from.session, &copy);
-    if (status == DONE && tw_capture_kind(from.session.capture) == TW_CAPTURE_SNAPSHOT) {
-        say("%s is a snapshot already", options->from_capture);
-        status = BAD_USAGE;
-    }
-    if (status == DONE)
+    if (status == DONE && tw_capture_kind(from.session.capture) == TW_CAPTURE_SNAPSHOT)
+        status = snapshot_copy(options, from.session.capture);
+    else if (status == DONE)
         status = gather(&from) ? write_it(&from, options) : NOT_DONE;
     session_close(&from.session);
     pieces_free(&from.pieces);

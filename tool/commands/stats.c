@@ -195,7 +195,6 @@ static int count(struct stats *stats, struct tw_statistics *statistics)
 
     status = session_wish(session, &wish);
     if (status == DONE) {
-        wish.config.keeps_failed = true;
         wish.config.counter = tw_statistics_counter(statistics);
         status = session_start(session, &wish);
     }

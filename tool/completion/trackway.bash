@@ -4,10 +4,10 @@
 _trackway()
 {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} options='' formats='text jsonl'
+    local command=${COMP_WORDS[1]} options=''
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls coverage stats channels pack index snapshot encode check-sequence sim help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline interrupts coverage stats channels pack index snapshot encode record check-sequence sim help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -15,7 +15,10 @@ _trackway()
     frames) options='--buffer --id --source --from --to --framing --protocol --plugin --config --no-barrier --wrapped-at --strip-stop --allow-outside --all --split --format -o --output --color -q --quiet -h --help' ;;
     packets) options='--buffer --id --source --src --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --allow-outside --opt --on-error --assume-sync --format --columns -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     decode) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --trust-time --perf-style --opt --check --threads --at --count --index --on-error --assume-sync --instructions --format --columns --clock --errors --stats -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
-    calls) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --on-error --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --key --tail-calls --stacks --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    calls) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --trust-time --threads --on-error --key --tail-calls --stacks --function --events --before --last --source-root --demangle --no-demangle --instructions --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    profile) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --trust-time --threads --on-error --by --unit --self --limit --inline --demangle --no-demangle --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    timeline) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --on-error --assume-sync --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --key --tail-calls --unit --min-duration --depth --limit --clock --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    interrupts) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --on-error --assume-sync --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --unit --events --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     coverage) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --on-error --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     branches) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --image --sysroot --symfs --kernel --vdso --build-ids --trust-time --perf-style --brstack --period --binary --opt --threads --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     stats) options='--buffer --id --source --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
@@ -24,22 +27,19 @@ _trackway()
     index) options='--buffer --id --source --from --to --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
     snapshot) options='--source --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --sysroot --symfs --kernel --vdso --build-ids --trace --device --reg --dump --cluster --from --description --force -o --output -q --quiet -h --help' ;;
     encode) options='--protocol --elf --config --preset --range --unit --log-repeats --framing --description --force -o --output -v --verbose -h --help' ;;
+    record) options='--protocol --config --unit --range --ring --max-size --strobe-on --strobe-off --qemu --plugin --sysroot --format --force -o --output -q --quiet -h --help' ;;
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
     sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls coverage stats channels pack index snapshot encode check-sequence sim' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile timeline interrupts coverage stats channels pack index snapshot encode record check-sequence sim' -- "$current"))
         return
         ;;
     esac
-    case $command in
-    packets | channels) formats='text jsonl csv' ;;
-    decode) formats='text jsonl csv path pcs runs perf' ;;
-    calls) formats='text jsonl folded svg callgrind pprof speedscope dot' ;;
-    coverage) formats='text jsonl lcov' ;;
-    branches) formats='perf profgen autofdo' ;;
-    esac
     case $before in
-    --format) COMPREPLY=($(compgen -W "$formats" -- "$current")) ;;
+    --format)
+        COMPREPLY=($(compgen -W "$(trackway "$command" --help 2>/dev/null |
+            sed -n 's/^ *--format [A-Z]* *\([^ ]*\) .*/\1/p' | tr '|' ' ')" -- "$current"))
+        ;;
     --framing) COMPREPLY=($(compgen -W 'none memory tpiu tpiu-hsync dstream' -- "$current")) ;;
     --perf-style) COMPREPLY=($(compgen -W '6.1 7.2' -- "$current")) ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")) ;;

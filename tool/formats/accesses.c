@@ -3,9 +3,26 @@
 #include "formats/accesses.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <trackway/etrace.h>
+
+/* The row being put together: the elements of one packet. */
+struct row {
+    bool is_open, has_address, has_data;
+    uint64_t index;
+    unsigned kind; /* enum tw_data_kind */
+    unsigned size; /* bytes */
+    uint64_t address;
+    uint64_t data[2], operand[2]; /* the low 8 bytes, and those above */
+    unsigned parts, operand_parts;
+};
+
+struct accesses {
+    struct session *session;
+    struct row row;
+};
 
 static bool is_data_trace(const struct tw_source *source)
 {
@@ -30,18 +47,13 @@ bool accesses_fit(const struct session *session)
     return count > 0;
 }
 
-void accesses_head(struct output *out)
-{
-    output_text(out, "DRETIRE,DTYPE,DADDR,DSIZE,DATA\n");
-}
-
 /* Atomics and CSRs have two values, which stand side by side in one of twice the size. */
 static bool has_two(unsigned kind)
 {
     return kind >= TW_DATA_CSR_RW && kind <= TW_DATA_MIN;
 }
 
-static void print_data(const struct accesses *row, struct output *out)
+static void print_data(const struct row *row, struct output *out)
 {
     uint64_t words[4] = { row->data[0], row->data[1], row->operand[0], row->operand[1] };
     unsigned count = 4;
@@ -60,7 +72,7 @@ static void print_data(const struct accesses *row, struct output *out)
         output_format(out, "%016" PRIx64, words[--count]);
 }
 
-void accesses_end(struct accesses *row, struct output *out)
+static void end_row(struct row *row, struct output *out)
 {
     /* The specification's dtype, by enum tw_data_kind. */
     static const uint8_t types[] = { 0, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -77,10 +89,10 @@ void accesses_end(struct accesses *row, struct output *out)
     if (row->has_data)
         print_data(row, out);
     output_text(out, "\n");
-    *row = (struct accesses){ .is_open = false };
+    *row = (struct row){ .is_open = false };
 }
 
-static void take(struct accesses *row, const struct tw_element *element)
+static void take(struct row *row, const struct tw_element *element)
 {
     row->is_open = true;
     row->index = element->index;
@@ -102,18 +114,42 @@ static void take(struct accesses *row, const struct tw_element *element)
         row->size = 16;
 }
 
-void accesses_take(struct accesses *accesses, struct output *out, const struct session *session,
-                   const struct tw_batch *batch)
+struct accesses *accesses_new(struct session *session)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct tw_element *element = &batch->elements[i];
+    struct accesses *made = calloc(1, sizeof *made);
 
-        if (element->type == TW_ELEMENT_ERROR)
-            session_say_error(session, element, batch->id);
+    if (!made) {
+        say("out of memory");
+        return NULL;
+    }
+    made->session = session;
+    output_text(session->out, "DRETIRE,DTYPE,DADDR,DSIZE,DATA\n");
+    return made;
+}
+
+void accesses_free(struct accesses *accesses)
+{
+    if (accesses && !output_is_over(accesses->session->out))
+        end_row(&accesses->row, accesses->session->out);
+    free(accesses);
+}
+
+void accesses_take(struct accesses *accesses, const struct tw_part *part)
+{
+    struct row *row = &accesses->row;
+
+    if (part->kind == TW_PART_END)
+        end_row(row, accesses->session->out);
+    for (size_t i = 0; part->kind == TW_PART_ELEMENTS && i < part->batch.count; i++) {
+        const struct tw_element *element = &part->batch.elements[i];
+
+        /* There is no row for them: they are said even with --errors. */
+        if (element->type == TW_ELEMENT_ERROR && accesses->session->options->errors)
+            session_say_error(accesses->session, element, part->batch.id);
         if (element->type != TW_ELEMENT_DATA_ADDR && element->type != TW_ELEMENT_DATA_VALUE)
             continue;
-        if (accesses->is_open && accesses->index != element->index)
-            accesses_end(accesses, out);
-        take(accesses, element);
+        if (row->is_open && row->index != element->index)
+            end_row(row, accesses->session->out);
+        take(row, element);
     }
 }

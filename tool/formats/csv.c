@@ -1,168 +1,90 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* JSON lines as rows of comma-separated values. */
-#include "formats/csv.h"
-
+/* --format csv: rows of comma-separated values, in fixed or chosen columns. */
 #include <stdlib.h>
-#include <string.h>
 
-/* The union over all protocols, so that a script can rely on the places. */
-const char csv_packet_columns[] =
-    "i,o,id,buf,t,b,nib,nb,addr,addr_bits,addr_valid,addr_size,is,match,isa,isa_changed,alt_"
-    "isa,"
-    "atoms,fmt,ctxt_updated,el,sf,ns,nse,hyp,cid,vmid,exc,exc_num,interp,m,fault_pending,cm,"
-    "resume,irq_n,reason,no_addr,lsip_addr,ts,ts_bits,cc,freq_change,wrap,tc,info,spec_present,"
-    "spec_depth,cc_threshold,p0_key,initial,commit,cancel,mispredict,q_type,count_present,"
-    "count,"
-    "addr_present,addr_match,event,dsm,value,c_key_set,c_key,c_num,c_final,c_incr,r_key0,r_"
-    "key1,"
-    "res0,res1,ci0,ci1,tok24,tok3,incr,upd_addr,upd_val,tag,daddr,version,freq,trig,err,master,"
-    "chan,data,marker,port,disc,size,hw,bits,branches,branch_map,field,address,notify,updiscon,"
-    "irreport,irdepth,index,branch_count,branch_fmt,branch,privilege,context,time,ecause,"
-    "interrupt,thaddr,tval,qual_status,ienable,encoder_mode,ioptions";
+#include "formats/accesses.h"
+#include "formats/lines.h"
 
-const char csv_element_columns[] =
-    "i,id,buf,t,st,en,n,isa,lt,ls,ex,sz,cond,cc,space,space_name,bits,sec,el,priv,vmid,cid,num,"
-    "interrupt,has_ret,ret,ret_is_br_tgt,data_marker,m_tail,tval,reason,ts,seconds,freq_change,"
-    "kind,value,id_valid,master,chan,npkt,data,marker,has_ts,trig,freq,merr,gerr,overflow,src,"
-    "size,delta,addr,dir,pc,key,code,msg,skipped,op,asm,sym,cpu,pid,tid,comm,time,dso,off";
-
-static bool add_column(struct csv *csv, const char *name, size_t size)
+static void put_packet(struct lines *lines, const struct tw_packet_view *packet)
 {
-    if (csv->count == CSV_COLUMNS)
+    columns_row(lines->columns, lines->out, lines_packet_members(lines, packet));
+}
+
+static void put_element(struct lines *lines, const struct tw_element *element,
+                        const struct tw_batch *of)
+{
+    columns_row(lines->columns, lines->out, lines_element_members(lines, element, of));
+}
+
+static const struct line_style style = { TW_MEMBER_LISTED, put_packet, put_element };
+
+struct csv {
+    struct columns *columns;
+    void *lines;               /* the sink for them; or ... */
+    struct accesses *accesses; /* ... of data trace alone */
+};
+
+static void end(void *state)
+{
+    struct csv *csv = state;
+
+    if (csv->lines)
+        lines_end(csv->lines);
+    accesses_free(csv->accesses);
+    columns_free(csv->columns);
+    free(csv);
+}
+
+static bool start_lines(struct csv *csv, const struct listing *listing)
+{
+    csv->columns = columns_new(listing->options, listing->is_packets);
+    if (!csv->columns)
         return false;
-    csv->names[csv->count] = name;
-    csv->sizes[csv->count++] = size;
+    csv->lines = lines_start(listing, &style, csv->columns);
+    if (!csv->lines)
+        return false;
+    columns_head(csv->columns, listing->out);
     return true;
 }
 
-static bool is_listed(const char *all, const char *name, size_t size)
+static void *start(const struct listing *listing)
 {
-    for (; *all; all += all[0] == ',') {
-        const size_t length = strcspn(all, ",");
+    const struct options *options = listing->options;
+    const bool is_plain = !listing->is_packets && !options->columns && !options->instructions;
+    struct csv *csv = calloc(1, sizeof *csv);
+    bool is_started;
 
-        if (length == size && memcmp(all, name, size) == 0)
-            return true;
-        all += length;
+    if (!csv) {
+        say("out of memory");
+        return NULL;
     }
-    return false;
-}
-
-bool csv_start(struct csv *csv, const struct options *options, const char *all)
-{
-    const char *wish = options->columns ? options->columns : all;
-
-    *csv = (struct csv){ 0 };
-    for (;; wish++) {
-        const size_t size = strcspn(wish, ",");
-
-        if (!is_listed(all, wish, size))
-            return options_wrong(options, "--columns: there is no \"%.*s\"; there are %s",
-                                 (int)size, wish, all);
-        if (!add_column(csv, wish, size))
-            return options_wrong(options, "--columns: too many");
-        wish += size;
-        if (!*wish)
-            return true;
+    if (is_plain && accesses_fit(listing->session)) {
+        csv->accesses = accesses_new(listing->session);
+        is_started = csv->accesses != NULL;
+    } else {
+        is_started = start_lines(csv, listing);
     }
+    if (is_started)
+        return csv;
+    end(csv);
+    return NULL;
 }
 
-void csv_free(struct csv *csv)
+static bool take(void *state, const struct tw_part *part, const struct tw_packet_view *packet)
 {
-    free(csv->scratch);
-    csv->scratch = NULL;
+    struct csv *csv = state;
+
+    if (csv->lines)
+        return lines_take(csv->lines, part, packet);
+    accesses_take(csv->accesses, part);
+    return true;
 }
 
-void csv_head(const struct csv *csv, struct output *out)
-{
-    for (size_t i = 0; i < csv->count; i++)
-        output_format(out, "%s%.*s", i ? "," : "", (int)csv->sizes[i], csv->names[i]);
-    output_text(out, "\n");
-}
-
-/* A value of a flat object: its end, and what of it is to be printed. */
-static const char *value_end(const char *value)
-{
-    if (*value != '"')
-        return value + strcspn(value, ",}");
-    for (value++; *value && *value != '"'; value++)
-        if (*value == '\\' && value[1])
-            value++;
-    return *value ? value + 1 : value;
-}
-
-static void put_value(struct output *out, const char *value, const char *end)
-{
-    const bool is_text = *value == '"' && end > value + 1;
-    bool needs_quotes = false;
-
-    if (is_text) {
-        value++;
-        end--;
-    }
-    for (const char *c = value; c < end; c++)
-        needs_quotes |= *c == ',' || *c == '"' || *c == '\\';
-    if (!needs_quotes) {
-        output_bytes(out, value, (size_t)(end - value));
-        return;
-    }
-    output_text(out, "\"");
-    for (; value < end; value++) {
-        if (is_text && *value == '\\' && value + 1 < end)
-            value++; /* what JSON quotes */
-        output_bytes(out, value, 1);
-        if (*value == '"')
-            output_text(out, "\"");
-    }
-    output_text(out, "\"");
-}
-
-struct field {
-    const char *name, *value, *end;
-    size_t size;
+const struct format format_csv = {
+    .name = "csv",
+    .flags =
+        FORMAT_ELEMENTS | FORMAT_PACKETS | FORMAT_INSTRUCTIONS | FORMAT_ERRORS | FORMAT_FAILED,
+    .start = start,
+    .take = take,
+    .end = end,
 };
-
-static size_t split_line(struct field *fields, size_t room, const char *line)
-{
-    size_t count = 0;
-
-    while (count < room && (*line == '{' || *line == ',') && line[1] == '"') {
-        struct field *field = &fields[count++];
-
-        field->name = line + 2;
-        field->size = strcspn(field->name, "\"");
-        if (!field->name[field->size] || field->name[field->size + 1] != ':')
-            return count - 1;
-        field->value = field->name + field->size + 2;
-        line = field->end = value_end(field->value);
-    }
-    return count;
-}
-
-void csv_row(struct csv *csv, struct output *out, const char *line)
-{
-    const size_t size = strlen(line) + 1;
-    struct field fields[64];
-    size_t count;
-
-    if (size > csv->scratch_room) {
-        char *bigger = realloc(csv->scratch, 2 * size);
-
-        if (!bigger) {
-            say("out of memory");
-            exit(NOT_DONE);
-        }
-        csv->scratch = bigger;
-        csv->scratch_room = 2 * size;
-    }
-    memcpy(csv->scratch, line, size);
-    count = split_line(fields, sizeof fields / sizeof fields[0], csv->scratch);
-    for (size_t i = 0; i < csv->count; i++) {
-        if (i)
-            output_bytes(out, ",", 1);
-        for (size_t k = 0; k < count; k++)
-            if (fields[k].size == csv->sizes[i] &&
-                memcmp(fields[k].name, csv->names[i], csv->sizes[i]) == 0)
-                put_value(out, fields[k].value, fields[k].end);
-    }
-    output_bytes(out, "\n", 1);
-}

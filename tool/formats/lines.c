@@ -3,131 +3,260 @@
 #include "formats/lines.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "formats/instructions.h"
+#include "formats/threads.h"
 
-enum { ROOM = 1024, EXTRA = 1100 }; /* a usual line; what may be put into it */
+const struct tw_member_type line_members[LINE_MEMBERS] = {
+    [LINE_BUF] = TW_LISTED("buf", TEXT),
+    [LINE_SRC] = TW_TOLD(DECIMAL, " src "),
+    [LINE_SECONDS] = TW_SHOWN("seconds", SECONDS, " ("),
+    [LINE_SECONDS_END] = TW_TOLD(FLAG, " s)"),
+    /* Of perf.data */
+    [LINE_WHO] = TW_TOLD(TEXT, "  "),
+    [LINE_CPU] = TW_LISTED("cpu", DECIMAL),
+    [LINE_PID] = TW_LISTED("pid", SIGNED),
+    [LINE_TID] = TW_LISTED("tid", SIGNED),
+    [LINE_COMM] = TW_LISTED("comm", TEXT),
+    [LINE_TIME] = TW_LISTED("time", DECIMAL),
+    [LINE_DSO] = TW_SHOWN("dso", TEXT, " "),
+    [LINE_OFF] = TW_SHOWN("off", HEX, "+"),
+    /* Of instructions */
+    [LINE_I] = TW_LISTED("i", DECIMAL),
+    [LINE_ID] = TW_LISTED("id", DECIMAL),
+    [LINE_SRCID] = TW_LISTED("srcid", DECIMAL),
+    [LINE_T] = TW_LISTED("t", NAME),
+    [LINE_PC] = TW_LISTED("pc", HEX),
+    [LINE_OP] = TW_LISTED("op", HEX),
+    [LINE_SIZE] = TW_LISTED("size", DECIMAL),
+    [LINE_ASM] = TW_LISTED("asm", TEXT),
+    [LINE_SYM] = TW_LISTED("sym", TEXT),
+    [LINE_SOURCE] = TW_LISTED("src", TEXT),
+};
 
-void lines_set_buffer(struct lines *lines, const char *buffer)
+/* ---- members ---- */
+
+void lines_put_who(struct tw_members *out, const struct tw_part *part)
 {
-    struct tw_text prefix = tw_text_in(lines->prefix, sizeof lines->prefix);
-    struct tw_text member = tw_text_in(lines->member, sizeof lines->member - 1);
+    const struct tw_who *who = &part->who;
+    const uint32_t pid = who->thread ? who->pid : who->tid;
 
-    if (!buffer)
+    if (who->cpu == TW_NONE)
         return;
-    tw_text_escaped(&prefix, buffer);
-    tw_text_add(&prefix, ": ");
-    tw_text_add(&member, "{");
-    tw_json_text(&member, "buf", buffer);
-    lines->member[0] = ',';
-    if (member.failed) /* it was cut */
-        (void)strcat(lines->member, "\"");
+    tw_put(out, LINE_CPU, who->cpu);
+    tw_put(out, LINE_PID, (uint64_t)(int32_t)pid);
+    tw_put(out, LINE_TID, (uint64_t)(int32_t)who->tid);
+    tw_put_text(out, LINE_COMM, who->comm);
+    if (part->when.clock == TW_CLOCK_RECORD && part->when.not_before)
+        tw_put(out, LINE_TIME, part->when.not_before);
+    tw_put_format(out, LINE_WHO, "[%03" PRIu32 "] %" PRId32 "/%" PRId32 " %s", who->cpu,
+                  (int32_t)pid, (int32_t)who->tid, who->comm);
 }
 
-/* Puts text into a line that has room for it; the line's new size. */
-static size_t insert(char *line, size_t size, size_t at, const char *text)
+void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
+                     uint64_t address)
 {
-    const size_t more = strlen(text);
+    uint64_t offset;
+    const char *object = tw_run_object(run, &offset, part, address);
 
-    memmove(line + at + more, line + at, size - at);
-    for (size_t i = 0; i < more; i++)
-        line[at + i] = text[i];
-    return size + more;
+    if (!object)
+        return;
+    tw_put_text(out, LINE_DSO, object);
+    tw_put(out, LINE_OFF, offset);
 }
 
 /* "buf" stands after "t". */
-static size_t insert_buffer(const struct lines *lines, char *line, size_t size)
+static void insert_buffer(struct tw_members *list, const char *buffer)
 {
-    static const char key[] = "\"t\":\"";
-    const char *type = lines->member[0] ? strstr(line, key) : NULL;
-    const char *end = type ? strchr(type + sizeof key - 1, '"') : NULL;
+    size_t at = 0;
 
-    return end ? insert(line, size, (size_t)(end + 1 - line), lines->member) : size;
-}
-
-static size_t insert_seconds(const struct lines *lines, char *line, size_t size,
-                             const struct tw_element *element)
-{
-    char text[64];
-    const uint64_t whole = element->timestamp / lines->clock;
-    const uint64_t rest = element->timestamp % lines->clock;
-    const double fraction = (double)rest / (double)lines->clock * 1e9;
-
-    if (lines->format == LINES_TEXT) {
-        (void)snprintf(text, sizeof text, " (%" PRIu64 ".%09" PRIu64 " s)", whole,
-                       (uint64_t)fraction);
-        return insert(line, size, size, text);
-    }
-    (void)snprintf(text, sizeof text, ",\"seconds\":%" PRIu64 ".%09" PRIu64, whole,
-                   (uint64_t)fraction);
-    return insert(line, size, size - 1, text);
-}
-
-/* The line stands at the output's room, `size` long, EXTRA free behind it. */
-static void finish(struct lines *lines, char *line, size_t size)
-{
-    if (lines->format == LINES_CSV) {
-        line[size] = 0;
-        csv_row(&lines->csv, lines->out, line); /* writes at the same place */
+    while (at < list->count && strcmp(list->items[at].type->key, "t") != 0)
+        at++;
+    if (at == list->count || list->count + 1 >= list->room)
         return;
-    }
-    line[size] = '\n';
-    output_took(lines->out, size + 1);
+    memmove(&list->items[at + 2], &list->items[at + 1],
+            (list->count - at - 1) * sizeof list->items[0]);
+    list->items[at + 1].type = &line_members[LINE_BUF];
+    list->items[at + 1].text = buffer;
+    list->count++;
 }
 
-static void color(struct lines *lines, enum color color)
+static void put_seconds(struct tw_members *out, uint64_t time, uint64_t clock)
 {
-    if (lines->format == LINES_TEXT)
-        output_color(lines->out, color);
+    const double fraction = (double)(time % clock) / (double)clock * 1e9;
+
+    tw_put_wide(out, LINE_SECONDS, time / clock, (uint64_t)fraction);
+    tw_put(out, LINE_SECONDS_END, 1);
 }
 
-void lines_packet(struct lines *lines, const struct tw_packet_view *view)
+static bool has_own(const struct lines *lines, const struct tw_batch *of)
 {
-    const bool is_text = lines->format == LINES_TEXT;
-    const bool is_marked = is_text && (view->is_bad || view->is_not_sync);
-    size_t room = ROOM, size;
-    char *line;
-
-    if (is_marked)
-        color(lines, view->is_bad ? RED : DIM);
-    if (is_text)
-        output_text(lines->out, lines->prefix);
-    for (;;) {
-        line = output_room(lines->out, room + EXTRA);
-        size = is_text ? tw_packet_text(line, room, view) : tw_packet_json(line, room, view);
-        if (size < room)
-            break;
-        room = size + 1;
-    }
-    if (!is_text)
-        size = insert_buffer(lines, line, size);
-    finish(lines, line, size);
-    if (is_marked)
-        color(lines, PLAIN);
+    return lines->clock || lines->part || of->src != TW_NO_SRC;
 }
 
-void lines_element(struct lines *lines, const struct tw_element *element, uint8_t id)
+static void put_own(const struct lines *lines, struct tw_members *out,
+                    const struct tw_element *element, const struct tw_batch *of)
 {
-    const bool is_text = lines->format == LINES_TEXT;
-    const bool is_bad = element->type == TW_ELEMENT_ERROR;
-    size_t size;
-    char *line;
+    const bool has_address =
+        element->type == TW_ELEMENT_INSTR_RANGE || element->type == TW_ELEMENT_ADDR_NACC;
 
-    if (is_bad)
-        color(lines, RED);
-    if (is_text)
-        output_text(lines->out, lines->prefix);
-    line = output_room(lines->out, ROOM + EXTRA);
-    size = is_text ? tw_element_text(line, ROOM, element, id)
-                   : tw_element_json(line, ROOM, element, id);
-    if (!is_text)
-        size = insert_buffer(lines, line, size);
+    out->types = line_members;
+    if (of->src != TW_NO_SRC)
+        tw_put(out, LINE_SRC, of->src);
     if (lines->clock && element->type == TW_ELEMENT_TIMESTAMP)
-        size = insert_seconds(lines, line, size, element);
-    if (lines->tail && *lines->tail)
-        size = insert(line, size, is_text ? size : size - 1, lines->tail);
-    finish(lines, line, size);
-    if (is_bad)
-        color(lines, PLAIN);
+        put_seconds(out, element->timestamp, lines->clock);
+    if (lines->part) {
+        lines_put_who(out, lines->part);
+        if (has_address)
+            lines_put_where(out, lines->run, lines->part, element->start);
+    }
+}
+
+struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
+                                     const struct tw_batch *of)
+{
+    struct tw_members *list;
+
+    if (!has_own(lines, of))
+        return NULL;
+    list = tw_members_start(&lines->members, lines->style->wanted);
+    put_own(lines, list, element, of);
+    return list;
+}
+
+struct tw_members *lines_element_members(struct lines *lines, const struct tw_element *element,
+                                         const struct tw_batch *of)
+{
+    struct tw_members *list = tw_members_start(&lines->members, lines->style->wanted);
+
+    tw_element_members(list, element, of);
+    if (lines->buffer)
+        insert_buffer(list, lines->buffer);
+    if (has_own(lines, of))
+        put_own(lines, list, element, of);
+    return list;
+}
+
+struct tw_members *lines_packet_members(struct lines *lines,
+                                        const struct tw_packet_view *packet)
+{
+    struct tw_members *list = tw_members_start(&lines->members, lines->style->wanted);
+
+    tw_packet_members(list, packet);
+    if (lines->buffer)
+        insert_buffer(list, lines->buffer);
+    return list;
+}
+
+/* ---- the sink ---- */
+
+struct sink {
+    const struct listing *listing;
+    struct lines lines;
+    struct instructions *instructions; /* NULL: ranges, not instructions */
+    struct line_threads *threads;      /* NULL: lines are made by this thread */
+};
+
+void *lines_start(const struct listing *listing, const struct line_style *style,
+                  struct columns *columns)
+{
+    struct sink *sink = calloc(1, sizeof *sink);
+
+    if (!sink) {
+        say("out of memory");
+        return NULL;
+    }
+    sink->listing = listing;
+    sink->lines.style = style;
+    sink->lines.out = listing->out;
+    sink->lines.columns = columns;
+    sink->lines.clock = listing->options->clock.value;
+    if (listing->options->instructions) {
+        sink->instructions = instructions_new(&sink->lines, listing->session);
+        if (!sink->instructions) {
+            free(sink);
+            return NULL;
+        }
+    }
+    return sink;
+}
+
+static void stop_threads(struct sink *sink)
+{
+    line_threads_free(sink->threads);
+    sink->threads = NULL;
+}
+
+static void set_buffer(struct lines *lines, const char *name)
+{
+    struct tw_text prefix = tw_text_in(lines->prefix, sizeof lines->prefix);
+
+    lines->buffer = name;
+    if (name) {
+        tw_text_escaped(&prefix, name);
+        tw_text_add(&prefix, ": ");
+    }
+    lines->prefix_size = prefix.size;
+}
+
+static void begin_buffer(struct sink *sink, uint32_t buffer)
+{
+    const struct session *session = sink->listing->session;
+
+    set_buffer(&sink->lines, session_has_several(session)
+                                 ? tw_capture_buffer(session->capture, buffer)->name
+                                 : NULL);
+    sink->lines.run = session->perf ? session->run : NULL;
+    /* Of perf.data, a line tells what was known when it came. */
+    if (!sink->listing->is_packets && !sink->instructions && !session->perf)
+        sink->threads = line_threads_new(&sink->lines, tw_run_threads(session->run));
+}
+
+static void take_elements(struct sink *sink, const struct tw_part *part)
+{
+    const struct session *session = sink->listing->session;
+    /* --range and --function keep what executed there, and nothing else. */
+    const bool lists_errors = session->options->errors && !session_is_filtered(session);
+    const struct tw_batch *batch = &part->batch;
+
+    sink->lines.part = sink->lines.run ? part : NULL;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct tw_element *element = &batch->elements[i];
+
+        if (element->type == TW_ELEMENT_ERROR && !lists_errors)
+            continue;
+        if (sink->threads)
+            line_threads_element(sink->threads, element, batch);
+        else if (sink->instructions)
+            instructions_element(sink->instructions, part, i);
+        else
+            sink->lines.style->element(&sink->lines, element, batch);
+    }
+}
+
+bool lines_take(void *state, const struct tw_part *part, const struct tw_packet_view *packet)
+{
+    struct sink *sink = state;
+
+    if (part->kind == TW_PART_BEGIN)
+        begin_buffer(sink, part->buffer);
+    else if (part->kind == TW_PART_END)
+        stop_threads(sink);
+    else if (packet)
+        sink->lines.style->packet(&sink->lines, packet);
+    else
+        take_elements(sink, part);
+    return true;
+}
+
+void lines_end(void *state)
+{
+    struct sink *sink = state;
+
+    stop_threads(sink);
+    instructions_free(sink->instructions);
+    free(sink);
 }

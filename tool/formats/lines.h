@@ -1,29 +1,81 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One line of output for each packet or element, in the format asked for. */
+/* One line for each packet, element or instruction: what text, JSON lines and CSV have in common. */
 #ifndef LINES_H
 #define LINES_H
 
-#include <trackway/tree.h>
+#include "base/members.h"
+#include "formats/columns.h"
+#include "formats/formats.h"
 
-#include "formats/csv.h"
-#include "shared/output.h"
-
-enum line_format { LINES_TEXT, LINES_JSON, LINES_CSV };
-
-struct lines {
-    struct output *out;
-    enum line_format format;
-    struct csv csv;
-    char member[300]; /* `,"buf":"NAME"`, or empty */
-    char prefix[200]; /* "NAME: " for text, or empty */
-    uint64_t clock;   /* Hz; 0: no seconds */
-    const char
-        *tail; /* goes to the end of the next line; members of an object in JSON; or NULL */
+/* Members that the tool adds to those of the library. */
+enum {
+    LINE_BUF,
+    LINE_SRC,
+    LINE_SECONDS,
+    LINE_SECONDS_END,
+    LINE_WHO,
+    LINE_CPU,
+    LINE_PID,
+    LINE_TID,
+    LINE_COMM,
+    LINE_TIME,
+    LINE_DSO,
+    LINE_OFF,
+    LINE_I,
+    LINE_ID,
+    LINE_SRCID,
+    LINE_T,
+    LINE_PC,
+    LINE_OP,
+    LINE_SIZE,
+    LINE_ASM,
+    LINE_SYM,
+    LINE_SOURCE,
+    LINE_MEMBERS
 };
 
-/* `buffer` is NULL when there is but one. */
-void lines_set_buffer(struct lines *lines, const char *buffer);
-void lines_packet(struct lines *lines, const struct tw_packet_view *view);
-void lines_element(struct lines *lines, const struct tw_element *element, uint8_t id);
+extern const struct tw_member_type line_members[LINE_MEMBERS];
+
+struct lines;
+
+/* How lines are written. */
+struct line_style {
+    unsigned wanted; /* members: TW_MEMBER_LISTED or TW_MEMBER_TOLD */
+    void (*packet)(struct lines *lines, const struct tw_packet_view *packet);
+    void (*element)(struct lines *lines, const struct tw_element *element,
+                    const struct tw_batch *of);
+};
+
+struct lines {
+    const struct line_style *style;
+    struct output *out;
+    struct columns *columns; /* of CSV; else NULL */
+    const char *buffer;      /* its name, where there are several; or NULL */
+    char prefix[400];        /* the same for people, "NAME: " */
+    size_t prefix_size;
+    uint64_t clock;             /* Hz; 0: no seconds */
+    struct tw_run *run;         /* of perf.data, with ... */
+    const struct tw_part *part; /* ... the part at work, for who and where; else NULL */
+    struct tw_members_here members;
+};
+
+/* The sink of a format whose lines are written in a style. */
+void *lines_start(const struct listing *listing, const struct line_style *style,
+                  struct columns *columns);
+bool lines_take(void *state, const struct tw_part *part, const struct tw_packet_view *packet);
+void lines_end(void *state);
+
+/* For the styles: the library's members and ours. */
+struct tw_members *lines_packet_members(struct lines *lines,
+                                        const struct tw_packet_view *packet);
+struct tw_members *lines_element_members(struct lines *lines, const struct tw_element *element,
+                                         const struct tw_batch *of);
+/* Ours alone, of an element; NULL: there are none. */
+struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
+                                     const struct tw_batch *of);
+/* Who executed, and the file of an address, of the part at work. */
+void lines_put_who(struct tw_members *out, const struct tw_part *part);
+void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
+                     uint64_t address);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway decode --format path and pcs. */
-#include "formats/path.h"
-
+/* --format path and pcs: the executed path alone, as straight runs or as one address for each
+   instruction. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <trackway/walk.h>
+
+#include "formats/formats.h"
 
 /* What goes on in a stream. */
 struct stream {
@@ -28,7 +29,7 @@ struct path {
     size_t stream_count;
 };
 
-struct path *path_new(struct session *session, bool is_pcs)
+static void *start(const struct listing *listing, bool is_pcs)
 {
     struct path *path = calloc(1, sizeof *path);
 
@@ -37,17 +38,27 @@ struct path *path_new(struct session *session, bool is_pcs)
         free(path);
         return NULL;
     }
-    path->session = session;
-    path->out = session->out;
+    path->session = listing->session;
+    path->out = listing->out;
     path->is_pcs = is_pcs;
     path->last_id = -1;
     return path;
 }
 
-void path_free(struct path *path)
+static void *start_path(const struct listing *listing)
 {
-    if (!path)
-        return;
+    return start(listing, false);
+}
+
+static void *start_pcs(const struct listing *listing)
+{
+    return start(listing, true);
+}
+
+static void end(void *state)
+{
+    struct path *path = state;
+
     tw_walk_free(path->walk);
     free(path->streams);
     free(path);
@@ -252,9 +263,7 @@ static void take_element(struct path *path, struct stream *stream, const struct 
 {
     const bool is_filtered = session_is_filtered(path->session);
 
-    if (element->type == TW_ELEMENT_ERROR)
-        session_say_error(path->session, element, part->batch.id);
-    else if (element->type == TW_ELEMENT_INSTR_RANGE && is_filtered)
+    if (element->type == TW_ELEMENT_INSTR_RANGE && is_filtered)
         take_kept(path, stream, part, element);
     else if (element->type == TW_ELEMENT_INSTR_RANGE)
         take_range(path, stream, part, element);
@@ -282,7 +291,7 @@ static void take_repeat(struct path *path, struct stream *stream, const struct t
     repeats_note(path->out, &repeat);
 }
 
-bool path_take(struct path *path, const struct tw_part *part)
+static bool take_elements(struct path *path, const struct tw_part *part)
 {
     struct stream *stream = stream_of(path, part);
 
@@ -308,7 +317,8 @@ static struct stream *first_begun(struct path *path)
     return first;
 }
 
-void path_end(struct path *path)
+/* What is under way at the end of a buffer. */
+static void end_buffer(struct path *path)
 {
     struct stream *stream;
 
@@ -318,3 +328,32 @@ void path_end(struct path *path)
     }
     path->last_id = -1;
 }
+
+static bool take(void *state, const struct tw_part *part, const struct tw_packet_view *packet)
+{
+    struct path *path = state;
+
+    (void)packet;
+    if (part->kind == TW_PART_BEGIN && session_has_several(path->session))
+        output_format(path->out, "# buffer %s\n",
+                      tw_capture_buffer(path->session->capture, part->buffer)->name);
+    if (part->kind == TW_PART_END)
+        end_buffer(path);
+    return part->kind != TW_PART_ELEMENTS || take_elements(path, part);
+}
+
+const struct format format_path = {
+    .name = "path",
+    .flags = FORMAT_ELEMENTS,
+    .start = start_path,
+    .take = take,
+    .end = end,
+};
+
+const struct format format_pcs = {
+    .name = "pcs",
+    .flags = FORMAT_ELEMENTS,
+    .start = start_pcs,
+    .take = take,
+    .end = end,
+};

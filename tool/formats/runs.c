@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway decode --format runs. */
-#include "formats/runs.h"
+/* --format runs: straight runs of every CPU and thread, in the order of time. */
+#include <stdlib.h>
+
+#include "formats/formats.h"
 
 struct runs {
+    struct session *session;
     struct output *out;
     uint32_t cpu, tid; /* of the run being put together */
     uint64_t first, next, count;
@@ -44,10 +47,9 @@ static void take_range(struct runs *runs, const struct tw_who *who,
     runs->next = tw_element_end(range);
 }
 
-static void take_repeat(struct runs *runs, struct session *session, const struct tw_part *part,
-                        size_t at)
+static void take_repeat(struct runs *runs, const struct tw_part *part, size_t at)
 {
-    const struct repeat repeat = repeats_of(&session->repeats, &part->batch, at);
+    const struct repeat repeat = repeats_of(&runs->session->repeats, &part->batch, at);
 
     for (uint64_t i = 0; i < repeat.times && !output_is_over(runs->out); i++)
         for (size_t j = 0; j < repeat.count; j++)
@@ -59,8 +61,27 @@ static void take_repeat(struct runs *runs, struct session *session, const struct
     repeats_note(runs->out, &repeat);
 }
 
-static void take_part(struct runs *runs, struct session *session, const struct tw_part *part)
+static void *start(const struct listing *listing)
 {
+    struct runs *runs = calloc(1, sizeof *runs);
+
+    if (!runs) {
+        say("out of memory");
+        return NULL;
+    }
+    runs->session = listing->session;
+    runs->out = listing->out;
+    output_text(runs->out, "# cpu tid first_pc instructions\n");
+    return runs;
+}
+
+static bool take(void *state, const struct tw_part *part, const struct tw_packet_view *packet)
+{
+    struct runs *runs = state;
+
+    (void)packet;
+    if (part->kind != TW_PART_ELEMENTS)
+        return true;
     if (part->has_skipped) /* filters join nothing */
         close_run(runs);
     for (size_t i = 0; i < part->batch.count; i++) {
@@ -69,34 +90,21 @@ static void take_part(struct runs *runs, struct session *session, const struct t
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             take_range(runs, &part->who, element);
         else if (element->type == TW_ELEMENT_REPEAT)
-            take_repeat(runs, session, part, i);
-        else if (element->type == TW_ELEMENT_ERROR)
-            session_say_error(session, element, part->batch.id);
+            take_repeat(runs, part, i);
     }
+    return true;
 }
 
-int runs_print(struct session *session)
+static void end(void *state)
 {
-    struct runs runs = { .out = session->out };
-    struct tw_part part = { .size = sizeof part };
-    struct session_wish wish;
-    enum tw_status status = TW_END;
-    int done;
-
-    output_text(session->out, "# cpu tid first_pc instructions\n");
-    done = session_wish(session, &wish);
-    if (done == DONE) {
-        wish.config.order = TW_ORDER_TIME;
-        wish.config.is_joined = false;
-        done = session_start(session, &wish);
-    }
-    session_wish_free(&wish);
-    if (done != DONE)
-        return done;
-    while (!output_is_over(session->out) && (status = session_next(session, &part)) == TW_OK)
-        if (part.kind == TW_PART_ELEMENTS)
-            take_part(&runs, session, &part);
-    done = session_end(session, status);
-    close_run(&runs);
-    return done;
+    close_run(state);
+    free(state);
 }
+
+const struct format format_runs = {
+    .name = "runs",
+    .flags = FORMAT_ELEMENTS | FORMAT_INSTRUCTIONS | FORMAT_OF_PERF,
+    .start = start,
+    .take = take,
+    .end = end,
+};

@@ -17,13 +17,14 @@ static int run_one(struct feed *feed, size_t number, feed_fn *take, void *contex
     done = session_wish(session, &wish);
     if (done == DONE) {
         wish.config.order = feed->order;
+        wish.config.with_not_after = feed->with_not_after;
         wish.config.counter = feed->counter;
         done = session_start(session, &wish);
     }
     session_wish_free(&wish);
     if (done == DONE && feed->begin)
         feed->begin(context, session->run);
-    while (done == DONE && (status = session_next(session, &part)) == TW_OK) {
+    while (done == DONE && !feed->is_done && (status = session_next(session, &part)) == TW_OK) {
         const enum tw_status taken = take ? take(context, session->run, &part) : TW_OK;
 
         if (taken == TW_OK)
@@ -73,7 +74,7 @@ int feed_run(struct feed *feed, const struct options *options, feed_fn *take, vo
         bytes += bytes_of(&feed->sessions[i]);
     }
     progress_start(&feed->progress, options, bytes);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !feed->is_done; i++) {
         const int status = run_one(feed, i, take, context);
 
         if (status == DONE_WITH_LOSS)

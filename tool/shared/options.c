@@ -124,12 +124,18 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     return best;
 }
 
+/* NULL: it takes no --format. */
+static const char *formats_of(const struct command *command)
+{
+    return command->formats_of ? command->formats_of() : command->formats;
+}
+
 static bool takes(const struct command *command, unsigned key)
 {
     if (key == O_HELP)
         return true;
     if (key == O_FORMAT)
-        return command->formats != NULL;
+        return formats_of(command) != NULL;
     for (const uint8_t *at = command->options; *at != O_END; at++)
         if (*at == key)
             return true;
@@ -157,12 +163,13 @@ static bool unknown_option(const struct options *options, const char *word)
 
 static bool set_format(struct options *options, const char *value)
 {
-    if (is_choice(options->command->formats, value, strlen(value))) {
+    const char *formats = formats_of(options->command);
+
+    if (is_choice(formats, value, strlen(value))) {
         options->format = value;
         return true;
     }
-    return options_wrong(options, "--format: there is no \"%s\"; there is %s", value,
-                         options->command->formats);
+    return options_wrong(options, "--format: there is no \"%s\"; there is %s", value, formats);
 }
 
 static bool set_text(struct options *options, const struct option_row *row, const char *value)
@@ -297,9 +304,10 @@ bool options_parse(struct options *options, const struct command *command, char 
         const char *word = *words++;
         bool is_good;
 
-        if (is_ended || word[0] != '-' || !word[1])
+        if (is_ended || word[0] != '-' || !word[1]) {
             is_good = list_add(&options->arguments, word);
-        else if (strcmp(word, "--") == 0)
+            is_ended |= command->is_program_last;
+        } else if (strcmp(word, "--") == 0)
             is_good = is_ended = true;
         else if (word[1] == '-')
             is_good = take_long(options, word + 2, &words);
@@ -308,8 +316,8 @@ bool options_parse(struct options *options, const struct command *command, char 
         if (!is_good)
             return false;
     }
-    if (command->formats && !options->format)
-        options->format = command->formats; /* its first word counts */
+    if (!options->format)
+        options->format = formats_of(command); /* its first word counts */
     return options->help || check_counts(options);
 }
 
@@ -347,7 +355,7 @@ static void help_option(struct output *out, const struct command *command, unsig
     enum { COLUMN = 28 };
     const struct option_row *row = &option_rows[key];
     const char *help = row->help;
-    char head[80], formats[80];
+    char head[80], formats[200];
     int width = snprintf(head, sizeof head, "  %c%c%c --%s%s%s%s", row->letter ? '-' : ' ',
                          row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
                          row->is_optional ? "[="
@@ -356,8 +364,9 @@ static void help_option(struct output *out, const struct command *command, unsig
                          row->value ? row->value : "", row->is_optional ? "]" : "");
 
     if (key == O_FORMAT) {
-        (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", command->formats,
-                       (int)strcspn(command->formats, "|"), command->formats);
+        help = formats_of(command);
+        (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", help,
+                       (int)strcspn(help, "|"), help);
         help = formats;
     } else if (key == O_FRAMING && row->choices) {
         output_format(out, "%s\n%*s%s\n", head, COLUMN, "", row->choices);

@@ -90,10 +90,36 @@ enum option_key {
     O_PRESET,
     O_UNIT,
     O_LOG_REPEATS,
+    /* record */
+    O_RING,
+    O_MAX_SIZE,
+    O_STROBE_ON,
+    O_STROBE_OFF,
+    O_QEMU,
     /* calls */
     O_KEY,
     O_TAIL_CALLS,
     O_STACKS,
+    O_OF_FUNCTION,
+    O_EVENTS,
+    O_BEFORE,
+    O_LAST,
+    O_SOURCE_ROOT,
+    /* profile */
+    O_BY,
+    O_SHOW_UNIT,
+    O_SELF,
+    O_LIMIT,
+    O_INLINE,
+    O_DEMANGLE,
+    O_NO_DEMANGLE,
+    /* timeline */
+    O_TIME_UNIT,
+    O_MIN_DURATION,
+    O_DEPTH,
+    O_SPAN_LIMIT,
+    /* interrupts */
+    O_EACH_EVENT,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -193,7 +219,13 @@ struct options {
     struct list elfs;
     const char *preset, *unit;
 
-    const char *key, *tail_calls;
+    const char *qemu;
+    struct number ring, max_size, strobe_on, strobe_off;
+
+    const char *key, *tail_calls, *by;
+    const char *time_unit;
+    const char *of_function, *before, *source_root;
+    struct number min_duration, depth, limit, last;
 
     const char *explain;
 
@@ -208,7 +240,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
-    bool stacks;
+    bool stacks, events, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 
@@ -217,9 +249,12 @@ struct command {
     const char *arguments; /* for the usage line */
     const char *summary;   /* one line */
     const char *details;   /* more, for its help; may be NULL */
-    const char *formats;   /* "text|jsonl", the first is the default; NULL: takes no --format */
+    const char
+        *formats; /* "text|jsonl", the first is the default; NULL: takes no --format ... */
+    const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
+    bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };
 

@@ -16,7 +16,7 @@
 enum { BUFFER_SIZE = 1 << 18 };
 
 /* Messages hold names from captures: what a terminal would obey is shown, not sent. */
-void say_list(const char *format, va_list arguments)
+static void say_as(const char *head, const char *format, va_list arguments)
 {
     char small[400], *text = small, *shown = NULL;
     va_list again;
@@ -29,7 +29,7 @@ void say_list(const char *format, va_list arguments)
     va_end(again);
     if (size >= 0 && text)
         shown = malloc(TW_ESCAPE_TEXT_MOST * (size_t)size + 1);
-    fputs("trackway: ", stderr);
+    fputs(head, stderr);
     if (shown)
         (void)fwrite(shown, 1, tw_escape_text(shown, text, (size_t)size), stderr);
     else
@@ -38,6 +38,20 @@ void say_list(const char *format, va_list arguments)
     if (text != small)
         free(text);
     free(shown);
+}
+
+void say_list(const char *format, va_list arguments)
+{
+    say_as("trackway: ", format, arguments);
+}
+
+void say_plain(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say_as("", format, arguments);
+    va_end(arguments);
 }
 
 void say(const char *format, ...)

@@ -385,6 +385,10 @@ int session_end(struct session *session, enum tw_status status)
         repeats_say(&session->repeats);
     summary = session_summary(session);
     /* A recording may hold no trace at all: that is what there is to say of it. */
+    if (tw_capture_buffer_count(session->capture) == 0 && !session->perf)
+        say("%s: there is no trace in it: snapshot.ini has no [trace] section, or it names no "
+            "buffer",
+            tw_capture_path(session->capture));
     if (session->is_any || session->options->at ||
         (session->perf && tw_capture_buffer_count(session->capture) == 0))
         return summary;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Blocks of code as QEMU translates them. */
+#include "qemu/blocks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE = 1 << 16 };
+
+static struct block *table[TABLE];
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static enum blocks_target target;
+static bool is_64bit;
+static uint64_t filter_first, filter_end = UINT64_MAX;
+
+bool blocks_begin(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum blocks_target target;
+        bool is_64bit;
+    } targets[] = { { "aarch64", TARGET_A64, true },
+                    { "arm", TARGET_ARM, false },
+                    { "riscv64", TARGET_RISCV, true },
+                    { "riscv32", TARGET_RISCV, false } };
+
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        if (strcmp(name, targets[i].name) != 0)
+            continue;
+        target = targets[i].target;
+        is_64bit = targets[i].is_64bit;
+        return true;
+    }
+    return false;
+}
+
+enum blocks_target blocks_target(void)
+{
+    return target;
+}
+
+bool blocks_is_64bit(void)
+{
+    return is_64bit;
+}
+
+void blocks_filter(uint64_t first, uint64_t end)
+{
+    filter_first = first;
+    filter_end = end;
+}
+
+/* What is known of an instruction before its instruction set is. */
+struct raw {
+    uint64_t address;
+    uint32_t code; /* four bytes of memory, low first; the last may not all be there */
+    bool is_cut;   /* it could not be fetched: running it faults */
+};
+
+static struct raw read_raw(const struct qemu_plugin_tb *translated, size_t number)
+{
+    const struct qemu_plugin_insn *from = qemu_plugin_tb_get_insn(translated, number);
+    const size_t size = qemu_plugin_insn_size(from);
+    struct raw raw = { .address = qemu_plugin_insn_vaddr(from), .is_cut = size == 0 };
+    uint8_t bytes[4] = { 0 };
+
+    memcpy(bytes, qemu_plugin_insn_data(from), size < 4 ? size : 4);
+    for (unsigned i = 0; i < 4; i++)
+        raw.code |= (uint32_t)bytes[i] << 8 * i;
+    return raw;
+}
+
+static bool is_wide_t32(uint32_t code)
+{
+    return (code & 0xffff) >> 11 >= 0x1d;
+}
+
+/* QEMU does not say in which state of a 32-bit processor code runs.  An instruction of two bytes or at an
+   odd halfword is T32; one that T32 has no four-byte form for is A32.  What is left, every instruction
+   four bytes long and thinkable in both, is what the code around it is: the block before, if it falls
+   through to here, else A32. */
+static uint8_t arm_isa(const struct qemu_plugin_tb *translated, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct raw raw = read_raw(translated, i);
+
+        if (raw.address & 2)
+            return TW_ISA_T32;
+        if (i + 1 < count && read_raw(translated, i + 1).address - raw.address == 2)
+            return TW_ISA_T32;
+        if (i + 1 == count &&
+            qemu_plugin_insn_size(qemu_plugin_tb_get_insn(translated, i)) == 2)
+            return TW_ISA_T32;
+        if (!is_wide_t32(raw.code))
+            return TW_ISA_A32;
+    }
+    return TW_ISA_UNKNOWN;
+}
+
+static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count)
+{
+    uint8_t isa;
+
+    if (target == TARGET_A64)
+        return TW_ISA_A64;
+    if (target == TARGET_RISCV)
+        return is_64bit ? TW_ISA_RV64 : TW_ISA_RV32;
+    isa = arm_isa(translated, count);
+    if (isa == TW_ISA_UNKNOWN) {
+        const uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translated, 0));
+
+        isa = TW_ISA_A32;
+        /* T32 code has a neighbour whose address no A32 code can have. */
+        for (size_t i = 0; i < TABLE; i++)
+            for (const struct block *block = table[i]; block; block = block->next)
+                if (block->end == start && block->instructions[0].isa == TW_ISA_T32)
+                    isa = TW_ISA_T32;
+    }
+    return isa;
+}
+
+static void fill_opcode(struct tw_retired *out, uint32_t code)
+{
+    if (out->isa == TW_ISA_T32)
+        out->opcode = is_wide_t32(code) ? code << 16 | code >> 16 : code & 0xffff;
+    else if (out->isa == TW_ISA_RV64 || out->isa == TW_ISA_RV32)
+        out->opcode = (code & 3) == 3 ? code : code & 0xffff;
+    else
+        out->opcode = code;
+}
+
+static void mark_wanted(struct block *block)
+{
+    uint32_t wanted = 0;
+
+    for (uint32_t i = 0; i < block->count; i++)
+        wanted += block->instructions[i].address >= filter_first &&
+                  block->instructions[i].address < filter_end;
+    block->is_wanted = wanted == block->count;
+    block->is_partly_wanted = wanted != 0;
+}
+
+static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
+{
+    struct block *block = calloc(1, sizeof *block + count * sizeof block->instructions[0]);
+    const uint8_t isa = block ? isa_of(translated, count) : (uint8_t)TW_ISA_UNKNOWN;
+    uint64_t hash = 0xcbf29ce484222325;
+    uint8_t it_open = 0;
+
+    if (!block)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct raw raw = read_raw(translated, i);
+        struct tw_retired *out = &block->instructions[block->count];
+
+        if (raw.is_cut)
+            break;
+        *out = (struct tw_retired){ .address = raw.address, .isa = isa };
+        fill_opcode(out, raw.code);
+        tw_retired_classify(out, &it_open);
+        block->end = out->address + out->size;
+        hash = (hash ^ out->opcode) * 0x100000001b3;
+        block->count++;
+    }
+    block->start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translated, 0));
+    if (!block->count)
+        block->end = block->start;
+    block->hash = (hash ^ block->start ^ (uint64_t)isa << 56) * 0x9e3779b97f4a7c15;
+    mark_wanted(block);
+    return block;
+}
+
+static bool is_same(const struct block *a, const struct block *b)
+{
+    if (a->hash != b->hash || a->start != b->start || a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->instructions[i].opcode != b->instructions[i].opcode ||
+            a->instructions[i].isa != b->instructions[i].isa)
+            return false;
+    return true;
+}
+
+struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new)
+{
+    struct block *made = make(translated, qemu_plugin_tb_n_insns(translated)), **at, *found;
+
+    if (!made)
+        return NULL;
+    (void)pthread_mutex_lock(&table_lock);
+    at = &table[made->hash >> 48];
+    for (found = *at; found && !is_same(found, made); found = found->next)
+        ;
+    if (!found) {
+        made->next = *at;
+        *at = made;
+    }
+    (void)pthread_mutex_unlock(&table_lock);
+    *is_new = !found;
+    if (found)
+        free(made);
+    return found ? found : made;
+}
+
+bool block_replaces(const struct block *block)
+{
+    bool is_found = false;
+
+    (void)pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; !is_found && i < TABLE; i++)
+        for (const struct block *other = table[i]; other && !is_found; other = other->next)
+            is_found = other != block && other->start < block->end &&
+                       other->end > block->start &&
+                       (other->start != block->start ||
+                        memcmp(other->instructions, block->instructions,
+                               (other->count < block->count ? other->count : block->count) *
+                                   sizeof block->instructions[0]) != 0);
+    (void)pthread_mutex_unlock(&table_lock);
+    return is_found;
+}
+
+bool block_ends_indirect(const struct block *block)
+{
+    return block->instructions[block->count - 1].kind == TW_RETIRED_INDIRECT;
+}
+
+bool block_leads_to(const struct block *block, uint64_t next)
+{
+    const struct tw_retired *last = &block->instructions[block->count - 1];
+
+    if (last->kind == TW_RETIRED_INDIRECT)
+        return true;
+    if (last->kind != TW_RETIRED_BRANCH)
+        return next == block->end;
+    return next == last->target || (last->flags & TW_RETIRED_CONDITIONAL && next == block->end);
+}

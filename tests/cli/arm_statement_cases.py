@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Statements of the Arm documents that show at the command line, each on a small stream made here.  The clause stands in brackets."""
+import json
+import re
+import struct
+
+from harness import case, corpus, equal
+
+BASE = 0x4000
+NOP, RET, TSTART = 0xd503201f, 0xd65f03c0, 0xd5233060
+
+
+def b(at, to):
+    return 0x14000000 | (to - at) >> 2 & 0x3ffffff
+
+
+def bl(at, to):
+    return 0x94000000 | (to - at) >> 2 & 0x3ffffff
+
+
+def beq(at, to):
+    return 0x54000000 | ((to - at) >> 2 & 0x7ffff) << 5
+
+
+def program(code, size=0x2000):
+    """offset -> instruction, or (function, target offset); the rest is NOPs"""
+    words = [NOP] * (size // 4)
+    for at, what in code.items():
+        words[at // 4] = what if isinstance(what, int) else what[0](at, what[1])
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+SYNC = bytes(11) + b"\x80" + b"\x01\x00"
+ON, CONTEXT, E, N = b"\x04", b"\x81\x30", b"\xf7", b"\xf6"
+START, FAIL = b"\x0a", b"\x06\x31\x70"
+
+
+def address(offset, header=0x9d):
+    at = BASE + offset
+    return bytes([header, at >> 2 & 0x7f, at >> 9 & 0x7f]) + struct.pack("<Q", at)[2:8]
+
+
+def source(offset):
+    return address(offset, 0xb8)
+
+
+HEAD = SYNC + ON + CONTEXT
+
+
+def config(configr=1, idr0=0x28000ea1, spec=0):
+    return (f"TRCIDR0={idr0:#x},TRCIDR1=0x4100fff0,TRCIDR2=0xd0001088,TRCIDR8={spec},TRCCONFIGR={configr:#x},"
+            "TRCTRACEIDR=0x10,TRCDEVARCH=0x47705a13")
+
+
+def ete(tool, command, stream, code, *more, status=0, **registers):
+    tool.write("ete.bin", stream)
+    tool.write("code.bin", program(code))
+    words = ["ete.bin", "--protocol", "ete", "--config", config(**registers)]
+    if command != "packets":
+        words += ["--arch", "ARM-AA64", "--image", f"code.bin@{BASE:#x}"]
+    return tool.run(command, *words, *more, status=status)
+
+
+def rows(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+TRANSACTION = {0x1000: TSTART, 0x1004: (b, 0x1800), 0x1800: (b, 0x1800)}
+FAILED = HEAD + address(0x1000) + E + START + E + FAIL + address(0x1004) + E
+
+
+@case
+def what_a_failed_transaction_executed_did_not_happen(tool):
+    """[K10.5.4.4] everywhere but in the list of elements"""
+    pcs = ete(tool, "decode", FAILED, TRANSACTION, "--format", "pcs").out.split()
+    equal([int(pc, 16) - BASE for pc in pcs], [0x1000, 0x1004])
+    assert re.search(r"\b2 instructions", ete(tool, "stats", FAILED, TRANSACTION).out)
+    found = rows(ete(tool, "decode", FAILED, TRANSACTION, "--format", "jsonl"))
+    equal([row["t"] for row in found if row["t"] in ("INSTR_RANGE", "MEMTRANS")],
+          ["INSTR_RANGE", "MEMTRANS", "INSTR_RANGE", "MEMTRANS", "INSTR_RANGE"])
+
+
+@case
+def cycles_of_timestamps_are_no_part_of_the_total(tool):
+    """[K10.5.5.17]"""
+    stream = (bytes(11) + b"\x80" + b"\x01\x09\x01\x04" + ON + CONTEXT + address(0x800) + E + b"\x03\x05\x07" + b"\x11" +
+              E + b"\x12")
+    done = ete(tool, "stats", stream, {0x800: (b, 0x800)}, configr=0x811)
+    assert re.search(r"\b11 cycles", done.out), done.out
+
+
+@case
+def branches_without_an_address_are_told(tool):
+    """[K10.5.6.2.2] not followed, and not dropped silently"""
+    stream = SYNC + ON + address(0x800) + E + CONTEXT + E + address(0) + E
+    done = ete(tool, "decode", stream, {0: (b, 0), 0x800: (b, 0x800)}, "--format", "pcs")
+    equal(done.out.split(), [f"{BASE:x}"])
+    equal(len(done.err.splitlines()), 1)
+    assert "until their address is known" in done.err
+    found = rows(ete(tool, "decode", stream, {0: (b, 0)}, "--format", "jsonl", "--errors"))
+    equal([row["code"] for row in found if row["t"] == "ERROR"], ["unplaced"])

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs run in QEMU: the path of the recording is the one that QEMU logs itself."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from harness import Skip, case, corpus, equal
+
+# Calls, a loop, a system call, a status of 7.
+A64 = """
+        .globl _start
+_start: mov x19, #5
+again:  bl work
+        subs x19, x19, #1
+        b.ne again
+        mov x8, #64
+        mov x0, #1
+        adr x1, text
+        mov x2, #3
+        svc #0
+        mov x8, #93
+        mov x0, #7
+        svc #0
+work:   adr x1, rest
+        br x1
+rest:   ret
+text:   .ascii "ok\\n"
+"""
+# A handler for SIGUSR1, the signal sent to itself, a fault with a handler, then one without.
+A64_SIGNALS = """
+        .globl _start
+_start: adr x1, action
+        adr x9, handler
+        str x9, [x1]
+        mov x0, #10
+        bl install
+        mov x0, #11
+        bl install
+        mov x8, #172
+        svc #0
+        mov x1, #10
+        mov x8, #129
+        svc #0
+        mov x20, #3
+loop:   mov x1, #0
+        add x20, x20, #1
+fault:  ldr x2, [x1]
+after:  sub x20, x20, #2
+        cbnz x20, loop
+        adr x1, action
+        str xzr, [x1]
+        mov x0, #11
+        bl install
+        mov x1, #0
+        ldr x2, [x1]
+install: adr x1, action
+        mov x2, #0
+        mov x3, #8
+        mov x8, #134
+        svc #0
+        ret
+handler: cmp x0, #11
+        b.ne done
+        ldr x9, [x2, #440]      // uc_mcontext.pc
+        add x9, x9, #4
+        str x9, [x2, #440]
+done:   ret
+        .data
+        .balign 8
+action: .quad 0, 4, 0, 0
+"""
+ARM = """
+        .syntax unified
+        .arm
+        .globl _start
+_start: mov r4, #4
+1:      blx work
+        subs r4, r4, #1
+        bne 1b
+        mov r7, #1
+        mov r0, #9
+        svc #0
+        .thumb
+        .thumb_func
+work:   push {lr}
+        cmp r4, #2
+        it eq
+        addeq r5, r5, #1
+        pop {pc}
+"""
+RISCV = """
+        .globl _start
+_start: li s0, 6
+1:      jal work
+        addi s0, s0, -1
+        bnez s0, 1b
+        li a7, 93
+        li a0, 3
+        ecall
+work:   addi s1, s1, 1
+        ret
+"""
+KINDS = {
+    "aarch64": ("aarch64-linux-gnu-", [], "qemu-aarch64"),
+    "arm": ("arm-none-eabi-", ["-march=armv7-a"], "qemu-arm"),
+    "riscv64": ("riscv64-linux-gnu-", ["-march=rv64gc"], "qemu-riscv64"),
+}
+
+
+def wants(tool, machine="aarch64"):
+    if not (pathlib.Path(tool.program).parent / "trackway-qemu.so").exists():
+        raise Skip("this build has no plug-in for QEMU")
+    prefix, _, qemu = KINDS[machine]
+    for program in [prefix + "as", prefix + "ld", qemu]:
+        if not shutil.which(program):
+            raise Skip(f"no {program}")
+
+
+def build(tool, text, machine="aarch64", name="program"):
+    wants(tool, machine)
+    prefix, more, _ = KINDS[machine]
+    tool.write(name + ".s", text.replace("\\\\", "\\"))
+    subprocess.run([prefix + "as", *more, "-o", name + ".o", name + ".s"], cwd=tool.folder, check=True)
+    subprocess.run([prefix + "ld", "-o", name, name + ".o"], cwd=tool.folder, check=True)
+    return "./" + name
+
+
+def logged(tool, program, machine="aarch64"):
+    """Every instruction that QEMU says it began, in another run."""
+    subprocess.run([KINDS[machine][2], "-singlestep", "-d", "exec,nochain", "-D", "qemu.log", program],
+                   cwd=tool.folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    text = (tool.folder / "qemu.log").read_text()
+    return [int(address, 16) for address in re.findall(r"^Trace \d+: \S+ \[\w+/(\w+)/", text, re.M)]
+
+
+def pcs(done):
+    return [int(line, 16) for line in done.out.split() if not line.startswith("#")]
+
+
+@case
+def a_program_is_recorded(tool):
+    program = build(tool, A64)
+    want = logged(tool, program)
+    for protocol in ["ete", "etmv4"]:
+        done = tool.run("record", "--protocol", protocol, "--", program, status=7)
+        equal(done.out, "ok\n")
+        equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")), want, protocol)
+        tool.run("record", "--protocol", protocol, "--format", "snapshot", "-o", "snap", "--force",
+                 program, status=7)
+        equal(pcs(tool.run("decode", "snap", "--format", "pcs")), want, protocol)
+    assert (tool.folder / "perf.data.old").exists()
+
+
+@case
+def a32_and_t32_are_recorded(tool):
+    program = build(tool, ARM, "arm")
+    want = logged(tool, program, "arm")
+    for protocol in ["etmv4", "ptm", "etmv3"]:
+        tool.run("record", "--protocol", protocol, "-o", "out.data", program, status=9)
+        equal(pcs(tool.run("decode", "out.data", "--format", "pcs")), want, protocol)
+
+
+@case
+def riscv_is_recorded(tool):
+    program = build(tool, RISCV, "riscv64")
+    want = logged(tool, program, "riscv64")
+    for protocol in ["etrace", "ntrace"]:
+        tool.run("record", "--format", "snapshot", "--protocol", protocol, "-o", protocol, program, status=3)
+        got = pcs(tool.run("decode", protocol, "--format", "pcs"))
+        # An ECALL traps: N-Trace does not count it as retired.
+        equal(got, want if protocol == "etrace" else [pc for pc in want if pc in got], protocol)
+    assert "snapshot" in tool.run("record", program, status=2).err
+
+
+@case
+def signals_and_faults(tool):
+    program = build(tool, A64_SIGNALS)
+    symbols = subprocess.run(["aarch64-linux-gnu-nm", program], cwd=tool.folder, check=True,
+                             capture_output=True, text=True).stdout
+    place = {name: int(address, 16) for address, _, name in map(str.split, symbols.splitlines())}
+    want = logged(tool, program)
+    done = tool.run("record", program, status=139)
+    assert "signal 11" in done.err, done.err
+    # What faults is begun, and so logged, but does not retire.
+    last = want[-1]
+    want = [pc for pc in want[:-1] if pc != place["fault"]]
+    assert last != place["fault"]
+    equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")), want)
+
+
+@case
+def perf_reads_what_is_recorded(tool):
+    if not shutil.which("perf"):
+        raise Skip("no perf")
+    program = build(tool, A64)
+    tool.run("record", program, status=7)
+    theirs = subprocess.run(["perf", "script", "-i", "perf.data", "--itrace=b", "-F", "pid,tid,cpu,ip,addr"],
+                            cwd=tool.folder, check=True, capture_output=True, text=True).stdout
+    ours = tool.run("branches", "perf.data").out
+    equal([re.findall(r"(\w+) =>\s+(\w+)", line) for line in theirs.splitlines()],
+          [re.findall(r"(\w+) => (\w+)", line) for line in ours.splitlines()])
+
+
+@case
+def ring_filter_strobe_and_bound(tool):
+    program = build(tool, A64)
+    want = logged(tool, program)
+    tool.run("record", "--range", f"{want[0]:#x}-{want[0] + 8:#x}", program, status=7)
+    equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")),
+          [pc for pc in want if want[0] <= pc < want[0] + 8])
+    tool.run("record", "--strobe-on", "8", "--strobe-off", "8", program, status=7)
+    some = pcs(tool.run("decode", "perf.data", "--format", "pcs"))
+    assert 0 < len(some) < len(want)
+    assert all(pc in want for pc in some)
+    tool.run("record", "--ring", "24", program, status=7)
+    assert re.search(r": 24 bytes, raw", tool.run("info", "perf.data").out)
+    assert "--max-size" in tool.run("record", "--max-size", "1", program, status=7).err
+
+
+@case
+def what_cannot_be_recorded_is_said(tool):
+    program = build(tool, A64)
+    tool.write("text", "no program")
+    assert "no ELF" in tool.run("record", "./text", status=3).err
+    assert "no program" in tool.run("record", "./nothing", status=3).err
+    assert "another kind of processor" in tool.run("record", tool.program, status=3).err
+    assert "ete|etmv4" in tool.run("record", "--protocol", "ptm", program, status=2).err
+    assert "apt-get install" in tool.run("record", "--qemu", "no-such-qemu", program, status=3).err
+    assert "not understood" in tool.run("record", "--config", "TRCNOTHING=1", program, status=3).err
+
+
+@case
+def logs_of_the_corpus_are_repeated(tool):
+    wants(tool)
+    arguments = {"a64-recur": (1, 83), "a64-indirect": (100, 67), "a64-coro": (200, 32),
+                 "a64-O0-parse": (20, 7), "a32-recur": (5, 5), "mix-indirect": (100, 67)}
+    logs = corpus() / "exec" / "logs"
+    for name, (argument, status) in arguments.items():
+        protocol = "ete" if name.startswith("a64") else "ptm"
+        shutil.copy(logs / f"{name}.elf", tool.folder / name)
+        os.chmod(tool.folder / name, 0o755)
+        tool.run("encode", logs / f"{name}.exlog.gz", "--protocol", protocol, "--elf",
+                 logs / f"{name}.elf", "-o", "snap", "--force")
+        tool.run("record", "--protocol", protocol, "-o", "out.data", "./" + name, argument, status=status)
+        want, got = (tool.run("decode", capture, "--format", "path").out.splitlines()[1:]
+                     for capture in ["snap", "out.data"])
+        assert want == got, (name, len(want), len(got))

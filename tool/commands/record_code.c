@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway record: code that is in no file, such as the return from a signal or what a program made
+   itself, in the form that run-time compilers leave for perf. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "commands/record.h"
+
+enum { JIT_MAGIC = 0x4a695444, JIT_HEAD = 40, JIT_LOAD_FIXED = 56 };
+
+static void put(FILE *file, uint64_t value, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        (void)fputc((int)(value >> 8 * i & 0xff), file);
+}
+
+static void put_head(FILE *file, const struct record_event *event, unsigned machine)
+{
+    put(file, JIT_MAGIC, 4);
+    put(file, 1, 4);
+    put(file, JIT_HEAD, 4);
+    put(file, machine, 4);
+    put(file, 0, 4);
+    put(file, event->head.pid, 4);
+    put(file, event->head.time, 8);
+    put(file, 0, 8); /* flags: times are those of the records */
+}
+
+/* The address as eight bytes, then the code. */
+static void put_load(FILE *file, const struct record_event *event, uint64_t index)
+{
+    static const char name[] = "code";
+    const size_t size = event->head.size - 8;
+    uint64_t address;
+
+    memcpy(&address, event->payload, sizeof address);
+    put(file, 0, 4);
+    put(file, JIT_LOAD_FIXED + sizeof name + size, 4);
+    put(file, event->head.time, 8);
+    put(file, event->head.pid, 4);
+    put(file, event->head.tid, 4);
+    put(file, address, 8);
+    put(file, address, 8);
+    put(file, size, 8);
+    put(file, index, 8);
+    (void)fwrite(name, 1, sizeof name, file);
+    (void)fwrite(event->payload + 8, 1, size, file);
+}
+
+static bool is_code(const struct record_event *event)
+{
+    return event->head.kind == SPOOL_CODE && event->head.size > 8;
+}
+
+/* All code of the process whose first code this is. */
+static bool write_dump(const struct record *record, size_t first, const char *path)
+{
+    const uint32_t pid = record->events[first].head.pid;
+    FILE *file = fopen(path, "wb");
+    uint64_t index = 0;
+
+    if (file) {
+        put_head(file, &record->events[first], record->elf_machine);
+        for (size_t i = first; i < record->event_count; i++)
+            if (is_code(&record->events[i]) && record->events[i].head.pid == pid)
+                put_load(file, &record->events[i], index++);
+    }
+    if (!file || ferror(file) || fclose(file) != 0) {
+        say("record: cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* The mapping of a dump names it as programs see it. */
+static char *full_path(struct record *record, const char *output)
+{
+    char *real = NULL, *path = NULL;
+    const char *slash = strrchr(output, '/');
+    const size_t size = slash ? (size_t)(slash - output) + 1 : 0;
+    char *folder = pieces_room(&record->pieces, size + 2);
+
+    if (folder) {
+        (void)snprintf(folder, size + 2, "%.*s", (int)(size ? size : 1), size ? output : ".");
+        real = realpath(folder, NULL);
+    }
+    if (real)
+        path = pieces_room(&record->pieces, strlen(real) + strlen(output) + 64);
+    if (path)
+        (void)snprintf(path, strlen(real) + strlen(output) + 64, "%s/%s.code", real,
+                       slash ? slash + 1 : output);
+    free(real);
+    return path;
+}
+
+static bool add_dump(struct record *record, size_t event, const char *folder,
+                     struct record_dump *dump)
+{
+    const size_t room = strlen(folder) + 32;
+    char *path = pieces_room(&record->pieces, room);
+
+    if (!path)
+        return false;
+    (void)snprintf(path, room, "%s/jit-%u.dump", folder,
+                   (unsigned)record->events[event].head.pid);
+    *dump = (struct record_dump){ &record->events[event], path };
+    return write_dump(record, event, path);
+}
+
+bool record_write_dumps(struct record *record, const char *output, struct record_dump **dumps,
+                        size_t *count)
+{
+    const char *folder = NULL;
+
+    *count = 0;
+    *dumps = NULL;
+    for (size_t i = 0; i < record->event_count; i++) {
+        struct record_dump *more;
+        size_t known = 0;
+
+        if (!is_code(&record->events[i]))
+            continue;
+        while (known < *count && (*dumps)[known].first->head.pid != record->events[i].head.pid)
+            known++;
+        if (known < *count)
+            continue;
+        more = realloc(*dumps, (*count + 1) * sizeof *more);
+        if (more)
+            *dumps = more;
+        if (!folder)
+            folder = full_path(record, output);
+        if (!more || !folder || (mkdir(folder, 0777) != 0 && errno != EEXIST)) {
+            say("record: cannot make a folder for code beside %s: %s", output, strerror(errno));
+            return false;
+        }
+        if (!add_dump(record, i, folder, &(*dumps)[*count]))
+            return false;
+        (*count)++;
+    }
+    return true;
+}

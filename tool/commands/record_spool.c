@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trackway record: the folder in which the plug-in leaves what it traced. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/record.h"
+
+static bool complain(const char *what, const char *name)
+{
+    say("record: cannot %s %s: %s", what, name, strerror(errno));
+    return false;
+}
+
+static char *path_in(const struct record *record, const char *name)
+{
+    const size_t size = strlen(record->folder) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path)
+        (void)snprintf(path, size, "%s/%s", record->folder, name);
+    return path;
+}
+
+/* "K=V,K=V" as a line for each. */
+static void put_settings(FILE *file, const char *word, const char *settings)
+{
+    while (settings && *settings) {
+        const size_t size = strcspn(settings, ",");
+
+        (void)fprintf(file, "%s %.*s\n", word, (int)size, settings);
+        settings += size + (settings[size] == ',');
+    }
+}
+
+static void put_number(FILE *file, const char *word, const struct number *number)
+{
+    if (number->is_given)
+        (void)fprintf(file, "%s %llu\n", word, (unsigned long long)number->value);
+}
+
+static bool write_options(const struct record *record)
+{
+    const struct options *options = record->options;
+    char *path = path_in(record, SPOOL_OPTIONS);
+    FILE *file = path ? fopen(path, "w") : NULL;
+    bool is_good = file != NULL;
+
+    if (file) {
+        (void)fprintf(file, "protocol %s\n", record->protocol);
+        put_settings(file, "register", options->config);
+        put_settings(file, "unit", options->unit);
+        put_number(file, "ring", &options->ring);
+        put_number(file, "most", &options->max_size);
+        put_number(file, "on", &options->strobe_on);
+        put_number(file, "off", &options->strobe_off);
+        if (options->range.is_given)
+            (void)fprintf(file, "first %llu\nend %llu\n",
+                          (unsigned long long)options->range.first,
+                          (unsigned long long)options->range.end);
+        is_good = fclose(file) == 0;
+    }
+    if (!is_good)
+        (void)complain("write", path ? path : SPOOL_OPTIONS);
+    free(path);
+    return is_good;
+}
+
+static bool make_table(struct record *record)
+{
+    char *path = path_in(record, SPOOL_TABLE);
+    FILE *file = path ? fopen(path, "w+") : NULL;
+    const bool is_good = file && ftruncate(fileno(file), sizeof *record->table) == 0;
+
+    if (is_good)
+        record->table = mmap(NULL, sizeof *record->table, PROT_READ | PROT_WRITE, MAP_SHARED,
+                             fileno(file), 0);
+    if (!is_good || record->table == MAP_FAILED) {
+        record->table = NULL;
+        (void)complain("make", path ? path : SPOOL_TABLE);
+    }
+    if (file)
+        (void)fclose(file);
+    free(path);
+    return record->table != NULL;
+}
+
+bool record_make_folder(struct record *record)
+{
+    static const char name[] = "trackway-record-XXXXXX";
+    const char *parent = getenv("TMPDIR");
+
+    parent = parent && *parent == '/' ? parent : "/tmp";
+    record->folder = pieces_room(&record->pieces, strlen(parent) + sizeof name + 1);
+    if (!record->folder)
+        return false;
+    (void)snprintf(record->folder, strlen(parent) + sizeof name + 1, "%s/%s", parent, name);
+    if (!mkdtemp(record->folder)) {
+        (void)complain("make a folder in", parent);
+        record->folder = NULL;
+        return false;
+    }
+    return make_table(record) && write_options(record);
+}
+
+void record_remove_folder(const struct record *record)
+{
+    DIR *folder = record->folder ? opendir(record->folder) : NULL;
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)) != NULL) {
+        char *path = entry->d_name[0] == '.' ? NULL : path_in(record, entry->d_name);
+
+        if (path)
+            (void)unlink(path);
+        free(path);
+    }
+    if (folder) {
+        (void)closedir(folder);
+        (void)rmdir(record->folder);
+    }
+    if (record->table)
+        (void)munmap(record->table, sizeof *record->table);
+}
+
+const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size)
+{
+    char *path = path_in(record, name);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    struct stat about;
+    void *bytes = MAP_FAILED;
+
+    if (file && fstat(fileno(file), &about) == 0 && about.st_size > 0) {
+        *size = (size_t)about.st_size;
+        bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    }
+    if (file)
+        (void)fclose(file);
+    free(path);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void record_unmap_file(const uint8_t *bytes, size_t size)
+{
+    if (bytes)
+        (void)munmap((void *)(uintptr_t)bytes, size);
+}
+
+static bool add_event(struct record *record, const struct record_event *event)
+{
+    if (record->event_count == record->event_room) {
+        const size_t room = record->event_room ? 2 * record->event_room : 256;
+        struct record_event *more = realloc(record->events, room * sizeof *more);
+
+        if (!more) {
+            say("record: out of memory");
+            return false;
+        }
+        record->events = more;
+        record->event_room = room;
+    }
+    record->events[record->event_count++] = *event;
+    return true;
+}
+
+/* "NAME=VALUE": the unit of the first thread speaks for all. */
+static bool take_register(struct record *record, const struct record_event *event)
+{
+    char *text = pieces_copy(&record->pieces, (const char *)event->payload);
+    char *equals = text ? strchr(text, '=') : NULL;
+
+    if (!equals || record->register_count == RECORD_REGISTERS)
+        return text != NULL;
+    *equals = 0;
+    for (size_t i = 0; i < record->register_count; i++)
+        if (strcmp(record->registers[i].name, text) == 0)
+            return true;
+    record->registers[record->register_count++] =
+        (struct tw_register){ text, strtoull(equals + 1, NULL, 0) };
+    return true;
+}
+
+/* The events of one process.  A process that was killed may leave the last one cut off. */
+static bool read_events(struct record *record, const char *name)
+{
+    size_t size = 0, at = 0;
+    const uint8_t *bytes = record_map_file(record, name, &size);
+    bool is_good = true;
+
+    while (is_good && size - at >= sizeof(struct spool_event)) {
+        struct record_event event = { .order = record->event_count };
+
+        memcpy(&event.head, bytes + at, sizeof event.head);
+        at += sizeof event.head;
+        if (event.head.size > size - at)
+            break;
+        event.payload = bytes + at;
+        if (event.head.kind == SPOOL_REGISTER && event.head.size &&
+            !event.payload[event.head.size - 1])
+            is_good = take_register(record, &event);
+        else
+            is_good = add_event(record, &event);
+        at += event.head.size;
+        at += (8 - event.head.size % 8) % 8;
+        if (at > size)
+            break;
+    }
+    return is_good; /* the bytes stay mapped: events point into them */
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct record_event *left = a, *right = b;
+
+    if (left->head.time != right->head.time)
+        return left->head.time < right->head.time ? -1 : 1;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+bool record_read(struct record *record)
+{
+    DIR *folder = opendir(record->folder);
+    const struct dirent *entry;
+    bool is_good = folder != NULL;
+
+    while (is_good && (entry = readdir(folder)) != NULL) {
+        const size_t size = strlen(entry->d_name), tail = sizeof SPOOL_EVENTS - 1;
+
+        if (size > tail && strcmp(entry->d_name + size - tail, SPOOL_EVENTS) == 0)
+            is_good = read_events(record, entry->d_name);
+    }
+    if (folder)
+        (void)closedir(folder);
+    if (record->event_count)
+        qsort(record->events, record->event_count, sizeof *record->events, compare);
+    return is_good;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --format text: lines for people. */
+#include "formats/lines.h"
+
+enum { LINE_ROOM = 8200 }; /* so much that the library writes straight into it */
+
+/* Room for a line, which begins with the buffer's name; `end`: where it goes on. */
+static char *put_prefix(struct lines *lines, size_t room, char **end)
+{
+    char *line = output_room(lines->out, lines->prefix_size + room);
+
+    memcpy(line, lines->prefix, lines->prefix_size);
+    *end = line + lines->prefix_size;
+    return line;
+}
+
+static void put_packet(struct lines *lines, const struct tw_packet_view *packet)
+{
+    const bool is_marked = packet->is_bad || packet->is_not_sync;
+    char *line, *end;
+
+    if (is_marked)
+        output_color(lines->out, packet->is_bad ? RED : DIM);
+    line = put_prefix(lines, LINE_ROOM, &end);
+    end += tw_packet_text(end, LINE_ROOM - 1, packet);
+    *end++ = '\n';
+    output_took(lines->out, (size_t)(end - line));
+    if (is_marked)
+        output_color(lines->out, PLAIN);
+}
+
+static void put_element(struct lines *lines, const struct tw_element *element,
+                        const struct tw_batch *of)
+{
+    const bool is_bad = element->type == TW_ELEMENT_ERROR;
+    const struct tw_members *own = lines_own_members(lines, element, of);
+    char *line, *end;
+
+    if (is_bad)
+        output_color(lines->out, RED);
+    line = put_prefix(lines, LINE_ROOM + (own ? tw_members_most(own) : 0), &end);
+    end += tw_element_text(end, LINE_ROOM - 1, element, of->id);
+    if (own)
+        end = tw_members_text(end, own);
+    *end++ = '\n';
+    output_took(lines->out, (size_t)(end - line));
+    if (is_bad)
+        output_color(lines->out, PLAIN);
+}
+
+static const struct line_style style = { TW_MEMBER_TOLD, put_packet, put_element };
+
+static void *start(const struct listing *listing)
+{
+    return lines_start(listing, &style, NULL);
+}
+
+const struct format format_text = {
+    .name = "text",
+    .flags =
+        FORMAT_ELEMENTS | FORMAT_PACKETS | FORMAT_INSTRUCTIONS | FORMAT_ERRORS | FORMAT_FAILED,
+    .start = start,
+    .take = lines_take,
+    .end = lines_end,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A folder that is written beside its place and put there when it is whole. */
+#include "shared/folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/output.h"
+
+/* "path/name"; NULL: out of memory. */
+static char *join(const char *path, const char *name)
+{
+    const size_t size = strlen(path) + strlen(name) + 2;
+    char *joined = malloc(size);
+
+    if (joined)
+        (void)snprintf(joined, size, "%s/%s", path, name);
+    return joined;
+}
+
+bool folder_open(struct folder *folder, const char *path)
+{
+    size_t size = strlen(path);
+
+    *folder = (struct folder){ .count = 0 };
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    folder->path = strndup(path, size);
+    folder->temporary = malloc(size + sizeof ".XXXXXX");
+    if (!folder->path || !folder->temporary) {
+        say("out of memory");
+    } else if (access(folder->path, F_OK) == 0) {
+        say("%s: is there already", folder->path);
+    } else {
+        (void)snprintf(folder->temporary, size + sizeof ".XXXXXX", "%s.XXXXXX", folder->path);
+        if (mkdtemp(folder->temporary))
+            return true;
+        say("%s: %s", folder->temporary, strerror(errno));
+    }
+    free(folder->path);
+    free(folder->temporary);
+    *folder = (struct folder){ .has_failed = true };
+    return false;
+}
+
+static bool fail(struct folder *folder, const char *name)
+{
+    if (!folder->has_failed)
+        say("%s/%s: %s", folder->path, name, strerror(errno));
+    folder->has_failed = true;
+    return false;
+}
+
+static FILE *file_of(struct folder *folder, const char *name)
+{
+    char *path;
+    FILE *file;
+
+    for (size_t i = 0; i < folder->count; i++)
+        if (strcmp(folder->files[i].name, name) == 0)
+            return folder->files[i].file;
+    path = folder->count < FOLDER_FILES ? join(folder->temporary, name) : NULL;
+    file = path ? fopen(path, "wb") : NULL;
+    free(path);
+    if (!file)
+        return NULL;
+    folder->files[folder->count].name = strdup(name);
+    if (!folder->files[folder->count].name) {
+        (void)fclose(file);
+        return NULL;
+    }
+    folder->files[folder->count++].file = file;
+    return file;
+}
+
+bool folder_write(void *context, const char *name, const void *bytes, size_t size)
+{
+    struct folder *folder = context;
+    FILE *file = folder->has_failed ? NULL : file_of(folder, name);
+
+    if (!file || (size && fwrite(bytes, 1, size, file) != size))
+        return fail(folder, name);
+    return true;
+}
+
+static void remove_all(struct folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++) {
+        char *path = join(folder->temporary, folder->files[i].name);
+
+        if (path)
+            (void)remove(path);
+        free(path);
+    }
+    (void)rmdir(folder->temporary);
+}
+
+bool folder_close(struct folder *folder, bool keep)
+{
+    bool is_good = !folder->has_failed;
+
+    if (!folder->path)
+        return false;
+    for (size_t i = 0; i < folder->count; i++)
+        if (fclose(folder->files[i].file) != 0)
+            is_good = fail(folder, folder->files[i].name);
+    if (keep && is_good) {
+        (void)chmod(folder->temporary, 0755);
+        if (rename(folder->temporary, folder->path) != 0)
+            is_good = fail(folder, "");
+    }
+    if (!keep || !is_good)
+        remove_all(folder);
+    for (size_t i = 0; i < folder->count; i++)
+        free(folder->files[i].name);
+    free(folder->path);
+    free(folder->temporary);
+    *folder = (struct folder){ .count = 0 };
+    return is_good;
+}
