@@ -78,7 +78,8 @@ enum {
     /* Packets can be told only from the beginning of the stream on; and times and the like can,
        which add up from there. */
     TW_PROTOCOL_UNMARKED = 4,
-    TW_PROTOCOL_SUMS = 8
+    TW_PROTOCOL_SUMS = 8,
+    TW_PROTOCOL_SRC_IS_ID = 16 /* see tw_batch.src_is_id */
 };
 
 /* A type of packet: what it is called, and what it is to whoever knows nothing of the protocol. */

@@ -234,8 +234,10 @@ enum {
     TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
     TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
     TW_DATA_HAS_VALUE = 0x08,
-    TW_DATA_OPERAND = 0x10,   /* RISC-V: the other value of an atomic or CSR access */
-    TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
+    TW_DATA_OPERAND = 0x10,    /* RISC-V: the other value of an atomic or CSR access */
+    TW_DATA_BIG_ENDIAN = 0x20, /* ETMv3: the transfer was big-endian; the value is as traced */
+    TW_DATA_WIDE_PC = 0x40     /* with HAS_PC: the address has more than 32 bits, and stands in
+                              data_value (DATA_ADDR) or data_address (DATA_VALUE without address) */
 };
 
 /* A REPEAT repeats so many elements at most: INSTR_RANGEs that stand directly before it in the same
@@ -367,6 +369,9 @@ struct tw_batch {
        TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
     uint32_t src;
     uint8_t id; /* trace ID */
+    /* E-Trace that comes without a trace ID: lines call the source by its src in the place of `id`,
+       too. */
+    bool src_is_id;
 };
 
 /* A range and how often it was executed, without the places in the trace: see struct tw_counter. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Raw captures: a file of trace, described by options. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -81,8 +82,26 @@ static bool is_component(const struct capture_file *file)
     return false;
 }
 
+/* The text of a configuration, after what its preset says. */
+static enum tw_status keep_text(struct tw_capture *capture, struct tw_source *source,
+                                const char *preset, const struct capture_file *file)
+{
+    const size_t before = preset ? strlen("preset=\n") + strlen(preset) : 0;
+    char *text = tw_capture_keep(capture, before + file->size + 1, 1);
+
+    source->text = text;
+    if (!text)
+        return TW_E_MEMORY;
+    if (preset)
+        (void)sprintf(text, "preset=%s\n", preset);
+    if (file->size)
+        memcpy(text + before, file->bytes, file->size);
+    text[before + file->size] = 0;
+    return TW_OK;
+}
+
 static enum tw_status read_config(struct tw_capture *capture, struct tw_source *source,
-                                  const char *config)
+                                  const char *config, const char *preset)
 {
     const struct capture_file *file;
     struct capture_file inlined = { .path = "configuration" };
@@ -110,8 +129,7 @@ static enum tw_status read_config(struct tw_capture *capture, struct tw_source *
         tw_ini_free(&ini);
         TW_TRY(status);
     }
-    source->text = tw_capture_keep_text(capture, (const char *)file->bytes, file->size);
-    return source->text ? TW_OK : TW_E_MEMORY;
+    return keep_text(capture, source, preset, file);
 }
 
 static enum tw_status read_source(struct tw_capture *capture, struct tw_source *source,
@@ -144,8 +162,13 @@ static enum tw_status read_source(struct tw_capture *capture, struct tw_source *
         if (!source->core_type)
             return TW_E_MEMORY;
     }
+    if (option->preset && !tw_name_begins(option->protocol, "etrace"))
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "%s has no presets; etrace has",
+                       option->protocol);
     if (option->config)
-        TW_TRY(read_config(capture, source, option->config));
+        TW_TRY(read_config(capture, source, option->config, option->preset));
+    else if (option->preset)
+        TW_TRY(keep_text(capture, source, option->preset, &(struct capture_file){ 0 }));
     tw_source_identify(source);
     source->name = source->has_id
                        ? tw_capture_format(capture, "%s-0x%02x", source->protocol, source->id)

@@ -221,6 +221,9 @@ static void leave_plain(struct tw_stage *stage)
     }
     if (out == stage->out)
         return;
+    if (TW_UNLIKELY(decoder->tie.is_on))
+        for (const struct tw_element *range = stage->out; range != out; range++)
+            tw_etrace_tie_range(stage, range);
     decoder->steps += (uint32_t)(out - stage->out);
     stage->out = out;
     decoder->map = map;

@@ -359,7 +359,10 @@ static void put_data(struct tw_members *out, const struct tw_element *e)
     else
         put_data_address(out, e);
     if (e->flags & TW_DATA_HAS_PC)
-        tw_put(out, PC, e->pc);
+        tw_put(out, PC,
+               !(e->flags & TW_DATA_WIDE_PC) ? e->pc
+               : is_value                    ? e->data_address
+                                             : e->data_value);
     if (e->flags & TW_DATA_HAS_KEY)
         tw_put(out, KEY, e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)
@@ -525,7 +528,7 @@ static void put_body(struct tw_members *out, const struct tw_element *e)
         tw_put(out, UNKNOWN, 1);
 }
 
-static void put_all(struct tw_members *out, const struct tw_element *e, uint8_t id,
+static void put_all(struct tw_members *out, const struct tw_element *e, uint32_t id,
                     uint32_t src)
 {
     out->types = rows;
@@ -541,7 +544,7 @@ void tw_element_members(struct tw_members *out, const struct tw_element *element
                         const struct tw_batch *of)
 {
     out->count = out->text_size = 0;
-    put_all(out, element, of->id, of->src);
+    put_all(out, element, of->src_is_id ? of->src : of->id, of->src);
 }
 
 /* The columns of a line of text: "0x123     0x10 INSTR_RANGE    ". */

@@ -267,7 +267,8 @@ void tw_segment_count(void *context, void *tally, const struct tw_batch *batch)
     if (!segment->entries.count)
         segment->last = SIZE_MAX;
     if (part.source)
-        part.image = tw_capture_image(run->capture, part.source->image);
+        part.image = tw_capture_image(run->capture,
+                                      tw_capture_image_of(run->capture, source, batch->src));
     for (size_t from = 0, end; from < batch->count; from = end) {
         bool has_missing;
 

@@ -130,6 +130,8 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     batch->source = branch->source;
     batch->id = branch->id;
     batch->src = branch->src;
+    batch->src_is_id =
+        branch->part && !branch->id && (branch->protocol->flags & TW_PROTOCOL_SRC_IS_ID) != 0;
     branch->given = until;
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
