@@ -454,13 +454,14 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
 
 /* Walks from the place up to, not including, `stop`, passing waypoints as not taken: what ran
    before an exception.  At most one range, and an inaccessible element where memory ends (again,
-   when it had ended before).  Then the place is `stop`.  Does nothing when there is no place or it
-   is not before `stop`. */
+   when it had ended before); two ranges where the way leads over the top of memory.  Then the place
+   is `stop`.  Does nothing when there is no place or it is not before `stop`. */
 struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t stop, uint64_t index);
 
-/* Walks up to and including the instruction at `stop`, which was taken: a source address or a
-   waypoint update.  Only that instruction when there is no place or it lies behind.  One range;
+/* Walks up to and including the instruction at `stop`, which was taken: a source address.  Only that
+   instruction when there is no place.  Where no way leads there, or it is no branch, the place is
+   lost and follow->error is TW_ERROR_IMAGE_MISMATCH.  One range;
    or, when `split`, one for each not-taken waypoint passed: then *done tells whether all fitted
    between `out` and `end`, else call again. */
 struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_element *out,
@@ -473,9 +474,25 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
 struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_element *out,
                                        uint64_t stop, uint64_t index);
 
-/* Walks `count` instructions in sequence, or to the first branch if that comes before.  Fills
-   the range without writing it anywhere; false when memory or the range limit ends before. */
-bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count);
+/* How `count` instructions can have led to an address. */
+enum tw_ways { TW_WAYS_NONE, TW_WAYS_ONE, TW_WAYS_MANY };
+enum { TW_WAY_BRANCHES = 60 }; /* more are not followed */
+
+struct tw_way {
+    uint64_t stop;
+    uint64_t taken; /* bit n: branch n on the way */
+    uint32_t count;
+};
+
+/* Looks for the ways from the place, which must be known, to `stop`: none, as the branches that end
+   them lead elsewhere; one; or many, which also means that it cannot be told, as code is missing, the
+   way leads over an indirect branch or ends at none. */
+enum tw_ways tw_follow_find_way(struct tw_follow *follow, struct tw_way *way, uint32_t count,
+                                uint64_t stop);
+/* The ranges of the only way, directly after it was found: at most TW_WAY_BRANCHES + 1.  The place is
+   not moved. */
+struct tw_element *tw_follow_way(struct tw_follow *follow, struct tw_element *out,
+                                 const struct tw_way *way, uint64_t index);
 
 /* Undoes the last atom's decision: the program went the other way, whatever address came since. */
 void tw_follow_flip(struct tw_follow *follow);

@@ -147,6 +147,7 @@ static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *p
     struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
 
     element->number = packet->exception & 15;
+    element->kind = TW_NUMBERS_ARMV7;
     if (element->number != RESET && tw_follow_is_placed(stage->follow)) {
         element->flags |= TW_EXCEPTION_HAS_RETURN;
         element->return_address = tw_follow_address(stage->follow);
