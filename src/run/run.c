@@ -178,7 +178,8 @@ void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream)
     part->batch = (struct tw_batch){ .size = sizeof part->batch,
                                      .source = stream->source_number,
                                      .src = stream->src,
-                                     .id = stream->id };
+                                     .id = stream->id,
+                                     .src_is_id = stream->src_is_id };
 }
 
 /* Cuts the next part off the slice; it may turn out not to be wanted. */

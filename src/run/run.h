@@ -42,6 +42,7 @@ struct tw_run_stream {
     uint32_t number, source_number, ring, buffer;
     uint8_t id;
     uint32_t src; /* as in tw_batch */
+    bool src_is_id;
     const struct tw_source *source;
     struct tw_image *image;
     struct tw_rollback rollback;

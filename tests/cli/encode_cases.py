@@ -97,7 +97,7 @@ def what_is_wrong_is_told(tool):
             (["no.log", "--protocol", "ete", "-o", "x"], 3, "no.log: no execution log"),
             (["certain.log", "--protocol", "ete", "-o", "x"], 3,
              "certain.log: line 4: cancels instructions that are certain already"),
-            (["run.log", "--protocol", "ete", "-o", "x", "--elf", "run.log"], 3, "run.log"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--elf", "nowhere.elf"], 3, "nowhere.elf"),
     ]:
         done = tool.run("encode", *words, status=status)
         equal(done.out, "")
