@@ -384,6 +384,14 @@ struct tw_batch {
     bool src_is_id;
 };
 
+/* A range and how often it was executed, without the places in the trace: see struct tw_counter. */
+struct tw_range_sum {
+    struct tw_element range; /* an INSTR_RANGE; its index is 0 */
+    uint64_t times;
+    uint64_t to;  /* is_edge: where the indirect branch that ends it led, ... */
+    bool is_edge; /* ... so often; the range itself is summed by another */
+};
+
 /* What a packet is, whatever the protocol. */
 enum tw_packet_kind {
     TW_PACKET_OTHER,

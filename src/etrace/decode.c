@@ -39,6 +39,7 @@ static void begin(struct tw_stage *stage, struct tw_etrace_decoder *decoder,
 {
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     stage->index = decoder->packet_index; /* of a packet that lies in an input that is gone */
+    follow->is_stopped = false;
     find_place(stage);
 }
 
@@ -165,7 +166,7 @@ static bool decode_stretch(struct tw_stage *stage)
         }
         if (size == 0 && !stage->has_gap)
             return true;
-        if (stage->limit - stage->out < TW_ETRACE_MOST)
+        if (stage->limit - stage->out < TW_ETRACE_MOST || stage->follow->is_stopped)
             return false;
         if (size == 0)
             return true;

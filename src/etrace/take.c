@@ -112,6 +112,7 @@ static bool take_context(struct tw_stage *stage)
         out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | (has_context ? TW_CONTEXT_HAS_CID : 0) |
                                (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
         out->context_id = (uint32_t)packet->context;
+        tw_follow_owner(stage->follow, out);
     }
     if (decoder->codec.shape.time)
         emit(stage, TW_ELEMENT_TIMESTAMP)->timestamp = packet->time;

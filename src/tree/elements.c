@@ -37,6 +37,18 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
     return branch->elements && (!is_merged || branch->marks);
 }
 
+/* What the decoder counted itself, before the elements that it made. */
+static enum tw_status sum(struct tw_branch *branch)
+{
+    const struct tw_batch whose = { .size = sizeof whose,
+                                    .user = branch->user,
+                                    .source = branch->source,
+                                    .src = branch->src,
+                                    .id = branch->id };
+
+    return tw_tally_sum(branch->tree, branch->tally, &branch->follow, &whose);
+}
+
 /* Damage of a stream that several sources share. */
 static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
 {
@@ -95,7 +107,10 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         output.marks.marks = branch->marks;
         output.marks.room = TW_BRANCH_ELEMENTS;
     }
+    branch->follow.sums = branch->code ? branch->code->sums : NULL;
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
+    if (branch->follow.sums && status >= 0)
+        TW_TRY(sum(branch));
     branch->stats.seen.bytes += in.used - branch->used;
     branch->used = in.used;
     branch->count = batch.count;
