@@ -8,15 +8,17 @@ enum { ONES = 8 }; /* so many in a row are no part of a message, or its end */
 
 static unsigned bit_at(const uint8_t *data, uint64_t at)
 {
-    return data[at / 8] >> (at % 8) & 1u;
+    return (unsigned)data[at / 8] >> (at % 8) & 1u;
 }
 
 static uint8_t byte_at(const uint8_t *data, uint64_t at)
 {
-    const unsigned shift = at % 8;
+    const unsigned shift = (unsigned)(at % 8);
+    unsigned byte = (unsigned)data[at / 8] >> shift;
 
-    return shift ? (uint8_t)(data[at / 8] >> shift | data[at / 8 + 1] << (8 - shift))
-                 : data[at / 8];
+    if (shift)
+        byte |= (unsigned)data[at / 8 + 1] << (8 - shift);
+    return (uint8_t)byte;
 }
 
 static uint64_t skip_ones(const uint8_t *data, uint64_t at, uint64_t end)
