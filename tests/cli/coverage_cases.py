@@ -111,7 +111,7 @@ def saved_results_add_up(tool):
     equal(added, tool.run("coverage", DEMO, DEMO, DEMO, "--format", "jsonl", "-q").out, "added")
     tool.run("stats", DEMO, "-q", "--save", "stats.twr")
     tool.run("merge", "-o", "twice.twr", "stats.twr", "stats.twr")
-    said = tool.run("merge", "-o", "bad.twr", "1.twr", "stats.twr", status=2)
+    said = tool.run("merge", "-o", "bad.twr", "1.twr", "stats.twr", status=3)
     assert "another kind of result" in said.err, said.err
     assert not (tool.folder / "bad.twr").exists()
     tool.run("merge", "1.twr", status=2)
