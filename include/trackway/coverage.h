@@ -104,6 +104,12 @@ TW_API const struct tw_line_count *tw_coverage_line(const struct tw_coverage *co
 /* The source line that an address of an object comes from; false: it is not known. */
 TW_API bool tw_coverage_source(const struct tw_coverage *coverage, size_t object,
                                struct tw_source_line *line, uint64_t address);
+/* Bytes of an object's code; how many are there. */
+TW_API size_t tw_coverage_read(const struct tw_coverage *coverage, size_t object, void *bytes,
+                               uint64_t address, size_t size);
+/* The symbols of an object; NULL: it has none. */
+TW_API struct tw_symbols *tw_coverage_symbols(const struct tw_coverage *coverage,
+                                              size_t object);
 /* False: the size cannot be. */
 TW_API TW_MUST_USE bool tw_coverage_totals(const struct tw_coverage *coverage,
                                            struct tw_coverage_totals *totals);

@@ -158,3 +158,19 @@ bool tw_coverage_source(const struct tw_coverage *coverage, size_t object,
     return object < coverage->object_count && coverage->objects[object].of->symbols &&
            tw_symbols_line(coverage->objects[object].of->symbols, line, address);
 }
+
+size_t tw_coverage_read(const struct tw_coverage *coverage, size_t object, void *bytes,
+                        uint64_t address, size_t size)
+{
+    const struct tw_counted_file *of =
+        object < coverage->object_count ? coverage->objects[object].of : NULL;
+
+    return of && of->image
+               ? tw_image_read(of->image, bytes, &of->view, address + of->bias, size)
+               : 0;
+}
+
+struct tw_symbols *tw_coverage_symbols(const struct tw_coverage *coverage, size_t object)
+{
+    return object < coverage->object_count ? coverage->objects[object].of->symbols : NULL;
+}

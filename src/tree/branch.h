@@ -89,6 +89,12 @@ struct tw_kept {
     max_align_t first;
 };
 
+/* markers.c */
+struct tw_markers {
+    struct tw_element *items;
+    size_t given, count, room;
+};
+
 struct tw_tree {
     struct tw_tree_config config;
     struct tw_counter counter; /* config.counter leads here, or is NULL */
@@ -98,6 +104,10 @@ struct tw_tree {
     size_t branch_count, branch_room;
     uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
+    /* packets.c: the branch that gave the last packet, and comes first while its packets end before
+       that; NULL: not known. */
+    struct tw_branch *packets_from;
+    uint64_t packets_until;
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;
@@ -119,6 +129,7 @@ struct tw_tree {
     struct tw_place *places;
     size_t place_count, place_room;
     struct tw_return *mark; /* see tw_tree_mark; or NULL */
+    struct tw_markers markers;
 };
 
 /* source.c: the branch of an ID; of a stream that several sources share: that of the stream. */

@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
+import socket
 import struct
+import time
 
 from harness import case, corpus, equal
 
@@ -103,13 +106,112 @@ def samples_are_counted_by_function(tool):
     equal(tool.run("channels", "swo.raw", "--symbols", "fw.elf").out,
           "5 PC samples\n 40.00%        2  main\n 20.00%        1  tick\n"
           " 20.00%        1  0x00009000\n 20.00%        1  (asleep)\n")
-    equal(tool.run("channels", "swo.raw").out, "")
+    equal(tool.run("channels", "swo.raw").out.splitlines()[-2:], ["@1 pc 0x00009000", "@1 pc: asleep"])
+    equal(tool.run("channels", "swo.raw", "--symbols", "fw.elf", "-v").out.splitlines()[:3],
+          ["@1 pc 0x00008004 main+0x4", "@1 pc 0x00008006 main+0x6", "@1 pc 0x00008010 tick"])
+
+
+@case
+def every_kind_of_event_is_text(tool):
+    access = b"\x47\x02\x80\x00\x00" + ACCESS[5:]
+    tool.write("swo.raw", SYNC + access + EVENTS + b"\x70" + HELLO)
+    tool.write("fw.elf", elf([("main", 0x8001, 0x10)]))
+    equal(tool.run("channels", "swo.raw", "--symbols", "fw.elf", status=None).out.splitlines()[:4], [
+        "@1 watch 0: write 0x05 at offset 0x1234 by 0x00008002 main+0x2", "@3 exception 15: SysTick entered",
+        "@3 counter: CPI Cyc", "@3 overflow: packets were lost before this"])
+    equal(tool.run("channels", "swo.raw", "--port", "0", status=None).out.splitlines(), ["@35 port 0: Hello"])
+
+
+@case
+def values_have_formats(tool):
+    tool.write("swo.raw", SYNC + b"\x09\xfe\x0a\xfe\xff\x13\x00\x00\xc0\x3f\x1b\xef\xbe\xad\xde\x01a\x01\n" + b"\x30")
+    equal(tool.run("channels", "swo.raw", "--port-format", "1=%d,2=x is %.2f, y,3=%08X").out.splitlines(),
+          ["@3 port 1: -2", "@3 port 1: -2", "@3 port 2: x is 1.50, y", "@3 port 3: DEADBEEF", "@3 port 0: a"])
+    equal(tool.run("channels", "swo.raw", "--port-format", "1=[%5u] 100%%", "--port", "1").out.splitlines(),
+          ["@3 port 1: [  254] 100%", "@3 port 1: [65534] 100%"])
+    for wrong in "1", "x=%d", "1=%s", "1=%d %d", "1=%n", "1=%", "1=%ld", "1=%*d", "70000=%d", "1=" + "x" * 80:
+        tool.run("channels", "swo.raw", "--port-format", wrong, status=2)
+
+
+@case
+def a_server_is_read(tool):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        name = f"tcp:127.0.0.1:{server.getsockname()[1]}"
+        for words in ([name], ["--follow", name]):
+            running = tool.start("channels", *words)
+            server.settimeout(60)
+            client, _ = server.accept()
+            with client:
+                client.sendall(SYNC + HELLO)
+                equal(running.stdout.readline(), b"@32 port 0: Hello\n")
+                client.sendall(OTHER)
+            out, _ = running.communicate(timeout=60)
+            equal((out, running.returncode), (b"@35 port 1: x\\x01\\x02\n", 0))
+    assert "tcp:127.0.0.1" in tool.run("channels", name, status=3).err
+    for wrong in "tcp:", "tcp:host", "tcp::1", "tcp:host:":
+        tool.run("channels", wrong, status=3)
+
+
+@case
+def a_serial_port_is_read(tool):
+    ours, theirs = os.openpty()
+    name = f"serial:{os.ttyname(theirs)}:115200"
+    running = tool.start("channels", name)
+    time.sleep(0.3)
+    os.write(ours, SYNC + HELLO + b"\x01\x0d\x01\x03\x01\x0a\x10")  # nothing is a control character
+    equal(running.stdout.readline(), b"@32 port 0: Hello\n")
+    equal(running.stdout.readline(), b"@33 port 0: \\x0d\\x03\n")
+    running.terminate()
+    running.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    tool.run("channels", "serial:/dev/null:115200", status=3)
+    tool.run("channels", f"serial:{tool.folder}/none:115200", status=3)
+
+
+@case
+def samples_are_shown_live(tool):
+    tool.write("fw.elf", elf([("main", 0x8001, 0x10), ("tick", 0x8011, 8)]))
+    path = tool.write("swo.raw", SYNC + b"\x17\x04\x80\x00\x00\x10")
+    running = tool.start("channels", "--follow", "swo.raw", "--symbols", "fw.elf", "--histogram")
+    equal(running.stdout.readline(), b"1 PC samples\n")
+    equal(running.stdout.readline(), b"100.00%        1  main\n")
+    time.sleep(1.1)
+    with open(path, "ab") as more:
+        more.write(b"\x17\x10\x80\x00\x00\x10")
+    equal(running.stdout.readline(), b"2 PC samples\n")
+    equal(running.stdout.readline(), b" 50.00%        1  main\n")
+    running.terminate()
+    running.communicate(timeout=60)
+
+
+@case
+def samples_alone_make_a_profile(tool):
+    folder = corpus() / "exec-m"
+    words = [folder / "swo" / "m3-nested-b.swo", "--protocol", "itm", "--config", "ITMTCR=0x10107", "--symbols",
+             folder / "logs" / "m3-nested.elf", "--format", "jsonl"]
+    got = tool.run("profile", *words)
+    assert "PC samples" in got.err and "estimates" in got.err, got.err
+    rows = [json.loads(line) for line in got.out.splitlines()]
+    equal(rows[-1]["t"], "TOTAL")
+    equal(sum(row["samples"] for row in rows[:-1]), rows[-1]["samples"], "samples add up")
+    exact = [json.loads(line) for line in tool.run(
+        "profile", folder / "etm" / "m3-nested-etmv4", "--symbols", folder / "logs" / "m3-nested.elf", "--format", "jsonl",
+        "-q").out.splitlines()]
+    shares = {row["name"]: row["self"] / exact[-1]["instructions"] for row in exact[:-1] if "name" in row}
+    for row in rows[:2]:
+        assert abs(row["samples"] / rows[-1]["samples"] - shares[row["name"]]) < 0.03, row
+    lines = [json.loads(line) for line in tool.run("profile", *words, "--by", "address").out.splitlines()]
+    equal(lines[-1]["samples"], rows[-1]["samples"], "by address")
+    assert "work_round" in tool.run("profile", *words[:-2]).out.splitlines()[1]
+    tool.run("profile", *words[:-1], "csv", status=2)
 
 
 @case
 def frames_of_itm_and_stm(tool):
     tool.write("two.bin", FRAMES)
-    want = {"@138 id 0x01 port 0: Hi", "@291 id 0x20 master 0x40 channel 1: Hello"}
+    want = {"@138 id 0x01 port 0: Hi", "@291 id 0x20 master 0x40 channel 1: Hello", "@138 id 0x01 pc 0x08001234",
+            "id 0x20 frequency: 19200000 Hz"}
     equal(set(tool.run("channels", "two.bin", *TWO).out.splitlines()), want)
     equal(tool.run("channels", "two.bin", *TWO, "--port", "1", "--raw").stdout, b"Hello")
     rows = [json.loads(line) for line in tool.run(

@@ -95,6 +95,34 @@ def time_lies_between_its_bounds(tool):
                         assert row[unit + "_lo"] <= 2 * row["self"] <= row[unit + "_hi"] + outside, row
 
 
+def annotate_equals_truth(name, unit):
+    def run(tool):
+        capture = encode(tool, name, unit)
+        table = [json.loads(line) for line in tool.run("annotate", *capture, "--format", "jsonl", "-q").out.splitlines()]
+        counts = {int(row["pc"], 16): row["count"] for row in of(table, "INSTR")}
+        equal(len(counts), len(of(table, "INSTR")), "each address once")
+        executed = {pc: count for pc, count in counts.items() if count}
+        equal(executed, {int(row["pc"], 16): row["count"] for row in
+                         of(lines_of(tool, *capture, "--by", "address"), "INSTR")}, "as the profile has it")
+        for first, last, count in addresses(name):
+            equal((counts[first], counts[last]), (count, count), f"{first:#x}")
+        equal(sum(row["count"] for row in of(table, "INSTR")), sum(row[1] for row in Truth(name).functions.values()), "all")
+    return run
+
+
+def annotate_shows_source_and_code(tool):
+    tool.write("src/demo/recur.c", "".join(f"/* line {i} */\n" for i in range(1, 200)))
+    text = tool.run("annotate", DEMO, "--function", "hanoi", "--source-root", "src").out
+    assert "/* line 26 */" in text and " 50.0 % taken (16 of 32)" in text, text
+    assert "\x1b[" in tool.run("annotate", DEMO, "--color", "always").out
+    whole = tool.run("annotate", DEMO).out
+    assert "never reached" in whole or " 0   0x" in whole, "what was not executed is shown"
+    assert not any(line.endswith(" ") for line in whole.splitlines())
+    assert "no function nobody" in tool.run("annotate", DEMO, "--function", "nobody", status=3).err
+    twice = tool.run("annotate", DEMO, DEMO, "--function", "hanoi").out
+    assert " 50.0 % taken (32 of 64)" in twice, twice
+
+
 def several_captures_add_up(tool):
     for kind in KINDS:
         one = lines_of(tool, DEMO, "--by", kind)
@@ -174,6 +202,8 @@ def stacks_have_their_formats(tool):
 for each in programs():
     for one in UNITS[each.split("-")[0]]:
         add_case(f"profile_{each}_{one}", equals_truth(each, one))
+    add_case(f"annotate_{each}", annotate_equals_truth(each, UNITS[each.split("-")[0]][0]))
+add_case("annotate_text", annotate_shows_source_and_code)
 add_case("profile_several_captures", several_captures_add_up)
 add_case("profile_time", time_lies_between_its_bounds)
 add_case("profile_threads", threads_give_the_same)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway channels: what software wrote to its trace ports, and what the hardware watched. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "commands/channels.h"
 #include "commands/commands.h"
 #include "shared/session.h"
+#include "shared/stream_input.h"
 
 static bool is_good(enum tw_status status)
 {
@@ -95,9 +97,9 @@ static int run_any(struct channels *channels, const struct options *options)
 
     channels_head(channels);
     if (options->follow)
-        return channels_follow(channels, options->follow, true);
-    if (strcmp(path, "-") == 0)
-        return channels_follow(channels, path, false);
+        return channels_follow(channels, options->follow);
+    if (stream_input_is_live(path))
+        return channels_follow(channels, path);
     return run_capture(channels, options);
 }
 
@@ -109,7 +111,7 @@ static bool open_analyses(struct channels *channels)
         .size = sizeof config,
         .has_port = options->port.is_given,
         .port = options->port.value,
-        .with_values = format == CHANNELS_CSV,
+        .with_values = format == CHANNELS_CSV || options->port_format,
         .on_event = channels_event,
         .on_line = format == CHANNELS_TEXT || format == CHANNELS_JSON ? channels_line : NULL,
         .on_bytes = format == CHANNELS_RAW ? channels_bytes : NULL,
@@ -133,8 +135,10 @@ static int run(const struct options *options)
                       : options_format_is(options, "jsonl") ? CHANNELS_JSON
                       : options_format_is(options, "csv")   ? CHANNELS_CSV
                                                             : CHANNELS_TEXT;
-    if (!open_analyses(&channels) ||
-        !output_open(&channels.out, options->output, options->color))
+    if (!ports_open(&channels))
+        status = BAD_USAGE;
+    else if (!open_analyses(&channels) ||
+             !output_open(&channels.out, options->output, options->color))
         status = NOT_DONE;
     if (status == DONE) {
         status = run_any(&channels, options);
@@ -146,16 +150,26 @@ static int run(const struct options *options)
     tw_channels_free(channels.analysis);
     tw_pc_samples_free(channels.samples);
     tw_symbols_free(channels.symbols);
+    free(channels.formats);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_PORT,     O_RAW,         O_FOLLOW,     O_BUFFER,     O_ID,
-    O_SOURCE,   O_FROM,        O_TO,         O_FRAMING,    O_PROTOCOL,
-    O_PLUGIN,   O_CONFIG,      O_IMAGE,      O_SYMBOLS,    O_NO_BARRIER,
-    O_ON_ERROR, O_ASSUME_SYNC, O_WRAPPED_AT, O_STRIP_STOP, O_ALLOW_OUTSIDE,
-    O_CLOCK,    O_OUTPUT,      O_COLOR,      O_THREADS,    O_PROGRESS,
-    O_QUIET,    O_VERBOSE,     O_END,
+    O_PORT,        O_PORT_FORMAT,
+    O_RAW,         O_FOLLOW,
+    O_HISTOGRAM,   O_BUFFER,
+    O_ID,          O_SOURCE,
+    O_FROM,        O_TO,
+    O_FRAMING,     O_PROTOCOL,
+    O_PLUGIN,      O_CONFIG,
+    O_IMAGE,       O_SYMBOLS,
+    O_NO_BARRIER,  O_ON_ERROR,
+    O_ASSUME_SYNC, O_WRAPPED_AT,
+    O_STRIP_STOP,  O_ALLOW_OUTSIDE,
+    O_CLOCK,       O_OUTPUT,
+    O_COLOR,       O_THREADS,
+    O_PROGRESS,    O_QUIET,
+    O_VERBOSE,     O_END,
 };
 
 const struct command command_channels = {
@@ -164,10 +178,12 @@ const struct command command_channels = {
     .summary = "what software wrote to ITM and STM ports, and what the DWT watched",
     .details =
         "text prints each line that software wrote, with its time and port (STM: master and\n"
-        "channel), and with --image or --symbols how PC samples spread over functions.\n"
-        "csv and jsonl list data accesses, exceptions, PC samples and counters too.\n"
-        "A file without --protocol is raw SWO; CAPTURE may be - for standard input, and\n"
-        "--follow FILE goes on as the file grows:  nc host 3443 | trackway channels -",
+        "channel), data accesses, exceptions, PC samples and counters, and with --image or\n"
+        "--symbols the functions they are in and how PC samples spread over them.\n"
+        "A file without --protocol is raw SWO; CAPTURE and FILE of --follow may be - for\n"
+        "standard input, tcp:HOST:PORT for a debug probe's server, or serial:PATH:BAUD:\n"
+        "  trackway channels tcp:localhost:3443 --port-format 1=%d,2=%08x\n"
+        "  trackway channels --follow swo.bin --symbols firmware.elf --histogram",
     .formats = "text|jsonl|csv",
     .options = takes,
     .least = 0,

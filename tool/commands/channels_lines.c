@@ -95,6 +95,99 @@ static void row_json(struct channels *channels, const struct tw_channel_event *r
     output_text(out, "}\n");
 }
 
+static void text_head(struct channels *channels, struct tw_channel_time when, uint8_t id)
+{
+    struct output *out = &channels->out;
+
+    if (when.is_known) {
+        if (put_seconds(channels, "@", when.time))
+            output_text(out, "s ");
+        else
+            output_format(out, "@%" PRIu64 " ", when.time);
+    }
+    if (channels->is_framed)
+        output_format(out, "id 0x%02x ", id);
+}
+
+/* An address, and the function that it is in where that is known. */
+static void put_place(struct channels *channels, uint32_t address)
+{
+    struct tw_symbol symbol;
+
+    output_format(&channels->out, "0x%08" PRIx32, address);
+    if (!channels->symbols || !tw_symbols_find(channels->symbols, &symbol, address))
+        return;
+    output_text(&channels->out, " ");
+    output_name(&channels->out, symbol.name);
+    if ((address & ~1u) != (symbol.address & ~(uint64_t)1))
+        output_format(&channels->out, "+0x%" PRIx64,
+                      (address & ~1u) - (symbol.address & ~(uint64_t)1));
+}
+
+static void row_access(struct channels *channels, const struct tw_channel_event *row)
+{
+    struct output *out = &channels->out;
+
+    output_format(out, "watch %" PRId64 ":", row->source);
+    if (row->has_value)
+        output_format(out, " %s 0x%0*" PRIx32, row->note ? row->note : "write",
+                      2 * row->value_size, row->value);
+    else if (row->note)
+        output_format(out, " %s", row->note);
+    if (row->has_address)
+        output_format(out, " at offset 0x%0*" PRIx32, 2 * row->address_size, row->address);
+    if (row->has_pc) {
+        output_text(out, " by ");
+        put_place(channels, row->pc);
+    }
+}
+
+/* Whether a row is shown as text: one of a port that has a format, or of the hardware. */
+static bool is_shown(const struct channels *channels, const struct tw_channel_event *row,
+                     const struct port_format **format)
+{
+    *format = NULL;
+    if (strcmp(row->type, "itm") == 0 || strcmp(row->type, "stm") == 0) {
+        *format = ports_find(channels, (uint64_t)row->source);
+        return *format && row->has_value;
+    }
+    if (strcmp(row->type, "pc") == 0 && channels->samples && !channels->options->verbose)
+        return false; /* they are counted by function */
+    return !channels->options->port.is_given;
+}
+
+static void row_text(struct channels *channels, const struct tw_channel_event *row)
+{
+    struct output *out = &channels->out;
+    const struct port_format *format;
+
+    if (!is_shown(channels, row, &format))
+        return;
+    text_head(channels, row->when, row->id);
+    if (format) {
+        output_format(out, "%s %" PRId64 ": ",
+                      strcmp(row->type, "stm") == 0 ? "channel" : "port", row->source);
+        ports_print(out, format, row);
+    } else if (strcmp(row->type, "dwt") == 0) {
+        row_access(channels, row);
+    } else if (strcmp(row->type, "frequency") == 0) {
+        output_format(out, "frequency: %" PRIu32 " Hz", row->value);
+    } else {
+        output_format(out, "%s", row->type);
+        if (row->source >= 0)
+            output_format(out, " %" PRId64, row->source);
+        if (row->has_pc) {
+            output_text(out, " ");
+            put_place(channels, row->pc);
+        }
+        if (row->has_value && !row->note)
+            output_format(out, " 0x%0*" PRIx32, 2 * row->value_size, row->value);
+        if (row->note)
+            output_format(out, ": %s", row->note);
+    }
+    output_text(out, "\n");
+}
+
 void channels_event(void *context, const struct tw_channel_event *event)
 {
     struct channels *channels = context;
@@ -103,6 +196,8 @@ void channels_event(void *context, const struct tw_channel_event *event)
         row_csv(channels, event);
     else if (channels->format == CHANNELS_JSON)
         row_json(channels, event);
+    else if (channels->format == CHANNELS_TEXT)
+        row_text(channels, event);
 }
 
 /* What is no text is shown as escapes, so that a line stays a line. */
@@ -128,14 +223,9 @@ static void line_text(struct channels *channels, const struct tw_channel_line *l
 {
     struct output *out = &channels->out;
 
-    if (line->when.is_known) {
-        if (put_seconds(channels, "@", line->when.time))
-            output_text(out, "s ");
-        else
-            output_format(out, "@%" PRIu64 " ", line->when.time);
-    }
-    if (channels->is_framed)
-        output_format(out, "id 0x%02x ", line->id);
+    if (ports_find(channels, line->number))
+        return; /* its values were shown */
+    text_head(channels, line->when, line->id);
     if (line->is_stm)
         output_format(out, "master 0x%02x channel %u: ", line->master, line->number);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Channels of a stream that is still being written: standard input, a pipe, a growing file. */
+/* Channels of a stream that is still being written: standard input, a pipe, a growing file, a server. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,15 @@
 
 #include "commands/channels.h"
 #include "shared/interrupt.h"
+#include "shared/stream_input.h"
 
 enum { PIECE = 4096, KEYS_MOST = 64 };
 
 struct live {
     struct channels *channels;
     struct tw_tree *tree;
-    FILE *file;
-    bool is_growing;
+    struct stream_input input;
+    time_t shown; /* when the histogram was last shown */
     bool has_damage;
     /* Configuration of one source, its text cut in place. */
     struct tw_register keys[KEYS_MOST];
@@ -142,12 +143,12 @@ static bool take_all(struct live *live)
 static ssize_t read_some(struct live *live, uint8_t *bytes)
 {
     const struct timespec pause = { .tv_sec = 0, .tv_nsec = 100000000 };
-    const int fd = fileno(live->file);
+    const int fd = live->input.fd;
 
     while (!interrupt_is_wished_before(fd)) {
         const ssize_t size = read(fd, bytes, PIECE);
 
-        if (size > 0 || (size == 0 && !live->is_growing))
+        if (size > 0 || (size == 0 && !live->input.is_growing))
             return size;
         if (size < 0 && errno != EINTR) {
             say("reading failed: %s", strerror(errno));
@@ -158,6 +159,17 @@ static ssize_t read_some(struct live *live, uint8_t *bytes)
         (void)nanosleep(&pause, NULL);
     }
     return 0;
+}
+
+/* Once a second, how the samples spread. */
+static void show(struct live *live)
+{
+    const time_t now = time(NULL);
+
+    if (!live->channels->options->histogram || now == live->shown)
+        return;
+    live->shown = now;
+    samples_show(live->channels);
 }
 
 static int run(struct live *live)
@@ -173,6 +185,7 @@ static int run(struct live *live)
         }
         if (!take_all(live) || !channels_idle(channels))
             return NOT_DONE;
+        show(live);
         output_flush(&channels->out);
         if (output_is_over(&channels->out))
             return DONE;
@@ -183,25 +196,16 @@ static int run(struct live *live)
     return live->has_damage ? DONE_WITH_LOSS : DONE;
 }
 
-int channels_follow(struct channels *channels, const char *path, bool is_growing)
+int channels_follow(struct channels *channels, const char *name)
 {
-    struct live live = { .channels = channels, .is_growing = is_growing };
+    struct live live = { .channels = channels };
     int status = NOT_DONE;
 
-    if (strcmp(path, "-") == 0) {
-        live.is_growing = false; /* the end of a pipe is its end */
-        live.file = stdin;
-    } else {
-        live.file = fopen(path, "rb");
-    }
     interrupt_is_a_wish();
-    if (!live.file)
-        say("%s: %s", path, strerror(errno));
-    else if (make_tree(&live))
+    if (stream_input_open(&live.input, name) && make_tree(&live))
         status = add_sources(&live) ? run(&live) : BAD_USAGE;
     tw_tree_free(live.tree);
     free(live.text);
-    if (live.file && live.file != stdin)
-        (void)fclose(live.file);
+    stream_input_close(&live.input);
     return status;
 }

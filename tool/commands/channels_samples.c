@@ -86,3 +86,26 @@ void samples_print(struct channels *channels)
     if (totals.prohibited)
         print_share(out, totals.prohibited, totals.samples, "(prohibited)");
 }
+
+void samples_show(struct channels *channels)
+{
+    struct tw_pc_totals totals = { .size = sizeof totals };
+    struct output real, picture;
+
+    if (!channels->samples || !tw_pc_samples_totals(channels->samples, &totals) ||
+        totals.samples == channels->shown)
+        return;
+    channels->shown = totals.samples;
+    real = channels->out;
+    output_in_memory(&channels->out, &real);
+    samples_print(channels);
+    picture = channels->out;
+    channels->out = real;
+    if (channels->out.has_color && channels->lines) /* over the last one */
+        output_format(&channels->out, "\x1b[%zuA\x1b[J", channels->lines);
+    channels->lines = 0;
+    for (size_t i = 0; i < picture.used; i++)
+        channels->lines += picture.buffer[i] == '\n';
+    output_bytes(&channels->out, picture.buffer, picture.used);
+    free(picture.buffer);
+}

@@ -14,6 +14,7 @@
     COMMAND(branches)         \
     COMMAND(calls)            \
     COMMAND(profile)          \
+    COMMAND(annotate)         \
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \

@@ -61,6 +61,8 @@ enum option_key {
     O_ASSUME_SYNC,
     /* channels */
     O_PORT,
+    O_PORT_FORMAT,
+    O_HISTOGRAM,
     O_RAW,
     O_FOLLOW,
     /* frames */
@@ -101,6 +103,7 @@ enum option_key {
     O_TAIL_CALLS,
     O_STACKS,
     O_OF_FUNCTION,
+    O_SHOW_FUNCTION,
     O_EVENTS,
     O_BEFORE,
     O_LAST,
@@ -206,7 +209,7 @@ struct options {
 
     const char *split;
 
-    const char *follow;
+    const char *follow, *port_format;
     struct number port;
 
     struct list streams, markers; /* markers: the option's name, then its value */
@@ -240,6 +243,7 @@ struct options {
     bool has_ids;
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
+    bool histogram;
     bool stacks, events, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };

@@ -274,9 +274,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
-    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S]", NULL,
+    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
         "more program memory: ELF, segment list or flat; BIAS is\n"
-        "added to its addresses, or is where a flat file lies;\nmay be repeated", .offset = AT(images), .kind = KIND_LIST },
+        "added to its addresses, or is where a flat file lies; src:\nfor one of the sources that share a stream; may be repeated", .offset = AT(images), .kind = KIND_LIST },
     [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
         "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
@@ -329,8 +329,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "ITM: the first byte begins a packet, do not wait for sync", .offset = AT(assume_sync), .kind = KIND_FLAG },
 
     [O_PORT] = { "port", "N", NULL, "only what was written to this ITM port or STM channel", .offset = AT(port), .kind = KIND_NUMBER },
+    [O_PORT_FORMAT] = { "port-format", "N=F,N=F...", NULL,
+        "text: values written to port N, printed by F: %d, %u, %08x, %c, %f ...", .offset = AT(port_format), .kind = KIND_TEXT },
+    [O_HISTOGRAM] = { "histogram", NULL, NULL,
+        "live, with --image or --symbols: once a second, how the PC samples so\nfar spread over functions", .offset = AT(histogram), .kind = KIND_FLAG },
     [O_RAW] = { "raw", NULL, NULL, "the bytes written, nothing else", .offset = AT(raw), .kind = KIND_FLAG },
-    [O_FOLLOW] = { "follow", "FILE", NULL, "read FILE and go on as it grows; - is standard input", .offset = AT(follow), .kind = KIND_TEXT },
+    [O_FOLLOW] = { "follow", "FILE", NULL, "read FILE and go on as it grows; - is standard input; tcp:HOST:PORT\nand serial:PATH[:BAUD] are what they say", .offset = AT(follow), .kind = KIND_TEXT },
 
     [O_ALL] = { "all", NULL, NULL, "also triggers, flushes, syncs, barriers and losses", .offset = AT(all), .kind = KIND_FLAG },
     [O_SPLIT] = { "split", "DIR", NULL, "write the bytes of each ID to a file in DIR", .offset = AT(split), .kind = KIND_TEXT },
@@ -364,9 +368,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
     [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
-        "program file; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
-    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include",
-        "programming for one process at EL0: all of it, all but\n--range, or only --range (default: everything at all levels)",
+        "program: ELF, segment list or flat file, as --image takes\nthem; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
+    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include|reference|reference-data|te_codec|siemens|pulp|esp32",
+        "encode: programming of an Arm trace unit for one process at\nEL0, all of it, all but --range, or only --range (default:\n"
+        "everything at all levels); of a RISC-V trace unit, and of\na raw file with one source: an encoder whose form is known",
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
@@ -401,6 +406,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
+    [O_SHOW_FUNCTION] = { "function", "NAME", NULL, "only this function, executed or not", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
     [O_BEFORE] = { "before", "PLACE", NULL,
         "how did I get there: the stack at a place, and the last calls\nbefore it, the newest first. PLACE: end, an offset in the\ncapture, t:TIMESTAMP, n:INSTRUCTIONS, exception:N, trigger:N,\npc:ADDRESS[:N], function:NAME[:N]", .offset = AT(before), .kind = KIND_TEXT },
