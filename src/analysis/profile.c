@@ -88,6 +88,16 @@ static bool is_by_code(const struct tw_profiler *profile)
     return profile->by <= TW_PROFILE_ADDRESS;
 }
 
+/* Rows of functions and of who executed have no use for where branches led. */
+static void count_without_edges(void *context, void *tally, const struct tw_part *part)
+{
+    struct tw_range_counts *counts = tally;
+
+    (void)context;
+    counts->without_edges = true;
+    tw_range_counts_take(counts, part->batch.elements, part->batch.count, part->is_resumed);
+}
+
 static void merge(void *context, void *tally, const struct tw_part *whose)
 {
     struct tw_profiler *profile = context;
@@ -101,6 +111,8 @@ struct tw_run_counter tw_profile_counter(struct tw_profiler *profile)
 {
     struct tw_run_counter counter = tw_counted_code_counter();
 
+    if (profile->by != TW_PROFILE_LINE && profile->by != TW_PROFILE_ADDRESS)
+        counter.count = count_without_edges;
     counter.context = profile;
     counter.merge = merge;
     return counter;
