@@ -23,7 +23,7 @@ static void run_once(struct ours *ours, const struct subject *subject, enum benc
 {
     struct bench_counts counts;
 
-    if (stage == BENCH_WARM)
+    if (stage == BENCH_WARM || stage == BENCH_COUNTED)
         ours_pass(ours, &counts);
     (void)printf("%zu %llu\n", subject->size, (unsigned long long)bench_counted(ours, &counts));
 }
@@ -38,7 +38,7 @@ static void measure(const struct options *options, const struct subject *subject
         run_once(ours, subject, stage);
     } else {
         ours_pass(ours, &counts);
-        if (stage == BENCH_WARM || stage == BENCH_NEW)
+        if (stage >= BENCH_WARM)
             subject_check(subject, &counts);
         options_measure(subject, stage, run, ours);
     }

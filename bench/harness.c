@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const stage_names[BENCH_STAGES] = { "one-id", "all-ids", "packets", "warm",
-                                                       "new" };
+static const char *const stage_names[BENCH_STAGES] = { "one-id", "all-ids", "packets",
+                                                       "warm",   "new",     "counted" };
 
 const char *bench_stage_name(enum bench_stage stage)
 {

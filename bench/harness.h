@@ -31,10 +31,11 @@ enum bench_stage {
     BENCH_PACKETS, /* ... and packets as records */
     BENCH_WARM,    /* full decode; what was learnt of the program's code stays */
     BENCH_NEW,     /* full decode with everything made anew */
+    BENCH_COUNTED, /* ranges and edges counted, not written as elements */
     BENCH_STAGES
 };
 
-/* "one-id", "all-ids", "packets", "warm", "new". */
+/* "one-id", "all-ids", "packets", "warm", "new", "counted". */
 const char *bench_stage_name(enum bench_stage stage);
 enum bench_stage bench_stage_by_name(const char *name);
 

@@ -23,14 +23,17 @@ struct ours {
     struct tw_unframer *unframer;
     struct lister listers[SUBJECT_SOURCES];
     uint8_t *records;
+    struct bench_counts counted;
 };
 
 /* ---- full decode ---- */
 
-struct tw_tree *ours_tree(const struct subject *subject, unsigned threads)
+static struct tw_tree *tree_of(const struct subject *subject, unsigned threads,
+                               const struct tw_counter *counter)
 {
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = subject->framing,
+                                           .counter = counter,
                                            .threads = threads };
     struct tw_tree *tree;
     struct tw_fault fault;
@@ -41,6 +44,11 @@ struct tw_tree *ours_tree(const struct subject *subject, unsigned threads)
         if (tw_tree_add_source(tree, NULL, &subject->sources[i]) != TW_OK)
             bench_stop("%s", tw_tree_fault(tree));
     return tree;
+}
+
+struct tw_tree *ours_tree(const struct subject *subject, unsigned threads)
+{
+    return tree_of(subject, threads, NULL);
 }
 
 static void count_ranges(struct bench_counts *counts, const struct tw_batch *batch)
@@ -66,6 +74,50 @@ static void hash_batch(struct bench_counts *counts, const struct tw_batch *batch
         if (element->type == TW_ELEMENT_INSTR_RANGE)
             counts->hash = counts->hash * 3 + element->start + element->count;
     }
+}
+
+/* Counting: a tally is a struct bench_counts. */
+static void count_batch(void *context, void *tally, const struct tw_batch *batch)
+{
+    (void)context;
+    count_ranges(tally, batch);
+}
+
+static void count_sums(void *context, void *tally, const struct tw_range_sum *sums,
+                       size_t count, const struct tw_batch *whose)
+{
+    struct bench_counts *counts = tally;
+
+    (void)context;
+    (void)whose;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t times = sums[i].is_edge ? 0 : sums[i].times;
+
+        counts->ranges += times;
+        counts->instructions += times * sums[i].range.count;
+    }
+}
+
+static void add_tally(void *context, void *tally, const struct tw_batch *whose)
+{
+    struct ours *ours = context;
+    const struct bench_counts *counts = tally;
+
+    (void)whose;
+    ours->counted.ranges += counts->ranges;
+    ours->counted.instructions += counts->instructions;
+}
+
+static struct tw_tree *counting_tree(struct ours *ours)
+{
+    const struct tw_counter counter = { .size = sizeof counter,
+                                        .tally_size = sizeof(struct bench_counts),
+                                        .context = ours,
+                                        .count = count_batch,
+                                        .merge = add_tally,
+                                        .sum = count_sums };
+
+    return tree_of(ours->subject, ours->threads, &counter);
 }
 
 static void take(struct ours *ours, struct bench_counts *counts, bool is_hashed)
@@ -102,6 +154,11 @@ static void decode(struct ours *ours, struct bench_counts *counts, bool is_hashe
     if (tw_tree_finish(ours->tree) != TW_OK)
         bench_stop("%s", tw_tree_fault(ours->tree));
     take(ours, counts, is_hashed);
+    if (ours->stage == BENCH_COUNTED) {
+        counts->ranges = ours->counted.ranges;
+        counts->instructions = ours->counted.instructions;
+        ours->counted = (struct bench_counts){ .bytes = 0 };
+    }
     counts->bytes = subject->size;
     if (ours->stage == BENCH_NEW) {
         tw_tree_free(ours->tree);
@@ -266,7 +323,9 @@ struct ours *ours_new(const struct subject *subject, enum bench_stage stage, uns
         strcmp(subject->protocol, "stm") != 0 && strcmp(subject->protocol, "itm") != 0;
     if (stage == BENCH_WARM)
         ours->tree = ours_tree(subject, threads);
-    if (stage == BENCH_WARM || stage == BENCH_NEW)
+    if (stage == BENCH_COUNTED)
+        ours->tree = counting_tree(ours);
+    if (stage >= BENCH_WARM)
         return ours;
     for (size_t i = 0; i < subject->source_count; i++) {
         add_lister(ours, i);
@@ -294,7 +353,7 @@ void ours_free(struct ours *ours)
 static void pass(struct ours *ours, struct bench_counts *counts, bool is_hashed)
 {
     *counts = (struct bench_counts){ 0 };
-    if (ours->stage == BENCH_WARM || ours->stage == BENCH_NEW)
+    if (ours->stage >= BENCH_WARM)
         decode(ours, counts, is_hashed);
     else
         unframe(ours, counts);

@@ -78,7 +78,8 @@ enum {
     /* Packets can be told only from the beginning of the stream on; and times and the like can,
        which add up from there. */
     TW_PROTOCOL_UNMARKED = 4,
-    TW_PROTOCOL_SUMS = 8
+    TW_PROTOCOL_SUMS = 8,
+    TW_PROTOCOL_SRC_IS_ID = 16 /* see tw_batch.src_is_id */
 };
 
 /* A type of packet: what it is called, and what it is to whoever knows nothing of the protocol. */
@@ -109,6 +110,9 @@ struct tw_protocol {
     uint8_t (*trace_id)(const void *config);
     /* Optional: the config tells how the trace lies in a sink's memory.  False: it does not. */
     bool (*extent)(const void *config, struct tw_extent *extent);
+    /* Optional: the trace was taken from pins that show less than a byte at a time; puts bytes in `out`,
+       as many, or tells alone (NULL).  False: they are bytes as they stand. */
+    bool (*align)(const void *config, uint8_t *out, const uint8_t *data, size_t size);
     /* Optional: a second stream of the same unit, under the next trace ID, and whether this
        configuration sends it. */
     const struct tw_protocol *companion;

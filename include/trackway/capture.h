@@ -23,6 +23,8 @@ struct tw_capture_source_option {
     const char *protocol; /* "etmv4" ... */
     const char
         *config; /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
+    const char
+        *preset; /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
 };
 
 /* More program memory, beside what the capture brings.  What the file is, is seen from its first
@@ -31,6 +33,8 @@ struct tw_capture_image_option {
     const char *path;
     uint64_t address; /* ELF and segment lists: added to their addresses; flat: where it lies */
     uint32_t spaces;  /* bits of enum tw_space; 0: all */
+    bool has_src;     /* only for this one of the sources that share a stream: */
+    uint32_t src;
 };
 
 struct tw_capture_options {
@@ -209,6 +213,10 @@ TW_API bool tw_capture_source_is_in(const struct tw_capture *capture, size_t sou
 /* Cores that see the same memory share an image.  It belongs to the capture. */
 TW_API size_t tw_capture_image_count(const struct tw_capture *capture);
 TW_API struct tw_image *tw_capture_image(const struct tw_capture *capture, size_t number);
+/* The number of a source's image; `src`: which of those that share its stream, or TW_NO_SRC.
+   TW_NONE: it has none. */
+TW_API uint32_t tw_capture_image_of(const struct tw_capture *capture, size_t source,
+                                    uint32_t src);
 
 /* A tree for a buffer, with every source that is in it and can be decoded; what is left out goes to
    config->errors.  Of `config` (NULL: all zero) framing, base and no_barrier are the capture's.

@@ -21,10 +21,12 @@ enum tw_etrace_layout {
 /* How packets lie in the stream of bytes. */
 enum tw_etrace_encapsulation {
     TW_ETRACE_ENCAP_LEN5_TYPE2, /* one byte: length 5, type 2; the reference flow's raw files */
-    TW_ETRACE_ENCAP_RISCV, /* Unformatted Trace & Diagnostic Data Packet Encapsulation 1.0 */
-    TW_ETRACE_ENCAP_SMI,   /* the draft's UltraSoC example: index, then 16-bit timestamp */
-    TW_ETRACE_ENCAP_ATB,   /* the draft's ATB example: length 5, timestamp-present 1 */
-    TW_ETRACE_ENCAP_ESP32  /* length 5 of the whole packet, 16-bit packet number */
+    TW_ETRACE_ENCAP_RISCV,   /* Unformatted Trace & Diagnostic Data Packet Encapsulation 1.0 */
+    TW_ETRACE_ENCAP_SMI,     /* the draft's UltraSoC example: index, then 16-bit timestamp */
+    TW_ETRACE_ENCAP_ATB,     /* the draft's ATB example: length 5, timestamp-present 1 */
+    TW_ETRACE_ENCAP_ESP32,   /* length 5 of the whole packet, 16-bit packet number */
+    TW_ETRACE_ENCAP_SIEMENS, /* length 5, type 2, timestamp-present 1; 16-bit timestamp; index */
+    TW_ETRACE_ENCAP_PULP /* records of 40 bytes, the last byte first: header, timestamp, payload */
 };
 
 /* Run-time options, as bits of tw_etrace_options.  The order on the wire is the trace unit's. */
@@ -75,6 +77,13 @@ struct tw_etrace_config {
     bool x1_links_only;       /* implicit return: only x1 makes a call or return, not x5 */
     bool ecall_retires;       /* ecall and ebreak are reported as retired */
     bool bpred_reset_on_sync; /* predictor back to 01 at every synchronization packet (3.2.6) */
+    bool
+        compresses_addresses; /* not the whole packet, but its address is compressed: to bytes and a
+                                  sign bit; zeros pad */
+    bool tval_of_interrupts; /* 2.0: tval is there, too */
+    bool short_support;      /* 2.0: support packets without denable, dloss and doptions */
+    bool filters_data;       /* not every access is traced: none is tied to its instruction */
+    bool never_notifies;     /* the bit is that of the address itself, not of the field */
     bool has_zcmp_zcmt;
     uint64_t jvt;                        /* address of the jump vector table */
     uint8_t tvec_mask;                   /* bit n: tvec[n] is given */
@@ -192,6 +201,10 @@ struct tw_etrace_packet {
     uint64_t operand_value, operand_value_high;
 };
 
+/* Names of the encoders whose form is known ("pulp", "esp32" ...), as the key `preset` takes them;
+   NULL: there are no more. */
+TW_API const char *tw_etrace_preset(size_t number);
+
 /* The layout and the defaults of its discovery tables. */
 TW_API void tw_etrace_config_init(struct tw_etrace_config *config,
                                   enum tw_etrace_layout layout);
@@ -204,6 +217,14 @@ TW_API uint32_t tw_etrace_config_options(const struct tw_etrace_config *config);
 TW_API TW_MUST_USE enum tw_status tw_etrace_config_read(struct tw_etrace_config *config,
                                                         const char *text,
                                                         struct tw_fault *fault);
+
+/* What decoder and encoder make of a text (NULL: none): it is read upon the defaults of the layout
+   that it names, or else of `layout`, or else of v2; addresses and data are as wide as `xlen` (32,
+   64; 0: as the layout has them) unless it says otherwise. */
+TW_API TW_MUST_USE enum tw_status tw_etrace_config_make(struct tw_etrace_config *config,
+                                                        const char *text,
+                                                        enum tw_etrace_layout layout,
+                                                        unsigned xlen, struct tw_fault *fault);
 /* Refuses what cannot be decoded: widths out of range, no layout. */
 TW_API TW_MUST_USE enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
                                                          struct tw_fault *fault);

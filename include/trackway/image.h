@@ -57,6 +57,11 @@ tw_image_add_elf(struct tw_image *image, const struct tw_region *region, const c
 /* A segment list (text beginning with `xlen`, bytes in the .bin beside it). */
 TW_API TW_MUST_USE enum tw_status
 tw_image_add_segments(struct tw_image *image, const struct tw_region *region, const char *path);
+/* A file of whichever kind it is: ELF, a segment list, or else flat. */
+TW_API TW_MUST_USE enum tw_status
+tw_image_add_any(struct tw_image *image, const struct tw_region *region, const char *path);
+/* 32 or 64, as the first RISC-V program says that was added (ELF or a segment list); 0: there is none. */
+TW_API unsigned tw_image_xlen(const struct tw_image *image);
 /* Whatever the regions do not hold is asked of `read`: from an address that is wanted to the end of its
    page, and once for what lies before in the page when that is wanted; answers are cached. */
 TW_API TW_MUST_USE enum tw_status tw_image_set_callback(struct tw_image *image,

@@ -21,7 +21,8 @@ enum tw_retired_kind {
     TW_RETIRED_ISB,
     TW_RETIRED_WFX,  /* WFI, WFE */
     TW_RETIRED_WFXT, /* WFIT, WFET */
-    TW_RETIRED_TSTART
+    TW_RETIRED_TSTART,
+    TW_RETIRED_TSB /* TSB CSYNC: no branch, but ETE tells the time */
 };
 
 enum {

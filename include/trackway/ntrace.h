@@ -55,6 +55,8 @@ struct tw_ntrace_config {
     /* A RAM sink's buffer as it lies in memory: trRamStart, trRamLimit (its last word), trRamWP. */
     bool has_ram, ram_wrapped;
     uint64_t ram_start, ram_limit, ram_wp;
+    uint8_t
+        pib_bits; /* the bytes show so many pins, 1, 2, 4, 8 or 16, at each clock edge; 0: bytes */
 
     /* How the unit is set up: not needed to decode. */
     uint8_t mode;         /* enum tw_ntrace_mode; 0: not known */

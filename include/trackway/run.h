@@ -161,6 +161,10 @@ struct tw_run_counter {
     void (*clear)(void *context, void *tally);
     /* Frees what a tally keeps; NULL: nothing. */
     void (*release)(void *context, void *tally);
+    /* On any thread: as in struct tw_counter; NULL: all ranges come to `count`.  Where it is there, two
+       threads of one address space may be told apart less well.  It is not called where parts are
+       filtered, or transactions failed. */
+    void (*sum)(void *context, void *tally, const struct tw_range_sum *sums, size_t count);
 };
 
 /* A source that is about to be decoded, or is left out. */

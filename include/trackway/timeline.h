@@ -133,8 +133,9 @@ struct tw_timeline_stats {
     uint64_t merged;   /* spans that were below the least length */
     uint64_t too_deep; /* spans beyond the greatest depth */
     uint64_t gaps;
-    uint64_t backwards; /* timestamps less than the one before */
-    uint64_t untimed;   /* events of which neither end of the interval is known */
+    uint64_t backwards;  /* timestamps less than the one before */
+    uint64_t disordered; /* events of a thread that the clock of another core has before */
+    uint64_t untimed;    /* events of which neither end of the interval is known */
     uint64_t instructions;
 };
 

@@ -33,6 +33,14 @@ struct tw_counter {
     void (*clear)(void *context, void *tally);
     /* Frees what a tally keeps; NULL: nothing. */
     void (*release)(void *context, void *tally);
+    /* On any thread; NULL: there is no such thing.  Where it is, most ranges are not written down as
+       elements but counted by the decoder, which is faster, and come here: ranges whose branches lead
+       where the program's code says, and edges from one to the next where the trace did.  They were
+       executed in the context and address space of the last PE_CONTEXT that `count` was given for this
+       source.  `count` gets all else, in order; an indirect branch among it led to the start of the
+       range after it, as ever. */
+    void (*sum)(void *context, void *tally, const struct tw_range_sum *sums, size_t count,
+                const struct tw_batch *whose);
 };
 
 struct tw_tree_config {

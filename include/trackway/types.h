@@ -126,6 +126,14 @@ enum tw_event_kind {
 
 /* `kind` of a RISC-V EXCEPTION: whether TW_EXCEPTION_INTERRUPT says which it is. */
 enum tw_trap_kind { TW_TRAP_KNOWN, TW_TRAP_ANY };
+/* `kind` of an Arm EXCEPTION: whose numbers `number` is one of. */
+enum tw_exception_numbers {
+    TW_NUMBERS_UNKNOWN,
+    TW_NUMBERS_ARMV8,   /* ETMv4 and ETE */
+    TW_NUMBERS_ARMV8_M, /* ... of the M profile */
+    TW_NUMBERS_ARMV7,   /* ETMv3 and PTM */
+    TW_NUMBERS_ARMV7_M  /* ETMv3 of the M profile */
+};
 /* `number` of a RISC-V EXCEPTION whose cause is not traced. */
 #define TW_CAUSE_UNKNOWN UINT32_MAX
 
@@ -211,6 +219,8 @@ enum {
     TW_EXCEPTION_HAS_TVAL = 0x20,   /* RISC-V */
     TW_EXCEPTION_RISCV = 0x40,
 
+    TW_EVENT_IS_MASK = 0x01, /* EVENT: bit n of the number is event n (ETMv4 and ETE) */
+
     TW_TIME_FREQ_CHANGE = 0x01,
     /* TIMESTAMP of ETMv4 and ETE: `cycles` is how long after the last CYCLE_COUNT it was, which the
        next one counts again: no part of a total. */
@@ -234,8 +244,10 @@ enum {
     TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
     TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
     TW_DATA_HAS_VALUE = 0x08,
-    TW_DATA_OPERAND = 0x10,   /* RISC-V: the other value of an atomic or CSR access */
-    TW_DATA_BIG_ENDIAN = 0x20 /* ETMv3: the transfer was big-endian; the value is as traced */
+    TW_DATA_OPERAND = 0x10,    /* RISC-V: the other value of an atomic or CSR access */
+    TW_DATA_BIG_ENDIAN = 0x20, /* ETMv3: the transfer was big-endian; the value is as traced */
+    TW_DATA_WIDE_PC = 0x40     /* with HAS_PC: the address has more than 32 bits, and stands in
+                              data_value (DATA_ADDR) or data_address (DATA_VALUE without address) */
 };
 
 /* A REPEAT repeats so many elements at most: INSTR_RANGEs that stand directly before it in the same
@@ -325,7 +337,7 @@ struct tw_element {
     TW_EXTENSION union {
         uint8_t isa;    /* INSTR_RANGE, I_RANGE_NOPATH, PE_CONTEXT: enum tw_isa */
         uint8_t reason; /* NO_SYNC, EO_TRACE: enum tw_reason; TRACE_ON: enum tw_trace_on */
-        uint8_t kind;   /* EVENT, EXCEPTION (RISC-V), MEMTRANS, ITMTRACE, DATA_ADDR,
+        uint8_t kind;   /* EVENT, EXCEPTION, MEMTRANS, ITMTRACE, DATA_ADDR,
                            BUS_TRANSFER: enums above */
         uint8_t error;  /* ERROR: enum tw_error_code */
         uint8_t width;  /* SWTRACE: payload bits */
@@ -367,6 +379,17 @@ struct tw_batch {
        TW_NO_SRC: the stream has no such sources, or it is damage of the stream. */
     uint32_t src;
     uint8_t id; /* trace ID */
+    /* E-Trace that comes without a trace ID: lines call the source by its src in the place of `id`,
+       too. */
+    bool src_is_id;
+};
+
+/* A range and how often it was executed, without the places in the trace: see struct tw_counter. */
+struct tw_range_sum {
+    struct tw_element range; /* an INSTR_RANGE; its index is 0 */
+    uint64_t times;
+    uint64_t to;  /* is_edge: where the indirect branch that ends it led, ... */
+    bool is_edge; /* ... so often; the range itself is summed by another */
 };
 
 /* What a packet is, whatever the protocol. */

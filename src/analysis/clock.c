@@ -108,11 +108,12 @@ void tw_event_clock_flush(struct tw_event_clock *clock)
 }
 
 /* A branch that was taken right before a timestamp happened before it, though where it led is seen
-   only after: an event belongs to the stretch that ends with its last instruction. */
+   only after: an event belongs to the stretch that ends with its last instruction.  Not so what a thread
+   does first when it comes from elsewhere, which its floor shows. */
 static bool is_before_last(const struct tw_event_clock *clock, const struct tw_moment *moment)
 {
     return clock->anchor_count && !clock->count && !moment->is_late &&
-           moment->position <= clock->last.instructions;
+           moment->position <= clock->last.instructions && moment->floor <= clock->first;
 }
 
 void tw_event_clock_take(struct tw_event_clock *clock, const struct tw_moment *moment)

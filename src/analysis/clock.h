@@ -22,6 +22,7 @@ struct tw_moment {
     uint64_t position;     /* ... of the source: where it stands between timestamps */
     uint64_t run_position; /* ... of all sources, in the order of the run */
     uint64_t cycles;       /* of the source */
+    uint64_t floor;        /* it is not before this: what came before it on its track was not */
     uint64_t value;        /* address of a function, bytes of a gap, value of a mark */
     uint32_t track;
     uint32_t what;

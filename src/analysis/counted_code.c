@@ -23,6 +23,12 @@ static void count_part(void *context, void *tally, const struct tw_part *part)
     tw_range_counts_take(tally, part->batch.elements, part->batch.count, part->is_resumed);
 }
 
+static void sum_part(void *context, void *tally, const struct tw_range_sum *sums, size_t number)
+{
+    (void)context;
+    tw_range_counts_sum(tally, sums, number);
+}
+
 static void add_later(void *context, void *tally, void *later, bool is_resumed)
 {
     struct tw_range_counts *counts = tally;
@@ -50,6 +56,7 @@ struct tw_run_counter tw_counted_code_counter(void)
     return (struct tw_run_counter){ .size = sizeof(struct tw_run_counter),
                                     .tally_size = sizeof(struct tw_range_counts),
                                     .count = count_part,
+                                    .sum = sum_part,
                                     .add = add_later,
                                     .clear = clear,
                                     .release = release };

@@ -115,6 +115,7 @@ struct tw_run_counter tw_profile_counter(struct tw_profiler *profile)
         counter.count = count_without_edges;
     counter.context = profile;
     counter.merge = merge;
+    counter.sum = NULL; /* threads are told apart */
     return counter;
 }
 

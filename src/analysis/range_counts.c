@@ -111,9 +111,15 @@ static inline enum tw_edge_kind kind_of(const struct tw_element *range)
     return (enum tw_edge_kind)kinds[range->last_sub];
 }
 
+/* The branch at a range's end. */
+static inline uint64_t branch_of(const struct tw_element *range)
+{
+    return tw_element_end(range) - (uint64_t)range->last_size * 2;
+}
+
 static inline void depart(struct tw_range_counts *counts, const struct tw_element *range)
 {
-    counts->from = tw_element_end(range) - (uint64_t)range->last_size * 2;
+    counts->from = branch_of(range);
     counts->from_kind = (uint8_t)kind_of(range);
     counts->has_from = true;
 }
@@ -263,6 +269,29 @@ static void take_range(struct tw_range_counts *counts, const struct tw_element *
     hot->times += times;
     if (hot->leads)
         depart(counts, range);
+}
+
+void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
+                         size_t number)
+{
+    for (size_t i = 0; i < number; i++) {
+        const struct tw_element *range = &sums[i].range;
+        struct tw_hot_range *hot;
+        struct tw_edge_count *edge;
+
+        if (!sums[i].is_edge) {
+            hot = hot_range(counts, range);
+            if (hot)
+                hot->times += sums[i].times;
+            continue;
+        }
+        edge = tw_range_counts_edge(counts,
+                                    &(struct tw_edge_count){ .from = branch_of(range),
+                                                             .to = sums[i].to,
+                                                             .kind = (uint8_t)kind_of(range) });
+        if (edge)
+            edge->count += sums[i].times;
+    }
 }
 
 /* What comes after it is not where the branch before it led. */

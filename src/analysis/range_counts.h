@@ -76,6 +76,9 @@ void tw_range_counts_clear(struct tw_range_counts *counts);
 /* Elements in the order of the trace.  is_resumed: they do not directly follow those before. */
 void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_element *elements,
                           size_t number, bool is_resumed);
+/* Ranges and edges that were counted as they were decoded. */
+void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_sum *sums,
+                         size_t number);
 /* What was counted goes to `ranges` and `instructions`.  Call it before these are read. */
 void tw_range_counts_settle(struct tw_range_counts *counts);
 /* Adds what was counted elsewhere and settled, `bias` added to its addresses. */

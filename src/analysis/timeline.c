@@ -21,13 +21,41 @@ struct tw_moment tw_timeline_now(const struct tw_timeline *timeline,
                                .what = TW_NONE };
 }
 
+/* What follows on a track is not before what was there.  Clocks of cores may disagree: then it is not
+   known when it was at the latest. */
+static struct tw_times in_order(struct tw_timeline *timeline, uint32_t number,
+                                struct tw_times times)
+{
+    struct tw_track_state *track = &timeline->tracks[number];
+
+    if (times.estimate == TW_TIME_UNKNOWN && !track->estimate)
+        return times;
+    if (times.estimate == TW_TIME_UNKNOWN)
+        times.estimate = track->estimate;
+    if (times.high != TW_TIME_UNKNOWN && times.high < track->low) {
+        times.high = TW_TIME_UNKNOWN;
+        timeline->stats.disordered++;
+    }
+    if (times.low == TW_TIME_UNKNOWN ? track->low != 0 : times.low < track->low)
+        times.low = track->low;
+    if (times.estimate < track->estimate &&
+        (times.high == TW_TIME_UNKNOWN || times.high >= track->estimate))
+        times.estimate = track->estimate;
+    else if (times.estimate < track->estimate)
+        times.estimate = times.high; /* as near as it can be */
+    if (times.low != TW_TIME_UNKNOWN)
+        track->low = times.low;
+    track->estimate = times.estimate;
+    return times;
+}
+
 static void give_moment(void *context, const struct tw_moment *moment,
                         const struct tw_times *times)
 {
     const struct tw_timeline_stream *stream = context;
     const struct tw_timeline_event event = {
         .size = sizeof event,
-        .times = *times,
+        .times = in_order(stream->timeline, moment->track, *times),
         .index = moment->index,
         .instructions = moment->instructions,
         .value = moment->has_address ? 0 : moment->value,
@@ -495,7 +523,8 @@ enum tw_status tw_timeline_new(struct tw_timeline **timeline,
         return status;
     }
     made->calls->machine.notice = notice;
-    made->calls->machine.tree.is_off = true; /* paths of calls are not asked for */
+    /* Paths of calls and edges are not asked for. */
+    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = true;
     *timeline = made;
     return TW_OK;
 }

@@ -28,8 +28,9 @@ struct tw_track_state {
     struct tw_open_span *open; /* the first stands for the track itself */
     size_t count, room;
     size_t given; /* of those that are open, the reader has seen the beginnings of so many */
-    uint64_t skipped; /* open spans beyond the greatest depth */
-    uint32_t stream;  /* whose clock its last event went through */
+    uint64_t skipped;       /* open spans beyond the greatest depth */
+    uint32_t stream;        /* whose clock its last event went through */
+    uint64_t low, estimate; /* of its last event: those that follow are not before */
     char *name;
 };
 

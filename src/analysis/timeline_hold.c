@@ -36,6 +36,8 @@ static bool is_exact(const struct tw_timeline *timeline)
 static void put_moment(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                        const struct tw_moment *moment)
 {
+    struct tw_moment own = *moment;
+
     if (is_exact(timeline)) {
         const uint64_t at = moment->run_position;
         const struct tw_times times = { at, at, at };
@@ -51,14 +53,22 @@ static void put_moment(struct tw_timeline *timeline, struct tw_timeline_stream *
             tw_event_clock_flush(&timeline->streams[last]->clock);
         timeline->tracks[moment->track].stream = stream->number;
     }
-    tw_event_clock_take(&stream->clock, moment);
+    own.floor = timeline->tracks[moment->track].low;
+    tw_event_clock_take(&stream->clock, &own);
 }
 
-static void put_anchor(const struct tw_timeline *timeline, struct tw_timeline_stream *stream,
+static void put_anchor(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                        const struct tw_anchor *anchor, bool is_cycles)
 {
     if (is_exact(timeline) || is_cycles != (timeline->unit == TW_UNIT_CYCLES))
         return;
+    if (stream->clock.anchor_count && anchor->time < stream->clock.last.time) {
+        tw_event_clock_flush(
+            &stream->clock); /* the clock begins again, and its tracks with it */
+        for (size_t i = 0; i < timeline->track_count; i++)
+            if (timeline->tracks[i].stream == stream->number)
+                timeline->tracks[i].low = timeline->tracks[i].estimate = 0;
+    }
     tw_event_clock_anchor(&stream->clock, anchor);
 }
 

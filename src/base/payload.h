@@ -21,6 +21,7 @@ struct tw_payload {
     uint8_t bytes[TW_PAYLOAD_FULL + 16];
     unsigned size_bits; /* transmitted */
     unsigned at;        /* next bit */
+    bool is_whole;      /* written: nothing is left away at the end, and zeros pad */
 };
 
 /* `size` bytes, 1 to TW_PAYLOAD_MAX; `readable` is how many may be read from there. */
@@ -154,6 +155,8 @@ static inline unsigned tw_payload_finish(struct tw_payload *out)
     const unsigned top = tw_payload_top(out);
     unsigned size = (out->at + 7) / 8;
 
+    if (out->is_whole)
+        return size ? size : 1;
     if (out->at & 7)
         tw_payload_put(out, top ? UINT64_MAX : 0, 8 - (out->at & 7));
     while (size > 1 && out->bytes[size - 1] == (top ? 0xff : 0) &&

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/fault.h"
 
 static bool is_space(char c)
@@ -39,7 +40,27 @@ struct reader {
     tw_setting_fn *set;
     void *context;
     struct tw_fault *fault;
+    bool is_skipping; /* in a section of a snapshot's device file that holds no settings */
 };
+
+/* Headings only divide the text, but those of a device file have other things under them. */
+static bool is_of_device(const char *heading, size_t size)
+{
+    static const char *const names[] = { "[device]", "[regs]", "[dump" };
+
+    for (size_t i = 0; i < TW_LENGTH(names); i++) {
+        const size_t length = strlen(names[i]);
+        size_t at = 0;
+
+        while (at < length && at < size &&
+               (heading[at] >= 'A' && heading[at] <= 'Z' ? heading[at] + ('a' - 'A')
+                                                         : heading[at]) == names[i][at])
+            at++;
+        if (at == length)
+            return true;
+    }
+    return false;
+}
 
 static enum tw_status read_setting(const struct reader *reader, const char *text, size_t size)
 {
@@ -57,14 +78,16 @@ static enum tw_status read_setting(const struct reader *reader, const char *text
     return reader->set(reader->context, text, name_size, value, value_size, reader->fault);
 }
 
-static enum tw_status read_line(const struct reader *reader, const char *line, size_t size)
+static enum tw_status read_line(struct reader *reader, const char *line, size_t size)
 {
     const char *comment = memchr(line, '#', size);
 
     if (comment)
         size = (size_t)(comment - line);
     trim(&line, &size);
-    if (size && *line == '[') /* headings only divide the file */
+    if (size && *line == '[')
+        reader->is_skipping = is_of_device(line, size);
+    if (reader->is_skipping || (size && (*line == '[' || *line == ';')))
         return TW_OK;
     while (size) {
         const size_t length = first_setting(line, size);
@@ -82,6 +105,7 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
                                 struct tw_fault *fault)
 {
     const char *at = *text;
+    bool is_skipping = false;
 
     if (!strncmp(at, "\xef\xbb\xbf", 3))
         at += 3;
@@ -89,7 +113,7 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
         const char *end = strchr(at, '\n');
         const size_t size = end ? (size_t)(end - at) : strlen(at);
         struct tw_fault inner = { TW_OK, "" };
-        const struct reader reader = { set, context, &inner };
+        struct reader reader = { set, context, &inner, is_skipping };
         const char *first = at;
         enum tw_status status;
 
@@ -100,6 +124,7 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
             break;
         }
         status = read_line(&reader, at, size);
+        is_skipping = reader.is_skipping;
         if (status != TW_OK)
             return tw_fail(fault, status, "line %u: %.400s", number, inner.text);
         at += end ? size + 1 : size;

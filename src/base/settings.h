@@ -15,7 +15,9 @@ typedef enum tw_status tw_setting_fn(void *context, const char *name, size_t nam
                                      struct tw_fault *fault);
 
 /* Gives every setting to `set`, in order, up to the end or to a line that begins with `<`, where *text
-   is then.  `#` begins a comment, lines with `[` are headings.  Faults name the line. */
+   is then.  `#` begins a comment, as does `;` at the start of a line; lines with `[` are headings.  What is
+   under [device], [regs] and [dump...] is passed over, so that the device file of a snapshot
+   serves.  Faults name the line. */
 enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *context,
                                 struct tw_fault *fault);
 

@@ -125,6 +125,20 @@ struct tw_image *tw_capture_image(const struct tw_capture *capture, size_t numbe
     return number < capture->image_count ? capture->images[number].image : NULL;
 }
 
+uint32_t tw_capture_image_of(const struct tw_capture *capture, size_t source, uint32_t src)
+{
+    const struct tw_source *about = tw_capture_source(capture, source);
+    uint32_t device;
+
+    if (!about || about->image == TW_NONE || src == TW_NO_SRC)
+        return about ? about->image : TW_NONE;
+    device = capture->images[about->image].device;
+    for (size_t i = 0; i < capture->image_count; i++)
+        if (capture->images[i].device == device && capture->images[i].src == src)
+            return (uint32_t)i;
+    return about->image;
+}
+
 size_t tw_capture_warning_count(const struct tw_capture *capture)
 {
     return capture->warning_count;

@@ -45,6 +45,7 @@ struct capture_image {
     struct tw_image *image;
     uint64_t hash;   /* of the dumps in it */
     uint32_t device; /* whose dumps they are; TW_NONE: those of all memory spaces, or none */
+    uint32_t src;    /* TW_NO_SRC, or for one of the sources that share a stream */
 };
 
 struct capture_block;
@@ -145,7 +146,8 @@ enum tw_status tw_register_read(struct tw_capture *capture, struct tw_register *
 enum tw_status tw_buffer_finish(struct tw_capture *capture, struct capture_buffer *buffer);
 
 /* Adds the files of the caller's to an image. */
-enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image);
+enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image,
+                                     uint32_t src);
 /* Makes the images of all sources. */
 enum tw_status tw_capture_make_images(struct tw_capture *capture);
 

@@ -5,22 +5,6 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "image/file.h"
-
-/* Whether the text begins like a segment list: comments, then "xlen". */
-static bool is_segment_list(const struct tw_file *file)
-{
-    const char *at = (const char *)file->bytes, *end = at + file->size;
-
-    while (at != end && (*at == '#' || *at == '\n' || *at == '\r' || *at == ' ')) {
-        if (*at == '#')
-            while (at != end && *at != '\n')
-                at++;
-        if (at != end)
-            at++;
-    }
-    return end - at > 4 && memcmp(at, "xlen", 4) == 0 && (at[4] == ' ' || at[4] == '\t');
-}
 
 /* Adds a file of the caller's, whatever it is. */
 static enum tw_status add_option(struct tw_capture *capture, struct tw_image *image,
@@ -29,31 +13,22 @@ static enum tw_status add_option(struct tw_capture *capture, struct tw_image *im
     const struct tw_region region = { .size = sizeof region,
                                       .address = option->address,
                                       .spaces = option->spaces };
-    struct tw_file file;
     enum tw_status status;
-    bool is_elf, is_list;
 
     if (!option->path)
         return tw_fail(capture->fault, TW_E_ARGUMENT, "an image has no path");
-    TW_TRY(tw_file_map(&file, option->path, capture->fault));
-    is_elf = file.size >= 4 && memcmp(file.bytes, "\177ELF", 4) == 0;
-    is_list = !is_elf && is_segment_list(&file);
-    tw_file_unmap(&file);
-    if (is_elf)
-        status = tw_image_add_elf(image, &region, option->path);
-    else if (is_list)
-        status = tw_image_add_segments(image, &region, option->path);
-    else
-        status = tw_image_add_file(image, &region, option->path, 0);
+    status = tw_image_add_any(image, &region, option->path);
     if (status != TW_OK)
         return tw_fail(capture->fault, status, "%s", tw_image_fault(image));
     return TW_OK;
 }
 
-enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image)
+enum tw_status tw_capture_add_images(struct tw_capture *capture, struct tw_image *image,
+                                     uint32_t src)
 {
     for (size_t i = 0; i < capture->options.image_count; i++)
-        TW_TRY(add_option(capture, image, &capture->options.images[i]));
+        if (!capture->options.images[i].has_src || capture->options.images[i].src == src)
+            TW_TRY(add_option(capture, image, &capture->options.images[i]));
     return TW_OK;
 }
 
@@ -86,14 +61,14 @@ static bool is_memory_space(const struct tw_device *device)
 
 /* An image with the dumps of a device (TW_NONE: of all memory spaces) and the caller's files. */
 static enum tw_status fill_image(struct tw_capture *capture, struct tw_image *image,
-                                 uint32_t device)
+                                 uint32_t device, uint32_t src)
 {
     if (device != TW_NONE)
         TW_TRY(add_dumps(capture, image, &capture->devices[device]));
     for (size_t i = 0; i < capture->device_count && device == TW_NONE; i++)
         if (is_memory_space(&capture->devices[i]))
             TW_TRY(add_dumps(capture, image, &capture->devices[i]));
-    return tw_capture_add_images(capture, image);
+    return tw_capture_add_images(capture, image, src);
 }
 
 static bool same_dumps(const struct tw_device *a, const struct tw_device *b)
@@ -123,7 +98,8 @@ static uint64_t hash_dumps(const struct tw_device *device)
 }
 
 /* The image for a device's dumps, made if there is none like it. */
-static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, uint32_t device)
+static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, uint32_t device,
+                                uint32_t src)
 {
     const uint64_t hash = device == TW_NONE ? 0 : hash_dumps(&capture->devices[device]);
     struct capture_image *made;
@@ -131,6 +107,8 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
     for (size_t i = 0; i < capture->image_count; i++) {
         const struct capture_image *other = &capture->images[i];
 
+        if (other->src != src)
+            continue;
         if (other->device == device ||
             (other->hash == hash && other->device != TW_NONE && device != TW_NONE &&
              same_dumps(&capture->devices[other->device], &capture->devices[device]))) {
@@ -142,11 +120,40 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
                  capture->image_count + 1))
         return tw_capture_no_memory(capture);
     made = &capture->images[capture->image_count];
-    *made = (struct capture_image){ .hash = hash, .device = device };
+    *made = (struct capture_image){ .hash = hash, .device = device, .src = src };
     if (tw_image_new(&made->image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
     *number = (uint32_t)capture->image_count++;
-    return fill_image(capture, made->image, device);
+    return fill_image(capture, made->image, device, src);
+}
+
+/* Those of single sources that share a stream: the core's memory, and files of their own. */
+static enum tw_status make_src_images(struct tw_capture *capture, uint32_t device)
+{
+    for (size_t i = 0; i < capture->options.image_count; i++) {
+        const struct tw_capture_image_option *option = &capture->options.images[i];
+        uint32_t number;
+
+        if (option->has_src)
+            TW_TRY(image_for(capture, &number, device, option->src));
+    }
+    return TW_OK;
+}
+
+/* The program says of what kind a RISC-V core is when nothing else does. */
+static void name_core(const struct tw_capture *capture, struct tw_source *source)
+{
+    unsigned xlen = 0;
+
+    if (source->core_type)
+        return;
+    if (source->image != TW_NONE)
+        xlen = tw_image_xlen(capture->images[source->image].image);
+    for (size_t i = 0; i < capture->image_count && !xlen; i++)
+        if (capture->images[i].src != TW_NO_SRC)
+            xlen = tw_image_xlen(capture->images[i].image);
+    if (xlen)
+        source->core_type = xlen == 32 ? "RV32" : "RV64";
 }
 
 static const char *device_name(const void *context, uint32_t number)
@@ -175,7 +182,11 @@ enum tw_status tw_capture_make_images(struct tw_capture *capture)
             core = TW_NONE;
         source->image = TW_NONE;
         if (core != TW_NONE || has_common)
-            status = image_for(capture, &source->image, core);
+            status = image_for(capture, &source->image, core, TW_NO_SRC);
+        if (status == TW_OK)
+            status = make_src_images(capture, core);
+        if (status == TW_OK)
+            name_core(capture, source);
     }
     tw_map_free(&names.map);
     return status;

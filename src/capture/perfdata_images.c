@@ -422,11 +422,11 @@ enum tw_status tw_perf_make_image(struct tw_perf *perf)
 
     if (!TW_GROW(capture->allocator, &capture->images, &capture->image_room, 1))
         return tw_capture_no_memory(capture);
-    capture->images[0] = (struct capture_image){ .device = TW_NONE };
+    capture->images[0] = (struct capture_image){ .device = TW_NONE, .src = TW_NO_SRC };
     if (tw_image_new(&capture->images[0].image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
     capture->image_count = 1;
-    TW_TRY(tw_capture_add_images(capture, capture->images[0].image));
+    TW_TRY(tw_capture_add_images(capture, capture->images[0].image, TW_NO_SRC));
     /* In the order in which the image keeps them. */
     if (perf->past_count)
         qsort(perf->past, perf->past_count, sizeof *perf->past, compare_maps);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Raw captures: a file of trace, described by options. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -81,8 +82,26 @@ static bool is_component(const struct capture_file *file)
     return false;
 }
 
+/* The text of a configuration, after what its preset says. */
+static enum tw_status keep_text(struct tw_capture *capture, struct tw_source *source,
+                                const char *preset, const struct capture_file *file)
+{
+    const size_t before = preset ? strlen("preset=\n") + strlen(preset) : 0;
+    char *text = tw_capture_keep(capture, before + file->size + 1, 1);
+
+    source->text = text;
+    if (!text)
+        return TW_E_MEMORY;
+    if (preset)
+        (void)sprintf(text, "preset=%s\n", preset);
+    if (file->size)
+        memcpy(text + before, file->bytes, file->size);
+    text[before + file->size] = 0;
+    return TW_OK;
+}
+
 static enum tw_status read_config(struct tw_capture *capture, struct tw_source *source,
-                                  const char *config)
+                                  const char *config, const char *preset)
 {
     const struct capture_file *file;
     struct capture_file inlined = { .path = "configuration" };
@@ -110,8 +129,7 @@ static enum tw_status read_config(struct tw_capture *capture, struct tw_source *
         tw_ini_free(&ini);
         TW_TRY(status);
     }
-    source->text = tw_capture_keep_text(capture, (const char *)file->bytes, file->size);
-    return source->text ? TW_OK : TW_E_MEMORY;
+    return keep_text(capture, source, preset, file);
 }
 
 static enum tw_status read_source(struct tw_capture *capture, struct tw_source *source,
@@ -144,8 +162,13 @@ static enum tw_status read_source(struct tw_capture *capture, struct tw_source *
         if (!source->core_type)
             return TW_E_MEMORY;
     }
+    if (option->preset && !tw_name_begins(option->protocol, "etrace"))
+        return tw_fail(capture->fault, TW_E_ARGUMENT, "%s has no presets; etrace has",
+                       option->protocol);
     if (option->config)
-        TW_TRY(read_config(capture, source, option->config));
+        TW_TRY(read_config(capture, source, option->config, option->preset));
+    else if (option->preset)
+        TW_TRY(keep_text(capture, source, option->preset, &(struct capture_file){ 0 }));
     tw_source_identify(source);
     source->name = source->has_id
                        ? tw_capture_format(capture, "%s-0x%02x", source->protocol, source->id)
@@ -175,37 +198,63 @@ static enum tw_status read_sources(struct tw_capture *capture)
     return TW_OK;
 }
 
-/* A sink's memory: the source's configuration tells which of its bytes are trace, in which order. */
-static enum tw_status take_extent(struct tw_capture *capture, struct capture_buffer *buffer)
+/* Pins that show less than a byte at a time. */
+static enum tw_status take_pins(struct tw_capture *capture, struct capture_buffer *buffer,
+                                const struct tw_protocol *protocol, const void *config)
 {
-    const struct tw_source *source = &capture->sources[0];
-    const struct tw_protocol *protocol =
-        capture->source_count == 1 ? tw_protocol_by_name(source->protocol) : NULL;
-    const struct tw_source_info info = { .registers = source->registers,
-                                         .register_count = source->register_count,
-                                         .core_type = source->core_type,
-                                         .text = source->text,
-                                         .id = source->id };
-    struct tw_extent extent;
-    struct tw_fault fault; /* what is wrong is said when it is decoded */
-    void *config;
-    bool is_told;
+    struct capture_part *part = &buffer->parts[0];
+    uint8_t *bytes;
 
-    if (!protocol || !protocol->extent || capture->options.has_wrapped || !buffer->part_count)
+    if (!protocol->align || !protocol->align(config, NULL, part->bytes, part->size))
         return TW_OK;
-    config = tw_take(capture->allocator, protocol->config_size);
-    if (!config)
+    bytes = tw_capture_keep(capture, part->size + 1, 1);
+    if (!bytes)
         return tw_capture_no_memory(capture);
-    is_told = protocol->configure(config, &info, &fault) == TW_OK &&
-              protocol->extent(config, &extent);
-    tw_give(capture->allocator, config);
-    if (!is_told)
-        return TW_OK;
+    (void)protocol->align(config, bytes, part->bytes, part->size);
+    part->bytes = bytes;
+    return TW_OK;
+}
+
+/* A sink's memory: which of its bytes are trace, in which order. */
+static void take_extent(struct tw_capture *capture, struct capture_buffer *buffer,
+                        const struct tw_protocol *protocol, const void *config)
+{
+    struct tw_extent extent;
+
+    if (!protocol->extent || capture->options.has_wrapped || !protocol->extent(config, &extent))
+        return;
     if (extent.size < buffer->parts[0].size)
         buffer->parts[0].size = (size_t)extent.size;
     capture->options.has_wrapped = extent.oldest != 0;
     capture->options.wrapped_at = extent.oldest;
-    return tw_buffer_finish(capture, buffer);
+}
+
+/* What the source's configuration tells of how its trace lies in the file. */
+static enum tw_status take_place(struct tw_capture *capture, struct capture_buffer *buffer)
+{
+    const struct tw_source *source = capture->source_count == 1 ? capture->sources : NULL;
+    const struct tw_protocol *protocol = source ? tw_protocol_by_name(source->protocol) : NULL;
+    enum tw_status status = TW_OK;
+    struct tw_fault fault; /* what is wrong is said when it is decoded */
+    void *config;
+
+    if (!protocol || !(protocol->extent || protocol->align) || !buffer->part_count)
+        return TW_OK;
+    config = tw_take(capture->allocator, protocol->config_size);
+    if (!config)
+        return tw_capture_no_memory(capture);
+    if (protocol->configure(config,
+                            &(struct tw_source_info){ .registers = source->registers,
+                                                      .register_count = source->register_count,
+                                                      .core_type = source->core_type,
+                                                      .text = source->text,
+                                                      .id = source->id },
+                            &fault) == TW_OK) {
+        take_extent(capture, buffer, protocol, config);
+        status = take_pins(capture, buffer, protocol, config);
+    }
+    tw_give(capture->allocator, config);
+    return status == TW_OK ? tw_buffer_finish(capture, buffer) : status;
 }
 
 enum tw_status tw_raw_read(struct tw_capture *capture)
@@ -241,5 +290,5 @@ enum tw_status tw_raw_read(struct tw_capture *capture)
     TW_TRY(tw_buffer_finish(capture, buffer));
     capture->buffer_count = 1;
     TW_TRY(read_sources(capture));
-    return take_extent(capture, buffer);
+    return take_place(capture, buffer);
 }

@@ -55,6 +55,32 @@ static bool add_view(const struct tw_source_setup *setup, struct tw_tree_source 
     return true;
 }
 
+/* Programs of their own that sources have which share a stream. */
+static bool add_src_images(const struct tw_source_setup *setup, struct tw_tree_source *source,
+                           uint32_t number)
+{
+    const struct tw_capture *capture = setup->capture;
+    struct tw_src_image *images;
+    size_t count = 0;
+
+    for (size_t i = 0; i < capture->image_count; i++)
+        count += capture->images[i].src != TW_NO_SRC;
+    if (!count)
+        return true;
+    images = tw_tree_keep(setup->tree, count * sizeof *images);
+    if (!images)
+        return false;
+    source->src_images = images;
+    for (size_t i = 0; i < capture->image_count; i++) {
+        const uint32_t src = capture->images[i].src;
+
+        if (src != TW_NO_SRC && tw_capture_image_of(capture, number, src) == i)
+            images[source->src_image_count++] =
+                (struct tw_src_image){ src, capture->images[i].image };
+    }
+    return true;
+}
+
 static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint32_t number,
                                        const char *protocol)
 {
@@ -75,7 +101,8 @@ static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint
     };
     if (from->image != TW_NONE)
         source->image = tw_capture_image(setup->capture, from->image);
-    if (!add_keys(setup, source) || (setup->capture->perf && !add_view(setup, source, number)))
+    if (!add_src_images(setup, source, number) || !add_keys(setup, source) ||
+        (setup->capture->perf && !add_view(setup, source, number)))
         return NULL;
     return source;
 }

@@ -115,7 +115,7 @@ static void raw_file_with_a_component(void **state)
         "<field><name>privilege_width</name><resets><reset><value>1</value></reset></resets>\n"
         "</field></register></component>\n";
     char folder[] = "etrace-test-XXXXXX", config[64], image[64], bytes[64];
-    const struct tw_capture_source_option source = { 0, "etrace", config };
+    const struct tw_capture_source_option source = { 0, "etrace", config, NULL };
     const struct tw_capture_image_option more = { .path = image, .address = 0x1000 };
     const struct tw_capture_options options = { .size = sizeof options,
                                                 .sources = &source,

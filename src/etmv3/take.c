@@ -318,6 +318,7 @@ static void take_exception(struct tw_stage *stage, const struct tw_etmv3_packet 
         return;
     element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
     element->number = packet->is_m_profile ? packet->exception : packet->exception & 15u;
+    element->kind = packet->is_m_profile ? TW_NUMBERS_ARMV7_M : TW_NUMBERS_ARMV7;
     if (has_return && element->number != reset) {
         element->flags |= TW_EXCEPTION_HAS_RETURN;
         element->return_address = address;

@@ -2,6 +2,8 @@
 /* ETMv4 and ETE, step 3: what was committed becomes elements; the follower finds the path. */
 #include "etmv4/decode.h"
 
+#include <string.h>
+
 /* M profile: no code ran since the last exception. */
 static const uint64_t tail_chain_address = 0xfffffffe;
 
@@ -155,6 +157,8 @@ static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item
         return;
     out = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, item->index);
     out->number = item->number;
+    out->kind =
+        decoder->reader.setup.profile == TW_PROFILE_M ? TW_NUMBERS_ARMV8_M : TW_NUMBERS_ARMV8;
     if (is_tail)
         out->flags = TW_EXCEPTION_TAIL_CHAIN;
     else if (item->has_address)
@@ -166,35 +170,38 @@ static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item
     tw_etmv4_use_up_address(decoder);
 }
 
-/* A Q element: so many instructions ran (or no one knows how many) up to this address. */
+/* A Q element: so many instructions ran (or no one knows how many) up to this address [K10.5.5.15]. */
 static void close_q(struct tw_stage *stage, uint64_t address)
 {
     struct tw_follow *follow = stage->follow;
     struct tw_etmv4_decoder *decoder = stage->decoder;
     const struct tw_etmv4_item *q = &decoder->q;
-    struct tw_element *out = stage->out;
-    uint64_t first;
-    uint8_t isa;
+    const bool has_count = q->has_count && q->number;
+    enum tw_ways ways = TW_WAYS_MANY;
+    struct tw_element *out;
+    struct tw_way way;
 
     decoder->q_is_open = false;
-    if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks)
+    if (follow->error || !follow->blocks)
         return;
-    first = tw_follow_address(follow);
-    isa = tw_follow_isa(follow);
-    *out = (struct tw_element){ .index = q->index };
-    if (q->has_count && q->number && tw_follow_count(follow, out, q->number) &&
-        out->count == q->number &&
-        (tw_element_end(out) == address || out->last_kind == TW_LAST_BR ||
-         out->last_kind == TW_LAST_IBR)) {
-        stage->out++;
+    if (!tw_follow_is_placed(follow)) {
+        if (!follow->error)
+            stage->out = tw_follow_unknown(follow, stage->out, q->index);
         return;
     }
-    *out = (struct tw_element){ .index = q->index, .type = TW_ELEMENT_I_RANGE_NOPATH };
-    out->first = first;
+    if (has_count)
+        ways = tw_follow_find_way(follow, &way, q->number, address);
+    if (ways == TW_WAYS_ONE) {
+        stage->out = tw_follow_way(follow, stage->out, &way, q->index);
+        return;
+    }
+    if (ways == TW_WAYS_NONE)
+        tw_stage_add_error(stage, TW_ERROR_IMAGE_MISMATCH, q->index, address, 0);
+    out = tw_stage_add(stage, TW_ELEMENT_I_RANGE_NOPATH, q->index);
+    out->first = tw_follow_address(follow);
     out->next = address;
-    out->count = q->has_count ? q->number : 0;
-    out->isa = isa;
-    stage->out++;
+    out->count = has_count ? q->number : 0;
+    out->isa = tw_follow_isa(follow);
 }
 
 static void analyse_q(struct tw_stage *stage, const struct tw_etmv4_item *item)
@@ -217,6 +224,14 @@ void tw_etmv4_go_on(struct tw_stage *stage)
         tw_follow_to_source(stage->follow, stage->out, stage->limit, decoder->source.value,
                             stage->follow->splits_sources, decoder->source.index, &done);
     decoder->source_is_open = !done && !stage->follow->error;
+    if (stage->follow->error ==
+        TW_ERROR_IMAGE_MISMATCH) { /* the next address tells where to go on */
+        tw_stage_add_error(stage, TW_ERROR_IMAGE_MISMATCH, decoder->source.index,
+                           stage->follow->error_detail, 0);
+        stage->follow->error = TW_ERROR_NONE;
+    }
+    if (!decoder->source_is_open)
+        memset(&decoder->source, 0, sizeof decoder->source); /* no part of the state */
 }
 
 static void analyse_source(struct tw_stage *stage, const struct tw_etmv4_item *item)
@@ -291,6 +306,7 @@ static void analyse_other(struct tw_stage *stage, const struct tw_etmv4_item *it
     case TW_ITEM_EVENT:
         tw_stage_add(stage, TW_ELEMENT_EVENT, item->index);
         out->kind = TW_EVENT_NUMBERED;
+        out->flags = TW_EVENT_IS_MASK;
         out->count = item->number;
         break;
     case TW_ITEM_MARKER:

@@ -8,7 +8,10 @@
 #include "base/memory.h"
 #include "etmv4/payload.h"
 
-enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
+enum {
+    FAST_MARGIN = 16, /* bytes that the fast loop may look at */
+    COLLECTED = 12    /* atoms of several packets that are followed together */
+};
 
 static bool has_room(const struct tw_stage *stage)
 {
@@ -153,6 +156,64 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     return failed;
 }
 
+/* The same, where ranges are counted: atoms of several packets are followed together.  Where the path
+   breaks off, the last of them is said to have done it: what comes behind it is lost in any case. */
+static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
+{
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_follow *follow = stage->follow;
+    struct tw_follow_track track = tw_track_begin(follow);
+    const uint8_t *at = stage->at;
+    const uint8_t *const end = stage->end - FAST_MARGIN;
+    /* Atoms of an earlier packet may come with those of a packet. */
+    struct tw_element *out = stage->out, *const last = stage->limit - 2 * TW_ETMV4_PACKET_MOST;
+    const uint64_t index = tw_stage_index(stage, at);
+    const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
+                              tw_etmv4_isa(decoder, decoder->sf, 1) };
+    uint64_t bits = 0;
+    unsigned count = 0;
+
+    while (out <= last && !follow->error) {
+        const unsigned before = count;
+        struct tw_etmv4_entry entry;
+        struct tw_bytes in;
+
+        while (count < COLLECTED && at < end && tw_etmv4_atoms[*at].count) {
+            bits |= (uint64_t)tw_etmv4_atoms[*at].bits << count;
+            count += tw_etmv4_atoms[*at++].count;
+        }
+        tw_track_steps(follow, &track, &bits, &count);
+        if (count >= COLLECTED || (count && count == before) ||
+            (count && (at >= end || !tw_etmv4_atoms[*at].count))) {
+            const unsigned now = count < TW_STEP_DECISIONS ? count : TW_STEP_DECISIONS;
+
+            out = tw_track_count(follow, &track, out,
+                                 tw_atoms((uint32_t)bits & ((1u << now) - 1), now), index);
+            bits >>= now;
+            count -= now;
+        }
+        if (count || (at < end && tw_etmv4_atoms[*at].count))
+            continue;
+        if (at >= end)
+            break;
+        in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
+            break;
+        tw_etmv4_push(decoder->reader.history, entry);
+        decoder->sub_isa = entry.sub_isa;
+        out =
+            tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
+        at = in.at;
+    }
+    for (; count && !follow->error; count--, bits >>= 1) /* the batch is full */
+        out = tw_track_count(follow, &track, out, tw_atoms((uint32_t)bits & 1, 1), index);
+    out = tw_track_write_last(follow, &track, out, index);
+    tw_track_end(follow, &track);
+    stage->at = at;
+    stage->out = out;
+    return follow->error ? at - 1 : NULL;
+}
+
 /* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
    wanted for them that only who knows of a context among it can give.  True: there was a context. */
 static bool stops_before_atoms(struct tw_stage *stage)
@@ -185,7 +246,8 @@ static bool decode_stretch(struct tw_stage *stage)
         if (stage->at == stage->end)
             return true;
         if (is_fast(decoder, stage->follow) && stage->end - stage->at > FAST_MARGIN) {
-            const uint8_t *failed = fast_packets(stage);
+            const uint8_t *failed =
+                stage->follow->sums ? count_packets(stage) : fast_packets(stage);
 
             if (failed) {
                 const struct tw_packet packet = {
@@ -212,6 +274,8 @@ static void begin(struct tw_stage *stage, struct tw_etmv4_decoder *decoder,
                   struct tw_follow *follow, struct tw_output *output)
 {
     decoder->allocator = follow->code->config.allocator;
+    if (decoder->reader.setup.max_spec)
+        follow->sums = NULL; /* what is counted cannot be cancelled */
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     follow->says_unplaced = true;
     tw_follow_enter(follow);

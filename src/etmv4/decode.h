@@ -139,6 +139,8 @@ TW_INLINE uint8_t tw_etmv4_isa(const struct tw_etmv4_decoder *decoder, bool sf, 
 /* The most elements that one item can make, and that one packet of atoms can. */
 enum {
     TW_ETMV4_ITEM_MOST = 6,
+    TW_ETMV4_Q_MOST =
+        TW_WAY_BRANCHES + TW_ETMV4_ITEM_MOST, /* a Q, with the address that ends it */
     TW_ETMV4_PACKET_MOST = 24 * TW_FOLLOW_MOST + TW_ETMV4_ITEM_MOST
 };
 

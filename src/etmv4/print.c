@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv4 and ETE packets: what their lines say. */
+#include "base/armv8.h"
 #include "base/compiler.h"
 #include "base/members.h"
 #include "etmv4/packet.h"
@@ -80,16 +81,6 @@ const struct tw_packet_type tw_etmv4_types[TW_ETMV4_TYPES] = {
     [TW_ETMV4_ATOM_F6] = { "I_ATOM_F6", TW_PACKET_FLOW },
     /* What lies between two A-syncs is one line, in how many pieces it may come. */
     [TW_ETMV4_DATA] = { "D_NOT_DECODED", TW_PACKET_NOT_SYNC },
-};
-
-static const char *const exceptions[] = {
-    "PE reset", "debug halt", "call", "trap", "system error", NULL, "instruction debug",
-    "data debug", NULL, NULL, "alignment", "instruction fault", "data fault", NULL, "IRQ", "FIQ",
-};
-static const char *const m_exceptions[] = {
-    NULL, "reset", "NMI", "HardFault", "MemManage", "BusFault", "UsageFault", "SecureFault",
-    NULL, NULL, NULL, "SVCall", "DebugMonitor", NULL, "PendSV", "SysTick",
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "debug halt", "lazy FP push", "lockup",
 };
 
 /* Headers of the data trace stream: (header & mask) == match. */
@@ -213,7 +204,7 @@ enum {
     NSE, CID, VMID, CONTEXT, ATOMS, NO_ATOMS, CC, CYCLES, UNKNOWN_CYCLES, COMMIT, CANCEL,
     MISPREDICT, INFO, P0_KEY, CC_THRESHOLD, SPEC_PRESENT, SPEC_DEPTH, SPECULATION, THRESHOLD,
     WINDOW, INITIAL, EXC, INTERP, M, FAULT_PENDING, EXCEPTION, TS, TS_BITS, TS_CC, ITE_EL,
-    ITE_VALUE, EVENT, DSM, Q_TYPE, COUNT_PRESENT, COUNT, ADDR_PRESENT, ADDR_MATCH, C_KEY_SET,
+    ITE_VALUE, EVENT, EVENTS, DSM, Q_TYPE, COUNT_PRESENT, COUNT, ADDR_PRESENT, ADDR_MATCH, C_KEY_SET,
     C_KEY, C_NUM, C_FINAL, C_INCR, R_KEY0, R_KEY1, RES0, RES1, CI0, CI1, TOK24, TOK3, INCR,
     CONDITIONAL, FIRST, IN, MEMBERS
 };
@@ -261,7 +252,8 @@ static const struct tw_member_type rows[MEMBERS] = {
     [TS_CC] = TW_SHOWN("cc", DECIMAL, " cycles "),
     [ITE_EL] = TW_SHOWN("el", DECIMAL, " EL"),
     [ITE_VALUE] = TW_SHOWN("value", HEX, " "),
-    [EVENT] = TW_SHOWN("event", DECIMAL, " "),
+    [EVENT] = TW_LISTED("event", DECIMAL),
+    [EVENTS] = TW_TOLD(NAME, " "),
     [DSM] = TW_SHOWN("dsm", DECIMAL, " "),
     [Q_TYPE] = TW_LISTED("q_type", DECIMAL),
     [COUNT_PRESENT] = TW_LISTED("count_present", DECIMAL),
@@ -373,22 +365,16 @@ static void put_info(struct tw_members *out, const struct tw_etmv4_packet *packe
 static void put_exception(struct tw_members *out, const struct tw_etmv4_packet *packet)
 {
     const unsigned number = packet->exception;
-    const char *name = NULL;
+    const char *name;
 
     tw_put(out, EXC, number);
     tw_put(out, INTERP, packet->interpretation);
     tw_put(out, M, packet->is_m_profile);
     tw_put(out, FAULT_PENDING, packet->fault_pending);
-    if (packet->is_m_profile) {
-        if (number < TW_LENGTH(m_exceptions))
-            name = m_exceptions[number];
-        if (number >= 16 && number < 24)
-            tw_put_format(out, EXCEPTION, " IRQ%u", number - 16);
-        else if (number >= 0x208 && number < 0x3f0)
-            tw_put_format(out, EXCEPTION, " IRQ%u", number - 0x200);
-    } else if (number < TW_LENGTH(exceptions)) {
-        name = exceptions[number];
-    }
+    name = packet->is_m_profile ? tw_armv8_m_exception_name(number)
+                                : tw_armv8_exception_name(number);
+    if (packet->is_m_profile && tw_armv8_m_irq(number) >= 0)
+        tw_put_format(out, EXCEPTION, " IRQ%d", tw_armv8_m_irq(number));
     tw_put_format(out, EXCEPTION, "%s%s%s%s", name ? " " : "", name ? name : "",
                   packet->fault_pending ? ", fault pending" : "",
                   packet->interpretation == 2 ? ", return address is also the last target"
@@ -476,6 +462,8 @@ static void put_rare(struct tw_members *out, const struct tw_etmv4_packet *packe
     }
     if (show & SHOW_NUMBER)
         tw_put(out, packet->base.type == TW_ETMV4_EVENT ? EVENT : DSM, packet->number);
+    if (packet->base.type == TW_ETMV4_EVENT)
+        tw_put_text(out, EVENTS, tw_armv8_events(packet->number));
     if (show & SHOW_Q)
         put_q(out, packet);
     if (show & SHOW_COND)

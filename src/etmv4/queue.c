@@ -182,8 +182,11 @@ bool tw_etmv4_release(struct tw_stage *stage)
     while (!stage->follow->error && (decoder->source_is_open || decoder->commit_left ||
                                      decoder->drains || is_crowded(decoder))) {
         struct tw_etmv4_item item;
+        const bool is_q =
+            decoder->q_is_open || (decoder->count && item_at(decoder, 0)->kind == TW_ITEM_Q);
 
-        if (stage->limit - stage->out < TW_ETMV4_ITEM_MOST || stage->follow->is_stopped)
+        if (stage->limit - stage->out < (is_q ? TW_ETMV4_Q_MOST : TW_ETMV4_ITEM_MOST) ||
+            (stage->follow->is_stopped && stage->follow->stops_at_context))
             return false;
         if (decoder->source_is_open) {
             tw_etmv4_go_on(stage);

@@ -147,6 +147,9 @@ static void add_address(struct tw_stage *stage, const struct tw_etmv4_packet *pa
     }
     item.kind = TW_ITEM_TARGET;
     add(stage, &item, &packet->base);
+    if (decoder->q_is_open && decoder->reader.setup.max_spec == 0)
+        decoder->drains =
+            true; /* it ends the Q, which may make more elements than fit beside others */
     if (has_context) {
         item.kind = TW_ITEM_CONTEXT;
         item.context = merge_context(decoder, packet);
@@ -547,6 +550,8 @@ void tw_etmv4_take(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
         decoder->lost_is_pending = false;
         emit_no_sync(stage, decoder->lost_reason, packet->base.index);
     }
+    if (packet->has_reserved && stage->follow->check_continuity) /* [K10.5.6.3.5] */
+        tw_stage_add_error(stage, TW_ERROR_RESERVED_BITS, packet->base.index, header, 0);
     if (tw_etmv4_type_is_bad(packet->base.type))
         take_bad(stage, packet, header);
     else if (decoder->sync == TW_SYNC_DONE)

@@ -52,6 +52,9 @@ enum tw_etmv4_unit_slot {
     TW_TRCIDR = TW_TRCVMIDCCTLR + 2,
     TW_TRCDEVARCH = TW_TRCIDR + 14,
     TW_TRCAUTHSTATUS,
+    TW_TRCIMSPEC,
+    TW_TRCCLAIMSET = TW_TRCIMSPEC + 8,
+    TW_TRCCLAIMCLR,
     TW_TRCITECR_EL1, /* from here on: registers of the processor, written at any time */
     TW_TRCITECR_EL2,
     TW_TRFCR_EL1,
@@ -119,7 +122,8 @@ enum { TW_ETMV4_UNIT_RETURNS = 15, TW_ETMV4_UNIT_SPEC_MOST = 4096 };
 struct tw_etmv4_unit_setup {
     uint32_t max_spec;
     uint32_t threshold, cycle_most;
-    uint32_t p0_kinds; /* bit for each enum tw_retired_kind */
+    uint32_t p0_kinds;    /* bit for each enum tw_retired_kind */
+    uint32_t noted_kinds; /* these, and what asks for the time */
     uint32_t q_most;
     uint16_t sac_used, arc_used; /* comparators that something looks at */
     uint8_t return_depth;

@@ -287,6 +287,8 @@ static void trace(struct tw_etmv4_unit *unit, const struct tw_retired *instructi
     flow->block_is_open = true;
     if (is_p0(unit, instruction))
         trace_p0(unit, instruction);
+    else if (instruction->kind == TW_RETIRED_TSB) /* [K10.5.9] */
+        unit->timestamp_is_due |= unit->setup.is_ete && unit->setup.timestamps;
 }
 
 void tw_etmv4_unit_retire_slowly(struct tw_etmv4_unit *unit,
@@ -318,7 +320,7 @@ void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_reti
                                 size_t count)
 {
     struct tw_etmv4_unit_flow *flow = &unit->flow;
-    const uint32_t kinds = unit->setup.p0_kinds;
+    const uint32_t kinds = unit->setup.noted_kinds;
     const uint32_t cycles = unit->cycles_per_instruction;
 
     for (size_t i = 0; i < count; i++) {
@@ -332,6 +334,10 @@ void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_reti
         }
         if (TW_LIKELY(!(kinds >> at->kind & 1)))
             continue;
+        if (at->kind == TW_RETIRED_TSB) {
+            unit->timestamp_is_due |= unit->setup.timestamps;
+            continue;
+        }
         if (at->kind == TW_RETIRED_BRANCH && !(at->flags & TW_RETIRED_LINK) &&
             !unit->timestamp_is_due) {
             tw_etmv4_unit_add_atom(unit, at->flags & TW_RETIRED_TAKEN);

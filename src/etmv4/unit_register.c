@@ -6,7 +6,8 @@
 
 enum {
     SSSTATUS = 1 << 9, /* of TRCVICTLR */
-    OSLK = 1 << 1      /* of TRCOSLSR */
+    OSLK = 1 << 1,     /* of TRCOSLSR */
+    CLAIM_TAGS = 0xf
 };
 
 /* Names, with a number behind them when there are several of the kind. */
@@ -39,7 +40,8 @@ static const struct name {
     { "TRCITECR_EL2",   TW_TRCITECR_EL2,  0 },  { "TRFCR_EL1",      TW_TRFCR_EL1,     0 },
     { "TRFCR_EL2",      TW_TRFCR_EL2,     0 },  { "MDCR_EL3",       TW_MDCR_EL3,      0 },
     { "HCR_EL2",        TW_HCR_EL2,       0 },  { "TRCOSLAR",       TW_OSLAR,         0 },
-    { "OSLAR_EL1",      TW_OSLAR,         0 },
+    { "OSLAR_EL1",      TW_OSLAR,         0 },  { "TRCIMSPEC",      TW_TRCIMSPEC,     8 },
+    { "TRCCLAIMSET",    TW_TRCCLAIMSET,   0 },  { "TRCCLAIMCLR",    TW_TRCCLAIMCLR,   0 },
     /* clang-format on */
 };
 
@@ -111,6 +113,18 @@ static enum tw_status write_lock(struct tw_etmv4_unit *unit, bool is_locked)
     return start_or_stop(unit, !is_locked && unit->registers[TW_TRCPRGCTLR]);
 }
 
+/* Claim tags are set and cleared at any time, and nothing looks at them.  TRCCLAIMSET reads as the
+   tags that there are, TRCCLAIMCLR as those that are set.  TRCIMSPEC: nothing is supported. */
+static void write_claim(struct tw_etmv4_unit *unit, unsigned slot, uint64_t value)
+{
+    uint64_t *claims = &unit->registers[TW_TRCCLAIMCLR];
+
+    if (slot == TW_TRCCLAIMSET)
+        *claims |= value & CLAIM_TAGS;
+    if (slot == TW_TRCCLAIMCLR)
+        *claims &= ~value;
+}
+
 enum tw_status tw_etmv4_unit_write_register(struct tw_etmv4_unit *unit, const char *name,
                                             uint64_t value)
 {
@@ -125,6 +139,10 @@ enum tw_status tw_etmv4_unit_write_register(struct tw_etmv4_unit *unit, const ch
     }
     if (slot == TW_OSLAR)
         return write_lock(unit, value & 1);
+    if (slot >= TW_TRCIMSPEC && slot <= TW_TRCCLAIMCLR) {
+        write_claim(unit, slot, value);
+        return TW_OK;
+    }
     if (slot >= TW_TRCITECR_EL1 && unit->config.is_m)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "%s: the M profile has no such register",
                        name);
@@ -168,6 +186,8 @@ enum tw_status tw_etmv4_unit_read_register(const struct tw_etmv4_unit *unit, uin
     *value = slot == TW_TRCCONFIGR ? configuration(unit) : unit->registers[slot];
     if (slot == TW_TRCVICTLR && unit->is_enabled)
         *value = (*value & ~(uint64_t)SSSTATUS) | (unit->flow.is_started ? SSSTATUS : 0u);
+    if (slot == TW_TRCCLAIMSET)
+        *value = CLAIM_TAGS;
     if (slot == TW_TRCRSR)
         *value |= unit->flow.was_traced ? 0x1000u : 0;
     return TW_OK;
@@ -333,6 +353,7 @@ static void work_out(struct tw_etmv4_unit *unit)
         setup.p0_kinds |= 1u << TW_RETIRED_WFX | (uint32_t)setup.is_ete << TW_RETIRED_WFXT;
     if (setup.is_ete)
         setup.p0_kinds |= 1u << TW_RETIRED_TSTART;
+    setup.noted_kinds = setup.p0_kinds | (uint32_t)setup.is_ete << TW_RETIRED_TSB;
     setup.return_depth = unit->config.return_stack_depth;
     setup.return_stack = packing->return_stack && idr0 >> 9 & 1;
     setup.timestamps = packing->timestamps && packing->timestamp_bits;

@@ -95,7 +95,8 @@ TW_INLINE bool take_flow(struct tw_etrace_reader *codec, struct tw_etrace_packet
 TW_INLINE bool take_frequent(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                              const struct tw_etrace_frame *frame, const uint8_t *bytes)
 {
-    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits)
+    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits || frame->is_reversed ||
+        codec->shape.compresses_addresses || codec->shape.never_notifies)
         return false;
     if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST))
         return take_flow(codec, packet, bytes, frame->payload_size);

@@ -86,6 +86,32 @@ enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char
     return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
 }
 
+/* The defaults that a program decides. */
+static void init_for(struct tw_etrace_config *config, unsigned layout, unsigned xlen)
+{
+    tw_etrace_config_init(config, (enum tw_etrace_layout)layout);
+    if (xlen != 64)
+        return;
+    config->iaddress_width = config->daddress_width = 64;
+    config->data_width = config->ldata_width = config->sdata_width = 64;
+}
+
+enum tw_status tw_etrace_config_make(struct tw_etrace_config *config, const char *text,
+                                     enum tw_etrace_layout layout, unsigned xlen,
+                                     struct tw_fault *fault)
+{
+    /* Once to see the layout, whose defaults the rest is then read upon. */
+    init_for(config, layout, xlen);
+    if (text)
+        TW_TRY(tw_etrace_config_read(config, text, fault));
+    init_for(config, config->layout ? config->layout : TW_ETRACE_LAYOUT_V2, xlen);
+    if (text)
+        TW_TRY(tw_etrace_config_read(config, text, fault));
+    if (!config->xlen)
+        config->xlen = (uint8_t)xlen;
+    return TW_OK;
+}
+
 /* A field's width, or another number that must lie in bounds. */
 struct bound {
     const char *name;
@@ -126,7 +152,7 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
         { "lrid_width_p", config->lrid_width, 0, 32 },
         { "diff_bits", config->diff_bits, 1, 2 },
         { "csr_diff_bits", config->csr_diff_bits, 0, 1 },
-        { "encapsulation", config->encapsulation, 0, TW_ETRACE_ENCAP_ESP32 },
+        { "encapsulation", config->encapsulation, 0, TW_ETRACE_ENCAP_PULP },
         { "srcid_bits", config->srcid_bits, 0, 16 },
         { "type_bits", config->type_bits, 0, 8 },
         { "timestamp_bytes", config->timestamp_bytes, 0, 8 },

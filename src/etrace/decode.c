@@ -39,6 +39,7 @@ static void begin(struct tw_stage *stage, struct tw_etrace_decoder *decoder,
 {
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     stage->index = decoder->packet_index; /* of a packet that lies in an input that is gone */
+    follow->is_stopped = false;
     find_place(stage);
 }
 
@@ -50,6 +51,7 @@ TW_INLINE enum tw_status next_frame(struct tw_etrace_transport *transport,
     if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 && transport->is_synced &&
         !transport->block_size && size >= 32 && data[0] >> 5 == 2 && data[0] & 0x1f) {
         frame->kind = TW_ETRACE_FRAME_INST;
+        frame->is_reversed = false;
         frame->has_stamp = false;
         frame->header_size = 1;
         frame->header_bits = 0;
@@ -113,6 +115,7 @@ static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *f
         tw_etrace_fail(stage, (uint8_t)error, data[0]);
         return;
     }
+    tw_etrace_untie(decoder);
     tw_etraced_lose(&codec->history); /* the path does not depend on data */
     tw_stage_add_error(stage, (uint8_t)error, stage->index, data[0], frame->size);
 }
@@ -154,9 +157,16 @@ static bool decode_stretch(struct tw_stage *stage)
             if (!is_done)
                 return false;
         }
+        if (TW_UNLIKELY(decoder->tie.ready)) {
+            const bool is_done = tw_etrace_tie_drain(stage);
+
+            mark(stage);
+            if (!is_done)
+                return false;
+        }
         if (size == 0 && !stage->has_gap)
             return true;
-        if (stage->limit - stage->out < TW_ETRACE_MOST)
+        if (stage->limit - stage->out < TW_ETRACE_MOST || stage->follow->is_stopped)
             return false;
         if (size == 0)
             return true;
@@ -182,6 +192,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 
     tw_etrace_transport_lose(&decoder->codec.transport);
     tw_etraced_lose(&decoder->codec.history);
+    tw_etrace_untie(decoder);
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1);
@@ -214,8 +225,16 @@ enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_ou
         return TW_END;
     if (stage.limit - stage.out < TW_ETRACE_MOST)
         return TW_OK;
+    if (!decoder->is_flushed) {
+        tw_etrace_flush(&stage);
+        tw_etrace_tie_end(&stage);
+        decoder->is_flushed = true;
+    }
+    if (!tw_etrace_tie_drain(&stage)) {
+        tw_stage_finish(&stage);
+        return TW_OK;
+    }
     decoder->is_ended = true;
-    tw_etrace_flush(&stage);
     tw_stage_report(&stage, decoder->packet_end);
     tw_stage_add(&stage, TW_ELEMENT_EO_TRACE, decoder->end_index)->reason = TW_REASON_END;
     tw_stage_finish(&stage);
@@ -235,6 +254,10 @@ static void forget(struct tw_etrace_decoder *decoder)
     decoder->hops_max = 4096 + 2 * decoder->returns_max;
     decoder->steps_max = TW_ETRACE_STEPS + 2 * decoder->returns_max;
     tw_etrace_reset_predictor(decoder);
+    decoder->tie.first = decoder->tie.count = decoder->tie.ready = 0;
+    decoder->tie.passed_first = decoder->tie.passed = 0;
+    memset(decoder->tie.split, 0, sizeof decoder->tie.split);
+    tw_etrace_tie_begin(decoder);
 }
 
 void tw_etrace_decoder_init(void *state, const void *config)

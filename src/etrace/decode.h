@@ -83,12 +83,50 @@ struct tw_etrace_loop {
     uint64_t returns[TW_ETRACE_LOOP_RETURNS]; /* the last ones, newest first */
 };
 
+enum {
+    TW_ETRACE_WAITING = 512, /* accesses whose instructions are not known yet */
+    TW_ETRACE_PASSED = 4096, /* instructions whose accesses have not come yet */
+    TW_ETRACE_SPLIT = 64     /* split loads whose values have not come yet */
+};
+
+/* An access that waits for its instruction. */
+struct tw_etrace_waiting {
+    struct tw_element elements[5]; /* address, value and operand, the last two in halves */
+    uint8_t count;
+    uint8_t size; /* log2 of its bytes */
+    bool is_split,
+        is_response; /* its value comes later, under the same lrid; it is this value */
+    uint32_t lrid;
+};
+
+/* An access that an instruction of the path makes. */
+struct tw_etrace_passed {
+    uint64_t pc;
+    uint64_t access : 8, size : 8; /* enum tw_rv_access; log2 of its bytes */
+};
+
+struct tw_etrace_split_pc {
+    uint32_t lrid;
+    uint32_t is_there;
+    uint64_t pc;
+};
+
+/* Instructions and accesses that wait for each other: see tie.c. */
+struct tw_etrace_tie {
+    bool is_on;
+    uint32_t first, count, ready; /* accesses: a ring; of them, those that may be told */
+    uint32_t passed_first, passed;
+    struct tw_etrace_split_pc split[TW_ETRACE_SPLIT];
+    struct tw_etrace_waiting waiting[TW_ETRACE_WAITING];
+    struct tw_etrace_passed pcs[TW_ETRACE_PASSED];
+};
+
 struct tw_etrace_decoder {
     struct tw_etrace_reader codec;
     uint8_t isa;
     uint8_t state, phase;
     bool has_begun; /* a packet came */
-    bool is_ended;
+    bool is_flushed, is_ended;
     bool is_inferred;      /* the last address may not have been visited for the last time */
     bool was_updiscon;     /* the last address packet had updiscon set */
     bool is_after_loss;    /* the unit said so */
@@ -139,6 +177,7 @@ struct tw_etrace_decoder {
     uint32_t returns_max, return_top, return_depth;
     uint64_t returns[TW_ETRACE_RETURNS_MAX];
     uint8_t predictor[TW_ETRACE_PREDICTOR_MAX];
+    struct tw_etrace_tie tie;
 };
 
 TW_INLINE struct tw_etrace_decoder *tw_etrace_of(const struct tw_stage *stage)
@@ -186,6 +225,19 @@ uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
 void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder);
+
+/* tie.c */
+
+/* From here on, accesses and instructions are in step; or no longer. */
+void tw_etrace_tie_begin(struct tw_etrace_decoder *decoder);
+void tw_etrace_untie(struct tw_etrace_decoder *decoder);
+/* What was executed; what was accessed; the path ends. */
+void tw_etrace_tie_range(struct tw_stage *stage, const struct tw_element *range);
+void tw_etrace_tie_access(struct tw_stage *stage, const struct tw_etrace_waiting *access);
+void tw_etrace_tie_end(struct tw_stage *stage);
+/* Tells the accesses that may be told.  False: there is no room for all. */
+bool tw_etrace_tie_drain(struct tw_stage *stage);
+void tw_etrace_tie_state(struct tw_etrace_tie *tie, struct tw_state *state);
 
 /* loop.c: at the beginning of a block, of a packet that claims many branches.  False: the batch ends
    here. */

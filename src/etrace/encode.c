@@ -15,11 +15,41 @@ static void put_irdepth(const struct tw_etrace_shape *shape, struct tw_payload *
     tw_payload_put(out, irdepth, shape->irdepth);
 }
 
+/* The address alone is compressed: to the bytes that hold it with a sign, and one bit more. */
+static void put_bytes(const struct tw_etrace_shape *shape, struct tw_payload *out,
+                      uint64_t field, bool is_signed)
+{
+    const uint64_t value = is_signed && shape->address_bits < 64
+                               ? tw_sign_extend(field, shape->address_bits)
+                               : field;
+    const uint64_t sign = is_signed && value >> 63 ? UINT64_MAX : 0;
+    unsigned bytes = 1;
+
+    while (bytes < 8 && (value ^ sign) >> (8 * bytes - 1))
+        bytes++;
+    tw_payload_put(out, value, 8 * bytes < 64 ? 8 * bytes : 64);
+    tw_payload_put(out, sign, 1);
+}
+
+static void put_field(const struct tw_etrace_shape *shape, struct tw_payload *out,
+                      uint64_t field, bool is_signed)
+{
+    if (shape->compresses_addresses)
+        put_bytes(shape, out, field, is_signed);
+    else
+        tw_payload_put(out, field, shape->address_bits);
+}
+
 static void put_address(const struct tw_etrace_shape *shape, struct tw_payload *out,
                         const struct tw_etrace_packet *packet)
 {
-    tw_payload_put(out, packet->field, shape->address_bits);
-    tw_payload_put(out, tw_payload_top(out) ^ (packet->notify ? 1u : 0), 1);
+    const unsigned top = (unsigned)(packet->address >> (shape->address_width - 1)) & 1;
+
+    put_field(shape, out, packet->field, true);
+    if (shape->never_notifies)
+        tw_payload_put(out, top, 1);
+    else
+        tw_payload_put(out, tw_payload_top(out) ^ (packet->notify ? 1u : 0), 1);
     tw_payload_put(out, tw_payload_top(out) ^ (packet->updiscon ? 1u : 0), 1);
     put_irdepth(shape, out, packet);
 }
@@ -74,7 +104,7 @@ static void put_support(const struct tw_etrace_shape *shape, struct tw_payload *
     tw_payload_put(out, packet->encoder_mode, shape->encoder_mode);
     tw_payload_put(out, packet->qual_status, 2);
     tw_payload_put(out, packet->ioptions, shape->ioptions);
-    if (!shape->is_seed) {
+    if (shape->has_data_options) {
         tw_payload_put(out, packet->denable, 1);
         tw_payload_put(out, packet->dloss, 1);
         tw_payload_put(out, packet->doptions, shape->doptions);
@@ -102,21 +132,21 @@ static void build_f3(const struct tw_etrace_shape *shape, uint32_t options,
 
         tw_payload_put(out, packet->ecause, shape->ecause);
         tw_payload_put(out, packet->interrupt, 1);
-        if (!shape->is_seed)
+        if (shape->has_thaddr)
             tw_payload_put(out, packet->thaddr, 1);
-        if (!is_inferred || (!shape->is_seed && !packet->thaddr))
-            tw_payload_put(out, packet->field, shape->address_bits);
-        if (shape->is_seed || !packet->interrupt)
+        if (!is_inferred || (shape->has_thaddr && !packet->thaddr))
+            put_field(shape, out, packet->field, false);
+        if (shape->tval_of_interrupts || !packet->interrupt)
             tw_payload_put(out, packet->tval, shape->address_width);
     } else if (subformat == 0) {
-        tw_payload_put(out, packet->field, shape->address_bits);
+        put_field(shape, out, packet->field, false);
     }
 }
 
 bool tw_etrace_build(const struct tw_etrace_shape *shape, uint32_t options,
                      struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
-    *out = (struct tw_payload){ .at = 0 };
+    *out = (struct tw_payload){ .is_whole = shape->compresses_addresses };
     switch (packet->base.type) {
     case TW_ETRACE_F0S0:
     case TW_ETRACE_F0S1:

@@ -18,6 +18,7 @@ enum { IGNORED, U8, U16, BOOL, OPTION, OTHER }; /* enum tw_etrace_key_kind, shor
 
 /* clang-format off */
 const struct tw_etrace_key tw_etrace_keys[] = {
+    { "preset",             NULL, OTHER, 0, 0, NO_ATTRIBUTE },
     { "layout",             NULL, OTHER, 0, 0, NO_ATTRIBUTE },
     { "encapsulation",      NULL, OTHER, 0, 0, NO_ATTRIBUTE },
     { "kind",               NULL, OTHER, 0, 0, NO_ATTRIBUTE },
@@ -61,6 +62,11 @@ const struct tw_etrace_key tw_etrace_keys[] = {
     { "link_registers",     NULL, OTHER, 0, 0, NO_ATTRIBUTE },
     { "ecall_retires",      NULL, BOOL, AT(ecall_retires), 1, NO_ATTRIBUTE },
     { "bpred_reset_on_sync", NULL, BOOL, AT(bpred_reset_on_sync), 1, NO_ATTRIBUTE },
+    { "compresses_addresses", NULL, BOOL, AT(compresses_addresses), 1, NO_ATTRIBUTE },
+    { "tval_of_interrupts", NULL, BOOL, AT(tval_of_interrupts), 1, NO_ATTRIBUTE },
+    { "short_support",      NULL, BOOL, AT(short_support), 1, NO_ATTRIBUTE },
+    { "filters_data",       NULL, BOOL, AT(filters_data), 1, NO_ATTRIBUTE },
+    { "never_notifies",     NULL, BOOL, AT(never_notifies), 1, NO_ATTRIBUTE },
     { "zcmp_zcmt",          NULL, BOOL, AT(has_zcmp_zcmt), 1, NO_ATTRIBUTE },
     { "jvt",                NULL, OTHER, 0, 0, NO_ATTRIBUTE },
     { "tvec",               NULL, OTHER, 0, 0, NO_ATTRIBUTE },
@@ -142,6 +148,37 @@ static const struct { const char *name; uint8_t value; } layouts[] = {
     { "smi", TW_ETRACE_ENCAP_SMI },
     { "atb", TW_ETRACE_ENCAP_ATB },
     { "esp32", TW_ETRACE_ENCAP_ESP32 },
+    { "siemens", TW_ETRACE_ENCAP_SIEMENS },
+    { "pulp", TW_ETRACE_ENCAP_PULP },
+};
+
+/* Encoders whose form is public, as settings that later ones may change. */
+static const struct { const char *name, *text; } presets[] = {
+    /* The reference flow's encoder in Python, and its data trace. */
+    { "reference", "layout=v2,encapsulation=len5-type2,iaddress_width_p=64,iaddress_lsb_p=1,"
+                   "privilege_width_p=2,nocontext_p=0,context_width_p=32,notime_p=1,ecause_width_p=5,"
+                   "encoder_mode_bits=1,ioptions_bits=5,doptions_bits=4,ecall_retires=1" },
+    { "reference-data", "layout=v2-refpy-quirks,encapsulation=len5-type2,kind=data,data_width_p=64,"
+                        "daddress_width_p=64,encoder_mode_bits=1,ioptions_bits=5,doptions_bits=4" },
+    /* The reference encoder of the draft, in C. */
+    { "te_codec", "layout=seed,encapsulation=len5-type2,iaddress_width_p=64,iaddress_lsb_p=1,"
+                  "privilege_width_p=2,nocontext_p=0,context_width_p=32,ecause_width_p=5,"
+                  "encoder_mode_bits=1,ioptions_bits=5,sijump_p=1,link_registers=x1,"
+                  "bpred_reset_on_sync=0" },
+    /* Siemens (UltraSoC) messaging infrastructure: srcid_bits are the system's. */
+    { "siemens", "layout=v2,encapsulation=siemens,timestamp_bytes=2,srcid_bits=0,iaddress_width_p=64,"
+                 "iaddress_lsb_p=1,privilege_width_p=2,nocontext_p=0,context_width_p=32,notime_p=1,"
+                 "ecause_width_p=5,encoder_mode_bits=1,ioptions_bits=5,doptions_bits=4" },
+    /* PULP rv_tracer. */
+    { "pulp", "layout=v2,encapsulation=pulp,iaddress_width_p=64,iaddress_lsb_p=0,privilege_width_p=2,"
+              "nocontext_p=1,notime_p=1,ecause_width_p=64,encoder_mode_bits=1,ioptions_bits=7,"
+              "ioptions=jump_target_cache,branch_prediction,implicit_return,sijump,implicit_exception,"
+              "full_address,delta_address,doptions_bits=0,short_support=1,tval_of_interrupts=1,"
+              "compresses_addresses=1,never_notifies=1" },
+    /* ESP32-C6 and relatives, by their reference manuals. */
+    { "esp32", "layout=seed,encapsulation=esp32,iaddress_width_p=32,iaddress_lsb_p=1,"
+               "privilege_width_p=1,nocontext_p=1,ecause_width_p=5,encoder_mode_bits=0,"
+               "ioptions_bits=0,full_address=1" },
 };
 
 static const struct { const char *name; uint16_t option; } option_names[] = {
@@ -252,10 +289,26 @@ static bool set_choice(struct tw_etrace_config *config, const char *name, const 
     return false;
 }
 
+const char *tw_etrace_preset(size_t number)
+{
+    return number < TW_LENGTH(presets) ? presets[number].name : NULL;
+}
+
+static bool set_preset(struct tw_etrace_config *config, const char *value, size_t size)
+{
+    for (size_t i = 0; i < TW_LENGTH(presets); i++)
+        if (strlen(presets[i].name) == size && !memcmp(presets[i].name, value, size))
+            return tw_etrace_config_read(config, presets[i].text, NULL) == TW_OK;
+    return false;
+}
+
 static bool set_other(struct tw_etrace_config *config, const char *name, const char *value,
                       size_t size)
 {
     uint64_t number;
+
+    if (!strcmp(name, "preset"))
+        return set_preset(config, value, size);
 
     if (!strcmp(name, "ioptions"))
         return read_order(config->ioption_order, value, size);

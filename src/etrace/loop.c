@@ -62,6 +62,7 @@ static void repeat(struct tw_stage *stage)
     if (!times)
         return;
     decoder->predicted -= times * branches;
+    tw_etrace_untie(decoder); /* its accesses cannot be counted */
     *stage->out++ = (struct tw_element){
         .index = stage->index, .type = TW_ELEMENT_REPEAT, .times = times, .count = count
     };

@@ -28,6 +28,11 @@ void tw_etrace_shape_init(struct tw_etrace_shape *shape, const struct tw_etrace_
         .doptions = config->doptions_bits,
         .bpred_size = config->bpred_size,
         .is_short = config->iaddress_width > 32 && config->iaddress_width < 64,
+        .has_thaddr = !is_seed,
+        .has_data_options = !is_seed && !config->short_support,
+        .tval_of_interrupts = is_seed || config->tval_of_interrupts,
+        .never_notifies = config->never_notifies,
+        .compresses_addresses = config->compresses_addresses,
     };
     memcpy(shape->ioption_order, config->ioption_order, sizeof shape->ioption_order);
     memcpy(shape->doption_order, config->doption_order, sizeof shape->doption_order);
@@ -39,7 +44,7 @@ uint32_t tw_etrace_options(const struct tw_etrace_shape *shape, uint32_t options
     for (unsigned i = 0; i < shape->ioptions; i++)
         options = support->ioptions >> i & 1 ? options | shape->ioption_order[i]
                                              : options & ~(uint32_t)shape->ioption_order[i];
-    if (shape->is_seed)
+    if (!shape->has_data_options)
         return options;
     for (unsigned i = 0; i < shape->doptions; i++)
         options = support->doptions >> i & 1 ? options | shape->doption_order[i]
@@ -57,6 +62,36 @@ TW_INLINE void take_irdepth(const struct tw_etrace_shape *shape, struct tw_etrac
         out->has |= TW_ETRACE_HAS_IRDEPTH;
 }
 
+/* An address that was compressed alone: bytes and a sign bit, as many as the packet's size leaves with
+   `behind` bits behind them. */
+static uint64_t take_bytes(const struct tw_etrace_shape *shape, struct tw_payload *in,
+                           unsigned behind)
+{
+    const unsigned left = in->size_bits > in->at + behind ? in->size_bits - in->at - behind : 0;
+    const unsigned bits = left < 9 ? 0 : left / 8 * 8 + 1 < 65 ? left / 8 * 8 + 1 : 65;
+    uint64_t field;
+
+    if (bits == 0) {
+        in->at = 0; /* there is no address: not all of the payload is accounted for */
+        return 0;
+    }
+    field = tw_payload_take(in, bits < 64 ? bits : 64);
+    if (bits == 65)
+        in->at++; /* the sign of 64 bits and one */
+    if (bits < 64)
+        field = tw_sign_extend(field, bits);
+    return shape->address_bits < 64 ? field & (((uint64_t)1 << shape->address_bits) - 1)
+                                    : field;
+}
+
+/* An address with so many bits of other fields behind it. */
+TW_INLINE uint64_t take_field(const struct tw_etrace_shape *shape, struct tw_payload *in,
+                              unsigned behind)
+{
+    return TW_UNLIKELY(shape->compresses_addresses) ? take_bytes(shape, in, behind)
+                                                    : tw_payload_take(in, shape->address_bits);
+}
+
 /* Address, notify, updiscon, irreport and irdepth: the flags are sent as differences from the bit
    before them (6.6.2). */
 TW_INLINE void take_address(const struct tw_etrace_shape *shape, struct tw_etrace_packet *out,
@@ -65,10 +100,10 @@ TW_INLINE void take_address(const struct tw_etrace_shape *shape, struct tw_etrac
     unsigned top, bit;
 
     out->has |= TW_ETRACE_HAS_ADDRESS;
-    out->field = tw_payload_take(in, shape->address_bits);
+    out->field = take_field(shape, in, 3u + shape->irdepth);
     top = (unsigned)(out->field >> (shape->address_bits - 1)) & 1;
     bit = (unsigned)tw_payload_take(in, 1);
-    out->notify = bit != top;
+    out->notify = bit != top && !shape->never_notifies;
     top = bit;
     bit = (unsigned)tw_payload_take(in, 1);
     out->updiscon = bit != top;
@@ -142,16 +177,16 @@ static void parse_trap(const struct tw_etrace_shape *shape, uint32_t options,
     out->ecause = tw_payload_take(in, shape->ecause);
     out->interrupt = (uint8_t)tw_payload_take(in, 1);
     out->thaddr = 1;
-    if (!shape->is_seed) {
+    if (shape->has_thaddr) {
         out->thaddr = (uint8_t)tw_payload_take(in, 1);
         has_address |= !out->thaddr;
     }
     if (has_address) {
-        out->field = tw_payload_take(in, shape->address_bits);
+        out->field = take_field(shape, in, shape->address_width);
         out->address = tw_etrace_full(shape, out->field);
         out->has |= TW_ETRACE_HAS_ADDRESS;
     }
-    if (shape->is_seed || !out->interrupt) {
+    if (shape->tval_of_interrupts || !out->interrupt) {
         out->tval = tw_payload_take(in, shape->address_width);
         out->has |= TW_ETRACE_HAS_TVAL;
     }
@@ -164,8 +199,8 @@ static void parse_support(const struct tw_etrace_shape *shape, struct tw_etrace_
     out->encoder_mode = (uint32_t)tw_payload_take(in, shape->encoder_mode);
     out->qual_status = (uint8_t)tw_payload_take(in, 2);
     out->ioptions = (uint32_t)tw_payload_take(in, shape->ioptions);
-    out->has_data_options = !shape->is_seed;
-    if (!shape->is_seed) {
+    out->has_data_options = shape->has_data_options;
+    if (shape->has_data_options) {
         out->denable = (uint8_t)tw_payload_take(in, 1);
         out->dloss = (uint8_t)tw_payload_take(in, 1);
         out->doptions = (uint32_t)tw_payload_take(in, shape->doptions);
@@ -188,7 +223,7 @@ static void parse_f3(const struct tw_etrace_shape *shape, uint32_t options,
     out->time = tw_payload_take(in, shape->time);
     out->context = tw_payload_take(in, shape->context);
     if (subformat == 0) {
-        out->field = tw_payload_take(in, shape->address_bits);
+        out->field = take_field(shape, in, 0);
         out->address = tw_etrace_full(shape, out->field);
         out->has |= TW_ETRACE_HAS_ADDRESS;
     } else if (subformat == 1) {

@@ -26,6 +26,9 @@ struct tw_etrace_shape {
     uint8_t encoder_mode, ioptions, doptions;
     uint8_t bpred_size;
     bool is_short; /* addresses of fewer than 64 but more than 32 bits are sign-extended */
+    /* What versions and encoders do differently. */
+    bool has_thaddr, has_data_options, tval_of_interrupts, never_notifies;
+    bool compresses_addresses;
     uint16_t ioption_order[TW_ETRACE_OPTION_BITS], doption_order[TW_ETRACE_OPTION_BITS];
 };
 

@@ -155,6 +155,8 @@ static struct tw_element *emit_part(struct tw_stage *stage, uint64_t until, uint
                                 .count = count - place->from_count };
     place->from = until;
     place->from_count = count;
+    if (TW_UNLIKELY(tw_etrace_of(stage)->tie.is_on))
+        tw_etrace_tie_range(stage, out);
     return out;
 }
 
@@ -169,6 +171,8 @@ void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken)
         return;
     if (place->from_count == 0) {
         tw_follow_emit(stage->out++, block, is_taken, stage->index);
+        if (TW_UNLIKELY(tw_etrace_of(stage)->tie.is_on))
+            tw_etrace_tie_range(stage, stage->out - 1);
         place->from = tw_etrace_block_end(block);
         place->from_count = block->count;
     } else if (place->from_count < block->count) {
@@ -246,6 +250,7 @@ void tw_etrace_emit_missing(struct tw_stage *stage, uint64_t address)
                                          .address = address,
                                          .space = TW_SPACE_ANY };
     tw_etrace_of(stage)->place.at = 0;
+    tw_etrace_untie(stage->decoder);
 }
 
 bool tw_etrace_place_at(struct tw_stage *stage, uint64_t address)

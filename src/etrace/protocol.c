@@ -18,11 +18,11 @@ static uint8_t layout_of_type(const char *type)
                            : TW_ETRACE_LAYOUT_NONE;
 }
 
-static enum tw_status read_config(struct tw_etrace_config *config, uint8_t layout,
-                                  const struct tw_source_info *source, struct tw_fault *fault)
+static unsigned xlen_of_core(const char *type)
 {
-    tw_etrace_config_init(config, (enum tw_etrace_layout)layout);
-    return source->text ? tw_etrace_config_read(config, source->text, fault) : TW_OK;
+    if (!type || strncmp(type, "RV", 2) != 0)
+        return 0;
+    return !strncmp(type + 2, "32", 2) ? 32 : !strncmp(type + 2, "64", 2) ? 64 : 0;
 }
 
 static enum tw_status configure(void *state, const struct tw_source_info *source,
@@ -31,17 +31,12 @@ static enum tw_status configure(void *state, const struct tw_source_info *source
     struct tw_etrace_config *config = state;
     const uint8_t of_type = layout_of_type(source->type);
 
-    /* Once to see the layout, whose defaults the rest is then read upon. */
-    TW_TRY(read_config(config, of_type, source, fault));
-    if (of_type && config->layout &&
+    TW_TRY(tw_etrace_config_make(config, source->text, (enum tw_etrace_layout)of_type,
+                                 xlen_of_core(source->core_type), fault));
+    if (of_type &&
         (of_type == TW_ETRACE_LAYOUT_SEED) != (config->layout == TW_ETRACE_LAYOUT_SEED))
         return tw_fail(fault, TW_E_CONFIG, "the layout is not that of a device of type %s",
                        source->type);
-    TW_TRY(read_config(config, config->layout, source, fault));
-    if (source->core_type && !config->xlen)
-        config->xlen = !strcmp(source->core_type, "RV32")   ? 32
-                       : !strcmp(source->core_type, "RV64") ? 64
-                                                            : 0;
     if (source->id)
         config->id = source->id;
     return tw_etrace_config_check(config, fault);
@@ -66,7 +61,8 @@ static bool is_shared(const void *config)
 
     return typed->srcid_bits && !typed->comes_apart &&
            (typed->encapsulation == TW_ETRACE_ENCAP_RISCV ||
-            typed->encapsulation == TW_ETRACE_ENCAP_SMI);
+            typed->encapsulation == TW_ETRACE_ENCAP_SMI ||
+            typed->encapsulation == TW_ETRACE_ENCAP_SIEMENS);
 }
 
 static bool wants_src(const void *config, uint32_t src)
@@ -119,7 +115,7 @@ static size_t header_size(const void *packet)
 }
 
 #define MEMBERS                                                                                \
-    .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED,                                       \
+    .flags = TW_PROTOCOL_FOLLOWS | TW_PROTOCOL_UNMARKED | TW_PROTOCOL_SRC_IS_ID,               \
     .config_size = sizeof(struct tw_etrace_config),                                            \
     .reader_size = sizeof(struct tw_etrace_reader),                                            \
     .decoder_size = sizeof(struct tw_etrace_decoder),                                          \

@@ -147,6 +147,7 @@ void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     place_state(&decoder->place, decoder, follow, state);
     goal_state(&decoder->goal, state);
     packet_state(decoder, follow, state);
+    tw_etrace_tie_state(&decoder->tie, state);
     returns_state(decoder, state);
     /* Without prediction there is still one counter, which damaged trace may come to. */
     tw_state_bytes(state, decoder->predictor, (size_t)1 << decoder->codec.shape.bpred_size);
@@ -170,18 +171,20 @@ void tw_etrace_resume(void *any, struct tw_follow *follow)
     decoder->damage.code = TW_ERROR_NONE;
     decoder->place.at = 0;
     decoder->return_depth = 0;
+    decoder->tie.count = decoder->tie.ready = decoder->tie.passed = 0;
     decoder->has_begun = true;
 }
 
 /* Format 3, subformat 0 or 1: both are the lowest bits of the payload. */
 static bool is_sync(const struct tw_etrace_frame *frame, const uint8_t *packet)
 {
-    unsigned bits = packet[frame->header_size];
+    unsigned bits;
 
     if (frame->kind != TW_ETRACE_FRAME_INST || !frame->payload_size)
         return false;
+    bits = tw_etrace_frame_byte(frame, packet, 0);
     if (frame->payload_size > 1)
-        bits |= (unsigned)packet[frame->header_size + 1] << 8;
+        bits |= (unsigned)tw_etrace_frame_byte(frame, packet, 1) << 8;
     bits >>= frame->header_bits;
     return (bits & 3) == 3 && (bits >> 2 & 3) <= 1;
 }

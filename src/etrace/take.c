@@ -37,6 +37,7 @@ void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
         stage, code,
         &(struct tw_packet){ .index = stage->index, .offset = decoder->packet_offset }, detail);
     decoder->is_after_error = true;
+    tw_etrace_untie(decoder);
     lose(decoder, TW_ETRACE_UNSYNCED);
     emit(stage, TW_ELEMENT_NO_SYNC)->reason = is_of_code ? TW_REASON_BAD_IMAGE
                                               : code == TW_ERROR_DISCONTINUITY
@@ -111,6 +112,7 @@ static bool take_context(struct tw_stage *stage)
         out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | (has_context ? TW_CONTEXT_HAS_CID : 0) |
                                (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
         out->context_id = (uint32_t)packet->context;
+        tw_follow_owner(stage->follow, out);
     }
     if (decoder->codec.shape.time)
         emit(stage, TW_ELEMENT_TIMESTAMP)->timestamp = packet->time;
@@ -319,6 +321,19 @@ static void take_mode(struct tw_stage *stage)
         tw_etrace_fail(stage, TW_ERROR_ENCODER_MODE, decoder->encoder_mode);
 }
 
+/* Data trace that begins while nothing is traced is in step with what will be. */
+static void take_data_enable(struct tw_etrace_decoder *decoder)
+{
+    const struct tw_etrace_packet *packet = &decoder->packet;
+
+    if (!packet->has_data_options)
+        return;
+    if (!packet->denable || packet->dloss)
+        tw_etrace_untie(decoder);
+    else if (!decoder->tie.is_on && packet->ienable && !decoder->place.at)
+        tw_etrace_tie_begin(decoder);
+}
+
 static void support_effects(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
@@ -326,14 +341,19 @@ static void support_effects(struct tw_stage *stage)
     const bool is_traced = decoder->state != TW_ETRACE_UNSYNCED;
 
     take_mode(stage);
-    if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable)
+    if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable) {
+        take_data_enable(decoder);
         return;
+    }
     if (is_traced && !decoder->encoder_mode) {
         tw_etrace_flush(stage);
+        tw_etrace_tie_end(stage);
         lose(decoder, TW_ETRACE_ENDED);
     }
+    take_data_enable(decoder);
     if (status != TW_ETRACE_TRACE_LOST)
         return;
+    tw_etrace_untie(decoder);
     emit(stage, TW_ELEMENT_NO_SYNC)->reason = TW_REASON_OVERFLOW;
     decoder->is_after_loss = true;
 }

@@ -42,6 +42,8 @@ static const struct vector {
 };
 /* clang-format on */
 
+/* [RVT 6/4] [RVT 6/5] [RVT 6/6] [RVT 6/7] [RVT 6.1/1] [RVT 6.2/1] [RVT 6.3/1] [RVT 6.3/3] [RVT 6.4/1] [RVT T6.4/1] [RVT 6.6/1] [RVT 6.7/1] [RVT 6.7/2]
+   [RVT T6.8/1] [RVT T6.10/1] [RVT T6.11/1] [RVT 6.8.3/1] */
 static void reads_and_writes_each_packet(void **state)
 {
     (void)state;
@@ -84,6 +86,7 @@ static void a_cut_packet_at_the_end_is_incomplete(void **state)
     tw_etrace_reader_free(codec);
 }
 
+/* [RVT 6.8.1/1] [RVT 6.8.2/1] */
 static void payloads_that_no_encoder_sends(void **state)
 {
     static const struct {
@@ -143,6 +146,7 @@ static bool round_trip(struct tw_etrace_reader *reader, struct tw_etrace_reader 
     return true;
 }
 
+/* [RVT 6/2] [RVT 6/3] [RVT 6.1/1] [RVT 6.7.2/2] [RVT T6.9/1] [RVT 7.1.1/1] */
 static void random_packets_survive_the_way_there_and_back(void **state)
 {
     struct check_random random = check_random_start(0x2020);

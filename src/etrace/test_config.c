@@ -37,6 +37,7 @@ static void refuses_what_it_does_not_know(void **state)
     }
 }
 
+/* [RVT 9/1] */
 static void needs_a_layout_and_sane_widths(void **state)
 {
     struct tw_etrace_config config;
@@ -73,6 +74,7 @@ static void takes_bookkeeping_headings_and_own_keys(void **state)
     CHECK_EQ(config.privilege_width, 3); /* the draft's default */
 }
 
+/* [RVT 9.2/1] [RVT T9.2/1] [RVT T9.3/1] [RVT T9.4/1] */
 static void both_forms_say_the_same(void **state)
 {
     static const char text[] =
@@ -101,6 +103,7 @@ static void both_forms_say_the_same(void **state)
     free(xml);
 }
 
+/* [RVT 9.2/1] */
 static void registers_of_a_component(void **state)
 {
     static const char text[] =

@@ -476,12 +476,14 @@ static void check_listing(const struct example *example, size_t piece)
     check_packets(example);
 }
 
+/* [RVT 6/4] [RVT 6/5] */
 static void packets_equal_the_listings_and_are_written_back(void **state)
 {
     (void)state;
     each_case(check_listing, 0);
 }
 
+/* [RVT 3.1.1/1] [RVT 8.2/2] */
 static void paths_and_accesses_are_as_expected(void **state)
 {
     (void)state;

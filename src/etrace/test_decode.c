@@ -6,6 +6,7 @@
 
 /* The worked examples of the specification, chapter 12. */
 
+/* [RVT 12/1] */
 static void example_return_from_a_call(void **state)
 {
     struct program program = { .base = 0x80001000 };
@@ -25,6 +26,7 @@ static void example_return_from_a_call(void **state)
            "on\nP 3 0\n80001a84-80001a84 1\n80001186-8000118a 3\n80001a88-80001a88 1\n");
 }
 
+/* [RVT 12/2] */
 static void example_taken_branch_then_return(void **state)
 {
     static const uint16_t body[] = { 0x60e2, 0x6442, 0x64a2, 0x853e, 0x6105, RET };
@@ -78,6 +80,7 @@ static void put_proc_6(struct program *program)
     put(program, NOP);
 }
 
+/* [RVT 12/3] */
 static void example_three_branches_then_return(void **state)
 {
     struct program program = { .base = 0x80000000 };
@@ -91,6 +94,7 @@ static void example_three_branches_then_return(void **state)
            "on\nP 3 0\n80001110-8000111e 7\n8000115e-80001168 6\n80001258-80001258 1\n");
 }
 
+/* [RVT 12/4] */
 static void example_branches_calls_and_a_return(void **state)
 {
     struct program program = { .base = 0x80000000 };
@@ -112,6 +116,7 @@ static void send_f2(struct trace *trace, uint64_t address, bool notify, bool upd
             (struct tw_etrace_packet){ TYPE(F2), .notify = notify, .updiscon = updiscon });
 }
 
+/* [RVT 6.6.2/1] [RVT 11/6] */
 static void loop_label_reported_by_the_jump(void **state)
 {
     const struct program program = loop_program();
@@ -125,6 +130,7 @@ static void loop_label_reported_by_the_jump(void **state)
     expect(&program, &trace, "on\nP 3 0\nff8-100c 6\n1000-100c 4\n1000-1000 1\n");
 }
 
+/* [RVT 6.6.2/2] */
 static void loop_label_then_an_exception_in_the_second_round(void **state)
 {
     const struct program program = loop_program();
@@ -138,6 +144,7 @@ static void loop_label_then_an_exception_in_the_second_round(void **state)
            "on\nP 3 0\nff8-100c 6\n1000-1000 1\nE 5 1004 tval 0\n2000-2000 1\n");
 }
 
+/* [RVT 6.6.2/3] */
 static void loop_label_then_an_exception_in_the_first_round(void **state)
 {
     const struct program program = loop_program();
@@ -150,6 +157,7 @@ static void loop_label_then_an_exception_in_the_first_round(void **state)
     expect(&program, &trace, "on\nP 3 0\nff8-1000 3\nE 5 1004 tval 0\n2000-2000 1\n");
 }
 
+/* [RVT 6.6.2/4] [RVT 6.6.1/1] */
 static void loop_label_notified(void **state)
 {
     const struct program program = loop_program();
@@ -165,6 +173,7 @@ static void loop_label_notified(void **state)
            "E 5 1004 tval 0\n2000-2000 1\n");
 }
 
+/* [RVT 6.5.1/1] [RVT 6.5.1/2] [RVT 11/14] */
 static void loop_label_is_where_tracing_ends(void **state)
 {
     const struct program program = loop_program();
@@ -183,6 +192,7 @@ static void loop_label_is_where_tracing_ends(void **state)
 
 /* Contexts. */
 
+/* [RVT 6.4/1] [RVT T4.4/2] [RVT T4.4/3] [RVT T4.4/4] [RVT 4.2/9] [RVT 11/1] */
 static void contexts_of_every_kind(void **state)
 {
     const struct program program = loop_program();

@@ -7,6 +7,7 @@
 
 #include "etrace/test_path.h"
 
+/* [RVT 6.5.1/3] [RVT 11/1] */
 static void trace_lost(void **state)
 {
     const struct program program = loop_program();
@@ -20,6 +21,7 @@ static void trace_lost(void **state)
            "on\nP 3 0\n1000-1000 1\nno sync, overflow\non again\n2000-2000 1\n");
 }
 
+/* [RVT 11/8] */
 static void outcomes_that_no_branch_takes(void **state)
 {
     const struct program program = loop_program();
@@ -35,6 +37,7 @@ static void outcomes_that_no_branch_takes(void **state)
            "error image-mismatch at 7, 4 skipped\non\n2000-2000 1\n");
 }
 
+/* [RVT 11/10] */
 static void branch_without_an_outcome(void **state)
 {
     const struct program program = branch_program();
@@ -84,6 +87,7 @@ static void depth_that_cannot_be(void **state)
            "1004-1004 1\n");
 }
 
+/* [RVT 3/1] */
 static void code_that_is_missing(void **state)
 {
     const struct program program = loop_program();
@@ -129,6 +133,7 @@ static void damaged_bytes(void **state)
            "on\nP 3 0\n1000-1000 1\nno sync, bad-packet\nerror truncated at 7, 2 skipped\n");
 }
 
+/* [RVT 6.8.1/1] */
 static void format_0_that_no_option_allows(void **state)
 {
     const struct program program = loop_program();

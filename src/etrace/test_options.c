@@ -52,6 +52,7 @@ static void trap_reported_twice(void **state)
            "on\nP 3 0\n1008-100c 2\nE 12 1800 tval 0\nE 1 3000 tval 0\n2000-2000 1\n");
 }
 
+/* [RVT 11/3] */
 static void interrupt_after_a_branch(void **state)
 {
     struct program program = loop_program();
@@ -68,6 +69,7 @@ static void interrupt_after_a_branch(void **state)
     expect(&program, &trace, "on\nP 3 0\n1000-1004 2\nI 7 1104\n2000-2000 1\n");
 }
 
+/* [RVT 6.3.1/1] */
 static void draft_exception_with_epc(void **state)
 {
     const struct program program = loop_program();
@@ -83,6 +85,7 @@ static void draft_exception_with_epc(void **state)
     expect(&program, &trace, "on\nP 3 0\n1000-1004 2\nE 2 1008\n2000-2000 1\n");
 }
 
+/* [RVT 3.2.3/1] [RVT 6.3/3] */
 static void implicit_exception_with_vectors(void **state)
 {
     const struct program program = loop_program();
@@ -105,6 +108,7 @@ static void implicit_exception_with_vectors(void **state)
 
 /* Options. */
 
+/* [RVT 3.2.4/1] [RVT 3.2.4/3] [RVT 11/11] */
 static void sequential_jump(void **state)
 {
     struct program program = { .base = 0 };
@@ -125,6 +129,7 @@ static void sequential_jump(void **state)
     expect(&program, &off, "on\nP 3 0\n1000-1004 2\n1000-1000 1\n");
 }
 
+/* [RVT 3.2.5/4] [RVT 6.6.3/2] */
 static void implicit_returns(void **state)
 {
     const struct program program = call_program();
@@ -144,6 +149,7 @@ static void implicit_returns(void **state)
            "1000-1000 1\n");
 }
 
+/* [RVT 3.2.5/6] [RVT 6.6.3/1] */
 static void mispredicted_return(void **state)
 {
     const struct program program = call_program();
@@ -171,6 +177,7 @@ static void only_x1_links(void **state)
     expect(&program, &trace, "on\nP 3 0\n1000-1000 1\n2000-2000 1\n3000-3004 2\n2004-2004 1\n");
 }
 
+/* [RVT 6.7/2] [RVT 11/7] */
 static void full_branch_map(void **state)
 {
     const struct program program = branch_program();
@@ -189,6 +196,7 @@ static void full_branch_map(void **state)
     tw_text_free(&want);
 }
 
+/* [RVT 3.2.6/2] [RVT 3.2.6/3] [RVT 6.8/2] [RVT 11/5] */
 static void branch_prediction(void **state)
 {
     const struct program program = branch_program();
@@ -209,6 +217,7 @@ static void branch_prediction(void **state)
     tw_text_free(&want);
 }
 
+/* [RVT 6.8/3] [RVT 6.8.2/1] [RVT T6.9/1] */
 static void predicted_branch_at_the_address(void **state)
 {
     const struct program program = branch_program();
@@ -229,6 +238,7 @@ static void predicted_branch_at_the_address(void **state)
     tw_text_free(&want);
 }
 
+/* [RVT 3.2.7/1] [RVT 3.2.7/2] */
 static void jump_target_cache(void **state)
 {
     const struct program program = loop_program();
@@ -247,6 +257,7 @@ static void jump_target_cache(void **state)
            "on\nP 3 0\n1008-100c 2\n2000-2004 2\nE 3 2008 tval 0\n1008-100c 2\n2000-2004 2\n");
 }
 
+/* [RVT 3.2/1] [RVT 3.2.1/1] [RVT 3.2.2/1] [RVT 11/4] */
 static void options_change_on_the_way(void **state)
 {
     const struct program program = call_program();

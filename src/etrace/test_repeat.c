@@ -183,6 +183,7 @@ static void run(struct result *result, const struct program *program, const stru
 }
 
 /* Random programs: what is repeated, expanded, is the path. */
+/* [RVT 3.2.6/1] [RVT 3.2.6/2] [RVT 3.2.6/4] [RVT 11/13] */
 static void repeats_are_the_path(void **state)
 {
     struct check_random random = check_random_start(326);
@@ -230,6 +231,7 @@ static void repeats_are_the_path(void **state)
 }
 
 /* The largest claim there is: what comes of it stays small. */
+/* [RVT 6.8/4] */
 static void the_largest_count(void **state)
 {
     struct program program = { .base = 0 };

@@ -25,6 +25,7 @@ static void worked_example_of_the_encapsulation(void **state)
     tw_etrace_reader_free(codec);
 }
 
+/* [RVT 6/2] [RVT 6/3] */
 static void headers_of_each_kind(void **state)
 {
     static const struct {
@@ -95,6 +96,7 @@ static void list(struct tw_text *out, struct tw_etrace_reader *codec, const uint
     }
 }
 
+/* [RVT 6/8] */
 static void finds_the_next_packet_after_null_bytes(void **state)
 {
     struct tw_etrace_reader *codec =
@@ -112,6 +114,7 @@ static void finds_the_next_packet_after_null_bytes(void **state)
     tw_etrace_reader_free(codec);
 }
 
+/* [RVT 6/9] */
 static void finds_the_next_packet_at_a_block(void **state)
 {
     struct tw_etrace_reader *codec = codec_of(V2 ",block_size=64");

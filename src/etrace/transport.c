@@ -71,7 +71,10 @@ static enum tw_status bad_header(struct tw_etrace_frame *frame)
 
 static bool is_null(const struct tw_etrace_transport *transport, uint8_t byte)
 {
-    if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2)
+    if (transport->encapsulation == TW_ETRACE_ENCAP_PULP)
+        return false; /* its records begin with zeros */
+    if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
+        transport->encapsulation == TW_ETRACE_ENCAP_SIEMENS)
         return byte == 0;
     return (byte & LENGTH_MASK) == 0;
 }
@@ -190,6 +193,74 @@ static enum tw_status read_len5(const struct tw_etrace_transport *transport,
     return TW_OK;
 }
 
+/* What Siemens's messaging infrastructure makes of the reference flow's header. */
+static enum tw_status read_siemens(const struct tw_etrace_transport *transport,
+                                   struct tw_etrace_frame *frame, const uint8_t *data,
+                                   size_t size)
+{
+    const bool has_stamp = data[0] >> 7;
+    const unsigned type = data[0] >> 5 & 3;
+    const unsigned stamp_bytes = has_stamp ? transport->timestamp_bytes : 0;
+    const unsigned header = 1u + stamp_bytes + (transport->srcid_bits + 7u) / 8;
+    const unsigned whole = header + (data[0] & LENGTH_MASK);
+    struct tw_bits in = { .bytes = data, .size_bits = 8 * (size_t)header, .at = 8 };
+
+    if (type < 2 || whole == header)
+        return bad_header(frame);
+    if (size < whole)
+        return TW_MORE;
+    *frame = (struct tw_etrace_frame){
+        .kind = kind_of_type(transport, 2, type),
+        .has_stamp = has_stamp,
+        .header_size = (uint8_t)header,
+        .payload_size = data[0] & LENGTH_MASK,
+        .size = whole,
+    };
+    frame->stamp = tw_bits_get(&in, 8 * stamp_bytes);
+    frame->source = (uint16_t)tw_bits_get(&in, transport->srcid_bits);
+    if (transport->has_srcid && frame->source != transport->srcid)
+        frame->kind = TW_ETRACE_FRAME_OTHER;
+    return TW_OK;
+}
+
+/* PULP: a record is one number of 320 bits, written with its top byte first: header, timestamp of 64
+   bits if the header says so, payload, zeros. */
+static enum tw_status read_pulp(const struct tw_etrace_transport *transport,
+                                struct tw_etrace_frame *frame, const uint8_t *data, size_t size)
+{
+    const uint8_t *const last = data + TW_ETRACE_RECORD - 1;
+    unsigned length, stamp_bytes;
+
+    if (size < TW_ETRACE_RECORD)
+        return TW_MORE;
+    length = *last & LENGTH_MASK;
+    stamp_bytes = *last >> 7 ? 8 : 0;
+    *frame = (struct tw_etrace_frame){
+        .kind = length == 0          ? TW_ETRACE_FRAME_NULL
+                : transport->is_data ? TW_ETRACE_FRAME_DATA
+                                     : TW_ETRACE_FRAME_INST,
+        .flow = *last >> 5 & 3,
+        .has_stamp = stamp_bytes != 0,
+        .header_size = (uint8_t)(TW_ETRACE_RECORD - 1 - stamp_bytes - length),
+        .payload_size = (uint8_t)length,
+        .is_reversed = true,
+        .size = TW_ETRACE_RECORD,
+    };
+    for (unsigned i = 0; i < stamp_bytes; i++)
+        frame->stamp |= (uint64_t)last[-1 - (int)i] << 8 * i;
+    return TW_OK;
+}
+
+void tw_etrace_frame_reverse(struct tw_payload *out, const struct tw_etrace_frame *frame,
+                             const uint8_t *packet)
+{
+    uint8_t bytes[TW_PAYLOAD_MAX] = { 0 };
+
+    for (unsigned i = 0; i < frame->payload_size; i++)
+        bytes[i] = tw_etrace_frame_byte(frame, packet, i);
+    tw_payload_load(out, bytes, frame->payload_size ? frame->payload_size : 1, sizeof bytes);
+}
+
 enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
                                     struct tw_etrace_frame *frame, const uint8_t *data,
                                     size_t size)
@@ -205,6 +276,10 @@ enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
         return read_atb(transport, frame, data, size);
     case TW_ETRACE_ENCAP_ESP32:
         return read_esp32(transport, frame, data, size);
+    case TW_ETRACE_ENCAP_SIEMENS:
+        return read_siemens(transport, frame, data, size);
+    case TW_ETRACE_ENCAP_PULP:
+        return read_pulp(transport, frame, data, size);
     default:
         return read_packed(transport, frame, data, size);
     }
@@ -265,6 +340,8 @@ static bool is_intact(const struct tw_etrace_transport *transport, const uint8_t
 /* E-Trace's encapsulation 1.0: more null bytes in a row than any packet can hold. */
 static bool is_after_nulls(const struct tw_etrace_transport *transport)
 {
+    if (transport->encapsulation == TW_ETRACE_ENCAP_ESP32) /* packets of 13 bytes at most */
+        return transport->null_run >= 14;
     return transport->null_run > 31u + transport->timestamp_bytes + transport->srcid_bits / 8u;
 }
 
@@ -273,6 +350,8 @@ static bool begins_here(const struct tw_etrace_transport *transport, uint64_t of
 {
     if (is_null(transport, *data))
         return false;
+    if (transport->encapsulation == TW_ETRACE_ENCAP_PULP)
+        return offset % TW_ETRACE_RECORD == 0;
     if (transport->block_size)
         return offset % transport->block_size == 0;
     return is_after_nulls(transport) || is_chain(transport, data, size, is_last);
@@ -397,6 +476,35 @@ static enum tw_status write_packed(const struct tw_etrace_transport *transport, 
     return TW_OK;
 }
 
+/* PULP's records, with no timestamp. */
+static enum tw_status write_pulp(uint8_t *out, size_t *size, const struct tw_payload *payload,
+                                 unsigned payload_size)
+{
+    if (payload_size > LENGTH_MASK || *size < TW_ETRACE_RECORD)
+        return TW_E_ARGUMENT;
+    memset(out, 0, TW_ETRACE_RECORD);
+    out[TW_ETRACE_RECORD - 1] = (uint8_t)(payload_size | 0x80);
+    for (unsigned i = 0; i < payload_size; i++)
+        out[TW_ETRACE_RECORD - 10 - i] = payload->bytes[i];
+    *size = TW_ETRACE_RECORD;
+    return TW_OK;
+}
+
+/* Timestamp and index behind the reference flow's header; returns its size. */
+static unsigned put_siemens(const struct tw_etrace_transport *transport, uint8_t *header,
+                            const struct tw_etrace_frame *frame, unsigned payload_size)
+{
+    unsigned size = 1;
+
+    header[0] = (uint8_t)(payload_size | type_of_kind(2, frame->kind) << 5 |
+                          (frame->has_stamp ? 0x80u : 0));
+    for (unsigned i = 0; frame->has_stamp && i < transport->timestamp_bytes; i++)
+        header[size++] = (uint8_t)(frame->stamp >> 8 * i);
+    for (unsigned i = 0; i < transport->srcid_bits; i += 8)
+        header[size++] = (uint8_t)(frame->source >> i);
+    return size;
+}
+
 enum tw_status tw_etrace_frame_write(const struct tw_etrace_transport *transport, uint8_t *out,
                                      size_t *size, const struct tw_etrace_frame *frame,
                                      struct tw_payload *payload)
@@ -416,7 +524,11 @@ enum tw_status tw_etrace_frame_write(const struct tw_etrace_transport *transport
         transport->encapsulation == TW_ETRACE_ENCAP_SMI)
         return write_packed(transport, out, size, frame, payload);
     payload_size = tw_payload_finish(payload);
-    if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2) {
+    if (transport->encapsulation == TW_ETRACE_ENCAP_PULP)
+        return write_pulp(out, size, payload, payload_size);
+    if (transport->encapsulation == TW_ETRACE_ENCAP_SIEMENS) {
+        header_size = put_siemens(transport, header, frame, payload_size);
+    } else if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2) {
         header[0] = (uint8_t)(payload_size | type_of_kind(2, frame->kind) << 5);
     } else if (transport->encapsulation == TW_ETRACE_ENCAP_ATB) {
         header[0] = (uint8_t)(payload_size | (frame->has_stamp ? 0x20u : 0));

@@ -25,7 +25,8 @@ struct tw_etrace_frame {
     uint8_t header_size;  /* whole bytes before the payload */
     uint8_t header_bits;  /* ... and bits of the first payload byte that are not payload */
     uint8_t payload_size; /* bytes, the one with header_bits included */
-    uint32_t size;        /* in bytes */
+    bool is_reversed; /* the payload's bytes stand the last one first, from header_size on */
+    uint32_t size;    /* in bytes */
     uint64_t stamp;
 };
 
@@ -77,11 +78,27 @@ static inline void tw_etrace_transport_pass(struct tw_etrace_transport *transpor
     transport->offset += frame->size;
 }
 
+enum { TW_ETRACE_RECORD = 40 }; /* bytes of TW_ETRACE_ENCAP_PULP */
+
+/* Byte n of the payload. */
+TW_INLINE uint8_t tw_etrace_frame_byte(const struct tw_etrace_frame *frame,
+                                       const uint8_t *packet, unsigned n)
+{
+    return packet[frame->header_size + (frame->is_reversed ? frame->payload_size - 1u - n : n)];
+}
+
+void tw_etrace_frame_reverse(struct tw_payload *out, const struct tw_etrace_frame *frame,
+                             const uint8_t *packet);
+
 /* The payload, moved to a byte boundary when the header does not end on one. */
 TW_INLINE void tw_etrace_frame_payload(struct tw_payload *out,
                                        const struct tw_etrace_frame *frame,
                                        const uint8_t *packet, size_t readable)
 {
+    if (TW_UNLIKELY(frame->is_reversed)) {
+        tw_etrace_frame_reverse(out, frame, packet);
+        return;
+    }
     tw_payload_load(out, packet + frame->header_size, frame->payload_size,
                     readable - frame->header_size);
     if (TW_UNLIKELY(frame->header_bits))

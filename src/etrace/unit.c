@@ -91,6 +91,7 @@ static void init(struct tw_etrace_unit *unit)
     unit->is_single = config->retires <= 1;
     unit->one_stream =
         encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
+        encapsulation == TW_ETRACE_ENCAP_SIEMENS ||
         ((encapsulation == TW_ETRACE_ENCAP_RISCV || encapsulation == TW_ETRACE_ENCAP_SMI) &&
          config->type_bits);
     unit->ingress.nesting_bits = config->filter_excint;
@@ -465,6 +466,7 @@ void tw_etrace_unit_trace(const struct tw_etrace_unit *unit, struct tw_etrace_co
     config->has_sijump_mode = true;
     if (config->diff_bits > 1) /* one bit means the one kind that there is, used or not */
         config->data_compress = unit->data_compress;
+    config->filters_data |= unit->ingress.data_filters_used != 0;
 }
 
 void tw_etrace_unit_counts(const struct tw_etrace_unit *unit, struct tw_etrace_unit_counts *out)

@@ -221,12 +221,66 @@ static void leave_plain(struct tw_stage *stage)
     }
     if (out == stage->out)
         return;
+    if (TW_UNLIKELY(decoder->tie.is_on))
+        for (const struct tw_element *range = stage->out; range != out; range++)
+            tw_etrace_tie_range(stage, range);
     decoder->steps += (uint32_t)(out - stage->out);
     stage->out = out;
     decoder->map = map;
     decoder->count = count;
     decoder->has_left = true;
     tw_etrace_enter(stage, at, blocks[at].start);
+    if (count > 1)
+        tw_etrace_run_to_end(stage);
+}
+
+/* The same, counted.  The first block is written: it may be where a jump led that was written too. */
+static void count_plain(struct tw_stage *stage)
+{
+    struct tw_etrace_decoder *decoder = stage->decoder;
+    struct tw_blocks *const blocks = stage->follow->blocks;
+    const struct tw_block *block = &blocks->blocks[decoder->place.at];
+    const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+    const uint32_t taken = (~(uint32_t)decoder->map & 1) | (branches ^ 1);
+    uint32_t at = block->next[taken], hops = branches ? 0 : decoder->hops + 1;
+    uint32_t count = decoder->count - branches, steps = 1;
+    uint64_t map = decoder->map >> branches;
+
+    if (!tw_block_is_plain(at) || hops > decoder->hops_max)
+        return;
+    stage->follow->sums->jumps_are_free = true;
+    tw_follow_emit(stage->out++, block, taken, stage->index);
+    while (count > 1 && hops + TW_STEP_BLOCKS < decoder->hops_max) {
+        const uint32_t step =
+            count > TW_STEP_DECISIONS ? tw_sums_step(blocks, at, ~map) : TW_STEP_NONE;
+
+        if (step >= TW_BLOCK_FIRST) {
+            at = tw_step_block(step);
+            map >>= TW_STEP_DECISIONS;
+            count -= TW_STEP_DECISIONS;
+            steps += tw_step_passed(step);
+            hops = 0;
+        } else {
+            const uint32_t decides = blocks->blocks[at].flags >> 1 & 1;
+            const uint32_t way = (~(uint32_t)map & 1) | (decides ^ 1);
+            const uint32_t next = blocks->blocks[at].next[way];
+
+            if (!tw_block_is_plain(next))
+                break;
+            tw_sums_block(blocks, at * 2 + way);
+            at = next;
+            map >>= decides;
+            count -= decides;
+            steps++;
+            hops = decides ? 0 : hops + 1;
+        }
+    }
+    decoder->hops = hops;
+    decoder->steps += steps;
+    decoder->map = map;
+    decoder->count = count;
+    decoder->has_left = true;
+    tw_etrace_enter(stage, at, blocks->blocks[at].start);
     if (count > 1)
         tw_etrace_run_to_end(stage);
 }
@@ -262,7 +316,10 @@ enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
                 return TW_ETRACE_WALK_BRANCH;
         }
         if (is_plain_sailing(stage)) {
-            leave_plain(stage);
+            if (stage->follow->sums && stage->limit - stage->out > TW_ETRACE_MOST)
+                count_plain(stage);
+            else
+                leave_plain(stage);
             if (decoder->count <= 1 || place->done_count < tw_etrace_block(stage)->count)
                 continue;
         }

@@ -81,6 +81,7 @@ static struct tw_etrace_packet pass(struct setting *setting, const char *fields,
     pass(setting, fields, (struct tw_etrace_packet){ __VA_ARGS__ })
 #define TYPE(name) .base = { .type = TW_ETRACE_##name }
 
+/* [RVT 7.1.2/1] */
 static void size_fields(void **state)
 {
     static const struct {
@@ -97,6 +98,7 @@ static void size_fields(void **state)
         CHECK_EQ(setting_of(sizes[i].layout, sizes[i].width, 0, 0).shape.size, sizes[i].bits);
 }
 
+/* [RVT 7.1.1/2] [RVT 7.1.3/3] [RVT 7.1.3/4] [RVT T7.1/1] [RVT T7.2/1] [RVT T7.3/1] */
 static void loads_and_stores(void **state)
 {
     struct setting setting = setting_of(TW_ETRACE_LAYOUT_V2, 32, 0, 0);
@@ -131,6 +133,7 @@ static void loads_and_stores(void **state)
     CHECK(!(got.has & TW_ETRACE_HAS_ADDRESS));
 }
 
+/* [RVT 7.1.3/1] [RVT 7.1.3/2] */
 static void after_synchronization_all_is_full(void **state)
 {
     struct setting setting = setting_of(TW_ETRACE_LAYOUT_V2, 32, 0, TW_ETRACE_NO_DATA);
@@ -151,6 +154,7 @@ static void after_synchronization_all_is_full(void **state)
     CHECK_EQ(got.address, 0x44);
 }
 
+/* [RVT 7.2.1/1] [RVT T7.6/1] [RVT T7.7/1] [RVT T7.8/1] */
 static void atomics(void **state)
 {
     struct setting seed = setting_of(TW_ETRACE_LAYOUT_SEED, 64, 0, 0);
@@ -189,6 +193,7 @@ static void atomics(void **state)
     CHECK_EQ(got.value, 9);
 }
 
+/* [RVT T7.11/1] [RVT T7.12/1] [RVT T7.13/1] [RVT 7.3.2/1] [RVT 7.3.3/1] */
 static void csrs(void **state)
 {
     struct setting setting = setting_of(TW_ETRACE_LAYOUT_V2_REFPY_QUIRKS, 64, 0, 0);
@@ -214,6 +219,7 @@ static void csrs(void **state)
     CHECK_EQ(got.address, 0x345);
 }
 
+/* [RVT T7.4/1] [RVT T7.5/1] [RVT T7.9/1] [RVT T7.10/1] */
 static void split_accesses(void **state)
 {
     struct setting setting = setting_of(TW_ETRACE_LAYOUT_V2, 32, 3, 0);

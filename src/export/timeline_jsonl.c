@@ -24,21 +24,24 @@ static void put_time(struct tw_sink *sink, const char *key, uint64_t time)
     tw_sink_text(sink, "\":null");
 }
 
-/* Whose track it is, as far as that is known. */
+/* Whose track it is, as far as that is known; a thread that has a number may run anywhere. */
 static char *make_key(const struct tw_track *track)
 {
+    const bool is_anywhere =
+        track->kind == TW_TRACK_THREAD && track->tid != TW_NONE && track->tid;
     struct tw_text key = { 0 };
 
-    tw_text_format(&key, "{\"id\":%u", track->id);
+    tw_text_add(&key, "{");
+    if (!is_anywhere)
+        tw_json_u64(&key, "id", track->id);
     if (track->tid != TW_NONE)
-        tw_text_format(&key, ",\"tid\":%" PRIu32, track->tid);
+        tw_json_u64(&key, "tid", track->tid);
     if (track->context != UINT64_MAX)
-        tw_text_format(&key, ",\"cid\":%" PRIu32, (uint32_t)track->context);
-    if (track->core) {
+        tw_json_u64(&key, "cid", (uint32_t)track->context);
+    if (!is_anywhere && track->core)
         tw_json_text(&key, "core", track->core);
-    } else if (track->cpu != TW_NONE && (track->tid == TW_NONE || !track->tid)) {
-        tw_text_format(&key, ",\"core\":%" PRIu32, track->cpu);
-    }
+    else if (!is_anywhere && track->cpu != TW_NONE)
+        tw_json_u64(&key, "core", track->cpu);
     tw_text_add(&key, "}");
     return key.chars;
 }
@@ -225,6 +228,7 @@ static void end(struct tw_timeline_writer *writer)
     put_number(sink, "too_deep", stats.too_deep);
     put_number(sink, "gaps", stats.gaps);
     put_number(sink, "backwards", stats.backwards);
+    put_number(sink, "disordered", stats.disordered);
     put_number(sink, "untimed", stats.untimed);
     put_number(sink, "instructions", stats.instructions);
     tw_sink_text(sink, "}\n");

@@ -130,6 +130,9 @@ static const struct {
 };
 /* clang-format on */
 
+/* [RVT 3.1.2/1] [RVT 3.1.3/1] [RVT 3.1.4/1] [RVT 3.1.4/2] [RVT 3.1.5/3] [RVT 3.1.6/5] [RVT T4.1/1] [RVT T4.4/1]
+   [RVT T4.4/2] [RVT T4.4/3] [RVT T4.4/4] [RVT 4.2/1] [RVT 4.2/2] [RVT 4.2/3] [RVT 4.2/4] [RVT 4.2.4/4] [RVT 4.2.5/1]
+   [RVT 6.2/2] [RVT 6.2.1/1] [RVT 6.3/2] [RVT 6.5/1] [RVT 8/1] */
 static void test_executions(void **state)
 {
     struct kept *kept = new_kept();
@@ -206,6 +209,7 @@ static const struct {
     { "COMPARATOR2.SNOTIFY", 1 },
 };
 
+/* [RVT 2.1/1] [RVT 2.1/8] [RVT 2.2/1] [RVT 2.2/2] [RVT 2.2/4] [RVT 2.2/5] [RVT 2.2/6] */
 static void test_fields(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
@@ -248,6 +252,7 @@ static void test_fields(void **state)
 }
 
 /* A comparator that asks for a packet where an address is passed, inside of a block too. */
+/* [RVT 2.3/15] */
 static void test_watchpoint(void **state)
 {
     struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
@@ -290,6 +295,7 @@ static void run_one(struct kept *kept, const struct tw_etrace_config *config)
 }
 
 /* The same file sets up encoder and decoder, in either form. */
+/* [RVT 9.2/1] */
 static void test_one_file(void **state)
 {
     static char text[65536];
@@ -317,6 +323,7 @@ static void test_one_file(void **state)
     free(second);
 }
 
+/* [RVT 3.2/2] [RVT 4.2/5] [RVT T9.1/1] */
 static void test_bad_configurations(void **state)
 {
     static const struct {

@@ -426,6 +426,7 @@ static size_t each_case(void (*each)(const char *name, const char *known), const
     return (size_t)count;
 }
 
+/* [RVT 8/1] */
 static void test_public_encoders(void **state)
 {
     char path[PATH_ROOM];

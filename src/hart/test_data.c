@@ -144,6 +144,8 @@ static void check_data(const struct kept *kept, const struct data_run *run, unsi
     tw_etrace_reader_free(codec);
 }
 
+/* [RVT 2.2/9] [RVT 4.3/1] [RVT 4.3/2] [RVT 4.3/3] [RVT 4.4/2] [RVT 7/1] [RVT 7.1.3/4] [RVT 7.1.3/5] [RVT T4.9/2] [RVT T4.9/4]
+   [RVT T4.9/5] [RVT T4.9/6] [RVT T4.9/7] [RVT T4.9/8] */
 static void test_data(void **state)
 {
     struct check_random random = check_random_start(5);
@@ -184,6 +186,7 @@ static void test_data(void **state)
 }
 
 /* Of data accesses only those come that match: by address, type, size, and where the code is. */
+/* [RVT 2.3/2] [RVT 2.3/9] [RVT 2.3/10] [RVT 2.3/11] [RVT 4.4/3] */
 static void test_data_filters(void **state)
 {
     struct check_random random = check_random_start(6);

@@ -193,6 +193,8 @@ static struct tw_etrace_block block_at(const struct bench *bench, const struct s
     return block;
 }
 
+/* [RVT 2.3/1] [RVT 2.3/3] [RVT 2.3/4] [RVT 2.3/5] [RVT 2.3/6] [RVT 2.3/7] [RVT 2.3/11] [RVT 2.3/12] [RVT 2.3/13] [RVT 2.3/14] [RVT 3.1.5/2]
+   [RVT 3.1.6/4] [RVT 5/1] [RVT 5/2] [RVT 5/3] [RVT 5/4] [RVT 5/5] */
 static void test_filters(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -240,6 +242,7 @@ static void test_filters(void **state)
 }
 
 /* Trace-on, trace-off and notify at random blocks. */
+/* [RVT 2.1/4] [RVT 3.1.6/3] [RVT 4.2.4/1] [RVT 4.2.4/2] [RVT 4.2.4/3] [RVT 5/6] */
 static void test_triggers(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -295,6 +298,7 @@ static void test_triggers(void **state)
 }
 
 /* A slow sink: what comes back is stretches of the path, or all of it when the hart waits. */
+/* [RVT 2.1/6] [RVT 2.1/7] [RVT 6.5/3] [RVT T4.6/1] [RVT 8.3/2] */
 static void test_back_pressure(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);

@@ -227,6 +227,7 @@ static void free_bench(struct bench *bench)
     free(bench);
 }
 
+/* [RVT 4.1.2/1] */
 static void harts_are_told_apart(void **state)
 {
     static const struct manner manners[] = { { .piece = 0 },

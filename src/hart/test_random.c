@@ -42,6 +42,9 @@ static void try_setup(void *context, struct setup *setup)
     compare(&bench->result, setup, &bench->history);
 }
 
+/* [RVT 2.1/9] [RVT 2.2/1] [RVT 2.2/2] [RVT 2.2/3] [RVT 2.2/4] [RVT 2.2/5] [RVT 2.2/6] [RVT 3.1.5/4] [RVT 3.2.5/1] [RVT 3.2.5/2] [RVT 3.2.5/5]
+   [RVT 3.2.7/3] [RVT T4.1/7] [RVT T4.3/1] [RVT 4.2.2/1] [RVT 6.6.3/3] [RVT 6.7.2/1] [RVT 6.8/1] [RVT 6.8/5] [RVT 8/2] [RVT 8.1/1]
+   [RVT 8.1/2] [RVT 8.2/1] [RVT 8.2/2] [RVT 8.3/1] */
 static void test_round_trip(void **state)
 {
     struct bench *bench = calloc(1, sizeof *bench);

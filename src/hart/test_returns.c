@@ -80,6 +80,7 @@ static void recurse(struct history *history, const struct recursion *at, unsigne
     }
 }
 
+/* [RVT 3.2.5/2] [RVT 3.2.5/3] [RVT 11/12] [RVT 11/13] */
 static void test_nesting(void **state)
 {
     static uint64_t pcs[STEPS_MOST + 8];

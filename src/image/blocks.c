@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "image/build.h"
 #include "image/image.h"
+#include "image/sums.h"
 
 enum {
     DEFAULT_RANGE_LIMIT = 1048576,
@@ -115,6 +116,8 @@ static void drop_blocks(struct tw_blocks *blocks)
 
 static void drop_all(struct tw_code *code)
 {
+    if (code->sums)
+        tw_sums_keep(code);
     for (size_t i = 0; i < code->space_count; i++)
         drop_blocks(code->spaces[i]);
     code->epoch++;
@@ -228,6 +231,7 @@ void tw_code_free(struct tw_code *code)
     if (!code)
         return;
     allocator = code->config.allocator;
+    tw_sums_free(code);
     for (size_t i = 0; i < code->space_count; i++) {
         struct tw_blocks *blocks = code->spaces[i];
 
@@ -238,6 +242,8 @@ void tw_code_free(struct tw_code *code)
         if (blocks->slots != blocks->no_slots)
             tw_give(allocator, blocks->slots);
         tw_map_free(&blocks->checkpoints);
+        tw_give(allocator, blocks->times);
+        tw_give(allocator, blocks->steps);
         tw_give(allocator, blocks);
     }
     tw_give(allocator, code->spaces);
@@ -264,6 +270,7 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
     }
     init_space(blocks, code, view);
     code->spaces[code->space_count++] = blocks;
+    blocks->number = (uint32_t)code->space_count;
     return blocks;
 }
 

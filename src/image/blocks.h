@@ -121,7 +121,13 @@ struct tw_blocks {
     unsigned slot_shift;       /* of the hash: 64 less the bits of slot_room */
     struct tw_map checkpoints; /* see build.c */
     uint32_t no_slots[2];      /* `slots` of a space without blocks */
+    uint32_t number;           /* of the space, from 1 on */
+    uint64_t *times;           /* sums.h: by block * 2 + taken */
+    struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WAYS + decisions */
+    size_t time_room, step_room;
 };
+
+struct tw_sums;
 
 /* All address spaces of one image, as one decoder (or several of the same kind) see it. */
 struct tw_code {
@@ -133,6 +139,7 @@ struct tw_code {
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
+    struct tw_sums *sums;   /* what was counted; NULL: nothing is to be */
     /* What spaces without blocks show for the indices that are none. */
     struct tw_block no_blocks[TW_BLOCK_FIRST];
     struct tw_block_more no_more[TW_BLOCK_FIRST];

@@ -78,6 +78,18 @@ static enum tw_status add_elf(struct tw_image *image, const struct tw_region *ab
     return status;
 }
 
+/* Of a RISC-V program; 0: it is of another architecture. */
+static uint8_t xlen_of(const struct tw_file *file)
+{
+    const uint8_t *bytes = file->bytes;
+    const bool is_big = bytes[EI_DATA] == ELFDATA2MSB;
+    const unsigned machine = (unsigned)(bytes[18 + is_big] | bytes[18 + !is_big] << 8);
+
+    if (machine != EM_RISCV)
+        return 0;
+    return bytes[EI_CLASS] == ELFCLASS32 ? 32 : 64;
+}
+
 enum tw_status tw_image_add_elf(struct tw_image *image, const struct tw_region *region,
                                 const char *path)
 {
@@ -92,6 +104,8 @@ enum tw_status tw_image_add_elf(struct tw_image *image, const struct tw_region *
     status = add_elf(image, &about, backing);
     if (status != TW_OK)
         tw_image_cut(image, count);
+    else if (!image->xlen)
+        image->xlen = xlen_of(&backing->file);
     backing->uses--;
     tw_image_settle(image, backing);
     return status;

@@ -123,7 +123,7 @@ static enum tw_status add_all(struct tw_image *image, const struct tw_region *ab
     struct reader line;
     bool is_list = false;
     char word[32];
-    uint64_t xlen;
+    uint64_t xlen = 0;
 
     while (next_line(in, &line)) {
         if (!next_word(&line, word))
@@ -142,7 +142,11 @@ static enum tw_status add_all(struct tw_image *image, const struct tw_region *ab
                            line.line, word);
         }
     }
-    return is_list ? TW_OK : tw_fail(&image->fault, TW_E_FILE, "%s: no segment list", path);
+    if (!is_list)
+        return tw_fail(&image->fault, TW_E_FILE, "%s: no segment list", path);
+    if (!image->xlen)
+        image->xlen = (uint8_t)xlen;
+    return TW_OK;
 }
 
 enum tw_status tw_image_add_segments(struct tw_image *image, const struct tw_region *region,

@@ -67,6 +67,7 @@ struct tw_image {
     size_t layer_count, layer_room;
     struct backing *backings;
     bool has_times; /* some region is not always visible */
+    uint8_t xlen;   /* of the first RISC-V program; 0: none yet */
     struct hit hit;
     struct page_cache cache;
     struct tw_image *parent; /* of an alias: whose regions these are */

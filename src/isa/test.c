@@ -182,6 +182,7 @@ static void use_for_check(void *state, const struct vector_file *file,
     check_vector(file, vector);
 }
 
+/* [RVT 4.1.1/1] [RVT 4.1.1/3] [RVT 4.1.1/4] [RVT 4.1.1/5] [RVT 4.1.1/6] [RVT 4.1.1/7] [RVT 11/15] */
 static void classifies_every_vector(void **state)
 {
     (void)state;
@@ -468,6 +469,7 @@ static void targets_wrap_at_the_width_of_addresses(void **state)
     CHECK_EQ(rv.flow.target, UINT64_C(0xfffffffffffffff8));
 }
 
+/* [RVT 4.1.1/2] [RVT 11/11] */
 static void infers_jumps_from_the_instruction_before(void **state)
 {
     static const struct {

@@ -50,6 +50,20 @@ static uint8_t kind_of(const struct tw_instruction *what, const struct tw_retire
     }
 }
 
+static bool is_tsb(const struct tw_retired *instruction)
+{
+    switch (instruction->isa) {
+    case TW_ISA_A64:
+        return instruction->opcode == 0xd503225f;
+    case TW_ISA_A32:
+        return instruction->opcode == 0xe320f012;
+    case TW_ISA_T32:
+        return instruction->opcode == 0xf3af8012;
+    default:
+        return false;
+    }
+}
+
 static void classify(struct tw_retired *instruction, uint8_t *it_open, enum tw_profile profile)
 {
     const struct tw_isa_options options = { .profile = (uint8_t)profile,
@@ -76,7 +90,9 @@ static void classify(struct tw_retired *instruction, uint8_t *it_open, enum tw_p
         *it_open = what.it_remaining;
     instruction->size = what.size;
     instruction->kind = kind_of(&what, instruction);
-    if (instruction->kind == TW_RETIRED_OTHER)
+    if (instruction->kind == TW_RETIRED_OTHER && is_tsb(instruction))
+        instruction->kind = TW_RETIRED_TSB;
+    if (instruction->kind == TW_RETIRED_OTHER || instruction->kind == TW_RETIRED_TSB)
         return;
     instruction->target = what.target;
     if (what.is_link)

@@ -332,7 +332,8 @@ static enum tw_status take_ending(struct tw_log *log, struct tw_retired *out, in
         out->flags = (uint8_t)((out->flags & ~TW_RETIRED_TAKEN) | TW_RETIRED_FAILED);
         return TW_OK;
     }
-    if (out->kind == TW_RETIRED_OTHER || (ending != TAKEN && out->kind != TW_RETIRED_INDIRECT))
+    if (out->kind == TW_RETIRED_OTHER || out->kind == TW_RETIRED_TSB ||
+        (ending != TAKEN && out->kind != TW_RETIRED_INDIRECT))
         return TW_E_CONFIG;
     if (ending != TAKEN && !log->is_m)
         return TW_E_UNSUPPORTED;

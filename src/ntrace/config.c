@@ -49,6 +49,7 @@ static const struct key {
     { "ram_limit",             OTHER, 0, 0 },
     { "ram_wp",                U64,   AT(ram_wp), UINT64_MAX },
     { "ram_wrap",              BOOL,  AT(ram_wrapped), 1 },
+    { "pib_bits",              U8,    AT(pib_bits), 16 },
 
     /* How the unit is set up. */
     { "mode",                  OTHER, 0, 0 },
@@ -300,7 +301,7 @@ static enum tw_status set_field(struct tw_ntrace_config *config,
                                 const struct tw_trctl_field *field, uint32_t value,
                                 struct tw_fault *fault)
 {
-    enum { FORMAT_NTRACE = 1 };
+    enum { FORMAT_NTRACE = 1, PIB_PARALLEL = 8 }; /* and four more, each twice as wide */
 
     if (!strcmp(field->name, "trTeFormat") && value != FORMAT_NTRACE)
         return tw_fail(fault, TW_E_CONFIG, "trTeFormat is %" PRIu32 ": %s", value,
@@ -308,6 +309,8 @@ static enum tw_status set_field(struct tw_ntrace_config *config,
     if (field->component == TW_TRCTL_VERSION_0 ||
         (!strcmp(field->name, "trTeVerMajor") && value == 0))
         config->dialect = TW_NTRACE_SIFIVE;
+    if (!strcmp(field->name, "trPibMode") && value >= PIB_PARALLEL && value <= PIB_PARALLEL + 4)
+        config->pib_bits = (uint8_t)(1u << (value - PIB_PARALLEL));
     if (!strcmp(field->name, "trTeSrcID"))
         config->src = (uint16_t)value; /* others may share the stream */
     if (!strcmp(field->name, "trTeInstMode") &&
@@ -387,6 +390,9 @@ enum tw_status tw_ntrace_config_read(struct tw_ntrace_config *config, const char
 enum tw_status tw_ntrace_config_check(const struct tw_ntrace_config *config,
                                       struct tw_fault *fault)
 {
+    if (config->pib_bits & (config->pib_bits - 1))
+        return tw_fail(fault, TW_E_CONFIG, "pib_bits is %u; it must be 1, 2, 4, 8 or 16",
+                       config->pib_bits);
     if (config->size < sizeof *config)
         return tw_fail(fault, TW_E_ARGUMENT, "the configuration's size is not set");
     if (config->dialect > TW_NTRACE_SIFIVE)

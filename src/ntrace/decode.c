@@ -38,6 +38,7 @@ static void begin(struct tw_stage *stage, struct tw_ntrace_decoder *decoder,
 {
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     stage->index = decoder->packet_index; /* of a message that lies in an input that is gone */
+    follow->is_stopped = false;
     refresh(stage);
 }
 
@@ -107,7 +108,7 @@ static bool decode_stretch(struct tw_stage *stage)
         }
         if (size == 0 && !stage->has_gap)
             return true;
-        if (stage->limit - stage->out <= TW_NTRACE_MOST)
+        if (stage->limit - stage->out <= TW_NTRACE_MOST || stage->follow->is_stopped)
             return false;
         if (size == 0)
             return true;

@@ -142,6 +142,12 @@ enum tw_status tw_ntrace_route(void *reader, struct tw_route *route, void *packe
 /* Bytes of the run of idle bytes that `data` begins with. */
 size_t tw_ntrace_idle(const uint8_t *data, size_t size);
 
+/* What 1, 2 or 4 pins showed, as bytes: each message begins in the byte that its first bit lies in, and
+   what is none becomes idle.  `out` has room for `size` bytes.  starts_inside: the first bit need
+   not begin a message. */
+void tw_ntrace_pib_align(uint8_t *out, const uint8_t *data, size_t size, unsigned pins,
+                         bool starts_inside);
+
 /* In words, for JSON and people; NULL: there is none. */
 const char *tw_ntrace_fault_name(unsigned fault);
 

@@ -41,6 +41,17 @@ static bool extent(const void *config, struct tw_extent *extent)
     return true;
 }
 
+static bool align(const void *config, uint8_t *out, const uint8_t *data, size_t size)
+{
+    const struct tw_ntrace_config *typed = config;
+
+    if (!typed->pib_bits || typed->pib_bits >= 8)
+        return false;
+    if (out)
+        tw_ntrace_pib_align(out, data, size, typed->pib_bits, typed->starts_inside);
+    return true;
+}
+
 static bool is_shared(const void *config)
 {
     const struct tw_ntrace_config *typed = config;
@@ -103,6 +114,7 @@ const struct tw_protocol tw_ntrace = {
     .configure = configure,
     .trace_id = trace_id,
     .extent = extent,
+    .align = align,
     .is_shared = is_shared,
     .wants_src = wants_src,
     .take_src = take_src,

@@ -386,6 +386,7 @@ static void set_view(struct tw_stage *stage, const struct tw_element *element)
                 if (tw_image_region(image, i)->context == (uint32_t)decoder->scontext)
                     context = (uint32_t)decoder->scontext;
         tw_follow_view(stage->follow, TW_SPACE_ANY, context);
+        tw_follow_owner(stage->follow, element);
     }
     if (stage->follow->blocks != before)
         decoder->at = decoder->last = 0;

@@ -404,8 +404,10 @@ static enum tw_ntrace_walk leave_middle(struct tw_stage *stage)
     return TW_NTRACE_WALK_DONE;
 }
 
+enum { STEPS_MOST = 4096 }; /* that are counted at once: a message may claim very many */
+
 /* Most of all steps: blocks that end in a direct branch or jump, one outcome or none for each. */
-TW_INLINE void run_plain(struct tw_stage *stage, const bool by_count)
+TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const bool counts)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     struct tw_ntrace_way *way = &decoder->way;
@@ -415,9 +417,9 @@ TW_INLINE void run_plain(struct tw_stage *stage, const bool by_count)
         stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
     const uint64_t index = stage->index;
     uint64_t bits = way->bits, left = way->left, walked = 0;
-    uint32_t count = way->count, hops = way->hops, at = decoder->at;
+    uint32_t count = way->count, hops = way->hops, at = decoder->at, steps = 0;
 
-    while (out < limit) {
+    while (out < limit && (!counts || steps < STEPS_MOST)) {
         const struct tw_block *block = &blocks[at];
         const uint32_t units = block->length / 2;
         const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
@@ -429,7 +431,12 @@ TW_INLINE void run_plain(struct tw_stage *stage, const bool by_count)
             break;
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
-        tw_follow_emit(out++, block, bit | (branches ^ 1), index);
+        /* The first may be where a jump led that was written. */
+        if (!counts || steps == 0)
+            tw_follow_emit(out++, block, bit | (branches ^ 1), index);
+        else
+            tw_sums_block(stage->follow->blocks, at * 2 + (bit | (branches ^ 1)));
+        steps++;
         bits <<= branches;
         if (by_count) {
             count -= branches & (count != 0);
@@ -454,6 +461,20 @@ TW_INLINE void run_plain(struct tw_stage *stage, const bool by_count)
     decoder->at = at;
     decoder->pc = blocks[at].start;
     decoder->last = 0;
+}
+
+static void run_plain(struct tw_stage *stage, bool by_count)
+{
+    const bool counts = stage->follow->sums != NULL;
+
+    if (by_count && counts)
+        run_blocks(stage, true, true);
+    else if (by_count)
+        run_blocks(stage, true, false);
+    else if (counts)
+        run_blocks(stage, false, true);
+    else
+        run_blocks(stage, false, false);
 }
 
 bool tw_ntrace_walk_direct(struct tw_stage *stage)

@@ -16,6 +16,7 @@ void tw_follow_reset(struct tw_follow *follow)
     follow->push_is_blocked = false;
     follow->error = TW_ERROR_NONE;
     follow->last_block = 0;
+    follow->context = (struct tw_element){ .type = TW_ELEMENT_NO_SYNC }; /* of nobody */
     follow->walked = 0;
     follow->epoch = follow->code->epoch;
     follow->view = (struct tw_view){ .space = TW_SPACE_ANY };
@@ -33,6 +34,7 @@ static void set_view(struct tw_follow *follow, const struct tw_view *view)
     if (follow->at != TW_NEXT_NEEDED && follow->at != TW_NEXT_AT_ADDRESS)
         tw_follow_go(follow, tw_follow_address(follow), tw_follow_isa(follow),
                      follow->blocks->more[follow->at & ~TW_BLOCK_BROKEN].it_open);
+    follow->is_stopped |= follow->sums != NULL;
     follow->last_block = 0;
     follow->view = *view;
     follow->blocks = tw_code_space(follow->code, &follow->view);
@@ -55,7 +57,21 @@ void tw_follow_context(struct tw_follow *follow, uint32_t space,
     if (follow->look)
         follow->look(follow->look_context, &view, context);
     set_view(follow, &view);
-    follow->is_stopped = follow->stops_at_context;
+    follow->is_stopped |= follow->stops_at_context;
+    tw_follow_owner(follow, context);
+}
+
+void tw_follow_owner(struct tw_follow *follow, const struct tw_element *context)
+{
+    const struct tw_element *last = &follow->context;
+
+    if (!follow->sums)
+        return;
+    follow->is_stopped |=
+        last->type != context->type || last->context_id != context->context_id ||
+        last->vmid != context->vmid || last->context_high != context->context_high ||
+        last->flags != context->flags || last->last != context->last;
+    follow->context = *context;
 }
 
 void tw_follow_time(struct tw_follow *follow, const struct tw_element *timestamp)

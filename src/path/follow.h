@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "image/blocks.h"
+#include "image/sums.h"
 
 enum { TW_RETURN_STACK_MAX = 16 };
 
@@ -37,9 +38,10 @@ struct tw_follow {
     bool check_continuity;
     bool splits_sources;   /* a source address's range is split at each not-taken waypoint */
     bool stops_at_context; /* a batch ends behind a PE_CONTEXT ... */
-    bool is_stopped;       /* ... and one has come in this run over the input */
-    uint8_t return_depth;  /* entries that the protocol's analyzer keeps */
-    uint8_t error; /* enum tw_error_code: what stopped the path; the decoder clears it */
+    bool
+        is_stopped; /* ... and one has come in this run over the input; or, with sums, another */
+    uint8_t return_depth; /* entries that the protocol's analyzer keeps */
+    uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
     uint64_t error_detail;
 
     struct {
@@ -55,6 +57,9 @@ struct tw_follow {
     uint32_t walked;     /* instructions passed so far on the way to a source address */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
+    struct tw_sums
+        *sums; /* ranges are counted here where that will do; NULL: all are written */
+    struct tw_element context; /* with sums: the last PE_CONTEXT */
 };
 
 /* `code` is borrowed, and may serve several followers of one thread. */
@@ -69,6 +74,9 @@ void tw_follow_view(struct tw_follow *follow, uint32_t space, uint32_t context);
 /* The same, where the trace told so by this PE_CONTEXT: the space is asked of follow->look. */
 void tw_follow_context(struct tw_follow *follow, uint32_t space,
                        const struct tw_element *context);
+/* A PE_CONTEXT has come, and its address space is set.  What is counted is that of one context: the
+   batch ends behind the element where it is another than before. */
+void tw_follow_owner(struct tw_follow *follow, const struct tw_element *context);
 /* A TIMESTAMP has come: memory may look different from now on. */
 void tw_follow_time(struct tw_follow *follow, const struct tw_element *timestamp);
 
@@ -132,11 +140,20 @@ TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *blo
     memcpy(&out->count, &tail, 8);
 }
 
+/* How the next range hangs together with the last one, where ranges are counted. */
+enum tw_track_link {
+    TW_TRACK_APART,   /* whoever gets the elements has to see it: it is written */
+    TW_TRACK_WRITTEN, /* the last one was, and leads to it */
+    TW_TRACK_SUMMED,  /* the last one was counted */
+    TW_TRACK_LED      /* ... and the trace told where its branch leads: here */
+};
+
 /* The part of a follower that changes with each atom: a loop keeps it in registers. */
 struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
+    enum tw_track_link link; /* for the functions below that count */
 };
 
 TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
@@ -290,6 +307,146 @@ void tw_follow_restore_returns(struct tw_follow *follow, const struct tw_returns
    after is not [K10.5.5.9]. */
 void tw_follow_empty_returns(struct tw_follow *follow);
 
+/* ---- the same, where ranges are counted (follow->sums) ----
+   What is written as elements makes sense alone: an indirect branch and the range at its target are
+   either both written, one after the other, or the edge between them is counted. */
+
+TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
+{
+    struct tw_element shape;
+
+    shape.last = block->last;
+    return shape.last_kind == TW_LAST_IBR;
+}
+
+/* The last range was counted, and where its branch leads will be known only from elements: it is
+   written after all.  Before a walk off the fast path, and when a loop ends. */
+TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
+                                                 struct tw_follow_track *track,
+                                                 struct tw_element *out, uint64_t index)
+{
+    if (track->link == TW_TRACK_LED ||
+        (track->link == TW_TRACK_SUMMED && track->at < TW_BLOCK_FIRST && (track->last & 1) &&
+         tw_block_is_indirect(&track->blocks[track->last / 2]))) {
+        tw_sums_undo(follow->blocks, track->last);
+        tw_follow_emit(out++, &track->blocks[track->last / 2], TW_RANGE_EXECUTED, index);
+    }
+    track->link = TW_TRACK_APART;
+    return out;
+}
+
+/* Steps of three decisions, as long as more are left and each leads to a block alone. */
+TW_INLINE void tw_track_steps(struct tw_follow *follow, struct tw_follow_track *track,
+                              uint64_t *bits, unsigned *count)
+{
+    struct tw_blocks *const blocks = follow->blocks;
+
+    if (track->link == TW_TRACK_APART || !tw_block_is_plain(track->at))
+        return;
+    while (*count > TW_STEP_DECISIONS) {
+        const uint32_t step = tw_sums_step(blocks, track->at, *bits);
+
+        if (step < TW_BLOCK_FIRST)
+            return;
+        if (track->link != TW_TRACK_SUMMED) {
+            if (track->link == TW_TRACK_LED)
+                tw_sums_edge(follow->sums, blocks, track->last / 2, track->at);
+            track->link = TW_TRACK_SUMMED;
+        }
+        track->at = tw_step_block(step);
+        *bits >>= TW_STEP_DECISIONS;
+        *count -= TW_STEP_DECISIONS;
+    }
+}
+
+/* The next atom: its range is written, or counted. */
+TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
+                                           struct tw_follow_track *track,
+                                           struct tw_element *out, uint32_t taken,
+                                           uint64_t index)
+{
+    const struct tw_block *block = &track->blocks[track->at];
+
+    if (TW_UNLIKELY(track->link == TW_TRACK_APART)) {
+        tw_follow_emit(out++, block, taken, index);
+    } else {
+        if (track->link == TW_TRACK_LED)
+            tw_sums_edge(follow->sums, follow->blocks, track->last / 2, track->at);
+        tw_sums_block(follow->blocks, track->at * 2 + taken);
+        track->link = TW_TRACK_SUMMED;
+    }
+    track->last = track->at * 2 + taken;
+    track->at = block->next[taken];
+    if (track->link == TW_TRACK_APART && tw_block_is_plain(track->at))
+        track->link = TW_TRACK_WRITTEN;
+    return out;
+}
+
+/* tw_track_atoms. */
+TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
+                                            struct tw_follow_track *track,
+                                            struct tw_element *out, uint64_t atoms,
+                                            uint64_t index)
+{
+    for (;;) {
+        if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
+            out = tw_track_write_last(follow, track, out, index);
+            out = tw_track_slowly(follow, track, out, &atoms, index);
+            track->link = TW_TRACK_APART;
+            if (atoms == TW_ATOMS_DONE)
+                return out;
+        }
+        out = tw_track_step(follow, track, out, atoms & 1, index);
+        atoms >>= 1;
+        if (TW_LIKELY(tw_block_is_plain(track->at))) {
+            if (TW_LIKELY(atoms == TW_ATOMS_DONE))
+                return out;
+            continue;
+        }
+        if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {
+            follow->isa = track->blocks[track->last / 2].isa;
+        } else if (track->at < TW_BLOCK_FIRST) {
+            const enum tw_track_link link = track->link;
+
+            tw_track_end(follow, track);
+            out = tw_follow_after(follow, out, track->last / 2, track->last & 1, index);
+            *track = tw_track_begin(follow);
+            track->link = link != TW_TRACK_APART         ? link
+                          : tw_block_is_plain(track->at) ? TW_TRACK_WRITTEN
+                                                         : TW_TRACK_APART;
+            if (follow->error)
+                return out;
+        }
+        if (atoms == TW_ATOMS_DONE)
+            return out;
+    }
+}
+
+/* tw_track_jump; what has to be written is. */
+TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
+                                                 struct tw_follow_track *track,
+                                                 struct tw_element *out, uint64_t address,
+                                                 uint8_t isa, uint64_t index)
+{
+    const uint32_t known =
+        TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
+
+    if (TW_LIKELY(tw_block_is_plain(known) &&
+                  (track->link == TW_TRACK_LED ||
+                   (track->link == TW_TRACK_SUMMED && track->at == TW_NEXT_NEEDED)) &&
+                  !follow->check_continuity)) {
+        track->at = known;
+        track->link = TW_TRACK_LED;
+        follow->pop_is_pending = false;
+        follow->missing = TW_MISSING_NOTHING;
+        return out;
+    }
+    out = tw_track_write_last(follow, track, out, index);
+    tw_track_jump(follow, track, address, isa);
+    track->link = TW_TRACK_APART;
+    return out;
+}
+
 /* One taken waypoint, where the trace tells next where it leads to: nothing is taken from the
    return stack, and the place is not known until tw_follow_jump. */
 struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *out,
@@ -297,13 +454,14 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
 
 /* Walks from the place up to, not including, `stop`, passing waypoints as not taken: what ran
    before an exception.  At most one range, and an inaccessible element where memory ends (again,
-   when it had ended before).  Then the place is `stop`.  Does nothing when there is no place or it
-   is not before `stop`. */
+   when it had ended before); two ranges where the way leads over the top of memory.  Then the place
+   is `stop`.  Does nothing when there is no place or it is not before `stop`. */
 struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t stop, uint64_t index);
 
-/* Walks up to and including the instruction at `stop`, which was taken: a source address or a
-   waypoint update.  Only that instruction when there is no place or it lies behind.  One range;
+/* Walks up to and including the instruction at `stop`, which was taken: a source address.  Only that
+   instruction when there is no place.  Where no way leads there, or it is no branch, the place is
+   lost and follow->error is TW_ERROR_IMAGE_MISMATCH.  One range;
    or, when `split`, one for each not-taken waypoint passed: then *done tells whether all fitted
    between `out` and `end`, else call again. */
 struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_element *out,
@@ -316,9 +474,25 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
 struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_element *out,
                                        uint64_t stop, uint64_t index);
 
-/* Walks `count` instructions in sequence, or to the first branch if that comes before.  Fills
-   the range without writing it anywhere; false when memory or the range limit ends before. */
-bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count);
+/* How `count` instructions can have led to an address. */
+enum tw_ways { TW_WAYS_NONE, TW_WAYS_ONE, TW_WAYS_MANY };
+enum { TW_WAY_BRANCHES = 60 }; /* more are not followed */
+
+struct tw_way {
+    uint64_t stop;
+    uint64_t taken; /* bit n: branch n on the way */
+    uint32_t count;
+};
+
+/* Looks for the ways from the place, which must be known, to `stop`: none, as the branches that end
+   them lead elsewhere; one; or many, which also means that it cannot be told, as code is missing, the
+   way leads over an indirect branch or ends at none. */
+enum tw_ways tw_follow_find_way(struct tw_follow *follow, struct tw_way *way, uint32_t count,
+                                uint64_t stop);
+/* The ranges of the only way, directly after it was found: at most TW_WAY_BRANCHES + 1.  The place is
+   not moved. */
+struct tw_element *tw_follow_way(struct tw_follow *follow, struct tw_element *out,
+                                 const struct tw_way *way, uint64_t index);
 
 /* Undoes the last atom's decision: the program went the other way, whatever address came since. */
 void tw_follow_flip(struct tw_follow *follow);

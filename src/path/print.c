@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+#include <trackway/etmv3.h>
+
+#include "base/armv8.h"
 #include "base/members.h"
 
 /* clang-format off */
@@ -11,12 +14,12 @@ enum {
     I, ID, STREAM_SRC, T,
     ST, EN, N, ISA, LT, LS, LS_NONE, EX, SZ, COND, TAKEN, EN_TO, PATH_UNKNOWN, ISA_LISTED,
     CONTEXT_ISA, BITS, PRIV, V, FORMAT, SEC, CONTEXT_EL, LEVEL, SECURITY, SECURITY_ALONE, VMID, CID, VIRTUAL,
-    NUM, NUMBER, INTERRUPT_NUMBER, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
+    NUM, NUMBER, INTERRUPT_NUMBER, EXCEPTION_NAME, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
     ID_VALID, MASTER, CHAN, NPKT, MARKER, HAS_TS, TRIG, FREQ, MERR, GERR, DATA, SW_TS, SOFTWARE,
     KIND, OVERFLOW, SRC, ITM_SIZE, ITM_VALUE, ITM_TS, DELTA, PLUS, CLOCK_CHANGE, AFTER_OVERFLOW,
     VALUE, ADDR, SIZE, DIR, PC, KEY, OPERAND, BE, DATA_WORD, DATA_SIZE, DATA_AT, DATA_VALUE,
     CODE, MSG, SKIPPED, SKIPPED_BYTES, REASON, SYNC, SPACE, SPACE_NAME, NOT_IN_IMAGE, TS, FREQ_CHANGE,
-    EVENT_NUM, EVENT_ADDR, ECODE, MARKER_KIND, MARKER_VALUE, BUS_DIR, BUS_SIZE, BUS_BYTES, BUS_ADDR, BUS_VALUE,
+    EVENT_NUM, EVENT_MASK, EVENT_LIST, EVENT_ADDR, ECODE, MARKER_KIND, MARKER_VALUE, BUS_DIR, BUS_SIZE, BUS_BYTES, BUS_ADDR, BUS_VALUE,
     CUSTOM_NUM, NEXT_VALUE, EL, K, TIMES, MORE_TIMES, CC, CC_LISTED, UNKNOWN, MEMBERS
 };
 
@@ -58,6 +61,7 @@ static const struct tw_member_type rows[MEMBERS] = {
     [NUM] = TW_LISTED("num", DECIMAL),
     [NUMBER] = TW_TOLD(HEX, "number "),
     [INTERRUPT_NUMBER] = TW_TOLD(HEX, "interrupt "),
+    [EXCEPTION_NAME] = TW_TOLD(NAME, " "),
     [TRAP] = TW_TOLD(NAME, ""),
     [HAS_RET] = TW_LISTED("has_ret", DECIMAL),
     [INTERRUPT] = TW_LISTED("interrupt", DECIMAL),
@@ -117,6 +121,8 @@ static const struct tw_member_type rows[MEMBERS] = {
     [TS] = TW_SHOWN("ts", HEX, ""),
     [FREQ_CHANGE] = TW_LISTED("freq_change", DECIMAL),
     [EVENT_NUM] = TW_SHOWN("num", DECIMAL, " "),
+    [EVENT_MASK] = TW_LISTED("num", DECIMAL),
+    [EVENT_LIST] = TW_TOLD(NAME, " "),
     [EVENT_ADDR] = TW_LISTED("addr", HEX),
     [ECODE] = TW_LISTED("ecode", HEX),
     [MARKER_KIND] = TW_LISTED("kind", NAME),
@@ -141,51 +147,6 @@ static const struct tw_member_type rows[MEMBERS] = {
 const struct tw_member_type *tw_element_member_type(size_t number)
 {
     return number < MEMBERS ? &rows[number] : NULL;
-}
-
-static const char *word(const char *const *words, size_t count, unsigned value)
-{
-    return value < count ? words[value] : "?";
-}
-
-static const char *trace_on_word(unsigned value)
-{
-    static const char *const words[] = { "normal", "overflow", "debug_exit" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *event_word(unsigned value)
-{
-    static const char *const words[] = { "trigger",   "numbered", "notify", "flush",
-                                         "trace_off", "lost",     "circuit" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *transaction_word(unsigned value)
-{
-    static const char *const words[] = { "init", "start", "commit", "fail" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *itm_word(unsigned value)
-{
-    static const char *const words[] = { "SWIT",      "DWT",          "TS_SYNC",
-                                         "TS_DELAY",  "TS_PKT_DELAY", "TS_PKT_TS_DELAY",
-                                         "TS_GLOBAL", "LOST" };
-
-    return word(words, TW_LENGTH(words), value);
-}
-
-static const char *data_word(unsigned value)
-{
-    static const char *const words[] = { "load", "store", "csr_rw",  "csr_rs", "csr_rc",
-                                         "swap", "add",   "and",     "or",     "xor",
-                                         "max",  "min",   "sc_fail", "unknown" };
-
-    return word(words, TW_LENGTH(words), value);
 }
 
 static unsigned flag(const struct tw_element *element, unsigned mask)
@@ -241,6 +202,24 @@ static void put_context(struct tw_members *out, const struct tw_element *e)
     tw_put(out, VIRTUAL, (e->flags & TW_CONTEXT_OWNERSHIP) && e->is_virtual);
 }
 
+/* What it is called, as in the listing of packets. */
+static void put_exception_name(struct tw_members *out, const struct tw_element *e)
+{
+    const int irq = e->kind == TW_NUMBERS_ARMV8_M ? tw_armv8_m_irq(e->number) : -1;
+    const char *name = NULL;
+
+    if (e->kind == TW_NUMBERS_ARMV8)
+        name = tw_armv8_exception_name(e->number);
+    else if (e->kind == TW_NUMBERS_ARMV8_M)
+        name = tw_armv8_m_exception_name(e->number);
+    else if (e->kind == TW_NUMBERS_ARMV7 || e->kind == TW_NUMBERS_ARMV7_M)
+        name = tw_etmv3_exception_name(e->number, e->kind == TW_NUMBERS_ARMV7_M);
+    if (irq >= 0)
+        tw_put_format(out, EXCEPTION_NAME, "IRQ%d", irq);
+    else if (name)
+        tw_put_text(out, EXCEPTION_NAME, name);
+}
+
 static void put_exception(struct tw_members *out, const struct tw_element *e)
 {
     const bool is_riscv = e->flags & TW_EXCEPTION_RISCV;
@@ -249,6 +228,8 @@ static void put_exception(struct tw_members *out, const struct tw_element *e)
     if (!is_riscv || e->number != TW_CAUSE_UNKNOWN) {
         tw_put(out, NUM, e->number);
         tw_put(out, is_interrupt ? INTERRUPT_NUMBER : NUMBER, e->number);
+        if (!is_riscv)
+            put_exception_name(out, e);
     } else {
         tw_put_text(out, TRAP,
                     e->kind == TW_TRAP_ANY ? "trap"
@@ -309,7 +290,7 @@ static void put_software(struct tw_members *out, const struct tw_element *e)
 
 static void put_itm(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, KIND, itm_word(e->kind));
+    tw_put_text(out, KIND, tw_itm_word(e->kind));
     tw_put(out, OVERFLOW, flag(e, TW_ITM_OVERFLOW));
     if (e->kind == TW_ITM_SWIT || e->kind == TW_ITM_DWT) {
         tw_put(out, SRC, e->source);
@@ -332,8 +313,8 @@ static void put_data_address(struct tw_members *out, const struct tw_element *e)
     if (e->flags & TW_DATA_HAS_ADDRESS)
         tw_put(out, ADDR, e->data_address);
     tw_put(out, SIZE, e->size);
-    tw_put_text(out, DIR, data_word(e->kind));
-    tw_put_text(out, DATA_WORD, data_word(e->kind));
+    tw_put_text(out, DIR, tw_data_word(e->kind));
+    tw_put_text(out, DATA_WORD, tw_data_word(e->kind));
     tw_put(out, DATA_SIZE, e->size);
     if (e->flags & TW_DATA_HAS_ADDRESS)
         tw_put(out, DATA_AT, e->data_address);
@@ -359,11 +340,14 @@ static void put_data(struct tw_members *out, const struct tw_element *e)
     else
         put_data_address(out, e);
     if (e->flags & TW_DATA_HAS_PC)
-        tw_put(out, PC, e->pc);
+        tw_put(out, PC,
+               !(e->flags & TW_DATA_WIDE_PC) ? e->pc
+               : is_value                    ? e->data_address
+                                             : e->data_value);
     if (e->flags & TW_DATA_HAS_KEY)
         tw_put(out, KEY, e->pc);
     if (is_value && e->kind == TW_DATA_SC_FAIL)
-        tw_put_text(out, DIR, data_word(e->kind));
+        tw_put_text(out, DIR, tw_data_word(e->kind));
     if (is_value && (e->flags & TW_DATA_OPERAND))
         tw_put(out, OPERAND, 1);
     if (e->flags & TW_DATA_BIG_ENDIAN)
@@ -389,8 +373,13 @@ static void put_error(struct tw_members *out, const struct tw_element *e)
 
 static void put_event(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, KIND, event_word(e->kind));
-    tw_put(out, EVENT_NUM, e->count);
+    tw_put_text(out, KIND, tw_event_word(e->kind));
+    if (e->flags & TW_EVENT_IS_MASK) {
+        tw_put(out, EVENT_MASK, e->count);
+        tw_put_text(out, EVENT_LIST, tw_armv8_events(e->count));
+    } else {
+        tw_put(out, EVENT_NUM, e->count);
+    }
     /* RISC-V: what else is known. */
     if (e->kind == TW_EVENT_NOTIFY || (e->kind == TW_EVENT_TRIGGER && e->value))
         tw_put(out, EVENT_ADDR, e->value); /* the instruction that was reported */
@@ -404,7 +393,7 @@ static void put_event(struct tw_members *out, const struct tw_element *e)
 
 static void put_transfer(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put_text(out, BUS_DIR, data_word(e->kind));
+    tw_put_text(out, BUS_DIR, tw_data_word(e->kind));
     tw_put(out, BUS_SIZE, e->size);
     tw_put(out, BUS_BYTES, 1);
     if (e->flags & TW_DATA_HAS_ADDRESS)
@@ -421,14 +410,15 @@ static void put_rest(struct tw_members *out, const struct tw_element *e)
         tw_put_text(out, REASON, tw_reason_name(e->reason));
         break;
     case TW_ELEMENT_TRACE_ON:
-        tw_put_text(out, REASON, trace_on_word(e->reason));
+        tw_put_text(out, REASON, tw_trace_on_word(e->reason));
         if (e->count) /* N-Trace */
             tw_put(out, SYNC, e->count - 1);
         break;
     case TW_ELEMENT_I_RANGE_NOPATH:
         tw_put(out, ST, e->first);
         tw_put(out, EN_TO, e->next);
-        tw_put(out, N, e->count);
+        if (e->count) /* else it is not known */
+            tw_put(out, N, e->count);
         tw_put_text(out, ISA_LISTED, tw_isa_name(e->isa));
         tw_put(out, PATH_UNKNOWN, 1);
         break;
@@ -447,7 +437,7 @@ static void put_rest(struct tw_members *out, const struct tw_element *e)
         tw_put(out, MARKER_VALUE, e->value);
         break;
     case TW_ELEMENT_MEMTRANS:
-        tw_put_text(out, KIND, transaction_word(e->kind));
+        tw_put_text(out, KIND, tw_transaction_word(e->kind));
         break;
     case TW_ELEMENT_CUSTOM:
         tw_put(out, CUSTOM_NUM, e->number);
@@ -525,7 +515,7 @@ static void put_body(struct tw_members *out, const struct tw_element *e)
         tw_put(out, UNKNOWN, 1);
 }
 
-static void put_all(struct tw_members *out, const struct tw_element *e, uint8_t id,
+static void put_all(struct tw_members *out, const struct tw_element *e, uint32_t id,
                     uint32_t src)
 {
     out->types = rows;
@@ -541,7 +531,7 @@ void tw_element_members(struct tw_members *out, const struct tw_element *element
                         const struct tw_batch *of)
 {
     out->count = out->text_size = 0;
-    put_all(out, element, of->id, of->src);
+    put_all(out, element, of->src_is_id ? of->src : of->id, of->src);
 }
 
 /* The columns of a line of text: "0x123     0x10 INSTR_RANGE    ". */

@@ -13,7 +13,7 @@ struct stretch {
     uint64_t end;
     uint8_t it_open;
     bool ends_in_waypoint;
-    bool ends_in_branch;
+    bool passes_branches; /* an unconditional branch on the way contradicts the trace */
 };
 
 static void begin(struct stretch *stretch, const struct tw_follow *follow, uint64_t index)
@@ -38,8 +38,6 @@ static void add_instruction(struct stretch *stretch, const struct tw_instruction
     stretch->end += instruction->size;
     stretch->it_open = instruction->it_remaining;
     stretch->ends_in_waypoint = instruction->is_waypoint;
-    stretch->ends_in_branch =
-        instruction->kind == TW_FLOW_BRANCH || instruction->kind == TW_FLOW_INDIRECT;
 }
 
 /* Adds the instructions of a block up to, not including, `stop`, which lies in it. */
@@ -61,6 +59,20 @@ static bool add_part(struct stretch *stretch, struct tw_follow *follow, uint64_t
         add_instruction(stretch, &instruction);
     }
     return true;
+}
+
+/* The trace contradicts the image. */
+static void contradict(struct tw_follow *follow, uint64_t at)
+{
+    follow->error = TW_ERROR_IMAGE_MISMATCH;
+    follow->error_detail = at;
+}
+
+/* Whether a range that goes on nowhere but at its target. */
+static bool is_unconditional(const struct tw_element *range)
+{
+    return range->count && !(range->flags & TW_RANGE_CONDITIONAL) &&
+           (range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR);
 }
 
 enum walk_end { WALK_REACHED, WALK_WAYPOINT, WALK_UNREADABLE, WALK_FAILED };
@@ -90,6 +102,10 @@ static enum walk_end walk_to(struct stretch *stretch, struct tw_follow *follow, 
             stretch->end += block->length;
             stretch->it_open = blocks->more[number].it_remaining;
             stretch->ends_in_waypoint = !(found & TW_BLOCK_BROKEN);
+        }
+        if (stretch->passes_branches && is_unconditional(&stretch->range)) {
+            contradict(follow, stop);
+            return WALK_FAILED;
         }
         if (blocks->more[number].end == TW_BLOCK_UNREADABLE)
             return WALK_UNREADABLE;
@@ -126,6 +142,58 @@ static struct tw_element *emit_unreadable(struct tw_element *out, struct tw_foll
     return tw_follow_emit_missing(follow, out, stretch->end, stretch->range.index);
 }
 
+enum { TOP_BYTES = 4096 }; /* so far a walk may lead around the top of memory */
+
+/* Whether the path leads over the top of memory to `stop`, which is below the place: from there on all
+   is code, and no branch leads elsewhere [K10.5.5.6].  Or nothing was executed. */
+static bool leads_over_the_top(struct tw_follow *follow, uint64_t stop)
+{
+    struct stretch stretch;
+    struct tw_instruction instruction;
+    const uint8_t isa = tw_follow_isa(follow);
+    const uint64_t first = tw_follow_address(follow);
+
+    if (tw_code_wrap(stop - first, isa) > TOP_BYTES || tw_code_wrap(~first, isa) > TOP_BYTES)
+        return false;
+    begin(&stretch, follow, 0);
+    while (stretch.end != stop) {
+        if (!tw_code_instruction(follow->blocks, &instruction, stretch.end, isa,
+                                 stretch.it_open))
+            return false;
+        add_instruction(&stretch, &instruction);
+        stretch.end = tw_code_wrap(stretch.end, isa);
+        if (is_unconditional(&stretch.range) ||
+            tw_code_wrap(stretch.end - first, isa) > tw_code_wrap(stop - first, isa))
+            return false;
+    }
+    return true;
+}
+
+/* Two ranges: up to the top, and from the bottom on. */
+static struct tw_element *walk_over_the_top(struct tw_follow *follow, struct tw_element *out,
+                                            uint64_t stop, uint64_t index)
+{
+    const uint8_t isa = tw_follow_isa(follow);
+    struct stretch stretch;
+    struct tw_instruction instruction;
+
+    begin(&stretch, follow, index);
+    do {
+        if (!tw_code_instruction(follow->blocks, &instruction, stretch.end, isa,
+                                 stretch.it_open))
+            break;
+        add_instruction(&stretch, &instruction);
+        if (tw_code_wrap(stretch.end, isa) == 0) {
+            out = emit(out, &stretch, !stretch.ends_in_waypoint);
+            stretch.range.count = 0;
+            stretch.range.start = stretch.end = 0;
+        }
+    } while (stretch.end != stop);
+    out = emit(out, &stretch, !stretch.ends_in_waypoint);
+    tw_follow_go(follow, stop, isa, stretch.it_open);
+    return out;
+}
+
 struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t stop, uint64_t index)
 {
@@ -134,9 +202,13 @@ struct tw_element *tw_follow_to_exception(struct tw_follow *follow, struct tw_el
     if (!tw_follow_is_placed(follow) && follow->missing == TW_MISSING_CODE &&
         follow->address < stop)
         return tw_follow_emit_missing(follow, out, follow->address, index);
-    if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks ||
-        tw_follow_address(follow) >= stop)
+    if (!tw_follow_is_placed(follow) || follow->error || !follow->blocks)
         return out;
+    if (tw_follow_address(follow) >= stop) {
+        if (tw_follow_address(follow) == stop || !leads_over_the_top(follow, stop))
+            return out;
+        return walk_over_the_top(follow, out, stop, index);
+    }
     begin(&stretch, follow, index);
     switch (walk_to(&stretch, follow, stop, false)) {
     case WALK_UNREADABLE:
@@ -159,11 +231,12 @@ static struct tw_element *take_source(struct tw_follow *follow, struct tw_elemen
     const uint64_t index = stretch->range.index;
     uint32_t block;
 
-    out = emit(out, stretch, true);
-    if (!stretch->ends_in_waypoint) { /* the image does not agree; go on behind it */
-        tw_follow_go(follow, stretch->end, isa, stretch->it_open);
+    if (!stretch->ends_in_waypoint) {
+        contradict(follow, stop);
+        tw_follow_lose(follow);
         return out;
     }
+    out = emit(out, stretch, true);
     block = tw_blocks_find(follow->blocks, stop, isa, stretch->it_open);
     if (!tw_block_is_plain(block)) {
         tw_follow_lose(follow);
@@ -182,20 +255,32 @@ struct tw_element *tw_follow_to_source(struct tw_follow *follow, struct tw_eleme
     struct stretch stretch;
 
     *done = false;
-    if (!tw_follow_is_placed(follow) || tw_follow_address(follow) > stop) {
+    if (!tw_follow_is_placed(follow)) {
         if (follow->error)
             return out;
         tw_follow_go(follow, stop, tw_follow_isa(follow), 0);
     }
     if (!follow->blocks)
         return out;
+    if (tw_follow_address(follow) > stop) { /* nothing leads there [K10.5.5.7] */
+        *done = true;
+        contradict(follow, stop);
+        tw_follow_lose(follow);
+        return out;
+    }
     for (;;) {
         enum walk_end how;
 
         if (end - out < TW_FOLLOW_MOST)
             return out;
         begin(&stretch, follow, index);
+        stretch.passes_branches = true;
         how = walk_to(&stretch, follow, stop, split);
+        /* Inside an instruction, or behind a branch that is always taken. */
+        if (how == WALK_REACHED && (stretch.end != stop || is_unconditional(&stretch.range))) {
+            contradict(follow, stop);
+            how = WALK_FAILED;
+        }
         if (how != WALK_WAYPOINT) {
             *done = true;
             follow->walked = 0;
@@ -258,24 +343,4 @@ struct tw_element *tw_follow_to_update(struct tw_follow *follow, struct tw_eleme
     follow->error = TW_ERROR_IMAGE_MISMATCH;
     follow->error_detail = stop;
     return out;
-}
-
-bool tw_follow_count(struct tw_follow *follow, struct tw_element *range, uint32_t count)
-{
-    struct tw_instruction instruction;
-    struct stretch stretch;
-    bool is_whole = true;
-
-    begin(&stretch, follow, range->index);
-    while (stretch.range.count < count && !stretch.ends_in_branch) {
-        if (stretch.range.count == follow->code->config.range_limit ||
-            !tw_code_instruction(follow->blocks, &instruction, stretch.end, stretch.range.isa,
-                                 stretch.it_open)) {
-            is_whole = false;
-            break;
-        }
-        add_instruction(&stretch, &instruction);
-    }
-    emit(range, &stretch, true);
-    return is_whole;
 }

@@ -147,6 +147,7 @@ static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *p
     struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
 
     element->number = packet->exception & 15;
+    element->kind = TW_NUMBERS_ARMV7;
     if (element->number != RESET && tw_follow_is_placed(stage->follow)) {
         element->flags |= TW_EXCEPTION_HAS_RETURN;
         element->return_address = tw_follow_address(stage->follow);
@@ -328,8 +329,9 @@ TW_INLINE unsigned fast_branch(struct tw_armv7_address *address, uint32_t *cycle
 }
 
 /* size: hot loop */
-/* Atoms and plain branches, until something else comes or the room is used up. */
-static TW_NOINLINE void fast_packets(struct tw_stage *stage)
+/* Atoms and plain branches, until something else comes or the room is used up.  `counts`: ranges are
+   counted where that will do; those with cycles are not. */
+TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
     struct tw_ptm_reader *reader = &decoder->reader;
@@ -339,7 +341,9 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
     struct tw_follow_track track = tw_track_begin(follow);
-    struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST;
+    /* Counting: one range of an earlier packet may come with a packet's own, and one at the end. */
+    struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST -
+                                                       (counts ? 2 : 0);
     uint64_t index = decoder->last_index;
 
     while (at < end && out <= last) {
@@ -356,6 +360,8 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
             if (!size)
                 break;
             index = tw_stage_index(stage, at);
+            if (counts)
+                out = tw_track_write_last(follow, &track, out, index);
             if (TW_LIKELY(tw_block_is_plain(track.at) && !follow->check_continuity &&
                           track.blocks[track.at].next[1] != TW_NEXT_SPECIAL)) {
                 tw_follow_emit(out++, &track.blocks[track.at], TW_RANGE_EXECUTED, index);
@@ -368,6 +374,7 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
             reader->isa = address.isa;
             if (TW_LIKELY(!follow->error))
                 tw_track_jump(follow, &track, address.address, address.isa);
+            track.link = TW_TRACK_APART;
         } else if (!(head & 0x80)) {
             break;
         } else if (has_cycles) {
@@ -381,9 +388,14 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
             if (!tw_ptm_atoms[head].count)
                 break;
             index = tw_stage_index(stage, at);
-            out = tw_track_atoms(follow, &track, out,
-                                 tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count),
-                                 index);
+            if (counts)
+                out = tw_track_count(
+                    follow, &track, out,
+                    tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count), index);
+            else
+                out = tw_track_atoms(
+                    follow, &track, out,
+                    tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count), index);
         }
         at += size;
         if (has_cycles)
@@ -393,6 +405,8 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
         if (TW_UNLIKELY(follow->error))
             break;
     }
+    if (counts)
+        out = tw_track_write_last(follow, &track, out, index);
     tw_track_end(follow, &track);
     stage->out = out;
     decoder->last_index = index;
@@ -406,6 +420,16 @@ static TW_NOINLINE void fast_packets(struct tw_stage *stage)
     stage->at = at;
 }
 
+static TW_NOINLINE void fast_written(struct tw_stage *stage)
+{
+    fast_packets(stage, false);
+}
+
+static TW_NOINLINE void fast_counted(struct tw_stage *stage)
+{
+    fast_packets(stage, true);
+}
+
 /* A stretch of input without a gap.  False: the batch is full. */
 static bool decode_stretch(struct tw_stage *stage)
 {
@@ -415,7 +439,10 @@ static bool decode_stretch(struct tw_stage *stage)
         if (!has_room(stage))
             return false;
         if (decoder->sync == TW_PTM_SYNC_DONE && stage->end - stage->at > FAST_MARGIN) {
-            fast_packets(stage);
+            if (stage->follow->sums && !decoder->reader.setup.cycle_accurate)
+                fast_counted(stage);
+            else
+                fast_written(stage);
             if (!has_room(stage))
                 return false;
         }

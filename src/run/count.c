@@ -100,8 +100,8 @@ static void merge_entry(struct tw_run_count *count, struct tw_run_stream *stream
     resolve(&as, stream, entry);
     merge_missing(run, &as, entry);
     entry->total = TW_NONE;
-    if (!entry->is_used || !tw_filter_has_stream(run, stream->id, stream->src) ||
-        !tw_filter_has_who(run, &as.who))
+    if ((!entry->is_used && !entry->is_summed) ||
+        !tw_filter_has_stream(run, stream->id, stream->src) || !tw_filter_has_who(run, &as.who))
         return;
     total = total_of(count, &as.who, stream->number);
     if (total == TW_NONE) {
@@ -175,6 +175,8 @@ enum tw_status tw_count_new(struct tw_run *run)
                                           .merge = merge_segment,
                                           .clear = tw_segment_clear,
                                           .release = tw_segment_release };
+    if (run->counter.sum && !run->filter.has_who && !run->filter.has_element)
+        count->counter.sum = tw_segment_sum;
     /* Names and times are asked of parts, in order. */
     count->is_apart =
         !run->filter.has_code && !run->config.with_not_after && !run->filter.about.has_to_time;

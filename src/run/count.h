@@ -22,6 +22,7 @@ struct tw_count_entry {
     uint32_t next; /* entry + 1 with the same hash */
 
     bool is_used;
+    bool is_summed; /* sums are in it, whose order does not matter */
     struct tw_map missing,
         branches;       /* addresses of code that is not there: times, branches then */
     max_align_t *tally; /* the user's */
@@ -68,6 +69,8 @@ void tw_count_release(const struct tw_run *run, struct tw_count_entries *entries
 
 /* For struct tw_counter, on any thread; its context is the struct tw_run_count. */
 void tw_segment_count(void *context, void *tally, const struct tw_batch *batch);
+void tw_segment_sum(void *context, void *tally, const struct tw_range_sum *sums, size_t number,
+                    const struct tw_batch *whose);
 void tw_segment_clear(void *context, void *tally);
 void tw_segment_release(void *context, void *tally);
 

@@ -38,11 +38,12 @@ static void clear_entry(const struct tw_run *run, struct tw_count_entry *entry)
 {
     const struct tw_run_counter *counter = &run->counter;
 
+    entry->is_used |= entry->is_summed;
     if (entry->is_used && counter->clear)
         counter->clear(counter->context, entry->tally);
     else if (entry->is_used)
         memset(entry->tally, 0, counter->tally_size);
-    entry->is_used = entry->is_lead = false;
+    entry->is_used = entry->is_summed = entry->is_lead = false;
     entry->follows = 0;
     tw_map_clear(&entry->missing);
     tw_map_clear(&entry->branches);
@@ -266,7 +267,8 @@ void tw_segment_count(void *context, void *tally, const struct tw_batch *batch)
     if (!segment->entries.count)
         segment->last = SIZE_MAX;
     if (part.source)
-        part.image = tw_capture_image(run->capture, part.source->image);
+        part.image = tw_capture_image(run->capture,
+                                      tw_capture_image_of(run->capture, source, batch->src));
     for (size_t from = 0, end; from < batch->count; from = end) {
         bool has_missing;
 
@@ -282,6 +284,27 @@ void tw_segment_count(void *context, void *tally, const struct tw_batch *batch)
         part.batch.count = part.batch.room = end - from;
         count_stretch(count, segment, &part, has_missing);
     }
+}
+
+void tw_segment_sum(void *context, void *tally, const struct tw_range_sum *sums, size_t number,
+                    const struct tw_batch *whose)
+{
+    const struct tw_run_count *count = context;
+    const struct tw_run_counter *counter = &count->run->counter;
+    struct tw_count_segment *segment = tally;
+    size_t entry;
+
+    if (!segment->entries.count)
+        segment->last = SIZE_MAX;
+    entry = counter->is_anyones
+                ? entry_of_anyone(count, segment)
+                : entry_now(count, segment, count->reader->owner_of[whose->id % TW_RUN_IDS]);
+    if (entry == SIZE_MAX) {
+        segment->is_broken = true;
+        return;
+    }
+    segment->entries.items[entry]->is_summed = true;
+    counter->sum(counter->context, segment->entries.items[entry]->tally, sums, number);
 }
 
 void tw_segment_clear(void *context, void *tally)

@@ -116,6 +116,9 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
     for (size_t i = 0; i < capture->image_file_count; i++) {
         const struct tw_capture_image_option *file = &capture->image_files[i];
 
+        if (file->has_src &&
+            (number >= capture->image_count || capture->images[number].src != file->src))
+            continue;
         if (is_elf(file->path) &&
             tw_symbols_add_elf(image->symbols, file->path, file->address) != TW_OK)
             warn(run, image->symbols);
@@ -123,7 +126,9 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
     for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
         const struct tw_source *source = tw_capture_source(capture, i);
 
-        if (source->image == number)
+        if (source->image == number ||
+            (number < capture->image_count &&
+             tw_capture_image_of(capture, i, capture->images[number].src) == number))
             add_dumps(run, image->symbols, source);
     }
     return TW_OK;
@@ -252,7 +257,9 @@ void tw_names_free(struct tw_run *run)
 static struct named *image_of(struct tw_run *run, const struct tw_part *part)
 {
     struct tw_run_names *names = run->names;
-    const uint32_t number = part->source ? part->source->image : TW_NONE;
+    const uint32_t number =
+        part->source ? tw_capture_image_of(run->capture, part->source_number, part->batch.src)
+                     : TW_NONE;
 
     return &names->images[number < names->image_count - 1 ? number : names->image_count - 1];
 }

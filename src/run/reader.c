@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
+#include "protocol.h"
 #include "run/run.h"
 
 enum {
@@ -258,10 +259,16 @@ static struct tw_run_stream *new_stream(struct tw_reader *reader, uint8_t id, ui
     stream->source_number = number;
     stream->source = tw_capture_source(run->capture, number);
     if (stream->source) /* else: markers of the frames */
-        stream->image = tw_capture_image(run->capture, stream->source->image);
+        stream->image =
+            tw_capture_image(run->capture, tw_capture_image_of(run->capture, number, src));
     stream->ring = reader->ring;
     stream->id = id;
     stream->src = src;
+    if (stream->source && id == 0 && src != TW_NO_SRC) {
+        const struct tw_protocol *protocol = tw_protocol_by_name(stream->source->protocol);
+
+        stream->src_is_id = protocol && protocol->flags & TW_PROTOCOL_SRC_IS_ID;
+    }
     stream->last_total = TW_NONE;
     run->streams[run->stream_count++] = stream;
     return stream;

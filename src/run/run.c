@@ -178,7 +178,8 @@ void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream)
     part->batch = (struct tw_batch){ .size = sizeof part->batch,
                                      .source = stream->source_number,
                                      .src = stream->src,
-                                     .id = stream->id };
+                                     .id = stream->id,
+                                     .src_is_id = stream->src_is_id };
 }
 
 /* Cuts the next part off the slice; it may turn out not to be wanted. */
@@ -313,39 +314,51 @@ enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
     return status == TW_OK ? give_part(run, part, &given) : status;
 }
 
+/* Whose the packet is.  Of most packets that is what it was of the one before. */
+static const struct tw_part *packet_part(struct tw_run *run, const struct tw_packet_view *view)
+{
+    const struct tw_reader *reader = run->readers[0];
+    const uint32_t owner = reader->owner_of[view->packet->id % TW_RUN_IDS];
+    struct tw_part *part = &run->packet_part;
+
+    if (!part->size)
+        clear_part(part);
+    if (part->source_number != owner) {
+        part->source_number = part->batch.source = owner;
+        part->source = tw_capture_source(run->capture, owner);
+    }
+    part->buffer = reader->buffer;
+    part->ring = reader->ring;
+    part->batch.id = view->packet->id;
+    part->batch.src = view->src;
+    return part;
+}
+
 enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
                                   struct tw_packet_view *view)
 {
     struct tw_reader *reader = run->readers[0];
     enum tw_status status = run->broken;
-    struct tw_part given;
+    struct tw_part event;
 
     if (!run->config.packets_only)
         return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives elements");
     run->is_started = true;
-    clear_part(&given);
     while (status == TW_OK && reader->is_open) {
         status = tw_reader_next_packet(reader, view);
         if (status != TW_OK)
             break;
         tw_losses_add_packet(run, view);
-        if (!tw_filter_has_stream(run, view->packet->id, view->src) ||
-            !tw_filter_has_offset(run, view->packet->index))
-            continue;
-        given.source_number = reader->owner_of[view->packet->id % TW_RUN_IDS];
-        given.source = tw_capture_source(run->capture, given.source_number);
-        given.buffer = reader->buffer;
-        given.ring = reader->ring;
-        given.batch.id = view->packet->id;
-        given.batch.src = view->src;
-        given.batch.source = given.source_number;
-        return give_part(run, part, &given);
+        if (tw_filter_has_stream(run, view->packet->id, view->src) &&
+            tw_filter_has_offset(run, view->packet->index))
+            return give_part(run, part, packet_part(run, view));
     }
+    clear_part(&event);
     if (status == TW_OK || status == TW_END)
-        status = tw_order_event(run, &given);
+        status = tw_order_event(run, &event);
     if (status < 0)
         run->broken = status;
-    return status == TW_OK ? give_part(run, part, &given) : status;
+    return status == TW_OK ? give_part(run, part, &event) : status;
 }
 
 enum tw_status tw_run_all(struct tw_run *run)

@@ -42,6 +42,7 @@ struct tw_run_stream {
     uint32_t number, source_number, ring, buffer;
     uint8_t id;
     uint32_t src; /* as in tw_batch */
+    bool src_is_id;
     const struct tw_source *source;
     struct tw_image *image;
     struct tw_rollback rollback;
@@ -238,12 +239,13 @@ struct tw_run {
 
     /* Elements on their way out. */
     struct tw_run_stream *stream;
-    struct tw_batch slice; /* of one stream ... */
-    size_t cut;            /* elements before this are given, or left out */
-    struct tw_part part;   /* the part at work ... */
-    size_t part_next;      /* ... from here on still to come */
-    bool has_skipped;      /* code was left out since the last part */
-    bool *is_told;         /* recorder's losses, by number: their part was given */
+    struct tw_batch slice;      /* of one stream ... */
+    size_t cut;                 /* elements before this are given, or left out */
+    struct tw_part part;        /* the part at work ... */
+    size_t part_next;           /* ... from here on still to come */
+    struct tw_part packet_part; /* packets only: whose the last one was; size 0: none was */
+    bool has_skipped;           /* code was left out since the last part */
+    bool *is_told;              /* recorder's losses, by number: their part was given */
 
     struct tw_losses losses; /* of trees that are gone, and of packets */
     struct tw_run_missing *missing;

@@ -38,6 +38,7 @@ enum step_kind {
     STEP_LOAD,
     STEP_STORE,
     STEP_BRANCH, /* conditional or not, with a target */
+    STEP_LEAVE,  /* RET, BR: what follows is reached otherwise */
     STEP_ASSUME,
     STEP_BEGIN,  /* .sequence */
     STEP_UNKNOWN /* cannot be read */
@@ -61,6 +62,7 @@ enum step_op {
     OP_CBNZ,
     OP_TBZ,
     OP_TBNZ,
+    OP_BANY, /* on a condition that is not followed */
     OP_JUMP
 };
 
@@ -222,6 +224,11 @@ struct checker {
     bool is_forgiven;                      /* taken as prohibited, for it was reported */
     bool is_halted;
 
+    /* Whose the buffer is (MDCR_EL3), and which state SCR_EL3 selects; bits that are known. */
+    struct value owner_bits, state_bits;
+    uint32_t off_line;   /* where the buffer was switched off ... */
+    uint32_t moved_line; /* ... and SCR_EL3 left the state that it had there; 0: it did not */
+
     uint8_t unit;   /* enum unit_state */
     uint8_t buffer; /* enum buffer_state */
     bool is_locked;
@@ -269,6 +276,12 @@ bool tw_seq_is_settled(const struct checker *c);
 void tw_seq_write(struct checker *c, uint8_t class_code, uint8_t el, struct value value,
                   const char *name);
 void tw_seq_read(struct checker *c, uint8_t class_code, const char *name);
+/* sequence_flow.c: a branch forward that goes on with its loop where it is taken, and leaves it where it is
+   not. */
+bool tw_seq_falls_out(const struct checker *c, const struct step *branch);
+/* sequence_owner.c: a write to SCR_EL3 or MDCR_EL3, and the buffer switched on. */
+void tw_seq_note_owner(struct checker *c, uint8_t class_code, struct value value);
+void tw_seq_check_owner(struct checker *c);
 void tw_seq_poll(struct checker *c, const struct step *branch);
 void tw_seq_read_buffer(struct checker *c);
 /* No trace may be outstanding when this is done; returns false and reports otherwise. */

@@ -183,6 +183,7 @@ static void buffer_on(struct checker *c)
                                       : "an event after its DSB");
     c->trb_pending = c->vmsa_pending = c->buffer_off_pending = 0;
     c->memory_pending = c->memory_unsynced = 0;
+    tw_seq_check_owner(c);
     c->buffer = BUFFER_ON;
     c->buffer_on_pending = c->line;
 }
@@ -201,7 +202,8 @@ static void write_limitr(struct checker *c, struct value value)
     } else {
         (void)tw_seq_must_be_drained(c, RULE_TS2, "TRBLIMITR_EL1.E is cleared");
         c->buffer = BUFFER_OFF;
-        c->buffer_off_pending = c->line;
+        c->buffer_off_pending = c->off_line = c->line;
+        c->moved_line = 0;
         c->buffer_on_pending = 0;
     }
 }
@@ -261,6 +263,7 @@ static void write_owner(struct checker *c, uint8_t class_code, struct value valu
                             : class_code == REG_MDCR_EL3 ? 0x7000000
                                                          : 0x3000000;
 
+    tw_seq_note_owner(c, class_code, value);
     /* Read, changed elsewhere, written back. */
     if (value.origin == class_code && !(value.known & fields) &&
         (value.mask & fields) == fields)
@@ -489,8 +492,9 @@ void tw_seq_poll(struct checker *c, const struct step *branch)
     struct wait wait;
     const bool is_back =
         branch->target != NO_STEP && branch->target <= c->at && c->at - branch->target < FAR;
-    const bool is_test =
-        branch->op != OP_JUMP && tw_seq_loop_wait(&c->values, &wait, branch, !is_back);
+    const bool is_exit = !is_back && !tw_seq_falls_out(c, branch);
+    const bool is_test = branch->op != OP_JUMP && branch->op != OP_BANY &&
+                         tw_seq_loop_wait(&c->values, &wait, branch, is_exit);
 
     if (!is_back) {
         if (is_test) {

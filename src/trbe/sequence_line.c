@@ -102,25 +102,54 @@ static bool add_label(struct parser *p, const char *name, size_t size)
     return true;
 }
 
+/* Length of the label's name: "1b" is the label 1 before here, "1f" the one behind. */
+static size_t label_size(const char *name, char where)
+{
+    const size_t size = strlen(name);
+
+    if (size > 1 && name[size - 1] == where && strspn(name, "0123456789") == size - 1)
+        return size - 1;
+    return size;
+}
+
+static bool is_label(const struct label *label, const char *name, size_t size)
+{
+    size_t k = 0;
+
+    if (label->size != size)
+        return false;
+    while (k < size && tolower((unsigned char)label->name[k]) == name[k])
+        k++;
+    return k == size;
+}
+
 uint32_t tw_line_label(const struct parser *p, const char *name)
 {
-    size_t size = strlen(name);
+    const size_t size = label_size(name, 'b');
     size_t tries = LABEL_WINDOW;
 
-    /* "1b" is the label 1 before here. */
-    if (size > 1 && name[size - 1] == 'b' && strspn(name, "0123456789") == size - 1)
-        size--;
-    for (size_t i = p->label_count; i > 0 && tries > 0; i--, tries--) {
-        const struct label *label = &p->labels[i - 1];
-        size_t k = 0;
+    for (size_t i = p->label_count; i > 0 && tries > 0; i--, tries--)
+        if (is_label(&p->labels[i - 1], name, size))
+            return p->labels[i - 1].step;
+    return NO_STEP;
+}
 
-        if (label->size != size)
-            continue;
-        while (k < size && tolower((unsigned char)label->name[k]) == name[k])
-            k++;
-        if (k == size)
-            return label->step;
+uint32_t tw_line_label_after(const struct parser *p, const char *name, uint32_t step)
+{
+    const size_t size = label_size(name, 'f');
+    size_t low = 0, high = p->label_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (p->labels[middle].step <= step)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    for (size_t i = low; i < p->label_count && i - low < LABEL_WINDOW; i++)
+        if (is_label(&p->labels[i], name, size))
+            return p->labels[i].step;
     return NO_STEP;
 }
 

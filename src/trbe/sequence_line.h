@@ -37,6 +37,8 @@ bool tw_line_number(uint64_t *value, const char *text);
 uint8_t tw_line_register(const char *text);
 /* Step of the nearest label of that name before here; NO_STEP: none. */
 uint32_t tw_line_label(const struct parser *p, const char *name);
+/* Of the nearest one behind this step. */
+uint32_t tw_line_label_after(const struct parser *p, const char *name, uint32_t step);
 /* Cuts up the line; the word is "" when it holds no instruction, and begins with '<' for a
    placeholder.  False: out of memory. */
 bool tw_line_read(struct parser *p, struct line *line, const char *raw, size_t size);

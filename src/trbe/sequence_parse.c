@@ -219,6 +219,15 @@ static const struct value_row {
     { "bne", STEP_BRANCH, OP_BNE }, { "b.none", STEP_BRANCH, OP_BEQ }, { "b.any", STEP_BRANCH, OP_BNE },
     { "cbz", STEP_BRANCH, OP_CBZ }, { "cbnz", STEP_BRANCH, OP_CBNZ },
     { "tbz", STEP_BRANCH, OP_TBZ }, { "tbnz", STEP_BRANCH, OP_TBNZ }, { "b", STEP_BRANCH, OP_JUMP },
+    { "b.cs", STEP_BRANCH, OP_BANY }, { "b.hs", STEP_BRANCH, OP_BANY }, { "b.cc", STEP_BRANCH, OP_BANY },
+    { "b.lo", STEP_BRANCH, OP_BANY }, { "b.mi", STEP_BRANCH, OP_BANY }, { "b.pl", STEP_BRANCH, OP_BANY },
+    { "b.vs", STEP_BRANCH, OP_BANY }, { "b.vc", STEP_BRANCH, OP_BANY }, { "b.hi", STEP_BRANCH, OP_BANY },
+    { "b.ls", STEP_BRANCH, OP_BANY }, { "b.ge", STEP_BRANCH, OP_BANY }, { "b.lt", STEP_BRANCH, OP_BANY },
+    { "b.gt", STEP_BRANCH, OP_BANY }, { "b.le", STEP_BRANCH, OP_BANY },
+    { "bcs", STEP_BRANCH, OP_BANY }, { "bcc", STEP_BRANCH, OP_BANY }, { "bmi", STEP_BRANCH, OP_BANY },
+    { "bpl", STEP_BRANCH, OP_BANY }, { "bhi", STEP_BRANCH, OP_BANY }, { "bls", STEP_BRANCH, OP_BANY },
+    { "bge", STEP_BRANCH, OP_BANY }, { "blt", STEP_BRANCH, OP_BANY }, { "bgt", STEP_BRANCH, OP_BANY },
+    { "ble", STEP_BRANCH, OP_BANY }, { "ret", STEP_LEAVE, 0 }, { "br", STEP_LEAVE, 0 },
     { "ldr", STEP_LOAD, 0 }, { "ldp", STEP_LOAD, 0 }, { "ldur", STEP_LOAD, 0 }, { "ldrb", STEP_LOAD, 0 },
     { "ldrh", STEP_LOAD, 0 }, { "ldnp", STEP_LOAD, 0 },
     { "str", STEP_STORE, 0 }, { "stp", STEP_STORE, 0 }, { "stur", STEP_STORE, 0 }, { "strb", STEP_STORE, 0 },
@@ -238,7 +247,21 @@ static void read_branch(const struct parser *p, struct step *step, const struct 
         step->has_immediate = tw_line_number(&step->immediate, line->operand[1]);
     memcpy(copy, name, size);
     copy[size] = 0;
-    step->target = tw_line_label(p, strncmp(copy, "0x", 2) == 0 ? copy + 2 : copy);
+    name = strncmp(copy, "0x", 2) == 0 ? copy + 2 : copy;
+    step->target = tw_line_label(p, name);
+    if (step->target == NO_STEP && strlen(name) < sizeof step->name)
+        memcpy(step->name, name, strlen(name) + 1);
+}
+
+/* Branches forward, now that all labels are known. */
+static void find_targets(const struct parser *p)
+{
+    for (size_t i = 0; i < p->out->count; i++) {
+        struct step *step = &p->out->items[i];
+
+        if (step->kind == STEP_BRANCH && step->target == NO_STEP && step->name[0])
+            step->target = tw_line_label_after(p, step->name, (uint32_t)i);
+    }
 }
 
 /* Base register of a load or store, and the registers that a load fills. */
@@ -332,6 +355,8 @@ static bool add_value(struct parser *p, const struct line *line, const struct va
     if (!step)
         return false;
     step->op = row->op;
+    if (row->kind == STEP_LEAVE)
+        return true;
     if (row->kind == STEP_BRANCH)
         read_branch(p, step, line);
     else if (row->kind == STEP_LOAD || row->kind == STEP_STORE)
@@ -424,6 +449,7 @@ enum tw_status tw_seq_parse(struct tw_seq_steps *steps, const char *text, size_t
         at += length + 1;
     }
     steps->lines = p.number;
+    find_targets(&p);
     tw_give(allocator, p.labels);
     return status;
 }

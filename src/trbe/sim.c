@@ -131,9 +131,9 @@ static enum tw_trbe_reply write_memory(void *context, struct tw_trbe_store *stor
 static size_t flush(void *context, uint8_t *bytes, size_t room)
 {
     struct sim *sim = context;
-    const size_t size = sim->held_size < room ? sim->held_size : room;
+    const size_t size = sim->pe->held_size < room ? sim->pe->held_size : room;
 
-    if (size == 0 && sim->tracer) {
+    if (size == 0 && sim->pe->tracer) {
         const size_t given = tw_sim_flush_tracer(sim, bytes, room);
 
         if (given)
@@ -141,19 +141,19 @@ static size_t flush(void *context, uint8_t *bytes, size_t room)
     }
     if (size == 0 && sim->config->source.flush)
         return sim->config->source.flush(sim->config->source.context, bytes, room);
-    memcpy(bytes, sim->held, size);
-    memmove(sim->held, sim->held + size, sim->held_size - size);
-    sim->held_size -= size;
+    memcpy(bytes, sim->pe->held, size);
+    memmove(sim->pe->held, sim->pe->held + size, sim->pe->held_size - size);
+    sim->pe->held_size -= size;
     return size;
 }
 
 /* Made at the first command that is no "config": executing at EL1, trace allowed, owner EL1. */
 enum tw_status tw_sim_need_unit(struct sim *sim)
 {
-    struct tw_trbe_config *config = &sim->unit_config;
+    struct tw_trbe_config *config = &sim->pe->unit_config;
     enum tw_status status;
 
-    if (sim->unit)
+    if (sim->pe->unit)
         return TW_OK;
     config->size = sizeof *config;
     config->context = sim;
@@ -162,16 +162,16 @@ enum tw_status tw_sim_need_unit(struct sim *sim)
     config->flush = flush;
     config->event = tw_sim_event;
     config->allocator = sim->config->allocator;
-    status = tw_trbe_new(&sim->unit, config, NULL);
+    status = tw_trbe_new(&sim->pe->unit, config, NULL);
     if (status == TW_E_CONFIG)
         return tw_sim_wrong(sim, "no Trace Buffer Unit is configured so");
     if (status != TW_OK)
         return tw_fail(sim->fault, status, "out of memory");
-    tw_trbe_write(sim->unit, TW_TRBE_TRFCR_EL1, 3);
-    tw_trbe_write(sim->unit, TW_TRBE_MDCR_EL2, 0x3000000);
-    tw_trbe_write(sim->unit, TW_TRBE_MDCR_EL3, 0x3000000);
-    tw_trbe_write(sim->unit, TW_TRBE_SCR_EL3, 1);
-    tw_trbe_enter(sim->unit, 1);
+    tw_trbe_write(sim->pe->unit, TW_TRBE_TRFCR_EL1, 3);
+    tw_trbe_write(sim->pe->unit, TW_TRBE_MDCR_EL2, 0x3000000);
+    tw_trbe_write(sim->pe->unit, TW_TRBE_MDCR_EL3, 0x3000000);
+    tw_trbe_write(sim->pe->unit, TW_TRBE_SCR_EL3, 1);
+    tw_trbe_enter(sim->pe->unit, 1);
     return TW_OK;
 }
 
@@ -213,18 +213,41 @@ static enum tw_status run_line(struct sim *sim, const char *raw, size_t size)
     if (!sim->count)
         return TW_OK;
     TW_TRY(tw_sim_command(sim));
-    return sim->tracer ? tw_sim_look_again(sim) : TW_OK;
+    return sim->pe->tracer ? tw_sim_look_again(sim) : TW_OK;
+}
+
+enum tw_status tw_sim_select(struct sim *sim, unsigned number)
+{
+    if (!sim->pes[number])
+        sim->pes[number] = tw_take(sim->config->allocator, sizeof *sim->pe);
+    if (!sim->pes[number])
+        return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
+    sim->pe = sim->pes[number];
+    sim->pe_number = number;
+    return TW_OK;
+}
+
+static void end_pe(struct sim *sim, struct sim_pe *pe)
+{
+    if (!pe)
+        return;
+    if (pe->unit)
+        sim->result->misuses += tw_trbe_get_counts(pe->unit)->misuses;
+    sim->result->misuses += pe->misuses;
+    tw_trbe_free(pe->unit);
+    tw_etmv4_unit_free(pe->tracer);
+    tw_log_free(pe->own_log);
+    tw_give(sim->config->allocator, pe);
 }
 
 static void end(struct sim *sim)
 {
     for (size_t i = 0; i < sim->region_count; i++)
         tw_give(sim->config->allocator, sim->regions[i].bytes);
-    if (sim->unit)
-        sim->result->misuses = tw_trbe_get_counts(sim->unit)->misuses;
-    tw_trbe_free(sim->unit);
-    tw_etmv4_unit_free(sim->tracer);
-    tw_log_free(sim->own_log);
+    for (unsigned i = 0; i < SIM_PES; i++) {
+        sim->pe = sim->pes[i]; /* the unit may ask for a last flush */
+        end_pe(sim, sim->pes[i]);
+    }
     tw_text_free(&sim->text);
     tw_give(sim->config->allocator, sim);
 }
@@ -246,9 +269,11 @@ enum tw_status tw_sim_run(struct tw_sim_result *result, const char *script, size
         return tw_fail(fault, TW_E_MEMORY, "out of memory");
     sim->config = config;
     sim->result = result;
-    sim->log = config->log;
     sim->fault = fault;
     sim->text.allocator = config->allocator;
+    status = tw_sim_select(sim, 0);
+    if (status == TW_OK)
+        sim->pe->log = config->log;
     for (size_t at = 0; at < size && status == TW_OK;) {
         const char *stop = memchr(script + at, '\n', size - at);
         const size_t length = stop ? (size_t)(stop - (script + at)) : size - at;

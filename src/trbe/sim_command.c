@@ -11,7 +11,7 @@ enum { PIECE = 4096 };
 
 static void feed(struct sim *sim, const uint8_t *bytes, size_t size, bool is_earlier)
 {
-    (void)tw_trbe_collect(sim->unit, bytes, size, is_earlier);
+    (void)tw_trbe_collect(sim->pe->unit, bytes, size, is_earlier);
 }
 
 static int hex_digit(char c)
@@ -43,10 +43,10 @@ static enum tw_status do_bytes(struct sim *sim)
         feed(sim, bytes, size, tw_sim_is_word(sim->word[0], "earlier"));
         return TW_OK;
     }
-    if (size > sizeof sim->held - sim->held_size)
+    if (size > sizeof sim->pe->held - sim->pe->held_size)
         return tw_sim_wrong(sim, "the trace unit holds no more than %u bytes", SIM_HELD);
-    memcpy(sim->held + sim->held_size, bytes, size);
-    sim->held_size += size;
+    memcpy(sim->pe->held + sim->pe->held_size, bytes, size);
+    sim->pe->held_size += size;
     return TW_OK;
 }
 
@@ -123,7 +123,7 @@ static enum tw_status do_source(struct sim *sim)
             return TW_E_ARGUMENT;
         feed(sim, bytes, size, false);
         if (is_trigger)
-            tw_trbe_trigger(sim->unit);
+            tw_trbe_trigger(sim->pe->unit);
         if (size == 0)
             break;
         count -= size;
@@ -146,7 +146,7 @@ static enum tw_status read_drain(struct sim *sim, struct drain *drain)
     *drain = (struct drain){ .is_capture = tw_sim_is_word(sim->word[0], "capture") };
     if (drain->is_capture && sim->count < 3)
         return tw_sim_wrong(sim, "capture wants a name and where the trace starts");
-    if (drain->is_capture && !sim->tracer)
+    if (drain->is_capture && !sim->pe->tracer)
         return tw_sim_wrong(sim, "no trace unit made this trace: use drain");
     if (drain->is_capture)
         drain->name = sim->word[at++];
@@ -172,8 +172,8 @@ static bool save_drained(struct sim *sim, const struct drain *drain, const uint8
         .name = drain->name,
         .bytes = bytes,
         .size = size,
-        .unit = sim->tracer,
-        .is_ete = sim->tracer_config.is_ete,
+        .unit = sim->pe->tracer,
+        .is_ete = sim->pe->tracer_config.is_ete,
     };
 
     if (drain->is_capture)
@@ -191,15 +191,16 @@ static enum tw_status do_drain(struct sim *sim)
     enum tw_status status;
 
     TW_TRY(read_drain(sim, &drain));
-    status = tw_trbe_drain(sim->unit, NULL, &size, &memory, drain.start, (size_t)drain.align);
+    status =
+        tw_trbe_drain(sim->pe->unit, NULL, &size, &memory, drain.start, (size_t)drain.align);
     if (size > (size_t)256 << 20 || !tw_sim_spend(sim, size))
         return tw_sim_wrong(sim, "the buffer is too large to drain");
     bytes = tw_take(sim->config->allocator, size + 1);
     if (!bytes)
         return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
     if (status == TW_E_ROOM)
-        status =
-            tw_trbe_drain(sim->unit, bytes, &size, &memory, drain.start, (size_t)drain.align);
+        status = tw_trbe_drain(sim->pe->unit, bytes, &size, &memory, drain.start,
+                               (size_t)drain.align);
     if (status != TW_OK)
         status = tw_sim_wrong(sim, "the buffer lies where there is no memory");
     else if (!save_drained(sim, &drain, bytes, size))
@@ -248,7 +249,7 @@ static uint64_t field_mask(const struct tw_trbe_field *field)
 /* REGISTER = VALUE, REGISTER.FIELD = VALUE */
 static enum tw_status do_write(struct sim *sim, const struct place *place)
 {
-    const unsigned trap = tw_trbe_access(sim->unit, place->name);
+    const unsigned trap = tw_trbe_access(sim->pe->unit, place->name);
     uint64_t value;
 
     TW_TRY(tw_sim_number_at(sim, 2, &value));
@@ -258,7 +259,8 @@ static enum tw_status do_write(struct sim *sim, const struct place *place)
     if (place->field.width < 64) {
         const uint64_t mask = field_mask(&place->field) << place->field.lowest;
 
-        value = (tw_trbe_read(sim->unit, place->name) & ~mask) | value << place->field.lowest;
+        value = (tw_trbe_read(sim->pe->unit, place->name) & ~mask) | value
+                                                                         << place->field.lowest;
     }
     /* A script stands above the levels: what traps or is UNDEFINED is told, and done. */
     if (trap) {
@@ -276,9 +278,11 @@ static enum tw_status do_write(struct sim *sim, const struct place *place)
         tw_sim_end(sim);
     }
     /* The last trace of a trace unit that is disabled comes out before. */
-    if (place->name == TW_TRBE_TRCPRGCTLR && sim->tracer)
+    if (place->name == TW_TRBE_TRCPRGCTLR && sim->pe->tracer)
         TW_TRY(tw_sim_tracer_write(sim, "TRCPRGCTLR", value));
-    tw_trbe_write(sim->unit, place->name, value);
+    if (place->name == TW_TRBE_OSLAR && sim->pe->tracer)
+        TW_TRY(tw_sim_lock(sim, value & 1));
+    tw_trbe_write(sim->pe->unit, place->name, value);
     return TW_OK;
 }
 
@@ -287,22 +291,24 @@ static enum tw_status do_read(struct sim *sim)
     struct place place;
     uint64_t value;
 
+    if (sim->count >= 2)
+        tw_sim_check_read(sim, sim->word[1]);
     if (sim->count >= 2 && tw_sim_tracer_read(sim, sim->word[1], &value)) {
         tw_sim_tracer_register(sim, sim->word[1], value);
         return TW_OK;
     }
     if (sim->count < 2 || !find_place(&place, sim->word[1]))
         return tw_sim_wrong(sim, "read wants a register");
-    tw_sim_register(sim, place.name, tw_trbe_read(sim->unit, place.name));
+    tw_sim_register(sim, place.name, tw_trbe_read(sim->pe->unit, place.name));
     return TW_OK;
 }
 
 static bool find_number(const struct sim *sim, const char *word, uint64_t *value)
 {
-    const struct tw_trbe_counts *c = tw_trbe_get_counts(sim->unit);
+    const struct tw_trbe_counts *c = tw_trbe_get_counts(sim->pe->unit);
     struct tw_trbe_state s;
 
-    tw_trbe_get_state(sim->unit, &s);
+    tw_trbe_get_state(sim->pe->unit, &s);
     {
         const struct {
             const char *name;
@@ -327,9 +333,9 @@ static bool find_number(const struct sim *sim, const char *word, uint64_t *value
             { "wraps", c->wraps },
             { "trigger_events", c->trigger_events },
             { "ignored_writes", c->ignored_writes },
-            { "misuses", c->misuses },
-            { "instructions", sim->executed },
-            { "trace", sim->trace_bytes },
+            { "misuses", c->misuses + sim->pe->misuses },
+            { "instructions", sim->pe->executed },
+            { "trace", sim->pe->trace_bytes },
         };
 
         for (size_t i = 0; i < TW_LENGTH(numbers); i++) {
@@ -354,7 +360,7 @@ static enum tw_status do_expect(struct sim *sim)
     if (tw_sim_tracer_read(sim, sim->word[1], &got))
         ;
     else if (find_place(&place, sim->word[1]))
-        got = tw_trbe_read(sim->unit, place.name) >> place.field.lowest &
+        got = tw_trbe_read(sim->pe->unit, place.name) >> place.field.lowest &
               field_mask(&place.field);
     else if (!find_number(sim, sim->word[1], &got))
         return tw_sim_wrong(sim, "there is no \"%s\" to expect", sim->word[1]);
@@ -373,8 +379,8 @@ static enum tw_status do_watermark(struct sim *sim)
     TW_TRY(tw_sim_number_at(sim, 2, &base));
     TW_TRY(tw_sim_number_at(sim, 3, &limit));
     TW_TRY(tw_sim_number_at(sim, 4, &level));
-    if (tw_trbe_set_watermark(sim->unit, by_wrap ? TW_TRBE_BY_WRAP : TW_TRBE_BY_TRIGGER, base,
-                              limit, level) != TW_OK)
+    if (tw_trbe_set_watermark(sim->pe->unit, by_wrap ? TW_TRBE_BY_WRAP : TW_TRBE_BY_TRIGGER,
+                              base, limit, level) != TW_OK)
         return tw_sim_wrong(sim,
                             "the unit is enabled, or the watermark does not fit the buffer");
     return TW_OK;
@@ -390,11 +396,11 @@ static enum tw_status do_external(struct sim *sim)
         return tw_sim_wrong(sim, "offsets are below 0x1000");
     if (sim->count > 3) {
         TW_TRY(tw_sim_number_at(sim, 3, &value));
-        if (tw_trbe_external_write(sim->unit, (uint32_t)offset, value) != TW_OK)
+        if (tw_trbe_external_write(sim->pe->unit, (uint32_t)offset, value) != TW_OK)
             return tw_sim_wrong(sim, "the external access is refused");
         return TW_OK;
     }
-    if (tw_trbe_external_read(sim->unit, &value, (uint32_t)offset) != TW_OK)
+    if (tw_trbe_external_read(sim->pe->unit, &value, (uint32_t)offset) != TW_OK)
         return tw_sim_wrong(sim, "the external access is refused");
     tw_sim_begin(sim, "EXTERNAL");
     if (sim->config->is_json) {
@@ -417,9 +423,9 @@ static enum tw_status do_level(struct sim *sim)
         word += 2;
     if (!tw_sim_number(&el, word) || el > 3)
         return tw_sim_wrong(sim, "%s wants an Exception level, EL0 to EL3", sim->word[0]);
-    if (sim->tracer)
+    if (sim->pe->tracer)
         return tw_sim_level(sim, tw_sim_is_word(sim->word[0], "exception"), (unsigned)el);
-    tw_trbe_enter(sim->unit, (unsigned)el);
+    tw_trbe_enter(sim->pe->unit, (unsigned)el);
     return TW_OK;
 }
 
@@ -430,13 +436,13 @@ static enum tw_status do_setting(struct sim *sim)
 
     TW_TRY(tw_sim_number_at(sim, 1, &value));
     if (tw_sim_is_word(sim->word[0], "pm"))
-        tw_trbe_set_pm(sim->unit, value != 0);
+        tw_trbe_set_pm(sim->pe->unit, value != 0);
     else if (tw_sim_is_word(sim->word[0], "aarch32"))
-        tw_trbe_set_aarch32(sim->unit, value != 0);
+        tw_trbe_set_aarch32(sim->pe->unit, value != 0);
     else if (tw_sim_is_word(sim->word[0], "authentication"))
-        tw_trbe_set_authentication(sim->unit, (unsigned)value & 0xff);
+        tw_trbe_set_authentication(sim->pe->unit, (unsigned)value & 0xff);
     else
-        tw_trbe_implementation_event(sim->unit, (uint16_t)value);
+        tw_trbe_implementation_event(sim->pe->unit, (uint16_t)value);
     return TW_OK;
 }
 
@@ -448,22 +454,34 @@ static enum tw_status do_plain(struct sim *sim)
                                                .status = 0x11 };
 
     if (tw_sim_is_word(word, "isb") || tw_sim_is_word(word, "cse"))
-        tw_trbe_isb(sim->unit);
+        tw_trbe_isb(sim->pe->unit);
     else if (tw_sim_is_word(word, "tsb"))
-        tw_trbe_tsb(sim->unit);
+        tw_trbe_tsb(sim->pe->unit);
     else if (tw_sim_is_word(word, "dsb"))
-        tw_trbe_dsb(sim->unit);
+        tw_trbe_dsb(sim->pe->unit);
     else if (tw_sim_is_word(word, "trigger"))
-        tw_trbe_trigger(sim->unit);
+        tw_trbe_trigger(sim->pe->unit);
     else if (tw_sim_is_word(word, "late-abort"))
-        tw_trbe_abort(sim->unit, &late);
+        tw_trbe_abort(sim->pe->unit, &late);
     else if (tw_sim_is_word(word, "debug"))
-        tw_trbe_set_debug(sim->unit, !tw_sim_is_word(second, "exit"));
+        tw_trbe_set_debug(sim->pe->unit, !tw_sim_is_word(second, "exit"));
     else if (tw_sim_is_word(word, "reset"))
-        tw_trbe_reset(sim->unit, tw_sim_is_word(second, "cold"));
+        tw_trbe_reset(sim->pe->unit, tw_sim_is_word(second, "cold"));
     else
         tw_sim_show(sim);
     return TW_OK;
+}
+
+/* pe NUMBER: what follows is of that PE. */
+static enum tw_status do_pe(struct sim *sim)
+{
+    uint64_t number;
+
+    TW_TRY(tw_sim_number_at(sim, 1, &number));
+    if (number >= SIM_PES)
+        return tw_sim_wrong(sim, "there are PEs 0 to %u", SIM_PES - 1);
+    sim->has_pes = true;
+    return tw_sim_select(sim, (unsigned)number);
 }
 
 static const struct command {
@@ -513,6 +531,8 @@ enum tw_status tw_sim_command(struct sim *sim)
     struct place place;
     uint64_t value;
 
+    if (tw_sim_is_word(sim->word[0], "pe"))
+        return do_pe(sim);
     if (tw_sim_is_word(sim->word[0], "config"))
         return tw_sim_config(sim);
     TW_TRY(tw_sim_need_unit(sim));

@@ -14,8 +14,12 @@ void tw_sim_begin(struct sim *sim, const char *type)
         tw_text_char(&sim->text, '{');
         tw_json_u64(&sim->text, "line", sim->number);
         tw_json_text(&sim->text, "t", type);
+        if (sim->has_pes)
+            tw_json_u64(&sim->text, "pe", sim->pe_number);
     } else {
         tw_text_format(&sim->text, "%zu: ", sim->number);
+        if (sim->has_pes)
+            tw_text_format(&sim->text, "pe %u: ", sim->pe_number);
     }
 }
 
@@ -87,8 +91,20 @@ void tw_sim_event(void *context, const struct tw_trbe_event *event)
             tw_text_format(text, ": %s", event->text);
     }
     tw_sim_end(sim);
-    if (sim->tracer)
+    if (sim->pe->tracer)
         tw_sim_heed(sim, event);
+}
+
+void tw_sim_misuse(struct sim *sim, const char *text)
+{
+    const struct tw_trbe_event event = { .kind = TW_TRBE_ON_MISUSE,
+                                         .accepted =
+                                             tw_trbe_get_counts(sim->pe->unit)->accepted,
+                                         .pointer = tw_trbe_used(sim->pe->unit, TW_TRBE_PTR),
+                                         .text = text };
+
+    sim->pe->misuses++;
+    tw_sim_event(sim, &event);
 }
 
 void tw_sim_register(struct sim *sim, enum tw_trbe_register name, uint64_t value)
@@ -135,7 +151,7 @@ static void show_state(struct sim *sim)
 {
     struct tw_trbe_state state;
 
-    tw_trbe_get_state(sim->unit, &state);
+    tw_trbe_get_state(sim->pe->unit, &state);
     tw_sim_begin(sim, "STATE");
     if (!sim->config->is_json)
         tw_text_add(&sim->text, "state");
@@ -158,7 +174,7 @@ static void show_state(struct sim *sim)
 
 static void show_counts(struct sim *sim)
 {
-    const struct tw_trbe_counts *counts = tw_trbe_get_counts(sim->unit);
+    const struct tw_trbe_counts *counts = tw_trbe_get_counts(sim->pe->unit);
 
     tw_sim_begin(sim, "COUNTS");
     if (!sim->config->is_json)
@@ -199,7 +215,7 @@ static void show_tracer(struct sim *sim)
     uint64_t value;
 
     for (size_t i = 0; i < TW_LENGTH(names); i++)
-        if (tw_etmv4_unit_read_register(sim->tracer, &value, names[i]) == TW_OK && value)
+        if (tw_etmv4_unit_read_register(sim->pe->tracer, &value, names[i]) == TW_OK && value)
             tw_sim_tracer_register(sim, names[i], value);
 }
 
@@ -223,12 +239,12 @@ void tw_sim_show(struct sim *sim)
                                                    TW_TRBE_TRG, TW_TRBE_SR_EL1 };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        tw_sim_register(sim, names[i], tw_trbe_read(sim->unit, names[i]));
-    if (sim->unit_config.features & TW_TRBE_EXC) {
-        tw_sim_register(sim, TW_TRBE_SR_EL2, tw_trbe_read(sim->unit, TW_TRBE_SR_EL2));
-        tw_sim_register(sim, TW_TRBE_SR_EL3, tw_trbe_read(sim->unit, TW_TRBE_SR_EL3));
+        tw_sim_register(sim, names[i], tw_trbe_read(sim->pe->unit, names[i]));
+    if (sim->pe->unit_config.features & TW_TRBE_EXC) {
+        tw_sim_register(sim, TW_TRBE_SR_EL2, tw_trbe_read(sim->pe->unit, TW_TRBE_SR_EL2));
+        tw_sim_register(sim, TW_TRBE_SR_EL3, tw_trbe_read(sim->pe->unit, TW_TRBE_SR_EL3));
     }
-    if (sim->tracer)
+    if (sim->pe->tracer)
         show_tracer(sim);
     show_state(sim);
     show_counts(sim);

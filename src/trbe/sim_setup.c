@@ -85,7 +85,7 @@ static enum tw_status set_features(struct sim *sim, char *list)
             i++;
         if (i == TW_LENGTH(features))
             return tw_sim_wrong(sim, "there is no feature \"%s\"", list);
-        sim->unit_config.features |= features[i].bit;
+        sim->pe->unit_config.features |= features[i].bit;
         if (!end)
             return TW_OK;
         list = end + 1;
@@ -125,7 +125,7 @@ static bool set_choice(struct tw_trbe_config *config, const char *key, const cha
 /* config KEY=VALUE ... */
 enum tw_status tw_sim_config(struct sim *sim)
 {
-    if (sim->unit)
+    if (sim->pe->unit)
         return tw_sim_wrong(sim, "config comes before all other commands");
     for (size_t i = 1; i < sim->count; i += 3) {
         const char *key = sim->word[i];
@@ -137,17 +137,17 @@ enum tw_status tw_sim_config(struct sim *sim)
             TW_TRY(set_features(sim, sim->word[i + 2]));
             continue;
         }
-        if (set_choice(&sim->unit_config, key, sim->word[i + 2]))
+        if (set_choice(&sim->pe->unit_config, key, sim->word[i + 2]))
             continue;
         TW_TRY(tw_sim_number_at(sim, i + 2, &value));
         if (tw_sim_is_word(key, "align") && value <= 11)
-            sim->unit_config.align = (uint8_t)value;
+            sim->pe->unit_config.align = (uint8_t)value;
         else if (tw_sim_is_word(key, "address-bits") && value <= 56)
-            sim->unit_config.address_bits = (uint8_t)value;
+            sim->pe->unit_config.address_bits = (uint8_t)value;
         else if (tw_sim_is_word(key, "queue") && value >= 1 && value <= 1u << 20)
-            sim->unit_config.queue = (uint32_t)value;
+            sim->pe->unit_config.queue = (uint32_t)value;
         else if (tw_sim_is_word(key, "unknown"))
-            sim->unit_config.unknown = value;
+            sim->pe->unit_config.unknown = value;
         else
             return tw_sim_wrong(sim, "config has no %s=%s", key, sim->word[i + 2]);
     }

@@ -15,12 +15,12 @@ enum {
 
 static enum tw_status told(struct sim *sim, enum tw_status status)
 {
-    const char *why = tw_etmv4_unit_fault(sim->tracer);
+    const char *why = tw_etmv4_unit_fault(sim->pe->tracer);
 
     if (status == TW_OK || status == TW_E_MEMORY)
         return status;
-    if (sim->is_running && tw_log_line(sim->log))
-        return tw_sim_wrong(sim, "log, line %u: %s", tw_log_line(sim->log),
+    if (sim->pe->is_running && tw_log_line(sim->pe->log))
+        return tw_sim_wrong(sim, "log, line %u: %s", tw_log_line(sim->pe->log),
                             *why ? why : tw_status_name(status));
     return tw_sim_wrong(sim, "trace unit: %s", *why ? why : tw_status_name(status));
 }
@@ -30,39 +30,41 @@ static enum tw_status told(struct sim *sim, enum tw_status status)
 /* Where trace is prohibited, the buffer unit knows; what the tracer would look at allows all. */
 enum tw_status tw_sim_need_tracer(struct sim *sim)
 {
-    if (sim->tracer)
+    if (sim->pe->tracer)
         return TW_OK;
-    if (!sim->tracer_config.size)
-        sim->tracer_config.is_ete = true;
-    sim->tracer_config.size = sizeof sim->tracer_config;
-    sim->tracer_config.is_self_hosted = true;
-    sim->tracer_config.allocator = sim->config->allocator;
-    if (tw_etmv4_unit_new(&sim->tracer, &sim->tracer_config, NULL) != TW_OK)
+    if (!sim->pe->tracer_config.size)
+        sim->pe->tracer_config.is_ete = true;
+    sim->pe->tracer_config.size = sizeof sim->pe->tracer_config;
+    sim->pe->tracer_config.is_self_hosted = true;
+    sim->pe->tracer_config.allocator = sim->config->allocator;
+    if (tw_etmv4_unit_new(&sim->pe->tracer, &sim->pe->tracer_config, NULL) != TW_OK)
         return tw_fail(sim->fault, TW_E_MEMORY, "out of memory");
-    sim->is_allowed = true;
-    sim->context =
+    sim->pe->is_allowed = true;
+    sim->pe->context =
         (struct tw_step_context){ .el = 1,
-                                  .security = (sim->unit_config.features &
+                                  .security = (sim->pe->unit_config.features &
                                                (TW_TRBE_SECURE | TW_TRBE_EL3)) == TW_TRBE_SECURE
                                                   ? TW_SECURE
                                                   : TW_NONSECURE,
                                   .is_64bit = true };
-    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRFCR_EL1", 3));
-    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRFCR_EL2", 3));
-    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "MDCR_EL3", 0x40001));
-    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRCTRACEIDR", 0x10));
+    TW_TRY(tw_etmv4_unit_write_register(sim->pe->tracer, "TRFCR_EL1", 3));
+    TW_TRY(tw_etmv4_unit_write_register(sim->pe->tracer, "TRFCR_EL2", 3));
+    TW_TRY(tw_etmv4_unit_write_register(sim->pe->tracer, "MDCR_EL3", 0x40001));
+    TW_TRY(tw_etmv4_unit_write_register(sim->pe->tracer, "TRCTRACEIDR", 0x10 + sim->pe_number));
+    if (tw_trbe_used(sim->pe->unit, TW_TRBE_OSLAR) & 1)
+        TW_TRY(tw_sim_lock(sim, true));
     /* The script may have enabled it before it said more of it. */
-    TW_TRY(tw_etmv4_unit_write_register(sim->tracer, "TRCPRGCTLR",
-                                        tw_trbe_used(sim->unit, TW_TRBE_TRCPRGCTLR)));
+    TW_TRY(tw_etmv4_unit_write_register(sim->pe->tracer, "TRCPRGCTLR",
+                                        tw_trbe_used(sim->pe->unit, TW_TRBE_TRCPRGCTLR)));
     return tw_sim_look_again(sim);
 }
 
 /* unit ete|etmv4 [CHOICE=VALUE...] */
 enum tw_status tw_sim_tracer(struct sim *sim)
 {
-    struct tw_etmv4_unit_config *config = &sim->tracer_config;
+    struct tw_etmv4_unit_config *config = &sim->pe->tracer_config;
 
-    if (sim->tracer)
+    if (sim->pe->tracer)
         return tw_sim_wrong(sim, "there is a trace unit already");
     config->size = sizeof *config;
     if (sim->count > 1 && tw_sim_is_word(sim->word[1], "ete"))
@@ -97,7 +99,7 @@ enum tw_status tw_sim_preset(struct sim *sim)
         TW_TRY(tw_sim_number_at(sim, 3, &last));
     }
     TW_TRY(tw_sim_need_tracer(sim));
-    return told(sim, tw_etmv4_unit_preset(sim->tracer,
+    return told(sim, tw_etmv4_unit_preset(sim->pe->tracer,
                                           is_minimal   ? TW_ETMV4_UNIT_MINIMAL
                                           : is_include ? TW_ETMV4_UNIT_INCLUDE
                                                        : TW_ETMV4_UNIT_EXCLUDE,
@@ -113,6 +115,16 @@ static bool is_tracers(const char *name)
            tolower((unsigned char)name[2]) == 'c';
 }
 
+/* Whether it is, and not locked. */
+static bool is_enabled(const struct sim *sim)
+{
+    uint64_t status = 1;
+
+    return sim->pe->tracer &&
+           tw_etmv4_unit_read_register(sim->pe->tracer, &status, "TRCSTATR") == TW_OK &&
+           !(status & 1);
+}
+
 enum tw_status tw_sim_tracer_write(struct sim *sim, const char *name, uint64_t value)
 {
     uint64_t old;
@@ -120,40 +132,77 @@ enum tw_status tw_sim_tracer_write(struct sim *sim, const char *name, uint64_t v
     if (!is_tracers(name))
         return TW_END;
     TW_TRY(tw_sim_need_tracer(sim));
-    if (tw_etmv4_unit_read_register(sim->tracer, &old, name) != TW_OK)
+    if (tw_etmv4_unit_read_register(sim->pe->tracer, &old, name) != TW_OK)
         return TW_END;
-    TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->tracer, name, value)));
+    if (is_enabled(sim) &&
+        tw_etmv4_unit_write_register(sim->pe->tracer, name, value) == TW_E_ARGUMENT) {
+        char text[120];
+
+        (void)snprintf(text, sizeof text,
+                       "%.40s is written while the trace unit is enabled; ignored here", name);
+        tw_sim_misuse(sim, text);
+        return tw_sim_offer(sim);
+    }
+    TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->pe->tracer, name, value)));
     return tw_sim_offer(sim);
+}
+
+enum tw_status tw_sim_lock(struct sim *sim, bool is_locked)
+{
+    /* An ETMv4 has a lock of its own, TRCOSLAR [K10.5.9]. */
+    if (!sim->pe->tracer_config.is_ete)
+        return TW_OK;
+    TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->pe->tracer, "OSLAR_EL1", is_locked)));
+    return tw_sim_offer(sim);
+}
+
+void tw_sim_check_read(struct sim *sim, const char *name)
+{
+    static const char *const moving[] = { "trccntvr", "trcseqstr", "trcsscsr", "trcrsr" };
+    char text[120];
+
+    for (size_t i = 0; i < TW_LENGTH(moving); i++) {
+        size_t same = 0;
+
+        while (moving[i][same] && tolower((unsigned char)name[same]) == moving[i][same])
+            same++;
+        if (moving[i][same] || !is_enabled(sim))
+            continue;
+        (void)snprintf(text, sizeof text,
+                       "%.40s is read while the trace unit is enabled; it may be anything",
+                       name);
+        tw_sim_misuse(sim, text);
+    }
 }
 
 bool tw_sim_tracer_read(struct sim *sim, const char *name, uint64_t *value)
 {
-    return sim->tracer && is_tracers(name) &&
-           tw_etmv4_unit_read_register(sim->tracer, value, name) == TW_OK;
+    return sim->pe->tracer && is_tracers(name) &&
+           tw_etmv4_unit_read_register(sim->pe->tracer, value, name) == TW_OK;
 }
 
 enum tw_status tw_sim_look_again(struct sim *sim)
 {
-    const uint64_t hcr_el2 = tw_trbe_used(sim->unit, TW_TRBE_HCR_EL2);
+    const uint64_t hcr_el2 = tw_trbe_used(sim->pe->unit, TW_TRBE_HCR_EL2);
     struct tw_trbe_state state;
 
-    tw_trbe_get_state(sim->unit, &state);
-    if (hcr_el2 != sim->hcr_el2) {
-        sim->hcr_el2 = hcr_el2;
-        TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->tracer, "HCR_EL2", hcr_el2)));
+    tw_trbe_get_state(sim->pe->unit, &state);
+    if (hcr_el2 != sim->pe->hcr_el2) {
+        sim->pe->hcr_el2 = hcr_el2;
+        TW_TRY(told(sim, tw_etmv4_unit_write_register(sim->pe->tracer, "HCR_EL2", hcr_el2)));
     }
-    if (state.is_trace_allowed == sim->is_allowed)
+    if (state.is_trace_allowed == sim->pe->is_allowed)
         return TW_OK;
-    sim->is_allowed = state.is_trace_allowed;
-    return told(sim, tw_etmv4_unit_prohibit(sim->tracer, !sim->is_allowed));
+    sim->pe->is_allowed = state.is_trace_allowed;
+    return told(sim, tw_etmv4_unit_prohibit(sim->pe->tracer, !sim->pe->is_allowed));
 }
 
 void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event)
 {
     if (event->kind == TW_TRBE_ON_EVENT &&
         (event->value == TW_TRBE_EVENT_TRB_WRAP || event->value == TW_TRBE_EVENT_TRB_TRIG) &&
-        tw_trbe_event_reaches(sim->unit, (unsigned)event->value))
-        (void)(tw_etmv4_unit_external(sim->tracer, (uint16_t)event->value) == TW_OK);
+        tw_trbe_event_reaches(sim->pe->unit, (unsigned)event->value))
+        (void)(tw_etmv4_unit_external(sim->pe->tracer, (uint16_t)event->value) == TW_OK);
 }
 
 /* ---- trace ---- */
@@ -163,17 +212,17 @@ void tw_sim_heed(struct sim *sim, const struct tw_trbe_event *event)
 static bool offer_byte(struct sim *sim)
 {
     size_t size;
-    const uint8_t *bytes = tw_etmv4_unit_output(sim->tracer, &size);
+    const uint8_t *bytes = tw_etmv4_unit_output(sim->pe->tracer, &size);
     uint8_t byte;
 
-    if (sim->sent == size)
+    if (sim->pe->sent == size)
         return false;
-    byte = bytes[sim->sent++];
-    if (tw_trbe_collect(sim->unit, &byte, 1, true) == 1) {
-        sim->trace_bytes++;
+    byte = bytes[sim->pe->sent++];
+    if (tw_trbe_collect(sim->pe->unit, &byte, 1, true) == 1) {
+        sim->pe->trace_bytes++;
         return true;
     }
-    sim->sent--;
+    sim->pe->sent--;
     return false;
 }
 
@@ -182,42 +231,42 @@ size_t tw_sim_flush_tracer(struct sim *sim, uint8_t *bytes, size_t room)
     const uint8_t *made;
     size_t size;
 
-    if (tw_etmv4_unit_flush(sim->tracer) != TW_OK)
+    if (tw_etmv4_unit_flush(sim->pe->tracer) != TW_OK)
         return 0;
-    made = tw_etmv4_unit_output(sim->tracer, &size);
-    size -= sim->sent;
+    made = tw_etmv4_unit_output(sim->pe->tracer, &size);
+    size -= sim->pe->sent;
     if (size > room)
         size = room;
     if (size)
-        memcpy(bytes, made + sim->sent, size);
-    sim->sent += size;
-    sim->trace_bytes += size;
+        memcpy(bytes, made + sim->pe->sent, size);
+    sim->pe->sent += size;
+    sim->pe->trace_bytes += size;
     return size;
 }
 
 /* Events that left the trace unit: the first is the trigger; all are seen outside if it lets them. */
 static void pass_events(struct sim *sim)
 {
-    const unsigned events = tw_etmv4_unit_events(sim->tracer);
+    const unsigned events = tw_etmv4_unit_events(sim->pe->tracer);
     uint64_t control = 0;
 
     if (!events)
         return;
-    if (tw_etmv4_unit_read_register(sim->tracer, &control, "TRCEVENTCTL1R") == TW_OK &&
+    if (tw_etmv4_unit_read_register(sim->pe->tracer, &control, "TRCEVENTCTL1R") == TW_OK &&
         control & EXTERNAL_OUTPUTS)
         for (unsigned i = 0; i < 4; i++) {
             const struct tw_trbe_event event = {
                 .kind = TW_TRBE_ON_EVENT,
                 .value = TW_TRBE_EVENT_TRCEXTOUT0 + i,
-                .accepted = tw_trbe_get_counts(sim->unit)->accepted,
-                .pointer = tw_trbe_used(sim->unit, TW_TRBE_PTR),
+                .accepted = tw_trbe_get_counts(sim->pe->unit)->accepted,
+                .pointer = tw_trbe_used(sim->pe->unit, TW_TRBE_PTR),
             };
 
             if (events >> i & 1)
                 tw_sim_event(sim, &event);
         }
     if (events & 1)
-        tw_trbe_trigger(sim->unit);
+        tw_trbe_trigger(sim->pe->unit);
 }
 
 enum tw_status tw_sim_offer(struct sim *sim)
@@ -229,19 +278,19 @@ enum tw_status tw_sim_offer(struct sim *sim)
     pass_events(sim);
     while (offer_byte(sim))
         ; /* what a flush left */
-    (void)tw_etmv4_unit_output(sim->tracer, &size);
-    if (sim->sent == size) {
-        tw_etmv4_unit_take(sim->tracer);
-        sim->sent = 0;
-        if (!sim->is_full)
+    (void)tw_etmv4_unit_output(sim->pe->tracer, &size);
+    if (sim->pe->sent == size) {
+        tw_etmv4_unit_take(sim->pe->tracer);
+        sim->pe->sent = 0;
+        if (!sim->pe->is_full)
             return TW_OK;
-        sim->is_full = false;
-        return told(sim, tw_etmv4_unit_recover(sim->tracer));
+        sim->pe->is_full = false;
+        return told(sim, tw_etmv4_unit_recover(sim->pe->tracer));
     }
-    if (size - sim->sent < TRACER_FIFO || sim->is_full)
+    if (size - sim->pe->sent < TRACER_FIFO || sim->pe->is_full)
         return TW_OK;
-    sim->is_full = true;
-    return told(sim, tw_etmv4_unit_overflow(sim->tracer));
+    sim->pe->is_full = true;
+    return told(sim, tw_etmv4_unit_overflow(sim->pe->tracer));
 }
 
 /* ---- the log ---- */
@@ -262,24 +311,24 @@ enum tw_status tw_sim_log(struct sim *sim)
     if (!sim->config->load ||
         !sim->config->load(sim->config->context, sim->word[1], &bytes, &size))
         return tw_sim_wrong(sim, "\"%s\" cannot be read", sim->word[1]);
-    tw_log_free(sim->own_log);
-    sim->step = (struct tw_step){ .kind = TW_STEP_GAP };
-    sim->log = NULL;
-    status = tw_log_open_memory(&sim->own_log, bytes, size, &options, &fault);
+    tw_log_free(sim->pe->own_log);
+    sim->pe->step = (struct tw_step){ .kind = TW_STEP_GAP };
+    sim->pe->log = NULL;
+    status = tw_log_open_memory(&sim->pe->own_log, bytes, size, &options, &fault);
     if (status != TW_OK)
         return status == TW_E_MEMORY ? tw_fail(sim->fault, status, "out of memory")
                                      : tw_sim_wrong(sim, "%s: %s", sim->word[1], fault.text);
-    sim->log = sim->own_log;
+    sim->pe->log = sim->pe->own_log;
     return TW_OK;
 }
 
 /* The processor's state is the log's from here on. */
 static enum tw_status enter(struct sim *sim, const struct tw_step_context *context)
 {
-    const uint32_t features = sim->unit_config.features;
+    const uint32_t features = sim->pe->unit_config.features;
     const bool has_el3 = features & TW_TRBE_EL3;
     const bool is_realm = context->security == TW_REALM || context->security == TW_ROOT;
-    uint64_t scr = tw_trbe_read(sim->unit, TW_TRBE_SCR_EL3);
+    uint64_t scr = tw_trbe_read(sim->pe->unit, TW_TRBE_SCR_EL3);
 
     if ((context->el == 2 && !(features & TW_TRBE_EL2)) || (context->el == 3 && !has_el3))
         return tw_sim_wrong(sim, "the log goes to EL%u, which config features= does not name",
@@ -291,33 +340,33 @@ static enum tw_status enter(struct sim *sim, const struct tw_step_context *conte
         if (context->security == TW_REALM)
             scr |= (uint64_t)1 << 62;
         if (context->el < 3)
-            tw_trbe_write(sim->unit, TW_TRBE_SCR_EL3, scr);
+            tw_trbe_write(sim->pe->unit, TW_TRBE_SCR_EL3, scr);
     } else if (is_realm ||
                (context->security == TW_SECURE) != ((features & TW_TRBE_SECURE) != 0)) {
         return tw_sim_wrong(sim,
                             "the log goes to a Security state that the unit does not have");
     }
-    tw_trbe_enter(sim->unit, context->el);
-    sim->context = *context;
+    tw_trbe_enter(sim->pe->unit, context->el);
+    sim->pe->context = *context;
     TW_TRY(tw_sim_look_again(sim));
-    return told(sim, tw_etmv4_unit_context(sim->tracer, context));
+    return told(sim, tw_etmv4_unit_context(sim->pe->tracer, context));
 }
 
 enum tw_status tw_sim_level(struct sim *sim, bool is_exception, unsigned el)
 {
     const bool is_inside =
-        sim->step.kind == TW_STEP_INSTRUCTIONS && sim->step_at < sim->step.count;
-    struct tw_step_context context = sim->context;
+        sim->pe->step.kind == TW_STEP_INSTRUCTIONS && sim->pe->step_at < sim->pe->step.count;
+    struct tw_step_context context = sim->pe->context;
 
     context.el = (uint8_t)el;
     if (is_exception)
-        TW_TRY(
-            told(sim, tw_etmv4_unit_exception(
-                          sim->tracer, TW_EXCEPTION_IRQ,
-                          is_inside ? sim->step.instructions[sim->step_at].address : sim->next,
-                          sim->next_isa)));
+        TW_TRY(told(sim, tw_etmv4_unit_exception(
+                             sim->pe->tracer, TW_EXCEPTION_IRQ,
+                             is_inside ? sim->pe->step.instructions[sim->pe->step_at].address
+                                       : sim->pe->next,
+                             sim->pe->next_isa)));
     else
-        TW_TRY(told(sim, tw_etmv4_unit_gap(sim->tracer))); /* the handler is in no log */
+        TW_TRY(told(sim, tw_etmv4_unit_gap(sim->pe->tracer))); /* the handler is in no log */
     TW_TRY(tw_sim_offer(sim));
     return enter(sim, &context);
 }
@@ -328,22 +377,22 @@ static void synchronize(struct sim *sim, const struct tw_retired *at)
     const bool is_a64 = at->isa == TW_ISA_A64;
 
     if (at->kind == TW_RETIRED_ISB && at->flags & TW_RETIRED_TAKEN)
-        tw_trbe_isb(sim->unit);
+        tw_trbe_isb(sim->pe->unit);
     else if (is_a64 && at->opcode == 0xd503225f)
-        tw_trbe_tsb(sim->unit);
+        tw_trbe_tsb(sim->pe->unit);
     else if (is_a64 && (at->opcode & 0xfffff0ff) == 0xd503309f)
-        tw_trbe_dsb(sim->unit);
+        tw_trbe_dsb(sim->pe->unit);
 }
 
 static enum tw_status execute(struct sim *sim)
 {
-    const struct tw_retired *at = &sim->step.instructions[sim->step_at++];
+    const struct tw_retired *at = &sim->pe->step.instructions[sim->pe->step_at++];
 
-    TW_TRY(told(sim, tw_etmv4_unit_retire(sim->tracer, at, 1)));
-    sim->executed++;
-    sim->next =
+    TW_TRY(told(sim, tw_etmv4_unit_retire(sim->pe->tracer, at, 1)));
+    sim->pe->executed++;
+    sim->pe->next =
         at->flags & TW_RETIRED_TAKEN && at->target ? at->target : at->address + at->size;
-    sim->next_isa = at->isa;
+    sim->pe->next_isa = at->isa;
     synchronize(sim, at);
     if (at->kind == TW_RETIRED_ISB)
         TW_TRY(tw_sim_look_again(sim));
@@ -360,15 +409,17 @@ static enum tw_status write_logged(struct sim *sim, const struct tw_register *re
     if (status == TW_END)
         return tw_sim_wrong(sim, "the log writes %s, which is no register", reg->name);
     TW_TRY(status);
+    if (name == TW_TRBE_OSLAR)
+        TW_TRY(tw_sim_lock(sim, reg->value & 1));
     if (name != TW_TRBE_REGISTERS)
-        tw_trbe_write(sim->unit, name, reg->value);
+        tw_trbe_write(sim->pe->unit, name, reg->value);
     return tw_sim_look_again(sim);
 }
 
 /* One step that is no instruction. */
 static enum tw_status do_step(struct sim *sim)
 {
-    const struct tw_step *step = &sim->step;
+    const struct tw_step *step = &sim->pe->step;
 
     switch (step->kind) {
     case TW_STEP_CONTEXT:
@@ -376,7 +427,7 @@ static enum tw_status do_step(struct sim *sim)
     case TW_STEP_REGISTER:
         return write_logged(sim, &step->reg);
     case TW_STEP_EXTERNAL:
-        if (!tw_trbe_event_reaches(sim->unit, (unsigned)step->value))
+        if (!tw_trbe_event_reaches(sim->pe->unit, (unsigned)step->value))
             return TW_OK;
         break;
     case TW_STEP_CYCLES: /* each of them is work */
@@ -384,13 +435,13 @@ static enum tw_status do_step(struct sim *sim)
             return TW_E_ARGUMENT;
         break;
     case TW_STEP_DEBUG:
-        tw_trbe_set_debug(sim->unit, step->value);
+        tw_trbe_set_debug(sim->pe->unit, step->value);
         TW_TRY(tw_sim_look_again(sim));
         break;
     default:
         break;
     }
-    TW_TRY(told(sim, tw_etmv4_unit_step(sim->tracer, step)));
+    TW_TRY(told(sim, tw_etmv4_unit_step(sim->pe->tracer, step)));
     return tw_sim_offer(sim);
 }
 
@@ -401,17 +452,18 @@ static enum tw_status advance(struct sim *sim)
 
     if (!tw_sim_spend(sim, 1))
         return TW_E_ARGUMENT;
-    if (sim->step.kind == TW_STEP_INSTRUCTIONS && sim->step_at < sim->step.count)
+    if (sim->pe->step.kind == TW_STEP_INSTRUCTIONS && sim->pe->step_at < sim->pe->step.count)
         return execute(sim);
-    status = tw_log_next(sim->log, &sim->step);
+    status = tw_log_next(sim->pe->log, &sim->pe->step);
     if (status != TW_OK) {
-        sim->step = (struct tw_step){ .kind = TW_STEP_GAP };
-        return status == TW_E_CONFIG ? tw_sim_wrong(sim, "%s", tw_log_fault(sim->log)) : status;
+        sim->pe->step = (struct tw_step){ .kind = TW_STEP_GAP };
+        return status == TW_E_CONFIG ? tw_sim_wrong(sim, "%s", tw_log_fault(sim->pe->log))
+                                     : status;
     }
-    sim->step_at = 0;
-    if (sim->step.kind != TW_STEP_INSTRUCTIONS)
+    sim->pe->step_at = 0;
+    if (sim->pe->step.kind != TW_STEP_INSTRUCTIONS)
         return do_step(sim);
-    if (sim->config->executes && !sim->config->executes(sim->config->context, &sim->step))
+    if (sim->config->executes && !sim->config->executes(sim->config->context, &sim->pe->step))
         return tw_sim_wrong(sim, "the run was given up");
     return TW_OK;
 }
@@ -420,7 +472,7 @@ static bool is_reached(const struct sim *sim, const char *word)
 {
     struct tw_trbe_state state;
 
-    tw_trbe_get_state(sim->unit, &state);
+    tw_trbe_get_state(sim->pe->unit, &state);
     return tw_sim_is_word(word, "irq") ? state.irq : state.is_stopped;
 }
 
@@ -432,24 +484,26 @@ enum tw_status tw_sim_run_log(struct sim *sim)
     uint64_t count = ~(uint64_t)0, first, bytes;
     enum tw_status status = TW_OK;
 
-    if (!sim->log)
+    if (!sim->pe->log)
         return tw_sim_wrong(sim, "there is no log to run");
-    if (tw_log_is_riscv(sim->log))
+    if (tw_log_is_riscv(sim->pe->log))
         return tw_sim_wrong(sim, "the log is of a RISC-V processor");
+    if (tw_log_is_m(sim->pe->log))
+        return tw_sim_wrong(sim, "the log is of the M profile, which has no Trace Buffer Unit");
     if (is_until && !tw_sim_is_word(until, "irq") && !tw_sim_is_word(until, "stopped"))
         return tw_sim_wrong(sim, "run until wants irq or stopped");
     if (!is_until && sim->count > 1 && !tw_sim_is_word(sim->word[1], "all"))
         TW_TRY(tw_sim_number_at(sim, 1, &count));
     TW_TRY(tw_sim_need_tracer(sim));
-    first = sim->executed;
-    bytes = sim->trace_bytes;
-    sim->is_running = true;
-    while (status == TW_OK && sim->executed - first < count &&
+    first = sim->pe->executed;
+    bytes = sim->pe->trace_bytes;
+    sim->pe->is_running = true;
+    while (status == TW_OK && sim->pe->executed - first < count &&
            !(is_until && is_reached(sim, until)))
         status = advance(sim);
-    sim->is_running = false;
+    sim->pe->is_running = false;
     if (status != TW_OK && status != TW_END)
         return status == TW_E_MEMORY ? tw_fail(sim->fault, status, "out of memory") : status;
-    tw_sim_ran(sim, sim->executed - first, sim->trace_bytes - bytes, status == TW_END);
+    tw_sim_ran(sim, sim->pe->executed - first, sim->pe->trace_bytes - bytes, status == TW_END);
     return TW_OK;
 }

@@ -2,11 +2,17 @@
 /* Barriers: when direct writes act, when trace is finished, complete, and seen (D6.6, D6.7). */
 #include "trbe/unit.h"
 
+/* The trace unit is disabled: by its enable, or by the PE's OS Lock (R_TMLTF). */
+static bool is_source_off(const struct tw_trbe *unit)
+{
+    return !(unit->used[TW_TRBE_TRCPRGCTLR] & 1) || unit->used[TW_TRBE_OSLAR] & 1;
+}
+
 /* Whether the processor, after a context synchronization event, makes no trace. */
 static bool is_quiet(const struct tw_trbe *unit)
 {
     return !tw_trbe_is_allowed_at(unit, unit->el) ||
-           (unit->models_source && !(unit->used[TW_TRBE_TRCPRGCTLR] & 1));
+           (unit->models_source && is_source_off(unit));
 }
 
 /* R_BFJKD, R_MJQXM: direct writes act.  R_VTNCS: what is finished can be read. */
@@ -49,8 +55,7 @@ void tw_trbe_enter(struct tw_trbe *unit, unsigned el)
 /* R_MRVPT, R_WYHRT: only in a quiet region is everything before it finished. */
 void tw_trbe_tsb(struct tw_trbe *unit)
 {
-    const bool is_valid =
-        unit->is_halted ? !(unit->used[TW_TRBE_TRCPRGCTLR] & 1) : unit->is_quiet_region;
+    const bool is_valid = unit->is_halted ? is_source_off(unit) : unit->is_quiet_region;
 
     if (!is_valid && unit->config.timing == TW_TRBE_LATE)
         return;

@@ -34,6 +34,18 @@ static const struct {
     { "odd.log", "trackway-log 1\nregister TRCFOO=1\n" },
     { "no.log", "hello\n" },
     { "rv.log", "trackway-log 1\nisa rv64\ni 0 00000013\n" },
+    { "m.log", "trackway-log 1\nprofile m\ni 0 bf00\n" },
+    /* The save and restore of K10.5.7.1.3, as the processor executes it. */
+    { "save.log",
+      "trackway-log 1\ncontext el=0\ni 0x1000 14000001\nexception call return=0x1004\ncontext "
+      "el=1\n"
+      "register TRFCR_EL1=0\ni 0x3000 d5033fdf\ni 0x3004 d503225f\nregister OSLAR_EL1=1\n"
+      "i 0x3008 d5033fdf\nregister TRFCR_EL1=3\n" },
+    { "restore.log",
+      "trackway-log 1\ncontext el=1\nregister TRCCONFIGR=0x801\nregister TRCVICTLR=0x201\n"
+      "register TRCPRGCTLR=1\nregister OSLAR_EL1=0\ni 0x3100 d5033fdf\ni 0x3104 d69f03e0 taken "
+      "0x1004\n"
+      "context el=0\ni 0x1004 14000001\ni 0x1008 14000001\n" },
 };
 
 struct bench {
@@ -231,7 +243,9 @@ static const struct { const char *script, *said; } bad[] = {
     { "preset most\n", "minimal, exclude or include" },
     { "preset include\n", "wants more than that" },
     { "TRCSYNCPR = 3\nTRCPRGCTLR = 1\n", "trace unit: TRCSYNCPR is 3" },
-    { "TRCPRGCTLR = 1\nTRCCONFIGR = 1\n", "may be written only while the unit is disabled" },
+    { "pe 16\n", "there are PEs 0 to 15" },
+    { "pe\n", "wants more than that" },
+    { "log m.log\nrun\n", "M profile" },
     { "TRCFOO = 1\n", "no command and no register" },
     { "capture out.bin 0\n", "no trace unit made this trace" },
     { "drain 0 like this\n", "drain has no \"like\"" },
@@ -271,6 +285,84 @@ static void bad_lines_are_named(void **state)
     }
 }
 
+/* Runs a script and looks at what it prints and counts. */
+static void check_run(const char *name, const char *script, const char *want, unsigned misuses)
+{
+    static struct bench bench;
+    struct tw_sim_result result;
+    struct tw_fault fault;
+
+    CHECK_CASE(name);
+    if (run(&bench, &result, &fault, script, false) != TW_OK)
+        CHECK_TEXT(fault.text, "");
+    CHECK_TEXT(bench.out, want);
+    CHECK_EQ(result.failed, 0);
+    CHECK_EQ(result.misuses, misuses);
+}
+
+#define TRACED                                                                                 \
+    START "TRBLIMITR_EL1 = 0x13005\nisb\npreset minimal\nTRCVICTLR = 0x201\nTRCPRGCTLR = 1\n"
+
+/* [K10.5.7.1.3, K10.5.9, R_TMLTF] */
+static void the_os_lock_reaches_the_trace_unit(void **state)
+{
+    (void)state;
+    check_run("locked",
+              TRACED "OSLAR_EL1 = 1\nisb\nexpect TRCSTATR 3\nlog run.log\nrun all\n"
+                     "expect trace 0\nTRCCONFIGR = 0x801\nexception EL1\nOSLAR_EL1 = 0\n"
+                     "expect TRCSTATR 0\nexpect TRCCONFIGR 0x801\n",
+              "14: ran 5 instructions, 0 bytes of trace, to the end of the log\n", 0);
+    check_run("saved, powered down and restored",
+              TRACED
+              "log save.log\nrun all\nexpect TRCSTATR 3\nTRCPRGCTLR = 0\nTRCCONFIGR = 0\n"
+              "log restore.log\nrun all\nexpect TRCSTATR 0\nexpect TRCPRGCTLR 1\n",
+              "11: event FLUSH after 39 bytes, TRBPTR_EL1 0x10027\n"
+              "11: ran 4 instructions, 39 bytes of trace, to the end of the log\n"
+              "16: ran 4 instructions, 33 bytes of trace, to the end of the log\n",
+              0);
+}
+
+static void access_while_enabled_is_told(void **state)
+{
+    (void)state;
+    check_run(
+        "write", TRACED "TRCCONFIGR = 1\nread TRCPRGCTLR\nexpect misuses 1\n",
+        "10: event MISUSE after 0 bytes, TRBPTR_EL1 0x10000: TRCCONFIGR is written while the "
+        "trace unit is enabled; ignored here\n11: TRCPRGCTLR 0x1\n",
+        1);
+    check_run("read", TRACED "read TRCCNTVR0\nread TRCSTATR\nTRCPRGCTLR = 0\nread TRCCNTVR0\n",
+              "10: event MISUSE after 0 bytes, TRBPTR_EL1 0x10000: TRCCNTVR0 is read while the "
+              "trace unit is enabled; it may be anything\n10: TRCCNTVR0 0x0\n11: TRCSTATR 0x0\n"
+              "13: TRCCNTVR0 0x0\n",
+              1);
+    check_run(
+        "claim tags",
+        TRACED "TRCCLAIMSET = 5\nread TRCCLAIMSET\nread TRCCLAIMCLR\n"
+               "TRCCLAIMCLR = 4\nread TRCCLAIMCLR\nread TRCIMSPEC0\n",
+        "11: TRCCLAIMSET 0xf\n12: TRCCLAIMCLR 0x5\n14: TRCCLAIMCLR 0x1\n15: TRCIMSPEC0 0x0\n",
+        0);
+}
+
+/* Each has its units, its log and its registers; memory is shared. */
+static void several_pes_in_one_script(void **state)
+{
+    (void)state;
+    check_run("two PEs",
+              TRACED
+              "pe 1\nmemory 0x14000 0x4000\nTRBBASER_EL1 = 0x14000\nTRBPTR_EL1 = 0x14000\n"
+              "TRBLIMITR_EL1 = 0x17005\nisb\npreset minimal\n"
+              "TRCVICTLR = 0x201\nTRCPRGCTLR = 1\nread TRCTRACEIDR\n"
+              "pe 0\nread TRCTRACEIDR\nlog run.log\nrun 1\n"
+              "pe 1\nlog long.log\nrun 3\npe 0\nrun all\npe 1\nrun all\n"
+              "expect instructions 10\npe 0\nexpect instructions 5\n",
+              "19: pe 1: TRCTRACEIDR 0x11\n21: pe 0: TRCTRACEIDR 0x10\n"
+              "23: pe 0: ran 1 instructions, 32 bytes of trace\n"
+              "26: pe 1: ran 3 instructions, 39 bytes of trace\n"
+              "28: pe 0: ran 4 instructions, 20 bytes of trace, to the end of the log\n"
+              "30: pe 1: ran 7 instructions, 34 bytes of trace, to the end of the log\n",
+              0);
+}
+
 static void lines_as_json(void **state)
 {
     static struct bench bench;
@@ -301,6 +393,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scripts_do_what_they_say),
         cmocka_unit_test(bad_lines_are_named),
+        cmocka_unit_test(the_os_lock_reaches_the_trace_unit),
+        cmocka_unit_test(access_while_enabled_is_told),
+        cmocka_unit_test(several_pes_in_one_script),
         cmocka_unit_test(lines_as_json),
     };
 

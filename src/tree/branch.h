@@ -98,6 +98,10 @@ struct tw_tree {
     size_t branch_count, branch_room;
     uint32_t source_count;
     struct tw_branch *last; /* that something was taken from */
+    /* packets.c: the branch that gave the last packet, and comes first while its packets end before
+       that; NULL: not known. */
+    struct tw_branch *packets_from;
+    uint64_t packets_until;
     bool is_started, is_finished;
     tw_frame_run_fn *on_run; /* optional: sees the capture's bytes as they are fed */
     void *on_run_context;

@@ -36,6 +36,18 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
     return branch->elements && (!is_merged || branch->marks);
 }
 
+/* What the decoder counted itself, before the elements that it made. */
+static enum tw_status sum(struct tw_branch *branch)
+{
+    const struct tw_batch whose = { .size = sizeof whose,
+                                    .user = branch->user,
+                                    .source = branch->source,
+                                    .src = branch->src,
+                                    .id = branch->id };
+
+    return tw_tally_sum(branch->tree, branch->tally, &branch->follow, &whose);
+}
+
 /* Damage of a stream that several sources share. */
 static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
 {
@@ -94,7 +106,10 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         output.marks.marks = branch->marks;
         output.marks.room = TW_BRANCH_ELEMENTS;
     }
+    branch->follow.sums = branch->code ? branch->code->sums : NULL;
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
+    if (branch->follow.sums && status >= 0)
+        TW_TRY(sum(branch));
     branch->stats.seen.bytes += in.used - branch->used;
     branch->used = in.used;
     branch->count = batch.count;
@@ -115,6 +130,8 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     batch->source = branch->source;
     batch->id = branch->id;
     batch->src = branch->src;
+    batch->src_is_id =
+        branch->part && !branch->id && (branch->protocol->flags & TW_PROTOCOL_SRC_IS_ID) != 0;
     branch->given = until;
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);

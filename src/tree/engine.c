@@ -28,7 +28,8 @@ static bool set_up_code(struct tw_worker *worker, const struct tw_strand *strand
                 return false;
         }
         engine->owns_code = true;
-        if (tw_code_new(&engine->code, engine->image, &branch->code_config) != TW_OK)
+        if (tw_code_new(&engine->code, engine->image, &branch->code_config) != TW_OK ||
+            (tw_counts_ranges(tree) && !tw_sums_begin(engine->code)))
             return false;
     }
     engine->own = strand->follow;

@@ -173,36 +173,83 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
         tw_report_packet(branch, view);
 }
 
-enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)
+/* The branch whose packet is complete first; of two the one with the lower ID.  NULL: none has one, or
+   the tree is broken. */
+static struct tw_branch *find_earliest(struct tw_tree *tree)
 {
     struct tw_branch *earliest = NULL;
-    struct tw_packet_view ours = { .size = sizeof ours };
+    uint64_t others = UINT64_MAX; /* the end before which `earliest` comes first */
+    bool is_shared = false;
 
-    if (!tree || !view)
-        return TW_E_ARGUMENT;
-    if (!tree->config.packets_only && !tree->config.with_packets)
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
 
         look_ahead(branch);
         if (tree->broken != TW_OK)
-            return tree->broken;
+            return NULL;
+        is_shared = is_shared || branch->shared;
         if (!is_ready(branch))
             continue;
-        if (!earliest || next_end(branch) < next_end(earliest))
+        if (!earliest || next_end(branch) < next_end(earliest)) {
+            if (earliest && next_end(earliest) < others)
+                others = next_end(earliest);
             earliest = branch;
+        } else if (next_end(branch) + 1 < others) {
+            others = next_end(branch) + 1;
+        }
     }
-    if (!earliest)
-        return tree->is_finished ? TW_END : TW_MORE;
-    if (view->size == sizeof *view) {
-        hand_out(earliest, view);
-        return TW_OK;
+    /* Sources that share a stream get packets while others are read. */
+    tree->packets_from = is_shared ? NULL : earliest;
+    tree->packets_until = others;
+    return earliest;
+}
+
+/* Until more is fed, nothing changes of the other branches: the one that gave the last packet has the
+   next one too while that comes before theirs. */
+static struct tw_branch *next_branch(struct tw_tree *tree)
+{
+    struct tw_branch *last = tree->packets_from;
+
+    if (last) {
+        look_ahead(last);
+        if (tree->broken != TW_OK)
+            return NULL;
+        if (is_ready(last) && next_end(last) < tree->packets_until)
+            return last;
     }
+    return find_earliest(tree);
+}
+
+/* To a view of another size than ours. */
+static enum tw_status give_view(struct tw_tree *tree, struct tw_branch *branch,
+                                struct tw_packet_view *view)
+{
+    struct tw_packet_view ours;
+
     memset(&ours, 0, sizeof ours);
+    ours.size = sizeof ours;
     if (!TW_SIZED_GIVE(view, &ours))
         return tw_fail(&tree->fault, TW_E_ARGUMENT,
                        "tw_packet_view: set its size to its sizeof");
-    hand_out(earliest, &ours);
+    hand_out(branch, &ours);
     return TW_SIZED_GIVE(view, &ours) ? TW_OK : TW_E_ARGUMENT;
+}
+
+enum tw_status tw_tree_next_packet(struct tw_tree *tree, struct tw_packet_view *view)
+{
+    struct tw_branch *branch;
+
+    if (!tree || !view)
+        return TW_E_ARGUMENT;
+    if (!tree->config.packets_only && !tree->config.with_packets)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "the tree was made for elements");
+    branch = next_branch(tree);
+    if (tree->broken != TW_OK)
+        return tree->broken;
+    if (!branch)
+        return tree->is_finished ? TW_END : TW_MORE;
+    if (view->size != sizeof *view)
+        return give_view(tree, branch, view);
+    hand_out(branch, view);
+    return TW_OK;
 }

@@ -286,6 +286,20 @@ static enum tw_status begin_direct(struct tw_pool *pool, struct tw_strand *stran
     return status;
 }
 
+/* What the branch's own decoder counted itself; the status, if that went well. */
+static enum tw_status sum(struct tw_branch *branch, enum tw_status status)
+{
+    const struct tw_batch whose = { .size = sizeof whose,
+                                    .user = branch->user,
+                                    .source = branch->source,
+                                    .src = branch->src,
+                                    .id = branch->id };
+    const enum tw_status summed =
+        tw_tally_sum(branch->tree, branch->tally, &branch->follow, &whose);
+
+    return summed == TW_OK ? status : summed;
+}
+
 /* With the lock: the next batch of a segment that the branch's own decoder is at. */
 static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *strand,
                                       bool is_merged)
@@ -295,8 +309,12 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *st
     struct tw_chunk chunk = { .elements = branch->elements, .marks = branch->marks };
     enum tw_status status;
 
+    job->engine->follow->sums = branch->code ? branch->code->sums : NULL;
+
     (void)pthread_mutex_unlock(&pool->lock);
     status = tw_job_decode(job, &chunk, is_merged);
+    if (status >= 0 && job->engine->follow->sums)
+        status = sum(branch, status);
     if (status == TW_MORE) {
         tw_job_save(job, &job->segment->state);
         if (job->segment->state.failed)

@@ -165,6 +165,8 @@ static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
 
     if (!chunk)
         return TW_E_MEMORY;
+    if (job->engine->follow)
+        job->engine->follow->sums = NULL; /* all is written, and none kept */
     if (!tw_job_guess(job))
         status = TW_E_MEMORY;
     tw_job_limit(job, job->segment->until, false);
@@ -251,8 +253,9 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
 
 /* Counts the chunk's elements here and now, where that is asked for.  From the first chunk on that
    tells of a guess the elements are handed over after all: their order is kept. */
-static void count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
+static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
 {
+    enum tw_status status = TW_OK;
     struct tw_segment *segment = job->segment;
     const struct tw_branch *branch = job->strand->branch;
     const struct tw_batch batch = { .size = sizeof batch,
@@ -264,12 +267,26 @@ static void count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chu
                                     .src = branch->src,
                                     .id = branch->id };
 
+    if (job->engine->follow->sums)
+        status = tw_tally_sum(pool->tree, segment->tally, job->engine->follow, &batch);
     segment->is_handed |= chunk->is_guess || !segment->tally;
     if (segment->is_handed)
-        return;
+        return status;
     if (batch.count)
         tw_tally_count(pool->tree, segment->tally, &batch);
     chunk->count = 0;
+    return status;
+}
+
+/* Ranges are counted by the decoder as long as the segment has a tally, and elements do not have to keep
+   their order with others that wait. */
+static void set_sums(const struct tw_job *job)
+{
+    const struct tw_segment *segment = job->segment;
+    struct tw_follow *follow = job->engine->follow;
+
+    follow->sums =
+        follow->code && segment->tally && !segment->is_handed ? follow->code->sums : NULL;
 }
 
 /* Where elements are counted the segment has a tally, unless memory is out. */
@@ -329,12 +346,17 @@ static void run(struct tw_pool *pool, struct tw_job *job)
             status = TW_E_MEMORY;
             break;
         }
+        set_sums(job);
         status = tw_job_decode(job, chunk, pool->tree->is_merged);
         memset(&stats, 0, sizeof stats);
         if (pool->tree->config.counts_elements)
             tw_stats_count(&stats, chunk->elements, chunk->count);
-        if (tw_counts_apart(pool->tree) && status >= 0)
-            count(pool, job, chunk);
+        if (tw_counts_apart(pool->tree) && status >= 0) {
+            const enum tw_status counted = count(pool, job, chunk);
+
+            if (counted < 0)
+                status = counted;
+        }
         (void)pthread_mutex_lock(&pool->lock);
         tw_stats_add(&segment->stats, &stats);
         goes_on = deliver(pool, job, &chunk, &status);

@@ -38,9 +38,8 @@ void tw_report_elements(const struct tw_branch *branch, const struct tw_batch *b
             add(tree, &error);
 }
 
-void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_view *view)
+static void report_bad(const struct tw_branch *branch, const struct tw_packet_view *view)
 {
-    const struct tw_tree *tree = branch->tree;
     struct tw_error error = { .index = view->packet->index,
                               .id = branch->id,
                               .severity = TW_SEVERITY_ERROR,
@@ -48,10 +47,14 @@ void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_vie
                                                                   : TW_ERROR_BAD_SEQUENCE };
     struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
-    if (!tree->config.errors || !view->is_bad)
-        return;
     tw_protocol_print(&text, branch->protocol, view->packet);
-    add(tree, &error);
+    add(branch->tree, &error);
+}
+
+void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_view *view)
+{
+    if (view->is_bad && branch->tree->config.errors)
+        report_bad(branch, view);
 }
 
 static bool frame_text(struct tw_text *text, struct tw_error *error,

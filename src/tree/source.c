@@ -102,6 +102,8 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
             return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for basic blocks");
         branch->owns_code = true;
     }
+    if (tw_counts_ranges(tree) && !tw_sums_begin(branch->code))
+        return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for counts");
     tw_follow_init(&branch->follow, branch->code);
     branch->follow.has_return_stack = config->links_are_special;
     branch->follow.check_continuity = tree->config.check_continuity;

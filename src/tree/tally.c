@@ -30,6 +30,22 @@ void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
     counter->count(counter->context, &tally->first, batch);
 }
 
+enum tw_status tw_tally_sum(const struct tw_tree *tree, struct tw_tally *tally,
+                            struct tw_follow *follow, const struct tw_batch *whose)
+{
+    const struct tw_counter *counter = tree->config.counter;
+    struct tw_range_sum sums[64];
+    size_t count;
+
+    if (!follow->sums)
+        return TW_OK;
+    while ((count = tw_sums_next(follow->code, sums, TW_LENGTH(sums))) != 0) {
+        tally->is_used = true;
+        counter->sum(counter->context, &tally->first, sums, count, whose);
+    }
+    return follow->code->out_of_memory ? TW_E_MEMORY : TW_OK;
+}
+
 void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
 {
     const struct tw_counter *counter = tree->config.counter;

@@ -17,6 +17,9 @@ struct tw_tally *tw_tally_new(const struct tw_tree *tree);
 void tw_tally_free(const struct tw_tree *tree, struct tw_tally *tally);
 void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
                     const struct tw_batch *batch);
+/* The same for what the decoder counted itself, before the elements of the batch. */
+enum tw_status tw_tally_sum(const struct tw_tree *tree, struct tw_tally *tally,
+                            struct tw_follow *follow, const struct tw_batch *whose);
 /* Empties it. */
 void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally);
 /* Adds it to the whole, and empties it. */
@@ -26,6 +29,12 @@ void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally);
 static inline bool tw_counts_apart(const struct tw_tree *tree)
 {
     return tree->config.counter && !tree->config.errors;
+}
+
+/* Decoders count ranges: nobody wants to see each. */
+static inline bool tw_counts_ranges(const struct tw_tree *tree)
+{
+    return tw_counts_apart(tree) && tree->config.counter->sum && !tree->config.counts_elements;
 }
 
 #endif

@@ -159,6 +159,10 @@ static const struct unsaved unsaved[] = {
     /* A ring, as above. */
     UNSAVED("etrace", struct tw_etrace_decoder, returns),
     UNSAVED("etrace", struct tw_etrace_decoder, return_top),
+    UNSAVED("etrace", struct tw_etrace_decoder, tie.first),
+    UNSAVED("etrace", struct tw_etrace_decoder, tie.passed_first),
+    UNSAVED("etrace", struct tw_etrace_decoder, tie.waiting),
+    UNSAVED("etrace", struct tw_etrace_decoder, tie.pcs),
     UNSAVED("ntrace", struct tw_ntrace_decoder, returns),
     /* Of the code that the decoder has. */
     UNSAVED("ntrace", struct tw_ntrace_decoder, generation),

@@ -177,6 +177,7 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
     size_t live = 0;
 
     tree->live_count = 0;
+    tree->packets_from = NULL;
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
 
@@ -284,6 +285,7 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
 
 static void reset_branch(struct tw_branch *branch)
 {
+    branch->tree->packets_from = NULL;
     branch->used = branch->read_used = branch->count = branch->given = 0;
     branch->mark_count = branch->next_mark = 0;
     branch->stream.size = 0;

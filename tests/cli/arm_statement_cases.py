@@ -99,3 +99,54 @@ def branches_without_an_address_are_told(tool):
     assert "until their address is known" in done.err
     found = rows(ete(tool, "decode", stream, {0: (b, 0)}, "--format", "jsonl", "--errors"))
     equal([row["code"] for row in found if row["t"] == "ERROR"], ["unplaced"])
+
+
+@case
+def an_exception_at_the_top_of_memory(tool):
+    """[K10.5.5.6] the way to its return address leads around"""
+    tool.write("nops.bin", struct.pack("<4I", *[0xe1a00000] * 4))
+    images = ["--arch", "ARMv8-A", "--image", "nops.bin@0xfffffff0", "--image", "nops.bin@0x0"]
+
+    def pcs(returns, stop):
+        stream = SYNC + ON + b"\x81\x20" + b"\x9a\x7e\x7f\xff\xff" + b"\x06\x1d\x9a" + bytes([returns >> 2, 0, 0, 0])
+        tool.write("top.bin", stream)
+        done = tool.run("decode", "top.bin", "--protocol", "ete", "--config", config(), *stop, "--format", "pcs")
+        return done.out.split()
+
+    equal(pcs(4, images), ["fffffff8", "fffffffc", "0"])
+    equal(pcs(0, images), ["fffffff8", "fffffffc"])
+    equal(pcs(16, images), ["fffffff8", "fffffffc", "0", "4", "8", "c"])
+    equal(pcs(0x40, images), [])  # what lies between is not known: nothing ran
+
+
+@case
+def events_and_exceptions_have_names(tool):
+    """[K10.5.2.17] [K10.5.6.3.4] in decode as in packets"""
+    code = {0: (b, 0)}
+    stream = HEAD + address(0) + E + b"\x75" + E + b"\x06\x1d" + address(0)
+    text = ete(tool, "decode", stream, code).out
+    assert "numbered 0, 2" in text, text
+    assert "number 0xe IRQ return" in text, text
+    text = ete(tool, "packets", stream, code).out
+    assert "I_EVENT 0, 2" in text, text
+    found = rows(ete(tool, "decode", stream, code, "--format", "jsonl"))
+    equal([row["num"] for row in found if row["t"] in ("EVENT", "EXCEPTION")], [5, 14])
+
+
+@case
+def reserved_bits_are_told_under_check(tool):
+    """[K10.5.6.3.5]"""
+    stream = SYNC + ON + b"\x9a\x80" + bytes([BASE >> 9 & 0x7f, 0, 0]) + b"\x81\x34" + E
+    done = ete(tool, "decode", stream, {0: (b, 0)}, "--check", status=1)
+    equal(done.err.count("should be zero"), 2, done.err)
+    equal(ete(tool, "decode", stream, {0: (b, 0)}).err, "")
+
+
+@case
+def a_source_address_that_nothing_leads_to(tool):
+    """[K10.5.5.7] is an error, and makes no range"""
+    code = {0x10: (beq, 0x100), 0x20: (b, 0x800), 0x800: (b, 0)}
+    for first, to in ((0x20, 0x10), (0, 0x14)):
+        done = ete(tool, "decode", HEAD + address(first) + source(to) + address(0x800) + E, code, status=1)
+        assert f"contradict each other at {BASE + to:#x}" in done.err, done.err
+        equal(done.out.count("INSTR_RANGE"), 1)

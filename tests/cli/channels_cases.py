@@ -186,6 +186,28 @@ def samples_are_shown_live(tool):
 
 
 @case
+def samples_alone_make_a_profile(tool):
+    folder = corpus() / "exec-m"
+    words = [folder / "swo" / "m3-nested-b.swo", "--protocol", "itm", "--config", "ITMTCR=0x10107", "--symbols",
+             folder / "logs" / "m3-nested.elf", "--format", "jsonl"]
+    got = tool.run("profile", *words)
+    assert "PC samples" in got.err and "estimates" in got.err, got.err
+    rows = [json.loads(line) for line in got.out.splitlines()]
+    equal(rows[-1]["t"], "TOTAL")
+    equal(sum(row["samples"] for row in rows[:-1]), rows[-1]["samples"], "samples add up")
+    exact = [json.loads(line) for line in tool.run(
+        "profile", folder / "etm" / "m3-nested-etmv4", "--symbols", folder / "logs" / "m3-nested.elf", "--format", "jsonl",
+        "-q").out.splitlines()]
+    shares = {row["name"]: row["self"] / exact[-1]["instructions"] for row in exact[:-1] if "name" in row}
+    for row in rows[:2]:
+        assert abs(row["samples"] / rows[-1]["samples"] - shares[row["name"]]) < 0.03, row
+    lines = [json.loads(line) for line in tool.run("profile", *words, "--by", "address").out.splitlines()]
+    equal(lines[-1]["samples"], rows[-1]["samples"], "by address")
+    assert "work_round" in tool.run("profile", *words[:-2]).out.splitlines()[1]
+    tool.run("profile", *words[:-1], "csv", status=2)
+
+
+@case
 def frames_of_itm_and_stm(tool):
     tool.write("two.bin", FRAMES)
     want = {"@138 id 0x01 port 0: Hi", "@291 id 0x20 master 0x40 channel 1: Hello", "@138 id 0x01 pc 0x08001234",

@@ -97,7 +97,7 @@ def what_is_wrong_is_told(tool):
             (["no.log", "--protocol", "ete", "-o", "x"], 3, "no.log: no execution log"),
             (["certain.log", "--protocol", "ete", "-o", "x"], 3,
              "certain.log: line 4: cancels instructions that are certain already"),
-            (["run.log", "--protocol", "ete", "-o", "x", "--elf", "run.log"], 3, "run.log"),
+            (["run.log", "--protocol", "ete", "-o", "x", "--elf", "nowhere.elf"], 3, "nowhere.elf"),
     ]:
         done = tool.run("encode", *words, status=status)
         equal(done.out, "")
@@ -149,3 +149,15 @@ def a_peer_reads_the_snapshots(tool):
                 if line["t"] == "INSTR_RANGE"]
         assert len(ours) > 1000
         equal(peer, ours, (name, protocol, more))
+
+
+@case
+def tsb_csync_asks_for_the_time(tool):
+    """As ISB does, of an ETE; an ETMv4 knows nothing of it."""
+    for protocol, opcode, want in [("ete", "d5033fdf", 2), ("ete", "d503225f", 2), ("ete", "d503201f", 1),
+                                   ("etmv4", "d503225f", 1)]:
+        for config in ["TRCCONFIGR=0x801", "TRCCONFIGR=0x809"]:  # the second: branch broadcast, the slow path
+            tool.write("t.log", "trackway-log 1\ncontext el=0\ntime 0x1000\n" + "i 0x1000 14000000\n" * 2
+                       + f"i 0x1000 54000000\ni 0x1004 {opcode}\n" + "i 0x1008 14000000\n" * 3)
+            tool.run("encode", "--protocol", protocol, "t.log", "--config", config, "-o", "t", "--force")
+            equal(tool.run("packets", "t").out.count("I_TIMESTAMP"), want, (protocol, opcode, config))

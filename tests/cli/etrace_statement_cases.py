@@ -3,7 +3,7 @@
 import json
 
 from harness import case, equal
-from riscv_program import (Code, NOP, auipc, beq, config, csv, jal, jalr, lui, retired)
+from riscv_program import (Code, NOP, auipc, beq, config, csv, jal, jalr, load, lui, retired)
 
 BASE = 0x80000000
 
@@ -34,7 +34,7 @@ def accesses(tool, name="snap"):
 DATA = dict(kind="data", data_width_p=64, daddress_width_p=64)
 
 
-# @clause 002 3.2.5/3 11/12
+# [RVT 3.2.5/3] [RVT 11/12]
 @case
 def calls_nested_as_deep_as_the_counter_counts(tool):
     code = Code()
@@ -51,7 +51,7 @@ def calls_nested_as_deep_as_the_counter_counts(tool):
                 there_and_back(tool, code, path, layout=layout, implicit_return=1, call_counter_size_p=bits)
 
 
-# @clause 002 2.2/3 3.2.4/2 4.2/8
+# [RVT 2.2/3] [RVT 3.2.4/2] [RVT 4.2/8]
 @case
 def what_the_hart_can_do_is_not_what_the_encoder_does(tool):
     code = Code()
@@ -80,7 +80,7 @@ def what_the_hart_can_do_is_not_what_the_encoder_does(tool):
     assert "does not have this mode" in done.err, done.err
 
 
-# @clause 002 2.2/7 2.2/8 6.5/4 7/2
+# [RVT 2.2/7] [RVT 2.2/8] [RVT 6.5/4] [RVT 7/2]
 @case
 def data_trace_without_data_or_addresses(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n1,1,1010,3,5\n"
@@ -97,7 +97,7 @@ def data_trace_without_data_or_addresses(tool):
             equal(accesses(tool), want, (layout, mode, "by the support packet"))
 
 
-# @clause 002 6.5/4
+# [RVT 6.5/4]
 @case
 def data_options_in_the_draft_support_packet(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,0,1000,3,1122334455667788\n"
@@ -108,7 +108,7 @@ def data_options_in_the_draft_support_packet(tool):
     equal(accesses(tool), [("0", "1000", "3", "")])
 
 
-# @clause 002 table4.9/9 table4.9/13 table4.9/14
+# [RVT T4.9/7] [RVT T4.9/9] [RVT T4.9/10] [RVT 4.4/1]
 @case
 def what_a_hart_loads_and_what_it_stores(tool):
     for column in "sdata", "data":
@@ -128,7 +128,7 @@ ONE = dict(priv=3, iretire=1, ilastsize=1, itype=0, iaddr=BASE, cause=0)
 ACCESS = dict(dretire=1, dtype=1, daddr=0x1000, dsize=2, data=5)
 
 
-# @clause 002 4.2/7 table4.1/2 table4.1/3 table4.1/4 table4.1/5 table4.1/6 table4.2/1 table4.5/1
+# [RVT 4.2/7] [RVT T4.1/2] [RVT T4.1/3] [RVT T4.1/4] [RVT T4.1/5] [RVT T4.1/6] [RVT T4.2/1] [RVT T4.5/1] [RVT T4.9/3] [RVT T4.9/5]
 @case
 def input_that_the_interface_does_not_allow(tool):
     two = dict(retires_p=4, taken_branches_p=2)
@@ -157,7 +157,7 @@ def input_that_the_interface_does_not_allow(tool):
         encode(tool, csv([row]), name="good", **keys)
 
 
-# @clause 002 table4.5/2 4.2.4/4
+# [RVT T4.5/2] [RVT 4.2.4/4]
 @case
 def a_trigger_of_the_second_block(tool):
     log = csv([dict(PAIR, trigger_0=0, trigger_1=4), dict(PAIR, iaddr_0=BASE + 8, iaddr_1=BASE + 12)])
@@ -166,7 +166,7 @@ def a_trigger_of_the_second_block(tool):
     equal([row["address"] for row in rows if row.get("notify")], [f"{BASE + 4:#x}"])
 
 
-# @clause 002 3.2.6/5
+# [RVT 3.2.6/5]
 @case
 def the_predictor_forgets_at_every_synchronization(tool):
     code = Code()
@@ -184,7 +184,7 @@ def the_predictor_forgets_at_every_synchronization(tool):
         equal((tool.folder / "snap" / "trace.bin").read_bytes(), trace)
 
 
-# @clause 002 7.1.3/6
+# [RVT 7.1.3/5] [RVT 2.2/9]
 @case
 def one_bit_of_diff_is_for_one_kind_of_compression(tool):
     log = "dretire,dtype,daddr,dsize,data\n1,1,2000,2,deadbeef\n1,0,2004,2,deadbee0\n"
@@ -201,7 +201,7 @@ def one_bit_of_diff_is_for_one_kind_of_compression(tool):
     assert "one kind of compression" in done.err, done.err
 
 
-# @clause 002 6.3/4 6.5/3
+# [RVT 6.3/4] [RVT T6.4/3]
 @case
 def widths_that_are_the_implementations(tool):
     log = csv([dict(ONE, itype=1, cause=(1 << 63) + 7), dict(ONE, iaddr=BASE + 64)])
@@ -211,7 +211,7 @@ def widths_that_are_the_implementations(tool):
     equal([row["doptions"] for row in rows if row["t"] == "f3s3"], [0, 0])
 
 
-# @clause 002 6/9
+# [RVT 6/7]
 @case
 def padding_of_zeros_is_read(tool):
     # Format 1 with all outcomes there; two bits of padding that are not the sign.
@@ -244,7 +244,7 @@ def decode(tool, packets, *more, status=0, **keys):
                     code.write(tool), *more, status=status)
 
 
-# @clause 002 11/2
+# [RVT 11/2]
 @case
 def packets_before_the_first_synchronization_are_said(tool):
     done = decode(tool, [SUPPORT, JUMP, JUMP])
@@ -254,7 +254,7 @@ def packets_before_the_first_synchronization_are_said(tool):
     equal(pcs(done), [BASE])
 
 
-# @clause 002 11/9
+# [RVT 11/9]
 @case
 def an_unexpected_uninferable_jump_is_said_where_it_is(tool):
     done = decode(tool, [SUPPORT, sync(BASE), BRANCHES], "--errors", "--format", "jsonl", status=1)
@@ -265,7 +265,7 @@ def an_unexpected_uninferable_jump_is_said_where_it_is(tool):
     assert f"{BASE + 4:#x}" in error["msg"], error
 
 
-# @clause 002 table6.4/2
+# [RVT T6.4/2]
 @case
 def an_encoder_mode_that_is_not_branch_trace_is_said(tool):
     # Bit 5 is encoder_mode.
@@ -278,7 +278,7 @@ def an_encoder_mode_that_is_not_branch_trace_is_said(tool):
     equal(sum(row["n"] for row in rows if row["t"] == "INSTR_RANGE"), 2)
 
 
-# @clause 002 6.1/1
+# [RVT 6.1/1]
 @case
 def a_packets_line_names_its_type(tool):
     done = tool.run("packets", trace(tool, [SUPPORT, sync(BASE), JUMP]), "--protocol", "etrace", "--config", config())
@@ -286,7 +286,7 @@ def a_packets_line_names_its_type(tool):
     equal([line[3] for line in words], ["f3s3", "f3s0", "f2"])
 
 
-# @clause 002 6/2
+# [RVT 6/1]
 @case
 def a_bad_payload_loses_its_packet_alone(tool):
     # Longer than its fields, and the surplus is no padding; often, and with idle bytes between.
@@ -308,7 +308,7 @@ def a_bad_payload_loses_its_packet_alone(tool):
         equal((len(errors), {row["skipped"] for row in errors}), (12, {1 + len(bad) + len(idle)}))
 
 
-# @clause 002 7.1.2/1
+# [RVT 7.1.2/1]
 @case
 def accesses_of_sixteen_bytes(tool):
     log = ("dretire,dtype,daddr,dsize,data\n1,0,1000,4,112233445566778899aabbccddeeff00\n1,1,1010,4,1\n"
@@ -319,7 +319,7 @@ def accesses_of_sixteen_bytes(tool):
         equal([row[2:] for row in rows], [("4", "112233445566778899aabbccddeeff00"), ("4", "1"), ("2", "5")], more)
 
 
-# @clause 002 7.1.3/1
+# [RVT 7.1.3/1]
 @case
 def what_is_told_as_a_difference_from_what_was_lost_is_not_known(tool):
     log = "dretire,dtype,daddr,dsize,data\n" + "".join(f"1,1,{0x1000 + 8 * k:x},3,{k:x}\n" for k in range(40))
@@ -334,3 +334,137 @@ def what_is_told_as_a_difference_from_what_was_lost_is_not_known(tool):
     assert rows and not any("addr" in row for row in rows), rows[:3]
     equal([row["value"] for row in rows if "value" in row],
           [f"{k + 1:#x}" for k, row in enumerate(row for row in rows if row["t"] == "DATA_VALUE") if "value" in row])
+
+
+def with_accesses(code, path):
+    """What a hart reports that loads from 0x1000, 0x1008 ...; the addresses of its loads."""
+    loads, rows = [], retired(code, path)
+    for row, pc in zip(rows, path):
+        is_load = code.words[pc] == load()
+        row.update(dretire=int(is_load), dtype=0, daddr=0x1000 + 8 * len(loads) if is_load else 0,
+                   dsize=3 if is_load else 0, data=len(loads) if is_load else 0)
+        loads += [pc] if is_load else []
+    return rows, loads
+
+
+def tied(tool, *more, image):
+    done = tool.run("decode", "snap", "--image", image, "--format", "jsonl", *more)
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    return [(int(line["pc"], 16) if "pc" in line else None, int(line["addr"], 16))
+            for line in lines if line["t"] == "DATA_ADDR"]
+
+
+BOTH = dict(layout="v2", data_width_p=64, daddress_width_p=64)
+
+
+# [RVT 4.4/4]
+@case
+def accesses_are_tied_to_their_instructions(tool):
+    for base in (BASE, 0xffffffff80000000):
+        code = Code(base)
+        start = code.add(load(), NOP, load())
+        branch = code.add(beq(8), load(), load(), jal(0, -24))
+        path = []
+        for turn in range(30):
+            path += [start, start + 4, start + 8, branch]
+            path += [branch + 4] if turn % 3 else []
+            path += [branch + 8, branch + 12]
+        rows, loads = with_accesses(code, path)
+        encode(tool, csv(rows), "iEnable=1,dEnable=1,DataCompress=1", **BOTH)
+        image = code.write(tool)
+        want = [(pc, 0x1000 + 8 * n) for n, pc in enumerate(loads)]
+        equal(tied(tool, image=image), want, base)
+        equal(tied(tool, "--threads", "2", image=image), want, base)
+
+
+# [RVT 4.4/4]
+@case
+def accesses_that_cannot_be_tied_are_told_without_an_instruction(tool):
+    code = Code()
+    start = code.add(load(), NOP, load(), jal(0, -12))
+    path = [start, start + 4, start + 8, start + 12] * 4
+    rows, loads = with_accesses(code, path)
+    # Some are filtered out: which, the trace does not say.
+    encode(tool, csv(rows), "iEnable=1,dEnable=1,dFilters=1,filter0.filterEnable=1,filter0.matchComp1=1,"
+           "filter0.comp1=0,comparator0.pInput=3,comparator0.pFunction=5,comparator0.pMatch=0x1010", **BOTH)
+    equal({pc for pc, _ in tied(tool, image=code.write(tool))}, {None})
+    # The program is another one.
+    encode(tool, csv(rows), "iEnable=1,dEnable=1", **BOTH)
+    other = Code()
+    other.add(NOP, NOP, 0x00b53023, jal(0, -12))  # a store
+    equal({pc for pc, _ in tied(tool, image=other.write(tool))}, {None})
+
+
+# [RVT 4.1.2/1]
+@case
+def harts_that_share_a_stream_are_told_apart(tool):
+    code = Code()
+    start = code.add(NOP, NOP, beq(-4), jalr(0, 10))
+    paths = {1: [start] + ([start + 4, start + 8] * 20 + [start + 12, start]) * 3,
+             2: [start] + ([start + 4, start + 8] * 7 + [start + 12, start]) * 5}
+    keys = dict(layout="v2", encapsulation="riscv", srcid_bits=8, type_bits=0, nocontext_p=1)
+    streams = []
+    for hart, path in paths.items():
+        encode(tool, csv(retired(code, path)), srcid=hart, id=hart, **keys)
+        data, at, packets = (tool.folder / "snap/trace.bin").read_bytes(), 0, []
+        while at < len(data):
+            size = 2 + (data[at] & 31) if data[at] & 31 else 1
+            packets.append(data[at:at + size])
+            at += size
+        streams.append(packets)
+    mixed = b"".join(packet for n in range(max(map(len, streams))) for packets in streams for packet in packets[n:n + 1])
+    tool.write("mixed.bin", mixed)
+    settings = ("--protocol", "etrace", "--config", config(**keys))
+    done = tool.run("decode", "mixed.bin", *settings, "--image", code.write(tool), "--format", "jsonl")
+    counts = {}
+    for line in map(json.loads, done.out.splitlines()):
+        if line["t"] == "INSTR_RANGE":
+            equal(line["id"], line["src"])
+            counts[line["src"]] = counts.get(line["src"], 0) + line["n"]
+    equal(counts, {hart: len(path) for hart, path in paths.items()})
+    for hart, path in paths.items():
+        done = tool.run("decode", "mixed.bin", *settings, "--src", str(hart), "--image", code.write(tool), "--format", "pcs")
+        equal(pcs(done), path, hart)
+    said = tool.run("info", "mixed.bin", *settings).out
+    assert "src 1: " in said and "src 2: " in said, said
+    lines = map(json.loads, tool.run("info", "mixed.bin", *settings, "--format", "jsonl").out.splitlines())
+    equal([(line["id"], line["src"], line["packets"]) for line in lines if line["t"] == "SRC"],
+          [(0, hart + 1, len(packets)) for hart, packets in enumerate(streams)])
+
+
+@case
+def each_of_the_harts_has_its_own_program(tool):
+    one, other = Code(), Code()
+    one.add(NOP, NOP, jalr(0, 10))
+    other.add(NOP, jalr(0, 10))
+    keys = dict(layout="v2", encapsulation="riscv", srcid_bits=8, type_bits=0, nocontext_p=1)
+    mixed, paths = b"", {1: [BASE, BASE + 4, BASE + 8] * 3, 2: [BASE, BASE + 4] * 3}
+    for hart, code in ((1, one), (2, other)):
+        encode(tool, csv(retired(code, paths[hart])), srcid=hart, id=hart, **keys)
+        mixed += (tool.folder / "snap/trace.bin").read_bytes()
+    tool.write("mixed.bin", mixed)
+    done = tool.run("decode", "mixed.bin", "--protocol", "etrace", "--config", config(**keys), "--format", "path",
+                    "--image", one.write(tool, "one") + ",src=1", "--image", other.write(tool, "other") + ",src=2")
+    found, of = {}, None
+    for line in done.out.splitlines():
+        of = int(line.split()[2]) if line.startswith("# src") else of
+        if line[0] == "R":
+            found.setdefault(of, []).append(line)
+    equal(found, {1: [f"R {BASE:x} {BASE + 8:x} 3"] * 3, 2: [f"R {BASE:x} {BASE + 4:x} 2"] * 3})
+
+
+@case
+def presets_of_public_encoders(tool):
+    code = Code()
+    start = code.add(NOP, NOP, beq(-4), jalr(0, 10))
+    path = [start] + ([start + 4, start + 8] * 20 + [start + 12, start]) * 3
+    tool.write("log.csv", csv([dict(row, priv=1 if False else row["priv"]) for row in retired(code, path)]))
+    for preset in ("reference", "te_codec", "siemens", "pulp"):
+        tool.run("encode", "log.csv", "--protocol", "etrace", "--preset", preset, "-o", "snap", "--force")
+        image = code.write(tool)
+        equal(pcs(tool.run("decode", "snap", "--image", image, "--format", "pcs")), path, preset)
+        done = tool.run("decode", "snap/trace.bin", "--protocol", "etrace", "--preset", preset, "--image", image,
+                        "--format", "pcs")
+        equal(pcs(done), path, preset + ", raw")
+    equal(len((tool.folder / "snap/trace.bin").read_bytes()) % 40, 0)
+    tool.run("decode", "snap/trace.bin", "--protocol", "etrace", "--preset", "nobody", status=2)

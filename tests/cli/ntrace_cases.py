@@ -122,3 +122,29 @@ def sequences_of_the_control_interface(tool):
     finding = json.loads(done.out.splitlines()[0])
     equal((finding["rule"], finding["line"], finding["cause"]), ("TC2", 2, 1))
     assert "TC2" in tool.run("check-sequence", "--explain", "tc2").out
+
+
+@case
+def pins_of_a_pib(tool):
+    root = corpus() / "ntrace" / "cases" / "rnd64a-htm-overflow"
+    trace = (root / "trace.bin").read_bytes()
+    image = corpus() / "riscv" / "programs" / "rnd64a" / "image.txt"
+    want = tool.run("decode", root / "trace.bin", "--protocol", "ntrace", "--image", image, "--format", "path", status=1).out
+    for pins in (1, 2, 4, 8, 16):
+        bits, edges = 0, 0
+        messages, start = [], 0
+        for at, byte in enumerate(trace):  # each message, then some clock edges without one
+            if byte & 3 == 3:
+                messages.append(trace[start:at + 1])
+                start = at + 1
+        for number, message in enumerate(messages):
+            bits |= int.from_bytes(message, "little") << edges
+            edges += 8 * len(message)
+            idle = number % 7 * pins if pins < 8 else number % 3 * 8
+            bits |= (1 << idle) - 1 << edges
+            edges += idle
+        bits |= 0xffff << edges
+        tool.write("pins.bin", bits.to_bytes((edges + 23) // 8, "little"))
+        done = tool.run("decode", "pins.bin", "--protocol", "ntrace", "--config", f"pib_bits={pins}", "--image", image,
+                        "--format", "path", status=1)
+        equal(done.out, want, pins)

@@ -246,6 +246,33 @@ def swo_has_exceptions_and_ports(tool):
     assert any(row["t"] == "MARK" and row["kind"] == "port" for row in lines)
 
 
+def lines_are_in_order(lines):
+    """On a track nothing ends before it begins or before what ended there; estimates lie in their intervals."""
+    last = {}
+    for row in lines:
+        if row["t"] not in ("SLICE", "GAP") or row["est"] is None:
+            continue
+        assert row["est"] <= row["est_end"], row
+        for at, low, high in ((row["est"], row["lo"], row["hi_begin"]), (row["est_end"], row["lo_end"], row["hi"])):
+            assert (low is None or low <= at) and (high is None or at <= high), row
+        assert row["est_end"] >= last.get(row["track"], 0), row
+        last[row["track"]] = row["est_end"]
+    return len(last)
+
+
+def captures_are_in_order(pattern):
+    def run(tool):
+        root = corpus()
+        found = sorted(root.glob(pattern))
+        if not found:
+            raise Skip("no captures")
+        for path in found if FULL else found[::4]:
+            got = tool.run("timeline", path, "--sysroot", root / "perf" / "root", "--format", "jsonl", "-q", status=None)
+            if got.out:
+                lines_are_in_order(lines_of(got.out))
+    return run
+
+
 for each in programs():
     if each.endswith("coro"):
         continue
@@ -258,6 +285,8 @@ try:
         add_case(f"timeline_{each.name}", exceptions_equal_truth(each.name))
 except Skip:
     pass
+add_case("timeline_order_perf", captures_are_in_order("perf/p*.perf.data"))
+add_case("timeline_order_snapshots", captures_are_in_order("coresight/snapshots/*/snapshot.ini"))
 add_case("timeline_times", times_hold_the_truth)
 add_case("timeline_short_spans", short_spans_are_merged)
 add_case("timeline_windows", windows)

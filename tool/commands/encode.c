@@ -261,7 +261,15 @@ static int run(const struct options *options)
         (void)options_wrong(options, "--framing: a snapshot holds none or memory");
         return BAD_USAGE;
     }
-    if (options->preset && strcmp(options->preset, "minimal") != 0 &&
+    if (options->preset &&
+        !(encoding.encoder->presets &&
+          is_choice(encoding.encoder->presets, options->preset, strlen(options->preset)))) {
+        (void)options_wrong(options, "--preset %s is not for %s", options->preset,
+                            encoding.encoder->protocol);
+        return BAD_USAGE;
+    }
+    if (options->preset &&
+        is_choice("exclude|include", options->preset, strlen(options->preset)) &&
         !options->range.is_given) {
         (void)options_wrong(options, "--preset %s wants --range FIRST-END", options->preset);
         return BAD_USAGE;
@@ -288,7 +296,8 @@ const struct command command_encode = {
         "without --preset everything is traced, with return stack, time and identifiers.\n"
         "For etrace and ntrace, LOG may also be what a hart reports, as CSV, or addresses;\n"
         "--config has the encoder's parameters, --unit its control fields (iFilters,\n"
-        "filter0.comp1 ...; ntrace: trTeInstSyncMode, trTeFilter0Control ...):\n"
+        "filter0.comp1 ...; ntrace: trTeInstSyncMode, trTeFilter0Control ...), --preset\n"
+        "the form of a known encoder:\n"
         "  trackway encode --protocol etrace run.csv --elf run.elf --config core.scf -o snap\n"
         "  trackway encode --protocol ntrace run.csv --elf run.elf --config mode=btm -o snap",
     .options = takes,

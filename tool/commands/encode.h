@@ -49,6 +49,7 @@ struct encoding {
 /* Each says what is wrong when it returns false. */
 struct encoder {
     const char *protocol;
+    const char *presets; /* what --preset may be, as is_choice takes it; or NULL */
     bool takes_riscv;
     bool (*begin)(struct encoding *encoding);
     bool (*step)(struct encoding *encoding, const struct tw_step *step);

@@ -177,9 +177,15 @@ static void free_unit(struct encoding *encoding)
         tw_etmv4_unit_free(arm->unit);
 }
 
-const struct encoder encoder_ete = {
-    .protocol = "ete", .begin = begin_ete, .step = step, .end = end, .free = free_unit
-};
-const struct encoder encoder_etmv4 = {
-    .protocol = "etmv4", .begin = begin_etmv4, .step = step, .end = end, .free = free_unit
-};
+const struct encoder encoder_ete = { .protocol = "ete",
+                                     .presets = "minimal|exclude|include",
+                                     .begin = begin_ete,
+                                     .step = step,
+                                     .end = end,
+                                     .free = free_unit };
+const struct encoder encoder_etmv4 = { .protocol = "etmv4",
+                                       .presets = "minimal|exclude|include",
+                                       .begin = begin_etmv4,
+                                       .step = step,
+                                       .end = end,
+                                       .free = free_unit };

@@ -23,31 +23,28 @@ static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t si
     encode_keep(&((struct riscv *)context)->bytes[stream], bytes, size);
 }
 
-/* The parameters: once to see the layout, then upon its defaults. */
+/* The parameters, upon those of the preset. */
 static bool read_config(struct encoding *encoding, struct riscv *riscv)
 {
-    const char *given = encoding->options->config;
+    const char *given = encoding->options->config, *preset = encoding->options->preset;
     const bool is_file = given && !strchr(given, '=');
     const char *text = is_file ? encode_read_text(encoding, given) : given;
     struct tw_fault fault = { TW_OK, "" };
-    unsigned layout;
 
     if (is_file && !text)
         return false;
-    tw_etrace_config_init(&riscv->config, TW_ETRACE_LAYOUT_NONE);
-    if (text && tw_etrace_config_read(&riscv->config, text, &fault) != TW_OK) {
-        say("encode: %s%s%s", is_file ? given : "--config", ": ", fault.text);
-        return false;
+    if (preset) {
+        const size_t room = (text ? strlen(text) : 0) + strlen(preset) + sizeof "preset=\n";
+        char *whole = pieces_room(&encoding->pieces, room);
+
+        if (!whole)
+            return false;
+        (void)snprintf(whole, room, "preset=%s\n%s", preset, text ? text : "");
+        text = whole;
     }
-    layout = riscv->config.layout ? riscv->config.layout : TW_ETRACE_LAYOUT_V2;
-    tw_etrace_config_init(&riscv->config, (enum tw_etrace_layout)layout);
-    if (!text) { /* what most harts have */
-        riscv->config.iaddress_width = 64;
-        riscv->config.privilege_width = 3;
-        riscv->config.ecause_width = 6;
-        riscv->config.retires = 16;
-    } else if (tw_etrace_config_read(&riscv->config, text, &fault) != TW_OK) {
-        say("encode: %s", fault.text);
+    if (tw_etrace_config_make(&riscv->config, text, TW_ETRACE_LAYOUT_NONE,
+                              encode_xlen(encoding), &fault) != TW_OK) {
+        say("encode: %s: %s", is_file ? given : "--config", fault.text);
         return false;
     }
     return true;
@@ -96,10 +93,6 @@ static bool begin(struct encoding *encoding)
     encoding->unit = riscv;
     if (!riscv || !read_config(encoding, riscv))
         return false;
-    if (encoding->options->preset) {
-        say("encode: --preset is for Arm trace units; --unit sets filters");
-        return false;
-    }
     if (!riscv->config.id)
         riscv->config.id = 1;
     riscv->choices = (struct tw_etrace_unit_config){ .size = sizeof riscv->choices,
@@ -194,6 +187,8 @@ static void free_unit(struct encoding *encoding)
 }
 
 const struct encoder encoder_etrace = { .protocol = "etrace",
+                                        .presets = "reference|reference-data|te_codec|siemens|"
+                                                   "pulp|esp32",
                                         .takes_riscv = true,
                                         .begin = begin,
                                         .run = run,

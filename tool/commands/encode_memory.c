@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway encode: the program's memory, from ELF files and, where they lack code, from the log. */
+/* trackway encode: the program's memory, from its files and, where they lack code, from the log. */
 #include "commands/encode.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shared/image_option.h"
 
 enum { PAGE = 4096 };
 
@@ -17,15 +19,15 @@ bool encode_open_image(struct encoding *encoding)
         return false;
     }
     for (size_t i = 0; i < files->count; i++) {
+        char *text = pieces_copy(&encoding->pieces, files->items[i]);
+        struct tw_capture_image_option option;
         struct tw_region region = { .size = sizeof region };
-        char *path = pieces_copy(&encoding->pieces, files->items[i]);
-        char *bias = path ? strrchr(path, '@') : NULL;
 
-        if (!path)
+        if (!text || !image_parse(encoding->options, "--elf", &option, text))
             return false;
-        if (bias && parse_number(&region.address, bias + 1))
-            *bias = 0;
-        if (tw_image_add_elf(encoding->image, &region, path) != TW_OK) {
+        region.address = option.address;
+        region.spaces = option.spaces;
+        if (tw_image_add_any(encoding->image, &region, option.path) != TW_OK) {
             say("%s: %s", encoding->options->command->name, tw_image_fault(encoding->image));
             return false;
         }

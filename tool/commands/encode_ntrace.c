@@ -93,10 +93,6 @@ static bool begin(struct encoding *encoding)
     encoding->unit = ntrace;
     if (!ntrace || !read_config(encoding, ntrace))
         return false;
-    if (encoding->options->preset) {
-        say("encode: --preset is for Arm trace units; --unit sets filters");
-        return false;
-    }
     ntrace->choices = (struct tw_ntrace_unit_config){ .size = sizeof ntrace->choices,
                                                       .trace = &ntrace->config,
                                                       .write = keep,

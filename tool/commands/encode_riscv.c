@@ -41,6 +41,26 @@ char *encode_read_text(struct encoding *encoding, const char *path)
     return text;
 }
 
+unsigned encode_xlen(const struct encoding *encoding)
+{
+    const struct tw_log_options options = { .size = sizeof options,
+                                            .image = encoding->image,
+                                            .repeats_most =
+                                                encoding->options->log_repeats.value };
+    unsigned xlen = tw_image_xlen(encoding->image);
+    struct tw_log *log;
+    struct tw_step step;
+
+    if (xlen ||
+        tw_log_open(&log, encoding->options->arguments.items[0], &options, NULL) != TW_OK)
+        return xlen;
+    while (tw_log_is_riscv(log) && !xlen && tw_log_next(log, &step) == TW_OK)
+        if (step.kind == TW_STEP_INSTRUCTIONS && step.count)
+            xlen = step.instructions[0].isa == TW_ISA_RV32 ? 32 : 64;
+    tw_log_free(log);
+    return xlen;
+}
+
 bool encode_note_log(struct encoding *encoding, const char *path)
 {
     struct tw_log_options options = { .size = sizeof options,

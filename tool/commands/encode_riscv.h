@@ -18,6 +18,8 @@ void encode_keep(struct encode_bytes *to, const uint8_t *bytes, size_t size);
 
 /* A small file as text; NULL: said why not. */
 char *encode_read_text(struct encoding *encoding, const char *path);
+/* 32 or 64, as the program or the log says; 0: neither does. */
+unsigned encode_xlen(const struct encoding *encoding);
 /* Code that is in no program file, of logs that hold it. */
 bool encode_note_log(struct encoding *encoding, const char *path);
 /* What is wrong with the log. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway info, one JSON object for each thing. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include <trackway/image.h>
 
 #include "commands/info.h"
+#include "shared/srcs.h"
 
 static void text_member(struct output *out, const char *key, const char *value)
 {
@@ -42,6 +44,20 @@ static void print_stream(struct output *out, const struct session *session, size
     output_text(out, "}\n");
 }
 
+static void print_srcs(struct output *out, const struct session *session, size_t buffer)
+{
+    struct src *found = calloc(SRCS_MOST, sizeof *found);
+    const size_t count = found ? srcs_find(found, SRCS_MOST, session->capture, buffer) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        output_text(out, "{\"t\":\"SRC\"");
+        text_member(out, "buf", tw_capture_buffer(session->capture, buffer)->name);
+        output_format(out, ",\"id\":%u,\"src\":%" PRIu32 ",\"packets\":%" PRIu64 "}\n",
+                      found[i].id, found[i].src, found[i].packets);
+    }
+    free(found);
+}
+
 static void print_buffer(struct output *out, const struct session *session, size_t number,
                          const struct scan *scan)
 {
@@ -69,12 +85,14 @@ static void print_buffer(struct output *out, const struct session *session, size
         for (unsigned id = 0; id < TW_ID_COUNT; id++)
             if (scan->stats.bytes_by_id[id])
                 print_stream(out, session, number, id, scan->stats.bytes_by_id[id]);
+        print_srcs(out, session, number);
         return;
     }
     for (size_t i = 0; i < tw_capture_source_count(session->capture); i++)
         if (tw_capture_source_is_in(session->capture, i, 0, (uint32_t)number))
             print_stream(out, session, number, tw_capture_source(session->capture, i)->id,
                          buffer->size);
+    print_srcs(out, session, number);
 }
 
 static void print_source(struct output *out, const struct session *session, size_t number)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway info, for people. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <trackway/image.h>
 
 #include "commands/info.h"
+#include "shared/srcs.h"
 
 static void heading(struct output *out, const char *text)
 {
@@ -77,6 +79,18 @@ static void print_frames(struct output *out, const struct session *session, size
             print_id(out, session, buffer, id, stats->bytes_by_id[id]);
 }
 
+/* Harts whose packets share a stream. */
+static void print_srcs(struct output *out, const struct session *session, size_t buffer)
+{
+    struct src *found = calloc(SRCS_MOST, sizeof *found);
+    const size_t count = found ? srcs_find(found, SRCS_MOST, session->capture, buffer) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        output_format(out, "    id 0x%02x src %" PRIu32 ": %" PRIu64 " packets\n", found[i].id,
+                      found[i].src, found[i].packets);
+    free(found);
+}
+
 static void print_buffers(struct output *out, const struct session *session,
                           const struct scan *scans)
 {
@@ -99,6 +113,7 @@ static void print_buffers(struct output *out, const struct session *session,
             print_unframed(out, session, i);
         else
             print_frames(out, session, i, &scans[i]);
+        print_srcs(out, session, i);
     }
 }
 

@@ -188,6 +188,16 @@ static void summarize(const struct profile_command *command)
         say("%" PRIu64 " instructions", tw_calls_stats(command->calls).instructions);
 }
 
+static bool has_instructions(const struct profile_command *command)
+{
+    struct tw_profile_totals totals = { .size = sizeof totals };
+
+    if (command->calls && tw_calls_stats(command->calls).instructions)
+        return true;
+    return command->profile && tw_profile_totals(command->profile, &totals) &&
+           totals.instructions;
+}
+
 static int finish(struct profile_command *command, const struct options *options,
                   const struct feed *feed)
 {
@@ -200,6 +210,8 @@ static int finish(struct profile_command *command, const struct options *options
     if (command->calls)
         tw_calls_finish(command->calls);
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
+    if (!has_instructions(command) && profile_samples(command, options, &status))
+        return status == DONE_WITH_LOSS ? DONE : status;
     if (!output_open(&command->out, options->output, options->color))
         return NOT_DONE;
     names_open(&command->names, options, names_are_for_people(options));
@@ -241,14 +253,18 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,      O_ID,         O_SOURCE,   O_SRC,       O_CPU,        O_PID,
-    O_TID,         O_COMM,       O_FROM,     O_TO,        O_RANGE,      O_FUNCTION,
-    O_FRAMING,     O_PROTOCOL,   O_PLUGIN,   O_CONFIG,    O_ARCH,       O_NO_BARRIER,
-    O_WRAPPED_AT,  O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
-    O_SYMFS,       O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
-    O_BY,          O_SHOW_UNIT,  O_SELF,     O_LIMIT,     O_INLINE,     O_DEMANGLE,
-    O_NO_DEMANGLE, O_OUTPUT,     O_COLOR,    O_THREADS,   O_PROGRESS,   O_QUIET,
-    O_VERBOSE,     O_END,
+    O_BUFFER,     O_ID,        O_SOURCE,      O_SRC,
+    O_CPU,        O_PID,       O_TID,         O_COMM,
+    O_FROM,       O_TO,        O_RANGE,       O_FUNCTION,
+    O_FRAMING,    O_PROTOCOL,  O_PLUGIN,      O_CONFIG,
+    O_PRESET,     O_ARCH,      O_NO_BARRIER,  O_WRAPPED_AT,
+    O_STRIP_STOP, O_ON_ERROR,  O_ASSUME_SYNC, O_IMAGE,
+    O_SYMBOLS,    O_SYSROOT,   O_SYMFS,       O_KERNEL,
+    O_VDSO,       O_BUILD_IDS, O_TRUST_TIME,  O_ALLOW_OUTSIDE,
+    O_BY,         O_SHOW_UNIT, O_SELF,        O_LIMIT,
+    O_INLINE,     O_DEMANGLE,  O_NO_DEMANGLE, O_OUTPUT,
+    O_COLOR,      O_THREADS,   O_PROGRESS,    O_QUIET,
+    O_VERBOSE,    O_END,
 };
 
 const struct command command_profile = {
@@ -262,11 +278,13 @@ const struct command command_profile = {
         "cycles are known at some points of the trace only: what is between them is shared by\n"
         "instructions (~), and lies in the interval that stands beside it. Several captures "
         "are\n"
-        "added up.\n"
+        "added up. Where nothing but PC samples of the DWT are there, these are counted, and\n"
+        "said to be.\n"
         "\n"
         "examples:\n"
         "  trackway profile perf.data --limit 20\n"
         "  trackway profile snapshot/ --by line --symbols program.elf\n"
+        "  trackway profile swo.bin --protocol itm --symbols firmware.elf\n"
         "  trackway profile perf.data --format pprof -o profile.pb.gz",
     .formats = "text|jsonl|csv|folded|svg|callgrind|pprof|speedscope|dot",
     .options = takes,

@@ -24,4 +24,9 @@ struct profile_command {
 int profile_print(struct profile_command *command);
 int profile_print_stacks(struct profile_command *command);
 
+/* profile_samples.c: where nothing was executed, but PC samples of the DWT are there.  False: there are
+   none.  `status`: how it went. */
+bool profile_samples(struct profile_command *command, const struct options *options,
+                     int *status);
+
 #endif

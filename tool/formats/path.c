@@ -8,12 +8,14 @@
 #include <trackway/walk.h>
 
 #include "formats/formats.h"
+#include "shared/srcs.h"
 
 /* What goes on in a stream. */
 struct stream {
     bool is_begun;
     bool is_open; /* a run is being put together */
     uint8_t id;
+    uint32_t src;
     uint64_t first, last, next;
     uint64_t count;
     int level; /* last P line; -1: none */
@@ -23,7 +25,9 @@ struct path {
     struct session *session;
     struct output *out;
     bool is_pcs;
-    int last_id; /* of the last line, when there are several; -1: none */
+    int last_id;             /* of the last line, when there are several; -1: none */
+    uint32_t last_src;       /* the same; TW_NO_SRC: none */
+    bool is_asked, has_srcs; /* harts share a stream: it was asked, it is so */
     struct tw_walk *walk;
     struct stream *streams; /* by number */
     size_t stream_count;
@@ -42,6 +46,7 @@ static void *start(const struct listing *listing, bool is_pcs)
     path->out = listing->out;
     path->is_pcs = is_pcs;
     path->last_id = -1;
+    path->last_src = TW_NO_SRC;
     return path;
 }
 
@@ -86,16 +91,26 @@ static struct stream *stream_of(struct path *path, const struct tw_part *part)
         stream->level = -1;
     stream->is_begun = true;
     stream->id = part->batch.id;
+    stream->src = part->batch.src;
+    if (stream->src != TW_NO_SRC && !path->is_asked) {
+        path->is_asked = true;
+        path->has_srcs = srcs_are_several(path->session);
+    }
     return stream;
 }
 
 /* With several sources a comment tells whose the next lines are. */
-static void name_id(struct path *path, uint8_t id)
+static void name_source(struct path *path, const struct stream *stream)
 {
-    if (tw_run_source_count(path->session->run) < 2 || path->last_id == id)
-        return;
-    output_format(path->out, "# id 0x%02x\n", id);
-    path->last_id = id;
+    if (tw_run_source_count(path->session->run) > 1 && path->last_id != stream->id) {
+        output_format(path->out, "# id 0x%02x\n", stream->id);
+        path->last_id = stream->id;
+        path->last_src = TW_NO_SRC;
+    }
+    if (path->has_srcs && stream->src != TW_NO_SRC && path->last_src != stream->src) {
+        output_format(path->out, "# src %" PRIu32 "\n", stream->src);
+        path->last_src = stream->src;
+    }
 }
 
 static void close_run(struct path *path, struct stream *stream)
@@ -103,7 +118,7 @@ static void close_run(struct path *path, struct stream *stream)
     if (!stream->is_open)
         return;
     stream->is_open = false;
-    name_id(path, stream->id);
+    name_source(path, stream);
     output_format(path->out, "R %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", stream->first,
                   stream->last, stream->count);
 }
@@ -130,7 +145,7 @@ static void print_addresses(struct path *path, const struct stream *stream,
     struct tw_code_bytes code;
     size_t size;
 
-    name_id(path, stream->id);
+    name_source(path, stream);
     if (is_four || is_two) {
         for (uint32_t i = 0; i < range->count; i++)
             put_address(path->out, range->start + (uint64_t)i * (is_four ? 4 : 2));
@@ -195,7 +210,7 @@ static void take_ownership(struct path *path, struct stream *stream,
                                                    : context->context_id;
 
     close_run(path, stream);
-    name_id(path, stream->id);
+    name_source(path, stream);
     output_format(path->out, "O %u %u %u %" PRIx64 "\n", (unsigned)context->ownership,
                   (unsigned)context->el, (unsigned)context->is_virtual,
                   (uint64_t)context->context_high << 32 | low);
@@ -207,7 +222,7 @@ static void take_event(struct path *path, struct stream *stream, const struct tw
     if (event->kind != TW_EVENT_TRACE_OFF && event->kind != TW_EVENT_LOST)
         return;
     close_run(path, stream);
-    name_id(path, stream->id);
+    name_source(path, stream);
     if (event->kind == TW_EVENT_TRACE_OFF)
         output_format(path->out, "G off %" PRIu32 "\n", event->count);
     else
@@ -226,7 +241,7 @@ static void take_context(struct path *path, struct stream *stream,
         stream->level == context->el)
         return;
     close_run(path, stream);
-    name_id(path, stream->id);
+    name_source(path, stream);
     stream->level = context->el;
     output_format(path->out, "P %d\n", stream->level);
 }
@@ -239,7 +254,7 @@ static void take_exception(struct path *path, struct stream *stream,
     const bool has_cause = !is_riscv || exception->number != TW_CAUSE_UNKNOWN;
 
     close_run(path, stream);
-    name_id(path, stream->id);
+    name_source(path, stream);
     output_format(path->out, "%c",
                   is_riscv && exception->kind == TW_TRAP_ANY ? 'T'
                   : flags & TW_EXCEPTION_INTERRUPT           ? 'I'
@@ -312,7 +327,9 @@ static struct stream *first_begun(struct path *path)
     struct stream *first = NULL;
 
     for (size_t i = 0; i < path->stream_count; i++)
-        if (path->streams[i].is_begun && (!first || path->streams[i].id < first->id))
+        if (path->streams[i].is_begun &&
+            (!first || path->streams[i].id < first->id ||
+             (path->streams[i].id == first->id && path->streams[i].src < first->src)))
             first = &path->streams[i];
     return first;
 }
@@ -327,6 +344,7 @@ static void end_buffer(struct path *path)
         stream->is_begun = false;
     }
     path->last_id = -1;
+    path->last_src = TW_NO_SRC;
 }
 
 static bool take(void *state, const struct tw_part *part, const struct tw_packet_view *packet)

@@ -274,9 +274,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
-    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S]", NULL,
+    [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
         "more program memory: ELF, segment list or flat; BIAS is\n"
-        "added to its addresses, or is where a flat file lies;\nmay be repeated", .offset = AT(images), .kind = KIND_LIST },
+        "added to its addresses, or is where a flat file lies; src:\nfor one of the sources that share a stream; may be repeated", .offset = AT(images), .kind = KIND_LIST },
     [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
         "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
@@ -368,9 +368,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
     [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
-        "program file; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
-    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include",
-        "programming for one process at EL0: all of it, all but\n--range, or only --range (default: everything at all levels)",
+        "program: ELF, segment list or flat file, as --image takes\nthem; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
+    [O_PRESET] = { "preset", "NAME", "minimal|exclude|include|reference|reference-data|te_codec|siemens|pulp|esp32",
+        "encode: programming of an Arm trace unit for one process at\nEL0, all of it, all but --range, or only --range (default:\n"
+        "everything at all levels); of a RISC-V trace unit, and of\na raw file with one source: an encoder whose form is known",
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"

@@ -2,10 +2,13 @@
 /* Opening a capture as the options say. */
 #include "shared/session.h"
 
+#include "shared/image_option.h"
 #include "shared/interrupt.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include <trackway/etrace.h>
 
 static void print_warning(void *context, const char *text)
 {
@@ -25,33 +28,9 @@ static void parse_source(struct tw_capture_source_option *source, char *text)
     (void)parse_number_size(&id, text, (size_t)(protocol - 1 - text));
     if (config)
         *config++ = 0;
-    *source = (struct tw_capture_source_option){ (uint8_t)id, protocol, config };
-}
-
-/* Cuts "FILE[@BIAS][,space=S]".  A file name may hold both characters: only a number after the
-   last @ is a bias. */
-static bool parse_image(const struct options *options, struct tw_capture_image_option *image,
-                        char *text)
-{
-    static const char key[] = ",space=";
-    char *space = strstr(text, key);
-    char *at;
-
-    *image = (struct tw_capture_image_option){ .path = text };
-    if (space) {
-        *space = 0;
-        if (!tw_space_by_name(&image->spaces, space + sizeof key - 1))
-            return options_wrong(options,
-                                 "--image: there is no space \"%s\"; there are S, N, H, EL1S, "
-                                 "EL1N, EL2, EL3 and others, see trackway(1)",
-                                 space + sizeof key - 1);
-    }
-    at = strrchr(text, '@');
-    if (at && parse_number(&image->address, at + 1))
-        *at = 0;
-    if (!*text)
-        return options_wrong(options, "--image wants a file: --image FILE[@BIAS][,space=S]");
-    return true;
+    *source = (struct tw_capture_source_option){ .id = (uint8_t)id,
+                                                 .protocol = protocol,
+                                                 .config = config };
 }
 
 static bool check_protocol(const struct session *session, const char *protocol)
@@ -74,6 +53,17 @@ static bool check_protocol(const struct session *session, const char *protocol)
                          nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
+/* The encoders whose form is known. */
+static bool is_known_preset(const char *name)
+{
+    const char *known;
+
+    for (size_t i = 0; (known = tw_etrace_preset(i)) != NULL; i++)
+        if (strcmp(known, name) == 0)
+            return true;
+    return false;
+}
+
 /* The one source of --protocol, or those of --source. */
 static bool take_sources(struct session *session, struct tw_capture_options *to)
 {
@@ -83,8 +73,14 @@ static bool take_sources(struct session *session, struct tw_capture_options *to)
     if (options->protocol && count)
         return options_wrong(options, "--protocol is for one source, --source ID:PROTOCOL for "
                                       "several: give one kind");
-    if (options->config && !options->protocol)
+    if (options->config && !options->protocol && !options->preset)
         return options_wrong(options, "--config wants --protocol with it");
+    if (options->preset && count)
+        return options_wrong(options, "--preset is for one source; --source takes preset=NAME "
+                                      "in its configuration");
+    if (options->preset && !is_known_preset(options->preset))
+        return options_wrong(options, "--preset %s is for encode and Arm trace units",
+                             options->preset);
     session->sources = calloc(count + 1, sizeof *session->sources);
     if (!session->sources) {
         say("out of memory");
@@ -92,9 +88,12 @@ static bool take_sources(struct session *session, struct tw_capture_options *to)
     }
     to->sources = session->sources;
     to->source_count = count;
-    if (options->protocol) {
+    if (options->protocol || options->preset) {
         session->sources[0] =
-            (struct tw_capture_source_option){ 0, options->protocol, options->config };
+            (struct tw_capture_source_option){ .protocol = options->protocol ? options->protocol
+                                                                             : "etrace",
+                                               .config = options->config,
+                                               .preset = options->preset };
         to->source_count = 1;
     }
     return true;
@@ -125,7 +124,7 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
     }
     for (size_t i = 0; i < images->count; i++) {
         memcpy(at, images->items[i], strlen(images->items[i]) + 1);
-        if (!parse_image(session->options, &session->images[i], at))
+        if (!image_parse(session->options, "--image", &session->images[i], at))
             return false;
         at += strlen(images->items[i]) + 1;
     }

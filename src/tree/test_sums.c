@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tests of counting without elements: with the elements that are left, sums tell the same as all elements
+   would, of every protocol, in the context that it happened in. */
+#include "tree/test_made.h"
+
+#include "image/sums.h"
+
+/* What elements tell, whatever the order of ranges; and all else in order. */
+struct book {
+    uint64_t ranges, edges; /* sums of hashes */
+    uint64_t executed, led; /* how many */
+    uint64_t others;        /* hash, in order */
+    uint64_t context;       /* of the last PE_CONTEXT */
+    struct tw_element from; /* indirect branch whose target comes next, if it has a count */
+};
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const struct book *book, const struct tw_element *range)
+{
+    uint64_t hash = mix(book->context + 1, range->start);
+
+    hash = mix(hash, (uint64_t)range->length << 32 | range->count);
+    return mix(hash, (uint64_t)range->flags << 16 | (uint64_t)range->isa << 8 | range->last);
+}
+
+static void add_edge(struct book *book, const struct tw_element *from, uint64_t to,
+                     uint64_t times)
+{
+    /* Context of the target: a return from an exception changes it on the way. */
+    book->edges += mix(mix(from->start + from->length, to), from->last) * times;
+    book->led += times;
+}
+
+static void add_range(struct book *book, const struct tw_element *range, uint64_t times)
+{
+    if (!range->count)
+        return;
+    if (book->from.count)
+        add_edge(book, &book->from, range->start, times);
+    book->from.count = 0;
+    book->ranges += hash_of(book, range) * times;
+    book->executed += times;
+    if (range->last_kind == TW_LAST_IBR && (range->flags & TW_RANGE_EXECUTED))
+        book->from = *range;
+}
+
+static void add_other(struct book *book, const struct tw_element *element)
+{
+    static const uint32_t breaks = 1u << TW_ELEMENT_I_RANGE_NOPATH |
+                                   1u << TW_ELEMENT_ADDR_NACC | 1u << TW_ELEMENT_EXCEPTION |
+                                   1u << TW_ELEMENT_TRACE_ON | 1u << TW_ELEMENT_NO_SYNC |
+                                   1u << TW_ELEMENT_EO_TRACE | 1u << TW_ELEMENT_ERROR;
+    uint64_t hash = mix(element->type, element->flags);
+
+    if (breaks >> element->type & 1)
+        book->from.count = 0;
+    /* Which of several packets broke the path is not told. */
+    if (element->type != TW_ELEMENT_ERROR) {
+        hash = mix(hash, element->value);
+        hash = mix(hash, element->value_more);
+        hash = mix(hash, (uint64_t)element->count << 16 | (uint64_t)element->isa << 8 |
+                             element->last);
+    }
+    if (element->type == TW_ELEMENT_PE_CONTEXT) /* whatever the instruction set */
+        book->context =
+            mix(mix(mix(element->value, element->value_more), element->flags), element->last);
+    book->others = mix(book->others, hash);
+}
+
+static void add_elements(struct book *book, const struct made_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tw_element *element = &list->elements[i];
+
+        if (element->type == TW_ELEMENT_INSTR_RANGE)
+            add_range(book, element, 1);
+        else if (element->type == TW_ELEMENT_REPEAT)
+            for (size_t k = i - tw_repeat_reach(list->elements, i); k < i; k++)
+                add_range(book, &list->elements[k], element->times);
+        else
+            add_other(book, element);
+    }
+}
+
+static uint64_t add_sums(struct book *book, struct tw_code *code)
+{
+    struct tw_range_sum sums[5];
+    uint64_t summed = 0;
+    size_t count;
+
+    while ((count = tw_sums_next(code, sums, LENGTH(sums))) != 0)
+        for (size_t i = 0; i < count; i++) {
+            CHECK(sums[i].times > 0 && sums[i].times < 1000000);
+            if (sums[i].is_edge) {
+                add_edge(book, &sums[i].range, sums[i].to, sums[i].times);
+                continue;
+            }
+            book->ranges += hash_of(book, &sums[i].range) * sums[i].times;
+            book->executed += sums[i].times;
+            summed += sums[i].times;
+        }
+    return summed;
+}
+
+/* A stream in pieces; how many ranges were summed. */
+static uint64_t read_stream(struct book *book, const struct made_setup *setup,
+                            const struct made_stream_of *stream, size_t piece, bool counts)
+{
+    struct made_decoder made = made_decoder_new(setup);
+    struct made_list list = { .count = 0 };
+    uint64_t summed = 0;
+    size_t until = 0;
+
+    *book = (struct book){ .executed = 0 };
+    made.follow.sums = counts ? setup->code->sums : NULL;
+    do {
+        bool is_done;
+
+        until = stream->size - until < piece ? stream->size : until + piece;
+        do {
+            list.count = 0;
+            is_done = made_decode_some(&made, &list, stream, until, MADE_ROOM, 1);
+            if (counts)
+                summed += add_sums(book, setup->code);
+            add_elements(book, &list);
+        } while (!is_done);
+    } while (until < stream->size);
+    list.count = 0;
+    made_end(&made, &list);
+    add_elements(book, &list);
+    free(list.elements);
+    made_decoder_free(&made);
+    return summed;
+}
+
+static void check_books(const struct book *got, const struct book *want)
+{
+    CHECK_EQ(got->executed, want->executed);
+    CHECK(got->ranges == want->ranges);
+    CHECK_EQ(got->led, want->led);
+    CHECK(got->edges == want->edges);
+    CHECK(got->others == want->others);
+}
+
+static void sums_and_elements_tell_the_same(void **state)
+{
+    static struct made_stream_of stream;
+    struct check_random random = check_random_start(19);
+    uint64_t summed = 0;
+
+    (void)state;
+    for (size_t kind = 0; kind < LENGTH(made_kinds); kind++) {
+        const struct made_options options = { .checks = kind % 5 == 4 };
+        struct made_setup setup = made_set_up(&made_kinds[kind], &options);
+
+        made_set_up_code(&setup, &options);
+        CHECK_CASE(made_kinds[kind].name);
+        if (setup.code)
+            CHECK(tw_sums_begin(setup.code));
+        for (unsigned i = 0; setup.code && i < check_scale(60); i++) {
+            struct book want, got;
+
+            made_stream(&stream, &setup, &random, 300 + check_random_below(&random, 3000),
+                        i % 3 == 0);
+            (void)read_stream(&want, &setup, &stream, stream.size, false);
+            summed +=
+                read_stream(&got, &setup, &stream,
+                            i % 2 ? stream.size : 40 + check_random_below(&random, 500), true);
+            check_books(&got, &want);
+        }
+        made_tear_down(&setup);
+    }
+    CHECK(summed > 100);
+}
+
+/* All blocks are thrown away while paths through them wait to be summed. */
+static void sums_outlive_the_blocks(void **state)
+{
+    const struct made_options options = { .checks = false };
+    struct made_setup setup = made_set_up(&made_kinds[0], &options);
+    struct check_random random = { 7 };
+    static struct made_stream_of stream;
+    struct book want, got;
+
+    (void)state;
+    made_set_up_code(&setup, &options);
+    CHECK(tw_sums_begin(setup.code));
+    made_stream(&stream, &setup, &random, 3000, false);
+    (void)read_stream(&want, &setup, &stream, stream.size, false);
+    {
+        struct made_decoder made = made_decoder_new(&setup);
+        struct made_list list = { .count = 0 };
+
+        got = (struct book){ .executed = 0 };
+        made.follow.sums = setup.code->sums;
+        while (!made_decode_some(&made, &list, &stream, stream.size, MADE_ROOM, 1)) {
+            CHECK_EQ(tw_image_set_callback(setup.image, made_read, &setup), TW_OK);
+            tw_code_refresh(setup.code); /* the image is another one */
+            (void)add_sums(&got, setup.code);
+            add_elements(&got, &list);
+            list.count = 0;
+        }
+        CHECK_EQ(tw_image_set_callback(setup.image, made_read, &setup), TW_OK);
+        tw_code_refresh(setup.code);
+        (void)add_sums(&got, setup.code);
+        made_end(&made, &list);
+        add_elements(&got, &list);
+        free(list.elements);
+        made_decoder_free(&made);
+    }
+    check_books(&got, &want);
+    made_tear_down(&setup);
+}
+
+static void what_is_forgotten_is_gone(void **state)
+{
+    const struct made_options options = { .checks = false };
+    struct made_setup setup = made_set_up(&made_kinds[0], &options);
+    struct check_random random = { 11 };
+    static struct made_stream_of stream;
+    struct made_list list = { .count = 0 };
+    struct made_decoder made;
+    struct book book = { .executed = 0 };
+
+    (void)state;
+    made_set_up_code(&setup, &options);
+    CHECK(tw_sums_begin(setup.code));
+    made_stream(&stream, &setup, &random, 2000, false);
+    made = made_decoder_new(&setup);
+    made.follow.sums = setup.code->sums;
+    made_decode(&made, &list, &stream, stream.size, MADE_ROOM);
+    tw_sums_forget(setup.code);
+    CHECK_EQ(add_sums(&book, setup.code), 0);
+    CHECK_EQ(book.led, 0);
+    free(list.elements);
+    made_decoder_free(&made);
+    made_tear_down(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_and_elements_tell_the_same),
+        cmocka_unit_test(sums_outlive_the_blocks),
+        cmocka_unit_test(what_is_forgotten_is_gone),
+    };
+
+    return cmocka_run_group_tests_name("sums", tests, NULL, NULL);
+}
