@@ -115,7 +115,8 @@ struct tw_run_counter tw_profile_counter(struct tw_profiler *profile)
         counter.count = count_without_edges;
     counter.context = profile;
     counter.merge = merge;
-    counter.sum = NULL; /* threads are told apart */
+    if (!is_by_code(profile))
+        counter.sum = NULL; /* threads are told apart */
     return counter;
 }
 
@@ -222,7 +223,8 @@ enum tw_status tw_profile_finish(struct tw_profiler *profile)
         is_good = tw_profile_call_rows(profile);
     else if (is_by_code(profile))
         is_good = tw_profile_code_rows(profile);
-    is_good = is_good && tw_profile_branches(profile);
+    if (profile->by == TW_PROFILE_LINE || profile->by == TW_PROFILE_ADDRESS)
+        is_good = is_good && tw_profile_branches(profile);
     add_time(profile);
     add_totals(profile);
     tw_profile_sort(profile);
