@@ -13,12 +13,12 @@ static unsigned bit_at(const uint8_t *data, uint64_t at)
 
 static uint8_t byte_at(const uint8_t *data, uint64_t at)
 {
-    const unsigned shift = (unsigned)(at % 8);
-    unsigned byte = (unsigned)data[at / 8] >> shift;
+    const unsigned shift = at % 8;
 
-    if (shift)
-        byte |= (unsigned)data[at / 8 + 1] << (8 - shift);
-    return (uint8_t)byte;
+    if (!shift)
+        return data[at / 8];
+    return (uint8_t)((unsigned)data[at / 8] >> shift | (unsigned)data[at / 8 + 1]
+                                                           << (8 - shift));
 }
 
 static uint64_t skip_ones(const uint8_t *data, uint64_t at, uint64_t end)
