@@ -68,6 +68,10 @@ struct tw_tree_config {
     /* A batch ends behind each PE_CONTEXT, before code is looked for in that context: for callbacks
        that are asked for code and go by the elements that the caller was given. */
     bool stops_at_context;
+    /* Triggers and flushes that the formatter marks in its frames come too, in their place: EVENTs of
+       ID TW_ID_TRIGGER, whose number is the marker's byte, in batches of source UINT32_MAX.  Not with
+       a counter. */
+    bool markers;
 };
 
 /* Sources that share a stream and are told apart: of more than this the first ones are decoded, and an

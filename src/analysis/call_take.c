@@ -124,12 +124,22 @@ static bool is_quiet(const struct tw_call_stack *stack)
            !stack->has_gap && !stack->lacks_code;
 }
 
+/* The function of the top frame as ranges in it have it: code without a symbol is one function. */
+static uint32_t function_of_top(const struct tw_call_machine *machine,
+                                const struct tw_call_stack *stack)
+{
+    const uint32_t function = stack->frames[stack->count - 1].function;
+
+    return machine->functions->items[function].kind == TW_FUNCTION_UNNAMED ? TW_FUNCTION_ANY
+                                                                           : function;
+}
+
 /* As many ranges as stay in the function of the top frame; how many those are. */
 static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
                            const struct tw_element *elements, size_t room,
                            const struct tw_code_place *place)
 {
-    const uint32_t function = stack->frames[stack->count - 1].function;
+    const uint32_t function = function_of_top(machine, stack);
     const struct tw_flow_range *to = NULL;
     uint8_t transfer = stack->left.transfer;
     uint64_t instructions = 0;
@@ -265,7 +275,7 @@ static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *s
 {
     const size_t reach = tw_repeat_reach(elements, at);
     const struct tw_element *first = elements + at - reach;
-    const uint32_t function = stack->count ? stack->frames[stack->count - 1].function : 0;
+    const uint32_t function = stack->count ? function_of_top(machine, stack) : 0;
     uint64_t times = elements[at].times, instructions = 0;
     bool is_quiet_loop = is_quiet(stack);
 

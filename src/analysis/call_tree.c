@@ -119,8 +119,11 @@ uint32_t tw_call_edges_number(struct tw_call_edges *edges, uint32_t from, uint32
                               enum tw_call_kind kind)
 {
     const uint64_t key = ((uint64_t)from << FUNCTION_BITS | to) << KIND_BITS | (uint64_t)kind;
-    uint64_t *number = tw_map_put(&edges->by_ends, key);
+    uint64_t *number;
 
+    if (edges->is_off)
+        return 0;
+    number = tw_map_put(&edges->by_ends, key);
     if (number && *number)
         return (uint32_t)*number;
     if (!number || edges->count >= EDGES_MOST ||

@@ -31,6 +31,7 @@ struct tw_call_edges {
     struct tw_call_edge *items; /* number 0: control began here */
     size_t count, room;
     struct tw_map by_ends;
+    bool is_off; /* nobody asks for them: all are number 0 */
     bool is_out;
     const struct tw_allocator *allocator;
 };

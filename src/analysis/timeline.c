@@ -523,7 +523,8 @@ enum tw_status tw_timeline_new(struct tw_timeline **timeline,
         return status;
     }
     made->calls->machine.notice = notice;
-    made->calls->machine.tree.is_off = true; /* paths of calls are not asked for */
+    /* Paths of calls and edges are not asked for. */
+    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = true;
     *timeline = made;
     return TW_OK;
 }

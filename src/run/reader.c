@@ -97,6 +97,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .threads = threads_of(reader),
         .counter = run->count ? tw_count_counter(run) : NULL,
         .allocator = run->allocator,
+        .markers = true,
     };
 
     return tw_tree_new(&reader->tree, &config, &run->fault);

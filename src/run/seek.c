@@ -284,6 +284,8 @@ static bool is_doubtful(const struct tw_run_seek *seek, const struct tw_element 
         (element->error == TW_ERROR_RETURN_STACK || element->error == TW_ERROR_COMMIT ||
          (element->error == TW_ERROR_UNPLACED && element->index >= seek->offset)))
         return true;
+    if (id == TW_ID_TRIGGER) /* of the frames: nothing has to be known */
+        return false;
     return element->index >= seek->offset && !tells_nothing(element) &&
            !seek->is_seen[id % TW_RUN_IDS];
 }

@@ -68,7 +68,8 @@ static inline void check_part(const struct tw_part *part)
     const struct tw_element *first = &part->batch.elements[0];
 
     CHECK(part->batch.count > 0);
-    CHECK(part->source != NULL && part->when.not_before <= part->when.not_after);
+    CHECK((part->source != NULL || part->batch.id == TW_ID_TRIGGER) &&
+          part->when.not_before <= part->when.not_after);
     for (size_t i = 1; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
 

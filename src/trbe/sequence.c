@@ -266,7 +266,9 @@ static enum tw_status check_arm(struct tw_sequence *sequence, const char *text, 
             status = TW_E_MEMORY;
     }
     sequence->lines = steps.lines;
-    sequence->steps = steps.count;
+    /* A return alone says nothing of trace. */
+    for (size_t i = 0; i < steps.count; i++)
+        sequence->steps += steps.items[i].kind != STEP_LEAVE;
     tw_give(config->allocator, steps.items);
     return status;
 }

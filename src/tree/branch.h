@@ -89,6 +89,12 @@ struct tw_kept {
     max_align_t first;
 };
 
+/* markers.c */
+struct tw_markers {
+    struct tw_element *items;
+    size_t given, count, room;
+};
+
 struct tw_tree {
     struct tw_tree_config config;
     struct tw_counter counter; /* config.counter leads here, or is NULL */
@@ -123,6 +129,7 @@ struct tw_tree {
     struct tw_place *places;
     size_t place_count, place_room;
     struct tw_return *mark; /* see tw_tree_mark; or NULL */
+    struct tw_markers markers;
 };
 
 /* source.c: the branch of an ID; of a stream that several sources share: that of the stream. */

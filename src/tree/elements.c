@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "tree/markers.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
 #include "tree/shared.h"
@@ -299,14 +300,25 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
 {
     const enum tw_status status = tree->live_count ? renew_first(tree) : find_live(tree);
     const struct tw_live *first = tree->live + tree->live_first;
+    uint64_t limit;
 
     if (status != TW_OK)
         return status;
     if (!tree->live_count)
         return TW_MORE;
     /* Up to where the next branch has something to say. */
-    hand_out_until(first->branch, batch,
-                   (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ORDER_BITS);
+    limit = (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ORDER_BITS;
+    if (TW_UNLIKELY(tw_markers_wait(tree))) {
+        const uint64_t own = released(first->branch), marker = tw_markers_released(tree);
+
+        if (marker < own) {
+            tw_markers_hand_out(tree, batch, own);
+            return TW_OK;
+        }
+        if (marker < limit)
+            limit = marker;
+    }
+    hand_out_until(first->branch, batch, limit);
     return TW_OK;
 }
 
@@ -321,6 +333,10 @@ static enum tw_status next(struct tw_tree *tree, struct tw_batch *batch)
     if (tree->config.packets_only)
         return TW_E_ARGUMENT;
     status = tree->is_merged ? next_merged(tree, batch) : next_in_turn(tree, batch);
+    if (status == TW_MORE && TW_UNLIKELY(tw_markers_wait(tree))) {
+        tw_markers_hand_out(tree, batch, UINT64_MAX);
+        return TW_OK;
+    }
     return status == TW_MORE && tree->is_finished ? next_of_end(tree, batch) : status;
 }
 

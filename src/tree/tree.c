@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "tree/custom.h"
+#include "tree/markers.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
 #include "tree/shared.h"
@@ -31,6 +32,7 @@ void tw_tree_free(struct tw_tree *tree)
     }
     tw_give(allocator, tree->branches);
     tw_give(allocator, tree->live);
+    tw_give(allocator, tree->markers.items);
     tw_unframed_free(tree);
     tw_give(allocator, tree);
 }
@@ -186,6 +188,9 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
             status = tw_shared_route(branch);
         live += branch->shared ? tw_shared_has_errors(branch) : branch->stream.size > 0;
     }
+    if (status == TW_OK)
+        status = tw_markers_take(tree);
+    live += tw_markers_wait(tree);
     tree->is_merged = live > 1 && !tree->config.unmerged && !tree->config.counter;
     return status;
 }
@@ -326,6 +331,7 @@ void tw_tree_reset(struct tw_tree *tree, uint64_t base)
     atomic_store_explicit(&tree->is_cancelled, false, memory_order_relaxed);
     tw_tree_rebase(tree, base);
     tw_unframed_reset(tree);
+    tree->markers.count = tree->markers.given = 0;
     tree->is_finished = false;
     tree->broken = TW_OK;
     tree->last = NULL;

@@ -150,3 +150,55 @@ def a_source_address_that_nothing_leads_to(tool):
         done = ete(tool, "decode", HEAD + address(first) + source(to) + address(0x800) + E, code, status=1)
         assert f"contradict each other at {BASE + to:#x}" in done.err, done.err
         equal(done.out.count("INSTR_RANGE"), 1)
+
+
+def frames(items):
+    """Formatter frames of (is_id, value) in order, padded with ID 0; an ID can stand at an even place alone."""
+    out, place = b"", []
+    for item in [*items, (True, 0)] + [(False, 0)] * 14:
+        if item[0] and len(place) % 2:
+            place.append((False, 0))
+        place.append(item)
+        if len(place) < 15:
+            continue
+        frame = bytearray(16)
+        for at, (is_id, value) in enumerate(place):
+            frame[at] = value << 1 | 1 if is_id else value if at % 2 else value & 0xfe
+            if not is_id and not at % 2:
+                frame[15] |= (value & 1) << at // 2
+        out, place = out + frame, []
+    return out
+
+
+def bytes_of(id_, data):
+    return [(True, id_), *((False, byte) for byte in data)]
+
+
+@case
+def markers_of_the_formatter(tool):
+    """[CSD 2.1.5] triggers and flushes stand in their place, as events of an ID of their own"""
+    loop = {0: (b, 0)}
+    first = frames(bytes_of(0x10, HEAD + address(0) + E + E))
+    marks = frames(bytes_of(0x7d, b"\x01")) + frames(bytes_of(0x7b, b"\x02"))
+    later = frames(bytes_of(0x10, E * 20))
+    tool.write("framed.bin", first + marks + later)
+    tool.write("code.bin", program(loop))
+    words = ["framed.bin", "--framing", "memory", "--source", "0x10:ete:" + config(), "--arch", "ARM-AA64", "--image",
+             f"code.bin@{BASE:#x}"]
+    found = rows(tool.run("decode", *words, "--format", "jsonl"))
+    events = [row for row in found if row["t"] == "EVENT"]
+    equal(events, [{"i": len(first) + 1, "id": 125, "t": "EVENT", "kind": "trigger", "num": 1},
+                   {"i": len(first) + 17, "id": 125, "t": "EVENT", "kind": "flush", "num": 2}])
+    at = found.index(events[0])
+    assert all(row["i"] < len(first) for row in found[:at] if row["t"] == "INSTR_RANGE")
+    assert all(row["i"] >= len(first) for row in found[at:])
+    equal(rows(tool.run("decode", *words, "--format", "jsonl", "--threads", "3")), found)
+    others = [row for row in found if row["t"] != "EVENT"]
+    tool.write("plain.bin", first + later)
+    plain = rows(tool.run("decode", "plain.bin", *words[1:], "--format", "jsonl"))
+    for row in plain:
+        row["i"] += 32 if row["i"] >= len(first) else 0
+    equal(others, plain)
+    assert "0x7d EVENT          trigger 1" in tool.run("decode", *words).out
+    for command in (["stats"], ["decode", "--format", "pcs"], ["decode", "--format", "path"]):
+        tool.run(command[0], *words, *command[1:])

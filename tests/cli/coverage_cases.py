@@ -99,9 +99,28 @@ def twice_is_twice(tool):
     equal([[row["st"], 2 * row["count"]] for row in one], [[row["st"], row["count"]] for row in two], "twice")
 
 
+def saved_results_add_up(tool):
+    for number in (1, 2, 3):
+        tool.run("coverage", *[DEMO] * number, "-q", "--save", f"{number}.twr")
+    tool.run("merge", "-o", "sum.twr", "1.twr", "2.twr")
+    tool.run("merge", "-o", "mus.twr", "2.twr", "1.twr")
+    want = (tool.folder / "3.twr").read_bytes()
+    equal((tool.folder / "sum.twr").read_bytes() == want, True, "sum")
+    equal((tool.folder / "mus.twr").read_bytes() == want, True, "the other way round")
+    added = tool.run("coverage", DEMO, "--add", "2.twr", "--format", "jsonl", "-q").out
+    equal(added, tool.run("coverage", DEMO, DEMO, DEMO, "--format", "jsonl", "-q").out, "added")
+    tool.run("stats", DEMO, "-q", "--save", "stats.twr")
+    tool.run("merge", "-o", "twice.twr", "stats.twr", "stats.twr")
+    said = tool.run("merge", "-o", "bad.twr", "1.twr", "stats.twr", status=3)
+    assert "another kind of result" in said.err, said.err
+    assert not (tool.folder / "bad.twr").exists()
+    tool.run("merge", "1.twr", status=2)
+
+
 for each in programs():
     for one in UNITS[each.split("-")[0]]:
         add_case(f"coverage_{each}_{one}", equals_truth(each, one))
 add_case("coverage_lines_gcov", lines_equal_gcov)
 add_case("coverage_lcov", lcov_reads_it)
 add_case("coverage_several_captures", twice_is_twice)
+add_case("coverage_merge", saved_results_add_up)

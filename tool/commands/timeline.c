@@ -177,7 +177,8 @@ static bool close_output(struct timeline_command *command, bool keep)
 static int run(const struct options *options)
 {
     struct timeline_command command = { .options = options, .limit = limit_of(options) };
-    struct feed feed = { .order = TW_ORDER_TIME };
+    /* a place is found by the index, in the order of the bytes */
+    struct feed feed = { .order = options->at ? TW_ORDER_CAPTURE : TW_ORDER_TIME };
     char creator[64];
     const char *path = options->arguments.items[0], *slash = strrchr(path, '/');
     struct tw_subject subject = { .size = sizeof subject,
@@ -212,18 +213,16 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,      O_SRC,
-    O_CPU,        O_PID,        O_TID,         O_COMM,
-    O_FROM,       O_TO,         O_RANGE,       O_FUNCTION,
-    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,      O_CONFIG,
-    O_PRESET,     O_ARCH,       O_NO_BARRIER,  O_WRAPPED_AT,
-    O_STRIP_STOP, O_ON_ERROR,   O_ASSUME_SYNC, O_IMAGE,
-    O_SYMBOLS,    O_SYSROOT,    O_SYMFS,       O_KERNEL,
-    O_VDSO,       O_BUILD_IDS,  O_TRUST_TIME,  O_ALLOW_OUTSIDE,
-    O_KEY,        O_TAIL_CALLS, O_TIME_UNIT,   O_MIN_DURATION,
-    O_DEPTH,      O_SPAN_LIMIT, O_CLOCK,       O_OUTPUT,
-    O_COLOR,      O_THREADS,    O_PROGRESS,    O_QUIET,
-    O_VERBOSE,    O_END,
+    O_BUFFER,     O_ID,         O_SOURCE,       O_SRC,           O_CPU,
+    O_PID,        O_TID,        O_COMM,         O_FROM,          O_TO,
+    O_AT,         O_INDEX,      O_RANGE,        O_FUNCTION,      O_FRAMING,
+    O_PROTOCOL,   O_PLUGIN,     O_CONFIG,       O_PRESET,        O_ARCH,
+    O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP,   O_ON_ERROR,      O_ASSUME_SYNC,
+    O_IMAGE,      O_SYMBOLS,    O_SYSROOT,      O_SYMFS,         O_KERNEL,
+    O_VDSO,       O_BUILD_IDS,  O_TRUST_TIME,   O_ALLOW_OUTSIDE, O_KEY,
+    O_TAIL_CALLS, O_TIME_UNIT,  O_MIN_DURATION, O_DEPTH,         O_SPAN_LIMIT,
+    O_CLOCK,      O_OUTPUT,     O_COLOR,        O_THREADS,       O_PROGRESS,
+    O_QUIET,      O_VERBOSE,    O_END,
 };
 
 const struct command command_timeline = {
@@ -241,6 +240,7 @@ const struct command command_timeline = {
         "times count, unless --clock says how fast that is.\n"
         "\n"
         "  trackway timeline snapshot --from t:1000 --to t:2000\n"
+        "  trackway timeline snapshot --at 1000 --to t:2000     (the same, by the index)\n"
         "  trackway timeline perf.data --min-duration 1000 --format perfetto -o "
         "t.perfetto-trace",
     .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd",
