@@ -30,6 +30,21 @@ TW_API void tw_coverage_run(struct tw_coverage *coverage, struct tw_run *run);
 /* No more comes: works out the results.  Call it before they are read. */
 TW_API TW_MUST_USE enum tw_status tw_coverage_finish(struct tw_coverage *coverage);
 
+/* What was counted, as a file: of each file with code its name, its build ID and its counts.  Equal counts
+   give equal bytes.  A coverage that was loaded has no run and no names of code: it is there to be added
+   to others, or saved. */
+TW_API TW_MUST_USE enum tw_status tw_coverage_save(const struct tw_coverage *coverage,
+                                                   const char *path, struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status tw_coverage_load(struct tw_coverage **coverage,
+                                                   const char *path,
+                                                   const struct tw_allocator *allocator,
+                                                   struct tw_fault *fault);
+/* Adds what `other` counted, file by file; before tw_coverage_finish.  TW_E_ARGUMENT, with nothing added:
+   a file has another build ID there. */
+TW_API TW_MUST_USE enum tw_status tw_coverage_add(struct tw_coverage *coverage,
+                                                  const struct tw_coverage *other,
+                                                  struct tw_fault *fault);
+
 /* A program, library or other file with code; addresses below are as it was linked. */
 struct tw_coverage_object {
     const char *name;               /* NULL: the capture does not say */

@@ -22,6 +22,7 @@
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
 #include <trackway/members.h>
+#include <trackway/merge.h>
 #include <trackway/ntrace.h>
 #include <trackway/ntrace_unit.h>
 #include <trackway/pc_samples.h>

@@ -98,6 +98,8 @@ TW_API size_t tw_perf_loss_count(const struct tw_perf *perf);
 TW_API const struct tw_perf_loss *tw_perf_loss(const struct tw_perf *perf, size_t number);
 /* The CPU that a source (a number for tw_capture_source) traces. */
 TW_API uint32_t tw_perf_source_cpu(const struct tw_perf *perf, size_t source);
+/* The same of one that shares its stream (tw_batch.src), as far as the recording says. */
+TW_API uint32_t tw_perf_src_cpu(const struct tw_perf *perf, size_t source, uint32_t src);
 
 /* The thread at this time, or NULL when no record speaks of it. */
 TW_API const struct tw_perf_thread *tw_perf_thread(const struct tw_perf *perf, uint32_t tid,

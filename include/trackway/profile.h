@@ -128,7 +128,7 @@ struct tw_profile_target {
     bool is_call;
 };
 
-/* By object and address; not where calls are followed.  NULL: there is no such number. */
+/* By object and address, where rows are lines or addresses.  NULL: there is no such number. */
 TW_API const struct tw_profile_branch *tw_profile_branch(const struct tw_profiler *profile,
                                                          size_t number);
 TW_API const struct tw_profile_target *tw_profile_target(const struct tw_profiler *profile,

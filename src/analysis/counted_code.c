@@ -2,12 +2,17 @@
 /* Ranges that threads counted go to the files that their code is from. */
 #include "analysis/counted_code.h"
 
+#include <string.h>
+
+#include <trackway/perfdata.h>
+
 #include "base/memory.h"
 
 void tw_counted_code_release(struct tw_counted_code *code)
 {
     for (size_t i = 0; i < code->count; i++) {
         tw_range_counts_release(&code->files[i]->counts);
+        tw_give(code->allocator, code->files[i]->own_name);
         tw_give(code->allocator, code->files[i]);
     }
     tw_give(code->allocator, code->files);
@@ -92,11 +97,41 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
     }
     made->key = key;
     made->name = name;
+    if (name)
+        made->build_id_size = (uint8_t)tw_perf_build_id(made->build_id, name);
     made->counts.allocator = code->allocator;
     made->symbols = tw_run_symbols(code->run, &link, part, address);
     made->image = part->image;
     made->view = part->who.view;
     made->bias = address - link;
+    code->files[code->count++] = made;
+    return made;
+}
+
+struct tw_counted_file *tw_counted_code_file(struct tw_counted_code *code,
+                                             const struct tw_counted_file *like)
+{
+    const uint64_t key = key_of(like->name);
+    struct tw_counted_file *made;
+
+    for (size_t i = 0; i < code->count; i++)
+        if (code->files[i]->key == key)
+            return code->files[i];
+    made = tw_take(code->allocator, sizeof *made);
+    if (made && like->name)
+        made->name = made->own_name = tw_copy_text(code->allocator, like->name);
+    if (!made || (like->name && !made->name) ||
+        !TW_GROW(code->allocator, &code->files, &code->room, code->count + 1)) {
+        if (made)
+            tw_give(code->allocator, made->own_name);
+        tw_give(code->allocator, made);
+        code->is_out = true;
+        return NULL;
+    }
+    made->key = key;
+    memcpy(made->build_id, like->build_id, sizeof made->build_id);
+    made->build_id_size = like->build_id_size;
+    made->counts.allocator = code->allocator;
     code->files[code->count++] = made;
     return made;
 }

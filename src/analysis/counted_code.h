@@ -10,6 +10,9 @@
 /* A file with code, or the code of a capture that names none. */
 struct tw_counted_file {
     const char *name; /* NULL: the capture does not say */
+    char *own_name;   /* `name`, where no run holds it */
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: not known */
     uint64_t key;
     struct tw_range_counts counts; /* addresses as linked */
     struct tw_symbols *symbols;    /* NULL: it has none */
@@ -36,6 +39,10 @@ struct tw_run_counter tw_counted_code_counter(void);
 /* ... the files here, in its merge. */
 void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
                          const struct tw_part *whose);
+
+/* The file of this name, with its build ID; NULL: no memory.  One that is made has no symbols. */
+struct tw_counted_file *tw_counted_code_file(struct tw_counted_code *code,
+                                             const struct tw_counted_file *like);
 
 /* The counts of a range of a part's code (`range`: as executed), made when it is new; NULL: no
    memory. */

@@ -50,6 +50,8 @@ struct tw_flow_range {
     bool is_trap;  /* its last instruction asks for the operating system: ecall */
 };
 
+enum { TW_RECENT_RANGES = 8192 };
+
 struct tw_flow_ranges {
     struct tw_flow_range *items; /* from 1 on */
     size_t count, room;
@@ -57,7 +59,7 @@ struct tw_flow_ranges {
     struct tw_functions *functions;
     bool is_out;
     const struct tw_allocator *allocator;
-    uint32_t recent[1024]; /* by low bits of the address */
+    uint32_t recent[TW_RECENT_RANGES]; /* by low bits of the address */
 };
 
 bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
@@ -79,7 +81,7 @@ static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_range
                                                             const struct tw_code_place *place)
 {
     const struct tw_flow_range *known =
-        &ranges->items[ranges->recent[range->start >> 1 & 1023]];
+        &ranges->items[ranges->recent[range->start >> 1 & (TW_RECENT_RANGES - 1)]];
 
     if (known->start == range->start && known->length == range->length &&
         known->map == place->map)

@@ -88,6 +88,16 @@ static bool is_by_code(const struct tw_profiler *profile)
     return profile->by <= TW_PROFILE_ADDRESS;
 }
 
+/* Rows of functions and of who executed have no use for where branches led. */
+static void count_without_edges(void *context, void *tally, const struct tw_part *part)
+{
+    struct tw_range_counts *counts = tally;
+
+    (void)context;
+    counts->without_edges = true;
+    tw_range_counts_take(counts, part->batch.elements, part->batch.count, part->is_resumed);
+}
+
 static void merge(void *context, void *tally, const struct tw_part *whose)
 {
     struct tw_profiler *profile = context;
@@ -101,9 +111,12 @@ struct tw_run_counter tw_profile_counter(struct tw_profiler *profile)
 {
     struct tw_run_counter counter = tw_counted_code_counter();
 
+    if (profile->by != TW_PROFILE_LINE && profile->by != TW_PROFILE_ADDRESS)
+        counter.count = count_without_edges;
     counter.context = profile;
     counter.merge = merge;
-    counter.sum = NULL; /* threads are told apart */
+    if (!is_by_code(profile))
+        counter.sum = NULL; /* threads are told apart */
     return counter;
 }
 
@@ -210,7 +223,8 @@ enum tw_status tw_profile_finish(struct tw_profiler *profile)
         is_good = tw_profile_call_rows(profile);
     else if (is_by_code(profile))
         is_good = tw_profile_code_rows(profile);
-    is_good = is_good && tw_profile_branches(profile);
+    if (profile->by == TW_PROFILE_LINE || profile->by == TW_PROFILE_ADDRESS)
+        is_good = is_good && tw_profile_branches(profile);
     add_time(profile);
     add_totals(profile);
     tw_profile_sort(profile);

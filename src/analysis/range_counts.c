@@ -210,7 +210,8 @@ static struct tw_hot_range *hot_range(struct tw_range_counts *counts,
     counts->hot[at] = (struct tw_hot_range){ .start = range->start,
                                              .about = about,
                                              .length = range->length,
-                                             .leads = range->last_kind == TW_LAST_IBR &&
+                                             .leads = !counts->without_edges &&
+                                                      range->last_kind == TW_LAST_IBR &&
                                                       range->flags & TW_RANGE_EXECUTED };
     counts->hot_count++;
     return &counts->hot[at];

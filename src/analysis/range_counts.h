@@ -62,6 +62,7 @@ struct tw_range_counts {
     uint64_t untraced;     /* instructions that are counted, but not where */
     uint64_t missing;      /* times that code was missing */
     bool is_out;
+    bool without_edges; /* they are not wanted */
     const struct tw_allocator *allocator;
     uint32_t recent_edges[TW_RECENT_EDGES]; /* by low bits of both ends; 0: none */
     struct tw_hot_range *hot; /* not yet in `ranges`: open addressing, at most half full */

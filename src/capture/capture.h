@@ -123,6 +123,9 @@ enum tw_status tw_device_read(struct tw_capture *capture, const char *name,
 enum tw_status tw_trace_read(struct tw_capture *capture, const char *path,
                              const struct tw_ini *ini, const struct tw_ini_entry *metadata,
                              const struct capture_names *devices);
+/* A source as the caller describes it. */
+enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *source,
+                                  const struct tw_capture_source_option *option);
 enum tw_status tw_raw_read(struct tw_capture *capture);
 
 /* A name written in a snapshot as a path; refuses what leads out of the folder.  `ini`, `entry`

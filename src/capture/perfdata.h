@@ -155,6 +155,17 @@ struct perf_source { /* beside the tw_source of the same number */
     bool tid_is_vmid, tid_is_context;
 };
 
+struct perf_hart {
+    uint32_t cpu, src; /* trTeSrcID */
+};
+
+/* What an AUXTRACE_INFO record of RISC-V trace describes. */
+enum perf_riscv {
+    PERF_RISCV_NONE,
+    PERF_RISCV_SINK,  /* what a RAM sink wrote */
+    PERF_RISCV_FRAMES /* CoreSight frames */
+};
+
 /* An address space: what is mapped now, sorted, and the times at which something gave way. */
 struct perf_space {
     struct tw_perf_map *maps;
@@ -199,7 +210,10 @@ struct tw_perf {
     size_t loss_count, loss_room;
     struct perf_hw_id *hw_ids;
     size_t hw_id_count, hw_id_room;
-    struct perf_view info; /* the AUXTRACE_INFO record */
+    struct perf_view info;   /* the AUXTRACE_INFO record */
+    bool is_unframed;        /* all of the trace is one source's in each block */
+    struct perf_hart *harts; /* RISC-V: that SRC tells apart */
+    size_t hart_count;
     uint64_t info_offset;
     uint64_t lost_records;
     bool has_conversion, has_short;
@@ -272,6 +286,10 @@ enum tw_status tw_perf_take(struct tw_perf *perf, struct perf_record *record);
 void tw_perf_inflate_free(struct tw_perf *perf);
 
 /* perfdata_etm.c */
+enum perf_riscv tw_perf_riscv_form(const struct perf_view *info);
+enum tw_status tw_perf_make_riscv(struct tw_perf *perf);
+/* The file that holds a place of the recording. */
+const struct perf_part *tw_perf_part_at(const struct tw_perf *perf, uint64_t offset);
 enum tw_status tw_perf_make_sources(struct tw_perf *perf);
 enum tw_status tw_perf_make_blocks(struct tw_perf *perf);
 bool tw_perf_source_is_in(const struct tw_perf *perf, size_t source, size_t buffer);

@@ -129,9 +129,12 @@ enum tw_status tw_perf_make_sources(struct tw_perf *perf)
     size_t at = 3;
 
     if (!perf->info.size)
-        return tw_fail(capture->fault, TW_E_UNSUPPORTED,
-                       "%s: holds no CoreSight trace (no AUXTRACE_INFO record of that kind)",
-                       capture->path);
+        return tw_fail(
+            capture->fault, TW_E_UNSUPPORTED,
+            "%s: holds no trace that is known (no AUXTRACE_INFO record of such a kind)",
+            capture->path);
+    if (tw_perf_riscv_form(&perf->info) != PERF_RISCV_NONE)
+        return tw_perf_make_riscv(perf);
     if (version > 2)
         return tw_fail(capture->fault, TW_E_UNSUPPORTED,
                        "%s: AUXTRACE_INFO record at offset 0x%" PRIx64 " is of version %" PRIu64
@@ -295,7 +298,7 @@ static int compare_blocks(const void *a, const void *b)
 }
 
 /* The file that holds the trace at an offset in the capture. */
-static const struct perf_part *part_at(const struct tw_perf *perf, uint64_t offset)
+const struct perf_part *tw_perf_part_at(const struct tw_perf *perf, uint64_t offset)
 {
     size_t low = 0, high = perf->part_count;
 
@@ -315,8 +318,8 @@ static enum tw_status make_buffer(struct tw_perf *perf, const struct tw_perf_blo
     struct tw_capture *capture = perf->capture;
     struct capture_buffer *buffer = &capture->buffers[capture->buffer_count];
     const bool is_cpu = block->cpu != TW_NONE;
-    const bool is_raw = (block->flags & FORMAT_MASK) == TW_PERF_RAW;
-    const struct perf_part *part = part_at(perf, block->offset);
+    const bool is_raw = perf->is_unframed || (block->flags & FORMAT_MASK) == TW_PERF_RAW;
+    const struct perf_part *part = tw_perf_part_at(perf, block->offset);
 
     *buffer = (struct capture_buffer){ .part_count = 1, .total = block->size };
     buffer->about.name =
@@ -406,7 +409,7 @@ bool tw_perf_source_is_in(const struct tw_perf *perf, size_t source, size_t buff
     if (source >= perf->source_count || buffer >= perf->block_count)
         return false;
     block = &perf->blocks[buffer];
-    if ((block->flags & FORMAT_MASK) == TW_PERF_RAW)
+    if (perf->is_unframed || (block->flags & FORMAT_MASK) == TW_PERF_RAW)
         return is_raw_source(perf, source, block->on_cpu);
     if (!perf->capture->sources[source].has_id)
         return false;

@@ -340,17 +340,33 @@ static enum tw_status take_auxtrace(struct tw_perf *perf, const struct perf_reco
     return TW_OK;
 }
 
+/* Of other kinds of trace, by the kernel's numbers; NULL: it has none. */
+static const char *kind_of(uint32_t type)
+{
+    static const char *const kinds[] = {
+        NULL,      "Intel PT",      "Intel BTS",     NULL,
+        "Arm SPE", "s390 sampling", "HiSilicon PTT", "VPA DTL"
+    };
+
+    return type < TW_LENGTH(kinds) ? kinds[type] : NULL;
+}
+
 static enum tw_status take_info(struct tw_perf *perf, const struct perf_record *record)
 {
+    const uint32_t type = perf_u32(&record->view, 8);
+    const bool is_known =
+        type == CORESIGHT || tw_perf_riscv_form(&record->view) != PERF_RISCV_NONE;
+    const char *kind = kind_of(type);
     char *copy;
 
-    if (perf_u32(&record->view, 8) != CORESIGHT && !tw_perf_may_warn(perf))
+    if (!is_known && !tw_perf_may_warn(perf))
         return TW_OK;
-    if (perf_u32(&record->view, 8) != CORESIGHT)
+    if (!is_known)
         return tw_capture_warn(perf->capture,
                                "%s: AUXTRACE_INFO record at offset 0x%" PRIx64
-                               " is of type %" PRIu32 ", not CoreSight trace",
-                               perf->part->path, record->offset, perf_u32(&record->view, 8));
+                               " is of type %" PRIu32 "%s%s%s, not CoreSight or RISC-V trace",
+                               perf->part->path, record->offset, type, kind ? " (" : "",
+                               kind ? kind : "", kind ? ")" : "");
     if (perf->info.size)
         return TW_OK;
     copy = tw_capture_keep_text(perf->capture, (const char *)record->view.bytes,

@@ -132,7 +132,7 @@ static enum tw_status read_config(struct tw_capture *capture, struct tw_source *
     return keep_text(capture, source, preset, file);
 }
 
-static enum tw_status read_source(struct tw_capture *capture, struct tw_source *source,
+enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *source,
                                   const struct tw_capture_source_option *option)
 {
     struct tw_stream_buffers *stream = tw_capture_keep(capture, 1, sizeof *stream);
@@ -188,7 +188,7 @@ static enum tw_status read_sources(struct tw_capture *capture)
     for (size_t i = 0; i < count; i++) {
         struct tw_source *source = &capture->sources[i];
 
-        TW_TRY(read_source(capture, source, &options->sources[i]));
+        TW_TRY(tw_raw_read_source(capture, source, &options->sources[i]));
         for (size_t k = 0; k < i && source->has_id; k++)
             if (capture->sources[k].has_id && capture->sources[k].id == source->id)
                 return tw_fail(capture->fault, TW_E_ARGUMENT,

@@ -363,7 +363,7 @@ static void lies_are_refused_by_offset(void **state)
           "record at offset 0xf0 claims 1000000000 CPUs" },
         { "magic", 40, 0x1234, "record at offset 0xf0: CPU block 0 is not understood" },
         { "words", 56, UINT64_MAX, "record at offset 0xf0: CPU block 0 has" },
-        { "kind of trace", 8, 1, "holds no CoreSight trace" },
+        { "kind of trace", 8, 1, "holds no trace that is known" },
         { "size", 0, 0x0004000000000046, "record at offset 0xf0 has 4 bytes" },
     };
 

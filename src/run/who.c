@@ -58,7 +58,7 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
                                               .source = stream->source_number,
                                               .buffer = buffer };
         tw_perf_look(&stream->lane, &who->view, NULL);
-        who->cpu = tw_perf_source_cpu(run->perf, stream->source_number);
+        who->cpu = tw_perf_src_cpu(run->perf, stream->source_number, stream->src);
         set_thread(stream);
     }
     set_time(stream);

@@ -2,9 +2,11 @@
 """RISC-V N-Trace: logs through the encoder and back, messages, paths of the corpus."""
 import gzip
 import json
+import struct
 
 from encode_etrace_cases import PCS, TEXT, pcs
 from harness import case, corpus, equal
+from perf_file import PerfFile
 
 
 @case
@@ -148,3 +150,55 @@ def pins_of_a_pib(tool):
         done = tool.run("decode", "pins.bin", "--protocol", "ntrace", "--config", f"pib_bits={pins}", "--image", image,
                         "--format", "path", status=1)
         equal(done.out, want, pins)
+
+
+def recording(tool, kind, words, traces):
+    """perf.data with these words about the trace, and the trace of each CPU."""
+    file = PerfFile()
+    file.add(70, struct.pack("<II", kind, 0) + struct.pack(f"<{len(words)}Q", *words))
+    file.comm(7, "run", 1)
+    for cpu, trace in traces.items():
+        file.aux(0, len(trace), 0, 7, 5, cpu)
+        file.trace(trace, cpu=cpu, index=cpu)
+    tool.write("perf.data", file.bytes())
+    return "perf.data"
+
+
+@case
+def recordings_of_risc_v_in_frames(tool):
+    tool.write("run.log", TEXT)
+    tool.run("encode", "run.log", "--protocol", "ntrace", "-o", "snap", "--framing", "memory", "--config",
+             "src_bits=3,src=5,id=0x11")
+    trace = (tool.folder / "snap" / "trace.bin").read_bytes()
+    image = sorted((tool.folder / "snap").glob("*.bin"))
+    code = next(path for path in image if path.name != "trace.bin")
+    words = [9 << 32 | 2]
+    for cpu, src in ((0, 1), (3, 5)):
+        words += [cpu, 5, 1, 0, 0, 3, src]
+    for kind in (8, 9):
+        path = recording(tool, kind, words, {3: trace})
+        done = tool.run("decode", path, "--image", f"{code}@0x1000", "--format", "jsonl")
+        ranges = [json.loads(line) for line in done.out.splitlines() if '"INSTR_RANGE"' in line]
+        equal({(line["id"], line["src"]) for line in ranges}, {(0x11, 5)})
+        equal(sum(line["n"] for line in ranges), len(PCS))
+        done = tool.run("decode", path, "--image", f"{code}@0x1000", "--format", "runs")
+        equal({line.split()[0] for line in done.out.splitlines() if not line.startswith("#")}, {"3"})
+    words[3] = 0
+    done = tool.run("decode", recording(tool, 8, words, {3: trace}), status=3)
+    assert "CPU 0 traced in format 0" in done.err, done.err
+
+
+@case
+def recordings_of_risc_v_from_a_ram_sink(tool):
+    tool.write("run.log", TEXT)
+    for protocol, config in (("ntrace", "src_bits=3,src=5"), ("etrace", "layout=v2,iaddress_width_p=64")):
+        tool.run("encode", "run.log", "--protocol", protocol, "-o", "snap", "--force", "--config", config)
+        trace = (tool.folder / "snap" / "trace.bin").read_bytes()
+        code = next(path for path in (tool.folder / "snap").glob("*.bin") if path.name != "trace.bin")
+        path = recording(tool, 8, [9], {0: trace, 1: trace})
+        done = tool.run("decode", path, "--protocol", protocol, "--config", config, "--image", f"{code}@0x1000",
+                        "--format", "pcs")
+        equal([int(line, 16) for line in done.out.splitlines() if line[0] != "#"], PCS * 2, protocol)
+    for kind, name in ((1, "type 1 (Intel PT)"), (77, "type 77,")):
+        done = tool.run("decode", recording(tool, kind, [9, 9, 9], {0: trace}), status=3)
+        assert name in done.err, done.err

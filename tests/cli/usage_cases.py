@@ -4,7 +4,7 @@ import re
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "stats", "channels", "pack",
+COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "merge", "stats", "channels", "pack",
             "index", "snapshot", "encode", "record", "check-sequence", "sim"]
 
 

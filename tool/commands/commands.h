@@ -18,6 +18,7 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
     COMMAND(pack)             \

@@ -148,6 +148,37 @@ static int print(struct coverage_command *command, const struct options *options
     return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
 }
 
+static bool add_saved(struct coverage_command *command, const char *path)
+{
+    struct tw_coverage *saved;
+    struct tw_fault fault = { TW_OK, "" };
+    bool is_good = tw_coverage_load(&saved, path, NULL, &fault) == TW_OK;
+
+    if (!is_good) {
+        say("%s", fault.text);
+        return false;
+    }
+    is_good = tw_coverage_add(command->coverage, saved, &fault) == TW_OK;
+    if (!is_good)
+        say("%s: %s", path, fault.text);
+    tw_coverage_free(saved);
+    return is_good;
+}
+
+/* What was kept of others is added, and the sum kept. */
+static bool add_and_save(struct coverage_command *command, const struct options *options)
+{
+    struct tw_fault fault = { TW_OK, "" };
+
+    for (size_t i = 0; i < options->add.count; i++)
+        if (!add_saved(command, options->add.items[i]))
+            return false;
+    if (!options->save || tw_coverage_save(command->coverage, options->save, &fault) == TW_OK)
+        return true;
+    say("%s", fault.text);
+    return false;
+}
+
 static int run(const struct options *options)
 {
     const struct tw_coverage_config config = { .size = sizeof config };
@@ -163,6 +194,8 @@ static int run(const struct options *options)
     } else {
         say("%s", fault.text);
     }
+    if ((status == DONE || status == DONE_WITH_LOSS) && !add_and_save(&command, options))
+        status = NOT_DONE;
     if ((status == DONE || status == DONE_WITH_LOSS) &&
         tw_coverage_finish(command.coverage) != TW_OK) {
         say("out of memory");
@@ -190,8 +223,8 @@ static const uint8_t takes[] = {
     O_FRAMING,       O_PROTOCOL,   O_PLUGIN,     O_CONFIG,   O_PRESET,    O_ARCH,
     O_NO_BARRIER,    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,
     O_SYSROOT,       O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME,
-    O_ALLOW_OUTSIDE, O_OUTPUT,     O_COLOR,      O_THREADS,  O_PROGRESS,  O_QUIET,
-    O_VERBOSE,       O_END,
+    O_ALLOW_OUTSIDE, O_SAVE,       O_ADD,        O_OUTPUT,   O_COLOR,     O_THREADS,
+    O_PROGRESS,      O_QUIET,      O_VERBOSE,    O_END,
 };
 
 const struct command command_coverage = {
@@ -200,9 +233,10 @@ const struct command command_coverage = {
     .summary = "what was executed and what was not: code, branches, lines, functions",
     .details =
         "text prints totals, files, functions, and the branches that went one way only;\n"
-        "lcov is for lcov and genhtml. All code of the program's ELF files is listed,\n"
+        "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse. All "
+        "code of the program's ELF files is listed,\n"
         "executed or not (--symbols, --image FILE). Several captures are added up.",
-    .formats = "text|jsonl|lcov",
+    .formats = "text|jsonl|lcov|cobertura|drcov",
     .options = takes,
     .least = 1,
     .most = 4096,

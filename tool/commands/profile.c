@@ -11,6 +11,7 @@
 
 #include "commands/commands.h"
 #include "shared/feed.h"
+#include "shared/names.h"
 
 static void begin(void *context, struct tw_run *run)
 {
@@ -104,10 +105,11 @@ static int open_analyses(struct profile_command *command, const struct options *
             .by = command->by,
             .calls = command->calls,
             .with_inlined = options->with_inlined,
-            .with_time = wants_calls || command->unit != UNIT_INSTRUCTIONS
+            .with_time = command->unit != UNIT_INSTRUCTIONS ||
+                         (wants_calls && !names_are_for_people(options))
         };
 
-        command->takes_parts = config.with_time;
+        command->takes_parts = config.with_time || wants_calls;
         status = tw_profile_new(&command->profile, &config, &fault);
     }
     command->takes_parts |= command->is_by_stack;

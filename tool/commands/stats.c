@@ -211,6 +211,7 @@ static int run(const struct options *options)
 {
     struct stats stats = { .options = options, .is_json = options_format_is(options, "jsonl") };
     struct tw_statistics *statistics = NULL;
+    struct tw_fault fault;
     int status =
         options_want_offsets(options) ? session_open(&stats.session, options) : BAD_USAGE;
 
@@ -230,6 +231,11 @@ static int run(const struct options *options)
     }
     if (status == DONE || status == DONE_WITH_LOSS)
         print(&stats, statistics);
+    if ((status == DONE || status == DONE_WITH_LOSS) && options->save &&
+        tw_statistics_save(statistics, options->save, &fault) != TW_OK) {
+        say("%s", fault.text);
+        status = NOT_DONE;
+    }
     if (!output_close(&stats.out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
     tw_statistics_free(statistics);
@@ -239,37 +245,12 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,
-    O_ID,
-    O_SOURCE,
-    O_FROM,
-    O_TO,
-    O_FRAMING,
-    O_PROTOCOL,
-    O_PLUGIN,
-    O_CONFIG,
-    O_PRESET,
-    O_ARCH,
-    O_NO_BARRIER,
-    O_WRAPPED_AT,
-    O_STRIP_STOP,
-    O_ON_ERROR,
-    O_ASSUME_SYNC,
-    O_ALLOW_OUTSIDE,
-    O_SYSROOT,
-    O_SYMFS,
-    O_KERNEL,
-    O_VDSO,
-    O_BUILD_IDS,
-    O_IMAGE,
-    O_CLOCK,
-    O_OUTPUT,
-    O_COLOR,
-    O_THREADS,
-    O_PROGRESS,
-    O_QUIET,
-    O_VERBOSE,
-    O_END,
+    O_SAVE,       O_BUFFER,     O_ID,         O_SOURCE,   O_FROM,        O_TO,
+    O_FRAMING,    O_PROTOCOL,   O_PLUGIN,     O_CONFIG,   O_PRESET,      O_ARCH,
+    O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE,
+    O_SYSROOT,    O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS,   O_IMAGE,
+    O_CLOCK,      O_OUTPUT,     O_COLOR,      O_THREADS,  O_PROGRESS,    O_QUIET,
+    O_VERBOSE,    O_END,
 };
 
 const struct command command_stats = {

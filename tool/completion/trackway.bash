@@ -7,7 +7,7 @@ _trackway()
     local command=${COMP_WORDS[1]} options=''
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile annotate timeline interrupts coverage stats channels pack index snapshot encode record check-sequence sim help --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile annotate timeline interrupts coverage merge stats channels pack index snapshot encode record check-sequence sim help --help --version' -- "$current"))
         return
     fi
     case $command in
@@ -20,9 +20,10 @@ _trackway()
     timeline) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --at --index --range --function --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --on-error --assume-sync --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --key --tail-calls --unit --min-duration --depth --limit --clock --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     interrupts) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --on-error --assume-sync --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --unit --events --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     annotate) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --framing --protocol --plugin --config --arch --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --sysroot --symfs --kernel --vdso --build-ids --trust-time --threads --on-error --function --source-root --demangle --no-demangle --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
-    coverage) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --on-error --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    merge) options='-o --output -h --help' ;;
+    coverage) options='--save --add --buffer --id --source --src --cpu --pid --tid --comm --from --to --range --function --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --on-error --image --symbols --sysroot --symfs --kernel --vdso --build-ids --trust-time --allow-outside --threads --format -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     branches) options='--buffer --id --source --src --cpu --pid --tid --comm --from --to --image --sysroot --symfs --kernel --vdso --build-ids --trust-time --perf-style --brstack --period --binary --opt --threads --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
-    stats) options='--buffer --id --source --from --to --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
+    stats) options='--save --buffer --id --source --from --to --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --symfs --kernel --vdso --build-ids --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     channels) options='--port --port-format --raw --follow --histogram --buffer --id --source --from --to --framing --protocol --plugin --config --no-barrier --wrapped-at --strip-stop --image --symbols --allow-outside --threads --on-error --assume-sync --format --clock -o --output --color --progress -q --quiet -v --verbose -h --help' ;;
     pack) options='--framing --stream --interleave --trigger --flush --barrier --idle --align --repeat-id --fsync -o --output -h --help' ;;
     index) options='--buffer --id --source --from --to --framing --protocol --plugin --config --preset --arch --no-barrier --wrapped-at --strip-stop --image --allow-outside --sysroot --at --count --index --detail --block --on-error --assume-sync --all --format --clock -o --output --color -q --quiet -v --verbose -h --help' ;;
@@ -32,7 +33,7 @@ _trackway()
     check-sequence) options='--explain --strict --format -o --output --color -q --quiet -h --help' ;;
     sim) options='--elf --force --format -o --output --color -q --quiet -h --help' ;;
     help)
-        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile annotate timeline interrupts coverage stats channels pack index snapshot encode record check-sequence sim' -- "$current"))
+        COMPREPLY=($(compgen -W 'info frames packets decode branches calls profile annotate timeline interrupts coverage merge stats channels pack index snapshot encode record check-sequence sim' -- "$current"))
         return
         ;;
     esac

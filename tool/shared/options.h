@@ -113,6 +113,8 @@ enum option_key {
     O_SHOW_UNIT,
     O_SELF,
     O_LIMIT,
+    O_SAVE,
+    O_ADD,
     O_INLINE,
     O_DEMANGLE,
     O_NO_DEMANGLE,
@@ -244,6 +246,8 @@ struct options {
     bool no_barrier, strip_stop, allow_outside;
     bool source_address_n, multi_session, assume_sync;
     bool histogram;
+    const char *save;
+    struct list add;
     bool stacks, events, self, with_inlined, demangle, no_demangle;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };

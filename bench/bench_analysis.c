@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Analyses beside plain decoding, of the same capture through the same run: a profile by function on one
+   thread and on two, and calls; and the profile of a perf.data file beside perf's own report.  The
+   number of instructions must be the same before anything is timed. */
+#include "subject.h"
+
+enum { TOTAL = 16 << 20, RUNS = 3 };
+
+enum what { PLAIN, SELF, CALLS, WHATS };
+
+/* What any program does that decodes: looks at every element. */
+static uint64_t plain_pass(struct tw_run *run)
+{
+    struct tw_part part = { .size = sizeof part };
+    uint64_t instructions = 0;
+
+    while (tw_run_next(run, &part) == TW_OK)
+        for (size_t i = 0; i < part.batch.count && part.kind == TW_PART_ELEMENTS; i++)
+            if (part.batch.elements[i].type == TW_ELEMENT_INSTR_RANGE)
+                instructions += part.batch.elements[i].count;
+    return instructions;
+}
+
+static uint64_t calls_pass(struct tw_run *run)
+{
+    const struct tw_calls_config config = { .size = sizeof config };
+    struct tw_part part = { .size = sizeof part };
+    struct tw_calls *calls;
+    uint64_t instructions;
+
+    bench_need(tw_calls_new(&calls, &config, NULL), "calls");
+    while (tw_run_next(run, &part) == TW_OK)
+        bench_need(tw_calls_take(calls, run, &part), "calls");
+    tw_calls_finish(calls);
+    instructions = tw_calls_stats(calls).instructions;
+    tw_calls_free(calls);
+    return instructions;
+}
+
+static uint64_t self_pass(struct tw_run *run, struct tw_profiler *profile)
+{
+    struct tw_profile_totals totals = { .size = sizeof totals };
+
+    tw_profile_run(profile, run);
+    bench_need(tw_run_all(run), "profile");
+    bench_need(tw_profile_finish(profile), "profile");
+    if (!tw_profile_totals(profile, &totals))
+        bench_stop("totals");
+    return totals.instructions;
+}
+
+static uint64_t pass(struct tw_capture *capture, enum what what, uint32_t threads)
+{
+    const struct tw_profile_config about = { .size = sizeof about };
+    struct tw_run_config config = { .size = sizeof config, .threads = threads };
+    struct tw_profiler *profile = NULL;
+    struct tw_run_counter counter;
+    struct tw_run *run;
+    struct tw_fault fault;
+    uint64_t instructions;
+
+    if (what == SELF) {
+        bench_need(tw_profile_new(&profile, &about, NULL), "profile");
+        counter = tw_profile_counter(profile);
+        config.counter = &counter;
+    }
+    if (tw_run_new(&run, capture, &config, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    instructions = what == PLAIN   ? plain_pass(run)
+                   : what == CALLS ? calls_pass(run)
+                                   : self_pass(run, profile);
+    tw_profile_free(profile);
+    tw_run_free(run);
+    return instructions;
+}
+
+static double best(struct tw_capture *capture, enum what what, uint32_t threads, uint64_t want)
+{
+    struct bench_times times;
+
+    for (unsigned i = 0; i < bench_passes(); i++) {
+        const uint64_t begin = threads > 1 ? bench_wall() : bench_all_cpu();
+
+        if (pass(capture, what, threads) != want)
+            bench_stop("another number of instructions");
+        times.all[i] = (threads > 1 ? bench_wall() : bench_all_cpu()) - begin;
+    }
+    bench_sort(&times);
+    return bench_best(&times);
+}
+
+/* A large trace without timestamps, as a snapshot. */
+static void measure_profile(void)
+{
+    struct tw_capture_options options = { .size = sizeof options };
+    struct tw_capture *capture;
+    struct tw_fault fault;
+    struct subject subject;
+    char folder[600], snapshot[700];
+    double plain, one, two;
+    uint64_t want;
+
+    if (!subject_open(&subject, "made/etmv4,mib=16"))
+        return;
+    bench_make_folder(folder, sizeof folder);
+    (void)snprintf(snapshot, sizeof snapshot, "%s/snapshot", folder);
+    subject_write(&subject, snapshot);
+    subject_free(&subject);
+    if (tw_capture_open(&capture, snapshot, &options, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    want = pass(capture, PLAIN, 1);
+    plain = best(capture, PLAIN, 1, want);
+    one = best(capture, SELF, 1, want);
+    two = best(capture, SELF, 2, want);
+    bench_result("profile/of-decode", plain / one,
+                 "  %.1f ms; decoding alone %.1f ms of CPU: by function, on one thread",
+                 one / 1e6, plain / 1e6);
+    bench_result("profile/two", one / two, "  two threads, times one, wall clock");
+    tw_capture_free(capture);
+    bench_remove_folder(folder);
+}
+
+static double time_program(char *const words[])
+{
+    return (double)bench_run(words, "/dev/null", bench_is_quick() ? 1 : RUNS).cpu;
+}
+
+/* A program with symbols. */
+static void measure_calls(char *tool)
+{
+    static char file[700], root[700];
+    struct tw_capture_options options = { .size = sizeof options, .sysroot = root };
+    char *ours[] = { tool, "profile", file, "--self", "--sysroot", root, "-q", NULL };
+    char *report[] = { "perf",    "report", "--stdio", "--itrace=i1000i", "-i", file,
+                       "--symfs", root,     NULL };
+    struct tw_capture *capture;
+    struct tw_fault fault;
+    double plain, calls, our_time, peer;
+    uint64_t want;
+
+    if (!bench_corpus(file, sizeof file, "perf/p06-cc1-perthread-etmv4-v1.perf.data")) {
+        (void)puts("# p06: skipped, no corpus");
+        return;
+    }
+    (void)bench_corpus(root, sizeof root, "perf/root");
+    if (tw_capture_open(&capture, file, &options, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    want = pass(capture, PLAIN, 1);
+    plain = best(capture, PLAIN, 1, want);
+    calls = best(capture, CALLS, 1, want);
+    bench_result("calls/of-decode", plain / calls,
+                 "  %.1f ms; decoding alone %.1f ms of CPU: the tree of calls", calls / 1e6,
+                 plain / 1e6);
+    tw_capture_free(capture);
+    our_time = time_program(ours);
+    peer = time_program(report);
+    if (our_time > 0 && peer > 0)
+        bench_result("profile/perf-report", peer / our_time,
+                     "  %.1f ms, perf report --itrace=i1000i %.1f ms of CPU", our_time / 1e6,
+                     peer / 1e6);
+}
+
+int main(int count, char **words)
+{
+    char tool[700];
+
+    (void)count;
+    (void)puts("# analyses: CPU time beside decoding alone, and beside perf");
+    bench_find_tool(tool, sizeof tool, words[0]);
+    measure_profile();
+    measure_calls(tool);
+    return 0;
+}
