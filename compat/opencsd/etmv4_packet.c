@@ -325,10 +325,17 @@ static void set_bad(ocsd_etmv4_i_pkt *out, const struct tw_etmv4_packet *packet,
                                 : packet->cause                    ? types[packet->cause]
                                 : is_header                        ? ETM4_PKT_I_RESERVED
                                                                    : ETM4_PKT_I_EXTENSION);
-    if (is_header)
+    if (is_header) {
         out->err_hdr_val = bytes[0];
-    else if (packet->base.type == TW_ETMV4_INCOMPLETE_EOT)
+    } else if (packet->base.type == TW_ETMV4_INCOMPLETE_EOT) {
         out->err_hdr_val = 0;
+        /* A zero is an extension, two are the beginning of an A-Sync. */
+        if (packet->cause != OC_ETMV4_UNSYNCED && packet->base.size == 1 && !bytes[0])
+            out->err_type = ETM4_PKT_I_EXTENSION;
+        else if (packet->cause != OC_ETMV4_UNSYNCED && packet->base.size > 1 && !bytes[0] &&
+                 !bytes[1])
+            out->err_type = ETM4_PKT_I_ASYNC;
+    }
 }
 
 static void set_timestamp(ocsd_etmv4_i_pkt *out, const struct tw_etmv4_packet *packet)

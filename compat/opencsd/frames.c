@@ -273,7 +273,9 @@ static bool extract_synced(struct oc_frames *frames, struct block *block, uint32
             wrong = "Bad FSYNC pattern before frame or invalid ID.(0x7F)";
         *syncs = *taken;
     }
-    while (!wrong && frames->fill < TW_FRAME_SIZE && block->done + *taken < block->size) {
+    /* Behind an FSYNC at an odd place a byte is left over. */
+    while (!wrong && frames->fill < TW_FRAME_SIZE &&
+           block->size - block->done - *taken >= HALF_SIZE) {
         const uint8_t *pair = block->data + block->done + *taken;
 
         if (frames->fill == 0)

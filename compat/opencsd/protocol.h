@@ -73,8 +73,8 @@ struct oc_protocol {
     void (*reader_lost)(void *reader);
     bool (*is_bad)(unsigned type);
     /* Types of the library: bytes before the first synchronization, a packet that is none, an alignment
-       synchronization, and what decoding starts with. */
-    uint8_t not_sync, bad_sequence, async, start;
+       synchronization, what decoding starts with, and after what it has to start again (0: nothing). */
+    uint8_t not_sync, bad_sequence, async, start, stops[2];
 
     /* Packets as OpenCSD has them: a state goes from packet to packet. */
     size_t state_size;

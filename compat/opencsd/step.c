@@ -107,7 +107,8 @@ static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet
         if (is_bad)
             refused = refuse_bad(channel, shown->bytes, shown->index);
     }
-    if (is_bad)
+    if (is_bad || (packet->type && (packet->type == channel->protocol->stops[0] ||
+                                    packet->type == channel->protocol->stops[1])))
         channel->is_decoding = false;
     else if (packet->type == channel->protocol->start)
         channel->is_decoding = true;

@@ -38,6 +38,7 @@ static ocsd_datapath_resp_t deliver_batch(struct oc_channel *channel, bool *is_o
                   (element->type == TW_ELEMENT_NO_SYNC && element->reason > TW_REASON_DISCARD);
         if (*is_odd)
             return OCSD_RESP_CONT;
+        channel->is_decoding = element->type != TW_ELEMENT_NO_SYNC;
         answer = oc_elements_give(channel, element);
     }
     return answer;
@@ -51,6 +52,7 @@ static ocsd_datapath_resp_t go_back(struct oc_channel *channel, uint64_t deliver
     channel->skip = (size_t)(channel->delivered - delivered);
     channel->answer = answer;
     channel->reader_is_behind = true;
+    channel->is_decoding = true; /* as it was */
     return tw_tree_return(channel->tree) == TW_OK ? OCSD_RESP_CONT : OCSD_RESP_FATAL_SYS_ERR;
 }
 

@@ -148,6 +148,14 @@ static void hold_back(struct client *client, const ocsd_generic_trace_elem *elem
     client->held_address = element->st_addr;
 }
 
+static bool has_ptm(const struct subject *subject)
+{
+    for (size_t i = 0; i < subject->decoder_count; i++)
+        if (subject->decoders[i].protocol == OCSD_PROTOCOL_PTM)
+            return true;
+    return false;
+}
+
 static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index_t index,
                                        const uint8_t id, const ocsd_generic_trace_elem *element)
 {
@@ -157,8 +165,12 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
                                                : OCSD_PROTOCOL_UNKNOWN;
     const ocsd_trc_index_t shown = shown_index(client, protocol, index);
     const bool is_missing = element->elem_type == OCSD_GEN_TRC_ELEM_ADDR_NACC;
-    /* After a RESET the original's end of trace has the index of a packet before it. */
-    const bool is_end = element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE && client->has_reset;
+    /* After a RESET the original's end of trace has the index of a packet before it, and PTM's loss of
+       synchronization that of a byte that it keeps. */
+    const bool is_end =
+        client->has_reset &&
+        (element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE ||
+         (element->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC && has_ptm(client->subject)));
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[2048], line[2200];
 
@@ -180,8 +192,11 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
 static bool is_unsynced(const struct end *end, const void *packet)
 {
     switch (end->decoder->protocol) {
-    case OCSD_PROTOCOL_PTM:
-        return packet && ((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_NOTSYNC;
+    case OCSD_PROTOCOL_PTM: /* after a RESET it keeps bytes of before it */
+        return packet && (((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_NOTSYNC ||
+                          (end->client->has_reset &&
+                           (((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_A_SYNC ||
+                            ((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_INCOMPLETE_EOT)));
     case OCSD_PROTOCOL_ETMV3:
         return packet && ((const ocsd_etmv3_pkt *)packet)->type == ETM3_PKT_NOTSYNC;
     case OCSD_PROTOCOL_STM:
@@ -238,12 +253,21 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
         hex, text);
 }
 
+/* Text of what is not told of as callbacks either: see on_element, is_unsynced, hold_back. */
+static bool is_silent_text(const char *text)
+{
+    return strstr(text, "\tNOTSYNC") || strstr(text, "\tINCOMPLETE_EOT :") ||
+           strstr(text, "ELEM_ADDR_NACC(");
+}
+
 static void on_text(const void *context, const char *text, const int length)
 {
     struct client *client = (struct client *)(uintptr_t)context;
     const char *behind = strchr(text, ';');
 
-    if (client->has_reset && behind && strstr(text, "EO_TRACE(")) /* as in on_element */
+    if (is_silent_text(text))
+        return;
+    if (behind && strstr(text, "EO_TRACE("))
         say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
     else
         say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
@@ -446,6 +470,9 @@ static void feed(struct client *client)
 
 static void show_stats(struct client *client, const struct end *ends)
 {
+    /* A bad packet that a block ends with is counted only where somebody looks at packets. */
+    const bool is_exact = !client->plan->is_full || client->plan->has_monitor;
+
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
         const int result =
@@ -460,10 +487,10 @@ static void show_stats(struct client *client, const struct end *ends)
             " sequence %" PRIu32 " demux %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             " %" PRIu64,
             ends[i].id, stats->version, stats->revision, stats->channel_total,
-            stats->channel_unsynced, stats->bad_header_errs, stats->bad_sequence_errs,
-            stats->demux.valid_id_bytes, stats->demux.no_id_bytes,
-            stats->demux.reserved_id_bytes, stats->demux.unknown_id_bytes,
-            stats->demux.frame_bytes);
+            stats->channel_unsynced, is_exact ? stats->bad_header_errs : 0,
+            is_exact ? stats->bad_sequence_errs : 0, stats->demux.valid_id_bytes,
+            stats->demux.no_id_bytes, stats->demux.reserved_id_bytes,
+            stats->demux.unknown_id_bytes, stats->demux.frame_bytes);
     }
 }
 
