@@ -2,8 +2,11 @@
 /* Times between timestamps: intervals, estimates, gaps, threads that move. */
 #include "check.h"
 
+#include <trackway/interrupts.h>
+
 #include "analysis/clock.h"
 #include "analysis/exceptions.h"
+#include "failing.h"
 
 enum { MOST = 64 };
 
@@ -212,6 +215,71 @@ static void test_exceptions(void **state)
                     TW_CAUSE_UNKNOWN, "trap");
 }
 
+/* ---- no memory ---- */
+
+static void to_interrupts(void *context, const struct tw_timeline_event *event)
+{
+    struct tw_interrupts **interrupts = context;
+
+    if (*interrupts && tw_interrupts_take(*interrupts, event) != TW_OK)
+        return;
+}
+
+/* A capture through a timeline into sums of its interrupts, as far as memory goes. */
+static bool run_all(struct tw_capture *capture, struct failing *failing)
+{
+    const struct tw_allocator allocator = { failing_resize, failing };
+    struct tw_interrupts *interrupts = NULL;
+    const struct tw_timeline_config config = { .size = sizeof config,
+                                               .least = 10,
+                                               .event = to_interrupts,
+                                               .context = &interrupts,
+                                               .allocator = &allocator };
+    struct tw_interrupts_config about = { .size = sizeof about, .allocator = &allocator };
+    const struct tw_run_config plain = { .size = sizeof plain, .order = TW_ORDER_TIME };
+    struct tw_part part = { .size = sizeof part };
+    struct tw_timeline *timeline = NULL;
+    struct tw_run *run = NULL;
+    struct tw_fault fault;
+    bool is_good;
+
+    CHECK_EQ(tw_run_new(&run, capture, &plain, &fault), TW_OK);
+    is_good = tw_timeline_new(&timeline, &config, &fault) == TW_OK;
+    about.timeline = timeline;
+    is_good = is_good && tw_interrupts_new(&interrupts, &about, &fault) == TW_OK;
+    while (is_good && tw_run_next(run, &part) == TW_OK)
+        is_good = tw_timeline_take(timeline, run, &part) == TW_OK;
+    is_good = is_good && tw_timeline_finish(timeline) == TW_OK;
+    for (size_t i = 0; is_good && tw_interrupts_get(interrupts, i); i++)
+        assert_true(tw_interrupts_get(interrupts, i)->count > 0);
+    tw_interrupts_free(interrupts);
+    tw_timeline_free(timeline);
+    tw_run_free(run);
+    CHECK_EQ(failing->live, 0);
+    return is_good;
+}
+
+static void test_no_memory(void **state)
+{
+    struct failing failing = { .left = SIZE_MAX };
+    struct tw_capture *capture;
+    struct tw_fault fault;
+    size_t requests;
+
+    (void)state;
+    CHECK_EQ(tw_capture_open(&capture, TW_SOURCE_DIR "/tests/captures/demo", NULL, &fault),
+             TW_OK);
+    assert_true(run_all(capture, &failing));
+    requests = failing.asked;
+    for (size_t i = 0; i < requests; i += i < 200 ? 1 : 37) {
+        failing = (struct failing){ .left = i };
+        (void)run_all(capture, &failing);
+        failing = (struct failing){ .left = i, .is_once = true };
+        (void)run_all(capture, &failing);
+    }
+    tw_capture_free(capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_idle),      cmocka_unit_test(test_gap),
         cmocka_unit_test(test_backwards), cmocka_unit_test(test_floor),
         cmocka_unit_test(test_many),      cmocka_unit_test(test_exceptions),
+        cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,8 @@ static const struct row rows[] = {
     { { "csv",        ".csv",             "tables with commas",                         TW_SUBJECT_PROFILE, false }, tw_write_profile_csv },
     { { "jsonl",      ".jsonl",           "JSON lines",                                 TW_SUBJECT_COVERAGE, false }, tw_write_coverage_jsonl },
     { { "lcov",       ".info",            "lcov, genhtml",                              TW_SUBJECT_COVERAGE, false }, tw_write_lcov },
+    { { "cobertura",  ".xml",             "Cobertura's readers: CI servers, editors",   TW_SUBJECT_COVERAGE, false }, tw_write_cobertura },
+    { { "drcov",      ".drcov",           "Lighthouse, Cartographer",                   TW_SUBJECT_COVERAGE, true  }, tw_write_drcov },
     { { "dot",        ".dot",             "call graph for Graphviz",                    TW_SUBJECT_CALLS, false }, tw_write_dot },
 };
 

@@ -8,15 +8,17 @@ enum { ONES = 8 }; /* so many in a row are no part of a message, or its end */
 
 static unsigned bit_at(const uint8_t *data, uint64_t at)
 {
-    return data[at / 8] >> (at % 8) & 1u;
+    return (unsigned)data[at / 8] >> (at % 8) & 1u;
 }
 
 static uint8_t byte_at(const uint8_t *data, uint64_t at)
 {
     const unsigned shift = at % 8;
 
-    return shift ? (uint8_t)(data[at / 8] >> shift | data[at / 8 + 1] << (8 - shift))
-                 : data[at / 8];
+    if (!shift)
+        return data[at / 8];
+    return (uint8_t)((unsigned)data[at / 8] >> shift | (unsigned)data[at / 8 + 1]
+                                                           << (8 - shift));
 }
 
 static uint64_t skip_ones(const uint8_t *data, uint64_t at, uint64_t end)

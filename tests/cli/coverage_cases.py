@@ -2,7 +2,9 @@
 """trackway coverage: counts of instructions, branches, targets and lines of programs whose truth is known."""
 import json
 import shutil
+import struct
 import subprocess
+import xml.etree.ElementTree
 
 from calls_cases import DEMO, UNITS, programs, rows, truth_folder
 from harness import Skip, add_case, corpus, equal
@@ -99,6 +101,40 @@ def twice_is_twice(tool):
     equal([[row["st"], 2 * row["count"]] for row in one], [[row["st"], row["count"]] for row in two], "twice")
 
 
+def cobertura_is_valid(tool):
+    if not shutil.which("xmllint"):
+        raise Skip("no xmllint")
+    elf = truth_folder() / "a64-O0-counts.elf"
+    tool.run("encode", truth_folder() / "a64-O0-counts.exlog.gz", "--elf", elf, "--protocol", "etmv4",
+             "-o", "capture")
+    tool.run("coverage", "capture", "--symbols", elf, "--format", "cobertura", "-q", "-o", "got.xml")
+    schema = corpus() / "analysis" / "examples" / "cobertura.dtd"
+    done = subprocess.run(["xmllint", "--nonet", "--noout", "--dtdvalid", schema, "got.xml"],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+    lines = {}
+    for file in xml.etree.ElementTree.parse(tool.folder / "got.xml").iter("class"):
+        for line in file.iter("line"):
+            lines[file.get("filename").rsplit("/")[-1], int(line.get("number"))] = int(line.get("hits"))
+    want = info_lines(tool.run("coverage", "capture", "--symbols", elf, "--format", "lcov", "-q").out)
+    equal(lines, want, "lines as lcov has them")
+
+
+def drcov_has_what_was_executed(tool):
+    text = lines_of(tool.run("coverage", DEMO, "--format", "jsonl", "-q").out, "CODE")
+    want = {(int(row["st"], 16), int(row["en"], 16)) for row in text if row["count"]}
+    tool.run("coverage", DEMO, "--format", "drcov", "-q", "-o", "got.drcov")
+    head, _, rest = (tool.folder / "got.drcov").read_bytes().partition(b"BB Table: ")
+    number, _, table = rest.partition(b" bbs\n")
+    bases = {int(row.split(", ")[0]): int(row.split(", ")[1], 16)
+             for row in head.decode().splitlines() if row.startswith(" ")}
+    equal(len(table), 8 * int(number), "size of the table")
+    got = set()
+    for offset, size, module in struct.iter_unpack("<IHH", table):
+        got.add((bases[module] + offset, bases[module] + offset + size))
+    equal(got, want, "stretches")
+
+
 def saved_results_add_up(tool):
     for number in (1, 2, 3):
         tool.run("coverage", *[DEMO] * number, "-q", "--save", f"{number}.twr")
@@ -124,3 +160,5 @@ add_case("coverage_lines_gcov", lines_equal_gcov)
 add_case("coverage_lcov", lcov_reads_it)
 add_case("coverage_several_captures", twice_is_twice)
 add_case("coverage_merge", saved_results_add_up)
+add_case("coverage_cobertura", cobertura_is_valid)
+add_case("coverage_drcov", drcov_has_what_was_executed)

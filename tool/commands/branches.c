@@ -370,7 +370,7 @@ const struct command command_branches = {
     .details =
         "perf prints each taken branch: comm pid/tid [cpu] flags ip => addr; with --brstack,\n"
         "samples with the branches before them: comm tid ip brstack. profgen prints such\n"
-        "samples and the mappings, for llvm-profgen and BOLT. autofdo prints ranges and\n"
+        "samples and the mappings, for llvm-profgen --perfscript. autofdo prints ranges and\n"
         "branches of one program with their counts, for create_llvm_prof.",
     .formats = "perf|profgen|autofdo",
     .options = takes,
