@@ -138,6 +138,12 @@ TW_API TW_MUST_USE enum tw_status tw_index_build_part(struct tw_index **index,
                                                       const struct tw_index_config *config,
                                                       uint64_t from, uint64_t to,
                                                       struct tw_fault *fault);
+/* The same of a part and of all parts that another index of the same capture has: what an index knows
+   grows part by part.  Parts that touch become one. */
+TW_API TW_MUST_USE enum tw_status
+tw_index_extend(struct tw_index **index, const struct tw_index *known,
+                const struct tw_index_capture *capture, const struct tw_index_config *config,
+                uint64_t from, uint64_t to, struct tw_fault *fault);
 /* Adds the sources of `capture` too; its `read` is not used. */
 TW_API TW_MUST_USE enum tw_status tw_index_new(struct tw_index **index,
                                                const struct tw_index_capture *capture,

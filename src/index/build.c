@@ -388,9 +388,9 @@ enum tw_status tw_index_finish(struct tw_index *index)
     return index->broken;
 }
 
-/* Feeds what lies between two offsets. */
-static enum tw_status feed_from(struct tw_index *index, const struct tw_index_capture *capture,
-                                uint64_t to)
+/* Feeds what lies up to an offset. */
+static enum tw_status feed_to(struct tw_index *index, const struct tw_index_capture *capture,
+                              uint64_t to)
 {
     while (index->at < to) {
         const uint8_t *bytes = NULL;
@@ -406,33 +406,61 @@ static enum tw_status feed_from(struct tw_index *index, const struct tw_index_ca
             size = (size_t)(to - index->at);
         TW_TRY(tw_index_feed(index, bytes, size));
     }
-    return tw_index_finish(index);
+    return TW_OK;
 }
 
-enum tw_status tw_index_build_part(struct tw_index **index,
-                                   const struct tw_index_capture *capture,
-                                   const struct tw_index_config *config, uint64_t from,
-                                   uint64_t to, struct tw_fault *fault)
+/* One part, from the block that holds `from`; what was fed already is not fed again. */
+static enum tw_status feed_part(struct tw_index *index, const struct tw_index_capture *capture,
+                                uint64_t from, uint64_t to)
 {
-    struct tw_index_capture of;
-    enum tw_status status;
-    uint64_t end;
+    const uint64_t end = capture->base + capture->bytes;
 
-    *index = NULL;
-    TW_TRY(tw_index_capture_take(&of, capture, fault));
-    TW_TRY(tw_index_new(index, &of, config, fault));
-    capture = &of;
-    end = of.base + of.bytes;
     if (from < capture->base)
         from = capture->base;
     if (from > end)
         from = end;
     if (to > end)
         to = end;
-    from -= (from - capture->base) % (*index)->about.block_bytes;
-    status = tw_index_skip(*index, from);
-    if (status == TW_OK)
-        status = feed_from(*index, capture, to);
+    from -= (from - capture->base) % index->about.block_bytes;
+    if (from > index->at)
+        TW_TRY(tw_index_skip(index, from));
+    return feed_to(index, capture, to);
+}
+
+/* The new part and those that are known, in the order of the capture. */
+static enum tw_status feed_parts(struct tw_index *index, const struct tw_index *known,
+                                 const struct tw_index_capture *capture, uint64_t from,
+                                 uint64_t to)
+{
+    uint64_t first, end;
+    bool is_fed = false;
+
+    for (uint64_t i = 0; known && tw_index_part(known, &first, &end, i) == TW_OK; i++) {
+        if (!is_fed && from < first) {
+            is_fed = true;
+            TW_TRY(feed_part(index, capture, from, to));
+        }
+        TW_TRY(feed_part(index, capture, first, end));
+    }
+    if (!is_fed)
+        TW_TRY(feed_part(index, capture, from, to));
+    return tw_index_finish(index);
+}
+
+enum tw_status tw_index_extend(struct tw_index **index, const struct tw_index *known,
+                               const struct tw_index_capture *capture,
+                               const struct tw_index_config *config, uint64_t from, uint64_t to,
+                               struct tw_fault *fault)
+{
+    struct tw_index_capture of;
+    enum tw_status status;
+
+    *index = NULL;
+    TW_TRY(tw_index_capture_take(&of, capture, fault));
+    if (known)
+        TW_TRY(tw_index_matches(known, &of, false, fault));
+    TW_TRY(tw_index_new(index, &of, config, fault));
+    status = feed_parts(*index, known, &of, from, to);
     if (status == TW_OK)
         return TW_OK;
     tw_index_free(*index);
@@ -440,6 +468,14 @@ enum tw_status tw_index_build_part(struct tw_index **index,
     return tw_fail(fault, status,
                    status == TW_E_MEMORY ? "no memory for an index"
                                          : "the capture could not be read whole");
+}
+
+enum tw_status tw_index_build_part(struct tw_index **index,
+                                   const struct tw_index_capture *capture,
+                                   const struct tw_index_config *config, uint64_t from,
+                                   uint64_t to, struct tw_fault *fault)
+{
+    return tw_index_extend(index, NULL, capture, config, from, to, fault);
 }
 
 enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_capture *capture,
@@ -457,7 +493,9 @@ enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_ca
     TW_TRY(tw_index_new(index, &part, &config, NULL));
     if (part.base != capture->base)
         begin_part(*index, part.base);
-    status = feed_from(*index, &part, to);
+    status = feed_to(*index, &part, to);
+    if (status == TW_OK)
+        status = tw_index_finish(*index);
     if (status != TW_OK) {
         tw_index_free(*index);
         *index = NULL;

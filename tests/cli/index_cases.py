@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Indexes: built, shown, searched, found out when they are of no use; decoding from the middle."""
 import json
+import shutil
 
 from harness import ROOT, case, equal
 
@@ -213,3 +214,21 @@ def a_part_that_ends_inside_a_packet_has_no_error(tool):
             tool.run("index", "build", "snap", "--block", "512", "--from", "0", "--to", str(end))
             shown = rows(tool.run("index", "show", "snap", "--format", "jsonl", "--all"))
             equal([row for row in shown if row["t"] == "BAD" and "i" in row], [], (framing, end))
+
+
+@case
+def an_index_grows_part_by_part(tool):
+    """Parts in any order, touching, apart and over one another; in the end it is that of the whole."""
+    capture = tool.folder / "demo"
+    shutil.copytree(ROOT / "tests" / "captures" / "demo", capture)
+    size = (capture / "ETB_0.bin").stat().st_size
+    tool.run("index", "build", capture, "--block", "512")
+    whole = tool.run("index", "show", capture).out
+    for path in tool.folder.rglob("*.twx"):
+        path.unlink()
+    tool.run("index", "build", capture, "--block", "512", "--from", "0", "--to", "512")
+    tool.run("index", "build", capture, "--block", "512", "--from", "1024", "--to", size)
+    text = tool.run("index", "show", capture).out
+    assert "indexed from 0x0 to 0x200" in text and "indexed from 0x400" in text, text
+    tool.run("index", "build", capture, "--block", "512", "--from", "256", "--to", "1100")
+    equal(tool.run("index", "show", capture).out, whole)

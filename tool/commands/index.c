@@ -37,6 +37,25 @@ static enum tw_index_detail detail_of(const struct options *options)
     return TW_INDEX_FULL;
 }
 
+/* An index of parts that stands there already, and to which this one is to be added. */
+static const struct tw_index *known_part(struct work *work,
+                                         const struct tw_index_config *config, uint32_t buffer)
+{
+    const struct options *options = work->options;
+    const struct tw_index *known = NULL;
+    const struct tw_index_about *about;
+
+    if (work->has_file && (options->from.is_given || options->to.is_given))
+        known = tw_run_index(work->session.run, buffer, false);
+    if (!known)
+        return NULL;
+    about = tw_index_about(known);
+    return about->detail == config->detail &&
+                   (!config->block_bytes || about->block_bytes == config->block_bytes)
+               ? known
+               : NULL;
+}
+
 static int build(struct work *work, uint32_t buffer)
 {
     const struct options *options = work->options;
@@ -48,14 +67,15 @@ static int build(struct work *work, uint32_t buffer)
     };
     struct tw_fault fault = { TW_OK, "" };
     struct tw_index **made = &work->built[buffer];
+    const struct tw_index *known = known_part(work, &config, buffer);
     const struct tw_index_capture *capture;
 
     if (tw_run_index_capture(work->session.run, &capture, buffer) != TW_OK) {
         say("%s: %s", tw_capture_path(work->session.capture), tw_run_fault(work->session.run));
         return NOT_DONE;
     }
-    if (tw_index_build_part(
-            made, capture, &config, options->from.is_given ? options->from.value : 0,
+    if (tw_index_extend(
+            made, known, capture, &config, options->from.is_given ? options->from.value : 0,
             options->to.is_given ? options->to.value : UINT64_MAX, &fault) != TW_OK) {
         say("%s: %s", tw_capture_path(work->session.capture), fault.text);
         return fault.status == TW_E_ARGUMENT ? BAD_USAGE : NOT_DONE;
