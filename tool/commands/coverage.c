@@ -233,9 +233,9 @@ const struct command command_coverage = {
     .summary = "what was executed and what was not: code, branches, lines, functions",
     .details =
         "text prints totals, files, functions, and the branches that went one way only;\n"
-        "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse. All "
-        "code of the program's ELF files is listed,\n"
-        "executed or not (--symbols, --image FILE). Several captures are added up.",
+        "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse.\n"
+        "All code of the program's ELF files is listed, executed or not (--symbols, --image\n"
+        "FILE). Several captures are added up.",
     .formats = "text|jsonl|lcov|cobertura|drcov",
     .options = takes,
     .least = 1,
