@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The RISC-V trace encoder: bits of trace for each instruction in each mode, on the programs of the
-   corpus (--table: as docs/etrace-efficiency.md has it), and how fast it takes blocks. */
+/* The RISC-V trace encoders, E-Trace and N-Trace: bits of trace for each instruction in each mode, on the
+   programs of the corpus (--table: as docs/etrace-efficiency.md has it), and how fast they take blocks. */
 #define _GNU_SOURCE /* sched_setaffinity */
 
 #include "harness.h"
@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 #include <trackway/hart.h>
+#include <trackway/ntrace_unit.h>
 
-enum { PATH = 700, MODES = 12 };
+enum { PATH = 700, MODES = 12, NMODES = 9 };
 
 /* Parameters and modes of one column. */
 static const struct {
@@ -33,6 +34,24 @@ static const struct {
                     "bpred_reset_on_sync=1" },
     { "all", "implicit_return=1,return_stack_size_p=4,sijump_p=1,jump_target_cache=1,"
              "cache_size_p=7,branch_prediction=1,bpred_size_p=7,bpred_reset_on_sync=1" },
+};
+
+/* The same of N-Trace. */
+static const struct {
+    const char *name, *settings;
+} nmodes[NMODES] = {
+    { "N btm", "mode=btm" },
+    { "N htm", "mode=htm" },
+    { "N htm alljumps", "mode=htm,all_jumps=1" },
+    { "N htm sijump", "mode=htm,sequential_jump=1" },
+    { "N htm counter", "mode=htm,implicit_return_mode=1,implicit_return_depth=16" },
+    { "N htm stack", "mode=htm,implicit_return_mode=3,implicit_return_depth=16" },
+    { "N htm repeat", "mode=htm,repeat_history=1,repeat_branch=1,hist_max_bits=31" },
+    { "N btm stack+rpt",
+      "mode=btm,implicit_return_mode=3,implicit_return_depth=16,repeat_branch=1" },
+    { "N all", "mode=htm,implicit_return_mode=3,implicit_return_depth=16,repeat_history=1,hist_"
+               "max_bits=31,"
+               "repeat_branch=1,sequential_jump=1" },
 };
 
 struct run {
@@ -176,11 +195,59 @@ static double bits(const struct run *run, const char *settings)
     return 8.0 * (double)counts.bytes / (double)run->instructions;
 }
 
-static void print_row(const char *name, const struct run *run, double sums[MODES])
+static void ntrace_pass(struct tw_ntrace_unit *unit, const struct run *run)
+{
+    if (tw_ntrace_unit_retire(unit, run->blocks, run->count) != TW_OK)
+        bench_stop("%s", tw_ntrace_unit_fault(unit));
+}
+
+static void drop_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+    (void)context;
+    (void)bytes;
+    (void)size;
+}
+
+static struct tw_ntrace_unit *make_ntrace(unsigned xlen, const char *settings)
+{
+    struct tw_ntrace_config config;
+    const struct tw_ntrace_unit_config choices = { .size = sizeof choices,
+                                                   .trace = &config,
+                                                   .write = drop_bytes };
+    struct tw_ntrace_unit *unit;
+    struct tw_fault fault = { TW_OK, "" };
+
+    tw_ntrace_config_init(&config);
+    config.xlen = (uint8_t)xlen;
+    config.sync_messages = 1024;
+    if (tw_ntrace_config_read(&config, settings, &fault) != TW_OK ||
+        tw_ntrace_unit_new(&unit, &choices, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    if (tw_ntrace_unit_write_field(unit, "trTeEnable", 1) != TW_OK ||
+        tw_ntrace_unit_write_field(unit, "trTeInstTracing", 1) != TW_OK)
+        bench_stop("cannot begin");
+    return unit;
+}
+
+static double ntrace_bits(const struct run *run, const char *settings)
+{
+    struct tw_ntrace_unit *unit = make_ntrace(run->xlen, settings);
+    struct tw_ntrace_unit_counts counts;
+
+    ntrace_pass(unit, run);
+    if (tw_ntrace_unit_write_field(unit, "trTeEnable", 0) != TW_OK)
+        bench_stop("cannot end");
+    tw_ntrace_unit_counts(&counts, unit);
+    tw_ntrace_unit_free(unit);
+    return 8.0 * (double)counts.bytes / (double)run->instructions;
+}
+
+static void print_row(const char *name, const struct run *run, double sums[MODES + NMODES])
 {
     printf("| %s | %llu |", name, (unsigned long long)run->instructions);
-    for (unsigned i = 0; i < MODES; i++) {
-        const double value = bits(run, modes[i].settings);
+    for (unsigned i = 0; i < MODES + NMODES; i++) {
+        const double value = i < MODES ? bits(run, modes[i].settings)
+                                       : ntrace_bits(run, nmodes[i - MODES].settings);
 
         sums[i] += value;
         printf(" %.3f |", value);
@@ -191,10 +258,10 @@ static void print_row(const char *name, const struct run *run, double sums[MODES
 static void print_head(void)
 {
     printf("| program | instructions |");
-    for (unsigned i = 0; i < MODES; i++)
-        printf(" %s |", modes[i].name);
+    for (unsigned i = 0; i < MODES + NMODES; i++)
+        printf(" %s |", i < MODES ? modes[i].name : nmodes[i - MODES].name);
     printf("\n|---|---|");
-    for (unsigned i = 0; i < MODES; i++)
+    for (unsigned i = 0; i < MODES + NMODES; i++)
         printf("---|");
     printf("\n");
 }
@@ -202,7 +269,7 @@ static void print_head(void)
 static void print_table(struct run *run)
 {
     static const char *const logs[] = { "rv64-recur", "rv64-interp", "rv64-sorts" };
-    double sums[MODES] = { 0 };
+    double sums[MODES + NMODES] = { 0 };
     unsigned rows = 0;
     struct dirent **entries;
     char path[PATH];
@@ -229,7 +296,7 @@ static void print_table(struct run *run)
             rows++;
         }
     printf("| mean | |");
-    for (unsigned i = 0; i < MODES; i++)
+    for (unsigned i = 0; i < MODES + NMODES; i++)
         printf(" %.3f |", sums[i] / rows);
     printf("\n");
 }
@@ -252,11 +319,44 @@ static double speed(const struct run *run, const char *settings)
     return (double)run->instructions / bench_median(&times) * 1e3;
 }
 
+static double ntrace_speed(const struct run *run, const char *settings)
+{
+    struct tw_ntrace_unit *unit = make_ntrace(run->xlen, settings);
+    struct bench_times times;
+
+    for (int i = 0; i < BENCH_PASSES; i++) {
+        const uint64_t start = bench_now();
+
+        ntrace_pass(unit, run);
+        times.all[i] = bench_now() - start;
+    }
+    bench_sort(&times);
+    tw_ntrace_unit_free(unit);
+    return (double)run->instructions / bench_median(&times) * 1e3;
+}
+
+/* The slowest of its modes. */
+static double least_speed(const struct run *run, const char *name, bool is_ntrace)
+{
+    double least = 1e9;
+
+    for (unsigned k = 0; k < (is_ntrace ? NMODES : MODES); k++) {
+        const double now =
+            is_ntrace ? ntrace_speed(run, nmodes[k].settings) : speed(run, modes[k].settings);
+
+        printf("# %-12s %-16s %8.1f M instructions/s\n", name,
+               is_ntrace ? nmodes[k].name : modes[k].name, now);
+        if (now < least)
+            least = now;
+    }
+    return least;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const names[] = { "coremark", "dhrystone", "hello_world" };
     struct run run = { .blocks = NULL };
-    double least = 1e9;
+    double least = 1e9, least_ntrace = 1e9, of_etrace, of_ntrace;
 
     bench_pin();
     print_table(&run);
@@ -267,17 +367,19 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!open_program(&run, names[i]))
             continue;
-        for (unsigned k = 0; k < MODES; k++) {
-            const double now = speed(&run, modes[k].settings);
-
-            printf("# %-12s %-12s %8.1f M instructions/s\n", names[i], modes[k].name, now);
-            if (now < least)
-                least = now;
-        }
+        of_etrace = least_speed(&run, names[i], false);
+        of_ntrace = least_speed(&run, names[i], true);
+        if (of_etrace < least)
+            least = of_etrace;
+        if (of_ntrace < least_ntrace)
+            least_ntrace = of_ntrace;
     }
     if (least < 1e9)
         bench_result("etrace-unit/of-50-million", least / 50,
                      "  times 50 million instructions a second, in the slowest mode");
+    if (least_ntrace < 1e9)
+        bench_result("ntrace-unit/of-100-million", least_ntrace / 100,
+                     "  times 100 million instructions a second, in the slowest mode");
     free(run.blocks);
     return 0;
 }

@@ -85,7 +85,9 @@ static void set_exception(struct oc_shape *shape, const struct tw_element *eleme
     }
     out->excep_ret_addr_br_tgt = (element->flags & TW_EXCEPTION_RETURN_IS_TARGET) != 0;
     out->excep_data_marker = (element->flags & TW_EXCEPTION_DATA_MARKER) != 0;
-    if (shape->is_1_7 && element->flags & TW_EXCEPTION_TAIL_CHAIN)
+    /* It does not tell them in ETMv3. */
+    if (shape->is_1_7 && element->flags & TW_EXCEPTION_TAIL_CHAIN &&
+        element->kind == TW_NUMBERS_ARMV8_M)
         out->flag_bits |= TAIL_CHAIN_1_7;
     set_cycles(shape, element, element->exception_cycles);
 }

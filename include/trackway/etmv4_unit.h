@@ -78,10 +78,15 @@ struct tw_etmv4_unit_config {
                        const struct tw_etmv4_unit_element *element); /* or NULL */
     void *element_context;
     const struct tw_allocator *allocator;
+    uint8_t late_places; /* at a periodic synchronization so many P0 elements come before its address
+                            and context, unless one of them needs an address; not with speculation */
+    bool restores_returns; /* the return stack after a failed transaction is that of its start, not
+                              empty; not with speculation */
 };
 
 /* One of the choices above by its name: "return-stack", "source-addresses", "q", "q-uncounted",
-   "fifo", "cycles-per-byte", "self-hosted", "at-once" (no_gathering).  TW_E_ARGUMENT: there is none
+   "fifo", "cycles-per-byte", "self-hosted", "at-once" (no_gathering), "late-places",
+   "restored-returns".  TW_E_ARGUMENT: there is none
    of this name, or the value is too large. */
 TW_API TW_MUST_USE enum tw_status tw_etmv4_unit_config_set(struct tw_etmv4_unit_config *config,
                                                            const char *name, uint64_t value);

@@ -210,13 +210,16 @@ enum {
     /* N-Trace: from an Ownership message, whose FORMAT is `ownership`; context_id is scontext, vmid
        hcontext, and `is_virtual` is there. */
     TW_CONTEXT_OWNERSHIP = 0x20,
+    TW_CONTEXT_M = 0x40, /* M profile: el 0 is Thread mode, 3 Handler mode */
 
     TW_EXCEPTION_HAS_RETURN = 0x01,
     TW_EXCEPTION_RETURN_IS_TARGET = 0x02,
     TW_EXCEPTION_DATA_MARKER = 0x04,
-    TW_EXCEPTION_TAIL_CHAIN = 0x08, /* M profile */
-    TW_EXCEPTION_INTERRUPT = 0x10,  /* RISC-V */
-    TW_EXCEPTION_HAS_TVAL = 0x20,   /* RISC-V */
+    /* M profile: right behind the end of another one.  ETMv3 does not tell from this a return that was
+       complete before the exception was taken. */
+    TW_EXCEPTION_TAIL_CHAIN = 0x08,
+    TW_EXCEPTION_INTERRUPT = 0x10, /* RISC-V */
+    TW_EXCEPTION_HAS_TVAL = 0x20,  /* RISC-V */
     TW_EXCEPTION_RISCV = 0x40,
 
     TW_EVENT_IS_MASK = 0x01, /* EVENT: bit n of the number is event n (ETMv4 and ETE) */
@@ -284,7 +287,8 @@ struct tw_element {
             TW_EXTENSION union {
                 uint64_t tval; /* RISC-V */
                 struct {
-                    uint32_t exception_pad;
+                    uint32_t architectural;    /* M profile: the number in IPSR, as DWT packets
+                                               carry it; 0: it has none, or another profile */
                     uint32_t exception_cycles; /* Arm */
                 };
             };

@@ -9,8 +9,7 @@
 
 #include "base/armv7.h"
 #include "base/core.h"
-
-enum { IRQ_FIRST = 16, ETMV4_IRQ_MORE = 0x200 };
+#include "base/m_profile.h"
 
 enum tw_exception_form tw_exception_form(const struct tw_source *source, const char *core_type)
 {
@@ -29,26 +28,14 @@ bool tw_exception_form_is_m(enum tw_exception_form form)
     return form == TW_FORM_ARMV8_M || form == TW_FORM_ARMV7_M;
 }
 
-/* ETMv3 sends the first interrupts as values that are short, and faults as what is left. */
-static uint32_t of_etmv3_m(uint32_t traced)
-{
-    static const uint8_t numbers[24] = {
-        [1] = 17, [2] = 18,  [3] = 19,  [4] = 20, [5] = 21,  [6] = 22,
-        [7] = 23, [8] = 16,  [9] = 6,   [10] = 2, [11] = 11, [12] = 12,
-        [13] = 4, [14] = 14, [15] = 15, [17] = 1, [19] = 3,  [21] = 5,
-    };
-
-    return traced < TW_LENGTH(numbers) ? numbers[traced] : traced;
-}
-
 uint32_t tw_exception_number(enum tw_exception_form form, const struct tw_element *exception)
 {
     const uint32_t number = exception->number;
 
     if (form == TW_FORM_ARMV7_M)
-        return of_etmv3_m(number);
-    if (form == TW_FORM_ARMV8_M && number >= ETMV4_IRQ_MORE)
-        return number - ETMV4_IRQ_MORE + IRQ_FIRST;
+        return tw_m_from_etmv3(number);
+    if (form == TW_FORM_ARMV8_M && number >= TW_M_ETMV4_IRQ)
+        return tw_m_from_etmv4(number);
     if (form == TW_FORM_RISCV && number != TW_CAUSE_UNKNOWN &&
         exception->flags & TW_EXCEPTION_INTERRUPT)
         return number | TW_EXCEPTION_IS_INTERRUPT;
@@ -114,8 +101,8 @@ void tw_exception_name(char *text, size_t room, enum tw_exception_form form, uin
         name = armv8_name(number);
         break;
     default:
-        if (number >= IRQ_FIRST) {
-            (void)snprintf(text, room, "IRQ %u", number - IRQ_FIRST);
+        if (number >= TW_M_FIRST_IRQ) {
+            (void)snprintf(text, room, "IRQ %u", number - TW_M_FIRST_IRQ);
             return;
         }
         name = tw_exception_name_m(number);

@@ -73,7 +73,7 @@ static unsigned fast_branch(struct tw_stage *stage, const uint8_t *at)
         address.isa > TW_ISA_T32 || follow->check_continuity)
         return 0;
     reader->address = address.address;
-    decoder->unknown_is_said = false;
+    decoder->unknown_is_said = decoder->is_returning = false;
     known =
         follow->blocks ? tw_blocks_known(follow->blocks, address.address, address.isa, 0) : 0;
     if (TW_LIKELY(known != 0)) {

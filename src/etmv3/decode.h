@@ -56,6 +56,7 @@ struct tw_etmv3_decoder {
     bool is_in_run; /* the last packet was bytes before synchronization: one run, in pieces */
     bool unknown_is_said; /* ADDR_UNKNOWN, for this loss of the place */
     bool half_is_done;    /* wide_is_two: the next atom is of the second half */
+    bool is_returning;    /* M profile: from an exception, and no address came yet */
 
     /* What the last PE_CONTEXT said. */
     bool ns, hyp, has_context_id, has_vmid;

@@ -62,6 +62,7 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     TW_STATE(state, decoder->is_in_run);
     TW_STATE(state, decoder->unknown_is_said);
     TW_STATE(state, decoder->half_is_done);
+    TW_STATE(state, decoder->is_returning);
     TW_STATE(state, decoder->ns);
     TW_STATE(state, decoder->hyp);
     TW_STATE(state, decoder->has_context_id);

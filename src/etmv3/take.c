@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv3: what each packet means, once it is read. */
+#include "base/m_profile.h"
 #include "etmv3/decode.h"
 
 static void add_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
@@ -81,7 +82,7 @@ static void jump(struct tw_stage *stage, uint32_t address, uint8_t isa, uint64_t
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
-    decoder->unknown_is_said = decoder->half_is_done = false;
+    decoder->unknown_is_said = decoder->half_is_done = decoder->is_returning = false;
     if (isa == TW_ISA_A32 || isa == TW_ISA_T32) {
         tw_follow_jump(stage->follow, address, isa);
         return;
@@ -323,6 +324,11 @@ static void take_exception(struct tw_stage *stage, const struct tw_etmv3_packet 
         element->flags |= TW_EXCEPTION_HAS_RETURN;
         element->return_address = address;
     }
+    if (packet->is_m_profile) {
+        element->architectural = tw_m_from_etmv3(element->number);
+        if (!has_return && decoder->is_returning)
+            element->flags |= TW_EXCEPTION_TAIL_CHAIN;
+    }
     tw_follow_lose(stage->follow);
 }
 
@@ -387,8 +393,10 @@ static void take_synced(struct tw_stage *stage, const struct tw_etmv3_packet *pa
         break;
     case TW_ETMV3_EXCEPTION_EXIT:
         tw_stage_add(stage, TW_ELEMENT_EXCEPTION_RET, packet->base.index);
-        if (decoder->reader.setup.profile == TW_PROFILE_M)
+        if (decoder->reader.setup.profile == TW_PROFILE_M) {
             decoder->data.is_known = false; /* what comes is the unstacking's */
+            decoder->is_returning = true;
+        }
         break;
     case TW_ETMV3_EXCEPTION_ENTRY:
         tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index)->flags =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv4 and ETE, step 3: what was committed becomes elements; the follower finds the path. */
+#include "base/m_profile.h"
 #include "etmv4/decode.h"
 
 #include <string.h>
@@ -34,6 +35,8 @@ static void emit_context(struct tw_stage *stage, const struct tw_etmv4_context *
 
     out->isa = tw_etmv4_isa(decoder, context->sf, decoder->sub_isa);
     out->flags = TW_CONTEXT_HAS_EL;
+    if (decoder->reader.setup.profile == TW_PROFILE_M)
+        out->flags |= TW_CONTEXT_M;
     if (context->sf)
         out->flags |= TW_CONTEXT_64BIT;
     if (context->has_cid)
@@ -159,6 +162,8 @@ static void analyse_exception(struct tw_stage *stage, const struct tw_etmv4_item
     out->number = item->number;
     out->kind =
         decoder->reader.setup.profile == TW_PROFILE_M ? TW_NUMBERS_ARMV8_M : TW_NUMBERS_ARMV8;
+    if (out->kind == TW_NUMBERS_ARMV8_M)
+        out->architectural = tw_m_from_etmv4(item->number);
     if (is_tail)
         out->flags = TW_EXCEPTION_TAIL_CHAIN;
     else if (item->has_address)

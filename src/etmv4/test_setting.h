@@ -13,7 +13,8 @@ struct setting {
     uint32_t configr, syncpr, threshold, max_spec;
     bool commopt, commtrans, marks;
     uint32_t lesser; /* a unit that can less: one bit for each of the ways in make_lesser */
-    uint8_t source_addresses, return_depth;
+    uint8_t source_addresses, return_depth, late_places;
+    bool restores_returns;
     uint32_t q_instructions;
     uint32_t excluded_levels; /* TRCVICTLR bits 22:16 */
     enum { NO_RANGE, INCLUDE, EXCLUDE } range;
@@ -118,6 +119,8 @@ static inline struct tw_etmv4_unit *make_unit(const struct setting *setting,
                                                  .return_stack_depth = setting->return_depth,
                                                  .source_addresses = setting->source_addresses,
                                                  .q_instructions = setting->q_instructions,
+                                                 .late_places = setting->late_places,
+                                                 .restores_returns = setting->restores_returns,
                                                  .on_element = unit_moment,
                                                  .element_context = moments };
     struct tw_etmv4_unit *unit;

@@ -216,6 +216,36 @@ static void transactions(void **state)
     }
 }
 
+/* [K10.5.5.9] [K10.5.4.4] Atoms between a periodic Trace Info and its address, the return stack as it was
+   before a failed transaction.  OpenCSD gets neither right. */
+static void return_stack_rules(void **state)
+{
+    struct check_random random = check_random_start(0x72657473);
+    const size_t times = check_scale(1000);
+
+    (void)state;
+    for (size_t i = 0; i < times; i++) {
+        struct wishes wishes = all_wishes(i % 4 != 3);
+        struct setting setting = any_setting(&random);
+
+        setting.configr |= RS;
+        setting.lesser &= ~(uint32_t)NO_RETURN_STACK;
+        setting.syncpr = 8;
+        setting.late_places = (uint8_t)(1 + i % 5);
+        if (i % 3 == 0) {
+            wishes = all_wishes(true);
+            setting.is_ete = setting.restores_returns = true;
+            wishes.has_transactions = true;
+        } else if (setting.is_ete && i % 3 == 1) {
+            setting.source_addresses = (uint8_t)(1 + i % 3);
+        }
+        wishes.has_requests = i % 2;
+        wishes.has_exceptions = i % 5 != 0;
+        name_case("return stack", i, &setting);
+        try_program(&random, &wishes, &setting, false);
+    }
+}
+
 static void source_addresses(void **state)
 {
     struct check_random random = check_random_start(0x73726300);
@@ -388,10 +418,10 @@ static void a_fifo_that_overflows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_setting_alone),    cmocka_unit_test(settings_mixed),
-        cmocka_unit_test(speculation),           cmocka_unit_test(transactions),
-        cmocka_unit_test(source_addresses),      cmocka_unit_test(q_elements),
-        cmocka_unit_test(a_fifo_that_overflows),
+        cmocka_unit_test(each_setting_alone), cmocka_unit_test(settings_mixed),
+        cmocka_unit_test(speculation),        cmocka_unit_test(transactions),
+        cmocka_unit_test(return_stack_rules), cmocka_unit_test(source_addresses),
+        cmocka_unit_test(q_elements),         cmocka_unit_test(a_fifo_that_overflows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

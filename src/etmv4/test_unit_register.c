@@ -373,6 +373,9 @@ static void choices_by_name(void **state)
     CHECK_EQ(tw_etmv4_unit_config_set(&config, "cycles-per-byte", 3), TW_OK);
     CHECK_EQ(tw_etmv4_unit_config_set(&config, "self-hosted", 1), TW_OK);
     CHECK_EQ(tw_etmv4_unit_config_set(&config, "at-once", 1), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "late-places", 3), TW_OK);
+    CHECK_EQ(tw_etmv4_unit_config_set(&config, "restored-returns", 1), TW_OK);
+    CHECK(config.late_places == 3 && config.restores_returns);
     CHECK_EQ(tw_etmv4_unit_config_set(&config, "at-last", 1), TW_E_ARGUMENT);
     CHECK_EQ(config.return_stack_depth, 15);
     CHECK_EQ(config.source_addresses, 255);

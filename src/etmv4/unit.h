@@ -148,6 +148,9 @@ struct tw_etmv4_unit {
     size_t size, room;
     uint64_t since_sync, sync_period; /* bytes; 0: never */
     struct tw_etmv4_unit_return returns[TW_ETMV4_UNIT_RETURNS];
+    /* The same when the transaction at hand began. */
+    struct tw_etmv4_unit_return saved_returns[TW_ETMV4_UNIT_RETURNS];
+    unsigned saved_top, saved_count;
     unsigned return_top, return_count;
 
     struct tw_etmv4_unit_config config;
@@ -164,6 +167,8 @@ struct tw_etmv4_unit {
     bool is_enabled, is_synced, is_overflowing, is_halted, is_barred, is_asleep;
     bool sync_is_due, timestamp_is_due;
     bool popped; /* an address was left out since the last P0 */
+    uint8_t
+        late; /* P0 elements that may still come before the place of the last synchronization */
 
     /* Time. */
     uint64_t cycle, clock_base; /* timestamp = cycle + clock_base */

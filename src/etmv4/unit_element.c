@@ -497,7 +497,8 @@ void tw_etmv4_unit_emit_sync(struct tw_etmv4_unit *unit)
     unit->flow.has_context = false;
     unit->flow.infos++;
     unit->flow.placed++;
-    unit->return_count = 0;
+    unit->return_count = unit->saved_count = 0;
+    unit->late = 0;
     unit->timestamp_is_due = unit->setup.timestamps;
 }
 

@@ -2,6 +2,8 @@
 /* The trace unit: instructions, exceptions and transactions to elements. */
 #include "etmv4/unit.h"
 
+#include <string.h>
+
 #include "base/m_profile.h"
 
 static bool is_p0(const struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
@@ -13,6 +15,8 @@ static bool is_p0(const struct tw_etmv4_unit *unit, const struct tw_retired *ins
 
 static void push_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
+    if (unit->late) /* not between Trace Info and the address and context behind it */
+        return;
     unit->return_top = (unit->return_top + 1) % unit->setup.return_depth;
     unit->returns[unit->return_top] = (struct tw_etmv4_unit_return){ address, isa };
     if (unit->return_count < unit->setup.return_depth)
@@ -35,12 +39,38 @@ static bool pop_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa
 
 /* ---- where a block begins ---- */
 
+/* A periodic synchronization whose address and context come later: the analyzer knows the place, or
+   finds it on its return stack before that is emptied [K10.5.5.9]. */
+static bool syncs_late(struct tw_etmv4_unit *unit, uint8_t pending, uint64_t address,
+                       uint8_t isa)
+{
+    if (!unit->config.late_places || unit->is_speculating ||
+        (unit->is_changed && tw_etmv4_unit_context_differs(unit)) ||
+        (pending && (pending != TW_PENDING_INDIRECT || !pop_return(unit, address, isa))))
+        return false;
+    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_emit_sync(unit);
+    unit->late = unit->config.late_places;
+    return true;
+}
+
 /* The first instruction behind a P0 element, or behind a cancelled one. */
 static void settle(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const uint8_t pending = unit->flow.pending;
 
     unit->flow.pending = TW_PENDING_NOTHING;
+    if (TW_UNLIKELY(unit->late)) {
+        unit->late--;
+        if (unit->sync_is_due || pending || unit->is_changed || !unit->late) {
+            unit->late = 0;
+            tw_etmv4_unit_emit_place(unit, address, isa);
+        }
+        unit->is_changed = false;
+        return;
+    }
+    if (TW_UNLIKELY(unit->sync_is_due && syncs_late(unit, pending, address, isa)))
+        return;
     if (TW_UNLIKELY(unit->sync_is_due)) {
         tw_etmv4_unit_send_commits(unit);
         tw_etmv4_unit_emit_sync(unit);
@@ -62,6 +92,9 @@ static void start_transaction(struct tw_etmv4_unit *unit)
 {
     tw_etmv4_unit_emit_transaction(unit, TW_TRANS_START);
     unit->flow.told_transaction = true;
+    memcpy(unit->saved_returns, unit->returns, sizeof unit->returns);
+    unit->saved_top = unit->return_top;
+    unit->saved_count = unit->return_count;
     if (unit->setup.start_is_p0)
         tw_etmv4_unit_count_p0(unit);
 }
@@ -74,6 +107,7 @@ static void begin_tracing(struct tw_etmv4_unit *unit, uint64_t address, uint8_t 
     }
     tw_etmv4_unit_emit_trace_on(unit);
     tw_etmv4_unit_emit_place(unit, address, isa);
+    unit->late = 0;
     unit->popped = false;
     unit->is_changed = false;
     unit->flow.pending = TW_PENDING_NOTHING;
@@ -328,7 +362,7 @@ void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_reti
 
         unit->cycle += cycles;
         if (!flow->block_is_open) {
-            if (flow->pending | unit->sync_is_due | unit->is_changed)
+            if (flow->pending | unit->sync_is_due | unit->is_changed | (unit->late != 0))
                 settle(unit, at->address, at->isa);
             flow->block_is_open = true;
         }
@@ -370,6 +404,13 @@ static bool settle_exception(struct tw_etmv4_unit *unit, uint64_t address, uint8
 {
     struct tw_etmv4_unit_flow *flow = &unit->flow;
 
+    if (unit->late && flow->block_is_open)
+        return false; /* the analyzer knows where the block began */
+    if (unit->late) {
+        unit->late = 0;
+        tw_etmv4_unit_emit_place(unit, address, isa);
+        return false;
+    }
     if (flow->block_is_open) {
         if (flow->pending)
             tw_etmv4_unit_emit_place(unit, flow->block_start, flow->block_isa);
@@ -411,7 +452,7 @@ void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, ui
     if (unit->is_speculating)
         (void)tw_etmv4_unit_begin_record(unit, false);
     tw_etmv4_unit_close_q(unit, address, isa);
-    if (unit->held >= unit->config.source_addresses)
+    if (unit->held >= unit->config.source_addresses && !unit->late)
         unit->held = 0; /* the exception implies them */
     tw_etmv4_unit_release_held(unit);
     if (is_reset && flow->told_transaction) {
@@ -449,8 +490,13 @@ static void fail_transaction(struct tw_etmv4_unit *unit, uint64_t cancelled)
             return;
         tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
     }
-    /* An analyzer may not have taken what the last return took from the stack. */
+    /* Some analyzers do not put back what the transaction took from the stack [K10.5.4.4]. */
     unit->return_count = 0;
+    if (unit->config.restores_returns && !unit->is_speculating && flow->told_transaction) {
+        memcpy(unit->returns, unit->saved_returns, sizeof unit->returns);
+        unit->return_top = unit->saved_top;
+        unit->return_count = unit->saved_count;
+    }
     flow->told_transaction = flow->in_transaction = false;
     flow->is_started = was_started;
     flow->pending = TW_PENDING_EXCEPTION;

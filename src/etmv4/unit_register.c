@@ -265,6 +265,8 @@ enum tw_status tw_etmv4_unit_config_set(struct tw_etmv4_unit_config *config, con
         { "cycles-per-byte", UINT32_MAX, .word = &config->cycles_per_byte },
         { "self-hosted", 1, .flag = &config->is_self_hosted },
         { "at-once", 1, .flag = &config->no_gathering },
+        { "late-places", UINT8_MAX, .byte = &config->late_places },
+        { "restored-returns", 1, .flag = &config->restores_returns },
     };
 
     for (size_t i = 0; i < TW_LENGTH(choices); i++) {

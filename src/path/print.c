@@ -7,14 +7,15 @@
 #include <trackway/etmv3.h>
 
 #include "base/armv8.h"
+#include "base/m_profile.h"
 #include "base/members.h"
 
 /* clang-format off */
 enum {
     I, ID, STREAM_SRC, T,
     ST, EN, N, ISA, LT, LS, LS_NONE, EX, SZ, COND, TAKEN, EN_TO, PATH_UNKNOWN, ISA_LISTED,
-    CONTEXT_ISA, BITS, PRIV, V, FORMAT, SEC, CONTEXT_EL, LEVEL, SECURITY, SECURITY_ALONE, VMID, CID, VIRTUAL,
-    NUM, NUMBER, INTERRUPT_NUMBER, EXCEPTION_NAME, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL,
+    CONTEXT_ISA, BITS, PRIV, V, FORMAT, SEC, CONTEXT_EL, LEVEL, SECURITY, SECURITY_ALONE, MODE, VMID, CID, VIRTUAL,
+    NUM, NUMBER, INTERRUPT_NUMBER, EXCEPTION_NAME, TRAP, HAS_RET, INTERRUPT, RET, TVAL, RET_IS_BR_TGT, DATA_MARKER, M_TAIL, EXC, ARCHITECTURAL, CHAINED,
     ID_VALID, MASTER, CHAN, NPKT, MARKER, HAS_TS, TRIG, FREQ, MERR, GERR, DATA, SW_TS, SOFTWARE,
     KIND, OVERFLOW, SRC, ITM_SIZE, ITM_VALUE, ITM_TS, DELTA, PLUS, CLOCK_CHANGE, AFTER_OVERFLOW,
     VALUE, ADDR, SIZE, DIR, PC, KEY, OPERAND, BE, DATA_WORD, DATA_SIZE, DATA_AT, DATA_VALUE,
@@ -54,6 +55,7 @@ static const struct tw_member_type rows[MEMBERS] = {
     [LEVEL] = TW_TOLD(DECIMAL, " EL"),
     [SECURITY] = TW_TOLD(NAME, ""),
     [SECURITY_ALONE] = TW_TOLD(NAME, " "),
+    [MODE] = TW_SHOWN("mode", NAME, " "),
     [VMID] = TW_SHOWN("vmid", HEX, " vmid="),
     [CID] = TW_SHOWN("cid", HEX, " cid="),
     [VIRTUAL] = TW_TOLD(FLAG, " virtual"),
@@ -70,6 +72,9 @@ static const struct tw_member_type rows[MEMBERS] = {
     [RET_IS_BR_TGT] = TW_LISTED("ret_is_br_tgt", DECIMAL),
     [DATA_MARKER] = TW_LISTED("data_marker", DECIMAL),
     [M_TAIL] = TW_LISTED("m_tail", DECIMAL),
+    [EXC] = TW_LISTED("exc", DECIMAL),
+    [ARCHITECTURAL] = TW_TOLD(DECIMAL, ", exception "),
+    [CHAINED] = TW_TOLD(FLAG, " chained"),
     /* SWTRACE */
     [ID_VALID] = TW_LISTED("id_valid", DECIMAL),
     [MASTER] = TW_LISTED("master", DECIMAL),
@@ -187,13 +192,17 @@ static void put_context(struct tw_members *out, const struct tw_element *e)
             tw_put(out, FORMAT, e->ownership);
         }
     } else {
+        const bool is_m = e->flags & TW_CONTEXT_M;
+        const bool has_level = e->flags & TW_CONTEXT_HAS_EL && !is_m;
+
         tw_put_text(out, SEC, tw_security_name(e->security));
-        if (e->flags & TW_CONTEXT_HAS_EL) {
+        if (e->flags & TW_CONTEXT_HAS_EL)
             tw_put(out, CONTEXT_EL, e->el);
+        if (is_m)
+            tw_put_text(out, MODE, e->el ? "Handler" : "Thread");
+        if (has_level)
             tw_put(out, LEVEL, e->el);
-        }
-        tw_put_text(out, e->flags & TW_CONTEXT_HAS_EL ? SECURITY : SECURITY_ALONE,
-                    tw_security_name(e->security));
+        tw_put_text(out, has_level ? SECURITY : SECURITY_ALONE, tw_security_name(e->security));
     }
     if (e->flags & TW_CONTEXT_HAS_VMID)
         tw_put(out, VMID, wide_context(e, 3, e->vmid));
@@ -205,19 +214,22 @@ static void put_context(struct tw_members *out, const struct tw_element *e)
 /* What it is called, as in the listing of packets. */
 static void put_exception_name(struct tw_members *out, const struct tw_element *e)
 {
-    const int irq = e->kind == TW_NUMBERS_ARMV8_M ? tw_armv8_m_irq(e->number) : -1;
+    const bool is_m = e->kind == TW_NUMBERS_ARMV8_M || e->kind == TW_NUMBERS_ARMV7_M;
+    const unsigned number = is_m && e->architectural ? e->architectural : e->number;
     const char *name = NULL;
 
     if (e->kind == TW_NUMBERS_ARMV8)
-        name = tw_armv8_exception_name(e->number);
-    else if (e->kind == TW_NUMBERS_ARMV8_M)
-        name = tw_armv8_m_exception_name(e->number);
-    else if (e->kind == TW_NUMBERS_ARMV7 || e->kind == TW_NUMBERS_ARMV7_M)
-        name = tw_etmv3_exception_name(e->number, e->kind == TW_NUMBERS_ARMV7_M);
-    if (irq >= 0)
-        tw_put_format(out, EXCEPTION_NAME, "IRQ%d", irq);
+        name = tw_armv8_exception_name(number);
+    else if (e->kind == TW_NUMBERS_ARMV7)
+        name = tw_etmv3_exception_name(number, false);
+    else if (is_m && (number < TW_M_FIRST_IRQ || !e->architectural))
+        name = tw_armv8_m_exception_name(number);
+    if (is_m && e->architectural >= TW_M_FIRST_IRQ)
+        tw_put_format(out, EXCEPTION_NAME, "IRQ%u", number - TW_M_FIRST_IRQ);
     else if (name)
         tw_put_text(out, EXCEPTION_NAME, name);
+    if (e->architectural && e->architectural != e->number)
+        tw_put(out, ARCHITECTURAL, e->architectural);
 }
 
 static void put_exception(struct tw_members *out, const struct tw_element *e)
@@ -250,6 +262,9 @@ static void put_exception(struct tw_members *out, const struct tw_element *e)
     tw_put(out, RET_IS_BR_TGT, flag(e, TW_EXCEPTION_RETURN_IS_TARGET));
     tw_put(out, DATA_MARKER, flag(e, TW_EXCEPTION_DATA_MARKER));
     tw_put(out, M_TAIL, flag(e, TW_EXCEPTION_TAIL_CHAIN));
+    if (e->architectural)
+        tw_put(out, EXC, e->architectural);
+    tw_put(out, CHAINED, flag(e, TW_EXCEPTION_TAIL_CHAIN));
 }
 
 static void tell_software(struct tw_members *out, const struct tw_element *e)

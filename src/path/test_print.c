@@ -71,7 +71,7 @@ static const struct {
     { { .index = 6, .type = TW_ELEMENT_EXCEPTION, .number = 17, .flags = TW_EXCEPTION_TAIL_CHAIN },
       "{\"i\":6,\"id\":16,\"t\":\"EXCEPTION\",\"num\":17,\"has_ret\":0,\"ret_is_br_tgt\":0,"
       "\"data_marker\":0,\"m_tail\":1}",
-      "0x6       0x10 EXCEPTION      number 0x11" },
+      "0x6       0x10 EXCEPTION      number 0x11 chained" },
     { { .index = 6, .type = TW_ELEMENT_EXCEPTION, .number = 7, .return_address = 0x80, .tval = 9,
         .flags = TW_EXCEPTION_RISCV | TW_EXCEPTION_INTERRUPT | TW_EXCEPTION_HAS_RETURN |
                  TW_EXCEPTION_HAS_TVAL },

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Execution logs of the M profile through ETMv4 and ETMv3 and back; what the snapshot says of the core."""
 import gzip
+import json
 import re
 
 from harness import case, corpus, equal
@@ -251,3 +252,45 @@ def a_failed_condition_is_no_execution(tool):
     tool.write("run.log", "trackway-log 1\nprofile m\ni 0x100 bf08\ni 0x102 2001 failed\ni 0x104 bf00\n")
     tool.run("encode", "run.log", "--protocol", "etmv3", "-o", "snap")
     assert "P_HDR EN\n" in tool.run("packets", "snap").out
+
+
+def truth(name):
+    """Entries as the program's truth has them: number, return address, chained."""
+    found = []
+    for line in gzip.open(corpus() / "exec-m" / "truth" / f"{name}.exceptions.gz", "rt"):
+        field = line.split()
+        if field and field[0] == "E":
+            found.append((int(field[2]), int(field[3], 16), field[7] == "1"))
+    return found
+
+
+@case
+def exceptions_have_one_number_in_every_trace(tool):
+    """From ETMv4 and ETMv3 the number in IPSR, as the DWT has it; chained ones are told."""
+    folder = corpus() / "exec-m" / "etm"
+    for name in ["m3-systick", "m3-nested", "m3-faults", "m4-sched", "m7-crash", "m33-tz", "m55-loops"]:
+        want = truth(name)
+        for capture in sorted(folder.glob(f"{name}-etmv*")):
+            rows = [json.loads(line) for line in tool.run("decode", capture, "--format", "jsonl").out.splitlines()
+                    if '"EXCEPTION"' in line]
+            equal([row["exc"] for row in rows], [x[0] for x in want], capture.name)
+            tails = [row["m_tail"] for row in rows]
+            if "etmv3" not in capture.name:
+                equal(tails, [int(x[2]) for x in want], capture.name)
+                equal([int(row["ret"], 16) for row in rows if not row["m_tail"]], [x[1] for x in want if not x[2]],
+                      capture.name)
+            else:  # a return that ended just before looks the same
+                assert all(tail >= x[2] for tail, x in zip(tails, want)), capture.name
+                assert sum(tails) - sum(x[2] for x in want) <= 1, capture.name
+
+
+@case
+def contexts_say_thread_and_handler(tool):
+    tool.write("run.log", TEXT)
+    tool.run("encode", "run.log", "--protocol", "etmv4", "-o", "snap")
+    text = tool.run("decode", "snap").out
+    for part in ["T32 Thread S", "T32 Handler S", "T32 Thread N", "number 0x32c IRQ300, exception 316 return 0x102",
+                 "number 0x208 IRQ8, exception 24 return 0x202", "number 0xf SysTick chained",
+                 "number 0x2 NMI return 0x102"]:
+        assert part in text, f"{part}\n{text}"
+    assert "EL0" not in text and "EL3" not in text, text

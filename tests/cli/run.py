@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness  # noqa: E402
 import arm_statement_cases  # noqa: E402,F401
+import analysis_loss_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401

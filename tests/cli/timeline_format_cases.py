@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Timelines as other programs read them: each format's own reader finds the spans that the JSON lines have."""
+import csv
+import io
 import json
 import re
 import shutil
@@ -258,11 +260,38 @@ def clock(tool):
     equal(round(ends[0] * 1000), round(ends[1]), "1 MHz: a tick is a microsecond")
 
 
+def hostile_names_stay_text(tool):
+    """Names of functions come from files that anyone may have written."""
+    shutil.copytree(DEMO, tool.folder / "capture")
+    elf = tool.folder / "capture" / "recur.elf"
+    elf.chmod(0o644)
+    data = elf.read_bytes()
+    assert data.count(b"\0memset\0") >= 1
+    elf.write_bytes(data.replace(b"\0memset\0", b"\0<\"\\\n\xe9,\0"))
+    words = ["capture", "-q"]
+    rows = lines_of(tool.run("timeline", *words, "--format", "jsonl").out)
+    name = next(row["name"] for row in rows if row["t"] == "SLICE" and row["name"].startswith("<"))
+    equal(name[:4], "<\"\\\n", "in JSON lines")
+    events = json.loads(tool.run("timeline", *words, "--format", "chrome").out)["traceEvents"]
+    assert any(event.get("name", "").startswith("<\"\\\n") for event in events)
+    table = list(csv.DictReader(io.StringIO(tool.run("timeline", *words, "--format", "csv").out, newline="")))
+    assert any(row["name"].startswith("<\"\\\n") for row in table)
+    equal(len(table), sum(row["t"] in ("SLICE", "GAP", "MARK") for row in rows), "rows")
+    assert not any(ord(char) < 32 and char != "\n" for char in tool.run("timeline", *words).out)
+    for line in tool.run("timeline", *words, "--format", "vcd").out.splitlines():
+        assert line[:1] != "s" or len(line.split(" ")) == 2, line
+    tool.run("timeline", *words, "--format", "perfetto", "-o", "t.perfetto")
+    read_with(need("protoc"), "--decode_raw", data=(tool.folder / "t.perfetto").read_bytes())
+    tool.run("timeline", *words, "--format", "ctf", "-o", "t.ctf")
+    read_with(need("babeltrace2"), tool.folder / "t.ctf")
+
+
 for each in CAPTURES:
     add_case(f"timeline_perfetto_{each}", perfetto(each))
     add_case(f"timeline_chrome_{each}", chrome(each))
     add_case(f"timeline_ctf_{each}", ctf(each))
     add_case(f"timeline_vcd_{each}", vcd(each))
 add_case("timeline_ctf_is_a_folder", ctf_is_a_folder)
+add_case("timeline_hostile_names", hostile_names_stay_text)
 add_case("timeline_limit", limit)
 add_case("timeline_clock", clock)

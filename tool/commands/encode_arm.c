@@ -33,7 +33,8 @@ static bool set_choice(struct encoding *encoding, const char *name, uint64_t val
         arm->choices.cycles = value;
     } else if (tw_etmv4_unit_config_set(&arm->choices.config, name, value) != TW_OK) {
         say("encode: --unit: %s is none of cycles, return-stack, source-addresses, q, "
-            "q-uncounted, fifo, cycles-per-byte, self-hosted, at-once, or its value is too "
+            "q-uncounted, fifo, cycles-per-byte, self-hosted, at-once, late-places, "
+            "restored-returns, or its value is too "
             "large",
             name);
         return false;

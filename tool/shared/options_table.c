@@ -375,7 +375,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
         "choices of the trace unit: cycles (of an instruction),\nreturn-stack, source-addresses, q, q-uncounted, fifo,\n"
-        "cycles-per-byte, self-hosted, at-once; of etrace: its control\nfields (iFilters, filter0.comp1 ...), fifo, cycles-per-byte; of ntrace:\ntrTeInstSyncMode ..., fifo, cycles-per-byte, short-messages",
+        "cycles-per-byte, self-hosted, at-once, late-places,\nrestored-returns; of etrace: its control fields\n(iFilters, filter0.comp1 ...), fifo, cycles-per-byte; of ntrace:\ntrTeInstSyncMode ..., fifo, cycles-per-byte, short-messages",
         .offset = AT(unit), .kind = KIND_TEXT },
     [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
         "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
