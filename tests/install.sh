@@ -54,6 +54,28 @@ cmake -G Ninja -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREF
 check 'find_package, shared' "$work/build/use_shared"
 check 'find_package, static' "$work/build/use_static"
 
+# The drop-in for OpenCSD: all of it is in a directory of its own.
+if [ -d "$library/trackway-opencsd" ]; then
+    cat >"$work/drop_in.c" <<'TEXT'
+#include <stdio.h>
+#include <opencsd/c_api/opencsd_c_api.h>
+int main(void)
+{
+    return puts(ocsd_get_version_str()) < 0;
+}
+TEXT
+    $cc -o "$work/drop_in" "$work/drop_in.c" \
+        $(PKG_CONFIG_PATH=$library/trackway-opencsd/pkgconfig pkg-config --cflags --libs libopencsd)
+    said=$(LD_LIBRARY_PATH=$library/trackway-opencsd "$work/drop_in")
+    [ "$said" = 1.3.3 ] || { echo "the drop-in said: $said"; exit 1; }
+    outside=$(find "$prefix" -name '*opencsd*' ! -path '*/trackway-opencsd*' ! -path '*/share/*')
+    [ -z "$outside" ] || { echo "outside of its directory: $outside"; exit 1; }
+    for name in libopencsd_c_api.so libopencsd_c_api.so.1 libopencsd.so.1; do
+        [ -e "$library/trackway-opencsd/$name" ] || { echo "there is no $name"; exit 1; }
+    done
+    echo "pkg-config, drop-in: $said"
+fi
+
 # The examples, as a stranger builds them.
 sh examples/push.sh "$work/build/push" >/dev/null
 sh examples/protocol.sh "$work/build/protocol" >/dev/null

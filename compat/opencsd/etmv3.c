@@ -3,7 +3,6 @@
 #include <trackway/etmv3.h>
 
 #include "opencsd/etmv3_packet.h"
-#include "opencsd/settings.h"
 #include "opencsd/unsynced.h"
 
 /* perf gives no ETMIDR and no ETMCCER: then those of a Cortex-A7 are taken. */
@@ -14,7 +13,7 @@ static void configure(struct oc_setup *setup, const void *any)
     const ocsd_etmv3_cfg *config = any;
     uint32_t idr = config->reg_idr, ccer = config->reg_ccer;
 
-    if (!idr && !oc_settings()->is_strict) {
+    if (!idr) { /* perf gives none */
         idr = USUAL_IDR;
         if (!ccer)
             ccer = USUAL_CCER;

@@ -3,7 +3,6 @@
 #include <trackway/ptm.h>
 
 #include "opencsd/ptm_packet.h"
-#include "opencsd/settings.h"
 #include "opencsd/unsynced.h"
 
 /* perf gives no ETMIDR and no ETMCCER: then those of a Cortex-A15 are taken, without what ETMCR says
@@ -15,7 +14,7 @@ static void configure(struct oc_setup *setup, const void *any)
     const ocsd_ptm_cfg *config = any;
     uint32_t idr = config->reg_idr, ccer = config->reg_ccer;
 
-    if (!idr && !oc_settings()->is_strict) {
+    if (!idr) { /* perf gives none */
         idr = USUAL_IDR;
         if (!ccer)
             ccer = USUAL_CCER;

@@ -31,11 +31,11 @@ def known():
     return {row["run"]: (row["line"], row["want"], row["got"]) for row in rows if row["kind"] == "opencsd-perf"}
 
 
-def run(words, library, folder):
+def run(words, library, folder, **settings):
     """What perf prints, to both streams, and what it writes."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKWAY_")}
     environment.update(HOME=str(folder), PERF_BUILDID_DIR=str(folder / "buildid"), PAGER="cat", LC_ALL="C")
-    environment["LD_LIBRARY_PATH"] = str(library.parent) if library else ""
+    environment.update(settings, LD_LIBRARY_PATH=str(library.parent) if library else "")
     written = folder / "injected"
     written.unlink(missing_ok=True)
     done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,

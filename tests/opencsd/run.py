@@ -11,6 +11,7 @@ import abi_cases  # noqa: E402, F401
 import calls_cases  # noqa: E402
 import differ_cases  # noqa: E402, F401
 import perf_cases  # noqa: E402, F401
+import settings_cases  # noqa: E402, F401
 from harness import Tool, main  # noqa: E402
 
 

@@ -180,32 +180,40 @@ static void print_mappings(struct output *out, const struct tw_perf *perf)
 /* Every part of a run in time order. */
 typedef enum tw_status take_fn(void *context, const struct tw_part *part);
 
+struct taking {
+    const struct session *session;
+    take_fn *take;
+    void *context;
+};
+
+static void in_time_order(void *context, struct tw_run_config *config)
+{
+    (void)context;
+    config->order = TW_ORDER_TIME;
+    config->is_joined = false;
+}
+
+static bool take_part(void *context, const struct tw_part *part,
+                      const struct tw_packet_view *packet)
+{
+    const struct taking *taking = context;
+
+    (void)packet;
+    session_say_errors(taking->session, &part->batch);
+    if (taking->take(taking->context, part) == TW_OK)
+        return true;
+    say("out of memory");
+    return false;
+}
+
 static int take_parts(struct session *session, take_fn *take, void *context)
 {
-    struct tw_part part = { .size = sizeof part };
-    struct session_wish wish;
-    enum tw_status status = TW_END;
-    int done;
+    struct taking taking = { session, take, context };
+    const struct session_way way = { .context = &taking,
+                                     .change = in_time_order,
+                                     .take = take_part };
 
-    done = session_wish(session, &wish);
-    if (done == DONE) {
-        wish.config.order = TW_ORDER_TIME;
-        wish.config.is_joined = false;
-        done = session_start(session, &wish);
-    }
-    session_wish_free(&wish);
-    if (done != DONE)
-        return done;
-    while (!output_is_over(session->out) && (status = session_next(session, &part)) == TW_OK) {
-        for (size_t i = 0; i < part.batch.count; i++)
-            if (part.batch.elements[i].type == TW_ELEMENT_ERROR)
-                session_say_error(session, &part.batch.elements[i], part.batch.id);
-        if (take(context, &part) != TW_OK) {
-            say("out of memory");
-            return NOT_DONE;
-        }
-    }
-    return session_end(session, status);
+    return session_go(session, &way);
 }
 
 struct branches {

@@ -33,30 +33,27 @@ bool channels_finish(struct channels *channels)
     return is_good(tw_channels_finish(channels->analysis));
 }
 
-static bool take_part(struct channels *channels, const struct session *session,
-                      const struct tw_part *part)
+/* A capture on its way. */
+struct work {
+    struct channels *channels;
+    const struct session *session;
+};
+
+static bool take_part(void *context, const struct tw_part *part,
+                      const struct tw_packet_view *packet)
 {
-    for (size_t i = 0; i < part->batch.count; i++)
-        if (part->batch.elements[i].type == TW_ELEMENT_ERROR)
-            session_say_error(session, &part->batch.elements[i], part->batch.id);
+    const struct work *work = context;
+    struct channels *channels = work->channels;
+
+    (void)packet;
+    session_say_errors(work->session, &part->batch);
     if (part->kind == TW_PART_END)
         return channels_finish(channels);
     if (part->kind == TW_PART_ELEMENTS)
         return channels_take(channels, &part->batch);
     channels->is_framed =
-        tw_capture_buffer(session->capture, part->buffer)->framing != TW_FRAMING_NONE;
+        tw_capture_buffer(work->session->capture, part->buffer)->framing != TW_FRAMING_NONE;
     return true;
-}
-
-static int take_parts(struct channels *channels, struct session *session)
-{
-    struct tw_part part = { .size = sizeof part };
-    enum tw_status status = TW_END;
-
-    while (!output_is_over(&channels->out) && (status = session_next(session, &part)) == TW_OK)
-        if (!take_part(channels, session, &part))
-            return NOT_DONE;
-    return session_end(session, status);
 }
 
 /* A file that nothing is said about holds what an SWO pin sent. */
@@ -71,7 +68,8 @@ static int run_capture(struct channels *channels, const struct options *options)
 {
     struct options with_itm = *options;
     struct session session = { .options = options };
-    struct session_wish wish;
+    struct work work = { channels, &session };
+    const struct session_way way = { .context = &work, .take = take_part };
     int status;
 
     if (!options->protocol && !options->sources.count &&
@@ -80,12 +78,7 @@ static int run_capture(struct channels *channels, const struct options *options)
     status = session_open(&session, &with_itm);
     if (status == DONE) {
         session.out = &channels->out;
-        status = session_wish(&session, &wish);
-        if (status == DONE)
-            status = session_start(&session, &wish);
-        session_wish_free(&wish);
-        if (status == DONE)
-            status = take_parts(channels, &session);
+        status = session_go(&session, &way);
     }
     session_close(&session);
     return status;

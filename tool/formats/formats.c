@@ -83,13 +83,6 @@ static bool check_capture(const struct format *format, const struct session *ses
     return true;
 }
 
-static void say_errors(const struct session *session, const struct tw_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->elements[i].type == TW_ELEMENT_ERROR)
-            session_say_error(session, &batch->elements[i], batch->id);
-}
-
 /* --stats: what there was in the buffer that ended. */
 static void say_stats(const struct session *session)
 {
@@ -109,59 +102,58 @@ static void say_stats(const struct session *session)
     }
 }
 
-static int take_parts(const struct format *format, void *state, const struct listing *listing)
-{
-    struct session *session = listing->session;
-    const struct options *options = listing->options;
-    const bool says_errors = !options->errors || !(format->flags & FORMAT_ERRORS);
-    struct tw_packet_view packet = { .size = sizeof packet };
-    struct tw_part part = { .size = sizeof part };
-    enum tw_status status = TW_END;
+/* A listing on its way. */
+struct work {
+    const struct format *format;
+    void *state;
+    const struct listing *listing;
+    bool says_errors;
+};
 
-    while (!output_is_over(listing->out)) {
-        status = listing->is_packets ? session_next_packet(session, &part, &packet)
-                                     : session_next(session, &part);
-        if (status != TW_OK)
-            break;
-        if (says_errors && part.kind == TW_PART_ELEMENTS)
-            say_errors(session, &part.batch);
-        if (!format->take(state, &part, listing->is_packets ? &packet : NULL))
-            return NOT_DONE;
-        if (part.kind == TW_PART_END && options->stats)
-            say_stats(session);
+static void change(void *context, struct tw_run_config *config)
+{
+    const struct work *work = context;
+    const unsigned flags = work->format->flags;
+    const bool instructions = work->listing->options->instructions;
+
+    config->keeps_failed = (flags & FORMAT_FAILED) && !instructions;
+    config->loads_names = instructions;
+    if (flags & FORMAT_OF_PERF) {
+        config->order = TW_ORDER_TIME;
+        config->is_joined = false;
     }
-    return session_end(session, status);
 }
 
-static int start_run(const struct format *format, const struct listing *listing)
+static bool take(void *context, const struct tw_part *part, const struct tw_packet_view *packet)
 {
-    const struct options *options = listing->options;
-    struct session_wish wish;
-    int status = session_wish(listing->session, &wish);
+    const struct work *work = context;
+    const struct session *session = work->listing->session;
 
-    if (status == DONE) {
-        wish.config.packets_only = listing->is_packets;
-        wish.config.keeps_failed = (format->flags & FORMAT_FAILED) && !options->instructions;
-        wish.config.loads_names = options->instructions;
-        if (format->flags & FORMAT_OF_PERF) {
-            wish.config.order = TW_ORDER_TIME;
-            wish.config.is_joined = false;
-        }
-        status = session_start(listing->session, &wish);
-    }
-    session_wish_free(&wish);
-    return status;
+    if (work->says_errors && part->kind == TW_PART_ELEMENTS)
+        session_say_errors(session, &part->batch);
+    if (!work->format->take(work->state, part, packet))
+        return false;
+    if (part->kind == TW_PART_END && work->listing->options->stats)
+        say_stats(session);
+    return true;
 }
 
 static int list(const struct format *format, const struct listing *listing)
 {
-    void *state = format->start(listing);
-    int status = state ? start_run(format, listing) : NOT_DONE;
+    struct work work = { .format = format,
+                         .state = format->start(listing),
+                         .listing = listing,
+                         .says_errors =
+                             !listing->options->errors || !(format->flags & FORMAT_ERRORS) };
+    const struct session_way way = {
+        .context = &work, .is_packets = listing->is_packets, .change = change, .take = take
+    };
+    int status;
 
-    if (status == DONE)
-        status = take_parts(format, state, listing);
-    if (state)
-        format->end(state);
+    if (!work.state)
+        return NOT_DONE;
+    status = session_go(listing->session, &way);
+    format->end(work.state);
     return status;
 }
 

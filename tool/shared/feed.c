@@ -5,38 +5,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A capture on its way. */
+struct one {
+    struct feed *feed;
+    const struct session *session;
+    feed_fn *take; /* or NULL */
+    void *context;
+};
+
+static void change(void *context, struct tw_run_config *config)
+{
+    const struct one *one = context;
+
+    config->order = one->feed->order;
+    config->with_not_after = one->feed->with_not_after;
+    config->counter = one->feed->counter;
+}
+
+static void begin(void *context, struct tw_run *run)
+{
+    const struct one *one = context;
+
+    if (one->feed->begin)
+        one->feed->begin(one->context, run);
+}
+
+static bool take_part(void *context, const struct tw_part *part,
+                      const struct tw_packet_view *packet)
+{
+    const struct one *one = context;
+    struct tw_run *run = one->session->run;
+    const enum tw_status taken = one->take ? one->take(one->context, run, part) : TW_OK;
+
+    (void)packet;
+    if (taken == TW_OK)
+        return true;
+    say("%s: %s", tw_capture_path(one->session->capture),
+        taken == TW_E_MEMORY ? "out of memory" : tw_run_fault(run));
+    return false;
+}
+
 static int run_one(struct feed *feed, size_t number, feed_fn *take, void *context)
 {
     struct session *session = &feed->sessions[number];
-    struct tw_part part = { .size = sizeof part };
-    struct session_wish wish;
-    enum tw_status status = TW_END;
-    int done;
+    struct one one = { feed, session, take, context };
+    const struct session_way way = { .context = &one,
+                                     .is_done = &feed->is_done,
+                                     .change = change,
+                                     .begin = begin,
+                                     .take = take_part };
+    int status;
 
     session->progress = &feed->progress;
-    done = session_wish(session, &wish);
-    if (done == DONE) {
-        wish.config.order = feed->order;
-        wish.config.with_not_after = feed->with_not_after;
-        wish.config.counter = feed->counter;
-        done = session_start(session, &wish);
-    }
-    session_wish_free(&wish);
-    if (done == DONE && feed->begin)
-        feed->begin(context, session->run);
-    while (done == DONE && !feed->is_done && (status = session_next(session, &part)) == TW_OK) {
-        const enum tw_status taken = take ? take(context, session->run, &part) : TW_OK;
-
-        if (taken == TW_OK)
-            continue;
-        say("%s: %s", tw_capture_path(session->capture),
-            taken == TW_E_MEMORY ? "out of memory" : tw_run_fault(session->run));
-        done = NOT_DONE;
-    }
-    if (done == DONE)
-        done = session_end(session, status);
+    status = session_go(session, &way);
     session->progress = NULL;
-    return done;
+    return status;
 }
 
 static uint64_t bytes_of(const struct session *session)

@@ -76,9 +76,29 @@ enum tw_status session_next_packet(struct session *session, struct tw_part *part
 /* With what session_next gave last: the summary, and the exit status. */
 int session_end(struct session *session, enum tw_status status);
 
+/* How a command goes through its run, besides what the options say. */
+struct session_way {
+    void *context;
+    bool is_packets;
+    const bool *is_done; /* set by `take`: no more is wanted; or NULL */
+    /* What else the run is to be; or NULL. */
+    void (*change)(void *context, struct tw_run_config *config);
+    /* Before the first part; or NULL. */
+    void (*begin)(void *context, struct tw_run *run);
+    /* A part, or a packet.  False: it could not be done, said why. */
+    bool (*take)(void *context, const struct tw_part *part,
+                 const struct tw_packet_view *packet);
+};
+
+/* The session's run from its beginning to its end, or until no one reads session->out any more (NULL:
+   that is written later).  The exit status. */
+int session_go(struct session *session, const struct session_way *way);
+
 /* The line on standard error for one piece of bad trace. */
 void session_say_error(const struct session *session, const struct tw_element *error,
                        uint8_t id);
+/* The same for each in a batch. */
+void session_say_errors(const struct session *session, const struct tw_batch *batch);
 /* The summary of the session's run on standard error; DONE or DONE_WITH_LOSS. */
 int session_summary(const struct session *session);
 

@@ -395,6 +395,46 @@ int session_end(struct session *session, enum tw_status status)
     return NOT_DONE;
 }
 
+/* ---- from the beginning to the end ---- */
+
+static int start_way(struct session *session, const struct session_way *way)
+{
+    struct session_wish wish;
+    int status = session_wish(session, &wish);
+
+    if (status == DONE) {
+        wish.config.packets_only = way->is_packets;
+        if (way->change)
+            way->change(way->context, &wish.config);
+        status = session_start(session, &wish);
+    }
+    session_wish_free(&wish);
+    return status;
+}
+
+int session_go(struct session *session, const struct session_way *way)
+{
+    struct tw_packet_view packet = { .size = sizeof packet };
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = TW_END;
+    const int started = start_way(session, way);
+
+    if (started != DONE)
+        return started;
+    if (way->begin)
+        way->begin(way->context, session->run);
+    while (!(session->out && output_is_over(session->out)) &&
+           !(way->is_done && *way->is_done)) {
+        status = way->is_packets ? session_next_packet(session, &part, &packet)
+                                 : session_next(session, &part);
+        if (status != TW_OK)
+            break;
+        if (!way->take(way->context, &part, way->is_packets ? &packet : NULL))
+            return NOT_DONE;
+    }
+    return session_end(session, status);
+}
+
 /* ---- what was lost ---- */
 
 void session_say_error(const struct session *session, const struct tw_element *error,
@@ -407,6 +447,13 @@ void session_say_error(const struct session *session, const struct tw_element *e
     if (!session->options->quiet && tw_error_from_element(&entry, error, id) &&
         tw_errors_set_name(session->errors, session_file(session, session->buffer)))
         tw_errors_add(session->errors, &entry);
+}
+
+void session_say_errors(const struct session *session, const struct tw_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->elements[i].type == TW_ELEMENT_ERROR)
+            session_say_error(session, &batch->elements[i], batch->id);
 }
 
 static void say_loss(const struct session *session, const struct tw_perf_loss *loss)
