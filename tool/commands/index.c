@@ -37,6 +37,25 @@ static enum tw_index_detail detail_of(const struct options *options)
     return TW_INDEX_FULL;
 }
 
+/* What the index that is there knows directly before and behind a part is indexed with it: the new
+   file knows both. */
+static void join_parts(const struct tw_index *known, const struct tw_index_config *config,
+                       uint64_t *from, uint64_t *to)
+{
+    const struct tw_index_about *about = known ? tw_index_about(known) : NULL;
+    uint64_t first, end;
+
+    if (!about || about->detail != config->detail ||
+        (config->block_bytes && about->block_bytes != config->block_bytes))
+        return;
+    for (size_t i = 0; tw_index_part(known, &first, &end, i) == TW_OK; i++) {
+        if (first > *to || end < *from)
+            continue;
+        *from = first < *from ? first : *from;
+        *to = end > *to ? end : *to;
+    }
+}
+
 static int build(struct work *work, uint32_t buffer)
 {
     const struct options *options = work->options;
@@ -49,14 +68,16 @@ static int build(struct work *work, uint32_t buffer)
     struct tw_fault fault = { TW_OK, "" };
     struct tw_index **made = &work->built[buffer];
     const struct tw_index_capture *capture;
+    uint64_t from = options->from.is_given ? options->from.value : 0;
+    uint64_t to = options->to.is_given ? options->to.value : UINT64_MAX;
 
     if (tw_run_index_capture(work->session.run, &capture, buffer) != TW_OK) {
         say("%s: %s", tw_capture_path(work->session.capture), tw_run_fault(work->session.run));
         return NOT_DONE;
     }
-    if (tw_index_build_part(
-            made, capture, &config, options->from.is_given ? options->from.value : 0,
-            options->to.is_given ? options->to.value : UINT64_MAX, &fault) != TW_OK) {
+    if (options->from.is_given || options->to.is_given)
+        join_parts(tw_run_index(work->session.run, buffer, false), &config, &from, &to);
+    if (tw_index_build_part(made, capture, &config, from, to, &fault) != TW_OK) {
         say("%s: %s", tw_capture_path(work->session.capture), fault.text);
         return fault.status == TW_E_ARGUMENT ? BAD_USAGE : NOT_DONE;
     }
