@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/autofdo.h"
+#include "analysis/coverage.h"
 #include "analysis/saved.h"
 #include "analysis/statistics.h"
 
@@ -56,6 +57,23 @@ static void load_autofdo(struct tw_load *load)
     tw_autofdo_free(sum);
 }
 
+static void load_coverage(struct tw_load *load)
+{
+    const struct tw_coverage_config config = { .size = sizeof config };
+    struct tw_coverage *coverage, *sum;
+
+    if (tw_coverage_new(&coverage, &config, NULL) != TW_OK ||
+        tw_coverage_new(&sum, &config, NULL) != TW_OK)
+        abort();
+    tw_coverage_read_saved(coverage, load);
+    if (tw_load_end(load, NULL, NULL) == TW_OK &&
+        (tw_coverage_add(sum, coverage, NULL) != TW_OK ||
+         sum->counted.executed != coverage->counted.executed))
+        abort();
+    tw_coverage_free(coverage);
+    tw_coverage_free(sum);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);
@@ -67,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(copy, data, size);
     load.in = (struct tw_bytes){ .at = copy + 1, .end = copy + size };
-    if (copy[0] & 1)
+    if (copy[0] & 2)
+        load_coverage(&load);
+    else if (copy[0] & 1)
         load_autofdo(&load);
     else
         load_statistics(&load);

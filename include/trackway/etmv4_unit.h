@@ -78,10 +78,12 @@ struct tw_etmv4_unit_config {
                        const struct tw_etmv4_unit_element *element); /* or NULL */
     void *element_context;
     const struct tw_allocator *allocator;
-    uint8_t late_places; /* at a periodic synchronization so many P0 elements come before its address
-                            and context, unless one of them needs an address; not with speculation */
-    bool restores_returns; /* the return stack after a failed transaction is that of its start, not
-                              empty; not with speculation */
+    /* At a periodic synchronization so many P0 elements come before its address and context, unless
+       one of them needs an address; not with speculation. */
+    uint8_t late_places;
+    /* The return stack after a failed transaction is that of its start, not empty; not with
+       speculation. */
+    bool restores_returns;
 };
 
 /* One of the choices above by its name: "return-stack", "source-addresses", "q", "q-uncounted",

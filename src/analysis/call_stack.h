@@ -83,8 +83,8 @@ struct tw_call_machine {
                    enum tw_call_notice what);
     void *context;
     uint64_t base; /* instructions of the stack at work before what it takes now */
-    const struct tw_element
-        *current; /* that it takes now, but for ranges that change nothing */
+    /* that it takes now, but for ranges that change nothing */
+    const struct tw_element *current;
     const struct tw_allocator *allocator;
 };
 

@@ -39,6 +39,9 @@ struct tw_coverage {
     struct tw_allocator allocator_copy;
 };
 
+/* coverage_saved.c: what a saved one holds, into an empty one; the load says whether it can be. */
+struct tw_load;
+void tw_coverage_read_saved(struct tw_coverage *coverage, struct tw_load *load);
 /* coverage_code.c: code, branches, functions and copies of lines of an object. */
 bool tw_coverage_walk(struct tw_coverage *coverage, struct tw_covered_object *object);
 /* coverage_lines.c: the copies of each line added up. */

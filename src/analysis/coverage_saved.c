@@ -185,6 +185,19 @@ static bool load_file(struct tw_load *load, struct tw_counted_code *code)
     return is_good;
 }
 
+void tw_coverage_read_saved(struct tw_coverage *coverage, struct tw_load *load)
+{
+    struct tw_counted_code *code = &coverage->counted;
+    bool is_good = true;
+
+    code->executed = tw_load_u64(load);
+    code->untraced = tw_load_u64(load);
+    code->missing = tw_load_u64(load);
+    for (size_t left = tw_load_count(load, 8 + 8 + 20 + 8 + 8); left && is_good; left--)
+        is_good = load_file(load, code);
+    load->is_wrong |= !is_good && !code->is_out;
+}
+
 enum tw_status tw_coverage_load(struct tw_coverage **coverage, const char *path,
                                 const struct tw_allocator *allocator, struct tw_fault *fault)
 {
@@ -192,7 +205,6 @@ enum tw_status tw_coverage_load(struct tw_coverage **coverage, const char *path,
     struct tw_load load;
     struct tw_coverage *made;
     enum tw_status status;
-    bool is_good = true;
 
     *coverage = NULL;
     TW_TRY(tw_load_begin(&load, &saved_kind, path, allocator, fault));
@@ -200,15 +212,9 @@ enum tw_status tw_coverage_load(struct tw_coverage **coverage, const char *path,
         (void)tw_load_end(&load, path, NULL);
         return TW_E_MEMORY;
     }
-    made->counted.executed = tw_load_u64(&load);
-    made->counted.untraced = tw_load_u64(&load);
-    made->counted.missing = tw_load_u64(&load);
-    for (size_t left = tw_load_count(&load, 8 + 8 + 20 + 8 + 8); left && is_good; left--)
-        is_good = load_file(&load, &made->counted);
-    if (!is_good && !made->counted.is_out && !load.in.short_read)
-        load.is_wrong = true;
+    tw_coverage_read_saved(made, &load);
     status = tw_load_end(&load, path, fault);
-    if (status == TW_OK && (made->counted.is_out || !is_good))
+    if (status == TW_OK && made->counted.is_out)
         status = tw_fail(fault, TW_E_MEMORY, "no memory for %s", path);
     if (status != TW_OK)
         tw_coverage_free(made);

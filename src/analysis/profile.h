@@ -58,8 +58,8 @@ struct tw_profiler {
     struct tw_profile_stream *streams;
     size_t stream_count, stream_room;
     struct tw_code_places places;
-    struct tw_functions
-        functions; /* for `ranges` alone: numbers are the calls' where there are any */
+    /* for `ranges` alone: numbers are the calls' where there are any */
+    struct tw_functions functions;
     struct tw_flow_ranges ranges;
     struct tw_timed_range *timed; /* by the number of its flow range */
     size_t timed_count, timed_room;

@@ -37,9 +37,8 @@ enum tw_edge_kind { TW_EDGE_INDIRECT, TW_EDGE_CALL, TW_EDGE_RETURN, TW_EDGE_EXCE
    ways that its last instruction may go are two of them. */
 struct tw_hot_range {
     uint64_t start;
-    uint64_t
-        about; /* members of the element behind `range_cycles` as they lie there; 0: the place
-                       is free */
+    /* members of the element behind `range_cycles` as they lie there; 0: the place is free */
+    uint64_t about;
     uint64_t times;
     uint32_t length;
     uint32_t leads; /* ends with an indirect branch that was taken */

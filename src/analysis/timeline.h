@@ -16,8 +16,8 @@
 struct tw_open_span {
     struct tw_timeline_event begin;
     uint64_t inside; /* spans inside it that the reader has not seen */
-    uint64_t
-        short_count; /* spans inside it, one after the other, that were below the least length */
+    /* spans inside it, one after the other, that were below the least length */
+    uint64_t short_count;
     struct tw_timeline_event short_begin; /* of the first of them ... */
     struct tw_times short_end;            /* ... and the end of the last */
     uint64_t short_end_instructions;

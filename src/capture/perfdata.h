@@ -224,8 +224,8 @@ struct tw_perf {
     size_t file_count, file_room;
     struct tw_map file_by_name;
     const struct capture_file **found; /* by file number, once they were looked for */
-    const struct capture_file
-        *kcore; /* memory of the running kernel, modules and all; or NULL */
+    /* memory of the running kernel, modules and all; or NULL */
+    const struct capture_file *kcore;
 
     struct tw_perf_block *blocks;
     size_t block_count, block_room;

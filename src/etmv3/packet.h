@@ -86,8 +86,8 @@ struct tw_etmv3_reader {
     bool is_synced;
     uint8_t rule[256]; /* row of the rule table for each header */
     struct tw_etmv3_atoms atoms[256];
-    uint64_t
-        p_headers[256]; /* atoms to header, as they lie in a packet; 0: no legal P-header */
+    /* atoms to header, as they lie in a packet; 0: no legal P-header */
+    uint64_t p_headers[256];
     const struct tw_allocator *allocator;
 };
 

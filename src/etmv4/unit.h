@@ -167,8 +167,8 @@ struct tw_etmv4_unit {
     bool is_enabled, is_synced, is_overflowing, is_halted, is_barred, is_asleep;
     bool sync_is_due, timestamp_is_due;
     bool popped; /* an address was left out since the last P0 */
-    uint8_t
-        late; /* P0 elements that may still come before the place of the last synchronization */
+    /* P0 elements that may still come before the place of the last synchronization */
+    uint8_t late;
 
     /* Time. */
     uint64_t cycle, clock_base; /* timestamp = cycle + clock_base */

@@ -46,8 +46,8 @@ struct tw_etrace_transport {
     uint16_t srcid, block_size;
     bool starts_inside;
     bool is_synced;
-    bool
-        is_doubtful; /* not synced: what the next packet's place seemed to be may well be right */
+    /* not synced: what the next packet's place seemed to be may well be right */
+    bool is_doubtful;
     uint32_t null_run; /* hunting: bytes before this one that could be null packets */
     uint64_t offset;   /* bytes consumed */
     tw_etrace_plausible_fn *is_plausible;

@@ -107,11 +107,11 @@ static void look_through(struct log *log)
 /* Where in the log the decoded path is. */
 struct path {
     const struct log *log;
-    bool
-        may_have_phantoms; /* the draft reports a jump's target that trapped as if it had retired */
-    size_t at;             /* the block of one instruction */
-    uint64_t done;         /* half-words of it */
-    uint64_t phantom;      /* half-words to come of one that did not retire */
+    /* the draft reports a jump's target that trapped as if it had retired */
+    bool may_have_phantoms;
+    size_t at;        /* the block of one instruction */
+    uint64_t done;    /* half-words of it */
+    uint64_t phantom; /* half-words to come of one that did not retire */
     uint64_t errors;
 };
 

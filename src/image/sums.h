@@ -18,8 +18,8 @@ enum {
 
 /* Three decisions from a block. */
 struct tw_step_sum {
-    uint32_t
-        to; /* the block that they lead to, and above it how many are passed; or one of ... */
+    /* the block that they lead to, and above it how many are passed; or one of ... */
+    uint32_t to;
     uint32_t times; /* since the last time that they were added to the blocks' */
 };
 

@@ -126,8 +126,8 @@ struct tw_rv_instruction {
     struct tw_instruction flow;
     uint8_t itype;  /* enum tw_rv_itype */
     bool is_branch; /* conditional */
-    bool
-        is_inferable; /* a jump whose target stands in the opcode, or in the jump vector table */
+    /* a jump whose target stands in the opcode, or in the jump vector table */
+    bool is_inferable;
     bool is_uninferable; /* a jump or trap return whose target does not */
     bool is_trapping;    /* ecall, ebreak, c.ebreak */
     bool
@@ -137,11 +137,11 @@ struct tw_rv_instruction {
     uint8_t rd, rs1;   /* of jumps and of upper immediates */
     uint8_t access;    /* enum tw_rv_access */
     uint8_t access_size; /* log2 of its bytes */
-    uint8_t
-        access_count; /* more than one for cm.push and cm.pop; 0 for a vector: it depends on vl */
-    uint16_t csr;     /* its number */
-    int32_t offset;   /* of an indirect jump */
-    uint64_t value;   /* of an upper immediate */
+    /* more than one for cm.push and cm.pop; 0 for a vector: it depends on vl */
+    uint8_t access_count;
+    uint16_t csr;   /* its number */
+    int32_t offset; /* of an indirect jump */
+    uint64_t value; /* of an upper immediate */
     uint64_t table_entry;
 };
 

@@ -26,8 +26,8 @@ struct tw_isa_row {
     uint32_t mask, value;
     uint32_t except_mask, except_value;
     uint8_t kind; /* enum tw_flow_kind */
-    uint8_t
-        form; /* of a direct branch: how the target is computed; private to each instruction set */
+    /* of a direct branch: how the target is computed; private to each instruction set */
+    uint8_t form;
     uint8_t flags; /* TW_ROW_... */
     const char *name;
 };

@@ -20,8 +20,8 @@ enum {
 struct tw_itm_rule {
     uint8_t mask, match; /* applies when (head & mask) == match */
     uint8_t type;
-    uint8_t
-        payload; /* bytes of it, where the header alone says how many: SWIT and DWT; else 0 */
+    /* bytes of it, where the header alone says how many: SWIT and DWT; else 0 */
+    uint8_t payload;
     void (*read)(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out);
 };
 

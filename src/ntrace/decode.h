@@ -67,8 +67,8 @@ struct tw_ntrace_decoder {
     bool has_pc; /* `pc` is where the program goes on */
     uint64_t pc;
     uint32_t at; /* the block there; 0: not looked up */
-    uint32_t
-        last; /* the block that was left last, as long as its jump is to be told; 0: none */
+    /* the block that was left last, as long as its jump is to be told; 0: none */
+    uint32_t last;
     uint64_t epoch;     /* of the code, when these two were found */
     uint64_t reference; /* the address sent last */
     int64_t adjust;     /* half-words that I-CNT counts too many or too few */

@@ -38,8 +38,8 @@ struct tw_follow {
     bool check_continuity;
     bool splits_sources;   /* a source address's range is split at each not-taken waypoint */
     bool stops_at_context; /* a batch ends behind a PE_CONTEXT ... */
-    bool
-        is_stopped; /* ... and one has come in this run over the input; or, with sums, another */
+    /* ... and one has come in this run over the input; or, with sums, another */
+    bool is_stopped;
     uint8_t return_depth; /* entries that the protocol's analyzer keeps */
     uint8_t error;        /* enum tw_error_code: what stopped the path; the decoder clears it */
     uint64_t error_detail;
@@ -57,8 +57,8 @@ struct tw_follow {
     uint32_t walked;     /* instructions passed so far on the way to a source address */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
-    struct tw_sums
-        *sums; /* ranges are counted here where that will do; NULL: all are written */
+    /* ranges are counted here where that will do; NULL: all are written */
+    struct tw_sums *sums;
     struct tw_element context; /* with sums: the last PE_CONTEXT */
 };
 

@@ -40,8 +40,8 @@ struct tw_count_segment {
     bool has_context, has_time;
     struct tw_element context;
     uint64_t timestamp;
-    uint64_t
-        lead_branches; /* before the first missing address: of the one in the segment before */
+    /* before the first missing address: of the one in the segment before */
+    uint64_t lead_branches;
     bool has_missing, is_failed, is_broken, is_resumed;
     uint64_t missing_address; /* the last */
     size_t missing_entry;

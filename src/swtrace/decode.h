@@ -13,8 +13,8 @@ enum {
 /* Kept by a decoder from one input to the next. */
 struct tw_swtrace {
     struct tw_damage damage;
-    uint64_t
-        last_index; /* of the last packet that says something: the end of the trace is there */
+    /* of the last packet that says something: the end of the trace is there */
+    uint64_t last_index;
     bool has_begun, is_ended;
 };
 

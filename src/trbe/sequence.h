@@ -253,8 +253,8 @@ struct checker {
     bool is_quiet;               /* an event made sure that no more are made */
     uint32_t tsb, dsb;           /* lines; 0: not done */
     bool is_seen, is_abort_seen; /* an event came after the TSB CSYNC; after the DSB */
-    uint32_t
-        undrained; /* the unit was switched off while trace was allowed: a TSB must follow */
+    /* the unit was switched off while trace was allowed: a TSB must follow */
+    uint32_t undrained;
 };
 
 void tw_seq_find(struct checker *c, uint32_t cause, enum rule_index rule, const char *also,

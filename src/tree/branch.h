@@ -24,8 +24,8 @@ struct tw_branch {
     const struct tw_protocol *protocol;
     uint8_t id;
     uint32_t src; /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
-    struct tw_shared
-        *shared; /* ... or several share its stream, and it has no decoder; or NULL */
+    /* ... or several share its stream, and it has no decoder; or NULL */
+    struct tw_shared *shared;
     struct tw_shared_part *part; /* of one such source: its packets; or NULL */
     uint32_t order;              /* place in the tree's list */
     void *config;

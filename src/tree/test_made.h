@@ -28,8 +28,8 @@ enum {
    synchronizes, those up to "|" are frequent.  E-Trace's are written by its encoder: made_etrace. */
 struct made_kind {
     const char *name, *protocol, *core;
-    const char
-        *registers; /* "NAME=VALUE ...", or the text of E-Trace's or N-Trace's configuration */
+    /* "NAME=VALUE ...", or the text of E-Trace's or N-Trace's configuration */
+    const char *registers;
     const char *packets[MADE_PACKETS];
 };
 

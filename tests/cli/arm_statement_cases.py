@@ -202,3 +202,12 @@ def markers_of_the_formatter(tool):
     assert "0x7d EVENT          trigger 1" in tool.run("decode", *words).out
     for command in (["stats"], ["decode", "--format", "pcs"], ["decode", "--format", "path"]):
         tool.run(command[0], *words, *command[1:])
+
+
+@case
+def an_index_grows_part_by_part(tool):
+    """[CSD 2.3.3] what was indexed before is known still"""
+    folder = corpus() / "coresight/snapshots/Snowball"
+    for first, end, known in ((0x1000, 0x1800, "from 0x1000 to 0x1800"), (0x1800, 0x2000, "from 0x1000 to 0x2000")):
+        tool.run("index", "build", str(folder), "--block", "512", "--index", "part.twx", "--from", hex(first), "--to", hex(end))
+        assert known in tool.run("index", "show", str(folder), "--index", "part.twx").out

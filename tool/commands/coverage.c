@@ -234,8 +234,8 @@ const struct command command_coverage = {
     .details =
         "text prints totals, files, functions, and the branches that went one way only;\n"
         "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse.\n"
-        "All code of the program's ELF files is listed, executed or not\n"
-        "(--symbols, --image FILE). Several captures are added up.",
+        "All code of the program's ELF files is listed, executed or not (--symbols, --image\n"
+        "FILE). Several captures are added up.",
     .formats = "text|jsonl|lcov|cobertura|drcov",
     .options = takes,
     .least = 1,

@@ -257,8 +257,8 @@ struct command {
     const char *arguments; /* for the usage line */
     const char *summary;   /* one line */
     const char *details;   /* more, for its help; may be NULL */
-    const char
-        *formats; /* "text|jsonl", the first is the default; NULL: takes no --format ... */
+    /* "text|jsonl", the first is the default; NULL: takes no --format ... */
+    const char *formats;
     const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
