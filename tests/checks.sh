@@ -83,7 +83,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     abi 'a function more' 0 '' 's/^TW_API unsigned tw_version_number/TW_API int tw_new(void);\n&/'
     abi 'a function less' 1 'gone: function tw_version_number' '/tw_version_number/d'
     abi 'another parameter' 1 'changed: function tw_tree_free' 's/tw_tree_free(struct tw_tree \*tree)/tw_tree_free(struct tw_tree *tree, int how)/'
-    abi 'a struct with its size grows' 0 '' 's/^    uint8_t id; \/\* trace ID \*\//&\n    uint64_t more;/'
+    abi 'a struct with its size grows' 0 '' 's/^    bool src_is_id;/&\n    uint64_t more;/'
     abi 'a member is put in before' 1 'changed: member tw_batch.count' 's/^    size_t room;/    size_t more, room;/'
     abi 'a struct without its size grows' 1 'changed: struct tw_element 32' 's/^struct tw_element {/&\n    uint64_t more;/'
     abi 'a constant more' 0 '' 's/^    TW_ELEMENT_TYPES/    TW_ELEMENT_NEW,\n&/'
