@@ -183,6 +183,7 @@ static const struct {
 };
 /* clang-format on */
 
+/* [D6.6.2/I_ZYZGZ] */
 static void each_resource_does_its_part(void **state)
 {
     (void)state;

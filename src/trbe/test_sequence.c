@@ -163,6 +163,7 @@ static const char *const files[] = {
     "sink-first",     "listing",    "log",
 };
 
+/* [D6.6.3/S_YPWVJ] */
 static void the_sequences_themselves(void **state)
 {
     (void)state;
@@ -180,6 +181,8 @@ static void the_sequences_themselves(void **state)
     }
 }
 
+/* [D6.6.1/R_VWJNN] [D6.6.1/R_MRVPT] [D6.6.1/R_ZCDDS] [D6.6.1/R_CKVWP] [D6.6.3/R_BFJKD]
+   [D6.6.3/R_MJQXM] [D6.6.3/R_TSPXF] [D6.6.3/R_VTNCS] [D6.6.3/R_NNRHD] */
 static void each_mutant_is_caught_by_its_rule(void **state)
 {
     char path[512];
@@ -281,6 +284,7 @@ static void strict_asks_for_a_bound(void **state)
     tw_sequence_free(sequence);
 }
 
+/* [D6.6.1/I_ZLDPS] [D6.6.2/R_QVGHP] */
 static void rules_explain_themselves(void **state)
 {
     size_t count = 0;

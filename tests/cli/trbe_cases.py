@@ -143,6 +143,7 @@ def both_watermark_recipes_trace_a_program(tool):
         equal(got, whole[:len(got)], name)
 
 
+# [D6.1/8]
 @case
 def a_program_through_the_buffer_in_each_mode(tool):
     log = LOGS / "a64-coro.exlog.gz"
@@ -177,6 +178,7 @@ def instructions_by_level(tool, folder):
     return counts
 
 
+# [D6.1/6]
 @case
 def exception_levels_of_a_log(tool):
     script = ("config features=el2,el3,secure\nmemory 0x10000 0x40000\nunit ete\nTRCVICTLR = 0x201\n"
