@@ -98,6 +98,23 @@ def cycles_are_kept_over_losses(tool):
 
 
 @case
+def bad_bytes_where_decoding_goes_on_at_the_next_byte(tool):
+    words = ["swo.raw", "--protocol", "itm"]
+    tool.write("swo.raw", SYNC + OTHER + b"\x04" + OTHER)
+    equal(tool.run("decode", *words, status=1).err.splitlines()[0].partition("; ")[2],
+          "skipped 1 byte, resumed at the next byte")
+    err = tool.run("decode", *words, "--on-error", "wait", status=1).err
+    equal(err.splitlines()[0].partition("; ")[2], f"skipped {1 + len(OTHER)} bytes to the next sync")
+    # Those before the first sync say nothing about the time after it.
+    tool.write("swo.raw", b"\x50\x20" + b"\x04" * 8 + b"\x60" + SYNC + OTHER + OTHER)
+    rows = [json.loads(line) for line in
+            tool.run("decode", *words, "--assume-sync", "--format", "jsonl", status=1).out.splitlines()]
+    after = [row for row in rows if row["i"] >= 11]
+    equal(after[0]["t"], "NO_SYNC")
+    equal([row["ts"] for row in after if "ts" in row], ["0x3", "0x6"])
+
+
+@case
 def samples_are_counted_by_function(tool):
     samples = b"".join(b"\x17" + pc.to_bytes(4, "little") for pc in
                        (0x8004, 0x8006, 0x8010, 0x9000))
