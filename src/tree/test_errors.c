@@ -17,6 +17,7 @@ static struct tw_error entry(unsigned severity, uint64_t index, const char *text
     return error;
 }
 
+/* [CSD 2.3.3.4/2] */
 static void entries_are_lines(void **state)
 {
     static const struct {
@@ -63,6 +64,7 @@ static void count_call(void *context, const struct tw_error *error)
     ++*calls;
 }
 
+/* [CSD 2.3.3.4/1] */
 static void each_sink_gets_its_share(void **state)
 {
     FILE *file = tmpfile();
@@ -185,6 +187,7 @@ static struct tw_tree *run(struct tw_errors *errors, bool packets_only, unsigned
     return tree;
 }
 
+/* [CSD 2.1.2/3] [CSD 2.3.3.4/3] */
 static void a_tree_tells_what_is_amiss(void **state)
 {
     static const struct {

@@ -87,6 +87,7 @@ def packets_of_two_accesses_are_not_joined(tool):
         "1,,dwt,0,,,0x0108,"])
 
 
+# [CSD 2.3.1.3]
 @case
 def cycles_are_kept_over_losses(tool):
     tool.write("swo.raw", SYNC + OTHER + b"\x70" + OTHER + b"\x04\x01" + SYNC + OTHER)
@@ -224,6 +225,7 @@ def samples_alone_make_a_profile(tool):
     tool.run("profile", *words[:-1], "csv", status=2)
 
 
+# [CSD 2.1.5/7] [CSD 2.3.1.3]
 @case
 def frames_of_itm_and_stm(tool):
     tool.write("two.bin", FRAMES)
