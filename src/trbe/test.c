@@ -78,7 +78,8 @@ static void run_vector(struct rig *rig, const struct vector *v)
     }
 }
 
-/* [D6.1/8] [D6.1.1/R_WKBRT] [D6.1.1/R_FVPBS] [D6.1.1/R_VHNTF] [D6.1.1/R_BGBCJ]
+/* [K10.5.11/4]
+   [D6.1/8] [D6.1.1/R_WKBRT] [D6.1.1/R_FVPBS] [D6.1.1/R_VHNTF] [D6.1.1/R_BGBCJ]
    [D6.1.1/R_PBGNS] */
 static void runs_the_vectors_of_the_sheet(void **state)
 {

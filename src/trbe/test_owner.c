@@ -322,6 +322,7 @@ static void names_that_el2_uses(void **state)
     rig_end(&rig);
 }
 
+/* [K10.5.10/S_YKCND] */
 static void a_foreign_security_state_is_misuse(void **state)
 {
     const struct tw_trbe_config config = { .features = EVERYTHING };

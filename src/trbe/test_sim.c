@@ -254,7 +254,8 @@ static const struct { const char *script, *said; } bad[] = {
 };
 /* clang-format on */
 
-/* [D6.1/3] [D6.1.2/2] [D6.1.2/4] [D6.6.2/R_YWSDB] */
+/* [K10.5.9/31] [K10.5.10/1]
+   [D6.1/3] [D6.1.2/2] [D6.1.2/4] [D6.6.2/R_YWSDB] */
 static void scripts_do_what_they_say(void **state)
 {
     static struct bench bench;
@@ -306,7 +307,8 @@ static void check_run(const char *name, const char *script, const char *want, un
 #define TRACED                                                                                 \
     START "TRBLIMITR_EL1 = 0x13005\nisb\npreset minimal\nTRCVICTLR = 0x201\nTRCPRGCTLR = 1\n"
 
-/* [D6.6/I_DDLVC]
+/* [K10.5.9/40] [K10.5.7.1.3/1] [K10.5.7.1.3/2]
+   [D6.6/I_DDLVC]
    Rule R_TMLTF. */
 static void the_os_lock_reaches_the_trace_unit(void **state)
 {
@@ -326,6 +328,7 @@ static void the_os_lock_reaches_the_trace_unit(void **state)
               0);
 }
 
+/* [K10.5.9/35] [K10.5.9/42] [K10.5.10/2] */
 static void access_while_enabled_is_told(void **state)
 {
     (void)state;

@@ -28,7 +28,8 @@ static void prohibit(struct rig *rig)
     tw_trbe_isb(rig->unit);
 }
 
-/* [D6.1/5] [D6.6/R_ZVDST] [D6.6/I_BYSGH] [D6.6/R_GTCKK] [D6.6.1/R_VWJNN] [D6.6.1/R_JQDJD]
+/* [K10.5.10/4]
+   [D6.1/5] [D6.6/R_ZVDST] [D6.6/I_BYSGH] [D6.6/R_GTCKK] [D6.6.1/R_VWJNN] [D6.6.1/R_JQDJD]
    [D6.6.3/R_VTNCS]
    TS1 to TS5: each barrier brings what it must, and no sooner. */
 static void each_barrier_brings_its_part(void **state)
@@ -87,7 +88,8 @@ static void a_barrier_in_the_wrong_place_does_nothing(void **state)
     rig_end(&rig);
 }
 
-/* [D6.6.1/R_ZCDDS] [D6.6.3/R_BFJKD] [D6.6.3/R_TSPXF]
+/* [K10.5.7.1/2]
+   [D6.6.1/R_ZCDDS] [D6.6.3/R_BFJKD] [D6.6.3/R_TSPXF]
    TS2: a new buffer set up before the old trace is drained gets the old trace. */
 static void unsynchronized_writes_go_wrong(void **state)
 {
@@ -129,7 +131,8 @@ static void unsynchronized_writes_go_wrong(void **state)
     rig_end(&rig);
 }
 
-/* [D6.6.1/R_NSFRQ]
+/* [K10.5.10/5]
+   [D6.6.1/R_NSFRQ]
    R_JPPZZ: an abort shows only when the event follows the DSB. */
 static void aborts_show_after_the_dsb(void **state)
 {
@@ -198,7 +201,8 @@ static void debug_state_needs_a_disabled_trace_unit(void **state)
     rig_end(&rig);
 }
 
-/* [D6.6/I_DDLVC]
+/* [K10.5.10/S_FMBCL]
+   [D6.6/I_DDLVC]
    The other switch-out: not prohibited, but the trace unit is disabled. */
 static void a_disabled_trace_unit_is_quiet_too(void **state)
 {
@@ -218,7 +222,8 @@ static void a_disabled_trace_unit_is_quiet_too(void **state)
     rig_end(&rig);
 }
 
-/* [D6.6.1/R_JQDJD]
+/* [K10.5.10/S_VKHHY]
+   [D6.6.1/R_JQDJD]
    Software that keeps the rules sees the same of both. */
 static void synchronized_software_sees_no_difference(void **state)
 {
@@ -271,7 +276,8 @@ static bool read_memory(void *context, uint8_t *bytes, uint64_t address, size_t 
     return true;
 }
 
-/* K10.5.11, both recipes, at every level of a page and some more. */
+/* [K10.5.11/1] [K10.5.11/3]
+   K10.5.11, both recipes, at every level of a page and some more. */
 static void watermarks_interrupt_at_the_byte(void **state)
 {
     (void)state;
@@ -330,7 +336,8 @@ static void watermarks_that_do_not_fit(void **state)
     rig_end(&rig);
 }
 
-/* The newest bytes, oldest first, whatever the mode and the amount. */
+/* [K10.5.11/2] [K10.5.11/5]
+   The newest bytes, oldest first, whatever the mode and the amount. */
 static void drains_oldest_byte_first(void **state)
 {
     static const unsigned modes[] = { TW_TRBE_FILL, TW_TRBE_WRAP, TW_TRBE_CIRCULAR };

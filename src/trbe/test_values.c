@@ -24,7 +24,7 @@ static uint64_t execute(const uint64_t *x, const struct step *step)
     const uint64_t b = step->has_immediate         ? step->immediate
                        : step->rm == ZERO_REGISTER ? 0
                                                    : x[step->rm];
-    const uint64_t part = (uint64_t)0xffff << step->more;
+    const uint64_t part = step->op == OP_MOVK ? (uint64_t)0xffff << step->more : 0;
 
     switch (step->op) {
     case OP_MOV:
@@ -292,7 +292,8 @@ static void loops_wait_for_fields_and_tests(void **state)
 
 /* ---- names ---- */
 
-/* The architecture's encoding: TRC registers at offset 4n are S2_1_Cx_Cy_z with n = x:z:y. */
+/* [K10.5.7.6/1]
+   The architecture's encoding: TRC registers at offset 4n are S2_1_Cx_Cy_z with n = x:z:y. */
 static void trace_registers_are_known_by_encoding(void **state)
 {
     static const struct {
