@@ -261,11 +261,20 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
         end->id, shown, hex, text);
 }
 
+/* A bad packet that a block ends with is counted, and told of in the log, only where somebody looks at
+   packets. */
+static bool is_uncounted(const struct client *client)
+{
+    return is_masked(client, MASK_BAD_COUNT) && client->plan->is_full &&
+           !client->plan->has_monitor;
+}
+
 /* Text of what is not told of as callbacks either: see is_unsynced. */
 static bool is_silent_text(const struct client *client, const char *text)
 {
     return (is_masked(client, MASK_NOTSYNC) && strstr(text, "\tNOTSYNC")) ||
-           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :"));
+           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :")) ||
+           (is_uncounted(client) && strstr(text, "(OCSD_ERR_BAD_DECODE_PKT)"));
 }
 
 /* The address behind a word of a text, and whether it is there. */
@@ -511,9 +520,7 @@ static void feed(struct client *client)
 
 static void show_stats(struct client *client, const struct end *ends)
 {
-    /* A bad packet that a block ends with is counted only where somebody looks at packets. */
-    const bool is_exact = !is_masked(client, MASK_BAD_COUNT) || !client->plan->is_full ||
-                          client->plan->has_monitor;
+    const bool is_exact = !is_uncounted(client);
 
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
