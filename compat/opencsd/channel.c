@@ -18,6 +18,7 @@ enum { SLICE = 1 << 20 /* bytes that are copied at once */ };
 /* Bytes are missing before the next one. */
 static void lose(struct oc_channel *channel)
 {
+    oc_elements_find_last(channel);
     oc_held_clear(&channel->held);
     channel->protocol->reader_lost(channel->reader);
     channel->reader_is_behind = false;

@@ -53,6 +53,8 @@ struct oc_channel {
     bool is_decoding;                    /* what elements start with was seen */
     enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */
     ocsd_trc_index_t unsynced_index;     /* ... where it is not that of its first byte */
+    ocsd_trc_index_t last_index; /* of the last packet that elements could be made of; ... */
+    bool last_is_in_tree;        /* ... only the tree knows it */
 
     /* Elements. */
     FnTraceElemIn element;

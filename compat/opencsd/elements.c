@@ -52,6 +52,15 @@ void oc_elements_forget_memory(struct oc_channel *channel)
 
 /* ---- Elements */
 
+/* The end of trace is where the last packet was, be it before a reset. */
+static ocsd_trc_index_t index_of(const struct oc_channel *channel,
+                                 const struct tw_element *element)
+{
+    if (element->type == TW_ELEMENT_EO_TRACE && !channel->last_is_in_tree)
+        return channel->last_index;
+    return (ocsd_trc_index_t)element->index + channel->index_shift;
+}
+
 ocsd_datapath_resp_t oc_elements_give(struct oc_channel *channel,
                                       const struct tw_element *element)
 {
@@ -64,8 +73,7 @@ ocsd_datapath_resp_t oc_elements_give(struct oc_channel *channel,
     if (channel->skip) /* it was delivered, and answered, before the tree went back */
         return --channel->skip ? OCSD_RESP_CONT : channel->answer;
     channel->delivered++;
-    return channel->element(channel->element_context,
-                            (ocsd_trc_index_t)element->index + channel->index_shift,
+    return channel->element(channel->element_context, index_of(channel, element),
                             channel->setup.id, &shape->element.plain);
 }
 
@@ -127,6 +135,32 @@ enum tw_status oc_elements_take_back(struct oc_channel *channel)
     channel->fed = 0;
     status = tw_tree_mark(channel->tree);
     return status == TW_OK ? tw_tree_return(channel->tree) : status;
+}
+
+/* Of the tree's end, if the batch has it. */
+static void note_end(struct oc_channel *channel)
+{
+    for (size_t i = 0; i < channel->batch.count; i++)
+        if (channel->batch.elements[i].type == TW_ELEMENT_EO_TRACE)
+            channel->last_index = (ocsd_trc_index_t)channel->batch.elements[i].index;
+}
+
+void oc_elements_find_last(struct oc_channel *channel)
+{
+    enum tw_status status;
+
+    if (!channel->last_is_in_tree)
+        return;
+    note_end(channel); /* the client stopped the end of trace */
+    status = oc_elements_take_back(channel);
+    if (status == TW_OK && !channel->is_ending)
+        status = tw_tree_finish(channel->tree);
+    while (status == TW_OK) {
+        status = tw_tree_next(channel->tree, &channel->batch);
+        if (status == TW_OK)
+            note_end(channel);
+    }
+    channel->last_is_in_tree = false;
 }
 
 enum tw_status oc_elements_start(struct oc_channel *channel)

@@ -15,6 +15,8 @@ bool oc_elements_are_ready(const struct oc_channel *channel, bool is_quiet);
 enum tw_status oc_elements_feed(struct oc_channel *channel, size_t from, size_t until);
 /* The tree forgets the beginning of a packet that it got in a stretch. */
 enum tw_status oc_elements_take_back(struct oc_channel *channel);
+/* Before the tree forgets it: where the last packet was. */
+void oc_elements_find_last(struct oc_channel *channel);
 /* One to the client; what was delivered before is not delivered again. */
 ocsd_datapath_resp_t oc_elements_give(struct oc_channel *channel,
                                       const struct tw_element *element);

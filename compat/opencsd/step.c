@@ -84,6 +84,12 @@ static ocsd_datapath_resp_t refuse_bad(struct oc_channel *channel, const uint8_t
 
 /* ---- One packet */
 
+static void set_last(struct oc_channel *channel, ocsd_trc_index_t index)
+{
+    channel->last_index = index;
+    channel->last_is_in_tree = false;
+}
+
 /* To those who look at packets, and to the tree; `size` bytes are done.  Where the last byte is shared
    with the next packet the tree gets it now. */
 static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet *shown,
@@ -97,7 +103,11 @@ static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet
         note_bad(channel, shown->bytes, shown->index);
     answer = oc_packets_show(&channel->packets, shown);
     if (channel->is_full && !(is_bad && channel->flags & OCSD_OPFLG_PKTPROC_NOFWD_BAD_PKTS)) {
-        if (!oc_elements_are_ready(channel, shown->is_quiet))
+        const bool is_ready = oc_elements_are_ready(channel, shown->is_quiet);
+
+        if (is_ready && !shown->is_quiet)
+            set_last(channel, shown->index);
+        if (!is_ready)
             answer = shown->is_quiet ? OCSD_RESP_CONT : OCSD_RESP_FATAL_NOT_INIT;
         else if (oc_elements_feed(channel, channel->fed, shown->size) != TW_OK)
             answer = OCSD_RESP_FATAL_SYS_ERR;
@@ -203,6 +213,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
         memset(channel->packet, 0, protocol->packet_size);
         protocol->cut_unsynced(channel->packet, channel->held.bytes, channel->held.size);
         shown.size = channel->held.size;
+        set_last(channel, shown.index);
         return oc_packets_show(&channel->packets, &shown);
     }
     if (protocol->read(channel->reader, channel->packet, channel->held.bytes,
@@ -210,6 +221,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
         return OCSD_RESP_CONT;
     shown.size = packet->size;
     shown.index += packet->skip_bits != 0;
+    set_last(channel, shown.index);
     answer = oc_packets_show(&channel->packets, &shown);
     return channel->is_full && protocol->is_bad(packet->type)
                ? refuse_bad(channel, shown.bytes, shown.index)

@@ -83,6 +83,7 @@ ocsd_datapath_resp_t oc_stretch(struct oc_channel *channel, bool *is_cut)
     channel->reader_is_behind = true;
     done = (size_t)(tw_tree_done(channel->tree) - channel->held.offset);
     channel->fed = until - done;
+    channel->last_is_in_tree = channel->last_is_in_tree || done;
     oc_held_drop(&channel->held, done);
     *is_cut = channel->fed == channel->held.size;
     return OCSD_RESP_CONT;

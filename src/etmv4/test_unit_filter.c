@@ -269,6 +269,7 @@ static void mix(unsigned parts, size_t times, uint64_t seed)
     CHECK(came_back > whole / 100 && came_back < whole);
 }
 
+/* [K10.5.7.3/2] */
 static void each_filter_alone(void **state)
 {
     (void)state;
@@ -276,6 +277,7 @@ static void each_filter_alone(void **state)
         mix(part, check_scale(200), part);
 }
 
+/* [K10.5.9/43] */
 static void each_two_filters(void **state)
 {
     (void)state;

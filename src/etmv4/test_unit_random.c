@@ -135,6 +135,7 @@ static const struct {
     { "ETMv4.6", { .lesser = 0x1000, .configr = TS | RS } },
 };
 
+/* [K10.5.7.3/1] */
 static void each_setting_alone(void **state)
 {
     struct check_random random = check_random_start(0x756e6974);
@@ -196,6 +197,7 @@ static void speculation(void **state)
     }
 }
 
+/* [K10.5.9/28] */
 static void transactions(void **state)
 {
     struct check_random random = check_random_start(0x746d65);
@@ -246,6 +248,7 @@ static void return_stack_rules(void **state)
     }
 }
 
+/* [K10.5.9/30] */
 static void source_addresses(void **state)
 {
     struct check_random random = check_random_start(0x73726300);

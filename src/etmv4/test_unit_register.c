@@ -70,6 +70,7 @@ static uint64_t value_of(size_t kind, unsigned number)
     return 0x10000 + 0x100 * kind + number;
 }
 
+/* [K10.5.7.6/1] */
 static void each_register_keeps_its_own_value(void **state)
 {
     struct tw_etmv4_unit *unit = make(true);
@@ -146,6 +147,9 @@ static const struct field {
     { "TRCIDR2", 28, 25, 8, 8 },            /* cycle counts of 20 bits */
     { "TRCIDR2", 31, 31, 1, 1 },            /* WFI and WFE are P0 elements */
     { "TRCIDR3", 11, 0, 4, 4 },             /* the least threshold */
+    { "TRCIDR2", 30, 29, 2, 2 },            /* VMID is CONTEXTIDR_EL2 */
+    { "TRCIDR3", 24, 24, 1, 1 },            /* System Errors can be forced */
+    { "TRCIDR3", 25, 25, 0, 0 },            /* TRCSYNCPR can be written */
     { "TRCIDR3", 31, 31, 1, 1 },            /* NOOVERFLOW */
     { "TRCIDR3", 26, 26, 1, 1 },            /* STALLCTL */
     { "TRCIDR3", 27, 27, 1, 1 },            /* SYSSTALL */
@@ -161,12 +165,15 @@ static const struct field {
     { "TRCIDR5", 27, 25, 4, 4 },            /* states of the sequencer */
     { "TRCIDR5", 30, 28, 4, 4 },            /* counters */
     { "TRCIDR8", 31, 0, 0, 0 },             /* no speculation until it is written */
+    { "TRCIDR9", 31, 0, 0, 0 },             /* no keys of data trace */
     { "TRCDEVARCH", 31, 21, 0x23b, 0x23b }, /* Arm */
     { "TRCDEVARCH", 20, 20, 1, 1 },
     { "TRCDEVARCH", 19, 16, 5, 3 }, /* 4.5; 1.3 */
     { "TRCDEVARCH", 15, 0, 0x4a13, 0x5a13 },
 };
 
+/* [K10.5.9/1] [K10.5.9/2] [K10.5.9/3] [K10.5.9/4] [K10.5.9/5] [K10.5.9/6] [K10.5.9/7]
+   [K10.5.9/8] [K10.5.9/9] [K10.5.9/10] [K10.5.9/12] [K10.5.9/14] [K10.5.9/37] [K10.5.9/38] */
 static void a_unit_says_what_it_has(void **state)
 {
     (void)state;
@@ -218,6 +225,7 @@ static void a_decoder_is_told_the_registers_that_it_needs(void **state)
     tw_etmv4_unit_free(unit);
 }
 
+/* [K10.5.9/11] [K10.5.9/36] [K10.5.9/39] */
 static void what_a_unit_lacks_reads_as_zero(void **state)
 {
     /* What is written to an identification register, and what of TRCCONFIGR is gone. */
@@ -278,7 +286,8 @@ static void an_enabled_unit_is_not_programmed(void **state)
     tw_etmv4_unit_free(unit);
 }
 
-/* A locked unit does not trace, and goes on when the lock is opened. */
+/* [K10.5.9/40]
+   A locked unit does not trace, and goes on when the lock is opened. */
 static void the_os_lock_holds_the_unit(void **state)
 {
     static const char *const locks[] = { "TRCOSLAR", "OSLAR_EL1" };
@@ -308,6 +317,7 @@ static void the_os_lock_holds_the_unit(void **state)
     }
 }
 
+/* [K10.5.7.2/I_PDMBT] [K10.5.7.4] [K10.5.7.5] */
 static void presets_are_for_one_process(void **state)
 {
     static const struct {

@@ -177,12 +177,33 @@ static const struct {
       "speculate on\ni 0x1000 d503207f\ncommit\nlow-power on\ncycles 5\nlow-power off\n"
       "i 0x1004 14000001\ncommit",
       BEGIN "atom(E) commit(1) atom(E) commit(1)", .after = NULL },
+    { "an input that is latched there can be read", EVENT "TRFCR_EL1=1 TRCRSCTLR2=0x1 TRCEXTINSELR1=0x400d",
+      "i 0x1000 d503201f\nexception irq return=0x1004\ncontext el=1\nexternal 0x400d\ncycles 5",
+      BEGIN "exception(14,0x1004)", .after = "TRCRSR=0x2", .is_self_hosted = true },
+    { "... and whether the last instruction was traced", "", "i 0x1000 14000001", BEGIN "atom(E)",
+      .after = "TRCRSR=0x1000" },
+    { "a shot that fires there waits",
+      EVENT "TRFCR_EL1=1 TRCIDR8=8 TRCRSCTLR2=0x30001 TRCSSCCR0=1 TRCACVR0=0x1004",
+      "speculate on\ni 0x1000 14000001\ni 0x1004 d503201f\nexception irq return=0x1008\n"
+      "context el=1\ncommit\ncycles 2",
+      BEGIN "atom(E) exception(14,0x1008) commit(2)", .after = "TRCSSCSR0=0xc0000000",
+      .is_self_hosted = true },
+    { "the first cycle count after an overflow is not known", "TRCCONFIGR=0x11 TRCCCCTLR=4",
+      "clock 0\ni 0x1000 14000001\ncycles 24\ni 0x1004 14000001\noverflow\ncycles 9\nrecover\n"
+      "i 0x1000 14000001\ncycles 9\ni 0x1004 14000001",
+      BEGIN "atom(E) cycle_count(unknown) atom(E) cycle_count(24) overflow "
+      BEGIN "atom(E) cycle_count(unknown) atom(E) cycle_count(9)",
+      .after = NULL },
     { "events of an overflow come before it", EVENT "TRCRSCTLR2=0x1 TRCEXTINSELR0=0x23",
       "i 0x1000 14000001\noverflow\nexternal 0x23\ncycles 1\nrecover\ni 0x1000 14000001",
       BEGIN "atom(E) event(0) overflow " BEGIN "atom(E)", .after = NULL },
 };
 /* clang-format on */
 
+/* [K10.5.9/13] [K10.5.9/15] [K10.5.9/17] [K10.5.9/19] [K10.5.9/22] [K10.5.9/23]
+   [K10.5.9/29] [K10.5.9/31] [K10.5.9/33] [K10.5.9/38] [K10.5.9/40] [K10.5.9/43]
+   [K10.5.9/44]
+   [D6.6.2/I_ZYZGZ] */
 static void each_resource_does_its_part(void **state)
 {
     (void)state;

@@ -78,6 +78,9 @@ static void run_vector(struct rig *rig, const struct vector *v)
     }
 }
 
+/* [K10.5.11/4]
+   [D6.1/8] [D6.1.1/R_WKBRT] [D6.1.1/R_FVPBS] [D6.1.1/R_VHNTF] [D6.1.1/R_BGBCJ]
+   [D6.1.1/R_PBGNS] */
 static void runs_the_vectors_of_the_sheet(void **state)
 {
     (void)state;
@@ -119,6 +122,7 @@ static void the_other_order_records_the_trigger(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1/2] [D6.1.1/R_BGBCJ] [D6.6.1/R_MRVPT] */
 static void nothing_is_written_where_it_must_not(void **state)
 {
     struct rig rig;
@@ -299,6 +303,7 @@ static void an_asynchronous_abort_only_marks_a_stopped_unit(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1.1/R_FVPBS] [D6.1.1/R_VMVJH] */
 static void bad_pointers_are_caught(void **state)
 {
     const struct tw_trbe_config aligned = { .align = 6 };
@@ -340,6 +345,7 @@ static void bad_pointers_are_caught(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1.1/I_BTSCF] */
 static void alignment_shows_where_it_is_kept(void **state)
 {
     const struct tw_trbe_config config = { .align = 4,
@@ -365,6 +371,7 @@ static void alignment_shows_where_it_is_kept(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1/7] */
 static void wide_addresses_fault_without_translation(void **state)
 {
     const struct tw_trbe_config config = { .address_bits = 40 };
@@ -384,6 +391,7 @@ static void wide_addresses_fault_without_translation(void **state)
     rig_end(&rig);
 }
 
+/* [D6.6/R_GTCKK] */
 static void busy_memory_rejects(void **state)
 {
     struct rig rig;
@@ -400,6 +408,7 @@ static void busy_memory_rejects(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1.1/R_JMPCB] [D6.1.1/R_LLBBS] [D6.1.1/R_KXRTY] [D6.1.1/R_PBGNS] */
 static void resets(void **state)
 {
     const struct tw_trbe_config config = { .features = TW_TRBE_EXT | TW_TRBE_MPAM_EXT,
@@ -435,6 +444,7 @@ static void resets(void **state)
     tw_trbe_free(NULL);
 }
 
+/* [D6.1.2/1] [D6.1.2/2] */
 static void names_and_fields(void **state)
 {
     struct tw_trbe_field field;

@@ -40,6 +40,7 @@ static const struct region {
 };
 /* clang-format on */
 
+/* [D6.1/6] */
 static void regions_where_trace_is_prohibited(void **state)
 {
     const struct tw_trbe_config config = { .features = EVERYTHING };
@@ -110,6 +111,9 @@ static const struct record {
 };
 /* clang-format on */
 
+static const enum tw_trbe_register status_of[] = { TW_TRBE_SR_EL1, TW_TRBE_SR_EL2,
+                                                   TW_TRBE_SR_EL3 };
+
 static unsigned recorded(const struct rig *rig)
 {
     return tw_trbe_used(rig->unit, TW_TRBE_SR_EL3) & TW_TRBE_SR_IRQ   ? 3
@@ -130,6 +134,7 @@ static void program_record(struct rig *rig, const struct record *r)
     rig_enable(rig, 0x10000, 0x11000, 0x10ff8, 0);
 }
 
+/* [D6.1.1/R_VHNTF] */
 static void events_are_recorded_where_the_tables_say(void **state)
 {
     const struct tw_trbe_config config = { .features = EVERYTHING | TW_TRBE_EXC };
@@ -158,6 +163,9 @@ static void events_are_recorded_where_the_tables_say(void **state)
             rig_feed(&rig, 20);
             CHECK_EQ(recorded(&rig), kinds[k].want);
             CHECK_EQ(tw_trbe_get_counts(rig.unit)->stops, 1);
+            for (unsigned el = 1; el <= 3; el++) /* only filling it to the end wraps */
+                CHECK_EQ(tw_trbe_used(rig.unit, status_of[el - 1]) & TW_TRBE_SR_WRAP ? 1 : 0,
+                         k == 0 && el == r->other);
             rig_end(&rig);
         }
     }
@@ -199,8 +207,6 @@ static void exceptions_are_taken_where_the_tables_say(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(takes); i++) {
         const struct taken *t = &takes[i];
-        static const enum tw_trbe_register names[] = { TW_TRBE_SR_EL1, TW_TRBE_SR_EL2,
-                                                       TW_TRBE_SR_EL3 };
         struct rig rig;
 
         rig_start(&rig, &config);
@@ -208,7 +214,7 @@ static void exceptions_are_taken_where_the_tables_say(void **state)
         tw_trbe_write(rig.unit, TW_TRBE_TRFCR_EL2, t->ee2 << 8 | t->ke2 << 10);
         tw_trbe_write(rig.unit, TW_TRBE_TRFCR_EL1, t->ee1 << 8 | t->ke1 << 10);
         tw_trbe_write(rig.unit, TW_TRBE_HCR_EL2, t->is_tge ? TGE : 0);
-        tw_trbe_write(rig.unit, names[t->sr - 1], TW_TRBE_SR_IRQ);
+        tw_trbe_write(rig.unit, status_of[t->sr - 1], TW_TRBE_SR_IRQ);
         tw_trbe_set_pm(rig.unit, t->is_pm);
         for (unsigned el = 0; el < 4; el++) {
             struct tw_trbe_state now;
@@ -316,6 +322,7 @@ static void names_that_el2_uses(void **state)
     rig_end(&rig);
 }
 
+/* [K10.5.10/S_YKCND] */
 static void a_foreign_security_state_is_misuse(void **state)
 {
     const struct tw_trbe_config config = { .features = EVERYTHING };
@@ -350,6 +357,7 @@ static void start_external(struct rig *rig, unsigned features, unsigned allowed)
     CHECK_EQ(tw_trbe_external_write(rig->unit, 0x010, 0x12000 | TW_TRBE_LIMITR_XE), TW_OK);
 }
 
+/* [D6.1/7] [D6.1/10] */
 static void external_mode(void **state)
 {
     struct tw_trbe_state now;
@@ -446,6 +454,7 @@ static void external_mode_needs_authentication(void **state)
     rig_end(&rig);
 }
 
+/* [D6.1.2/3] */
 static void events_in_prohibited_regions(void **state)
 {
     struct rig rig;
@@ -464,7 +473,8 @@ static void events_in_prohibited_regions(void **state)
     rig_end(&rig);
 }
 
-/* What the tables are asked. */
+/* [D6.1/4]
+   What the tables are asked. */
 static void walks_name_regime_and_stage(void **state)
 {
     const struct tw_trbe_config config = { .features = TW_TRBE_EL2 | TW_TRBE_EXC };

@@ -343,6 +343,7 @@ static void step(struct world *w, struct check_random *random)
     }
 }
 
+/* [D6.1/9] */
 static void equals_the_oracle(void **state)
 {
     struct world *w = calloc(1, sizeof *w);

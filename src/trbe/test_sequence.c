@@ -163,6 +163,9 @@ static const char *const files[] = {
     "sink-first",     "listing",    "log",
 };
 
+/* [K10.5.7.1.1] [K10.5.7.1.2] [K10.5.7.1.3/1] [K10.5.7.1.3/2] [K10.5.10/S_VKHHY]
+   [K10.5.10/1] [K10.5.10/S_FMBCL] [K10.5.10/6]
+   [D6.6.3/S_YPWVJ] */
 static void the_sequences_themselves(void **state)
 {
     (void)state;
@@ -180,6 +183,12 @@ static void the_sequences_themselves(void **state)
     }
 }
 
+/* [K10.5.9/35] [K10.5.9/42] [K10.5.7.1/1] [K10.5.7.1.1] [K10.5.7.1.2] [K10.5.7.1.3/1]
+   [K10.5.7.1.3/2] [K10.5.7.1.3/S_TTPKR] [K10.5.10/S_VKHHY] [K10.5.10/1] [K10.5.10/2]
+   [K10.5.10/3] [K10.5.10/4] [K10.5.10/5] [K10.5.10/S_FMBCL] [K10.5.10/6]
+   [K10.5.10/S_YKCND]
+   [D6.6.1/R_VWJNN] [D6.6.1/R_MRVPT] [D6.6.1/R_ZCDDS] [D6.6.1/R_CKVWP] [D6.6.3/R_BFJKD]
+   [D6.6.3/R_MJQXM] [D6.6.3/R_TSPXF] [D6.6.3/R_VTNCS] [D6.6.3/R_NNRHD] */
 static void each_mutant_is_caught_by_its_rule(void **state)
 {
     char path[512];
@@ -262,6 +271,7 @@ static void ordinary_instructions_change_nothing(void **state)
     }
 }
 
+/* [K10.5.7.1.3/I_DHQGM] */
 static void strict_asks_for_a_bound(void **state)
 {
     struct tw_sequence *sequence;
@@ -281,6 +291,7 @@ static void strict_asks_for_a_bound(void **state)
     tw_sequence_free(sequence);
 }
 
+/* [D6.6.1/I_ZLDPS] [D6.6.2/R_QVGHP] */
 static void rules_explain_themselves(void **state)
 {
     size_t count = 0;

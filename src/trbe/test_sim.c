@@ -169,6 +169,8 @@ static const struct {
     { "drain to a file", START ENABLE("0x12001") "file trace.bin\ndrain 0x10000 to out.bin\n", "8: drained 5 bytes to out.bin\n" },
     { "through a translation", "memory 0x80000 0x1000\nmap 0x10000 0x80000 0x1000\nTRBBASER = 0x10000\nTRBPTR = 0x10000\nisb\n" ENABLE("0x11001") "bytes aabb\ndrain 0x10000\n",
       "9: drained 2 bytes: aabb\n" },
+    { "blocks that are apart", "memory 0x80000 0x1000\nmemory 0x30000 0x1000\nmap 0x10000 0x80000 0x1000\nmap 0x11000 0x30000 0x1000\nTRBBASER = 0x10000\nTRBPTR = 0x10ffe\nisb\n" ENABLE("0x12001") "bytes aabbccdd\nexpect TRBPTR 0x11002\ndrain 0x10ffe\n",
+      "12: drained 4 bytes: aabbccdd\n" },
     { "a fault", START ENABLE("0x12001") "fault 0x10002 0x24 0x07\nbytes 010203\nexpect TRBSR.EC 0x24\nexpect TRBSR.FSC 7\nexpect TRBPTR 0x10002\n",
       "8: event STOP 0x90420007 after 2 bytes, TRBPTR_EL1 0x10002\n8: event TRBIRQ 0x1 after 2 bytes, TRBPTR_EL1 0x10002\n" },
     { "no memory is an abort", "TRBBASER = 0\nTRBPTR = 0\nisb\n" ENABLE("0x1001") "bytes 01\nexpect TRBSR.EA 1\n",
@@ -252,6 +254,8 @@ static const struct { const char *script, *said; } bad[] = {
 };
 /* clang-format on */
 
+/* [K10.5.9/31] [K10.5.10/1]
+   [D6.1/3] [D6.1.2/2] [D6.1.2/4] [D6.6.2/R_YWSDB] */
 static void scripts_do_what_they_say(void **state)
 {
     static struct bench bench;
@@ -303,7 +307,9 @@ static void check_run(const char *name, const char *script, const char *want, un
 #define TRACED                                                                                 \
     START "TRBLIMITR_EL1 = 0x13005\nisb\npreset minimal\nTRCVICTLR = 0x201\nTRCPRGCTLR = 1\n"
 
-/* [K10.5.7.1.3, K10.5.9, R_TMLTF] */
+/* [K10.5.9/40] [K10.5.7.1.3/1] [K10.5.7.1.3/2]
+   [D6.6/I_DDLVC]
+   Rule R_TMLTF. */
 static void the_os_lock_reaches_the_trace_unit(void **state)
 {
     (void)state;
@@ -322,6 +328,7 @@ static void the_os_lock_reaches_the_trace_unit(void **state)
               0);
 }
 
+/* [K10.5.9/35] [K10.5.9/42] [K10.5.10/2] */
 static void access_while_enabled_is_told(void **state)
 {
     (void)state;
@@ -343,7 +350,8 @@ static void access_while_enabled_is_told(void **state)
         0);
 }
 
-/* Each has its units, its log and its registers; memory is shared. */
+/* [D6.1/1]
+   Each has its units, its log and its registers; memory is shared. */
 static void several_pes_in_one_script(void **state)
 {
     (void)state;

@@ -28,7 +28,10 @@ static void prohibit(struct rig *rig)
     tw_trbe_isb(rig->unit);
 }
 
-/* TS1 to TS5: each barrier brings what it must, and no sooner. */
+/* [K10.5.10/4]
+   [D6.1/5] [D6.6/R_ZVDST] [D6.6/I_BYSGH] [D6.6/R_GTCKK] [D6.6.1/R_VWJNN] [D6.6.1/R_JQDJD]
+   [D6.6.3/R_VTNCS]
+   TS1 to TS5: each barrier brings what it must, and no sooner. */
 static void each_barrier_brings_its_part(void **state)
 {
     struct rig rig;
@@ -57,7 +60,8 @@ static void each_barrier_brings_its_part(void **state)
     rig_end(&rig);
 }
 
-/* TS6: a TSB CSYNC where trace is allowed guarantees nothing. */
+/* [D6.6/R_NRLDV] [D6.6.1/R_MRVPT] [D6.6.1/R_CKVWP] [D6.6.3/R_NNRHD]
+   TS6: a TSB CSYNC where trace is allowed guarantees nothing. */
 static void a_barrier_in_the_wrong_place_does_nothing(void **state)
 {
     struct rig rig;
@@ -84,7 +88,9 @@ static void a_barrier_in_the_wrong_place_does_nothing(void **state)
     rig_end(&rig);
 }
 
-/* TS2: a new buffer set up before the old trace is drained gets the old trace. */
+/* [K10.5.7.1/2]
+   [D6.6.1/R_ZCDDS] [D6.6.3/R_BFJKD] [D6.6.3/R_TSPXF]
+   TS2: a new buffer set up before the old trace is drained gets the old trace. */
 static void unsynchronized_writes_go_wrong(void **state)
 {
     struct rig rig;
@@ -125,7 +131,9 @@ static void unsynchronized_writes_go_wrong(void **state)
     rig_end(&rig);
 }
 
-/* R_JPPZZ: an abort shows only when the event follows the DSB. */
+/* [K10.5.10/5]
+   [D6.6.1/R_NSFRQ]
+   R_JPPZZ: an abort shows only when the event follows the DSB. */
 static void aborts_show_after_the_dsb(void **state)
 {
     struct rig rig;
@@ -143,6 +151,31 @@ static void aborts_show_after_the_dsb(void **state)
     tw_trbe_isb(rig.unit);
     CHECK_EQ(tw_trbe_read(rig.unit, TW_TRBE_SR_EL1),
              (uint64_t)0x24 << 26 | TW_TRBE_SR_IRQ | TW_TRBE_SR_EA | TW_TRBE_SR_S | 0x11);
+    rig_end(&rig);
+}
+
+/* [D6.6/R_NNLMC] */
+static void a_debugger_sees_what_is_on_its_way(void **state)
+{
+    const struct tw_trbe_config config = { .timing = TW_TRBE_LATE, .features = TW_TRBE_EXT };
+    struct rig rig;
+    uint64_t value;
+
+    (void)state;
+    rig_start(&rig, &config);
+    rig_enable(&rig, 0x10000, 0x12000, 0x10000, TW_TRBE_CIRCULAR << 1);
+    CHECK_EQ(tw_trbe_external_read(rig.unit, &value, 0x018), TW_OK);
+    CHECK_EQ(value & TW_TRBE_SR_DAT, 0);
+    rig_feed(&rig, 8);
+    prohibit(&rig);
+    for (unsigned barriers = 0; barriers < 2; barriers++) { /* not sent, not written */
+        CHECK_EQ(tw_trbe_external_read(rig.unit, &value, 0x018), TW_OK);
+        CHECK_EQ(value & TW_TRBE_SR_DAT, TW_TRBE_SR_DAT);
+        tw_trbe_tsb(rig.unit);
+    }
+    tw_trbe_dsb(rig.unit);
+    CHECK_EQ(tw_trbe_external_read(rig.unit, &value, 0x018), TW_OK);
+    CHECK_EQ(value & TW_TRBE_SR_DAT, 0);
     rig_end(&rig);
 }
 
@@ -168,7 +201,9 @@ static void debug_state_needs_a_disabled_trace_unit(void **state)
     rig_end(&rig);
 }
 
-/* The other switch-out: not prohibited, but the trace unit is disabled. */
+/* [K10.5.10/S_FMBCL]
+   [D6.6/I_DDLVC]
+   The other switch-out: not prohibited, but the trace unit is disabled. */
 static void a_disabled_trace_unit_is_quiet_too(void **state)
 {
     struct rig rig;
@@ -187,7 +222,9 @@ static void a_disabled_trace_unit_is_quiet_too(void **state)
     rig_end(&rig);
 }
 
-/* Software that keeps the rules sees the same of both. */
+/* [K10.5.10/S_VKHHY]
+   [D6.6.1/R_JQDJD]
+   Software that keeps the rules sees the same of both. */
 static void synchronized_software_sees_no_difference(void **state)
 {
     struct check_random random = check_random_start(0x51c);
@@ -239,7 +276,8 @@ static bool read_memory(void *context, uint8_t *bytes, uint64_t address, size_t 
     return true;
 }
 
-/* K10.5.11, both recipes, at every level of a page and some more. */
+/* [K10.5.11/1] [K10.5.11/3]
+   K10.5.11, both recipes, at every level of a page and some more. */
 static void watermarks_interrupt_at_the_byte(void **state)
 {
     (void)state;
@@ -277,6 +315,7 @@ static void watermarks_interrupt_at_the_byte(void **state)
     }
 }
 
+/* [D6.1.1/R_XBLPK] */
 static void watermarks_that_do_not_fit(void **state)
 {
     const struct tw_trbe_config config = { .align = 5 };
@@ -297,7 +336,8 @@ static void watermarks_that_do_not_fit(void **state)
     rig_end(&rig);
 }
 
-/* The newest bytes, oldest first, whatever the mode and the amount. */
+/* [K10.5.11/2] [K10.5.11/5]
+   The newest bytes, oldest first, whatever the mode and the amount. */
 static void drains_oldest_byte_first(void **state)
 {
     static const unsigned modes[] = { TW_TRBE_FILL, TW_TRBE_WRAP, TW_TRBE_CIRCULAR };
@@ -387,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_barrier_in_the_wrong_place_does_nothing),
         cmocka_unit_test(unsynchronized_writes_go_wrong),
         cmocka_unit_test(aborts_show_after_the_dsb),
+        cmocka_unit_test(a_debugger_sees_what_is_on_its_way),
         cmocka_unit_test(debug_state_needs_a_disabled_trace_unit),
         cmocka_unit_test(a_disabled_trace_unit_is_quiet_too),
         cmocka_unit_test(synchronized_software_sees_no_difference),

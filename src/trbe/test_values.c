@@ -292,7 +292,8 @@ static void loops_wait_for_fields_and_tests(void **state)
 
 /* ---- names ---- */
 
-/* The architecture's encoding: TRC registers at offset 4n are S2_1_Cx_Cy_z with n = x:z:y. */
+/* [K10.5.7.6/1]
+   The architecture's encoding: TRC registers at offset 4n are S2_1_Cx_Cy_z with n = x:z:y. */
 static void trace_registers_are_known_by_encoding(void **state)
 {
     static const struct {

@@ -54,6 +54,7 @@ def a_compressed_log_is_the_same(tool):
     assert "damaged" in tool.run("encode", "cut.gz", "--protocol", "ete", "-o", "no", status=3).err
 
 
+# [K10.5.7.2/I_PDMBT] [K10.5.7.4] [K10.5.7.5]
 @case
 def presets_filter(tool):
     tool.write("run.log", LOG)
@@ -151,6 +152,7 @@ def a_peer_reads_the_snapshots(tool):
         equal(peer, ours, (name, protocol, more))
 
 
+# [K10.5.9/25]
 @case
 def tsb_csync_asks_for_the_time(tool):
     """As ISB does, of an ETE; an ETMv4 knows nothing of it."""

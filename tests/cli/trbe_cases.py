@@ -17,6 +17,7 @@ def sequences_of_the_architecture_are_clean(tool):
         equal((done.out, done.err), ("", ""), path.name)
 
 
+# [K10.5.7.1.1]
 @case
 def the_printed_enable_loop_has_one_finding(tool):
     path = SEQUENCES / "enable-printed.seq"
@@ -52,6 +53,7 @@ def several_files_and_no_trace_in_one(tool):
     tool.run("check-sequence", status=2)
 
 
+# [K10.5.7.1.3/I_DHQGM]
 @case
 def strict_reports_loops_without_a_bound(tool):
     path = SEQUENCES / "disable.seq"
@@ -68,6 +70,7 @@ def rules_are_explained(tool):
     assert 'no rule "TS20"' in tool.run("check-sequence", "--explain", "TS20", status=2).err
 
 
+# [K10.5.11/1] [K10.5.11/3]
 @case
 def both_watermark_recipes(tool):
     for method, level, pointer in [("wrap", 0x600, 0x10000), ("trigger", 0x1800, 0x11800)]:
@@ -128,6 +131,7 @@ def pcs(tool, folder):
     return [int(line, 16) for line in lines if not line.startswith("#")]
 
 
+# [K10.5.11/1] [K10.5.11/3]
 @case
 def both_watermark_recipes_trace_a_program(tool):
     log = LOGS / "a64-coro.exlog.gz"
@@ -143,6 +147,7 @@ def both_watermark_recipes_trace_a_program(tool):
         equal(got, whole[:len(got)], name)
 
 
+# [D6.1/8]
 @case
 def a_program_through_the_buffer_in_each_mode(tool):
     log = LOGS / "a64-coro.exlog.gz"
@@ -177,6 +182,7 @@ def instructions_by_level(tool, folder):
     return counts
 
 
+# [D6.1/6]
 @case
 def exception_levels_of_a_log(tool):
     script = ("config features=el2,el3,secure\nmemory 0x10000 0x40000\nunit ete\nTRCVICTLR = 0x201\n"

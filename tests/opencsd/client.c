@@ -165,12 +165,11 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
                                                : OCSD_PROTOCOL_UNKNOWN;
     const ocsd_trc_index_t shown = shown_index(client, protocol, index);
     const bool is_missing = element->elem_type == OCSD_GEN_TRC_ELEM_ADDR_NACC;
-    /* After a RESET the original's end of trace has the index of a packet before it, and PTM's loss of
-       synchronization that of a byte that it keeps. */
-    const bool is_end =
-        client->has_reset &&
-        (element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE ||
-         (element->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC && has_ptm(client->subject)));
+    /* After a RESET the original's PTM keeps bytes of before it: they move the index of its loss of
+       synchronization, and are a cut packet at the end. */
+    const bool is_end = client->has_reset && has_ptm(client->subject) &&
+                        (element->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC ||
+                         element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE);
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[2048], line[2200];
 
@@ -267,7 +266,7 @@ static void on_text(const void *context, const char *text, const int length)
 
     if (is_silent_text(text))
         return;
-    if (behind && strstr(text, "EO_TRACE("))
+    if (behind && client->has_reset && has_ptm(client->subject) && strstr(text, "EO_TRACE("))
         say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
     else
         say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
