@@ -25,12 +25,13 @@ enum tw_severity {
 /* One entry: a plain value, nothing to free. */
 struct tw_error {
     uint64_t index;        /* offset in the capture; TW_NO_INDEX: of no place in it */
-    uint64_t skipped;      /* bytes passed over up to the next synchronization */
+    uint64_t skipped;      /* bytes passed over up to the next synchronization, or ... */
     enum tw_status status; /* of a call that failed; TW_OK: the trace is what is bad */
     uint8_t severity;      /* enum tw_severity */
     uint8_t code;          /* enum tw_error_code */
     uint8_t id;            /* trace ID; TW_ID_UNKNOWN: of none */
     char text[101];        /* one line, no final dot */
+    bool is_resumed;       /* ... up to the next byte: decoding went on without one */
 };
 
 typedef void tw_error_fn(void *context, const struct tw_error *error);
@@ -73,7 +74,7 @@ TW_API const struct tw_error *tw_errors_get(const struct tw_errors *errors, size
 TW_API bool tw_error_from_element(struct tw_error *error, const struct tw_element *element,
                                   uint8_t id);
 /* An entry as a line without its end, "NAME+0x1a2c id 0x10: reserved header 0x20; skipped 31 bytes
-   to the next sync"; `name` may be NULL.  Never writes more than `room` bytes; returns the line's
+   to the next sync" (or "; skipped 1 byte, resumed at the next byte"); `name` may be NULL.  Never writes more than `room` bytes; returns the line's
    length, not counting the zero that ends it. */
 TW_API size_t tw_error_text(char *out, size_t room, const struct tw_error *error,
                             const char *name);

@@ -243,6 +243,9 @@ enum {
     TW_ITM_HAS_TIME = 0x02,
     TW_ITM_FREQ_CHANGE = 0x04,
 
+    TW_SKIP_RESUMED = 0x01, /* ERROR: decoding went on at the next byte, not at the next
+                               synchronization */
+
     TW_DATA_HAS_ADDRESS = 0x01,
     TW_DATA_HAS_PC = 0x02,  /* `pc` is the instruction's address */
     TW_DATA_HAS_KEY = 0x04, /* `pc` is the association key */
@@ -315,7 +318,7 @@ struct tw_element {
             uint64_t data_address;
             uint64_t data_value;
         };
-        struct { /* ERROR: bytes passed over up to the next synchronization */
+        struct { /* ERROR: bytes passed over up to where decoding went on (see flags) */
             uint64_t skipped;
             uint64_t error_detail; /* by code: header byte, address ... */
         };

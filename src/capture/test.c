@@ -27,6 +27,8 @@ static void check_buffer(const struct tw_capture *capture, size_t buffer, const 
     CHECK_BYTES(got, (size_t)offset, want, strlen(want));
 }
 
+/* [CSD 4.2] [CSD 4.2.1/2] [CSD 4.2.1.1/2] [CSD 4.2.1.2] [CSD 4.2.2.1/4] [CSD 4.2.2.1/5]
+   [CSD 4.2.2.2/1] [CSD 4.2.2.2/2] [CSD 4.2.3.3] [CSD 4.3] [CSD 4.3.6] [CSD 4.3.8] */
 static void reads_a_small_snapshot(void **state)
 {
     struct tw_capture *capture = open_good((struct file[4]){ { 0 } });
@@ -69,6 +71,7 @@ static void reads_a_small_snapshot(void **state)
     tw_capture_free(NULL);
 }
 
+/* [CSD 4.2.2.3/3] [CSD 4.2.2.3/4] */
 static void a_short_dump_gives_what_it_has(void **state)
 {
     struct tw_capture *capture =
@@ -102,7 +105,9 @@ static void allows_outside_when_told(void **state)
     tw_capture_free(capture);
 }
 
-/* As found in the wild: CRLF, comments, quotes, spaces for underscores, other case. */
+/* [CSD 4.2.1.1/2] [CSD 4.2.1.3/1] [CSD 4.2.2.1/6] [CSD 4.2.2.2/1] [CSD 4.2.2.2/2]
+   [CSD 4.2.3.2/2] [CSD 4.2.3.2/3] [CSD 4.2.3.4/3] [CSD 4.2.3.5]
+   As found in the wild: CRLF, comments, quotes, spaces for underscores, other case. */
 static void takes_files_as_people_write_them(void **state)
 {
     struct tw_capture *capture = open_good((struct file[4]){
@@ -112,7 +117,7 @@ static void takes_files_as_people_write_them(void **state)
           "[clusters]\r\nCluster 0=cpu_0, cpu_9,\r\n[other]\r\nno key here\r\n"
           "[TRACE]\r\nmetadata=\"trace.ini\"\r\n" },
         { "./etm.ini",
-          "[device]\rname=ETM_0\rclass=Trace_Source\rtype=etm4\r[regs]\r"
+          "[device]\rname=ETM_0\rclass=Trace_Source\rtype=etm4\rcolour=red\r[regs]\r"
           "trctraceidr ( size:64 , 0x4 ) = 0x11\rV0(size:128)=0x123456789abcdef01\r"
           "X(unit:a)=7" },
         { "trace.ini", "[trace buffers]\nbuffers=buffer0,\n[buffer0]\nname=ETB_0\n"
@@ -141,6 +146,7 @@ static void takes_files_as_people_write_them(void **state)
     tw_capture_free(capture);
 }
 
+/* [CSD 4.2.3.2/3] [CSD 4.2.3.3] [CSD 4.2.3.4/1] [CSD 4.2.3.4/4] */
 static void ties_sources_to_cores_and_buffers(void **state)
 {
     struct tw_capture *capture = open_good((struct file[4]){
@@ -186,6 +192,7 @@ static const struct {
     { "ETEX", "TRCTRACEIDR=1", NULL, 0 },
 };
 
+/* [CSD 4.2.2.1/3] [CSD 4.3.4] [CSD 4.3.5] */
 static void knows_protocols_by_type_and_ids_by_register(void **state)
 {
     (void)state;
@@ -210,6 +217,7 @@ static void knows_protocols_by_type_and_ids_by_register(void **state)
     }
 }
 
+/* [CSD 4.2.2.1/2] */
 static void memory_spaces_serve_cores_without_dumps(void **state)
 {
     struct tw_capture *capture = open_good((struct file[4]){
@@ -234,6 +242,33 @@ static void memory_spaces_serve_cores_without_dumps(void **state)
     tw_capture_free(capture);
 }
 
+/* [CSD 4.2.2.3/2] [CSD 4.3.6] [CSD 4.3.7] */
+static void spaces_have_names(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t spaces;
+    } cases[] = {
+        { "N", TW_SPACE_ANY_N },   { "S", TW_SPACE_ANY_S },   { "H", TW_SPACE_EL2 },
+        { "EL1N", TW_SPACE_EL1N }, { "EL1S", TW_SPACE_EL1S }, { "EL2", TW_SPACE_EL2 },
+        { "EL3", TW_SPACE_EL3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char text[200];
+        struct tw_capture *capture;
+
+        CHECK_CASE(cases[i].name);
+        (void)snprintf(text, sizeof text, CORE "space=%s\n", cases[i].name);
+        capture = open_good((struct file[4]){ { "cpu.ini", text } });
+        CHECK_EQ(tw_capture_warning_count(capture), 0);
+        CHECK_EQ(tw_capture_device(capture, 0)->dumps[0].spaces, cases[i].spaces);
+        tw_capture_free(capture);
+    }
+}
+
+/* [CSD 4.2.1/2] */
 static void opens_a_snapshot_without_trace(void **state)
 {
     struct tw_capture *capture = open_good((struct file[4]){
@@ -246,6 +281,7 @@ static void opens_a_snapshot_without_trace(void **state)
     tw_capture_free(capture);
 }
 
+/* [CSD 4.2] [CSD 4.2.3.5] */
 static void opens_every_snapshot_of_the_corpus(void **state)
 {
     static const struct {
@@ -305,6 +341,7 @@ int main(void)
         cmocka_unit_test(ties_sources_to_cores_and_buffers),
         cmocka_unit_test(knows_protocols_by_type_and_ids_by_register),
         cmocka_unit_test(memory_spaces_serve_cores_without_dumps),
+        cmocka_unit_test(spaces_have_names),
         cmocka_unit_test(opens_a_snapshot_without_trace),
         cmocka_unit_test(opens_every_snapshot_of_the_corpus),
     };

@@ -170,6 +170,8 @@ static const struct {
       { "snap/snapshot.ini:1" } },
 };
 
+/* [CSD 4.2.1/1] [CSD 4.2.1.1/1] [CSD 4.2.1.2] [CSD 4.2.1.4] [CSD 4.2.2.1/1]
+   [CSD 4.2.2.3/1] [CSD 4.2.3] [CSD 4.2.3.1] [CSD 4.2.3.2/1] [CSD 4.2.3.2/3] */
 static void refuses_bad_input_with_file_line_and_key(void **state)
 {
     (void)state;
@@ -271,6 +273,7 @@ static void count_warning(void *context, const char *text)
     ++*(unsigned *)context;
 }
 
+/* [CSD 4.2.2.1/5] [CSD 4.2.2.3/3] [CSD 4.2.3] */
 static void opens_what_is_incomplete_with_a_warning(void **state)
 {
     (void)state;
@@ -295,7 +298,8 @@ static void opens_what_is_incomplete_with_a_warning(void **state)
     }
 }
 
-/* A class is optional. */
+/* [CSD 4.2.2.1/2]
+   A class is optional. */
 static void takes_for_a_source_what_its_type_or_its_core_says(void **state)
 {
     static const struct {

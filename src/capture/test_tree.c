@@ -13,6 +13,7 @@
 
 static const struct tw_tree_config config = { .size = sizeof config };
 
+/* [CSD 2.1.3/1] [CSD 2.3.3.5] */
 static void gives_what_a_tree_built_by_hand_gives(void **state)
 {
     struct check_random random = check_random_start(0x74726565);

@@ -395,6 +395,7 @@ static void write_snapshot(const char *path, const struct tw_snapshot *snapshot)
         CHECK_TEXT(fault.text, "(written)");
 }
 
+/* [CSD 4.2.2.3/1] */
 static void writes_what_it_reads(void **state)
 {
     const struct tw_snapshot snapshot = make_snapshot();

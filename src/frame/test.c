@@ -355,6 +355,7 @@ static void gives_unknown_bytes_to_an_assumed_id(void **state)
     free(data);
 }
 
+/* [CSD 2.1.2/3] */
 static void counts_what_it_does_not_keep(void **state)
 {
     size_t size;

@@ -395,6 +395,7 @@ static size_t serve(void *context, uint8_t *out, const struct tw_view *view, uin
     return size;
 }
 
+/* [CSD 2.3.1.4] [CSD 3.1.4] */
 static void asks_the_callback_once_per_page(void **state)
 {
     struct tw_image *image = new_image();

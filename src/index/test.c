@@ -61,6 +61,7 @@ static void note_run(void *context, uint8_t id, uint64_t capture, uint64_t strea
         map->ids[(capture + i - BASE) / BLOCK][id / 64] |= (uint64_t)1 << id % 64;
 }
 
+/* [CSD 2.3.3.1/1] [CSD 2.3.3.1/2] [CSD 2.3.3.1/3] */
 static void blocks_tell_ids_and_events(void **state)
 {
     struct fixture fixture;
@@ -151,6 +152,7 @@ static void pieces_do_not_matter(void **state)
 
 /* ---- parts ---- */
 
+/* [CSD 2.3.3.1/6] */
 static void parts_leave_the_rest_out(void **state)
 {
     struct fixture fixture;
@@ -253,6 +255,7 @@ static void check_searches(const struct tw_index *index, size_t stream,
     }
 }
 
+/* [CSD 2.3.3.2/5] [CSD 2.3.3.3/2] */
 static void searches_find_what_a_walk_finds(void **state)
 {
     struct check_random random = check_random_start(3);

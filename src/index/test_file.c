@@ -41,6 +41,7 @@ static void look_at_all(const struct tw_index *index)
     CHECK(answers < 1000);
 }
 
+/* [CSD 2.3.3.1/7] */
 static void a_file_holds_the_same(void **state)
 {
     struct fixture fixture;
@@ -71,6 +72,7 @@ static void a_file_holds_the_same(void **state)
     free(fixture.data);
 }
 
+/* [CSD 2.3.3.3/1] */
 static void damage_is_noticed(void **state)
 {
     struct fixture fixture;
@@ -109,6 +111,7 @@ static void damage_is_noticed(void **state)
     free(fixture.data);
 }
 
+/* [CSD 2.3.3.3/1] */
 static void other_captures_are_told_apart(void **state)
 {
     struct fixture fixture, other;

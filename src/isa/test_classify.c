@@ -15,6 +15,7 @@ static struct tw_instruction_query query(uint8_t isa, const uint8_t *bytes, size
                                           .isa = isa };
 }
 
+/* [CSD 2.3.1.5] [CSD 3.1.5] */
 static void tells_what_an_instruction_does(void **state)
 {
     static const struct {

@@ -15,6 +15,8 @@ static void clear(struct tw_itm_decoder *d)
     d->scale = d->reader.scale;
     d->overflow = 0;
     d->has_low = d->has_high = false;
+    d->is_assumed = config->assume_sync;
+    d->is_doubtful = false;
     d->kept = (struct tw_swtrace){ .has_begun = false };
 }
 
@@ -123,10 +125,29 @@ static void take_bad(struct tw_stage *stage, const struct tw_itm_packet *packet)
     };
 
     tw_stage_damage(stage, codes[packet->base.type], &packet->base, packet->value);
-    if (packet->base.type == TW_ITM_PACKET_INCOMPLETE || d->reader.resumes)
+    if (packet->base.type == TW_ITM_PACKET_INCOMPLETE)
         return;
+    if (d->reader.resumes) {
+        d->kept.damage.flags = TW_SKIP_RESUMED;
+        d->is_doubtful = d->is_assumed;
+        return;
+    }
     d->kept.damage.reason = TW_REASON_RESET;
     forget(d);
+}
+
+/* The first synchronization after damage where it was only assumed: what was read up to here may
+   never have been packets, so it must not go into the times (and page) of those that follow. */
+static void take_sync(struct tw_stage *stage, const struct tw_itm_packet *packet)
+{
+    struct tw_itm_decoder *d = stage->decoder;
+
+    if (d->is_doubtful) {
+        forget(d);
+        d->overflow = 0;
+        tw_stage_add(stage, TW_ELEMENT_NO_SYNC, packet->base.index)->reason = TW_REASON_RESET;
+    }
+    d->is_assumed = d->is_doubtful = false;
 }
 
 static void take(struct tw_stage *stage, const struct tw_itm_packet *packet)
@@ -162,8 +183,10 @@ static void take(struct tw_stage *stage, const struct tw_itm_packet *packet)
         d->overflow = TW_ITM_OVERFLOW;
         d->local = 0;
         break;
-    case TW_ITM_PACKET_NOT_SYNC:
     case TW_ITM_PACKET_ASYNC:
+        take_sync(stage, packet);
+        break;
+    case TW_ITM_PACKET_NOT_SYNC:
         break;
     default:
         take_bad(stage, packet);
@@ -286,6 +309,8 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
 
     tw_itm_reader_lost(&d->reader);
     forget(d);
+    d->is_assumed = d->config.assume_sync;
+    d->is_doubtful = false;
     if (d->kept.has_begun && was_synced)
         tw_swtrace_lose(stage, at);
 }

@@ -107,6 +107,8 @@ struct tw_itm_decoder {
     uint8_t scale;          /* log2 of clocks per count of a local timestamp */
     uint8_t overflow;       /* TW_ITM_OVERFLOW: one waits for the next element to carry it */
     bool has_low, has_high; /* of global */
+    bool is_assumed;        /* synchronization, as none was met yet ... */
+    bool is_doubtful;       /* ... and there was damage since */
     struct tw_itm_config config;
     struct tw_swtrace kept;
 };

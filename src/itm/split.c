@@ -23,6 +23,8 @@ void tw_itm_state(void *decoder, struct tw_follow *follow, struct tw_state *stat
     TW_STATE(state, d->overflow);
     TW_STATE(state, d->has_low);
     TW_STATE(state, d->has_high);
+    TW_STATE(state, d->is_assumed);
+    TW_STATE(state, d->is_doubtful);
     tw_swtrace_state(&d->kept, state);
 }
 

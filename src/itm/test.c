@@ -105,6 +105,18 @@ static const struct vector {
       "6 ITM_BAD_SEQUENCE header 0x94\n11 ITM_NOTSYNC\n", "6 ERROR bad-sequence 6\n6 NO_SYNC reset\n" },
     { "I24 malformed GTS2", STRICT, S "B4 81 82 83 84 85 86 07",
       "6 ITM_BAD_SEQUENCE header 0xb4\n13 ITM_NOTSYNC\n", "6 ERROR bad-sequence 8\n6 NO_SYNC reset\n" },
+    { "junk before the first sync", ASSUME | RESUME, "50 20 04 04 04 04 04 04 04 04 28 60 " S "01 41 20",
+      "0 ITM_NOTSYNC\n6 ITM_RESERVED header 0x04\n7 ITM_RESERVED header 0x04\n8 ITM_RESERVED header 0x04\n"
+      "9 ITM_RESERVED header 0x04\n10 ITM_EXTENSION stimulus page 2\n11 ITM_TS_LOCAL +6, synchronous\n12 ITM_ASYNC\n"
+      "18 ITM_SWIT port 0: 0x41\n20 ITM_TS_LOCAL +2, synchronous\n",
+      "6 ERROR reserved-header 1\n7 ERROR reserved-header 1\n8 ERROR reserved-header 1\n9 ERROR reserved-header 1\n"
+      "11 TS_SYNC +6 =6\n12 NO_SYNC reset\n18 SWIT 0/1 41\n20 TS_SYNC +2 =2\n" },
+    { "no junk before the first sync", ASSUME | RESUME, "50 20 " S "01 41 20 04 60 " S "20",
+      "0 ITM_TS_LOCAL +5, synchronous\n1 ITM_TS_LOCAL +2, synchronous\n2 ITM_ASYNC\n8 ITM_SWIT port 0: 0x41\n"
+      "10 ITM_TS_LOCAL +2, synchronous\n11 ITM_RESERVED header 0x04\n12 ITM_TS_LOCAL +6, synchronous\n13 ITM_ASYNC\n"
+      "19 ITM_TS_LOCAL +2, synchronous\n",
+      "0 TS_SYNC +5 =5\n1 TS_SYNC +2 =7\n8 SWIT 0/1 41\n10 TS_SYNC +2 =9\n11 ERROR reserved-header 1\n"
+      "12 TS_SYNC +6 =f\n19 TS_SYNC +2 =11\n" },
     { "GTS2 of three and five bytes", RESUME, S "B4 81 82 03 B4 81 82 83 84 05 01 41",
       "6 ITM_BAD_SEQUENCE header 0xb4\n10 ITM_BAD_SEQUENCE header 0xb4\n16 ITM_SWIT port 0: 0x41\n",
       "6 ERROR bad-sequence 4\n10 ERROR bad-sequence 6\n16 SWIT 0/1 41\n" },

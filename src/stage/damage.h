@@ -11,6 +11,7 @@
 struct tw_damage {
     uint8_t code;         /* enum tw_error_code; TW_ERROR_NONE: all was reported */
     uint8_t reason;       /* enum tw_reason of a NO_SYNC to report with it; 0: there is none */
+    uint8_t flags;        /* of the ERROR element */
     uint64_t index;       /* of the packet at which it was met, in the capture ... */
     uint64_t offset;      /* ... and in the stream */
     uint64_t detail;      /* error_detail of the ERROR element */
@@ -23,6 +24,7 @@ static inline void tw_damage_state(struct tw_damage *damage, struct tw_state *st
     TW_STATE(state, damage->code);
     if (damage->code != TW_ERROR_NONE) {
         TW_STATE(state, damage->reason);
+        TW_STATE(state, damage->flags);
         TW_STATE(state, damage->index);
         TW_STATE(state, damage->offset);
         TW_STATE(state, damage->detail);

@@ -148,6 +148,7 @@ static inline void tw_stage_report(struct tw_stage *stage, uint64_t resumed_at)
         return;
     tw_stage_add_error(stage, damage->code, damage->index, damage->detail,
                        resumed_at - damage->offset);
+    stage->out[-1].flags = damage->flags;
     if (damage->reason != TW_REASON_UNDEFINED)
         tw_stage_add(stage, TW_ELEMENT_NO_SYNC, damage->index)->reason = damage->reason;
     damage->code = TW_ERROR_NONE;
@@ -162,6 +163,7 @@ static inline void tw_stage_damage(struct tw_stage *stage, uint8_t code,
     tw_stage_report(stage, packet->offset);
     damage->code = code;
     damage->reason = TW_REASON_UNDEFINED;
+    damage->flags = 0;
     damage->index = packet->index;
     damage->offset = packet->offset;
     damage->detail = detail;

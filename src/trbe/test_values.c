@@ -24,7 +24,7 @@ static uint64_t execute(const uint64_t *x, const struct step *step)
     const uint64_t b = step->has_immediate         ? step->immediate
                        : step->rm == ZERO_REGISTER ? 0
                                                    : x[step->rm];
-    const uint64_t part = (uint64_t)0xffff << step->more;
+    const uint64_t part = step->op == OP_MOVK ? (uint64_t)0xffff << step->more : 0;
 
     switch (step->op) {
     case OP_MOV:

@@ -148,6 +148,7 @@ bool tw_error_from_element(struct tw_error *error, const struct tw_element *elem
     switch (element->type) {
     case TW_ELEMENT_ERROR:
         error->skipped = element->skipped;
+        error->is_resumed = element->flags & TW_SKIP_RESUMED;
         error->code = element->error;
         error->severity = element->error == TW_ERROR_OVERFLOW ||
                                   element->error == TW_ERROR_DISCONTINUITY ||
@@ -190,7 +191,8 @@ size_t tw_error_text(char *out, size_t room, const struct tw_error *error, const
         tw_text_add(&text, ": ");
     tw_text_escaped(&text, error->text);
     if (error->skipped)
-        tw_text_format(&text, "; skipped %llu byte%s to the next sync",
-                       (unsigned long long)error->skipped, error->skipped == 1 ? "" : "s");
+        tw_text_format(&text, "; skipped %llu byte%s%s", (unsigned long long)error->skipped,
+                       error->skipped == 1 ? "" : "s",
+                       error->is_resumed ? ", resumed at the next byte" : " to the next sync");
     return text.size;
 }

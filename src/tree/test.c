@@ -287,6 +287,7 @@ static void make_all(struct check_random *random, bool has_barriers)
     make_capture(capture, streams, SOURCES, random, has_barriers);
 }
 
+/* [CSD 2.3.3.5] */
 static void sources_are_merged_in_the_order_of_the_capture(void **state)
 {
     struct check_random random = check_random_start(0x6d65726765);
@@ -311,6 +312,7 @@ static void sources_are_merged_in_the_order_of_the_capture(void **state)
     tw_image_free(image);
 }
 
+/* [CSD 2.1.4/5] [CSD 2.3.1.1/3] */
 static void a_reset_tree_gives_the_same_again(void **state)
 {
     struct check_random random = check_random_start(0x7265736574);

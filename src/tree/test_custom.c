@@ -340,6 +340,7 @@ static void want_all(void)
         list(want, want_elements[i]);
 }
 
+/* [CSD 2.1.5/10] [CSD 2.3.1.5] */
 static void a_protocol_of_ones_own_follows_an_instruction_set_of_ones_own(void **state)
 {
     (void)state;
@@ -373,6 +374,7 @@ static void a_protocol_of_ones_own_follows_an_instruction_set_of_ones_own(void *
     }
 }
 
+/* [CSD 2.3.1.1/4] */
 static void packets_come_beside_elements(void **state)
 {
     struct twig_tree tree;

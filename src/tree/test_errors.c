@@ -17,6 +17,7 @@ static struct tw_error entry(unsigned severity, uint64_t index, const char *text
     return error;
 }
 
+/* [CSD 2.3.3.4/2] */
 static void entries_are_lines(void **state)
 {
     static const struct {
@@ -25,17 +26,20 @@ static void entries_are_lines(void **state)
         const char *want;
     } cases[] = {
         { "capture.bin",
-          { 0x1a2c, 31, TW_OK, 1, 1, 0x10, "reserved header 0x20" },
+          { 0x1a2c, 31, TW_OK, 1, 1, 0x10, "reserved header 0x20", false },
           "capture.bin+0x1a2c id 0x10: reserved header 0x20; skipped 31 bytes to the next "
           "sync" },
         { NULL,
-          { 5, 1, TW_OK, 1, 1, 0x02, "x" },
+          { 5, 1, TW_OK, 1, 1, 0x02, "x", false },
           "0x5 id 0x02: x; skipped 1 byte to the next sync" },
         { NULL,
-          { TW_NO_INDEX, 0, TW_E_MEMORY, 1, 0, TW_ID_UNKNOWN, "no memory" },
+          { 5, 1, TW_OK, 1, 1, 0x02, "x", true },
+          "0x5 id 0x02: x; skipped 1 byte, resumed at the next byte" },
+        { NULL,
+          { TW_NO_INDEX, 0, TW_E_MEMORY, 1, 0, TW_ID_UNKNOWN, "no memory", false },
           "no memory" },
-        { "a", { TW_NO_INDEX, 0, TW_OK, 3, 0, 0x13, "7 bytes" }, "a id 0x13: 7 bytes" },
-        { "a", { TW_NO_INDEX, 0, TW_OK, 3, 0, TW_ID_UNKNOWN, "b" }, "a: b" },
+        { "a", { TW_NO_INDEX, 0, TW_OK, 3, 0, 0x13, "7 bytes", false }, "a id 0x13: 7 bytes" },
+        { "a", { TW_NO_INDEX, 0, TW_OK, 3, 0, TW_ID_UNKNOWN, "b", false }, "a: b" },
     };
     char line[200], tight[10];
 
@@ -60,6 +64,7 @@ static void count_call(void *context, const struct tw_error *error)
     ++*calls;
 }
 
+/* [CSD 2.3.3.4/1] */
 static void each_sink_gets_its_share(void **state)
 {
     FILE *file = tmpfile();
@@ -182,6 +187,7 @@ static struct tw_tree *run(struct tw_errors *errors, bool packets_only, unsigned
     return tree;
 }
 
+/* [CSD 2.1.2/3] [CSD 2.3.3.4/3] */
 static void a_tree_tells_what_is_amiss(void **state)
 {
     static const struct {

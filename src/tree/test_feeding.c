@@ -43,6 +43,7 @@ static void decode_made(struct made_list *out, const struct made_setup *setup,
     made_decoder_free(&made);
 }
 
+/* [CSD 2.3.1.1/1] */
 static void made_streams_in_any_pieces(void **state)
 {
     struct check_random random = check_random_start(0xfeed);
@@ -151,6 +152,7 @@ static void check_buffer(const struct tw_capture *capture, size_t buffer, const 
     }
 }
 
+/* [CSD 2.3.1.1/1] */
 static void captures_in_any_pieces(void **state)
 {
     struct check_random random = check_random_start(0xfeed2);

@@ -224,6 +224,7 @@ static void check_buffer(const struct tw_capture *capture, size_t buffer,
     sum->packets += want.packets;
 }
 
+/* [CSD 2.1.4/2] [CSD 2.1.4/4] [CSD 2.1.4/5] [CSD 3.1.2] [CSD 3.1.3] */
 static void push_gives_what_pull_gives(void **state)
 {
     static const struct tw_tree_config kinds[] = { { .with_packets = true },
@@ -276,6 +277,7 @@ static struct tw_tree *itm_tree(struct tw_tree_config config)
     return tree;
 }
 
+/* [CSD 2.1.4/2] [CSD 3.1.1] */
 static void operations_follow_their_rules(void **state)
 {
     const struct tw_tree_config config = { .with_packets = true };
@@ -334,6 +336,7 @@ static enum tw_response refuse(void *context, const struct tw_batch *batch,
     return stubborn->response;
 }
 
+/* [CSD 2.1.4/3] */
 static void a_consumer_may_wait_each_time_or_give_up(void **state)
 {
     static const struct {

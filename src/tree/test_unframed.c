@@ -95,6 +95,7 @@ static size_t piece_at(size_t at, size_t limit)
     return left < limit - at ? left : limit - at;
 }
 
+/* [CSD 2.1.4/1] [CSD 3.1.3] */
 static void elements_tell_where_the_bytes_lie(void **state)
 {
     struct made_stream made;

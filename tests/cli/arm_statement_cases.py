@@ -80,6 +80,7 @@ def what_a_failed_transaction_executed_did_not_happen(tool):
           ["INSTR_RANGE", "MEMTRANS", "INSTR_RANGE", "MEMTRANS", "INSTR_RANGE"])
 
 
+# [CSD 2.1.5/6]
 @case
 def cycles_of_timestamps_are_no_part_of_the_total(tool):
     """[K10.5.5.17]"""
@@ -211,3 +212,25 @@ def an_index_grows_part_by_part(tool):
     for first, end, known in ((0x1000, 0x1800, "from 0x1000 to 0x1800"), (0x1800, 0x2000, "from 0x1000 to 0x2000")):
         tool.run("index", "build", str(folder), "--block", "512", "--index", "part.twx", "--from", hex(first), "--to", hex(end))
         assert known in tool.run("index", "show", str(folder), "--index", "part.twx").out
+
+
+# [CSD 2.1.1/3] [CSD 4.3.1] [CSD 4.3.2] [CSD 4.3.3]
+@case
+def registers_that_decoding_needs(tool):
+    """Each that is missing is named."""
+    tool.write("trace.bin", bytes(32))
+    for protocol, needed in [
+            ("etmv3", {"ETMCR": "0x1000", "ETMCCER": "0x8541f02", "ETMIDR": "0x410cf250"}),
+            ("ptm", {"ETMCR": "0x1000", "ETMCCER": "0x4541f02", "ETMIDR": "0x410cf300"}),
+            ("etmv4", {"TRCCONFIGR": "0xc1", "TRCIDR0": "0x28000ea1", "TRCIDR1": "0x4100f403", "TRCIDR2": "0x488"})]:
+        for missing in [None, *needed]:
+            given = ",".join(f"{name}={value}" for name, value in needed.items() if name != missing)
+            done = tool.run("packets", "trace.bin", "--protocol", protocol, "--config", given, status=3 if missing else 0)
+            assert not missing or f"register {missing} is missing" in done.err, done.err
+    # In frames, the one with the trace ID too.
+    tool.run("pack", "--stream", "0x10:trace.bin", "-o", "framed.bin")
+    for kind, register in [("ETM3.5", "ETMTRACEIDR"), ("PTM1.1", "ETMTRACEIDR"), ("ETM4.0", "TRCTRACEIDR")]:
+        tool.run("snapshot", "-o", "snap", "--force", "--trace", "ETB=framed.bin", "--device",
+                 f"unit,class=trace_source,type={kind},buffer=ETB")
+        done = tool.run("packets", "snap", status=3)
+        assert f"its trace ID is not known: register {register}" in done.err, done.err

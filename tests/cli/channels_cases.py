@@ -87,6 +87,7 @@ def packets_of_two_accesses_are_not_joined(tool):
         "1,,dwt,0,,,0x0108,"])
 
 
+# [CSD 2.3.1.3]
 @case
 def cycles_are_kept_over_losses(tool):
     tool.write("swo.raw", SYNC + OTHER + b"\x70" + OTHER + b"\x04\x01" + SYNC + OTHER)
@@ -95,6 +96,23 @@ def cycles_are_kept_over_losses(tool):
     equal([(r["cycles"], r["type"]) for r in rows],
           [("3", "itm"), ("3", "itm"), ("3", "overflow"), ("6", "itm"), ("6", "itm"),
            ("6", "error"), ("9", "itm"), ("9", "itm")])
+
+
+@case
+def bad_bytes_where_decoding_goes_on_at_the_next_byte(tool):
+    words = ["swo.raw", "--protocol", "itm"]
+    tool.write("swo.raw", SYNC + OTHER + b"\x04" + OTHER)
+    equal(tool.run("decode", *words, status=1).err.splitlines()[0].partition("; ")[2],
+          "skipped 1 byte, resumed at the next byte")
+    err = tool.run("decode", *words, "--on-error", "wait", status=1).err
+    equal(err.splitlines()[0].partition("; ")[2], f"skipped {1 + len(OTHER)} bytes to the next sync")
+    # Those before the first sync say nothing about the time after it.
+    tool.write("swo.raw", b"\x50\x20" + b"\x04" * 8 + b"\x60" + SYNC + OTHER + OTHER)
+    rows = [json.loads(line) for line in
+            tool.run("decode", *words, "--assume-sync", "--format", "jsonl", status=1).out.splitlines()]
+    after = [row for row in rows if row["i"] >= 11]
+    equal(after[0]["t"], "NO_SYNC")
+    equal([row["ts"] for row in after if "ts" in row], ["0x3", "0x6"])
 
 
 @case
@@ -207,6 +225,7 @@ def samples_alone_make_a_profile(tool):
     tool.run("profile", *words[:-1], "csv", status=2)
 
 
+# [CSD 2.1.5/7] [CSD 2.3.1.3]
 @case
 def frames_of_itm_and_stm(tool):
     tool.write("two.bin", FRAMES)

@@ -38,6 +38,7 @@ RANGES = [("0x4000", "0x4008", 2, 1), ("0x400c", "0x4010", 1, 1),
           ("0x4000", "0x4008", 2, 0), ("0x4008", "0x4010", 2, 1)]
 
 
+# [CSD 2.1.1/2] [CSD 2.1.4/1] [CSD 2.3.1.1/4]
 @case
 def packets_of_a_raw_file(tool):
     words = raw(tool)
@@ -53,6 +54,7 @@ def packets_of_a_raw_file(tool):
     assert "I_TRACE_ON" in text
 
 
+# [CSD 2.1.1/1] [CSD 2.1.5/1] [CSD 2.1.5/2] [CSD 2.1.5/9]
 @case
 def decode_of_a_raw_file(tool):
     done = tool.run("decode", *raw(tool), "--format", "jsonl")
@@ -65,6 +67,7 @@ def decode_of_a_raw_file(tool):
     equal(len(tool.run("decode", *raw(tool)).out.splitlines()), len(found))
 
 
+# [CSD 2.1.1/4] [CSD 2.3.1.2]
 @case
 def path_and_addresses(tool):
     equal(tool.run("decode", *raw(tool), "--format", "path").out, PATH)
@@ -89,6 +92,7 @@ def csv_has_the_members_of_jsonl(tool):
         equal(text.splitlines()[-1], f"{want[-1]['t']},{want[-1]['i']}")
 
 
+# [CSD 2.1.2/1]
 @case
 def framed_gives_the_same(tool):
     raw(tool)
@@ -102,6 +106,7 @@ def framed_gives_the_same(tool):
     equal(ranges(rows(done)), RANGES)
 
 
+# [CSD 2.1.2/2]
 @case
 def two_sources_are_told_apart(tool):
     raw(tool)
@@ -134,6 +139,7 @@ def offsets_and_addresses_select(tool):
         equal(tool.run("decode", *words, "--format", "pcs", "--range", keep).out, pcs)
 
 
+# [CSD 2.1.5/5]
 @case
 def seconds_with_a_clock(tool):
     words = raw(tool, TRACE + STAMP)
@@ -143,6 +149,7 @@ def seconds_with_a_clock(tool):
     assert "8.000000000 s" in tool.run("decode", *words, "--clock", "1000").out
 
 
+# [CSD 2.3.3.4/2]
 @case
 def bad_trace_is_told_and_passed_over(tool):
     words = raw(tool, TRACE + b"\xb8\xf7\xf7" + TRACE)
@@ -160,6 +167,7 @@ def bad_trace_is_told_and_passed_over(tool):
     tool.run("packets", *words[:-2], status=1)
 
 
+# [CSD 2.3.1.1/3]
 @case
 def cut_anywhere_it_never_fails(tool):
     for size in range(len(TRACE)):
@@ -169,6 +177,7 @@ def cut_anywhere_it_never_fails(tool):
             assert tool.run(command, *only, status=None).returncode < 2
 
 
+# [CSD 2.1.5/3] [CSD 3.1.4]
 @case
 def missing_code_is_no_error(tool):
     words = raw(tool)
@@ -198,6 +207,7 @@ def snapshot_of_two(tool):
              "--reg", f"ETM_0:{CONFIG}", "--reg", f"ETM_1:{CONFIG}")
 
 
+# [CSD 4.2.3.4/1]
 @case
 def several_buffers(tool):
     snapshot_of_two(tool)
@@ -256,6 +266,7 @@ def columns_hold_every_member_of_the_corpus(tool):
                 assert not missing, f"{name}: {missing}"
 
 
+# [CSD 4.2.3.4/2]
 @case
 def a_source_that_names_two_buffers_is_decoded_in_both(tool):
     folder = ROOT / "tests" / "captures" / "demo"

@@ -37,6 +37,7 @@ def without_padding(found):
     return {k: v for k, v in found.items() if k}
 
 
+# [CSD 2.1.2/1]
 @case
 def pack_then_frames_gives_the_streams_back(tool):
     for seed in range(6):
@@ -47,6 +48,7 @@ def pack_then_frames_gives_the_streams_back(tool):
             equal(without_padding(joined(lines(done))), streams, f"seed {seed} turn {turn}")
 
 
+# [CSD 2.3.2/2]
 @case
 def pack_for_a_trace_port(tool):
     streams, words = streams_for(tool, 11)
@@ -76,6 +78,7 @@ def markers_and_barriers_are_events(tool):
     assert " TRIGGER 0x07\n" in text and " BARRIER\n" in text, text
 
 
+# [CSD 2.1.4/1]
 @case
 def offsets_are_true(tool):
     _, words = streams_for(tool, 8)
@@ -118,6 +121,7 @@ def ids_and_offsets_are_selected(tool):
     equal(some, [row for row in every if 64 <= row["i"] < 128])
 
 
+# [CSD 2.3.2/1]
 @case
 def text_lines_of_frames(tool):
     tool.write("a.bin", bytes.fromhex("a1b2c3"))

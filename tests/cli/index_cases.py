@@ -27,6 +27,7 @@ def packets(tool):
     return rows(tool.run("packets", "snap", "--format", "jsonl"))
 
 
+# [CSD 2.3.3.1/2] [CSD 2.3.3.2/1] [CSD 2.3.3.2/2] [CSD 2.3.3.2/3] [CSD 2.3.3.2/4]
 @case
 def an_index_holds_what_the_listing_holds(tool):
     for framing in ["none", "memory"]:
@@ -48,6 +49,7 @@ def an_index_holds_what_the_listing_holds(tool):
         assert "id 0x10 etmv4: " in text and "full index" in text, text
 
 
+# [CSD 2.3.3.2/5]
 @case
 def decoding_from_the_middle_gives_the_same(tool):
     for framing in ["none", "memory"]:
@@ -72,6 +74,7 @@ def decoding_from_the_middle_gives_the_same(tool):
     equal(elements(tool, "--count", "3"), whole[:3])
 
 
+# [CSD 2.3.3.3/2]
 @case
 def places_are_found(tool):
     make(tool)
@@ -98,6 +101,7 @@ def places_are_found(tool):
     assert "no trigger:1" in tool.run("decode", "snap", "--at", "trigger:1", status=3).err
 
 
+# [CSD 2.3.3.1/3]
 @case
 def triggers_of_frames_are_places(tool):
     tool.write("stream", bytes(4000))
@@ -114,6 +118,21 @@ def triggers_of_frames_are_places(tool):
     equal([row["value"] for row in shown if row["t"] in ("TRIGGER", "FLUSH")], [7, 9, 8])
 
 
+# [CSD 2.3.3.1/4]
+@case
+def syncs_of_a_trace_port_are_counted(tool):
+    tool.write("stream", bytes(4000))
+    for framing, more in [("tpiu", ["--fsync", "4"]), ("memory", [])]:
+        tool.run("pack", "--framing", framing, *more, "--stream", "0x10:stream", "-o", "raw.bin")
+        data = (tool.folder / "raw.bin").read_bytes()
+        words = ["raw.bin", "--framing", framing, "--source", "0x10:stm"]
+        tool.run("index", "build", *words)
+        head = rows(tool.run("index", "show", *words, "--format", "jsonl"))[0]
+        equal((head["bytes"], head["sync_bytes"]), (len(data), 4 * data.count(b"\xff\xff\xff\x7f")))
+        equal(head["sync_bytes"] > 0, framing == "tpiu")
+
+
+# [CSD 2.3.3.1/6]
 @case
 def a_part_is_said_to_be_one(tool):
     make(tool)
@@ -127,6 +146,7 @@ def a_part_is_said_to_be_one(tool):
           [row for row in whole if row["i"] >= 15000][:20])
 
 
+# [CSD 2.3.3.3/1]
 @case
 def bad_indexes_are_noticed_and_replaced(tool):
     snap = make(tool)

@@ -33,6 +33,7 @@ def rows(done):
     return [json.loads(line) for line in done.out.splitlines()]
 
 
+# [CSD 2.1.5/10]
 @case
 def a_plugin_is_packets_and_elements(tool):
     words = lap(tool, go(0x4000) + b"TN" + rounds(2))

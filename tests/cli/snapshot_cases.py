@@ -300,6 +300,7 @@ def snapshot_from_the_snapshots_of_the_corpus(tool):
 DATA = bytes(11) + b"\x80" + bytes(16)
 
 
+# [CSD 4.2.3.2/2] [CSD 4.2.3.4/4]
 @case
 def streams_and_buffers_of_several_files(tool):
     """Instructions and data of one unit in buffers of their own, the first in two files."""
