@@ -468,3 +468,69 @@ def presets_of_public_encoders(tool):
         equal(pcs(done), path, preset + ", raw")
     equal(len((tool.folder / "snap/trace.bin").read_bytes()) % 40, 0)
     tool.run("decode", "snap/trace.bin", "--protocol", "etrace", "--preset", "nobody", status=2)
+
+
+def either_width():
+    """Code that runs otherwise on RV32 and RV64, and the path it takes there."""
+    code = Code()
+    code.add(0x00012085, NOP)  # c.jal .+0x60 or c.addiw ra, 1; c.nop
+    code.next = BASE + 0x60
+    code.add(NOP, beq(-0x60))  # to the nop above
+    code.next = BASE + 8
+    code.add(jalr(0, 10))
+    once = {32: [0, 0x60, 0x64, 4, 8], 64: [0, 2, 4, 8]}
+    return code, {xlen: [BASE + offset for offset in once[xlen] * 3] for xlen in once}
+
+
+def device_of(tool, folder):
+    """The trace unit's file of a snapshot."""
+    return next(f"{folder}/{path.name}" for path in (tool.folder / folder).glob("device*.ini")
+                if "trace_source" in path.read_text())
+
+
+@case
+def the_program_says_how_wide_registers_are(tool):
+    code, paths = either_width()
+    raw = ("snap/trace.bin", "--protocol", "etrace", "--format", "pcs")
+    for xlen, path in paths.items():
+        tool.write("run.txt", "".join(f"{pc:x}\n" for pc in path))
+        program = code.write_elf(tool, xlen, f"prog{xlen}.elf")
+        tool.run("encode", "run.txt", "--protocol", "etrace", "--elf", program, "-o", "snap", "--force")
+        device = device_of(tool, "snap")
+        assert f"\niaddress_width_p={xlen}\n" in (tool.folder / device).read_text()
+        assert any(f"type=RV{xlen}\n" in ini.read_text() for ini in (tool.folder / "snap").glob("*.ini")), xlen
+        equal(pcs(tool.run("decode", "snap", "--format", "pcs")), path, xlen)
+        equal(pcs(tool.run("decode", *raw, "--image", program)), path, (xlen, "defaults"))
+        equal(pcs(tool.run("decode", *raw, "--image", program, "--config", device)), path, (xlen, "the unit's file"))
+        before = (tool.folder / "snap/trace.bin").read_bytes()
+        tool.run("encode", "run.txt", "--protocol", "etrace", "--elf", program, "--config", device, "-o", "again", "--force")
+        equal((tool.folder / "again/trace.bin").read_bytes(), before, (xlen, "encoded as the unit's file says"))
+        # What is told goes before what the program says.
+        other = 96 - xlen
+        width = f"iaddress_width_p={other}"
+        tool.run("encode", "run.txt", "--protocol", "etrace", "--elf", program, "--config", width, "-o", "told", "--force")
+        assert f"\n{width}\n" in (tool.folder / device_of(tool, "told")).read_text()
+        equal(pcs(tool.run("decode", "told", "--format", "pcs")), path, (xlen, "told"))
+    # A flat file says nothing; then the widths do, or the key that names RV32.
+    tool.write("run.txt", "".join(f"{pc:x}\n" for pc in paths[32]))
+    tool.run("encode", "run.txt", "--protocol", "etrace", "--elf", "prog32.elf", "-o", "snap", "--force")
+    wrong = ("--image", "prog64.elf", "--config", "iaddress_width_p=32")
+    assert pcs(tool.run("decode", *raw, *wrong, status=None)) != paths[32]
+    equal(pcs(tool.run("decode", *raw, *wrong[:3], wrong[3] + ",use-rv32-isa=1")), paths[32])
+
+
+@case
+def programs_are_given_to_encode_as_to_decode(tool):
+    code, paths = either_width()
+    flat = code.write(tool)
+    tool.write("image.txt", f"xlen 64\nseg {BASE:x} 0 {len(code.bytes())}\n")
+    tool.write("image.bin", code.bytes())
+    code.base, code.words = BASE - 0x1000, {pc - 0x1000: word for pc, word in code.words.items()}
+    moved = code.write_elf(tool, 64, "moved.elf") + "@0x1000"
+    tool.write("run.txt", "".join(f"{pc:x}\n" for pc in paths[64]))
+    for program in (flat, flat + ",space=any", "image.txt", moved):
+        words = ("--config", "iaddress_width_p=64")
+        tool.run("encode", "run.txt", "--protocol", "etrace", "--elf", program, *words, "-o", "snap", "--force")
+        equal(pcs(tool.run("decode", "snap", "--format", "pcs")), paths[64], program)
+        done = tool.run("decode", "snap/trace.bin", "--protocol", "etrace", *words, "--image", program, "--format", "pcs")
+        equal(pcs(done), paths[64], program)

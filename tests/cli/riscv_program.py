@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RISC-V code for cases, and what a hart reports when it runs through it."""
+import struct
 
 NOP, MRET = 0x00000013, 0x30200073
 
@@ -54,12 +55,27 @@ class Code:
 
     def write(self, tool, name="code"):
         """A flat file and where it lies, for --image."""
-        end = max(self.words) + 4
-        data = bytearray(end - self.base)
+        tool.write(name + ".bin", self.bytes())
+        return f"{name}.bin@{self.base:#x}"
+
+    def write_elf(self, tool, xlen, name):
+        """An ELF file of one segment, linked to the base."""
+        data = self.bytes()
+        ident = b"\x7fELF" + bytes([xlen // 32, 1, 1]) + bytes(9)
+        if xlen == 32:
+            head = struct.pack("<HHIIIIIHHHHHH", 2, 243, 1, self.base, 52, 0, 0, 52, 32, 1, 40, 0, 0)
+            segment = struct.pack("<8I", 1, 84, self.base, self.base, len(data), len(data), 5, 4)
+        else:
+            head = struct.pack("<HHIQQQIHHHHHH", 2, 243, 1, self.base, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+            segment = struct.pack("<IIQQQQQQ", 1, 5, 120, self.base, self.base, len(data), len(data), 4)
+        tool.write(name, ident + head + segment + data)
+        return name
+
+    def bytes(self):
+        data = bytearray(max(self.words) + 4 - self.base)
         for address, word in self.words.items():
             data[address - self.base:address - self.base + 4] = word.to_bytes(4, "little")
-        tool.write(name + ".bin", bytes(data))
-        return f"{name}.bin@{self.base:#x}"
+        return bytes(data)
 
 
 def itype_of(word, address, following):
