@@ -24,7 +24,7 @@ static void lose(struct oc_channel *channel)
     channel->reader_is_behind = false;
     channel->is_synced = channel->is_waiting = channel->is_ending = channel->is_decoding =
         false;
-    channel->has_shown_unsynced = false;
+    channel->has_shown_unsynced = channel->shared_is_old = false;
     channel->unsynced_next = OC_NEXT_BYTE;
     channel->fed = channel->shared = channel->skip = channel->next = channel->batch.count = 0;
     channel->calm = 0;
@@ -94,6 +94,7 @@ ocsd_datapath_resp_t oc_channel_take(struct oc_channel *channel, uint32_t size, 
         const size_t left = unseen < size ? unseen : size;
 
         *used -= (uint32_t)left;
+        channel->shared_is_old = channel->shared != 0;
         oc_held_cut(&channel->held, left);
         channel->calm = 0;
         channel->chunk = 0;

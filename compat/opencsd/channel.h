@@ -48,7 +48,8 @@ struct oc_channel {
     bool reader_is_behind; /* it has not seen what is done: elements came without it */
     struct oc_packets packets;
     struct oc_printer printer;
-    size_t shared; /* bytes of `held` that the last packet has a part of: none or one */
+    size_t shared;      /* bytes of `held` that the last packet has a part of: none or one */
+    bool shared_is_old; /* ... and the client stopped behind that packet */
     bool is_synced, has_shown_unsynced;
     bool is_decoding;                    /* what elements start with was seen */
     enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */

@@ -34,6 +34,19 @@ static ocsd_trc_index_t next_index(const struct oc_channel *channel)
     return is_real ? index_at(channel, 0) : channel->unsynced_index;
 }
 
+/* How far the index of a packet that begins inside a byte is from that byte's: the original has read the
+   byte by then, and is at the next one, wherever the client goes on after a WAIT. */
+static ocsd_trc_index_t shift(const struct oc_channel *channel)
+{
+    const struct tw_packet *packet = channel->packet;
+
+    if (!packet->skip_bits)
+        return 0;
+    return channel->shared_is_old && channel->held.size > 1
+               ? index_at(channel, 1) - index_at(channel, 0)
+               : 1;
+}
+
 /* ---- Bad packets */
 
 static void log_complaint(const struct oc_source *source, const struct oc_complaint *complaint,
@@ -180,7 +193,8 @@ ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
     if (*is_cut)
         return OCSD_RESP_CONT;
     size = packet->size - (packet->spare_bits != 0);
-    channel->index_shift = packet->skip_bits != 0;
+    channel->index_shift = shift(channel);
+    channel->shared_is_old = false;
     shown.bytes = channel->held.bytes;
     shown.size = packet->size;
     shown.index = next_index(channel) + channel->index_shift;
@@ -220,7 +234,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
                        channel->held.size, true) != TW_OK)
         return OCSD_RESP_CONT;
     shown.size = packet->size;
-    shown.index += packet->skip_bits != 0;
+    shown.index += shift(channel);
     set_last(channel, shown.index);
     answer = oc_packets_show(&channel->packets, &shown);
     return channel->is_full && protocol->is_bad(packet->type)

@@ -18,9 +18,9 @@ struct client {
     dcd_tree_handle_t tree;
     uint64_t asked; /* counts random numbers, anew from each place */
     bool is_over, has_reset;
-    /* An element that is not told yet; empty: none. */
+    /* An element, or its text, that is not told yet; empty: none. */
     char held[2200];
-    uint8_t held_id;
+    unsigned held_stream;
     ocsd_trc_index_t held_index;
     ocsd_vaddr_t held_address;
 };
@@ -79,7 +79,7 @@ static unsigned stream_of(enum event_kind kind, uint8_t id)
 static void let_go(struct client *client)
 {
     if (client->held[0])
-        add(client->events, stream_of(EVENT_ELEMENT, client->held_id), client->held);
+        add(client->events, client->held_stream, client->held);
     client->held[0] = 0;
 }
 
@@ -123,11 +123,18 @@ static ocsd_datapath_resp_t answer(const struct client *client, unsigned stream,
     return number < client->plan->waits ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
-/* A packet's index.  That of STM behind a WAIT inside a byte is of the next byte with the original. */
-static ocsd_trc_index_t shown_index(const struct client *client, ocsd_trace_protocol_t protocol,
-                                    ocsd_trc_index_t index)
+static bool is_masked(const struct client *client, enum mask mask)
 {
-    return protocol == OCSD_PROTOCOL_STM && client->plan->waits ? 0 : index;
+    return client->plan->masks & (unsigned)mask;
+}
+
+/* STM's synchronization after other bytes: the original counts its index from what it had read of it
+   before, and makes up its bytes. */
+static bool is_made_up(const struct end *end, const void *packet)
+{
+    return is_masked(end->client, MASK_STM_ASYNC) && packet &&
+           end->decoder->protocol == OCSD_PROTOCOL_STM &&
+           ((const ocsd_stm_pkt *)packet)->type == STM_PKT_ASYNC;
 }
 
 /* Code that is not there, in front of an exception that returns to before it: the original looks for
@@ -135,7 +142,8 @@ static ocsd_trc_index_t shown_index(const struct client *client, ocsd_trace_prot
 static void hold_back(struct client *client, const ocsd_generic_trace_elem *element,
                       ocsd_trc_index_t index, uint8_t id)
 {
-    const bool is_passed = client->held[0] && client->held_id == id &&
+    const bool is_passed = is_masked(client, MASK_PASSED) && client->held[0] &&
+                           client->held_stream == stream_of(EVENT_ELEMENT, id) &&
                            client->held_index == index &&
                            element->elem_type == OCSD_GEN_TRC_ELEM_EXCEPTION &&
                            element->excep_ret_addr && element->en_addr < client->held_address;
@@ -143,15 +151,19 @@ static void hold_back(struct client *client, const ocsd_generic_trace_elem *elem
     if (is_passed)
         client->held[0] = 0;
     let_go(client);
-    client->held_id = id;
+    client->held_stream = stream_of(EVENT_ELEMENT, id);
     client->held_index = index;
     client->held_address = element->st_addr;
 }
 
-static bool has_ptm(const struct subject *subject)
+/* After a RESET the original's PTM keeps bytes of before it: they move the index of its loss of
+   synchronization, are shown with the next synchronization, and are a cut packet at the end. */
+static bool is_ptm_reset(const struct client *client)
 {
-    for (size_t i = 0; i < subject->decoder_count; i++)
-        if (subject->decoders[i].protocol == OCSD_PROTOCOL_PTM)
+    if (!client->has_reset || !is_masked(client, MASK_PTM_RESET))
+        return false;
+    for (size_t i = 0; i < client->subject->decoder_count; i++)
+        if (client->subject->decoders[i].protocol == OCSD_PROTOCOL_PTM)
             return true;
     return false;
 }
@@ -160,25 +172,19 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
                                        const uint8_t id, const ocsd_generic_trace_elem *element)
 {
     struct client *client = (struct client *)(uintptr_t)context;
-    const ocsd_trace_protocol_t protocol = element->elem_type == OCSD_GEN_TRC_ELEM_SWTRACE
-                                               ? OCSD_PROTOCOL_STM
-                                               : OCSD_PROTOCOL_UNKNOWN;
-    const ocsd_trc_index_t shown = shown_index(client, protocol, index);
     const bool is_missing = element->elem_type == OCSD_GEN_TRC_ELEM_ADDR_NACC;
-    /* After a RESET the original's PTM keeps bytes of before it: they move the index of its loss of
-       synchronization, and are a cut packet at the end. */
-    const bool is_end = client->has_reset && has_ptm(client->subject) &&
-                        (element->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC ||
-                         element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE);
+    const bool is_end =
+        is_ptm_reset(client) && (element->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC ||
+                                 element->elem_type == OCSD_GEN_TRC_ELEM_EO_TRACE);
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[2048], line[2200];
 
     show_element(text, sizeof text, element);
     if (!is_missing)
-        said = answer(client, stream_of(EVENT_ELEMENT, id), is_end ? 0 : shown, text);
+        said = answer(client, stream_of(EVENT_ELEMENT, id), is_end ? 0 : index, text);
     hold_back(client, element, index, id);
     (void)snprintf(line, sizeof line, "element %" PRIu32 " id %02x %s -> %d",
-                   is_end ? 0 : shown, id, text, client->plan->is_loose ? 0 : (int)said);
+                   is_end ? 0 : index, id, text, client->plan->is_loose ? 0 : (int)said);
     if (is_missing)
         memcpy(client->held, line, sizeof line);
     else
@@ -186,21 +192,27 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
     return said;
 }
 
-/* Bytes before the first synchronization of these protocols are not cut as the original cuts them; of
-   STM's synchronization it makes up the bytes. */
+/* Bytes before the first synchronization of these protocols are not cut as the original cuts
+   them. */
 static bool is_unsynced(const struct end *end, const void *packet)
 {
+    const struct client *client = end->client;
+    unsigned type;
+
+    if (!packet)
+        return false;
     switch (end->decoder->protocol) {
-    case OCSD_PROTOCOL_PTM: /* after a RESET it keeps bytes of before it */
-        return packet && (((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_NOTSYNC ||
-                          (end->client->has_reset &&
-                           (((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_A_SYNC ||
-                            ((const ocsd_ptm_pkt *)packet)->type == PTM_PKT_INCOMPLETE_EOT)));
+    case OCSD_PROTOCOL_PTM:
+        type = ((const ocsd_ptm_pkt *)packet)->type;
+        return (type == PTM_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC)) ||
+               ((type == PTM_PKT_A_SYNC || type == PTM_PKT_INCOMPLETE_EOT) &&
+                is_ptm_reset(client));
     case OCSD_PROTOCOL_ETMV3:
-        return packet && ((const ocsd_etmv3_pkt *)packet)->type == ETM3_PKT_NOTSYNC;
+        type = ((const ocsd_etmv3_pkt *)packet)->type;
+        return type == ETM3_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC);
     case OCSD_PROTOCOL_STM:
-        return packet && (((const ocsd_stm_pkt *)packet)->type == STM_PKT_NOTSYNC ||
-                          ((const ocsd_stm_pkt *)packet)->type == STM_PKT_ASYNC);
+        type = ((const ocsd_stm_pkt *)packet)->type;
+        return type == STM_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC);
     default:
         return false;
     }
@@ -216,12 +228,10 @@ static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_o
         is_unsynced(end, packet) || (client->plan->is_loose && op == OCSD_OP_FLUSH);
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[4096] = "";
-    ocsd_trc_index_t shown = index;
+    const ocsd_trc_index_t shown = is_made_up(end, packet) ? 0 : index;
 
     if (packet)
         show_packet(text, sizeof text, client->library, end->decoder->protocol, packet);
-    if (packet)
-        shown = shown_index(client, end->decoder->protocol, index);
     if (!is_silent && op == OCSD_OP_DATA)
         said = answer(client, stream_of(EVENT_PACKET, end->id), shown, text);
     if (!is_silent)
@@ -237,26 +247,57 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
 {
     const struct end *end = context;
     char text[4096] = "", hex[3 * 256 + 1] = "";
-    ocsd_trc_index_t shown = index;
+    const bool is_bare = is_made_up(end, packet);
+    const uint32_t shown = is_bare ? 0 : size;
 
     if (is_unsynced(end, packet))
         return;
-    if (packet) {
+    if (packet)
         show_packet(text, sizeof text, end->client->library, end->decoder->protocol, packet);
-        shown = shown_index(end->client, end->decoder->protocol, index);
-    }
-    for (uint32_t i = 0; i < size && i < 256; i++)
+    for (uint32_t i = 0; i < shown && i < 256; i++)
         (void)sprintf(hex + 3 * (size_t)i, " %02x", bytes[i]);
     say(end->client, stream_of(EVENT_MONITOR, end->id),
-        "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, shown, end->id, size,
-        hex, text);
+        "monitor op %d %" PRIu32 " id %02x [%" PRIu32 "%s] %s", (int)op, is_bare ? 0 : index,
+        end->id, shown, hex, text);
 }
 
-/* Text of what is not told of as callbacks either: see on_element, is_unsynced, hold_back. */
-static bool is_silent_text(const char *text)
+/* Text of what is not told of as callbacks either: see is_unsynced. */
+static bool is_silent_text(const struct client *client, const char *text)
 {
-    return strstr(text, "\tNOTSYNC") || strstr(text, "\tINCOMPLETE_EOT :") ||
-           strstr(text, "ELEM_ADDR_NACC(");
+    return (is_masked(client, MASK_NOTSYNC) && strstr(text, "\tNOTSYNC")) ||
+           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :"));
+}
+
+/* The address behind a word of a text, and whether it is there. */
+static bool find_address(ocsd_vaddr_t *address, const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+
+    at = at ? strstr(at, "0x") : NULL;
+    if (at)
+        *address = strtoull(at, NULL, 16);
+    return at != NULL;
+}
+
+/* See hold_back.  True: it is kept for now. */
+static bool hold_back_text(struct client *client, const char *text, int length)
+{
+    const char *held = strstr(client->held, "Idx:"), *element = strstr(text, "OCSD_GEN");
+    ocsd_vaddr_t address;
+
+    if (!is_masked(client, MASK_PASSED) || !element)
+        return false;
+    if (held && strncmp(held, text, (size_t)(element - text)) == 0 &&
+        find_address(&address, text, "ELEM_EXCEPTION(pref ret addr") &&
+        address < client->held_address)
+        client->held[0] = 0;
+    if (!find_address(&address, text, "ELEM_ADDR_NACC("))
+        return false;
+    let_go(client);
+    client->held_stream = stream_of(EVENT_TEXT, 0);
+    client->held_address = address;
+    (void)snprintf(client->held, sizeof client->held, "text %d %s", length, text);
+    return true;
 }
 
 static void on_text(const void *context, const char *text, const int length)
@@ -264,9 +305,10 @@ static void on_text(const void *context, const char *text, const int length)
     struct client *client = (struct client *)(uintptr_t)context;
     const char *behind = strchr(text, ';');
 
-    if (is_silent_text(text))
+    if (is_silent_text(client, text) || hold_back_text(client, text, length))
         return;
-    if (behind && client->has_reset && has_ptm(client->subject) && strstr(text, "EO_TRACE("))
+    if (behind && ((is_ptm_reset(client) && strstr(text, "EO_TRACE(")) ||
+                   (is_masked(client, MASK_STM_ASYNC) && strstr(text, "\tASYNC:Alignment"))))
         say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
     else
         say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
@@ -470,7 +512,8 @@ static void feed(struct client *client)
 static void show_stats(struct client *client, const struct end *ends)
 {
     /* A bad packet that a block ends with is counted only where somebody looks at packets. */
-    const bool is_exact = !client->plan->is_full || client->plan->has_monitor;
+    const bool is_exact = !is_masked(client, MASK_BAD_COUNT) || !client->plan->is_full ||
+                          client->plan->has_monitor;
 
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;

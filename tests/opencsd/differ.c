@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* differ ORIGINAL DROPIN CAPTURE BUFFER PLAN...: what two libraries do with a buffer, event by event.  A
    plan is words joined by commas: full or packets, monitor, print, callback, cut, wait=N, flush=N,
-   reset=N, end=N, log=N, stop, seed=N; loose: only the order inside a stream of events counts; dump: all
+   reset=N, end=N, log=N, stop, seed=N; mask=NAME: see enum mask; loose: only the order inside a stream of events counts; dump: all
    events, "<" those of the first, ">" those of the second.  Prints a line for each plan; exit status 1: there was a difference. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,26 @@ static bool set_number(struct plan *plan, const char *word)
     return false;
 }
 
+/* "mask=NAME" */
+static bool set_mask(struct plan *plan, const char *word)
+{
+    static const struct {
+        const char *word;
+        enum mask mask;
+    } masks[] = { { "mask=ptm-reset", MASK_PTM_RESET },
+                  { "mask=stm-async", MASK_STM_ASYNC },
+                  { "mask=notsync", MASK_NOTSYNC },
+                  { "mask=passed", MASK_PASSED },
+                  { "mask=bad-count", MASK_BAD_COUNT } };
+
+    for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++)
+        if (strcmp(masks[i].word, word) == 0) {
+            plan->masks |= masks[i].mask;
+            return true;
+        }
+    return false;
+}
+
 /* False: there is an unknown word. */
 static bool parse(struct task *task, const char *text)
 {
@@ -45,13 +65,14 @@ static bool parse(struct task *task, const char *text)
                   { "print", &plan->is_printed }, { "callback", &plan->uses_memory_callback },
                   { "cut", &plan->cuts },         { "stop", &plan->stops_early },
                   { "loose", &plan->is_loose },   { "dump", &task->is_dumped } };
-    char words[256], *word, *rest = words;
+    char words[512], *word, *rest = words;
 
     memset(task, 0, sizeof *task);
     plan->seed = 1;
     (void)snprintf(words, sizeof words, "%s", text);
     while ((word = strtok_r(rest, ",", &rest))) {
-        bool is_known = strcmp(word, "packets") == 0 || set_number(plan, word);
+        bool is_known =
+            strcmp(word, "packets") == 0 || set_number(plan, word) || set_mask(plan, word);
 
         for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
             if (strcmp(word, flags[i].name) == 0)
