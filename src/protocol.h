@@ -146,8 +146,10 @@ struct tw_protocol {
                          const uint8_t *data, size_t size);
     /* Bytes are missing before the next one: forget what was, wait for synchronization. */
     void (*reader_lost)(void *reader);
-    /* Packet to bytes; *size is room in, bytes written out. */
+    /* Packet to bytes; *size is room in, bytes written out.  write_flush, TW_PROTOCOL_BITS: completes
+       the byte that is begun. */
     enum tw_status (*write)(void *writer, uint8_t *out, size_t *size, const void *packet);
+    enum tw_status (*write_flush)(void *writer, uint8_t *out, size_t *size);
     /* What its packets' lines say after the type and the bytes. */
     const struct tw_member_table *members;
     /* Optional: bytes of the packet before its payload, which "b" leaves out. */

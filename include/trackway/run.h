@@ -203,6 +203,9 @@ struct tw_run_config {
 
     const char
         *index; /* file with the capture's index, used when there is one; NULL: beside it */
+    /* Decoding all of a buffer makes its index beside, with all entries, unless the index file has such a
+       one: from the buffer's end on tw_run_index gives it. */
+    bool builds_index;
 
     /* Optional, on the caller's thread. */
     void (*on_source)(void *context, const struct tw_run_source *source);
@@ -302,7 +305,7 @@ TW_API const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buf
                                                 bool is_thorough);
 /* Looks at every page of the index file now, not when it is needed; one that is damaged is not used. */
 TW_API void tw_run_index_check(struct tw_run *run);
-/* Where the index file is, or would be. */
+/* Where the index file is, or would be; *is_there: it has all that tw_run_index gives. */
 TW_API const char *tw_run_index_path(struct tw_run *run, bool *is_there);
 /* How many entries of a kind the IDs that are wanted have; and the one with this number, from 0. */
 TW_API uint64_t tw_run_place_count(const struct tw_run *run, const struct tw_index *index,

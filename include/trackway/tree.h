@@ -168,6 +168,13 @@ TW_API TW_MUST_USE enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8
    those lay; stream->offset may count from anywhere. */
 TW_API TW_MUST_USE enum tw_status tw_tree_feed_stream(struct tw_tree *tree,
                                                       const struct tw_stream *stream);
+/* Unframed captures: packets instead of bytes, for those who have a source of packets of their own.  An
+   array of the source's packet struct (struct tw_ptm_packet, that of a custom protocol ...), each with
+   its type, its own members and `base.index`; bad packets, and those before synchronization, stand for
+   trace that is missing.  A tree takes either packets or bytes until it is reset.  TW_E_ARGUMENT: a packet
+   cannot be, or is a vendor's own of N-Trace (the fault says which); those before it are taken. */
+TW_API TW_MUST_USE enum tw_status
+tw_tree_feed_packets(struct tw_tree *tree, const struct tw_packet *packets, size_t count);
 TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 /* Points `batch`, whose size is set, at elements of one ID; they stay valid until the next call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);

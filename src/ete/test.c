@@ -396,6 +396,7 @@ static void check_there_and_back(struct tw_etmv4_reader *reader, struct tw_etmv4
     tw_text_free(&got_text);
 }
 
+/* [K10.5.6.4.2] [K10.5.6.4.3] */
 static void test_random_packets(void **state)
 {
     struct check_random random = check_random_start(0x657465);

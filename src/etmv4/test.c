@@ -203,6 +203,11 @@ static void check_truncated(const struct tw_etmv4_config *config, const struct v
     free(copy);
 }
 
+/* [K10.5.2.1/R_ZPQMY] [K10.5.2.8.4] [K10.5.2.8.5] [K10.5.2.8.6] [K10.5.2.9.2]
+   [K10.5.2.10.2] [K10.5.2.10.3] [K10.5.2.10.4] [K10.5.2.10.5] [K10.5.2.10.6]
+   [K10.5.2.10.7] [K10.5.2.10.8] [K10.5.2.11.1] [K10.5.2.12.1] [K10.5.2.14.2]
+   [K10.5.2.14.4] [K10.5.2.14.7] [K10.5.6.4.2] [K10.5.6.4.3] [K10.5.2.8] [K10.5.2.9]
+   [K10.5.2.10] [K10.5.2.11] [K10.5.2.13] [K10.5.2.14] [K10.5.2.16] */
 static void test_vectors(void **state)
 {
     size_t size, count = 0;
@@ -315,6 +320,7 @@ static struct tw_etmv4_config full_config(bool is_ete)
     return config;
 }
 
+/* [K10.5.2.2] */
 static void test_headers(void **state)
 {
     (void)state;

@@ -154,6 +154,8 @@ static unsigned fewest(uint32_t atoms, unsigned count)
     return best[count];
 }
 
+/* [K10.5.2.10.2] [K10.5.2.10.3] [K10.5.2.10.4] [K10.5.2.10.5] [K10.5.2.10.6]
+   [K10.5.2.10.7] [K10.5.2.10.8] */
 static void packs_atoms_in_the_fewest_bytes(void **state)
 {
     (void)state;

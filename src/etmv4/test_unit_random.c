@@ -175,7 +175,8 @@ static void settings_mixed(void **state)
     }
 }
 
-/* Wrong paths are cancelled, wrong directions and targets corrected. */
+/* [K10.5.3.4/R_ZLVXG]
+   Wrong paths are cancelled, wrong directions and targets corrected. */
 static void speculation(void **state)
 {
     static const uint32_t depths[] = { 4, 5, 8, 16, 17, 40, 200 };

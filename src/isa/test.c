@@ -352,6 +352,7 @@ static void no_two_rows_overlap(void **state)
     }
 }
 
+/* [Table K10-1] [K10.5.5.4/1] */
 static void only_configured_barriers_and_waits_are_waypoints(void **state)
 {
     static const struct {
@@ -444,6 +445,7 @@ static void tells_sizes_from_the_first_halfword(void **state)
     }
 }
 
+/* [K10.5.5.18.3] */
 static void targets_wrap_at_the_width_of_addresses(void **state)
 {
     struct tw_instruction got;

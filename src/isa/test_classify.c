@@ -15,7 +15,7 @@ static struct tw_instruction_query query(uint8_t isa, const uint8_t *bytes, size
                                           .isa = isa };
 }
 
-/* [CSD 2.3.1.5] [CSD 3.1.5] */
+/* [K10.5.6.2.3] [CSD 2.3.1.5] [CSD 3.1.5] */
 static void tells_what_an_instruction_does(void **state)
 {
     static const struct {
@@ -82,6 +82,7 @@ static void tells_what_an_instruction_does(void **state)
     }
 }
 
+/* [K10.5.6.2.3] */
 static void the_trace_unit_decides_of_waypoints(void **state)
 {
     static const uint8_t wfi[4] = { 0x7f, 0x20, 0x03, 0xd5 },

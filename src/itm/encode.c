@@ -28,7 +28,8 @@ static bool write_payload(struct tw_writer *to, const struct tw_itm_packet *from
 {
     const uint8_t code = from->size == 4 ? 3 : from->size;
 
-    if (code < 1 || code > 3 || from->source > 31 || from->value >> (8 * from->size))
+    if (code < 1 || code > 3 || from->size == 3 || from->source > 31 ||
+        from->value >> (8 * from->size))
         return false;
     tw_write_u8(to, (uint8_t)(from->source << 3 | hardware | code));
     tw_write_le(to, from->value, from->size);

@@ -11,7 +11,7 @@
 
 struct tw_indexes {
     char *path;
-    bool has_file;               /* there is one, good or not */
+    bool has_file; /* there is one, good or not, and nothing was made in its place */
     struct tw_index_file *file;  /* NULL: none that can be used */
     struct tw_index **made;      /* by buffer; NULL: none was made */
     const struct tw_index **all; /* by buffer: of the file or made */
@@ -283,6 +283,13 @@ const struct tw_index *tw_run_index(struct tw_run *run, uint32_t buffer, bool is
     return index;
 }
 
+/* Whether nothing would be added by making it again. */
+static bool is_whole(const struct tw_index *index)
+{
+    return index && tw_index_about(index)->detail == TW_INDEX_FULL &&
+           tw_index_about(index)->is_complete;
+}
+
 const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buffer, bool is_thorough)
 {
     const struct tw_index *found = tw_run_index(run, buffer, is_thorough);
@@ -292,17 +299,14 @@ const struct tw_index *tw_run_index_need(struct tw_run *run, uint32_t buffer, bo
                                             .name = about ? about->name : NULL };
     const struct tw_index_capture *capture;
 
-    if (found) {
-        const struct tw_index_about *of = tw_index_about(found);
-
-        if (of->detail == TW_INDEX_FULL && of->is_complete)
-            return found;
-    }
+    if (is_whole(found))
+        return found;
     tw_note_that(run, "indexes buffer %s", about ? about->name : "");
     if (tw_run_index_capture(run, &capture, buffer) != TW_OK ||
         tw_index_build(&run->indexes->made[buffer], capture, &config, &run->fault) != TW_OK)
         return NULL;
     run->indexes->all[buffer] = run->indexes->made[buffer];
+    run->indexes->has_file = false;
     return run->indexes->all[buffer];
 }
 
@@ -326,4 +330,52 @@ void tw_run_index_check(struct tw_run *run)
     indexes->file = NULL;
     memcpy(indexes->all, indexes->made,
            tw_capture_buffer_count(run->capture) * sizeof(const struct tw_index *));
+}
+
+/* ---- made while decoding ---- */
+
+void tw_reader_index_begin(struct tw_reader *reader)
+{
+    struct tw_run *run = reader->run;
+    const struct tw_buffer *about = tw_capture_buffer(run->capture, reader->buffer);
+    const struct tw_index_config config = { .size = sizeof config,
+                                            .detail = TW_INDEX_FULL,
+                                            .name = about->name };
+    const struct tw_index_capture *capture;
+    struct tw_fault fault = { TW_OK, "" };
+
+    tw_index_free(reader->index);
+    reader->index = NULL;
+    if (!run->config.builds_index || run->seek ||
+        is_whole(tw_run_index(run, reader->buffer, false)) ||
+        tw_run_index_capture(run, &capture, reader->buffer) != TW_OK)
+        return;
+    /* What cannot be indexed can still be decoded. */
+    if (tw_index_new(&reader->index, capture, &config, &fault) != TW_OK)
+        tw_warn(run, "%s: there will be no index: %s", about->name, fault.text);
+}
+
+void tw_reader_index_feed(struct tw_reader *reader, const uint8_t *bytes, size_t size)
+{
+    if (!reader->index)
+        return;
+    if (tw_index_feed(reader->index, bytes, size) == TW_OK)
+        return;
+    tw_index_free(reader->index);
+    reader->index = NULL;
+}
+
+void tw_reader_index_end(struct tw_reader *reader)
+{
+    struct tw_indexes *indexes = reader->index ? open_indexes(reader->run) : NULL;
+
+    if (indexes && tw_index_finish(reader->index) == TW_OK) {
+        tw_index_free(indexes->made[reader->buffer]);
+        indexes->made[reader->buffer] = reader->index;
+        indexes->all[reader->buffer] = reader->index;
+        indexes->has_file = false;
+        reader->index = NULL;
+    }
+    tw_index_free(reader->index);
+    reader->index = NULL;
 }

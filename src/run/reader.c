@@ -242,6 +242,7 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     for (size_t i = 0; i < reader->stream_count; i++)
         tw_who_begin(run, reader->streams[i], buffer);
     reader->is_open = true;
+    tw_reader_index_begin(reader);
     return TW_OK;
 }
 
@@ -326,6 +327,7 @@ static enum tw_status feed(struct tw_reader *reader)
     status = tw_capture_read(run->capture, &bytes, &size, reader->buffer, reader->fed);
     if (status == TW_END) {
         reader->is_finished = true;
+        tw_reader_index_end(reader);
         return tw_tree_finish(reader->tree);
     }
     if (status != TW_OK)
@@ -333,6 +335,7 @@ static enum tw_status feed(struct tw_reader *reader)
     if (size > window_of(reader))
         size = window_of(reader);
     status = tw_tree_feed(reader->tree, bytes, size);
+    tw_reader_index_feed(reader, bytes, size);
     tw_capture_forget(run->capture, reader->buffer, reader->fed, size);
     reader->fed += size;
     if (run->config.on_bytes)
@@ -449,6 +452,7 @@ void tw_reader_free(struct tw_reader *reader)
     if (!reader)
         return;
     tw_tree_free(reader->tree);
+    tw_index_free(reader->index);
     tw_map_free(&reader->by_src);
     tw_give(reader->run->allocator, reader->streams);
     tw_give(reader->run->allocator, reader->lanes);

@@ -113,6 +113,7 @@ struct tw_reader {
     struct tw_map by_src;                    /* of each ID and src: number in `streams` + 1 */
     struct tw_rollback *rolling;             /* has more of its batch to give */
     size_t flushed;                          /* streams whose rollback was asked for its rest */
+    struct tw_index *index;                  /* that is built beside; or NULL */
 
     /* Time order. */
     struct tw_batch batch;
@@ -129,6 +130,10 @@ enum tw_status tw_reader_next(struct tw_reader *reader, struct tw_batch *batch);
 enum tw_status tw_reader_next_packet(struct tw_reader *reader, struct tw_packet_view *view);
 /* The stream of an ID and src that has just given elements; NULL: no memory. */
 struct tw_run_stream *tw_reader_stream(struct tw_reader *reader, uint8_t id, uint32_t src);
+/* indexes.c, with builds_index: the buffer's index is begun; has more of its bytes; is finished. */
+void tw_reader_index_begin(struct tw_reader *reader);
+void tw_reader_index_feed(struct tw_reader *reader, const uint8_t *bytes, size_t size);
+void tw_reader_index_end(struct tw_reader *reader);
 /* Counts what was lost, frees the tree. */
 void tw_reader_close_tree(struct tw_reader *reader);
 void tw_reader_free(struct tw_reader *reader);

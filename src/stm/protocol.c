@@ -50,6 +50,11 @@ static enum tw_status write_packet(void *writer, uint8_t *out, size_t *size, con
     return tw_stm_write(writer, out, size, packet);
 }
 
+static enum tw_status write_flush(void *writer, uint8_t *out, size_t *size)
+{
+    return tw_stm_write_flush(writer, out, size);
+}
+
 static void reader_lost(void *reader)
 {
     tw_stm_reader_lost(reader);
@@ -71,6 +76,7 @@ const struct tw_protocol tw_stm = {
     .read_batch = read_batch,
     .reader_lost = reader_lost,
     .write = write_packet,
+    .write_flush = write_flush,
     .members = &tw_stm_members,
     .types = tw_stm_types,
     .type_count = TW_STM_TYPES,

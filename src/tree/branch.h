@@ -63,6 +63,8 @@ struct tw_branch {
     bool is_read_idle; /* no more packets come from what is held */
     void *packet;      /* the protocol's struct: read, but not handed out */
     bool has_packet;
+    void *writer;     /* packets_in.c: of those that are fed ... */
+    uint8_t *written; /* ... and their bytes */
     const uint8_t *packet_bytes;
     uint64_t packet_end;  /* capture offset behind it */
     struct tw_packet run; /* of unsynchronized bytes, joined */
@@ -130,11 +132,18 @@ struct tw_tree {
     size_t place_count, place_room;
     struct tw_return *mark; /* see tw_tree_mark; or NULL */
     struct tw_markers markers;
+    bool has_gaps;      /* packets_in.c: something was missing among what was fed */
+    bool is_gap_next;   /* bytes are missing before those that come next */
+    bool takes_packets; /* packets_in.c: what is fed are packets, not bytes */
 };
 
 /* source.c: the branch of an ID; of a stream that several sources share: that of the stream. */
 struct tw_branch *tw_branch_of(const struct tw_tree *tree, unsigned id);
 void tw_branch_free(struct tw_branch *branch);
+/* tree.c, what feeding is made of: whether it is allowed now; what it begins with; what it ends with. */
+enum tw_status tw_tree_may_feed(struct tw_tree *tree);
+enum tw_status tw_tree_begin_feed(struct tw_tree *tree);
+enum tw_status tw_tree_end_feed(struct tw_tree *tree, enum tw_status status);
 /* Zeroed memory that lasts as long as the tree; NULL when it is out. */
 void *tw_tree_keep(struct tw_tree *tree, size_t size);
 /* Unframed: more bytes of the only stream, which lie where `stream` says. */

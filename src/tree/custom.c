@@ -38,7 +38,8 @@ struct decoder {
     struct tw_emitter emitter;
     struct tw_damage damage;
     bool is_synced, has_begun, is_ended, was_reset;
-    uint64_t offset; /* in the stream, behind the last packet */
+    bool takes_packets; /* its input are packets, not bytes */
+    uint64_t offset;    /* in the stream, behind the last packet */
     uint64_t last_index;
 };
 
@@ -221,13 +222,22 @@ static bool one_packet(struct tw_stage *stage)
     struct tw_packet *packet = d->packet;
     const uint8_t *const at = stage->at;
     const size_t size = (size_t)(stage->end - at);
+    size_t taken;
 
-    if (read_packet(d->reader, packet, at, size, stage->is_last) != TW_OK)
+    if (d->takes_packets) {
+        if (!size)
+            return false;
+        memcpy(packet, at, d->custom->about.packet_size);
+        taken = d->custom->about.packet_size;
+    } else if (read_packet(d->reader, packet, at, size, stage->is_last) == TW_OK) {
+        taken = packet->size;
+    } else {
         return false;
+    }
     packet->offset = tw_stage_offset(stage, at);
     packet->index = tw_stage_index(stage, at);
     packet->id = stage->output->batch->id;
-    stage->at = at + packet->size;
+    stage->at = at + taken;
     d->offset = tw_stage_offset(stage, stage->at);
     if (stage->has_gap && packet->size == size &&
         tw_kind_is_bad(tw_type_kind(&d->custom->table, packet->type)))
@@ -341,6 +351,7 @@ static void begin(struct decoder *d, bool was_reset)
     d->damage = (struct tw_damage){ .code = TW_ERROR_NONE };
     d->is_synced = d->has_begun = d->is_ended = false;
     d->was_reset = was_reset;
+    d->takes_packets = false;
     d->offset = d->last_index = 0;
 }
 
@@ -361,6 +372,11 @@ static void decoder_init(void *decoder, const void *config)
 static void decoder_reset(void *decoder)
 {
     begin(decoder, true);
+}
+
+void tw_custom_take_packets(void *decoder)
+{
+    ((struct decoder *)decoder)->takes_packets = true;
 }
 
 /* ---- Indexes */

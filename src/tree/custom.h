@@ -19,6 +19,8 @@ enum tw_status tw_custom_add(struct tw_custom **list, const struct tw_custom_pro
                              const struct tw_allocator *allocator, struct tw_fault *fault);
 /* NULL: there is none of this name. */
 const struct tw_protocol *tw_custom_by_name(const struct tw_custom *list, const char *name);
+/* From now on the decoder's input are packets as they lie in memory, until it is reset. */
+void tw_custom_take_packets(void *decoder);
 /* Tells a fresh config whose it is; before configure. */
 void tw_custom_prepare(void *config, const struct tw_protocol *protocol);
 void tw_custom_free(struct tw_custom *list, const struct tw_allocator *allocator);

@@ -27,6 +27,8 @@ void tw_branch_free(struct tw_branch *branch)
     tw_shared_free(branch);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
+    tw_give(allocator, branch->writer);
+    tw_give(allocator, branch->written);
     tw_give(allocator, branch->run_bytes);
     tw_give(allocator, branch);
 }

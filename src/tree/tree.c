@@ -164,8 +164,8 @@ void tw_branch_refresh(struct tw_branch *branch)
         branch->stream.place_count--;
     if (!branch->stream.bytes)
         branch->stream.bytes = nothing;
-    branch->has_gaps = /* without frames nothing tells of one */
-        (branch->part || tree->unframer) &&
+    branch->has_gaps = /* bytes without frames tell of none */
+        (branch->part || tree->unframer || tree->has_gaps) &&
         tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
                                   UINT64_MAX) != UINT64_MAX;
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
@@ -195,14 +195,8 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
     return status;
 }
 
-static enum tw_status feed(struct tw_tree *tree, const struct tw_stream *stream)
+enum tw_status tw_tree_may_feed(struct tw_tree *tree)
 {
-    enum tw_status status = tree ? tree->broken : TW_E_ARGUMENT;
-
-    if (!tree)
-        return status;
-    if (stream->size && !stream->bytes)
-        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there are no bytes, but a size");
     if (tree->is_finished)
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "the trace was finished already");
     for (size_t i = 0; i < tree->branch_count; i++)
@@ -210,16 +204,22 @@ static enum tw_status feed(struct tw_tree *tree, const struct tw_stream *stream)
             return tw_fail(&tree->fault, TW_E_ARGUMENT, "packets are waiting to be taken");
     if (tw_parallel_is_busy(tree))
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "elements are waiting to be taken");
+    return TW_OK;
+}
+
+enum tw_status tw_tree_begin_feed(struct tw_tree *tree)
+{
+    enum tw_status status = tree->broken;
+
     if (status == TW_OK && !tree->is_started)
         status = start(tree);
     for (size_t i = 0; i < tree->branch_count; i++)
         drop_used(tree->branches[i]);
-    if (status == TW_OK && tree->unframer) {
-        tw_unframer_clear_events(tree->unframer);
-        status = tw_unframer_feed(tree->unframer, stream->bytes, stream->size);
-    }
-    if (status == TW_OK && !tree->unframer && tree->branch_count)
-        status = tw_unframed_hold(tree, stream);
+    return status;
+}
+
+enum tw_status tw_tree_end_feed(struct tw_tree *tree, enum tw_status status)
+{
     status = refresh_all(tree, status);
     if (status == TW_OK)
         status = tw_parallel_plan(tree);
@@ -229,6 +229,27 @@ static enum tw_status feed(struct tw_tree *tree, const struct tw_stream *stream)
         return tw_report_fault(
             tree, tw_fail(&tree->fault, status, "no memory for the capture's bytes"));
     return TW_OK;
+}
+
+static enum tw_status feed(struct tw_tree *tree, const struct tw_stream *stream)
+{
+    enum tw_status status;
+
+    if (!tree)
+        return TW_E_ARGUMENT;
+    if (stream->size && !stream->bytes)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "there are no bytes, but a size");
+    if (stream->size && tree->takes_packets)
+        return tw_fail(&tree->fault, TW_E_ARGUMENT, "packets were fed already");
+    TW_TRY(tw_tree_may_feed(tree));
+    status = tw_tree_begin_feed(tree);
+    if (status == TW_OK && tree->unframer) {
+        tw_unframer_clear_events(tree->unframer);
+        status = tw_unframer_feed(tree->unframer, stream->bytes, stream->size);
+    }
+    if (status == TW_OK && !tree->unframer && tree->branch_count)
+        status = tw_unframed_hold(tree, stream);
+    return tw_tree_end_feed(tree, status);
 }
 
 enum tw_status tw_tree_feed(struct tw_tree *tree, const uint8_t *data, size_t size)

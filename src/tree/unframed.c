@@ -32,7 +32,9 @@ uint64_t tw_unframed_next(const struct tw_tree *tree)
 /* The bytes that come next lie elsewhere. */
 static bool add_place(struct tw_tree *tree, uint64_t index)
 {
-    const struct tw_place place = { .stream = tree->offset + tree->size, .capture = index };
+    const struct tw_place place = { .stream = tree->offset + tree->size,
+                                    .capture = index,
+                                    .is_discontinuity = tree->is_gap_next };
 
     if (!tree->size) {
         tree->place = place;
@@ -51,8 +53,9 @@ static bool add_place(struct tw_tree *tree, uint64_t index)
 /* `size` more bytes, which are there already, lie at `index`. */
 static bool add_piece(struct tw_tree *tree, uint64_t index, size_t size)
 {
-    if (index != tw_unframed_next(tree) && !add_place(tree, index))
+    if ((index != tw_unframed_next(tree) || tree->is_gap_next) && !add_place(tree, index))
         return false;
+    tree->is_gap_next = false;
     tree->size += size;
     if (tree->on_run)
         tree->on_run(tree->on_run_context, tree->branches[0]->id, index,
@@ -109,6 +112,7 @@ void tw_unframed_reset(struct tw_tree *tree)
     tree->size = 0;
     tree->offset = 0;
     tree->place_count = 0;
+    tree->has_gaps = tree->is_gap_next = tree->takes_packets = false;
     if (tree->mark)
         tree->mark->is_set = false;
 }

@@ -252,3 +252,39 @@ def an_index_grows_part_by_part(tool):
     assert "indexed from 0x0 to 0x200" in text and "indexed from 0x400" in text, text
     tool.run("index", "build", capture, "--block", "512", "--from", "256", "--to", "1100")
     equal(tool.run("index", "show", capture).out, whole)
+
+
+@case
+def decoding_builds_an_index_beside(tool):
+    index = tool.folder / "snap.twx"
+    for framing, another in [("none", "memory"), ("memory", "none")]:
+        make(tool, another)
+        tool.run("index", "build", "snap")
+        other = index.read_bytes()
+        make(tool, framing)
+        tool.run("index", "build", "snap")
+        built = index.read_bytes()
+        index.unlink()
+        listed = tool.run("decode", "snap", "--format", "jsonl", "--build-index").out
+        equal(index.read_bytes(), built)
+        equal(tool.run("decode", "snap", "--format", "jsonl").out, listed)
+        # It is there: nothing is written, and that is said.
+        done = tool.run("decode", "snap", "--format", "jsonl", "--build-index")
+        equal(done.out, listed)
+        assert "is there already" in done.err, done.err
+        # One of a part, and one of other bytes, are not enough.
+        tool.run("index", "build", "snap", "--block", "512", "--from", "0", "--to", "512")
+        equal(tool.run("decode", "snap", "--format", "jsonl", "--build-index").out, listed)
+        equal(index.read_bytes(), built)
+        index.write_bytes(other)
+        done = tool.run("decode", "snap", "--format", "jsonl", "--build-index")
+        assert "it is not used" in done.err, done.err
+        equal((done.out, index.read_bytes()), (listed, built))
+        index.unlink()
+        # A part alone gives no index.
+        done = tool.run("decode", "snap", "--build-index", "--count", "3", status=3)
+        assert "there is no index to write" in done.err, done.err
+        assert not index.exists()
+        # Looking for a sync point has made one.
+        tool.run("decode", "snap", "--build-index", "--at", "sync:2")
+        equal(index.read_bytes(), built)

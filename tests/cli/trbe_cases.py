@@ -200,6 +200,88 @@ def exception_levels_of_a_log(tool):
         equal(instructions_by_level(tool, "snap"), {el: whole[el] for el in levels})
 
 
+# A program in Non-secure state, whose monitor calls lead through Root into a Realm and back.
+WORLDS = """trackway-log 1
+context el=1 security=nonsecure
+i 0x1000 14000001
+i 0x1004 d4000003
+exception call return=0x1008
+context el=3 security=root
+i 0x4000 14000001
+i 0x4004 14000001
+i 0x4008 d69f03e0 taken 0x2000
+context el=2 security=realm
+i 0x2000 14000001
+i 0x2004 14000001
+i 0x2008 14000001
+i 0x200c d69f03e0 taken 0x3000
+context el=1 security=realm
+i 0x3000 14000001
+i 0x3004 14000001
+i 0x3008 14000001
+i 0x300c 14000001
+i 0x3010 d69f03e0 taken 0x5000
+context el=0 security=realm
+i 0x5000 14000001
+i 0x5004 14000001
+i 0x5008 14000001
+i 0x500c 14000001
+i 0x5010 14000001
+i 0x5014 d4000001
+exception call return=0x5018
+context el=1 security=realm
+i 0x3014 d4000003
+exception call return=0x3018
+context el=3 security=root
+i 0x4010 d69f03e0 taken 0x1008
+context el=1 security=nonsecure
+i 0x1008 14000001
+i 0x100c 14000001
+"""
+WORLD_COUNTS = {"N1": 4, "Root3": 4, "Realm2": 4, "Realm1": 6, "Realm0": 6}
+
+
+def instructions_by_world(tool, folder):
+    """How many instructions a capture shows in each Security state, at each Exception level."""
+    world, counts = None, {}
+    for line in tool.run("decode", folder).out.splitlines():
+        words = line.split()
+        if words[2] == "PE_CONTEXT":
+            world = words[4][3:] + words[4][2]
+        if words[2] == "INSTR_RANGE":
+            counts[world] = counts.get(world, 0) + int(words[4][2:])
+    return counts
+
+
+# [D6.6.2/I_GFJWK]
+@case
+def realm_and_root_are_prohibited_as_they_should_be(tool):
+    script = ("config features=el2,el3,secure,sel2,rme\nmemory 0x10000 0x40000\nunit ete\nTRCVICTLR = {view}\n"
+              "TRCCONFIGR = 0xc1\nTRFCR_EL1 = {el1}\nTRFCR_EL2 = {el2}\nMDCR_EL2.E2TB = {owner}\n"
+              "SCR_EL3.NS = 1\nSCR_EL3.NSE = {realm}\nMDCR_EL3.NSTB = 3\nMDCR_EL3.NSTBE = {realm}\nMDCR_EL3.RLTE = {allowed}\n"
+              "MDCR_EL3.STE = 1\nisb\nTRBBASER = 0x10000\nTRBPTR = 0x10000\nTRBLIMITR = 0x5001f\nisb\nTRCPRGCTLR = 1\n"
+              "run\nTRCPRGCTLR = 0\nexpect discarded 0\nexpect misuses 0\ncapture snap 0x10000\n")
+    every = dict(view=0x201, el1=3, el2=2, owner=0, realm=1, allowed=1)
+    tool.write("worlds.log", WORLDS)
+    tool.run("encode", "worlds.log", "--protocol", "ete", "-o", "whole")
+    equal(instructions_by_world(tool, "whole"), WORLD_COUNTS)
+    for keys, worlds in [({}, ["Realm0", "Realm1", "Realm2"]),
+                         (dict(allowed=0), []),                         # MDCR_EL3.RLTE
+                         (dict(realm=0), ["N1"]),                       # the buffer is Non-secure state's ...
+                         (dict(realm=0, allowed=0), ["N1"]),            # ... which RLTE says nothing about
+                         (dict(owner=3), ["Realm0", "Realm1"]),         # and here Realm EL1's
+                         (dict(el1=2), ["Realm1", "Realm2"]),           # TRFCR_EL1.E0TRE
+                         (dict(el1=1, el2=0), ["Realm0"]),              # E1TRE, TRFCR_EL2.E2TRE
+                         (dict(view=0x02000201), ["Realm0", "Realm2"]),  # EXLEVEL_RL_EL1
+                         (dict(view=0x02200201), ["Realm0", "Realm1", "Realm2"]),  # with EXLEVEL_NS_EL1: turned round
+                         (dict(view=0x00200201), ["Realm0", "Realm2"])]:
+        tool.write("s.txt", script.format(**dict(every, **keys)))
+        tool.run("sim", "trbe", "s.txt", "worlds.log", "--force")
+        equal(instructions_by_world(tool, "snap") if worlds else {}, {name: WORLD_COUNTS[name] for name in worlds}, keys)
+        if not worlds:
+            equal([p.stat().st_size for p in (tool.folder / "snap").glob("*.bin") if "code" not in p.name], [0], keys)
+
+
 @case
 def captures_are_not_written_over(tool):
     tool.write("run.log", "trackway-log 1\ni 0x1000 14000001\n")

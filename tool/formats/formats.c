@@ -175,6 +175,9 @@ int formats_list(const struct options *options, unsigned what)
         status = NOT_DONE;
     else if (status == DONE)
         status = list(format, &listing);
+    if (options->build_index && (status == DONE || status == DONE_WITH_LOSS) &&
+        !session_write_index(&session))
+        status = NOT_DONE;
     if (!output_close(&out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
     session_close(&session);

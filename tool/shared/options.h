@@ -55,6 +55,7 @@ enum option_key {
     O_AT,
     O_COUNT,
     O_INDEX,
+    O_BUILD_INDEX,
     O_DETAIL,
     O_BLOCK,
     O_ON_ERROR,
@@ -249,6 +250,7 @@ struct options {
     const char *save;
     struct list add;
     bool stacks, events, self, with_inlined, demangle, no_demangle;
+    bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
 

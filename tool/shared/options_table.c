@@ -319,6 +319,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         .offset = AT(at), .kind = KIND_TEXT },
     [O_COUNT] = { "count", "N", NULL, "no more than N elements, or entries of an index", .offset = AT(count), .kind = KIND_NUMBER },
     [O_INDEX] = { "index", "FILE", NULL, "the capture's index (default: CAPTURE.twx, if it is there)", .offset = AT(index), .kind = KIND_TEXT },
+    [O_BUILD_INDEX] = { "build-index", NULL, NULL, "write the capture's index too, made while all is decoded", .offset = AT(build_index), .kind = KIND_FLAG },
     [O_DETAIL] = { "detail", "KIND", "full|sparse|source",
         "full: each entry (default); sparse: counts and times of\neach block; source: the capture's blocks alone", .offset = AT(detail), .kind = KIND_CHOICE },
     [O_BLOCK] = { "block", "BYTES", NULL, "of a block: a power of two, 512 or more (default 64k)", .offset = AT(block), .kind = KIND_NUMBER },

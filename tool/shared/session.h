@@ -94,6 +94,9 @@ struct session_way {
    that is written later).  The exit status. */
 int session_go(struct session *session, const struct session_way *way);
 
+/* --build-index: writes the indexes of the buffers that were decoded; false: failed, said why. */
+bool session_write_index(const struct session *session);
+
 /* The line on standard error for one piece of bad trace. */
 void session_say_error(const struct session *session, const struct tw_element *error,
                        uint8_t id);

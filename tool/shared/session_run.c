@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shared/at.h"
+#include "shared/interrupt.h"
 #include "shared/session.h"
 
 enum { LOSSES_SHOWN = 20 };
@@ -191,6 +192,7 @@ int session_wish(struct session *session, struct session_wish *wish)
         .check_atoms = (options->checks & CHECK_ATOMS) != 0,
         .check_continuity = (options->checks & CHECK_CONTINUITY) != 0,
         .index = options->index,
+        .builds_index = options->build_index,
         .on_source = tell_source,
         .on_bytes = count_bytes,
         .on_warning = warn,
@@ -433,6 +435,44 @@ int session_go(struct session *session, const struct session_way *way)
             return NOT_DONE;
     }
     return session_end(session, status);
+}
+
+/* ---- the index ---- */
+
+static bool write_index(const struct session *session, const char *path)
+{
+    const size_t count = tw_capture_buffer_count(session->capture);
+    const struct tw_index **list = calloc(count + 1, sizeof(const struct tw_index *));
+    struct tw_fault fault = { TW_OK, "" };
+    size_t written = 0;
+    bool is_done;
+
+    if (!list) {
+        say("out of memory");
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        list[written] = tw_run_index(session->run, i, false);
+        written += list[written] != NULL;
+    }
+    interrupt_hold();
+    is_done = written && tw_index_write(path, list, written, &fault) == TW_OK;
+    interrupt_release();
+    if (!is_done)
+        say("%s", written ? fault.text
+                          : "no buffer was decoded as a whole: there is no index to write");
+    free(list);
+    return is_done;
+}
+
+bool session_write_index(const struct session *session)
+{
+    bool is_there = false;
+    const char *path = session->run ? tw_run_index_path(session->run, &is_there) : NULL;
+
+    if (is_there && !session->options->quiet)
+        say("%s is there already", path);
+    return is_there || (path && write_index(session, path));
 }
 
 /* ---- what was lost ---- */
