@@ -326,17 +326,21 @@ bool options_format_is(const struct options *options, const char *name)
     return is_choice(name, options->format, strcspn(options->format, "|"));
 }
 
+static void list_free(struct list *list)
+{
+    free((void *)list->items);
+    *list = (struct list){ 0 };
+}
+
 void options_free(struct options *options)
 {
-    struct list *const lists[] = {
-        &options->arguments, &options->source_names, &options->sources,   &options->images,
-        &options->symbols,   &options->functions,    &options->streams,   &options->markers,
-        &options->traces,    &options->devices,      &options->registers, &options->dumps,
-        &options->clusters,  &options->elfs,         &options->comms,     &options->plugins,
-    };
-
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free((void *)lists[i]->items);
+    list_free(&options->arguments);
+    list_free(&options->source_names);
+    list_free(&options->sources);
+    list_free(&options->markers);
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].kind == KIND_LIST)
+            list_free((struct list *)(void *)((char *)options + option_rows[i].offset));
     free(options->srcs.items);
     free(options->cpus.items);
     free(options->pids.items);
