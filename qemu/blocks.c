@@ -220,11 +220,6 @@ bool block_replaces(const struct block *block)
     return is_found;
 }
 
-bool block_ends_indirect(const struct block *block)
-{
-    return block->instructions[block->count - 1].kind == TW_RETIRED_INDIRECT;
-}
-
 bool block_leads_to(const struct block *block, uint64_t next)
 {
     const struct tw_retired *last = &block->instructions[block->count - 1];

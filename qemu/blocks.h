@@ -33,6 +33,5 @@ struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new)
 bool block_replaces(const struct block *block);
 /* Whether the processor goes from the end of this block to `next` by itself. */
 bool block_leads_to(const struct block *block, uint64_t next);
-bool block_ends_indirect(const struct block *block);
 
 #endif

@@ -24,7 +24,6 @@ struct spool_table {
     uint32_t is_full;      /* --max-size is reached */
     uint64_t bytes;        /* of trace written */
     uint64_t instructions; /* recorded */
-    uint64_t unsure;       /* times that a block was left at an unknown instruction */
 };
 
 enum spool_kind {

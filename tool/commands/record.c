@@ -61,6 +61,17 @@ static bool is_file(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+static char *make_text(struct record *record, const char *before, const char *text,
+                       const char *after)
+{
+    const size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
+    char *made = pieces_room(&record->pieces, size);
+
+    if (made)
+        (void)snprintf(made, size, "%s%s%s", before, text, after);
+    return made;
+}
+
 /* A program on the PATH; NULL: it is not there. */
 static const char *on_path(struct record *record, const char *name)
 {
@@ -85,8 +96,8 @@ static const char *on_path(struct record *record, const char *name)
 /* The plug-in stands beside the tool, or where it was installed. */
 static const char *find_plugin(struct record *record)
 {
-    static const char *const places[] = { "%s/trackway-qemu.so",
-                                          "%s/../lib/trackway/trackway-qemu.so" };
+    static const char *const places[] = { "/trackway-qemu.so",
+                                          "/../lib/trackway/trackway-qemu.so" };
     char self[SPOOL_PATH];
     const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash;
@@ -98,14 +109,9 @@ static const char *find_plugin(struct record *record)
     if (slash)
         *slash = 0;
     for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
-        const size_t room = strlen(self) + strlen(places[i]);
-        char *path = pieces_room(&record->pieces, room);
+        const char *path = make_text(record, self, places[i], "");
 
-        if (!path)
-            return NULL;
-        (void)snprintf(path, room,
-                       i ? "%s/../lib/trackway/trackway-qemu.so" : "%s/trackway-qemu.so", self);
-        if (is_file(path))
+        if (path && is_file(path))
             return path;
     }
     return NULL;
@@ -133,17 +139,6 @@ static bool find_all(struct record *record, const struct machine *machine)
 }
 
 /* ---- the run ---- */
-
-static char *make_text(struct record *record, const char *before, const char *text,
-                       const char *after)
-{
-    const size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
-    char *made = pieces_room(&record->pieces, size);
-
-    if (made)
-        (void)snprintf(made, size, "%s%s%s", before, text, after);
-    return made;
-}
 
 /* The child: becomes QEMU. */
 static void run_child(char **words, const char *preload)
