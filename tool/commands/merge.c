@@ -30,9 +30,8 @@ const struct command command_merge = {
         "\"profile --save\" wrote, all of one kind. They are read one after the other, "
         "however\n"
         "many there are; the sum does not depend on their order, and may be merged again.\n"
-        "Results of other builds of a program are refused. \"coverage CAPTURE --add FILE\" "
-        "shows a sum, and so do \"calls\" and\n"
-        "\"profile\", which need no CAPTURE then.",
+        "Results of other builds of a program are refused. \"coverage CAPTURE --add FILE\"\n"
+        "shows a sum, and so do \"calls\" and \"profile\", which need no CAPTURE then.",
     .options = takes,
     .least = 1,
     .most = 1 << 20,
