@@ -193,7 +193,7 @@ static void flows_hold(void **state)
 
 static unsigned level(const struct sim_file *pins, size_t at)
 {
-    return pins->bytes[at / 8] >> at % 8 & 1u;
+    return (unsigned)pins->bytes[at / 8] >> at % 8 & 1u;
 }
 
 /* UART: idle high, start 0, eight bits, stop 1. */

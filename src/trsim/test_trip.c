@@ -30,7 +30,7 @@ struct bench {
     struct sim_run run;
     struct pcs got[HARTS_MOST], want[HARTS_MOST];
     char log[HARTS_MOST][200000];
-    char name[HARTS_MOST][8];
+    char name[HARTS_MOST][16];
     char config[16384];
     struct check_random random;
 };
@@ -291,7 +291,7 @@ static unsigned pin_bits(const struct sim_file *trace, size_t at, unsigned count
     unsigned bits = 0;
 
     for (unsigned i = 0; i < count; i++, at++)
-        bits |= (trace->bytes[at / 8] >> at % 8 & 1u) << i;
+        bits |= ((unsigned)trace->bytes[at / 8] >> at % 8 & 1u) << i;
     return bits;
 }
 
@@ -299,12 +299,13 @@ static unsigned pin_bits(const struct sim_file *trace, size_t at, unsigned count
 static void align(struct bench *bench, const struct shape *shape)
 {
     struct sim_file *trace = sim_file(&bench->run, "trace");
-    const unsigned pins = 1u << (shape->sink - PINS_1);
+    unsigned pins;
     size_t size = 0;
     uint8_t *bytes;
 
     if (shape->sink < PINS_1 || shape->sink > PINS_4)
         return;
+    pins = 1u << (shape->sink - PINS_1);
     bytes = malloc(trace->size + 1);
     CHECK(bytes != NULL);
     for (size_t at = 0; at + 8 <= trace->size * 8;) {
