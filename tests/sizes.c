@@ -46,6 +46,7 @@ SIMPLE(tw_calls_config, tw_calls, tw_calls)
 SIMPLE(tw_channels_config, tw_channels, tw_channels)
 SIMPLE(tw_coverage_config, tw_coverage, tw_coverage)
 SIMPLE(tw_disassembler_config, tw_disassembler, tw_disassembler)
+SIMPLE(tw_edge_map_config, tw_edge_map, tw_edge_map)
 SIMPLE(tw_errors_config, tw_errors, tw_errors)
 SIMPLE(tw_unframer_config, tw_unframer, tw_unframer)
 SIMPLE(tw_framer_config, tw_framer, tw_framer)
@@ -311,6 +312,7 @@ static const struct row rows[] = {
     ROW(tw_coverage_config),
     ROW(tw_custom_protocol),
     ROW(tw_disassembler_config),
+    ROW(tw_edge_map_config),
     ROW(tw_errors_config),
     ROW(tw_etmv3_config),
     ROW(tw_etmv3_unit_config),

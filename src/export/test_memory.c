@@ -19,6 +19,7 @@ struct written {
 /* What is written, and what of. */
 struct work {
     struct tw_capture *capture;
+    struct tw_run *run, *counted;
     struct tw_subject subject;
     struct written written;
     struct tw_timeline_writer *writer;
@@ -96,31 +97,29 @@ static enum tw_status write_format(struct work *work, const struct tw_format *fo
     return tw_format_write(format, &subject, add_bytes, work);
 }
 
-static struct tw_run *take_all(struct work *work, struct tw_calls *calls,
-                               struct tw_profiler *profile, struct tw_coverage *coverage)
+/* Names are the runs', which must outlive the results. */
+static void take_all(struct work *work, struct tw_calls *calls, struct tw_profiler *profile,
+                     struct tw_coverage *coverage)
 {
     struct tw_run_config config = { .size = sizeof config };
     const struct tw_run_counter counter = tw_coverage_counter(coverage);
     struct tw_part part = { .size = sizeof part };
-    struct tw_run *run, *counted;
 
-    CHECK_EQ(tw_run_new(&run, work->capture, &config, NULL), TW_OK);
-    while (tw_run_next(run, &part) == TW_OK)
-        CHECK_EQ(tw_profile_take(profile, run, &part), TW_OK);
+    CHECK_EQ(tw_run_new(&work->run, work->capture, &config, NULL), TW_OK);
+    while (tw_run_next(work->run, &part) == TW_OK)
+        CHECK_EQ(tw_profile_take(profile, work->run, &part), TW_OK);
     CHECK_EQ(tw_profile_finish(profile), TW_OK);
     config.counter = &counter;
-    CHECK_EQ(tw_run_new(&counted, work->capture, &config, NULL), TW_OK);
-    tw_coverage_run(coverage, counted);
-    CHECK_EQ(tw_run_all(counted), TW_OK);
+    CHECK_EQ(tw_run_new(&work->counted, work->capture, &config, NULL), TW_OK);
+    tw_coverage_run(coverage, work->counted);
+    CHECK_EQ(tw_run_all(work->counted), TW_OK);
     CHECK_EQ(tw_coverage_finish(coverage), TW_OK);
-    tw_run_free(counted);
     work->subject = (struct tw_subject){ .size = sizeof work->subject,
                                          .title = "demo",
                                          .with_stacks = true,
                                          .calls = calls,
                                          .profile = profile,
                                          .coverage = coverage };
-    return run;
 }
 
 static void check_memory(struct work *work, const struct tw_format *format)
@@ -157,7 +156,6 @@ static void every_format_lives_without_memory(void **state)
     struct tw_profiler *profile;
     struct tw_coverage *coverage;
     const struct tw_format *format;
-    struct tw_run *run;
 
     (void)state;
     CHECK_EQ(tw_capture_open(&work.capture, TW_SOURCE_DIR "/tests/captures/demo", NULL, NULL),
@@ -166,13 +164,14 @@ static void every_format_lives_without_memory(void **state)
     profile_config.calls = calls;
     CHECK_EQ(tw_profile_new(&profile, &profile_config, NULL), TW_OK);
     CHECK_EQ(tw_coverage_new(&coverage, &coverage_config, NULL), TW_OK);
-    run = take_all(&work, calls, profile, coverage);
+    take_all(&work, calls, profile, coverage);
     for (size_t i = 0; (format = tw_format_get(i)) != NULL; i++)
         check_memory(&work, format);
     tw_coverage_free(coverage);
     tw_profile_free(profile);
     tw_calls_free(calls);
-    tw_run_free(run);
+    tw_run_free(work.run);
+    tw_run_free(work.counted);
     tw_capture_free(work.capture);
 }
 
