@@ -429,6 +429,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SAVE] = { "save", "FILE", NULL, "keep what was counted there, for \"trackway merge\"", .offset = AT(save), .kind = KIND_TEXT },
     [O_ADD] = { "add", "FILE", NULL, "add what was kept there; may be repeated", .offset = AT(add), .kind = KIND_LIST },
 
+    [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
+
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
 
