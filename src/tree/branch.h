@@ -13,7 +13,7 @@
 #include "tree/stats.h"
 
 enum {
-    TW_BRANCH_ELEMENTS = 2048,  /* of a batch, at least */
+    TW_BRANCH_ELEMENTS = 2048, /* of a batch, at least */
     TW_BRANCH_ELEMENTS_MAX = 1 << 20,
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
     TW_THREADS_MAX = 256,       /* of a tree */
@@ -49,7 +49,7 @@ struct tw_branch {
     struct tw_follow follow;
     struct tw_element *elements;
     struct tw_retained *retained; /* who else has the elements; NULL: nobody */
-    size_t count, given; /* in `elements`: there, and handed out already */
+    size_t count, given;          /* in `elements`: there, and handed out already */
     struct tw_mark *marks;
     size_t mark_count, next_mark;
     struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
