@@ -234,11 +234,11 @@ TW_API TW_MUST_USE enum tw_status tw_ntrace_write(struct tw_ntrace_reader *write
    framed trace: those of one ID), compare `score` with that of other protocols, and give the decoder
    src_bits, dialect, pib_bits and starts_inside as its configuration. */
 struct tw_ntrace_guess {
-    size_t size;        /* sizeof(struct tw_ntrace_guess) */
-    uint8_t score;      /* 0: they are no N-Trace, to 100 */
-    uint8_t src_bits;   /* under which they make most sense */
-    uint8_t dialect;    /* enum tw_ntrace_dialect: messages or times that only it has, else 1.0 */
-    uint8_t pib_bits;   /* 1, 2 or 4: only if so many pins are put in line; else 0 */
+    size_t size;      /* sizeof(struct tw_ntrace_guess) */
+    uint8_t score;    /* 0: they are no N-Trace, to 100 */
+    uint8_t src_bits; /* under which they make most sense */
+    uint8_t dialect;  /* enum tw_ntrace_dialect: messages or times that only it has, else 1.0 */
+    uint8_t pib_bits; /* 1, 2 or 4: only if so many pins are put in line; else 0 */
     bool starts_inside; /* the first byte begins no message */
     bool has_times;
     uint32_t messages, syncs, bad; /* among the bytes that were looked at, 64 KiB at most */
