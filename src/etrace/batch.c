@@ -95,8 +95,7 @@ TW_INLINE bool take_flow(struct tw_etrace_reader *codec, struct tw_etrace_packet
 TW_INLINE bool take_frequent(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                              const struct tw_etrace_frame *frame, const uint8_t *bytes)
 {
-    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits || frame->is_reversed ||
-        codec->shape.compresses_addresses || codec->shape.never_notifies)
+    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits)
         return false;
     if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST))
         return take_flow(codec, packet, bytes, frame->payload_size);
@@ -177,9 +176,12 @@ static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_reade
     return packet;
 }
 
+/* What few encoders do is left to tw_etrace_read_any, so that nothing asks for it at each packet. */
 static bool may_be_frequent(const struct tw_etrace_reader *codec, size_t size)
 {
-    return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD;
+    return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD &&
+           codec->transport.encapsulation != TW_ETRACE_ENCAP_PULP &&
+           !codec->shape.compresses_addresses && !codec->shape.never_notifies;
 }
 
 enum tw_status tw_etrace_read_any(struct tw_etrace_reader *codec,
