@@ -52,8 +52,8 @@ struct tw_branch {
     size_t mark_count, next_mark;
     struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
     size_t view_size;
-    struct tw_strand *strand; /* NULL: there are no other threads */
-    bool is_idle;             /* nothing more comes from what is held */
+    struct tw_segment_list *list; /* NULL: there are no other threads */
+    bool is_idle;                 /* nothing more comes from what is held */
     bool is_full;  /* the last batch was: the decoder may have more of what is done */
     bool is_ended; /* its end of trace is out */
 
