@@ -20,7 +20,8 @@ struct tw_replay_config {
        place and those by code are not looked at.  NULL: all, as is usual. */
     const struct tw_run_config *run;
     uint32_t window; /* bytes of trace that are decoded at once; 0: 131,072 */
-    uint64_t memory; /* bytes that decoded windows may take, but for the one at work; 0: 192 MiB */
+    uint64_t
+        memory; /* bytes that decoded windows may take, but for the one at work; 0: 192 MiB */
     enum tw_call_key key; /* what makes a call stack of its own */
     /* Asked now and then while something takes long: true ends it, with TW_E_CANCELLED.  May be NULL. */
     bool (*is_cancelled)(void *context);
@@ -41,13 +42,13 @@ TW_API struct tw_run *tw_replay_names(struct tw_replay *replay);
 
 /* A CPU, a hart, or a thread of perf.data. */
 struct tw_replay_thread {
-    size_t size;               /* sizeof(struct tw_replay_thread), set by the caller */
-    const char *name;          /* lasts as long as the replay */
-    uint32_t cpu, pid, tid;    /* TW_NONE: not known */
-    uint32_t source_number;    /* for tw_capture_source: where it was first seen */
-    uint32_t src;              /* as in tw_batch */
-    uint8_t isa;               /* enum tw_isa of what was first seen of it */
-    bool is_m;                 /* M profile */
+    size_t size;            /* sizeof(struct tw_replay_thread), set by the caller */
+    const char *name;       /* lasts as long as the replay */
+    uint32_t cpu, pid, tid; /* TW_NONE: not known */
+    uint32_t source_number; /* for tw_capture_source: where it was first seen */
+    uint32_t src;           /* as in tw_batch */
+    uint8_t isa;            /* enum tw_isa of what was first seen of it */
+    bool is_m;              /* M profile */
 };
 
 /* Those that were seen so far: of the first and the last window of each buffer from the beginning on, all
@@ -73,12 +74,10 @@ struct tw_replay_place {
 TW_API int tw_replay_compare(const struct tw_replay_place *a, const struct tw_replay_place *b);
 
 /* The first instruction of a thread, the last one.  TW_END: it has none. */
-TW_API TW_MUST_USE enum tw_status tw_replay_first(struct tw_replay *replay,
-                                                  struct tw_replay_place *place,
-                                                  uint32_t thread);
-TW_API TW_MUST_USE enum tw_status tw_replay_last(struct tw_replay *replay,
-                                                 struct tw_replay_place *place,
-                                                 uint32_t thread);
+TW_API TW_MUST_USE enum tw_status
+tw_replay_first(struct tw_replay *replay, struct tw_replay_place *place, uint32_t thread);
+TW_API TW_MUST_USE enum tw_status
+tw_replay_last(struct tw_replay *replay, struct tw_replay_place *place, uint32_t thread);
 
 /* What is known of a place. */
 struct tw_replay_view {
@@ -151,7 +150,8 @@ struct tw_replay_frame {
     const char *name; /* of the function; lasts as long as the replay */
     uint8_t kind;     /* enum tw_call_kind: how control came to it */
     uint8_t isa;      /* enum tw_isa of the code at pc */
-    int32_t level;    /* the same for the same frame at all places where it lives; callers have less */
+    int32_t
+        level; /* the same for the same frame at all places where it lives; callers have less */
 };
 
 enum tw_replay_stack {

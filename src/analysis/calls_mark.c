@@ -77,8 +77,7 @@ struct tw_calls_mark *tw_calls_mark(const struct tw_calls *calls, uint32_t strea
     bool is_good = mark != NULL;
 
     if (is_good)
-        mark->stacks =
-            tw_take(calls->allocator, (calls->count + 1) * sizeof *mark->stacks);
+        mark->stacks = tw_take(calls->allocator, (calls->count + 1) * sizeof *mark->stacks);
     is_good = is_good && mark->stacks;
     for (size_t i = 0; is_good && i < calls->count; i++) {
         if (calls->stacks[i]->stream != stream)

@@ -30,8 +30,9 @@ static uint32_t number_in(struct tw_replay *replay, const struct tw_part *part,
 
     for (uint32_t each = 4; each >= 2; each -= 2)
         if (range->length == (uint64_t)range->count * each)
-            return (address - range->start) % each ? range->count
-                                                   : (uint32_t)((address - range->start) / each);
+            return (address - range->start) % each
+                       ? range->count
+                       : (uint32_t)((address - range->start) / each);
     while (low < range->count) {
         const uint64_t at = tw_track_address(replay, part, range, low, &size);
 
@@ -56,8 +57,8 @@ static bool holds(const struct search *search, const struct tw_element *range)
 }
 
 /* Of instructions base + n * sum, n < times, the one nearest to `limit` in the direction; UINT64_MAX: none. */
-static uint64_t nearest(const struct search *search, uint64_t base, uint64_t sum, uint64_t times,
-                        uint64_t limit)
+static uint64_t nearest(const struct search *search, uint64_t base, uint64_t sum,
+                        uint64_t times, uint64_t limit)
 {
     uint64_t n;
 
@@ -273,8 +274,8 @@ static void set_addresses(struct search *search)
 static enum tw_status go(struct search *search, struct tw_replay_place *place)
 {
     const struct tw_replay *replay = search->replay;
-    uint64_t limit = search->is_back ? place->instruction + place->is_end
-                                     : place->instruction + 1;
+    uint64_t limit =
+        search->is_back ? place->instruction + place->is_end : place->instruction + 1;
     uint32_t window = place->window;
     uint64_t found;
     bool is_found;
@@ -402,7 +403,7 @@ enum tw_status tw_replay_at_time(struct tw_replay *replay, struct tw_replay_plac
 
     while (low < high) { /* the first window that begins later */
         uint32_t middle = low + (high - low) / 2;
-        uint64_t first;
+        uint64_t first = 0;
         const enum tw_status status = time_of(replay, thread, &middle, high, &first);
 
         if (status != TW_OK && status != TW_END)
@@ -448,7 +449,8 @@ static bool count_part(void *context, uint32_t thread, const struct tw_part *par
             more = elements[i].count;
         if (elements[i].type == TW_ELEMENT_REPEAT) {
             for (size_t k = 1; k <= tw_repeat_reach(elements, i); k++)
-                more += elements[i - k].type == TW_ELEMENT_INSTR_RANGE ? elements[i - k].count : 0;
+                more +=
+                    elements[i - k].type == TW_ELEMENT_INSTR_RANGE ? elements[i - k].count : 0;
             more *= elements[i].times;
         }
         counting->count += more;

@@ -97,10 +97,9 @@ static bool next_address(const struct tw_part *part, const struct tw_element *ra
     uint8_t bytes[TW_INSTRUCTION_MAX] = { 0 };
     const uint32_t size = range->last_size * 2u;
     const uint64_t at = tw_element_end(range) - size;
-    struct tw_instruction_query query = { .size = sizeof query,
-                                          .address = at,
-                                          .bytes = bytes,
-                                          .isa = range->isa };
+    struct tw_instruction_query query = {
+        .size = sizeof query, .address = at, .bytes = bytes, .isa = range->isa
+    };
     struct tw_instruction_answer answer = { .size = sizeof answer };
 
     *next = tw_element_end(range);
@@ -149,8 +148,8 @@ enum tw_status tw_replay_look(struct tw_replay *replay, struct tw_replay_view *v
     seen.range = track->elements[spot.range];
     seen.isa = seen.range.isa;
     if (!place->is_end)
-        seen.pc = tw_track_address(replay, &seen.part, &seen.range, spot.instruction,
-                                   &seen.pc_size);
+        seen.pc =
+            tw_track_address(replay, &seen.part, &seen.range, spot.instruction, &seen.pc_size);
     else if (!is_end_known(track, &seen.pc, &seen.isa))
         return tw_fail(&replay->fault, TW_E_ARGUMENT, "there is no such place");
     if (!TW_SIZED_GIVE(view, &seen))

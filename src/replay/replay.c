@@ -165,7 +165,7 @@ static void name_thread(struct tw_replay_about *about, const struct tw_part *par
         (void)snprintf(about->name, room, "thread %" PRIu32, who->tid);
     else if (part->batch.src != TW_NO_SRC)
         (void)snprintf(about->name, room, "%.40s hart %" PRIu32,
-                       core          ? core
+                       core           ? core
                        : part->source ? part->source->name
                                       : "",
                        part->batch.src);

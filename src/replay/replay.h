@@ -34,7 +34,7 @@ struct tw_replay_data {
 
 struct tw_replay_window {
     uint32_t buffer;
-    uint64_t from, to; /* offsets in the capture */
+    uint64_t from, to;           /* offsets in the capture */
     struct tw_replay_data *data; /* NULL: not decoded, or forgotten */
     uint64_t used;               /* when it was asked for last */
 };

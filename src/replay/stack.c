@@ -9,7 +9,7 @@
 
 enum {
     NEAR_WINDOWS = 128, /* so many are gone through for a stack, whatever was asked for */
-    BEFORE = 8,         /* windows before a place that are gone through where the rest is too far */
+    BEFORE = 8, /* windows before a place that are gone through where the rest is too far */
     TOGETHER = 64,
     EACH = 16384, /* elements between marks inside a window */
     INSIDE_MOST = 1024
@@ -117,9 +117,9 @@ static bool take_part(void *context, uint32_t thread, const struct tw_part *part
         if (walk->window >= walk->end)
             return true;
         if (walk->window != before)
-            walk->is_out |= !set_mark(replay, thread,
-                                      (struct tw_replay_mark){ .window = walk->window,
-                                                               .is_whole = walk->is_whole });
+            walk->is_out |= !set_mark(
+                replay, thread,
+                (struct tw_replay_mark){ .window = walk->window, .is_whole = walk->is_whole });
         while (end < part->batch.count &&
                elements[end].index < replay->windows[walk->window].to)
             end++;
@@ -184,8 +184,8 @@ static enum tw_status take_track(struct tw_replay *replay, const struct tw_repla
 
 /* Goes on from a mark to before an element, with marks on the way. */
 static enum tw_status go_inside(struct tw_replay *replay, uint32_t thread,
-                                const struct tw_replay_track *track,
-                                struct tw_replay_mark mark, size_t element)
+                                const struct tw_replay_track *track, struct tw_replay_mark mark,
+                                size_t element)
 {
     while (mark.element < element) {
         const size_t next = element - mark.element > EACH ? mark.element + EACH : element;
@@ -282,8 +282,7 @@ static uint8_t isa_at(struct tw_symbols *symbols, uint64_t link, uint8_t isa)
     struct tw_code_stretch stretch;
 
     for (size_t i = 0; symbols && tw_symbols_code(symbols, &stretch, i); i++)
-        if (link - stretch.first < stretch.end - stretch.first &&
-            stretch.isa != TW_ISA_UNKNOWN)
+        if (link - stretch.first < stretch.end - stretch.first && stretch.isa != TW_ISA_UNKNOWN)
             return stretch.isa;
     return isa;
 }

@@ -198,9 +198,9 @@ size_t tw_replay_loss_text(char *out, size_t room, const struct tw_replay_loss *
                         element->address, "packet", place);
         break;
     case TW_REPLAY_UNTRACED:
-        size = snprintf(out, room,
-                        "path not traced%s: %" PRIu32 " instructions from 0x%" PRIx64, place,
-                        element->count, element->first);
+        size =
+            snprintf(out, room, "path not traced%s: %" PRIu32 " instructions from 0x%" PRIx64,
+                     place, element->count, element->first);
         break;
     case TW_REPLAY_RECORDER:
         size = snprintf(out, room, "trace lost%s: the recorder could not keep up%s", place,

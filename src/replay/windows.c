@@ -65,10 +65,9 @@ static bool add_windows(struct tw_replay *replay, uint32_t buffer)
         if (!TW_GROW(replay->allocator, &replay->windows, &replay->window_room,
                      replay->window_count + 1))
             return false;
-        replay->windows[replay->window_count++] =
-            (struct tw_replay_window){ .buffer = buffer,
-                                       .from = about->offset + at,
-                                       .to = about->offset + at + size };
+        replay->windows[replay->window_count++] = (struct tw_replay_window){
+            .buffer = buffer, .from = about->offset + at, .to = about->offset + at + size
+        };
     }
     return true;
 }
@@ -76,8 +75,7 @@ static bool add_windows(struct tw_replay *replay, uint32_t buffer)
 enum tw_status tw_windows_list(struct tw_replay *replay)
 {
     const uint32_t count = (uint32_t)tw_capture_buffer_count(replay->capture);
-    struct ordered *buffers =
-        tw_take(replay->allocator, ((size_t)count + 1) * sizeof *buffers);
+    struct ordered *buffers = tw_take(replay->allocator, ((size_t)count + 1) * sizeof *buffers);
     size_t wanted = 0;
     bool is_good = buffers != NULL;
 
@@ -142,14 +140,15 @@ static bool give(struct scan *scan, struct tw_part *part)
             first++;
         }
         end = first;
-        while (end < count && elements[end].index >= scan->from && elements[end].index < scan->to)
+        while (end < count && elements[end].index >= scan->from &&
+               elements[end].index < scan->to)
             end++;
         if (first == end)
             break;
         if (thread == TW_NONE)
             thread = tw_replay_thread_of(scan->replay, part);
-        if (thread == TW_NONE)
-            return false;
+        if (thread == TW_NONE) /* nothing was executed yet */
+            break;
         part->batch.elements += first;
         part->batch.count = part->batch.room = end - first;
         part->stream = thread; /* the same in every run */

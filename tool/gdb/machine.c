@@ -26,6 +26,7 @@ struct feature {
 
 struct gdb_machine {
     const char *architecture;
+    uint64_t frames; /* 64 bits: more than any address has; 32 bits: below the high vectors */
     const char *osabi; /* NULL: as the program's file says */
     const struct feature *features;
     size_t feature_count;
@@ -126,12 +127,12 @@ static const struct feature rv64_features[] = {
     { "trackway.trace", ROWS(trace_rows) },
 };
 
-static const struct gdb_machine a64 = { "aarch64", NULL, ROWS(a64_features) };
-static const struct gdb_machine arm = { "arm", NULL, ROWS(arm_features) };
-static const struct gdb_machine arm_m = { "arm", "none", ROWS(arm_m_features) };
+static const struct gdb_machine a64 = { "aarch64", 0x0070747261636b00, NULL, ROWS(a64_features) };
+static const struct gdb_machine arm = { "arm", 0xfffa0000, NULL, ROWS(arm_features) };
+static const struct gdb_machine arm_m = { "arm", 0xfffa0000, "none", ROWS(arm_m_features) };
 /* For Linux GDB would compute where a step leads from registers. */
-static const struct gdb_machine rv32 = { "riscv:rv32", "none", ROWS(rv32_features) };
-static const struct gdb_machine rv64 = { "riscv:rv64", "none", ROWS(rv64_features) };
+static const struct gdb_machine rv32 = { "riscv:rv32", 0xfffa0000, "none", ROWS(rv32_features) };
+static const struct gdb_machine rv64 = { "riscv:rv64", 0x0070747261636b00, "none", ROWS(rv64_features) };
 /* clang-format on */
 
 const struct gdb_machine *gdb_machine_of(uint8_t isa, bool is_m)
@@ -176,6 +177,11 @@ const struct gdb_register *gdb_machine_register(const struct gdb_machine *machin
     return NULL;
 }
 
+uint64_t gdb_machine_frames(const struct gdb_machine *machine)
+{
+    return machine->frames;
+}
+
 void gdb_machine_describe(const struct gdb_machine *machine, struct gdb_text *out)
 {
     gdb_text_format(out,
@@ -198,9 +204,8 @@ void gdb_machine_describe(const struct gdb_machine *machine, struct gdb_text *ou
                 else
                     gdb_text_put(out, row->name);
                 gdb_text_format(out, "\" bitsize=\"%u\" regnum=\"%" PRIu32 "\"%s%s%s/>\n",
-                                row->size * 8u, row->number + n,
-                                row->type ? " type=\"" : "", row->type ? row->type : "",
-                                row->type ? "\"" : "");
+                                row->size * 8u, row->number + n, row->type ? " type=\"" : "",
+                                row->type ? row->type : "", row->type ? "\"" : "");
             }
         gdb_text_put(out, "</feature>\n");
     }

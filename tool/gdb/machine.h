@@ -29,7 +29,7 @@ struct gdb_values {
 struct gdb_register {
     const char *name;
     uint8_t size;
-    uint8_t known;  /* enum gdb_known */
+    uint8_t known;   /* enum gdb_known */
     uint32_t number; /* in packets */
     uint64_t (*value)(const struct gdb_values *values);
 };
@@ -43,14 +43,18 @@ const struct gdb_register *gdb_machine_register(const struct gdb_machine *machin
                                                 struct gdb_register *room, char name[16]);
 void gdb_machine_describe(const struct gdb_machine *machine, struct gdb_text *out);
 
-/* The number that stands for a frame's level. */
+/* The number that stands for a frame's level: trackway_depth. */
 static inline uint32_t gdb_depth(int32_t level)
 {
     return 0x100000u + (uint32_t)level;
 }
-static inline int32_t gdb_level(uint32_t depth)
-{
-    return (int32_t)(depth - 0x100000u);
-}
+
+/* The call stack lies in memory that no program has, for trackway-gdb.py, which can read memory while GDB looks for
+   frames, and nothing else: of each frame 32 bytes, by its level.  They are its function's first address, the pc of
+   its caller, and flags. */
+enum { GDB_FRAME_BYTES = 32, GDB_FRAMES_MOST = 4096 };
+enum { GDB_FRAME_IS_THERE = 1, GDB_FRAME_HAS_CALLER = 2, GDB_FRAME_CALLER_T32 = 4, GDB_FRAME_LATER = 8 };
+/* Where the frame of level 0 is. */
+uint64_t gdb_machine_frames(const struct gdb_machine *machine);
 
 #endif

@@ -40,21 +40,21 @@ static uint64_t nth_of(char *text)
 }
 
 /* The addresses of a function of this name, or a number; 0: there is none. */
-static size_t addresses_of(struct recording *recording, const struct tw_part *part,
+static size_t addresses_of(struct recording *recording, const struct tw_replay_view *view,
                            const char *text, uint64_t *addresses, size_t room)
 {
     struct tw_run *names = tw_replay_names(recording->replay);
     struct tw_symbols *symbols;
     struct tw_symbol symbol;
-    uint64_t link, pc = part->batch.count; /* where the part's code is, for its bias */
+    uint64_t link; /* the place's pc as linked: by it the file's code is moved */
     size_t count = 0;
 
     if (parse_number(&addresses[0], text))
         return 1;
-    symbols = tw_run_symbols(names, &link, part, pc);
+    symbols = tw_run_symbols(names, &link, &view->part, view->pc);
     for (size_t i = 0; symbols && count < room && tw_symbols_by_name(symbols, &symbol, text, i);
          i++)
-        addresses[count++] = symbol.address + (pc - link);
+        addresses[count++] = symbol.address + (view->pc - link);
     return count;
 }
 
@@ -74,8 +74,7 @@ static bool go_to_code(struct recording *recording, struct gdb_text *out, uint32
     nth = nth_of(word);
     if (!recording_look(recording, &view, thread))
         return false;
-    view.part.batch.count = (size_t)view.pc;
-    count = addresses_of(recording, &view.part, word, addresses, TW_LENGTH(addresses));
+    count = addresses_of(recording, &view, word, addresses, TW_LENGTH(addresses));
     if (!count) {
         gdb_text_format(out, "there is no function \"%.200s\"\n", word);
         return false;
@@ -85,16 +84,16 @@ static bool go_to_code(struct recording *recording, struct gdb_text *out, uint32
         for (size_t i = 0; i < count; i++)
             is_there |= addresses[i] == view.pc;
         nth -= is_there;
-        while (nth && tw_replay_find(recording->replay, &place, false, addresses, count, NULL) ==
-                          TW_OK)
+        while (nth && tw_replay_find(recording->replay, &place, false, addresses, count,
+                                     NULL) == TW_OK)
             nth--;
         if (!nth) {
             *recording_place(recording, thread) = place;
             return true;
         }
     }
-    gdb_text_format(out, "the trace does not come there (%" PRIu64 " times more were asked for)\n",
-                    nth);
+    gdb_text_format(
+        out, "the trace does not come there (%" PRIu64 " times more were asked for)\n", nth);
     return false;
 }
 
@@ -105,16 +104,16 @@ static enum tw_status go_to_entry(struct recording *recording, struct tw_replay_
     struct tw_run *names = tw_replay_names(recording->replay);
     struct tw_capture *capture = recording->session->capture;
 
-    for (uint32_t i = 0; nth-- && i < tw_capture_buffer_count(capture); i++, nth++) {
+    for (uint32_t i = 0; nth && i < tw_capture_buffer_count(capture); i++) {
         const struct tw_index *index = tw_run_index_need(names, i, false);
         const uint64_t count = index ? tw_run_place_count(names, index, kind) : 0;
         struct tw_index_entry entry;
 
-        if (nth >= count) {
+        if (nth > count) {
             nth -= count;
             continue;
         }
-        if (tw_run_place_nth(names, index, &entry, kind, nth) != TW_OK)
+        if (tw_run_place_nth(names, index, &entry, kind, nth - 1) != TW_OK)
             break;
         return tw_replay_at_offset(recording->replay, place, thread, entry.offset);
     }
@@ -186,11 +185,12 @@ bool recording_go(struct recording *recording, struct gdb_text *out, uint32_t th
         return true;
     }
     if (status == TW_E_ARGUMENT)
-        gdb_text_format(out,
-                        "\"%.100s\" is no place; give first, last, TIMESTAMP, +OFFSET, n:NUMBER, "
-                        "pc:ADDRESS[:N], function:NAME[:N], trigger:N, event:N, sync:N or "
-                        "trace-on:N\n",
-                        text);
+        gdb_text_format(
+            out,
+            "\"%.100s\" is no place; give first, last, TIMESTAMP, +OFFSET, n:NUMBER, "
+            "pc:ADDRESS[:N], function:NAME[:N], trigger:N, event:N, sync:N or "
+            "trace-on:N\n",
+            text);
     else if (status == TW_END)
         gdb_text_format(out, "the trace does not come to %.100s\n", text);
     else
@@ -269,8 +269,8 @@ static void say_registers(struct recording *recording, struct gdb_text *out, uin
     char name[16];
 
     (void)rest;
-    for (size_t i = 0;
-         (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL; i++) {
+    for (size_t i = 0; (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL;
+         i++) {
         if (one->known == GDB_UNKNOWN)
             continue;
         gdb_text_format(out, "%-14s 0x", one->name);
@@ -383,8 +383,7 @@ static void find(struct recording *recording, struct gdb_text *out, uint32_t *th
 
     if (!place || !recording_look(recording, &view, *thread))
         return;
-    view.part.batch.count = (size_t)view.pc;
-    count = addresses_of(recording, &view.part, rest, addresses, TW_LENGTH(addresses));
+    count = addresses_of(recording, &view, rest, addresses, TW_LENGTH(addresses));
     if (!count) {
         gdb_text_format(out, "there is no function \"%.200s\"\n", rest);
         return;
@@ -399,8 +398,8 @@ static void find(struct recording *recording, struct gdb_text *out, uint32_t *th
                     TW_OK ||
                 tw_replay_look(recording->replay, &there, &at) != TW_OK)
                 break;
-            gdb_text_format(out, "%s  goto +0x%" PRIx64 "  ", way ? "after: " : "before:",
-                            there.range.index);
+            gdb_text_format(out, "%s  goto +0x%" PRIx64 "  ",
+                            way ? "after: " : "before:", there.range.index);
             recording_put_code(recording, out, &there.part, there.pc);
             gdb_text_put(out, "\n");
         }
@@ -431,10 +430,12 @@ static const struct {
     { "goto", "PLACE: go there (in GDB rather: trackway goto PLACE)", go },
     { "where", "where in the trace and the capture this is", say_where },
     { "calls", "the call stack, as the trace tells it", say_calls },
-    { "profile", "the functions with the most instructions, of the whole capture", say_profile },
+    { "profile", "the functions with the most instructions, of the whole capture",
+      say_profile },
     { "coverage", "how much of the program was executed, in the whole capture", say_coverage },
     { "gaps", "where trace or code is missing, for this thread", say_gaps },
-    { "find", "ADDRESS|FUNCTION: when the thread came there before, and comes there after", find },
+    { "find", "ADDRESS|FUNCTION: when the thread came there before, and comes there after",
+      find },
     { "registers", "which registers are real, derived, or stand in", say_registers },
     { "data", "data accesses that were traced here", say_data },
     { "time", "[TIMESTAMP]: move all threads to that moment, or to this thread's", set_time },
@@ -464,6 +465,6 @@ void recording_monitor(void *context, struct gdb_text *out, uint32_t *thread, co
             commands[i].run(context, out, thread, rest);
             return;
         }
-    gdb_text_format(out, "there is no monitor command \"%.100s\"; \"monitor help\" lists them\n",
-                    line);
+    gdb_text_format(
+        out, "there is no monitor command \"%.100s\"; \"monitor help\" lists them\n", line);
 }

@@ -19,8 +19,7 @@ struct tw_replay_place *recording_place(struct recording *recording, uint32_t th
     if (thread >= count)
         return NULL;
     if (count > recording->place_room) {
-        struct tw_replay_place *places =
-            realloc(recording->places, 2 * count * sizeof *places);
+        struct tw_replay_place *places = realloc(recording->places, 2 * count * sizeof *places);
         bool *has = places ? realloc(recording->has_place, 2 * count * sizeof *has) : NULL;
 
         if (places)
@@ -33,8 +32,8 @@ struct tw_replay_place *recording_place(struct recording *recording, uint32_t th
         recording->place_room = 2 * count;
     }
     if (!recording->has_place[thread])
-        recording->has_place[thread] = tw_replay_last(recording->replay, &recording->places[thread],
-                                                      thread) == TW_OK;
+        recording->has_place[thread] =
+            tw_replay_last(recording->replay, &recording->places[thread], thread) == TW_OK;
     return recording->has_place[thread] ? &recording->places[thread] : NULL;
 }
 
@@ -148,8 +147,8 @@ static bool put_registers(void *context, struct gdb_text *out, uint32_t thread, 
     bool is_any = false;
     const bool is_known = values_of(recording, &values, thread);
 
-    for (size_t i = 0;
-         (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL; i++) {
+    for (size_t i = 0; (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL;
+         i++) {
         const uint64_t value = one->value && is_known ? one->value(&values) : 0;
 
         if (number != GDB_ALL_REGISTERS && one->number != number)
@@ -179,6 +178,49 @@ static size_t unwritten(const struct recording *recording, uint64_t address, siz
     return size;
 }
 
+/* The traced call stack as memory: see machine.h.  Returns how many bytes there are. */
+static size_t read_frames(struct recording *recording, uint8_t *out, uint32_t thread,
+                          uint64_t offset, size_t size)
+{
+    const struct tw_replay_place *place = recording_place(recording, thread);
+    const int64_t level = (int64_t)(offset / GDB_FRAME_BYTES) - GDB_FRAMES_MOST;
+    uint8_t record[GDB_FRAME_BYTES] = { 0 };
+    size_t count = 0, at = 0;
+    bool is_whole = true;
+
+    offset %= GDB_FRAME_BYTES;
+    if (size > GDB_FRAME_BYTES - offset)
+        size = (size_t)(GDB_FRAME_BYTES - offset);
+    if (place && tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
+                                 &is_whole, place, TW_REPLAY_STACK_NEAR) != TW_OK)
+        count = 0;
+    if (count > RECORDING_FRAMES)
+        count = RECORDING_FRAMES;
+    while (at < count && recording->frames[at].level != level)
+        at++;
+    if (at == count) {
+        /* Asked for a frame of the part that is not known yet: now it is. */
+        record[16] = 0;
+    } else {
+        const struct tw_replay_frame *caller =
+            at + 1 < count && recording->frames[at + 1].pc ? &recording->frames[at + 1] : NULL;
+
+        record[16] = GDB_FRAME_IS_THERE;
+        if (caller)
+            record[16] |= GDB_FRAME_HAS_CALLER;
+        else if (!is_whole)
+            record[16] |= GDB_FRAME_LATER;
+        if (caller && caller->isa == TW_ISA_T32)
+            record[16] |= GDB_FRAME_CALLER_T32;
+        for (unsigned i = 0; i < 8; i++) {
+            record[i] = (uint8_t)(recording->frames[at].entry >> 8 * i);
+            record[8 + i] = (uint8_t)(caller ? caller->pc >> 8 * i : 0);
+        }
+    }
+    memcpy(out, record + offset, size);
+    return size;
+}
+
 static size_t read_memory(void *context, uint8_t *out, uint32_t thread, uint64_t address,
                           size_t size)
 {
@@ -187,6 +229,11 @@ static size_t read_memory(void *context, uint8_t *out, uint32_t thread, uint64_t
     struct tw_replay_view view;
     size_t there;
 
+    const uint64_t frames = gdb_machine_frames(recording->machine) -
+                            (uint64_t)GDB_FRAMES_MOST * GDB_FRAME_BYTES;
+
+    if (address - frames < (uint64_t)2 * GDB_FRAMES_MOST * GDB_FRAME_BYTES)
+        return read_frames(recording, out, thread, address - frames, size);
     if (!recording_look(recording, &view, thread) || !view.part.image)
         return 0;
     size = unwritten(recording, address, size);
@@ -277,8 +324,8 @@ static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *wa
 
     if (!place)
         return false;
-    status = way->is_step ? step(recording, stop, place, way)
-                          : go_on(recording, stop, place, way);
+    status =
+        way->is_step ? step(recording, stop, place, way) : go_on(recording, stop, place, way);
     if (status == TW_END) {
         stop->is_begin = way->is_back;
         stop->is_end = !way->is_back;
@@ -291,42 +338,13 @@ static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *wa
     return true;
 }
 
-/* ---- frames ---- */
-
-/* The frame of a level, and the one that called it. */
-static bool put_caller(void *context, struct gdb_text *out, uint32_t thread, uint64_t depth)
-{
-    struct recording *recording = context;
-    const struct tw_replay_place *place = recording_place(recording, thread);
-    const int32_t level = gdb_level((uint32_t)depth);
-    size_t count = 0, at = 0;
-    bool is_whole = true;
-
-    if (!place || tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
-                                  &is_whole, place, TW_REPLAY_STACK_NEAR) != TW_OK)
-        return false;
-    while (at < count && at < RECORDING_FRAMES && recording->frames[at].level != level)
-        at++;
-    if (at >= count || at >= RECORDING_FRAMES)
-        return false;
-    gdb_text_format(out, "%" PRIx64 ";", recording->frames[at].entry);
-    if (at + 1 < count && at + 1 < RECORDING_FRAMES && recording->frames[at + 1].pc)
-        gdb_text_format(out, "%" PRIx64 ";%d;", recording->frames[at + 1].pc,
-                        recording->frames[at + 1].isa == TW_ISA_T32);
-    else
-        gdb_text_put(out, is_whole ? "unknown;0;" : "later;0;");
-    gdb_text_put(out, tw_call_kind_name(recording->frames[at].kind));
-    return true;
-}
-
 /* ---- opening ---- */
 
 static bool is_cancelled(void *context)
 {
     const struct recording *recording = context;
 
-    return recording->is_interrupted &&
-           recording->is_interrupted(recording->interrupt_context);
+    return recording->is_interrupted && recording->is_interrupted(recording->interrupt_context);
 }
 
 int recording_open(struct recording *recording, struct session *session,
@@ -362,8 +380,7 @@ int recording_open(struct recording *recording, struct session *session,
                                              .registers = put_registers,
                                              .memory = read_memory,
                                              .move = move,
-                                             .monitor = recording_monitor,
-                                             .caller = put_caller };
+                                             .monitor = recording_monitor };
     return DONE;
 }
 

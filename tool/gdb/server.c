@@ -301,8 +301,7 @@ static void take_monitor(struct gdb_server *server, const char *at, const char *
     const struct gdb_target *target = server->target;
     struct gdb_text out = { .size = 0 };
     char line[1024];
-    const size_t size =
-        gdb_from_hex((uint8_t *)line, sizeof line - 1, at, (size_t)(end - at));
+    const size_t size = gdb_from_hex((uint8_t *)line, sizeof line - 1, at, (size_t)(end - at));
     uint32_t thread = server->thread;
 
     if (size == SIZE_MAX) {
@@ -316,19 +315,6 @@ static void take_monitor(struct gdb_server *server, const char *at, const char *
     tell(server, out.text ? out.text : "", out.size);
     gdb_text_free(&out);
     put(server, "OK");
-}
-
-/* "qTrackway.Caller:THREAD:LEVEL", for trackway-gdb.py. */
-static void take_caller(struct gdb_server *server, const char *at, const char *end)
-{
-    const struct gdb_target *target = server->target;
-    uint64_t thread, level;
-
-    if (!gdb_hex_then(&at, end, &thread, ':') || !gdb_hex(&at, end, &level) ||
-        !is_thread(server, thread))
-        put(server, "E22");
-    else if (!target->caller(target->context, &server->answer, (uint32_t)thread - 1, level))
-        put(server, "none");
 }
 
 /* What stands behind a word; NULL: the packet begins otherwise. */
@@ -348,7 +334,7 @@ static void take_question(struct gdb_server *server, const char *text, const cha
         gdb_text_format(&server->answer,
                         "PacketSize=%x;QStartNoAckMode+;ReverseStep+;ReverseContinue+;"
                         "vContSupported+;qXfer:features:read+;qXfer:threads:read+;swbreak+;"
-                        "hwbreak+;qTrackway+",
+                        "hwbreak+",
                         GDB_PACKET_MOST);
     else if ((rest = after(text, "qXfer:features:read:target.xml:")) != NULL)
         put_piece(server, target->description(target->context),
@@ -371,8 +357,6 @@ static void take_question(struct gdb_server *server, const char *text, const cha
         put(server, "OK");
     else if ((rest = after(text, "qRcmd,")) != NULL)
         take_monitor(server, rest, end);
-    else if ((rest = after(text, "qTrackway.Caller:")) != NULL)
-        take_caller(server, rest, end);
 }
 
 /* ---- packets ---- */

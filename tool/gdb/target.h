@@ -43,14 +43,12 @@ struct gdb_target {
        register. */
     bool (*registers)(void *context, struct gdb_text *out, uint32_t thread, uint32_t number);
     /* Memory: how many bytes there are; 0: none. */
-    size_t (*memory)(void *context, uint8_t *out, uint32_t thread, uint64_t address, size_t size);
+    size_t (*memory)(void *context, uint8_t *out, uint32_t thread, uint64_t address,
+                     size_t size);
     /* Goes on; false: it could not be done, stop->why says why. */
     bool (*move)(void *context, struct gdb_stop *stop, const struct gdb_move *move);
     /* A command of the user; what is said goes to `out`. */
     void (*monitor)(void *context, struct gdb_text *out, uint32_t *thread, const char *line);
-    /* A frame of the traced call stack: "LEVEL;PC;ENTRY;ISA;NAME", of the one that calls a frame.  False: there is
-       none. */
-    bool (*caller)(void *context, struct gdb_text *out, uint32_t thread, uint64_t level);
 };
 
 enum { GDB_ALL_REGISTERS = UINT32_MAX };

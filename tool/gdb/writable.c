@@ -41,7 +41,8 @@ static bool read_segments(struct gdb_stretch **stretches, size_t *count, FILE *f
         flags = number(entry + (is_64 ? 4 : 24), 4, is_big);
         first = number(entry + (is_64 ? 16 : 8), wide, is_big);
         size = number(entry + (is_64 ? 40 : 20), wide, is_big);
-        if (number(entry, 4, is_big) == LOADED && (flags & (WRITABLE | CODE)) == WRITABLE && size)
+        if (number(entry, 4, is_big) == LOADED && (flags & (WRITABLE | CODE)) == WRITABLE &&
+            size)
             (*stretches)[(*count)++] = (struct gdb_stretch){ first, first + size };
     }
     return *stretches != NULL;

@@ -126,6 +126,11 @@ enum option_key {
     O_SPAN_LIMIT,
     /* interrupts */
     O_EACH_EVENT,
+    /* gdb */
+    O_SERVE,
+    O_LISTEN,
+    O_PLACE,
+    O_FIRST,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -191,6 +196,7 @@ enum check { CHECK_OPCODES = 1, CHECK_ATOMS = 2, CHECK_CONTINUITY = 4, CHECK_ALL
 /* What was given.  Strings belong to the command line. */
 struct options {
     const struct command *command;
+    char **words; /* as they were given, behind the command */
     struct list arguments;
 
     const char *buffer;
@@ -244,6 +250,9 @@ struct options {
     struct number min_duration, depth, limit, last;
 
     const char *explain;
+
+    struct number listen;
+    bool serve, first;
 
     const char *format; /* ask options_format_is */
     const char *columns;
