@@ -136,6 +136,13 @@ TW_API TW_MUST_USE enum tw_status tw_replay_at_number(struct tw_replay *replay,
                                                       struct tw_replay_place *place,
                                                       uint32_t thread, uint64_t number);
 
+/* The number of a place's instruction, from 0, as tw_replay_at_number has it: all before it is decoded. */
+TW_API TW_MUST_USE enum tw_status tw_replay_number(struct tw_replay *replay, uint64_t *number,
+                                                   const struct tw_replay_place *place);
+/* How many bytes of the capture lie before a place, in windows that are gone through to count. */
+TW_API uint64_t tw_replay_bytes_before(const struct tw_replay *replay,
+                                       const struct tw_replay_place *place);
+
 /* Elements of the thread between this instruction and the one before it (is_before), or the next one: data trace,
    exceptions, events.  Valid until the next call with this replay. */
 TW_API const struct tw_element *tw_replay_elements(struct tw_replay *replay, size_t *count,

@@ -427,12 +427,8 @@ enum tw_status tw_replay_at_time(struct tw_replay *replay, struct tw_replay_plac
 }
 
 struct counting {
-    const struct tw_replay *replay;
     uint32_t thread;
-    uint64_t count;  /* before the windows at work ... */
-    uint64_t wanted; /* ... and that are looked for */
-    uint64_t index;
-    bool is_found;
+    uint64_t count; /* instructions so far */
 };
 
 static bool count_part(void *context, uint32_t thread, const struct tw_part *part)
@@ -461,7 +457,7 @@ static bool count_part(void *context, uint32_t thread, const struct tw_part *par
 enum tw_status tw_replay_at_number(struct tw_replay *replay, struct tw_replay_place *place,
                                    uint32_t thread, uint64_t number)
 {
-    struct counting counting = { .replay = replay, .thread = thread, .wanted = number };
+    struct counting counting = { .thread = thread };
     struct tw_replay_data *data;
     uint32_t most = TOGETHER;
 
@@ -492,4 +488,29 @@ enum tw_status tw_replay_at_number(struct tw_replay *replay, struct tw_replay_pl
         return TW_END;
     }
     return TW_END;
+}
+
+enum tw_status tw_replay_number(struct tw_replay *replay, uint64_t *number,
+                                const struct tw_replay_place *place)
+{
+    struct counting counting = { .thread = place->thread };
+
+    for (uint32_t i = 0, end; i < place->window; i = end) {
+        const uint32_t left = place->window - i;
+
+        end = tw_windows_together(replay, i, left < TOGETHER_MOST ? left : TOGETHER_MOST);
+        TW_TRY(tw_windows_scan(replay, i, end, count_part, &counting));
+    }
+    *number = counting.count + place->instruction + place->is_end;
+    return TW_OK;
+}
+
+uint64_t tw_replay_bytes_before(const struct tw_replay *replay,
+                                const struct tw_replay_place *place)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < place->window; i++)
+        bytes += replay->windows[i].to - replay->windows[i].from;
+    return bytes;
 }

@@ -49,6 +49,7 @@ struct tw_replay_mark {
 
 struct tw_replay_about {
     uint64_t key;
+    uint64_t scan;                /* the last that met it */
     struct tw_replay_mark *marks; /* in order; those inside a window are of the one at work */
     size_t mark_count, mark_room;
     char name[80];
@@ -71,7 +72,7 @@ struct tw_replay {
 
     struct tw_replay_window *windows; /* in the order in which they are gone through */
     size_t window_count, window_room;
-    uint64_t clock, bytes;
+    uint64_t clock, bytes, scans;
 
     struct tw_replay_about **threads;
     size_t thread_count, thread_room;

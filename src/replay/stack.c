@@ -11,7 +11,7 @@ enum {
     NEAR_WINDOWS = 128, /* so many are gone through for a stack, whatever was asked for */
     BEFORE = 8, /* windows before a place that are gone through where the rest is too far */
     TOGETHER = 64,
-    EACH = 16384, /* elements between marks inside a window */
+    EACH = 2048, /* elements between marks inside a window */
     INSIDE_MOST = 1024
 };
 

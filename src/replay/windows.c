@@ -152,6 +152,10 @@ static bool give(struct scan *scan, struct tw_part *part)
         part->batch.elements += first;
         part->batch.count = part->batch.room = end - first;
         part->stream = thread; /* the same in every run */
+        /* What a scan meets first follows what the window before it ends with. */
+        if (scan->replay->threads[thread]->scan != scan->replay->scans)
+            part->is_resumed = false;
+        scan->replay->threads[thread]->scan = scan->replay->scans;
         scan->is_over = !scan->take(scan->context, thread, part);
         part->batch.elements -= first;
         if (scan->is_over)
@@ -211,6 +215,7 @@ enum tw_status tw_windows_scan(struct tw_replay *replay, uint32_t first, uint32_
     struct tw_run *run;
     enum tw_status status;
 
+    replay->scans++;
     filter.buffers = &name;
     filter.buffer_count = 1;
     config.filter = &filter;

@@ -165,13 +165,16 @@ static int start(const struct options *options, size_t ours)
     const size_t theirs = options->arguments.count - ours;
     char self[PATH_ROOM], script[PATH_ROOM];
     struct gdb_text source = { .size = 0 }, connection = { .size = 0 };
-    char **words = calloc(theirs + 12, sizeof *words);
+    char **words = calloc(theirs + 14, sizeof *words);
     size_t count = 0;
 
     if (words && find_self(self, script) && put_connection(&connection, options, self)) {
         gdb_text_format(&source, "source %s", script);
         count++; /* the program */
         words[count++] = strdup("-q");
+        /* Else GDB stops at each longjmp, to look at registers. */
+        words[count++] = strdup("-iex");
+        words[count++] = strdup("set osabi none");
         words[count++] = strdup("-ex");
         words[count++] = strdup(source.text);
         words[count++] = strdup("-ex");
@@ -219,9 +222,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, O_BUFFER,   O_ID,      O_SRC,   O_CPU,        O_PID,     O_TID,
-    O_COMM,    O_ON_ERROR, O_SYMBOLS, O_INDEX, O_TRUST_TIME, O_OPT,     O_KEY,
-    O_SERVE,   O_LISTEN,   O_PLACE,   O_FIRST, O_QUIET,      O_VERBOSE, O_END,
+    G_CAPTURE, G_PART,   G_DECODER, G_EXECUTED, O_INDEX,  O_KEY,
+    O_SERVE,   O_LISTEN, O_PLACE,   O_FIRST,    G_OUTPUT, O_END,
 };
 
 const struct command command_gdb = {

@@ -27,7 +27,6 @@ struct feature {
 struct gdb_machine {
     const char *architecture;
     uint64_t frames; /* 64 bits: more than any address has; 32 bits: below the high vectors */
-    const char *osabi; /* NULL: as the program's file says */
     const struct feature *features;
     size_t feature_count;
 };
@@ -127,12 +126,11 @@ static const struct feature rv64_features[] = {
     { "trackway.trace", ROWS(trace_rows) },
 };
 
-static const struct gdb_machine a64 = { "aarch64", 0x0070747261636b00, NULL, ROWS(a64_features) };
-static const struct gdb_machine arm = { "arm", 0xfffa0000, NULL, ROWS(arm_features) };
-static const struct gdb_machine arm_m = { "arm", 0xfffa0000, "none", ROWS(arm_m_features) };
-/* For Linux GDB would compute where a step leads from registers. */
-static const struct gdb_machine rv32 = { "riscv:rv32", 0xfffa0000, "none", ROWS(rv32_features) };
-static const struct gdb_machine rv64 = { "riscv:rv64", 0x0070747261636b00, "none", ROWS(rv64_features) };
+static const struct gdb_machine a64 = { "aarch64", 0x0070747261636b00, ROWS(a64_features) };
+static const struct gdb_machine arm = { "arm", 0xfffa0000, ROWS(arm_features) };
+static const struct gdb_machine arm_m = { "arm", 0xfffa0000, ROWS(arm_m_features) };
+static const struct gdb_machine rv32 = { "riscv:rv32", 0xfffa0000, ROWS(rv32_features) };
+static const struct gdb_machine rv64 = { "riscv:rv64", 0x0070747261636b00, ROWS(rv64_features) };
 /* clang-format on */
 
 const struct gdb_machine *gdb_machine_of(uint8_t isa, bool is_m)
@@ -186,10 +184,10 @@ void gdb_machine_describe(const struct gdb_machine *machine, struct gdb_text *ou
 {
     gdb_text_format(out,
                     "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-                    "<target version=\"1.0\">\n<architecture>%s</architecture>\n",
+                    "<target version=\"1.0\">\n<architecture>%s</architecture>\n"
+                    /* for Linux it would compute where steps and longjmp lead from registers */
+                    "<osabi>none</osabi>\n",
                     machine->architecture);
-    if (machine->osabi)
-        gdb_text_format(out, "<osabi>%s</osabi>\n", machine->osabi);
     for (size_t i = 0; i < machine->feature_count; i++) {
         const struct feature *feature = &machine->features[i];
 

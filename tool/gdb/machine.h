@@ -53,7 +53,12 @@ static inline uint32_t gdb_depth(int32_t level)
    frames, and nothing else: of each frame 32 bytes, by its level.  They are its function's first address, the pc of
    its caller, and flags. */
 enum { GDB_FRAME_BYTES = 32, GDB_FRAMES_MOST = 4096 };
-enum { GDB_FRAME_IS_THERE = 1, GDB_FRAME_HAS_CALLER = 2, GDB_FRAME_CALLER_T32 = 4, GDB_FRAME_LATER = 8 };
+enum {
+    GDB_FRAME_IS_THERE = 1,
+    GDB_FRAME_HAS_CALLER = 2,
+    GDB_FRAME_CALLER_T32 = 4,
+    GDB_FRAME_LATER = 8
+};
 /* Where the frame of level 0 is. */
 uint64_t gdb_machine_frames(const struct gdb_machine *machine);
 

@@ -203,8 +203,10 @@ bool recording_go(struct recording *recording, struct gdb_text *out, uint32_t th
 static void say_where(struct recording *recording, struct gdb_text *out, uint32_t *thread,
                       const char *rest)
 {
+    enum { NUMBERED_BYTES = 4 << 20 };
     const struct tw_replay_place *place = recording_place(recording, *thread);
     struct tw_replay_view view;
+    uint64_t number;
 
     (void)rest;
     if (!place || !recording_look(recording, &view, *thread))
@@ -214,6 +216,10 @@ static void say_where(struct recording *recording, struct gdb_text *out, uint32_
                     place->is_end ? "behind the last instruction" : "before it is executed",
                     view.range.index,
                     tw_capture_buffer(recording->session->capture, view.part.buffer)->name);
+    /* of a place far behind, it would take long to say */
+    if (tw_replay_bytes_before(recording->replay, place) <= NUMBERED_BYTES &&
+        tw_replay_number(recording->replay, &number, place) == TW_OK)
+        gdb_text_format(out, ", instruction %" PRIu64, number);
     if (view.part.when.clock != TW_CLOCK_NONE)
         gdb_text_format(out, ", not before %" PRIu64 "%s", view.part.when.not_before,
                         view.part.when.clock == TW_CLOCK_RECORD ? " ns" : "");
@@ -233,20 +239,16 @@ static void go(struct recording *recording, struct gdb_text *out, uint32_t *thre
 static void say_calls(struct recording *recording, struct gdb_text *out, uint32_t *thread,
                       const char *rest)
 {
-    const struct tw_replay_place *place = recording_place(recording, *thread);
     struct tw_replay_view view;
-    size_t count = 0;
-    bool is_whole;
+    size_t count;
 
     (void)rest;
-    if (!place || !recording_look(recording, &view, *thread))
+    if (!recording_look(recording, &view, *thread))
         return;
-    if (tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
-                        &is_whole, place, TW_REPLAY_STACK_WHOLE) != TW_OK) {
+    count = recording_stack(recording, *thread, TW_REPLAY_STACK_WHOLE);
+    if (!count)
         gdb_text_format(out, "%s\n", tw_replay_fault(recording->replay));
-        return;
-    }
-    for (size_t i = 0; i < count && i < RECORDING_FRAMES; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct tw_replay_frame *frame = &recording->frames[i];
 
         gdb_text_format(out, "#%-3zu %.200s  ", i, frame->name);
@@ -254,8 +256,8 @@ static void say_calls(struct recording *recording, struct gdb_text *out, uint32_
             recording_put_code(recording, out, &view.part, frame->pc);
         gdb_text_format(out, "  (%s)\n", tw_call_kind_name(frame->kind));
     }
-    if (count > RECORDING_FRAMES)
-        gdb_text_format(out, "... and %zu more\n", count - RECORDING_FRAMES);
+    if (recording->frame_count > count)
+        gdb_text_format(out, "... and %zu more\n", recording->frame_count - count);
     gdb_text_put(out, "     [callers unknown: the trace begins inside]\n");
 }
 

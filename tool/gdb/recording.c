@@ -45,6 +45,29 @@ bool recording_look(struct recording *recording, struct tw_replay_view *view, ui
     return place && tw_replay_look(recording->replay, view, place) == TW_OK;
 }
 
+/* GDB asks again and again at one place. */
+size_t recording_stack(struct recording *recording, uint32_t thread, enum tw_replay_stack wish)
+{
+    const struct tw_replay_place *place = recording_place(recording, thread);
+    const bool is_known = place && recording->has_frames &&
+                          recording->framed.thread == thread &&
+                          tw_replay_compare(&recording->framed, place) == 0 &&
+                          (recording->is_whole || wish == TW_REPLAY_STACK_NEAR);
+
+    if (!is_known) {
+        recording->has_frames =
+            place && tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES,
+                                     &recording->frame_count, &recording->is_whole, place,
+                                     wish) == TW_OK;
+        if (recording->has_frames)
+            recording->framed = *place;
+    }
+    if (!recording->has_frames)
+        return 0;
+    return recording->frame_count < RECORDING_FRAMES ? recording->frame_count
+                                                     : RECORDING_FRAMES;
+}
+
 /* ---- threads ---- */
 
 static uint32_t count_threads(void *context)
@@ -182,33 +205,24 @@ static size_t unwritten(const struct recording *recording, uint64_t address, siz
 static size_t read_frames(struct recording *recording, uint8_t *out, uint32_t thread,
                           uint64_t offset, size_t size)
 {
-    const struct tw_replay_place *place = recording_place(recording, thread);
     const int64_t level = (int64_t)(offset / GDB_FRAME_BYTES) - GDB_FRAMES_MOST;
+    const size_t count = recording_stack(recording, thread, TW_REPLAY_STACK_NEAR);
     uint8_t record[GDB_FRAME_BYTES] = { 0 };
-    size_t count = 0, at = 0;
-    bool is_whole = true;
+    size_t at = 0;
 
     offset %= GDB_FRAME_BYTES;
     if (size > GDB_FRAME_BYTES - offset)
         size = (size_t)(GDB_FRAME_BYTES - offset);
-    if (place && tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
-                                 &is_whole, place, TW_REPLAY_STACK_NEAR) != TW_OK)
-        count = 0;
-    if (count > RECORDING_FRAMES)
-        count = RECORDING_FRAMES;
     while (at < count && recording->frames[at].level != level)
         at++;
-    if (at == count) {
-        /* Asked for a frame of the part that is not known yet: now it is. */
-        record[16] = 0;
-    } else {
+    if (at < count) {
         const struct tw_replay_frame *caller =
             at + 1 < count && recording->frames[at + 1].pc ? &recording->frames[at + 1] : NULL;
 
         record[16] = GDB_FRAME_IS_THERE;
         if (caller)
             record[16] |= GDB_FRAME_HAS_CALLER;
-        else if (!is_whole)
+        else if (!recording->is_whole)
             record[16] |= GDB_FRAME_LATER;
         if (caller && caller->isa == TW_ISA_T32)
             record[16] |= GDB_FRAME_CALLER_T32;
@@ -229,8 +243,8 @@ static size_t read_memory(void *context, uint8_t *out, uint32_t thread, uint64_t
     struct tw_replay_view view;
     size_t there;
 
-    const uint64_t frames = gdb_machine_frames(recording->machine) -
-                            (uint64_t)GDB_FRAMES_MOST * GDB_FRAME_BYTES;
+    const uint64_t frames =
+        gdb_machine_frames(recording->machine) - (uint64_t)GDB_FRAMES_MOST * GDB_FRAME_BYTES;
 
     if (address - frames < (uint64_t)2 * GDB_FRAMES_MOST * GDB_FRAME_BYTES)
         return read_frames(recording, out, thread, address - frames, size);

@@ -29,7 +29,11 @@ struct recording {
     struct gdb_stretch *written;
     size_t written_count;
     struct gdb_target target;
+    /* The call stack that was asked for last, and where. */
     struct tw_replay_frame frames[RECORDING_FRAMES];
+    size_t frame_count;
+    struct tw_replay_place framed;
+    bool has_frames, is_whole;
     /* Whether the client wants an end. */
     bool (*is_interrupted)(void *context);
     void *interrupt_context;
@@ -44,6 +48,8 @@ void recording_close(struct recording *recording);
 struct tw_replay_place *recording_place(struct recording *recording, uint32_t thread);
 /* What is known there; false: nothing. */
 bool recording_look(struct recording *recording, struct tw_replay_view *view, uint32_t thread);
+/* The call stack of a thread in recording->frames; how many frames there are. */
+size_t recording_stack(struct recording *recording, uint32_t thread, enum tw_replay_stack wish);
 /* Goes to a place as it is written.  False: there is none; what is wrong is added to `out`. */
 bool recording_go(struct recording *recording, struct gdb_text *out, uint32_t thread,
                   const char *place);

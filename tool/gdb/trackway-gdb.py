@@ -55,7 +55,10 @@ class TracedFrames(Unwinder):
         except (ValueError, gdb.error):
             return None
         if depth == UNKNOWN:
-            return pending.create_unwind_info(FrameId(gdb.Value(0xFFFFFFF0), gdb.Value(0)))
+            info = pending.create_unwind_info(FrameId(gdb.Value(0xFFFFFFF0), gdb.Value(0)))
+            self.save(info, pending, "pc", 0)
+            self.save(info, pending, DEPTH, UNKNOWN)
+            return info
         try:
             caller = Caller(pending.architecture(), depth)
         except gdb.error:
