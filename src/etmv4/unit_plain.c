@@ -130,7 +130,7 @@ static void repeat_run(struct tw_etmv4_unit *unit, const struct tw_retired_run *
 
     for (uint32_t left = run->repeats; left; left--) {
         if (last->kind == TW_RETIRED_BRANCH && !(run->flags & TW_RETIRED_LINK) &&
-            is_atom(unit, run, last) && !unit->flow.block_is_open && !unit->held &&
+            is_atom(unit, run, last) && !unit->flow.block_is_open && !unit->buffered &&
             !unit->config.on_element) {
             const uint32_t done = repeat_atoms(unit, run->flags & TW_RETIRED_TAKEN, left);
 

@@ -9,7 +9,7 @@
 
 #include "commands/commands.h"
 #include "commands/encode.h"
-#include "shared/whole.h"
+#include "shared/file.h"
 
 enum { FILES = 32 };
 
@@ -52,7 +52,7 @@ static bool load(void *context, const char *name, const uint8_t **bytes, size_t 
 {
     struct run *run = context;
     char *path = beside(run, name);
-    uint8_t *loaded = path && run->loaded_count < FILES ? whole_load(size, path) : NULL;
+    uint8_t *loaded = path && run->loaded_count < FILES ? file_load(size, path) : NULL;
 
     free(path);
     if (!loaded)
@@ -136,7 +136,7 @@ static int run_script(struct run *run, const struct options *options)
     struct tw_sim_result result;
     struct tw_fault fault = { .status = TW_OK };
     size_t size;
-    uint8_t *script = whole_load(&size, run->script);
+    uint8_t *script = file_load(&size, run->script);
     enum tw_status status;
 
     if (!script)
@@ -175,7 +175,7 @@ static bool open_input(struct run *run, const char *path)
                                             .image = run->encoding.image };
     struct tw_fault fault = { TW_OK, "" };
 
-    run->trace = whole_load(&run->trace_size, path);
+    run->trace = file_load(&run->trace_size, path);
     if (!run->trace)
         return false;
     if (!is_log(run->trace, run->trace_size))
@@ -207,7 +207,7 @@ static int run(const struct options *options)
     tw_log_free(state.log);
     free(state.trace);
     encode_free_memory(&state.encoding);
-    pieces_free(&state.encoding.pieces);
+    arena_free(&state.encoding.arena);
     return status;
 }
 
