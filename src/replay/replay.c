@@ -75,7 +75,7 @@ static enum tw_status set_up(struct tw_replay *replay)
         names.context = wish->context;
     }
     TW_TRY(tw_run_new(&replay->names, replay->capture, &names, &replay->fault));
-    if (tw_walk_new(&replay->walk, replay->allocator) != TW_OK)
+    if (tw_walk_new(&replay->walk, replay->allocator, NULL) != TW_OK)
         return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
     TW_TRY(tw_calls_new(&replay->calls, &calls, &replay->fault));
     TW_TRY(tw_windows_list(replay));

@@ -116,6 +116,7 @@ enum option_key {
     O_LIMIT,
     O_SAVE,
     O_ADD,
+    O_EACH,
     O_INLINE,
     O_DEMANGLE,
     O_NO_DEMANGLE,
@@ -268,7 +269,7 @@ struct options {
     bool histogram;
     const char *save;
     struct list add;
-    bool stacks, events, self, with_inlined, demangle, no_demangle;
+    bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
