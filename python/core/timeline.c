@@ -109,7 +109,8 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
 
     subject.timeline = job->timeline;
     if (status == TW_OK && format)
-        status = tw_timeline_writer_new(&job->writer, format, &subject, write_bytes, &job->out);
+        status = tw_timeline_writer_new(&job->writer, format, &subject, write_bytes, &job->out,
+                                        fault);
     if (status == TW_OK)
         status = tw_run_new(&run, capture->capture, &wish->config, fault);
     while (status == TW_OK && !job->has_failed && (status = tw_run_next(run, &part)) == TW_OK)
