@@ -47,7 +47,7 @@ void tw_write_calls_csv(struct tw_sink *sink, const struct tw_subject *subject)
 {
     struct tw_graph graph;
 
-    if (!tw_graph_open(&graph, subject->calls)) {
+    if (!tw_graph_open(&graph, subject)) {
         sink->lacks_memory = true;
         return;
     }

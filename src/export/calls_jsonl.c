@@ -92,7 +92,7 @@ void tw_write_calls_jsonl(struct tw_sink *sink, const struct tw_subject *subject
     const struct tw_calls_stats stats = tw_calls_stats(subject->calls);
     struct tw_graph graph;
 
-    if (!tw_graph_open(&graph, subject->calls)) {
+    if (!tw_graph_open(&graph, subject)) {
         sink->lacks_memory = true;
         return;
     }
