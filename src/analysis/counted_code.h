@@ -26,9 +26,9 @@ struct tw_counted_code {
     struct tw_counted_file **files;
     size_t count, room;
     struct tw_counted_file *last; /* that was asked for; or NULL */
-    uint64_t executed; /* instructions, each time */
-    uint64_t untraced; /* of these, those of which it is not known where */
-    uint64_t missing;  /* times that code was not there */
+    uint64_t executed;            /* instructions, each time */
+    uint64_t untraced;            /* of these, those of which it is not known where */
+    uint64_t missing;             /* times that code was not there */
     bool is_out;
     const struct tw_allocator *allocator;
 };
