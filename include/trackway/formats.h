@@ -42,6 +42,9 @@ struct tw_subject {
     /* Formats that are folders: bytes of one of the files in it; false: no more are wanted. */
     bool (*write_file)(void *context, const char *name, const void *bytes, size_t size);
     void *file_context;
+    /* Coverage for compilers and linkers: the program or library, by path or last name; NULL: the one
+       that executed most. */
+    const char *binary;
 };
 
 struct tw_format {
