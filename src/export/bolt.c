@@ -81,11 +81,12 @@ struct bolt_list {
     struct tw_jump_count *items;
     size_t count, room;
     bool is_out;
+    const struct tw_allocator *allocator;
 };
 
 static void add(struct bolt_list *list, uint64_t from, uint64_t to, uint64_t count)
 {
-    if (!TW_GROW(NULL, &list->items, &list->room, list->count + 1)) {
+    if (!TW_GROW(list->allocator, &list->items, &list->room, list->count + 1)) {
         list->is_out = true;
         return;
     }
@@ -137,7 +138,7 @@ static void add_joins(struct bolt_list *list, const struct bolt_list *targets,
 
 static void collect(struct bolt_list *list, const struct tw_feedback *feedback)
 {
-    struct bolt_list targets = { .items = NULL };
+    struct bolt_list targets = { .allocator = list->allocator };
     struct tw_block_count block;
     struct tw_jump_count jump;
 
@@ -156,12 +157,12 @@ static void collect(struct bolt_list *list, const struct tw_feedback *feedback)
             add(list, block.last, block.end, block.not_taken);
     }
     list->is_out |= targets.is_out;
-    tw_give(NULL, targets.items);
+    tw_give(targets.allocator, targets.items);
 }
 
 void tw_write_fdata(struct tw_sink *sink, const struct tw_subject *subject)
 {
-    struct bolt_list list = { .items = NULL };
+    struct bolt_list list = { .allocator = subject->allocator };
     struct tw_feedback feedback;
 
     if (!tw_feedback_choose(&feedback, subject))
@@ -177,5 +178,5 @@ void tw_write_fdata(struct tw_sink *sink, const struct tw_subject *subject)
         put_branch(sink, &feedback, &jump);
     }
     sink->lacks_memory |= list.is_out;
-    tw_give(NULL, list.items);
+    tw_give(list.allocator, list.items);
 }

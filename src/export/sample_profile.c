@@ -38,6 +38,7 @@ struct sample_profile {
     size_t function_count, function_room, place_count, place_room;
     struct tw_map by_function, by_place;
     bool is_out;
+    const struct tw_allocator *allocator;
 };
 
 static uint64_t hash_text(const char *text)
@@ -79,7 +80,7 @@ static uint32_t function_of(struct sample_profile *profile, uint32_t parent,
             return at;
     }
     if (!first || profile->function_count >= UINT32_MAX - 2 ||
-        !TW_GROW(NULL, &profile->functions, &profile->function_room,
+        !TW_GROW(profile->allocator, &profile->functions, &profile->function_room,
                  profile->function_count + 2)) {
         profile->is_out = true;
         return 0;
@@ -109,7 +110,8 @@ static struct sample_place *place_of(struct sample_profile *profile, uint32_t fu
             return one;
     }
     if (!first || profile->place_count >= UINT32_MAX - 2 ||
-        !TW_GROW(NULL, &profile->places, &profile->place_room, profile->place_count + 2)) {
+        !TW_GROW(profile->allocator, &profile->places, &profile->place_room,
+                 profile->place_count + 2)) {
         profile->is_out = true;
         return NULL;
     }
@@ -341,7 +343,7 @@ static void put_function(struct tw_sink *sink, const struct sample_profile *prof
 static void put_profile(struct tw_sink *sink, struct sample_profile *profile)
 {
     struct sample_order *order =
-        tw_take_raw(NULL, (profile->function_count + 1) * sizeof *order);
+        tw_take_raw(profile->allocator, (profile->function_count + 1) * sizeof *order);
 
     if (!order) {
         profile->is_out = true;
@@ -354,16 +356,17 @@ static void put_profile(struct tw_sink *sink, struct sample_profile *profile)
     for (size_t i = 0; i < profile->function_count && !order[i].function->parent; i++)
         if (!sink->is_over && (order[i].function->total || order[i].function->head))
             put_function(sink, profile, order, i, 1);
-    tw_give(NULL, order);
+    tw_give(profile->allocator, order);
 }
 
 void tw_write_sample_profile(struct tw_sink *sink, const struct tw_subject *subject)
 {
     struct tw_feedback feedback;
-    struct sample_profile profile = { .feedback = &feedback };
+    struct sample_profile profile = { .feedback = &feedback, .allocator = subject->allocator };
 
     if (!tw_feedback_choose(&feedback, subject) || !feedback.symbols)
         return;
+    profile.by_function.allocator = profile.by_place.allocator = profile.allocator;
     add_code(&profile);
     add_calls(&profile);
     if (!profile.is_out && profile.function_count && profile.place_count)
@@ -371,6 +374,6 @@ void tw_write_sample_profile(struct tw_sink *sink, const struct tw_subject *subj
     sink->lacks_memory |= profile.is_out;
     tw_map_free(&profile.by_function);
     tw_map_free(&profile.by_place);
-    tw_give(NULL, profile.functions);
-    tw_give(NULL, profile.places);
+    tw_give(profile.allocator, profile.functions);
+    tw_give(profile.allocator, profile.places);
 }

@@ -91,6 +91,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .counts_elements = !wish->packets_only,
         .range_limit = wish->range_limit,
         .source_address_n = wish->source_address_n,
+        .batch_room = wish->batch_room,
         .check_opcodes = wish->check_opcodes,
         .check_atoms = wish->check_atoms,
         .check_continuity = wish->check_continuity,

@@ -190,7 +190,7 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
     struct tw_branch *branch = job->list->branch;
     struct tw_batch batch = { .size = sizeof batch,
                               .elements = chunk->elements,
-                              .room = TW_BRANCH_ELEMENTS,
+                              .room = branch->tree->config.batch_room,
                               .src = branch->src,
                               .id = branch->id };
     struct tw_output output = { .batch = &batch };
@@ -200,7 +200,7 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
     tw_prefetch(job->in.data + job->in.used, job->in.size - job->in.used);
     if (is_merged) {
         output.marks.marks = chunk->marks;
-        output.marks.room = TW_BRANCH_ELEMENTS;
+        output.marks.room = branch->tree->config.batch_room;
     }
     status =
         branch->protocol->decode(job->engine->decoder, job->engine->follow, &output, &job->in);

@@ -155,7 +155,9 @@ static void set_limits(struct tw_pool *pool, size_t active)
 
     pool->leaves_one = active == 1;
     pool->in_flight_most = active + ahead;
-    pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead);
+    /* Larger chunks are fewer: memory stays the same. */
+    pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead) * TW_BRANCH_ELEMENTS /
+                  pool->tree->config.batch_room;
     if (pool->quota < 2)
         pool->quota = 2;
 }

@@ -21,7 +21,7 @@ enum {
 /* A batch of elements on its way from a worker to who takes it. */
 struct tw_chunk {
     struct tw_chunk *next;
-    struct tw_element *elements; /* TW_BRANCH_ELEMENTS */
+    struct tw_element *elements; /* tw_tree_config.batch_room */
     struct tw_mark *marks;       /* as many, or NULL */
     size_t count, mark_count;
     bool is_guess; /* elements tell of a total that was a guess */

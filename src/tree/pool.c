@@ -29,9 +29,11 @@ static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
     if (!chunk)
         return NULL;
     if (!chunk->elements)
-        chunk->elements = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *chunk->elements);
+        chunk->elements =
+            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->elements);
     if (is_merged && !chunk->marks)
-        chunk->marks = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *chunk->marks);
+        chunk->marks =
+            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->marks);
     chunk->next = NULL;
     chunk->count = chunk->mark_count = 0;
     if (chunk->elements && (chunk->marks || !is_merged))

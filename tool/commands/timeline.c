@@ -114,11 +114,8 @@ static enum tw_status make(struct timeline_command *command, const struct tw_sub
                                             .clock = subject.clock };
     if (status != TW_OK || !format)
         return status;
-    status =
-        tw_timeline_writer_new(&command->writer, format, &subject, write_bytes, &command->out);
-    if (status != TW_OK)
-        (void)snprintf(fault->text, sizeof fault->text, "no memory for the file");
-    return status;
+    return tw_timeline_writer_new(&command->writer, format, &subject, write_bytes,
+                                  &command->out, fault);
 }
 
 static void summarize(const struct timeline_command *command)

@@ -511,7 +511,7 @@ struct instructions *instructions_new(struct lines *lines, struct session *sessi
 
     if (made)
         made->disassemblers = calloc(count + 1, sizeof(struct tw_disassembler *));
-    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL) != TW_OK) {
+    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
         say("out of memory");
         instructions_free(made);
         return NULL;
