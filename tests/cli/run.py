@@ -19,12 +19,14 @@ import corpus_cases  # noqa: E402,F401
 import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
+import gdb_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
+import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401

@@ -18,6 +18,7 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(gdb)              \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
