@@ -47,5 +47,6 @@ import timeline_format_cases  # noqa: E402,F401
 import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
+import witness_cases  # noqa: E402,F401
 
 sys.exit(harness.main())
