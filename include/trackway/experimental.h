@@ -18,6 +18,7 @@
 #include <trackway/formats.h>
 #include <trackway/functions.h>
 #include <trackway/hart.h>
+#include <trackway/identify.h>
 #include <trackway/interrupts.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>

@@ -233,7 +233,7 @@ static const uint8_t takes[] = {
     O_BUFFER,        O_ID,           O_SOURCE,      O_SRC,      O_CPU,         O_PID,
     O_TID,           O_COMM,         O_FROM,        O_TO,       O_RANGE,       O_OF_FUNCTION,
     O_FRAMING,       O_PROTOCOL,     O_PLUGIN,      O_CONFIG,   O_PRESET,      O_ARCH,
-    O_NO_BARRIER,    O_WRAPPED_AT,   O_STRIP_STOP,  O_ON_ERROR, O_IMAGE,       O_SYMBOLS,
+    O_NO_BARRIER,    O_WRAPPED_AT, O_SWAP, O_SKIP,   O_STRIP_STOP,  O_ON_ERROR, O_IMAGE,       O_SYMBOLS,
     O_SYSROOT,       O_SYMFS,        O_KERNEL,      O_VDSO,     O_BUILD_IDS,   O_TRUST_TIME,
     O_ALLOW_OUTSIDE, O_KEY,          O_TAIL_CALLS,  O_STACKS,   O_EVENTS,      O_BEFORE,
     O_LAST,          O_INSTRUCTIONS, O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, O_OUTPUT,

@@ -157,7 +157,7 @@ static const uint8_t takes[] = {
     O_PLUGIN,      O_CONFIG,
     O_IMAGE,       O_SYMBOLS,
     O_NO_BARRIER,  O_ON_ERROR,
-    O_ASSUME_SYNC, O_WRAPPED_AT,
+    O_ASSUME_SYNC, O_WRAPPED_AT, O_SWAP, O_SKIP,
     O_STRIP_STOP,  O_ALLOW_OUTSIDE,
     O_CLOCK,       O_OUTPUT,
     O_COLOR,       O_THREADS,

@@ -524,7 +524,7 @@ static const uint8_t takes[] = {
     O_AT,      O_COUNT,      O_INDEX,    O_DETAIL,      O_BLOCK,
     O_ALL,     O_BUFFER,     O_ID,       O_SOURCE,      O_FROM,
     O_TO,      O_FRAMING,    O_PROTOCOL, O_PLUGIN,      O_CONFIG,
-    O_PRESET,  O_ARCH,       O_IMAGE,    O_NO_BARRIER,  O_WRAPPED_AT,
+    O_PRESET,  O_ARCH,       O_IMAGE,    O_NO_BARRIER,  O_WRAPPED_AT, O_SWAP, O_SKIP,
     O_CLOCK,   O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE,
     O_SYSROOT, O_OUTPUT,     O_COLOR,    O_QUIET,       O_VERBOSE,
     O_END,

@@ -455,7 +455,7 @@ static int run(const struct options *options)
 static const uint8_t takes[] = {
     O_TRACE,  O_DEVICE,     O_REG,      O_DUMP,       O_CLUSTER,     O_FROM_CAPTURE,
     O_SOURCE, O_FRAMING,    O_PROTOCOL, O_PLUGIN,     O_CONFIG,      O_PRESET,
-    O_ARCH,   O_NO_BARRIER, O_IMAGE,    O_WRAPPED_AT, O_STRIP_STOP,  O_SYSROOT,
+    O_ARCH,   O_NO_BARRIER, O_IMAGE,    O_WRAPPED_AT, O_SWAP, O_SKIP, O_STRIP_STOP,  O_SYSROOT,
     O_SYMFS,  O_KERNEL,     O_VDSO,     O_BUILD_IDS,  O_DESCRIPTION, O_FORCE,
     O_OUTPUT, O_QUIET,      O_END,
 };

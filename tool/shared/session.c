@@ -163,6 +163,8 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
         .strip_stop = options->strip_stop,
         .has_wrapped = options->wrapped_at.is_given,
         .wrapped_at = options->wrapped_at.value,
+        .swap = (uint32_t)options->swap.value,
+        .skip = options->skip.value,
         .warn = print_warning,
         .warn_context = session,
     };
