@@ -35,7 +35,6 @@ struct tw_identified_source {
 };
 
 struct tw_identity {
-    size_t size;      /* sizeof(struct tw_identity) */
     const char *what; /* in words: "ETMv4 trace in memory-aligned frames" */
     const char
         *container; /* "gzip", "xz", "zstd", "hex": the rest is about what is in it; or NULL */

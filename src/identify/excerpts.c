@@ -84,7 +84,7 @@ static void take_run(void *context, uint8_t id, uint64_t capture_offset, uint64_
 }
 
 /* One window's frames; sources go on in the next one after a gap. */
-static enum tw_status take_frames(struct tw_excerpts *samples, const struct tw_way *way,
+static enum tw_status take_frames(struct tw_excerpts *samples, const struct tw_aspect *way,
                                   const uint8_t *bytes, size_t size)
 {
     struct unframing unframing = { samples };
@@ -121,7 +121,7 @@ static enum tw_status take_frames(struct tw_excerpts *samples, const struct tw_w
     return status;
 }
 
-enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_way *way)
+enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_aspect *way)
 {
     uint8_t *turned = NULL;
     enum tw_status status = TW_OK;
@@ -171,7 +171,7 @@ void tw_excerpts_free(struct tw_excerpts *samples)
 
 /* In frames the even bytes are data with bit 0 cleared, or name an ID: most often one of few.  In other
    bytes bit 0 is set as often as not, and what would be IDs are many. */
-double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_way *way)
+double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_aspect *way)
 {
     uint64_t ids[128] = { 0 }, named = 0, strange = 0, top = 0, frames = 0;
     const size_t size = way->limit && way->limit < samples->size ? way->limit : samples->size;

@@ -26,7 +26,7 @@ enum {
 #define UNDECIDED 0.9
 
 struct verdict {
-    struct tw_way way;
+    struct tw_aspect way;
     struct tw_trial *trials; /* SOURCES_MOST of them */
     uint8_t ids[SOURCES_MOST];
     uint64_t bytes[SOURCES_MOST]; /* in the samples */
@@ -93,7 +93,7 @@ static enum tw_status judge_stream(const struct inquiry *inquiry, struct verdict
 
 /* Reads the samples in one way. */
 static enum tw_status judge_way(struct inquiry *inquiry, struct verdict *verdict,
-                                const struct tw_way *way)
+                                const struct tw_aspect *way)
 {
     struct tw_excerpts samples = { .file = inquiry->file,
                                    .size = inquiry->size,
@@ -131,7 +131,7 @@ static enum tw_status judge_way(struct inquiry *inquiry, struct verdict *verdict
 }
 
 static enum tw_status try_way(struct inquiry *inquiry, struct verdict *other,
-                              const struct tw_way *way)
+                              const struct tw_aspect *way)
 {
     const struct tw_identify_options *options = inquiry->options;
 
@@ -154,7 +154,7 @@ static enum tw_status try_beginning(struct inquiry *inquiry, struct verdict *oth
     const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
 
     for (size_t limit = inquiry->size / 2; limit >= (size_t)16 * TW_FRAME_SIZE; limit /= 2) {
-        const struct tw_way way = { TW_FRAMING_MEMORY, swap, 0, limit };
+        const struct tw_aspect way = { TW_FRAMING_MEMORY, swap, 0, limit };
 
         if (tw_excerpts_aligned(&samples, &way) > 0.97)
             return try_way(inquiry, other, &way);
@@ -170,7 +170,7 @@ static enum tw_status try_frames(struct inquiry *inquiry, struct verdict *other,
 
     for (unsigned offset = 0; offset < TW_FRAME_SIZE; offset++)
         likely[offset] = tw_excerpts_aligned(
-            &samples, &(struct tw_way){ TW_FRAMING_MEMORY, swap, offset, 0 });
+            &samples, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, offset, 0 });
     if (likely[0] < 0.75)
         TW_TRY(try_beginning(inquiry, other, swap));
     /* Frames that begin an even number of bytes elsewhere look alike: reading them tells. */
@@ -183,7 +183,8 @@ static enum tw_status try_frames(struct inquiry *inquiry, struct verdict *other,
         if (likely[best] < 0.75)
             break;
         likely[best] = 0;
-        TW_TRY(try_way(inquiry, other, &(struct tw_way){ TW_FRAMING_MEMORY, swap, best, 0 }));
+        TW_TRY(
+            try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, best, 0 }));
     }
     return TW_OK;
 }
@@ -196,13 +197,13 @@ static enum tw_status try_all(struct inquiry *inquiry, struct verdict *other)
     for (size_t i = 0; i < TW_LENGTH(swaps); i++) {
         const unsigned swap = swaps[i];
 
-        TW_TRY(try_way(inquiry, other, &(struct tw_way){ TW_FRAMING_NONE, swap, 0, 0 }));
+        TW_TRY(try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_NONE, swap, 0, 0 }));
         if (inquiry->best.confidence < 0.94)
             TW_TRY(try_frames(inquiry, other, swap));
         if (inquiry->best.confidence < 0.94 && tw_excerpts_has_fsync(&samples, swap))
             for (unsigned framing = TW_FRAMING_TPIU; framing <= TW_FRAMING_DSTREAM; framing++)
                 TW_TRY(try_way(inquiry, other,
-                               &(struct tw_way){ (enum tw_framing)framing, swap, 0, 0 }));
+                               &(struct tw_aspect){ (enum tw_framing)framing, swap, 0, 0 }));
         if (inquiry->best.confidence > 0.5)
             break;
     }
@@ -459,7 +460,6 @@ static enum tw_status start(struct tw_identified **identified, struct tw_identif
         answer->allocator_copy = *copy->allocator;
         answer->allocator = &answer->allocator_copy;
     }
-    answer->about.size = sizeof answer->about;
     *identified = answer;
     return TW_OK;
 }

@@ -88,7 +88,7 @@ struct tw_sampled {
 };
 
 /* How the file is looked at. */
-struct tw_way {
+struct tw_aspect {
     enum tw_framing framing;
     unsigned swap;   /* bytes whose order is reversed, group by group; 1: none */
     unsigned offset; /* bytes before the first frame */
@@ -105,10 +105,10 @@ struct tw_excerpts {
     uint64_t named, strange; /* ID bytes seen; those that name a reserved ID */
 };
 
-enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_way *way);
+enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_aspect *way);
 void tw_excerpts_free(struct tw_excerpts *samples);
 /* Of memory-aligned frames that begin `offset` bytes into the file: how likely that is, 0 to 1. */
-double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_way *way);
+double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_aspect *way);
 bool tw_excerpts_has_fsync(const struct tw_excerpts *samples, unsigned swap);
 
 /* ---- trials */
