@@ -31,6 +31,7 @@
 #include <trackway/perfdata.h>
 #include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
+#include <trackway/replay.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>
 #include <trackway/sequence.h>

@@ -19,6 +19,7 @@ import corpus_cases  # noqa: E402,F401
 import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
+import gdb_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401

@@ -19,6 +19,7 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(gdb)              \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -321,7 +321,7 @@ bool options_parse(struct options *options, const struct command *command, char 
 {
     bool is_ended = false;
 
-    *options = (struct options){ .command = command };
+    *options = (struct options){ .command = command, .words = words };
     while (*words) {
         const char *word = *words++;
         bool is_good;

@@ -129,6 +129,11 @@ enum option_key {
     O_SPAN_LIMIT,
     /* interrupts */
     O_EACH_EVENT,
+    /* gdb */
+    O_SERVE,
+    O_LISTEN,
+    O_PLACE,
+    O_FIRST,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -194,6 +199,7 @@ enum check { CHECK_OPCODES = 1, CHECK_ATOMS = 2, CHECK_CONTINUITY = 4, CHECK_ALL
 /* What was given.  Strings belong to the command line. */
 struct options {
     const struct command *command;
+    char **words; /* as they were given, behind the command */
     struct list arguments;
 
     const char *buffer;
@@ -247,6 +253,9 @@ struct options {
     struct number min_duration, depth, limit, last;
 
     const char *explain;
+
+    struct number listen;
+    bool serve, first;
 
     const char *format; /* ask options_format_is */
     const char *columns;

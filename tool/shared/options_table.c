@@ -433,6 +433,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SAVE] = { "save", "FILE", NULL, "keep what was counted there, for \"trackway merge\"", .offset = AT(save), .kind = KIND_TEXT },
     [O_ADD] = { "add", "FILE", NULL, "add what was kept there; may be repeated", .offset = AT(add), .kind = KIND_LIST },
 
+    [O_SERVE] = { "serve", NULL, NULL, "the server alone, on standard input and output: for\n\"target remote | trackway gdb --serve CAPTURE\" and front ends", .offset = AT(serve), .kind = KIND_FLAG },
+    [O_LISTEN] = { "port", "N", NULL, "the server alone, on this port of this machine (of the loopback\ninterface); 0: any that is free", .offset = AT(listen), .kind = KIND_NUMBER },
+    [O_PLACE] = { "at", "PLACE", NULL,
+        "begin there: TIMESTAMP, +OFFSET, n:INSTRUCTION, pc:ADDRESS[:N],\nfunction:NAME[:N], trigger:N, event:N, sync:N or trace-on:N\n(default: the last instruction)", .offset = AT(at), .kind = KIND_TEXT },
+    [O_FIRST] = { "first", NULL, NULL, "begin at the first instruction", .offset = AT(first), .kind = KIND_FLAG },
     [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
