@@ -38,6 +38,8 @@ struct tw_patient {
     uint32_t last_fault; /* its number */
     uint64_t srcs;
     uint64_t parts, unattributed; /* perf.data: of no thread that is known */
+    bool has_begin; /* nothing was read yet since the beginning of a buffer, ... */
+    uint64_t begin; /* ... which is in this column */
     struct tw_strip strip;
     uint8_t states[TW_STRIP_COLUMNS];
 };

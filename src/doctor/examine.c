@@ -37,14 +37,21 @@ static void on_source(void *context, const struct tw_run_source *source)
 
 /* Heavier states hide lighter ones of the same stretch. */
 static void mark(struct tw_doctor *doctor, struct tw_patient *patient, uint32_t buffer,
-                 uint64_t index, enum tw_strip_state state)
+                 uint64_t index, enum tw_strip_state state, bool is_begin)
 {
     const uint64_t first = tw_capture_buffer(doctor->capture, buffer)->offset;
     const uint64_t at = doctor->starts[buffer] + (index > first ? index - first : 0);
     const uint64_t column = doctor->total ? at * TW_STRIP_COLUMNS / doctor->total : 0;
 
-    if (column < TW_STRIP_COLUMNS && patient->states[column] < state)
+    if (column >= TW_STRIP_COLUMNS)
+        return;
+    /* Trace that begins with a synchronization has no gap before it. */
+    if (patient->states[column] < state ||
+        (state == TW_STRIP_SYNCED && patient->has_begin && patient->begin == column))
         patient->states[column] = (uint8_t)state;
+    patient->has_begin = is_begin || (patient->has_begin && patient->begin != column);
+    if (is_begin)
+        patient->begin = column;
 }
 
 static bool is_contradiction(unsigned code)
@@ -116,10 +123,10 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
                                                       : TW_STRIP_GAP;
         break;
     case TW_ELEMENT_NO_SYNC:
-        state = element->kind == TW_REASON_OVERFLOW ? TW_STRIP_OVERFLOW : TW_STRIP_GAP;
+        state = element->reason == TW_REASON_OVERFLOW ? TW_STRIP_OVERFLOW : TW_STRIP_GAP;
         break;
     case TW_ELEMENT_TRACE_ON:
-        if (element->kind == TW_TRACE_ON_OVERFLOW) {
+        if (element->reason == TW_TRACE_ON_OVERFLOW) {
             state = TW_STRIP_OVERFLOW;
             if (patient->overflows++ == 0)
                 patient->first_overflow = element->index;
@@ -150,7 +157,8 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
                          element->type != TW_ELEMENT_NO_SYNC &&
                          element->type != TW_ELEMENT_ERROR;
     if (element->type != TW_ELEMENT_EO_TRACE)
-        mark(doctor, patient, buffer, element->index, state);
+        mark(doctor, patient, buffer, element->index, state,
+             element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT);
 }
 
 static void count_part(struct tw_doctor *doctor, const struct tw_part *part)

@@ -169,6 +169,41 @@ static void judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient)
     at(finding, patient->overflows, patient->first_overflow);
 }
 
+/* No image holds the code. */
+static void judge_missing(struct tw_doctor *doctor, struct tw_patient *patient, double missing)
+{
+    struct tw_finding *finding;
+
+    if (patient->missing) {
+        const bool is_all = patient->instructions == 0;
+        const bool is_kernel = patient->kernel_missing * 2 > patient->missing;
+
+        finding = tw_doctor_find(doctor,
+                                 is_all           ? TW_FINDING_ERROR
+                                 : missing > 0.02 ? TW_FINDING_WARNING
+                                                  : TW_FINDING_NOTE,
+                                 is_kernel ? "missing-kernel"
+                                 : is_all  ? "missing-image"
+                                           : "missing-code",
+                                 is_all ? 65 : 5 + missing);
+        finding->text =
+            tw_doctor_text(doctor,
+                           "source %s: %s code at %" PRIu64
+                           " places (%.1f %% of the path), the first 0x%" PRIx64,
+                           name_of(doctor, patient),
+                           is_all ? "no image holds any of the" : "no image holds the",
+                           patient->missing, 100 * missing, patient->addresses[0]);
+        finding->remedy =
+            is_kernel ? "give the kernel: --kernel vmlinux, or kcore of the traced machine"
+            : tw_capture_perf(doctor->capture)
+                ? "give the traced machine's files: --sysroot DIR, --build-ids DIR; code of a "
+                  "JIT needs its map "
+                  "(perf inject --jit)"
+                : "give the program: --image FILE[@ADDRESS], or a dump in the snapshot";
+        at(finding, patient->missing, patient->first_missing);
+    }
+}
+
 /* The path contradicts the code, or the code is not there. */
 static void judge_image(struct tw_doctor *doctor, struct tw_patient *patient)
 {
@@ -217,36 +252,8 @@ static void judge_image(struct tw_doctor *doctor, struct tw_patient *patient)
                           "at run time must be dumped from memory";
         at(finding, patient->contradictions, patient->first_contradiction);
     }
-    if (patient->missing) {
-        const bool is_all = patient->instructions == 0;
-        const bool is_kernel = patient->kernel_missing * 2 > patient->missing;
-
-        finding = tw_doctor_find(doctor,
-                                 is_all           ? TW_FINDING_ERROR
-                                 : missing > 0.02 ? TW_FINDING_WARNING
-                                                  : TW_FINDING_NOTE,
-                                 is_kernel ? "missing-kernel"
-                                 : is_all  ? "missing-image"
-                                           : "missing-code",
-                                 is_all ? 65 : 5 + missing);
-        finding->text =
-            tw_doctor_text(doctor,
-                           "source %s: %s code at %" PRIu64
-                           " places (%.1f %% of the path), the first 0x%" PRIx64,
-                           name_of(doctor, patient),
-                           is_all ? "no image holds any of the" : "no image holds the",
-                           patient->missing, 100 * missing, patient->addresses[0]);
-        finding->remedy =
-            is_kernel ? "give the kernel: --kernel vmlinux, or kcore of the traced machine"
-            : tw_capture_perf(doctor->capture)
-                ? "give the traced machine's files: --sysroot DIR, --build-ids DIR; code of a "
-                  "JIT needs its map "
-                  "(perf inject --jit)"
-                : "give the program: --image FILE[@ADDRESS], or a dump in the snapshot";
-        at(finding, patient->missing, patient->first_missing);
-    }
+    judge_missing(doctor, patient, missing);
 }
-
 static void judge_rest(struct tw_doctor *doctor, struct tw_patient *patient)
 {
     struct tw_finding *finding;
