@@ -25,8 +25,7 @@ void tw_ntrace_reader_init(struct tw_ntrace_reader *codec,
     if (config != &codec->config)
         codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
-    for (unsigned type = 0; type < TW_NTRACE_TYPES; type++)
-        codec->tcodes[type] = tw_ntrace_tcode(type);
+    tw_ntrace_tcodes(codec->tcodes);
     tw_ntrace_reader_reset(codec);
 }
 
