@@ -261,20 +261,11 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
         end->id, shown, hex, text);
 }
 
-/* A bad packet that a block ends with is counted, and told of in the log, only where somebody looks at
-   packets. */
-static bool is_uncounted(const struct client *client)
-{
-    return is_masked(client, MASK_BAD_COUNT) && client->plan->is_full &&
-           !client->plan->has_monitor;
-}
-
 /* Text of what is not told of as callbacks either: see is_unsynced. */
 static bool is_silent_text(const struct client *client, const char *text)
 {
     return (is_masked(client, MASK_NOTSYNC) && strstr(text, "\tNOTSYNC")) ||
-           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :")) ||
-           (is_uncounted(client) && strstr(text, "(OCSD_ERR_BAD_DECODE_PKT)"));
+           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :"));
 }
 
 /* The address behind a word of a text, and whether it is there. */
@@ -520,8 +511,6 @@ static void feed(struct client *client)
 
 static void show_stats(struct client *client, const struct end *ends)
 {
-    const bool is_exact = !is_uncounted(client);
-
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
         const int result =
@@ -536,10 +525,10 @@ static void show_stats(struct client *client, const struct end *ends)
             " sequence %" PRIu32 " demux %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             " %" PRIu64,
             ends[i].id, stats->version, stats->revision, stats->channel_total,
-            stats->channel_unsynced, is_exact ? stats->bad_header_errs : 0,
-            is_exact ? stats->bad_sequence_errs : 0, stats->demux.valid_id_bytes,
-            stats->demux.no_id_bytes, stats->demux.reserved_id_bytes,
-            stats->demux.unknown_id_bytes, stats->demux.frame_bytes);
+            stats->channel_unsynced, stats->bad_header_errs, stats->bad_sequence_errs,
+            stats->demux.valid_id_bytes, stats->demux.no_id_bytes,
+            stats->demux.reserved_id_bytes, stats->demux.unknown_id_bytes,
+            stats->demux.frame_bytes);
     }
 }
 

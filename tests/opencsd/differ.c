@@ -43,8 +43,7 @@ static bool set_mask(struct plan *plan, const char *word)
     } masks[] = { { "mask=ptm-reset", MASK_PTM_RESET },
                   { "mask=stm-async", MASK_STM_ASYNC },
                   { "mask=notsync", MASK_NOTSYNC },
-                  { "mask=passed", MASK_PASSED },
-                  { "mask=bad-count", MASK_BAD_COUNT } };
+                  { "mask=passed", MASK_PASSED } };
 
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++)
         if (strcmp(masks[i].word, word) == 0) {
