@@ -267,11 +267,12 @@ static bool extract_synced(struct oc_frames *frames, struct block *block, uint32
                            uint32_t *syncs)
 {
     const char *wrong = NULL;
+    uint32_t fsyncs = 0; /* HSYNCs do not count for the frame's index */
 
     if (frames->flags & OCSD_DFRMTR_HAS_FSYNCS && frames->fill == 0) {
         if (!pass_fsyncs(frames, block, taken))
             wrong = "Bad FSYNC pattern before frame or invalid ID.(0x7F)";
-        *syncs = *taken;
+        *syncs = fsyncs = *taken;
     }
     /* Behind an FSYNC at an odd place a byte is left over. */
     while (!wrong && frames->fill < TW_FRAME_SIZE &&
@@ -279,7 +280,7 @@ static bool extract_synced(struct oc_frames *frames, struct block *block, uint32
         const uint8_t *pair = block->data + block->done + *taken;
 
         if (frames->fill == 0)
-            frames->frame_index = frames->index + *syncs;
+            frames->frame_index = frames->index + fsyncs;
         if (memcmp(pair, fsync_bytes + HALF_SIZE, HALF_SIZE) == 0) {
             if (!(frames->flags & OCSD_DFRMTR_HAS_HSYNCS))
                 wrong = "Bad HSYNC in frame.";

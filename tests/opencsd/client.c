@@ -17,7 +17,7 @@ struct client {
     const struct plan *plan;
     dcd_tree_handle_t tree;
     uint64_t asked; /* counts random numbers, anew from each place */
-    bool is_over, has_reset;
+    bool is_over, has_reset, has_data;
     /* An element, or its text, that is not told yet; empty: none. */
     char held[2200];
     unsigned held_stream;
@@ -402,9 +402,9 @@ static bool start(struct client *client, struct end *ends)
     const struct plan *plan = client->plan;
     const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
 
-    client->tree = library->ocsd_create_dcd_tree(
-        is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
-        OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
+    client->tree = library->ocsd_create_dcd_tree(is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED
+                                                           : OCSD_TRC_SRC_SINGLE,
+                                                 subject_flags(client->subject));
     if (!client->tree)
         return false;
     (void)library->ocsd_def_errlog_init((ocsd_err_severity_t)plan->verbosity, 1);
@@ -434,10 +434,11 @@ static ocsd_datapath_resp_t operate(struct client *client, ocsd_datapath_op_t op
     return said;
 }
 
-/* Until it no longer asks to wait. */
+/* Until it no longer asks to wait.  The original reads what is not set, and may crash, if it had no frame
+   before. */
 static ocsd_datapath_resp_t flush(struct client *client, ocsd_datapath_resp_t said)
 {
-    while (OCSD_DATA_RESP_IS_WAIT(said))
+    while (OCSD_DATA_RESP_IS_WAIT(said) && client->has_data)
         said = operate(client, OCSD_OP_FLUSH);
     return said;
 }
@@ -448,7 +449,7 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
     const struct plan *plan = client->plan;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
 
-    if (plan->flushes && random_below(client, 1000) < plan->flushes)
+    if (plan->flushes && client->has_data && random_below(client, 1000) < plan->flushes)
         said = flush(client, operate(client, OCSD_OP_FLUSH));
     if (plan->ends && random_below(client, 1000) < plan->ends) {
         (void)flush(client, operate(client, OCSD_OP_EOT));
@@ -464,12 +465,12 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
 
 static uint32_t piece_size(struct client *client, size_t left)
 {
-    const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
+    const unsigned align = client->subject->align;
     const size_t most = 1 + random_below(client, 4) * 300 + random_below(client, 40);
     size_t size = 1 + random_below(client, most);
 
-    if (is_framed)
-        size = 16 * (1 + size / 16);
+    if (align > 1)
+        size = align * (1 + size / align);
     return (uint32_t)(size < left ? size : left);
 }
 
@@ -477,7 +478,7 @@ static void feed(struct client *client)
 {
     const struct subject *subject = client->subject;
     const bool is_framed = subject->framing != TW_FRAMING_NONE;
-    const size_t size = is_framed ? subject->size / 16 * 16 : subject->size;
+    const size_t size = subject->size;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     size_t done = 0, end = client->plan->cuts ? 0 : size;
 
@@ -495,6 +496,7 @@ static void feed(struct client *client)
         say(client, EVENT_CALL, "data %zu %" PRIu32 " used %" PRIu32 " -> %d", done, piece,
             used, (int)said);
         done += used;
+        client->has_data = client->has_data || used || !is_framed;
         said = flush(client, said);
         client->is_over = OCSD_DATA_RESP_IS_FATAL(said) && client->plan->stops_early;
         if (!client->is_over && done >= end && done < size)

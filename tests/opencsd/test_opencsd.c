@@ -291,7 +291,8 @@ static void a_bad_packet_is_told_of_at_once(void **state)
     enum { LEAST = 30, MOST = 90, RESERVED = 0x08 };
 
     (void)state;
-    (void)ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1); /* decoders look at it when they are made */
+    (void)ocsd_def_errlog_init(OCSD_ERR_SEV_INFO,
+                               1); /* decoders look at it when they are made */
     (void)ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, NULL);
     for (unsigned loops = LEAST; loops < MOST; loops++) {
         for (int is_monitored = 0; is_monitored < 2; is_monitored++) {
