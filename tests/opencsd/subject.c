@@ -98,6 +98,9 @@ static bool set_decoder(struct subject_decoder *decoder, const struct tw_source 
         decoder->name = OCSD_BUILTIN_DCD_STM;
         decoder->protocol = OCSD_PROTOCOL_STM;
         decoder->config.stm = (ocsd_stm_cfg){ .reg_tcsr = get(from, "STMTCSR") };
+    } else if (strcmp(from->protocol, "itm") == 0) { /* from 1.7 on */
+        decoder->name = "ITM";
+        decoder->config.itm = get(from, "ITMTCR");
     } else {
         return false;
     }

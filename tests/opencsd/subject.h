@@ -20,6 +20,7 @@ struct subject_decoder {
         ocsd_ptm_cfg ptm;
         ocsd_etmv3_cfg etmv3;
         ocsd_stm_cfg stm;
+        uint32_t itm; /* TCR */
     } config;
 };
 
@@ -36,7 +37,7 @@ struct subject {
     size_t dump_count;
 };
 
-/* False: there is nothing in this buffer that OpenCSD 1.3.3 decodes. */
+/* False: there is nothing in this buffer that OpenCSD decodes. */
 bool subject_open(struct subject *subject, const char *path, size_t buffer);
 /* The same trace in frames of another kind.  False: it is in none. */
 bool subject_reframe(struct subject *subject, const struct subject *from,
