@@ -11,7 +11,8 @@ enum { RUNS = 5, WINDOW = 1 << 20, INSTRUCTIONS = 7581461 };
 
 static char perf_file[700], perf_root[700];
 
-static struct tw_tree *new_tree(const struct tw_capture *capture, struct tw_perf_lane *lanes)
+static struct tw_tree *new_tree(const struct tw_capture *capture,
+                                struct tw_perf_cursor *cursors)
 {
     const struct tw_buffer *buffer = tw_capture_buffer(capture, 0);
     const struct tw_tree_config config = { .size = sizeof config,
@@ -29,9 +30,9 @@ static struct tw_tree *new_tree(const struct tw_capture *capture, struct tw_perf
                                             .id = source->id,
                                             .image = tw_capture_image(capture, source->image),
                                             .view = tw_perf_look,
-                                            .view_context = &lanes[i] };
+                                            .view_context = &cursors[i] };
 
-        lanes[i] = (struct tw_perf_lane){ .perf = tw_capture_perf(capture), .source = i };
+        cursors[i] = (struct tw_perf_cursor){ .perf = tw_capture_perf(capture), .source = i };
         if (tw_tree_add_source(tree, NULL, &add) != TW_OK)
             bench_stop("%s", tw_tree_fault(tree));
     }
@@ -42,7 +43,7 @@ static struct tw_tree *new_tree(const struct tw_capture *capture, struct tw_perf
 static uint64_t decode(void)
 {
     const struct tw_capture_options options = { .size = sizeof options, .sysroot = perf_root };
-    struct tw_perf_lane lanes[64];
+    struct tw_perf_cursor cursors[64];
     struct tw_capture *capture;
     struct tw_fault fault;
     struct tw_tree *tree;
@@ -52,7 +53,7 @@ static uint64_t decode(void)
 
     if (tw_capture_open(&capture, perf_file, &options, &fault) != TW_OK)
         bench_stop("%s", fault.text);
-    tree = new_tree(capture, lanes);
+    tree = new_tree(capture, cursors);
     while (status != TW_END) {
         const uint8_t *bytes;
         size_t size;

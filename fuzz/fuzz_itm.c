@@ -36,22 +36,22 @@ static uint64_t decode(const void *config, const uint8_t *data, size_t size, siz
     struct tw_element elements[ROOM];
     struct tw_batch batch = { .elements = elements, .room = ROOM };
     struct tw_output out = { .batch = &batch };
-    uint8_t *held = malloc(size + SLACK);
+    uint8_t *buffered = malloc(size + SLACK);
     uint64_t sum = 0;
     size_t at = 0, fed = 0;
     enum tw_status status;
 
-    require(held != NULL);
+    require(buffered != NULL);
     tw_itm.decoder_init(&decoder, config);
     do {
-        struct tw_input in = { .data = held, .offset = at };
+        struct tw_input in = { .data = buffered, .offset = at };
 
         fed = piece < size - fed ? fed + piece : size;
         in.size = fed - at;
         in.is_last = fed == size;
         if (in.size)
-            memcpy(held, data + at, in.size);
-        memset(held + in.size, 0xa5, SLACK);
+            memcpy(buffered, data + at, in.size);
+        memset(buffered + in.size, 0xa5, SLACK);
         do {
             batch.count = 0;
             status = tw_itm.decode(&decoder, NULL, &out, &in);
@@ -70,7 +70,7 @@ static uint64_t decode(const void *config, const uint8_t *data, size_t size, siz
                 sum = mix_element(sum, &elements[i]);
     } while (status == TW_OK);
     require(status == TW_END);
-    free(held);
+    free(buffered);
     return sum;
 }
 

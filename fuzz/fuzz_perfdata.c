@@ -103,14 +103,14 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
                                            .range_limit = 1000,
                                            .base = about->offset };
     const size_t count = tw_capture_source_count(capture);
-    struct tw_perf_lane *lanes = calloc(count + 1, sizeof *lanes);
+    struct tw_perf_cursor *cursors = calloc(count + 1, sizeof *cursors);
     struct tw_tree *tree;
     struct tw_batch batch = { .size = sizeof batch };
     uint64_t sum = 0;
     const uint8_t *bytes;
     size_t size;
 
-    if (!lanes || tw_tree_new(&tree, &config, NULL) != TW_OK)
+    if (!cursors || tw_tree_new(&tree, &config, NULL) != TW_OK)
         abort();
     for (size_t i = 0; i < count; i++) {
         const struct tw_source *source = tw_capture_source(capture, i);
@@ -122,11 +122,11 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
                                             .id = source->id,
                                             .image = tw_capture_image(capture, 0),
                                             .view = tw_perf_look,
-                                            .view_context = &lanes[i] };
+                                            .view_context = &cursors[i] };
 
-        lanes[i] = (struct tw_perf_lane){ .perf = tw_capture_perf(capture),
-                                          .source = (uint32_t)i,
-                                          .buffer = (uint32_t)buffer };
+        cursors[i] = (struct tw_perf_cursor){ .perf = tw_capture_perf(capture),
+                                              .source = (uint32_t)i,
+                                              .buffer = (uint32_t)buffer };
         if (tw_capture_source_is_in(capture, i, 0, (uint32_t)buffer))
             sum += tw_tree_add_source(tree, NULL, &add) == TW_OK;
     }
@@ -136,7 +136,7 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
             sum += batch.count;
     }
     tw_tree_free(tree);
-    free(lanes);
+    free(cursors);
     return sum;
 }
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "analysis/autofdo.h"
+#include "analysis/calls.h"
 #include "analysis/coverage.h"
+#include "analysis/profile.h"
 #include "analysis/saved.h"
 #include "analysis/statistics.h"
 
@@ -74,6 +76,42 @@ static void load_coverage(struct tw_load *load)
     tw_coverage_free(sum);
 }
 
+static void load_calls(struct tw_load *load)
+{
+    const struct tw_calls_config config = { .size = sizeof config };
+    struct tw_calls *calls, *sum;
+
+    if (tw_calls_new(&calls, &config, NULL) != TW_OK ||
+        tw_calls_new(&sum, &config, NULL) != TW_OK)
+        abort();
+    tw_calls_read_saved(calls, load);
+    sum->machine.is_logical = calls->machine.is_logical;
+    if (tw_load_end(load, NULL, NULL) == TW_OK &&
+        (tw_calls_add(sum, calls, NULL) != TW_OK ||
+         tw_calls_stats(sum).instructions != tw_calls_stats(calls).instructions))
+        abort();
+    tw_calls_free(calls);
+    tw_calls_free(sum);
+}
+
+static void load_profile(struct tw_load *load)
+{
+    const struct tw_profile_config config = { .size = sizeof config };
+    struct tw_profiler *profile, *sum;
+
+    if (tw_profile_new(&profile, &config, NULL) != TW_OK ||
+        tw_profile_new(&sum, &config, NULL) != TW_OK)
+        abort();
+    tw_profile_read_saved(profile, load);
+    sum->by = profile->by;
+    sum->with_inlined = profile->with_inlined;
+    sum->has_calls = profile->has_calls;
+    if (tw_load_end(load, NULL, NULL) == TW_OK && tw_profile_add(sum, profile, NULL) != TW_OK)
+        abort();
+    tw_profile_free(profile);
+    tw_profile_free(sum);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);
@@ -85,7 +123,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(copy, data, size);
     load.in = (struct tw_bytes){ .at = copy + 1, .end = copy + size };
-    if (copy[0] & 2)
+    if (copy[0] & 8)
+        load_calls(&load);
+    else if (copy[0] & 4)
+        load_profile(&load);
+    else if (copy[0] & 2)
         load_coverage(&load);
     else if (copy[0] & 1)
         load_autofdo(&load);

@@ -30,7 +30,7 @@ struct runs {
 /* A tree for a buffer of a capture, with what it borrows. */
 struct run_tree {
     struct tw_tree *tree;
-    struct tw_perf_lane lanes[RUNS_SOURCES];
+    struct tw_perf_cursor cursors[RUNS_SOURCES];
     unsigned sources;
 };
 
@@ -182,11 +182,11 @@ static inline bool run_add_sources(struct run_tree *to, const struct tw_capture 
         if (source->image != TW_NONE)
             about.image = tw_capture_image(capture, source->image);
         if (perf) {
-            to->lanes[i] = (struct tw_perf_lane){ .perf = perf,
-                                                  .source = (uint32_t)i,
-                                                  .buffer = (uint32_t)buffer };
+            to->cursors[i] = (struct tw_perf_cursor){ .perf = perf,
+                                                      .source = (uint32_t)i,
+                                                      .buffer = (uint32_t)buffer };
             about.view = tw_perf_look;
-            about.view_context = &to->lanes[i];
+            about.view_context = &to->cursors[i];
         }
         status = tw_tree_add_source(to->tree, NULL, &about);
         if (status == TW_E_MEMORY)

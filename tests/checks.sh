@@ -49,6 +49,21 @@ bad examples/packets.c '#include "tree/tree.h"'
 bad include/trackway/frame.h '#include "trackway/types.h"'
 bad include/trackway/frame.h '#include <libelf.h>'
 
+# interface LINE TEXT: a header with this line, and what is said of it.
+interface() {
+    include include/trackway/x.h "$1"
+    expect "$1" "${3:-1}" "$2" scripts/check-interface "$work/tree"
+}
+free='TW_API void tw_x_free(struct tw_x *x);'
+new='TW_API TW_MUST_USE enum tw_status tw_x_new(struct tw_x **x'
+interface "$new, const struct tw_allocator *a, struct tw_fault *fault); $free" '2 functions' 0
+interface "$new, const struct tw_allocator *a, struct tw_fault *fault);" 'no tw_x_free'
+interface "$new, struct tw_fault *fault); $free" 'takes no allocator'
+interface "$new, const struct tw_allocator *a); $free" 'the fault is not its last'
+interface "$(printf 'enum tw_x_kind { TW_A, TW_KINDS };\nstruct tw_y {\n    int counts[TW_KINDS];\n};')" 'an array of TW_KINDS'
+interface "$(printf 'struct tw_y {\n    int a;\n};\nTW_API void tw_y_get(struct tw_y *y);')" 'fills struct tw_y'
+interface "$(printf 'struct tw_y {\n    size_t size;\n};')" 'no test of sizes tries struct tw_y'
+
 # lines N FIRST LAST: FIRST, N - 2 lines, LAST
 lines() { printf '%s\n' "$2"; yes '    x();' | head -n $(($1 - 2)); printf '%s\n' "$3"; }
 include src/a.c ''

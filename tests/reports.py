@@ -21,10 +21,8 @@ def output(words):
 def main():
     tool, program = sys.argv[1:3]
     corpus = pathlib.Path(os.environ.get("TRACKWAY_CORPUS") or ROOT.parent / "shared" / "corpus")
-    files = [(path, corpus / "perf" / "root") for path in sorted(corpus.glob("perf/*.perf.data"))]
-    files += [(path, corpus / "perf" / "simpleperf" / "root")
-              for path in sorted(corpus.glob("perf/simpleperf/perf_*.data"))
-              if path.read_bytes()[:8] == b"PERFILE2"]
+    files = [(path, path.parent / "root") for path in sorted(corpus.rglob("*.data"))
+             if path.is_file() and path.read_bytes()[:8] == b"PERFILE2"]
     if not files:
         print("[  SKIPPED ] no corpus")
         return 0

@@ -6,6 +6,7 @@
 #include <trackway/trackway.h>
 
 #include "commands/commands.h"
+#include "shared/complete.h"
 #include "shared/interrupt.h"
 #include "shared/options.h"
 
@@ -79,6 +80,17 @@ static int print(void (*text)(struct output *out), const struct command *command
     return output_close(&out, true) ? DONE : NOT_DONE;
 }
 
+/* For the shells' completions. */
+static int print_candidates(char **words)
+{
+    struct output out;
+
+    if (!output_open(&out, NULL, COLOR_NEVER))
+        return NOT_DONE;
+    complete(&out, commands, COMMAND_COUNT, words);
+    return output_close(&out, true) ? DONE : NOT_DONE;
+}
+
 static int help(char **words)
 {
     const struct command *command;
@@ -113,6 +125,8 @@ int main(int count, char **words)
         return print(print_usage, NULL);
     if (strcmp(words[1], "--version") == 0 || strcmp(words[1], "-V") == 0)
         return print(print_version, NULL);
+    if (strcmp(words[1], "--complete") == 0)
+        return print_candidates(words + 2);
     if (strcmp(words[1], "help") == 0)
         return help(words + 2);
     if (words[1][0] == '-') {

@@ -125,6 +125,17 @@ TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read. */
 TW_API void tw_calls_finish(struct tw_calls *calls);
 
+/* Results that were finished, as files: saved, loaded (finished, without events), added.  The sum does not
+   depend on the order, and gives the same files as one handle that took all.  Refused: results of other
+   builds of a program, and of another form of tail calls. */
+TW_API TW_MUST_USE enum tw_status tw_calls_save(struct tw_calls *calls, const char *path,
+                                                struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status tw_calls_load(struct tw_calls **calls, const char *path,
+                                                const struct tw_allocator *allocator,
+                                                struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status tw_calls_add(struct tw_calls *calls, struct tw_calls *other,
+                                               struct tw_fault *fault);
+
 /* A function on a stack. */
 struct tw_call_place {
     uint32_t function;

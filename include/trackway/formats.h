@@ -42,6 +42,7 @@ struct tw_subject {
     /* Formats that are folders: bytes of one of the files in it; false: no more are wanted. */
     bool (*write_file)(void *context, const char *name, const void *bytes, size_t size);
     void *file_context;
+    const struct tw_allocator *allocator; /* of what is written with it; NULL: malloc */
 };
 
 struct tw_format {
@@ -63,13 +64,14 @@ TW_API TW_MUST_USE enum tw_status tw_format_write(const struct tw_format *format
                                                   tw_write_fn *write, void *context);
 
 /* A timeline is written while it is made: hand each of its events on, in the order in which they come.
-   The subject's texts and timeline must outlive the writer. */
+   What the subject points at must outlive the writer. */
 struct tw_timeline_writer;
 
 TW_API TW_MUST_USE enum tw_status tw_timeline_writer_new(struct tw_timeline_writer **writer,
                                                          const struct tw_format *format,
                                                          const struct tw_subject *subject,
-                                                         tw_write_fn *write, void *context);
+                                                         tw_write_fn *write, void *context,
+                                                         struct tw_fault *fault);
 TW_API void tw_timeline_writer_take(struct tw_timeline_writer *writer,
                                     const struct tw_timeline_event *event);
 /* After tw_timeline_finish: writes the rest.  TW_E_CANCELLED: `write` wanted no more. */

@@ -31,6 +31,8 @@ struct tw_function {
     uint8_t kind;               /* enum tw_function_kind */
     bool is_stub; /* PLT entries, veneers, outlined routines: part of their caller by meaning */
     bool is_resume; /* leaves for a frame below its caller: _Unwind_Resume */
+    struct tw_source_line
+        line; /* of a result that was loaded: its first; else tw_function_line */
 };
 
 struct tw_functions;
@@ -39,6 +41,8 @@ TW_API size_t tw_functions_count(const struct tw_functions *functions);
 /* NULL: there is no such number. */
 TW_API const struct tw_function *tw_functions_get(const struct tw_functions *functions,
                                                   uint32_t number);
+/* The source line that a function begins with; false: it is not known. */
+TW_API bool tw_function_line(const struct tw_function *function, struct tw_source_line *line);
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Adds results of one kind, saved by tw_coverage_save, tw_statistics_save, tw_pc_samples_save or
-   tw_autofdo_save, and saves the sum.  They are loaded one after the other: memory is that of the sum
+/* Adds results of one kind, saved by tw_coverage_save, tw_statistics_save, tw_pc_samples_save,
+   tw_autofdo_save, tw_calls_save or tw_profile_save, and saves the sum.  They are loaded one after the other: memory is that of the sum
    and of one part, however many there are.  The sum does not depend on their order, nor on which of
    them were added before.  Nothing is written when one is damaged, of another kind, or of other code. */
 TW_API TW_MUST_USE enum tw_status tw_merge(const char *out, const char *const *parts,

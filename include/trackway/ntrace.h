@@ -230,6 +230,26 @@ TW_API TW_MUST_USE enum tw_status tw_ntrace_write(struct tw_ntrace_reader *write
                                                   size_t *size,
                                                   const struct tw_ntrace_packet *packet);
 
+/* What bytes of unknown origin look like.  To identify a file: call tw_ntrace_guess with its bytes (of
+   framed trace: those of one ID), compare `score` with that of other protocols, and give the decoder
+   src_bits, dialect, pib_bits and starts_inside as its configuration. */
+struct tw_ntrace_guess {
+    size_t size;      /* sizeof(struct tw_ntrace_guess) */
+    uint8_t score;    /* 0: they are no N-Trace, to 100 */
+    uint8_t src_bits; /* under which they make most sense */
+    uint8_t dialect;  /* enum tw_ntrace_dialect: messages or times that only it has, else 1.0 */
+    uint8_t pib_bits; /* 1, 2 or 4: only if so many pins are put in line; else 0 */
+    bool starts_inside; /* the first byte begins no message */
+    bool has_times;
+    uint32_t messages, syncs, bad; /* among the bytes that were looked at, 64 KiB at most */
+    uint32_t sources;
+};
+
+/* TW_E_MEMORY is all that can go wrong, once size is set. */
+TW_API TW_MUST_USE enum tw_status tw_ntrace_guess(struct tw_ntrace_guess *guess,
+                                                  const uint8_t *bytes, size_t size,
+                                                  const struct tw_allocator *allocator);
+
 /* "IndirectBranchHist", "ResourceFull" ...; never NULL. */
 TW_API const char *tw_ntrace_type_name(unsigned type);
 

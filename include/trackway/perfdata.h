@@ -115,7 +115,7 @@ TW_API void tw_perf_view(const struct tw_perf *perf, struct tw_view *view,
                          const struct tw_perf_thread *thread, uint64_t time);
 
 /* Where a source is while its elements go by: whose thread, and when. */
-struct tw_perf_lane {
+struct tw_perf_cursor {
     const struct tw_perf *perf;
     uint32_t source, buffer; /* the caller sets these three; then tw_perf_look with NULL */
     uint32_t tid;            /* TW_NONE: not known */
@@ -126,9 +126,9 @@ struct tw_perf_lane {
     const struct tw_perf_thread *thread; /* NULL: no record speaks of it */
 };
 
-/* A tw_view_fn for struct tw_perf_lane.  A decoder runs ahead of those who take its elements:
-   each wants a lane of its own. */
-TW_API void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *element);
+/* A tw_view_fn for struct tw_perf_cursor.  A decoder runs ahead of those who take its elements:
+   each wants a cursor of its own. */
+TW_API void tw_perf_look(void *cursor, struct tw_view *view, const struct tw_element *element);
 
 TW_API size_t tw_perf_file_count(const struct tw_perf *perf);
 TW_API const struct tw_perf_file *tw_perf_file(const struct tw_perf *perf, size_t number);

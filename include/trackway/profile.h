@@ -55,6 +55,18 @@ tw_profile_take(struct tw_profiler *profile, struct tw_run *run, const struct tw
 /* No more comes: works out the rows.  Call it before they are read. */
 TW_API TW_MUST_USE enum tw_status tw_profile_finish(struct tw_profiler *profile);
 
+/* Results that were finished, as files: saved, loaded, added.  The sum does not depend on the order.
+   Refused: rows of another kind, and results of other builds of a program.  A row that came from a file
+   has no `function`. */
+TW_API TW_MUST_USE enum tw_status tw_profile_save(struct tw_profiler *profile, const char *path,
+                                                  struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status tw_profile_load(struct tw_profiler **profile,
+                                                  const char *path,
+                                                  const struct tw_allocator *allocator,
+                                                  struct tw_fault *fault);
+TW_API TW_MUST_USE enum tw_status
+tw_profile_add(struct tw_profiler *profile, struct tw_profiler *other, struct tw_fault *fault);
+
 /* Time or cycles.  The trace tells them at some points only: `estimate` shares what lies between two of
    them by cycles or instructions; `least` is what no other row can have had, `most` what it can have
    had at most. */

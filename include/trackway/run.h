@@ -194,6 +194,7 @@ struct tw_run_config {
     bool assumes_sync;    /* ITM: the first byte begins a packet */
     uint32_t range_limit; /* the rest: as in struct tw_tree_config */
     bool source_address_n;
+    size_t batch_room; /* elements that are decoded at once, as in struct tw_tree_config */
     bool check_opcodes, check_atoms, check_continuity;
 
     /* Names of code.  loads_names: they are loaded now, so that what is wrong shows at once. */
@@ -226,6 +227,11 @@ TW_API const char *tw_run_fault(const struct tw_run *run);
 
 /* The next part; TW_END: there is none. */
 TW_API TW_MUST_USE enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part);
+
+/* Keeps the elements of the part that tw_run_next gave last beyond the next call; the part may point
+   elsewhere then.  Free the handle with tw_retained_free, before or after the run is. */
+TW_API TW_MUST_USE enum tw_status tw_run_retain(struct tw_retained **retained,
+                                                struct tw_run *run, struct tw_part *part);
 
 /* packets_only: the next packet, in capture order.  `part`: as for elements, without who and when;
    only where its kind is TW_PART_ELEMENTS there is a packet. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a script of register writes, barriers, trace and execution on models of the Trace
-   Buffer Unit and of the trace unit that feeds it.  Experimental. */
+/* Runs a script of register writes, trace and execution on models of what collects trace: the Trace
+   Buffer Unit and the trace unit that feeds it, or the components of the RISC-V Trace Control
+   Interface.  Experimental. */
 #ifndef TRACKWAY_SIM_H
 #define TRACKWAY_SIM_H
 
@@ -54,6 +55,10 @@ struct tw_sim_config {
     /* Instructions that "run" executes, before it does; false ends the run. */
     bool (*executes)(void *context, const struct tw_step *step);
     const struct tw_allocator *allocator;
+    /* RISC-V: what the hart of the first encoder does (<trackway/hart.h>), unless the script names a log;
+       must last until the run is over; may be NULL. */
+    const uint8_t *hart_log;
+    size_t hart_log_size;
 };
 
 struct tw_sim_result {
@@ -68,6 +73,14 @@ struct tw_sim_result {
 TW_API TW_MUST_USE enum tw_status tw_sim_run(struct tw_sim_result *result, const char *script,
                                              size_t size, const struct tw_sim_config *config,
                                              struct tw_fault *fault);
+
+/* The same on models of trace encoders, funnels, RAM and PIB sinks and ATB bridges.  Of the
+   configuration it uses line, load, save, image, the limit and the hart's log.  misuses counts rules
+   of <trackway/sequence.h> that the script breaks. */
+TW_API TW_MUST_USE enum tw_status tw_sim_run_riscv(struct tw_sim_result *result,
+                                                   const char *script, size_t size,
+                                                   const struct tw_sim_config *config,
+                                                   struct tw_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -72,6 +72,7 @@ struct tw_tree_config {
        ID TW_ID_TRIGGER, whose number is the marker's byte, in batches of source UINT32_MAX.  Not with
        a counter. */
     bool markers;
+    size_t batch_room; /* elements that a batch has room for, at least 2,048; 0: that many */
 };
 
 /* Sources that share a stream and are told apart: of more than this the first ones are decoded, and an
@@ -178,6 +179,17 @@ tw_tree_feed_packets(struct tw_tree *tree, const struct tw_packet *packets, size
 TW_API TW_MUST_USE enum tw_status tw_tree_finish(struct tw_tree *tree);
 /* Points `batch`, whose size is set, at elements of one ID; they stay valid until the next call. */
 TW_API TW_MUST_USE enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch);
+
+/* Memory with elements that stay where they are. */
+struct tw_retained;
+/* Keeps the elements of the last batch beyond the next call: the tree takes other memory for what comes.
+   `elements` is one of them; more than one part of a batch may be kept, each has a handle of its
+   own.  They are given back to the tree's allocator with tw_retained_free, on any thread, before or after the
+   tree is freed.  TW_END: they are not the tree's to keep (markers); copy them. */
+TW_API TW_MUST_USE enum tw_status tw_tree_retain(struct tw_retained **retained,
+                                                 struct tw_tree *tree,
+                                                 const struct tw_element *elements);
+TW_API void tw_retained_free(struct tw_retained *retained);
 TW_API TW_MUST_USE enum tw_status tw_tree_next_packet(struct tw_tree *tree,
                                                       struct tw_packet_view *view);
 /* From any thread: work stops soon, and tw_tree_next gives TW_E_CANCELLED until tw_tree_reset. */

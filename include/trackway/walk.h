@@ -15,7 +15,8 @@ struct tw_walk;
 
 /* One handle serves any number of ranges. */
 TW_API TW_MUST_USE enum tw_status tw_walk_new(struct tw_walk **walk,
-                                              const struct tw_allocator *allocator);
+                                              const struct tw_allocator *allocator,
+                                              struct tw_fault *fault);
 TW_API void tw_walk_free(struct tw_walk *walk);
 
 /* Begins with the first instruction of an INSTR_RANGE of the part.  Both must last until the last

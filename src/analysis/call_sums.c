@@ -123,15 +123,13 @@ static void leave(struct sums *sums, uint32_t node)
 static bool add_up(struct tw_calls *calls)
 {
     struct sums sums;
-    struct walk walk;
+    struct walk walk = { .tree = &calls->machine.tree };
     uint32_t node = 0;
     const bool is_good = sums_open(&sums, calls) && walk_open(&walk, &calls->machine.tree);
 
-    if (is_good) {
-        while (walk_next(&walk, &node))
-            (walk.is_back ? leave : enter)(&sums, node);
-        walk_close(&walk);
-    }
+    while (is_good && walk_next(&walk, &node))
+        (walk.is_back ? leave : enter)(&sums, node);
+    walk_close(&walk);
     tw_give(calls->allocator, sums.functions);
     tw_give(calls->allocator, sums.edges);
     tw_give(calls->allocator, sums.under);

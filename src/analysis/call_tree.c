@@ -71,7 +71,8 @@ uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t
 }
 
 /* Parents may stand behind their children: a caller becomes known when its callee returns. */
-void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from)
+void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from,
+                      const uint32_t *edges)
 {
     uint32_t *there = tw_take(to->allocator, from->count * sizeof *there);
     uint32_t *path = tw_take(to->allocator, from->count * sizeof *path);
@@ -86,7 +87,8 @@ void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from)
         while (depth--) {
             const struct tw_call_node *node = &from->nodes[path[depth]];
             const uint32_t parent = node->parent ? there[node->parent] : 0;
-            const uint32_t made = tw_call_tree_child(to, parent, node->edge);
+            const uint32_t made =
+                tw_call_tree_child(to, parent, edges ? edges[node->edge] : node->edge);
 
             there[path[depth]] = made;
             to->nodes[made].self += node->self;
@@ -96,6 +98,20 @@ void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from)
     }
     tw_give(to->allocator, there);
     tw_give(to->allocator, path);
+}
+
+bool tw_call_tree_index(struct tw_call_tree *tree)
+{
+    tw_map_clear(&tree->children);
+    for (size_t i = 1; i < tree->count; i++) {
+        uint64_t *node = tw_map_put(&tree->children, (uint64_t)tree->nodes[i].parent << 32 |
+                                                         tree->nodes[i].edge);
+
+        if (!node)
+            return false;
+        *node = i;
+    }
+    return true;
 }
 
 bool tw_call_edges_init(struct tw_call_edges *edges, const struct tw_allocator *allocator)
@@ -115,15 +131,34 @@ void tw_call_edges_release(struct tw_call_edges *edges)
     *edges = (struct tw_call_edges){ 0 };
 }
 
+static uint64_t ends_key(uint32_t from, uint32_t to, unsigned kind)
+{
+    return ((uint64_t)from << FUNCTION_BITS | to) << KIND_BITS | kind;
+}
+
+bool tw_call_edges_index(struct tw_call_edges *edges)
+{
+    tw_map_clear(&edges->by_ends);
+    for (size_t i = 1; i < edges->count; i++) {
+        const struct tw_call_edge *edge = &edges->items[i];
+        uint64_t *number =
+            tw_map_put(&edges->by_ends, ends_key(edge->from, edge->to, edge->kind));
+
+        if (!number)
+            return false;
+        *number = i;
+    }
+    return true;
+}
+
 uint32_t tw_call_edges_number(struct tw_call_edges *edges, uint32_t from, uint32_t to,
                               enum tw_call_kind kind)
 {
-    const uint64_t key = ((uint64_t)from << FUNCTION_BITS | to) << KIND_BITS | (uint64_t)kind;
     uint64_t *number;
 
     if (edges->is_off)
         return 0;
-    number = tw_map_put(&edges->by_ends, key);
+    number = tw_map_put(&edges->by_ends, ends_key(from, to, kind));
     if (number && *number)
         return (uint32_t)*number;
     if (!number || edges->count >= EDGES_MOST ||

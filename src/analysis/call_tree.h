@@ -27,6 +27,9 @@ struct tw_call_tree {
     const struct tw_allocator *allocator;
 };
 
+/* The first two edges are none: where control began, and callers that are not known. */
+enum { TW_CALL_NO_EDGES = 2 };
+
 struct tw_call_edges {
     struct tw_call_edge *items; /* number 0: control began here */
     size_t count, room;
@@ -45,13 +48,19 @@ uint32_t tw_call_tree_root(struct tw_call_tree *tree, uint32_t edge);
 /* The callee of `edge` under `parent`, made when it is new; `parent` itself when memory is out or the
    tree is full. */
 uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t edge);
-/* Adds all of `from` below the roots of `to`. */
-void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from);
+/* Adds all of `from` below the roots of `to`; `edges`: the numbers that its edges have there, NULL: the
+   same. */
+void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from,
+                      const uint32_t *edges);
+/* Nodes were moved: finds children by number again.  False: no memory. */
+bool tw_call_tree_index(struct tw_call_tree *tree);
 
 bool tw_call_edges_init(struct tw_call_edges *edges, const struct tw_allocator *allocator);
 void tw_call_edges_release(struct tw_call_edges *edges);
 /* The number of an edge, made when it is new; 0 when memory is out. */
 uint32_t tw_call_edges_number(struct tw_call_edges *edges, uint32_t from, uint32_t to,
                               enum tw_call_kind kind);
+/* Edges were moved: finds them by their ends again.  False: no memory. */
+bool tw_call_edges_index(struct tw_call_edges *edges);
 
 #endif

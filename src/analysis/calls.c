@@ -13,6 +13,7 @@ static bool init(struct tw_calls *calls)
     struct tw_call_machine *machine = &calls->machine;
 
     tw_code_places_init(&calls->places, calls->allocator);
+    calls->builds.allocator = calls->allocator;
     return tw_functions_init(&calls->functions, calls->allocator) &&
            tw_flow_ranges_init(&machine->ranges, &calls->functions, calls->allocator) &&
            tw_call_edges_init(&machine->edges, calls->allocator) &&
@@ -65,9 +66,11 @@ void tw_calls_free(struct tw_calls *calls)
     tw_give(calls->allocator, calls->stacks);
     tw_give(calls->allocator, calls->threads);
     tw_give(calls->allocator, calls->totals);
+    tw_give(calls->allocator, calls->old_of);
     tw_give(calls->allocator, calls->gaps);
     tw_map_free(&calls->by_key);
     tw_code_places_release(&calls->places);
+    tw_builds_release(&calls->builds);
     tw_call_tree_release(&calls->machine.tree);
     tw_call_tree_release(&calls->folded);
     tw_call_edges_release(&calls->machine.edges);
@@ -163,6 +166,20 @@ static void note_gaps(struct tw_call_stack *stack, const struct tw_calls *calls,
     stack->gaps = calls->gaps[stream];
 }
 
+/* Threads of another capture are others, whatever their numbers. */
+static void begin_run(struct tw_calls *calls, const struct tw_run *run)
+{
+    for (size_t i = 0; calls->run && i < calls->count; i++) {
+        tw_call_stack_gap(&calls->machine, calls->stacks[i], 0, TW_LEAVE_END);
+        tw_call_stack_merge(&calls->machine, calls->stacks[i]);
+    }
+    if (calls->run) {
+        tw_map_clear(&calls->by_key);
+        memset(calls->gaps, 0, calls->gap_room * sizeof *calls->gaps);
+    }
+    calls->run = run;
+}
+
 enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
                              const struct tw_part *part)
 {
@@ -172,6 +189,8 @@ enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
 
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
+    if (calls->run != run && !calls->machine.notice)
+        begin_run(calls, run);
     stack = tw_calls_stack_of(calls, part);
     gaps = gaps_of(calls, part->stream);
     if (!stack || !gaps || !tw_code_places_of(&calls->places, &place, run, part))
@@ -241,7 +260,10 @@ void tw_calls_finish(struct tw_calls *calls)
         tw_call_stack_gap(&calls->machine, calls->stacks[i], 0, TW_LEAVE_END);
         tw_call_stack_merge(&calls->machine, calls->stacks[i]);
     }
-    if (!calls->is_finished && !tw_call_sums(calls))
+    /* Who was told of functions as they came knows them by their numbers. */
+    if (!calls->is_finished && ((!calls->machine.event && !calls->machine.notice &&
+                                 !calls->machine.is_out && !tw_calls_order(calls)) ||
+                                !tw_call_sums(calls)))
         calls->machine.is_out = true;
     calls->is_finished = true;
 }
@@ -258,18 +280,16 @@ struct tw_call_totals tw_calls_totals(const struct tw_calls *calls, uint32_t fun
     return (struct tw_call_totals){ 0 };
 }
 
-/* The first two are no edges: where control began, and callers that are not known. */
-enum { NO_EDGES = 2 };
-
 size_t tw_calls_edge_count(const struct tw_calls *calls)
 {
-    return calls->machine.edges.count - NO_EDGES;
+    return calls->machine.edges.count - TW_CALL_NO_EDGES;
 }
 
 const struct tw_call_edge *tw_calls_edge(const struct tw_calls *calls, size_t number)
 {
-    return number < tw_calls_edge_count(calls) ? &calls->machine.edges.items[number + NO_EDGES]
-                                               : NULL;
+    return number < tw_calls_edge_count(calls)
+               ? &calls->machine.edges.items[number + TW_CALL_NO_EDGES]
+               : NULL;
 }
 
 struct tw_calls_stats tw_calls_stats(const struct tw_calls *calls)

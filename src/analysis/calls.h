@@ -3,20 +3,25 @@
 #ifndef ANALYSIS_CALLS_H
 #define ANALYSIS_CALLS_H
 
+#include "analysis/builds.h"
 #include "analysis/call_stack.h"
 #include "analysis/code_place.h"
+#include "analysis/saved.h"
 
 struct tw_calls {
     struct tw_call_machine machine;
+    const struct tw_run *run; /* that parts came from last */
     struct tw_functions functions;
     struct tw_call_stack **stacks; /* by thread number */
     struct tw_call_thread *threads;
     size_t count, room, thread_room;
     struct tw_map by_key; /* hash of a thread to its number + 1 */
     struct tw_code_places places;
-    uint64_t *gaps; /* by stream of the run: times that trace went missing */
+    struct tw_builds builds; /* of files in results that were loaded */
+    uint64_t *gaps;          /* by stream of the run: times that trace went missing */
     size_t gap_room;
     enum tw_call_key key;
+    uint32_t *old_of;              /* by function, once finished: its number before that */
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
     struct tw_call_tree folded; /* by functions alone, once finished */
@@ -32,6 +37,12 @@ struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
 /* The stack that a part goes on with, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part);
 
+/* calls_saved.c: what was saved, to a handle that is new. */
+void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load);
+void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save);
+/* call_order.c: functions, edges and paths get numbers that do not depend on when they were met.  False: no
+   memory. */
+bool tw_calls_order(struct tw_calls *calls);
 /* call_sums.c */
 bool tw_call_sums(struct tw_calls *calls);
 

@@ -57,9 +57,7 @@ bool tw_code_function(struct tw_symbols *symbols, struct tw_symbol *symbol, uint
     return true;
 }
 
-/* The number of a file: the same in every run that names it so; 0: the
-   capture tells of one program only, or of none. */
-static uint32_t file_of(struct tw_code_places *places, const char *name)
+uint32_t tw_code_places_file(struct tw_code_places *places, const char *name)
 {
     uint64_t hash = 14695981039346656037u;
 
@@ -86,7 +84,7 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     function->address = symbol.address;
     function->size = symbol.size;
     function->object = tw_run_object(places->run, NULL, places->part, address);
-    function->file = file_of(places, function->object);
+    function->file = tw_code_places_file(places, function->object);
     function->symbols = symbols;
     return true;
 }

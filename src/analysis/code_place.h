@@ -24,6 +24,9 @@ void tw_code_places_release(struct tw_code_places *places);
 bool tw_code_function(struct tw_symbols *symbols, struct tw_symbol *symbol, uint64_t *first,
                       uint64_t *end, uint64_t link);
 
+/* The number of a file by its name: the same in every run that names it so; 0: there is none. */
+uint32_t tw_code_places_file(struct tw_code_places *places, const char *name);
+
 /* The place of a part's code; valid while the part is.  False: no memory. */
 bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *place,
                        struct tw_run *run, const struct tw_part *part);

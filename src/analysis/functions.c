@@ -15,9 +15,11 @@ static uint64_t place_key(uint32_t file, uint64_t address, unsigned kind)
     return tw_hash64(address ^ (uint64_t)file << 40 ^ (uint64_t)kind << 60) | 1;
 }
 
+/* Captures that name no files may hold different programs at one address. */
 static bool is_same(const struct tw_function *a, const struct tw_function *b)
 {
-    return a->address == b->address && a->file == b->file && a->kind == b->kind;
+    return a->address == b->address && a->file == b->file && a->kind == b->kind &&
+           (a->kind != TW_FUNCTION_SYMBOL || strcmp(a->name, b->name) == 0);
 }
 
 /* Linker veneers, PLT entries and what compilers put outside a function to save space. */
@@ -81,7 +83,23 @@ uint32_t tw_functions_number(struct tw_functions *functions, const struct tw_fun
     return number;
 }
 
-static char *keep_name(struct tw_functions *functions, const char *text)
+bool tw_functions_index(struct tw_functions *functions)
+{
+    tw_map_clear(&functions->by_place);
+    for (size_t i = 1; i < functions->count; i++) {
+        const struct tw_function *about = &functions->items[i];
+        uint64_t *head = tw_map_put(&functions->by_place,
+                                    place_key(about->file, about->address, about->kind));
+
+        if (!head)
+            return false;
+        functions->older[i] = (uint32_t)*head;
+        *head = i;
+    }
+    return true;
+}
+
+char *tw_functions_keep(struct tw_functions *functions, const char *text)
 {
     char *copy;
 
@@ -113,7 +131,7 @@ uint32_t tw_functions_made(struct tw_functions *functions, enum tw_function_kind
         (void)snprintf(text, sizeof text, "[kernel]");
     else if (kind == TW_FUNCTION_NO_CODE)
         (void)snprintf(text, sizeof text, "[no code at 0x%" PRIx64 "]", address);
-    name = keep_name(functions, text);
+    name = tw_functions_keep(functions, text);
     if (!name)
         return out_of_memory(functions);
     functions->items[number].name = name;
@@ -152,4 +170,12 @@ const struct tw_function *tw_functions_get(const struct tw_functions *functions,
                                            uint32_t number)
 {
     return number < functions->count ? &functions->items[number] : NULL;
+}
+
+bool tw_function_line(const struct tw_function *function, struct tw_source_line *line)
+{
+    *line = function->line;
+    if (line->file)
+        return true;
+    return function->symbols && tw_symbols_line(function->symbols, line, function->address);
 }

@@ -31,5 +31,9 @@ uint32_t tw_functions_number(struct tw_functions *functions, const struct tw_fun
 /* The same for what has no symbol; the name is made here. */
 uint32_t tw_functions_made(struct tw_functions *functions, enum tw_function_kind kind,
                            uint32_t file, uint64_t address);
+/* Functions were moved: finds them by place again.  False: no memory. */
+bool tw_functions_index(struct tw_functions *functions);
+/* A copy of a text that lasts as long as they do; NULL: no memory. */
+char *tw_functions_keep(struct tw_functions *functions, const char *text);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include <trackway/autofdo.h>
+#include <trackway/calls.h>
 #include <trackway/coverage.h>
 #include <trackway/pc_samples.h>
+#include <trackway/profile.h>
 #include <trackway/statistics.h>
 
 #include "analysis/saved.h"
@@ -20,6 +22,8 @@ union tw_any_result {
     struct tw_statistics *statistics;
     struct tw_pc_samples *samples;
     struct tw_autofdo *autofdo;
+    struct tw_calls *calls;
+    struct tw_profiler *profile;
 };
 
 struct tw_merged_kind {
@@ -133,12 +137,60 @@ static void autofdo_free(union tw_any_result *result)
     tw_autofdo_free(result->autofdo);
 }
 
+static enum tw_status calls_load(union tw_any_result *result, const char *path,
+                                 const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    return tw_calls_load(&result->calls, path, allocator, fault);
+}
+
+static enum tw_status calls_add(union tw_any_result *to, union tw_any_result *from,
+                                struct tw_fault *fault)
+{
+    return tw_calls_add(to->calls, from->calls, fault);
+}
+
+static enum tw_status calls_save(union tw_any_result *result, const char *path,
+                                 struct tw_fault *fault)
+{
+    return tw_calls_save(result->calls, path, fault);
+}
+
+static void calls_free(union tw_any_result *result)
+{
+    tw_calls_free(result->calls);
+}
+
+static enum tw_status profile_load(union tw_any_result *result, const char *path,
+                                   const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    return tw_profile_load(&result->profile, path, allocator, fault);
+}
+
+static enum tw_status profile_add(union tw_any_result *to, union tw_any_result *from,
+                                  struct tw_fault *fault)
+{
+    return tw_profile_add(to->profile, from->profile, fault);
+}
+
+static enum tw_status profile_save(union tw_any_result *result, const char *path,
+                                   struct tw_fault *fault)
+{
+    return tw_profile_save(result->profile, path, fault);
+}
+
+static void profile_free(union tw_any_result *result)
+{
+    tw_profile_free(result->profile);
+}
+
 /* By the name that is in the file. */
 static const struct tw_merged_kind kinds[] = {
     { "coverage", coverage_load, coverage_add, coverage_save, coverage_free },
     { "stats", statistics_load, statistics_add, statistics_save, statistics_free },
     { "pcs", samples_load, samples_add, samples_save, samples_free },
     { "autofdo", autofdo_load, autofdo_add, autofdo_save, autofdo_free },
+    { "calls", calls_load, calls_add, calls_save, calls_free },
+    { "profile", profile_load, profile_add, profile_save, profile_free },
 };
 
 static enum tw_status find_kind(const struct tw_merged_kind **kind, const char *path,

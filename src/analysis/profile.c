@@ -8,8 +8,8 @@
 
 static bool init(struct tw_profiler *profile)
 {
-    profile->code.allocator = profile->row_of.allocator = profile->cell_of.allocator =
-        profile->allocator;
+    profile->builds.allocator = profile->code.allocator = profile->row_of.allocator =
+        profile->cell_of.allocator = profile->allocator;
     tw_code_places_init(&profile->places, profile->allocator);
     return tw_functions_init(&profile->functions, profile->allocator) &&
            tw_flow_ranges_init(&profile->ranges, &profile->functions, profile->allocator);
@@ -41,6 +41,7 @@ enum tw_status tw_profile_new(struct tw_profiler **profile,
     made->with_time = config.with_time;
     made->with_inlined = config.with_inlined;
     made->calls = config.calls;
+    made->has_calls = config.by == TW_PROFILE_FUNCTION && config.calls;
     if (init(made)) {
         *profile = made;
         return TW_OK;
@@ -75,6 +76,7 @@ void tw_profile_free(struct tw_profiler *profile)
     tw_map_free(&profile->cell_of);
     tw_counted_code_release(&profile->code);
     tw_code_places_release(&profile->places);
+    tw_builds_release(&profile->builds);
     tw_flow_ranges_release(&profile->ranges);
     tw_functions_release(&profile->functions);
     allocator = profile->allocator_copy; /* the handle itself holds it */
@@ -168,18 +170,30 @@ static struct tw_spent spent_of(const struct tw_shares *shares, size_t key)
     return key < shares->count ? shares->items[key] : (struct tw_spent){ 0, 0, 0 };
 }
 
-static void add_time(struct tw_profiler *profile)
+uint8_t tw_profile_know_time(struct tw_profiler *profile)
 {
     uint8_t known = 0;
 
-    known |= profile->cycles.is_there ? TW_PROFILE_HAS_CYCLES : 0;
-    known |= profile->time.is_there ? TW_PROFILE_HAS_TIME : 0;
+    known |= profile->totals.has_cycles ? TW_PROFILE_HAS_CYCLES : 0;
+    known |= profile->totals.has_time ? TW_PROFILE_HAS_TIME : 0;
     if (known && profile->by != TW_PROFILE_LINE && profile->by != TW_PROFILE_ADDRESS)
         known |= TW_PROFILE_HAS_BOUNDS;
-    for (size_t i = 0; i < profile->row_count; i++) {
-        const size_t key = profile->by == TW_PROFILE_FUNCTION ? profile->rows[i].function : i;
-
+    for (size_t i = 0; i < profile->row_count; i++)
         profile->rows[i].known |= known;
+    return known;
+}
+
+static void add_time(struct tw_profiler *profile)
+{
+    const uint8_t known = tw_profile_know_time(profile);
+
+    for (size_t i = 0; i < profile->row_count; i++) {
+        size_t key = i;
+
+        if (profile->by == TW_PROFILE_FUNCTION &&
+            profile->calls) /* they were counted under earlier numbers */
+            key = profile->calls->old_of ? profile->calls->old_of[profile->rows[i].function]
+                                         : profile->rows[i].function;
         if (!(known & TW_PROFILE_HAS_BOUNDS))
             continue;
         profile->rows[i].cycles = spent_of(&profile->cycles, key);
@@ -203,8 +217,6 @@ static void add_totals(struct tw_profiler *profile)
     totals->time = profile->time.all;
     totals->lost_cycles = profile->cycles.lost;
     totals->lost_time = profile->time.lost;
-    totals->has_cycles = profile->cycles.is_there;
-    totals->has_time = profile->time.is_there;
 }
 
 enum tw_status tw_profile_finish(struct tw_profiler *profile)
@@ -225,6 +237,8 @@ enum tw_status tw_profile_finish(struct tw_profiler *profile)
         is_good = tw_profile_code_rows(profile);
     if (profile->by == TW_PROFILE_LINE || profile->by == TW_PROFILE_ADDRESS)
         is_good = is_good && tw_profile_branches(profile);
+    profile->totals.has_cycles = profile->cycles.is_there;
+    profile->totals.has_time = profile->time.is_there;
     add_time(profile);
     add_totals(profile);
     tw_profile_sort(profile);

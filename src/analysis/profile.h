@@ -37,8 +37,9 @@ struct tw_timed_range {
 
 struct tw_profiler {
     enum tw_profile_by by;
-    bool with_time, with_inlined, is_finished;
-    struct tw_calls *calls; /* the caller's; or NULL */
+    bool with_time, with_inlined, has_calls, is_finished;
+    struct tw_builds builds; /* of files in results that were loaded */
+    struct tw_calls *calls;  /* the caller's; or NULL */
     struct tw_counted_code code;
     struct tw_profile_row *rows;
     size_t row_count, row_room;
@@ -69,6 +70,8 @@ struct tw_profiler {
     struct tw_allocator allocator_copy;
 };
 
+/* profile.c: marks in all rows what is told of time.  Returns the marks. */
+uint8_t tw_profile_know_time(struct tw_profiler *profile);
 /* profile_take.c */
 void tw_profile_streams_release(struct tw_profiler *profile);
 
@@ -89,5 +92,9 @@ bool tw_profile_call_rows(struct tw_profiler *profile);
 void tw_profile_sort(struct tw_profiler *profile);
 /* profile_branches.c */
 bool tw_profile_branches(struct tw_profiler *profile);
+/* Puts branches and targets in order, and joins those that are the same. */
+void tw_profile_sort_branches(struct tw_profiler *profile);
+/* profile_saved.c: what was saved, to a handle that is new. */
+void tw_profile_read_saved(struct tw_profiler *profile, struct tw_load *load);
 
 #endif

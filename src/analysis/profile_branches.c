@@ -31,7 +31,9 @@ static int compare_targets(const void *left, const void *right)
 
     if (!order)
         order = by_number(a->from, b->from);
-    return order ? order : by_number(a->to, b->to);
+    if (!order)
+        order = by_number(a->to, b->to);
+    return order ? order : a->is_call - b->is_call;
 }
 
 static bool add_branches(struct tw_profiler *profile, const struct tw_counted_file *file)
@@ -87,12 +89,23 @@ static void join_branches(struct tw_profiler *profile)
     profile->branch_count = count;
 }
 
-bool tw_profile_branches(struct tw_profiler *profile)
+static void join_targets(struct tw_profiler *profile)
 {
-    for (size_t i = 0; i < profile->code.count; i++)
-        if (!add_branches(profile, profile->code.files[i]) ||
-            !add_targets(profile, profile->code.files[i]))
-            return false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->target_count; i++) {
+        struct tw_profile_target *target = &profile->targets[i];
+
+        if (count && compare_targets(&profile->targets[count - 1], target) == 0)
+            profile->targets[count - 1].count += target->count;
+        else
+            profile->targets[count++] = *target;
+    }
+    profile->target_count = count;
+}
+
+void tw_profile_sort_branches(struct tw_profiler *profile)
+{
     if (profile->branch_count)
         qsort(profile->branches, profile->branch_count, sizeof *profile->branches,
               compare_branches);
@@ -100,5 +113,15 @@ bool tw_profile_branches(struct tw_profiler *profile)
         qsort(profile->targets, profile->target_count, sizeof *profile->targets,
               compare_targets);
     join_branches(profile);
+    join_targets(profile);
+}
+
+bool tw_profile_branches(struct tw_profiler *profile)
+{
+    for (size_t i = 0; i < profile->code.count; i++)
+        if (!add_branches(profile, profile->code.files[i]) ||
+            !add_targets(profile, profile->code.files[i]))
+            return false;
+    tw_profile_sort_branches(profile);
     return true;
 }

@@ -344,8 +344,7 @@ bool tw_profile_call_rows(struct tw_profiler *profile)
         row->name = function->name;
         row->address = function->address;
         row->object = function->object;
-        if (function->symbols)
-            (void)tw_symbols_line(function->symbols, &line, function->address);
+        (void)tw_function_line(function, &line);
         row->file = line.file;
         row->line = line.line;
         row->function = i;

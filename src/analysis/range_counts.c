@@ -294,23 +294,6 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
     }
 }
 
-/* What comes after it is not where the branch before it led. */
-static bool breaks_flow(const struct tw_element *element)
-{
-    switch (element->type) {
-    case TW_ELEMENT_I_RANGE_NOPATH:
-    case TW_ELEMENT_ADDR_NACC:
-    case TW_ELEMENT_EXCEPTION:
-    case TW_ELEMENT_TRACE_ON:
-    case TW_ELEMENT_NO_SYNC:
-    case TW_ELEMENT_EO_TRACE:
-    case TW_ELEMENT_ERROR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* As many ranges as are known; how many those are.  Only ranges are known: the type is compared, too.
    has_from is false before, and true after it only if an indirect branch was last. */
 static size_t take_hot(struct tw_range_counts *counts, const struct tw_element *elements,
@@ -353,7 +336,7 @@ void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_elemen
                 break;
         }
         if (!counts->has_begun) {
-            counts->has_begun = breaks_flow(&elements[i]);
+            counts->has_begun = tw_breaks_flow(&elements[i]);
             counts->has_first = elements[i].type == TW_ELEMENT_INSTR_RANGE && elements[i].count;
             counts->has_begun |= counts->has_first;
             counts->first = elements[i].start;
@@ -377,7 +360,7 @@ void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_elemen
                     take_range(counts, &elements[k], elements[i].times);
             break;
         default:
-            if (breaks_flow(&elements[i]))
+            if (tw_breaks_flow(&elements[i]))
                 counts->has_from = false;
             break;
         }

@@ -44,6 +44,23 @@ struct tw_hot_range {
     uint32_t leads; /* ends with an indirect branch that was taken */
 };
 
+/* What comes after it is not where the branch before it led. */
+static inline bool tw_breaks_flow(const struct tw_element *element)
+{
+    switch (element->type) {
+    case TW_ELEMENT_I_RANGE_NOPATH:
+    case TW_ELEMENT_ADDR_NACC:
+    case TW_ELEMENT_EXCEPTION:
+    case TW_ELEMENT_TRACE_ON:
+    case TW_ELEMENT_NO_SYNC:
+    case TW_ELEMENT_EO_TRACE:
+    case TW_ELEMENT_ERROR:
+        return true;
+    default:
+        return false;
+    }
+}
+
 enum { TW_RECENT_EDGES = 1024 };
 
 struct tw_range_counts {

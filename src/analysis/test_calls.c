@@ -2,11 +2,14 @@
 /* Rules of call stacks, each on a few ranges of made-up code. */
 #include "check.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trackway/formats.h>
 
 #include "analysis/calls.h"
+#include "failing.h"
 
 /* Functions lie 0x100 apart, from 0x1000 on: a, b, c ...; what is beyond has no symbol. */
 static const char *const names[] = { "a", "b", "c", "d", "_Unwind_Resume", "e" };
@@ -245,11 +248,157 @@ static void recursion_without_end_is_bounded(void **state)
     tw_calls_free(calls);
 }
 
+/* ---- results that are kept ---- */
+
+enum { KEPT = 6, ELEMENTS = 300 };
+
+static struct tw_element random_element(struct check_random *random)
+{
+    static const struct line lines[] = {
+        GO(0x1000, 1),  CALL(0x1000, 1), CALL(0x1000, 1), JUMP(0x1000, 1),   LEAP(0x1000, 1),
+        RET(0x1000, 1), RET(0x1000, 1),  ERET(0x1000, 1), EXCEPTION(0x1000), ON,
+        LOST,           NO_CODE(0x9000)
+    };
+    struct line line = lines[check_random_below(random, LENGTH(lines))];
+    const uint64_t at = 0x1000 + check_random_below(random, LENGTH(names) + 1) * 0x100 +
+                        check_random_below(random, 6) * 4;
+
+    if (line.type == TW_ELEMENT_INSTR_RANGE)
+        line.start = at;
+    line.back = at;
+    return element_of(&line);
+}
+
+/* The calls of a thread that does as it likes. */
+static struct tw_calls *random_calls(uint64_t seed)
+{
+    const struct tw_code_place place = { .map = 1, .find = find };
+    const struct tw_call_thread thread = { 0, 0, 0 };
+    const struct tw_calls_config config = { .size = sizeof config };
+    struct check_random random = { seed };
+    struct tw_calls *calls;
+    struct tw_call_stack *stack;
+
+    CHECK_EQ(tw_calls_new(&calls, &config, NULL), TW_OK);
+    stack = tw_calls_stack(calls, &thread);
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        const struct tw_element element = random_element(&random);
+
+        tw_call_stack_take(&calls->machine, stack, &element, 1, &place);
+    }
+    return calls;
+}
+
+static char path[64];
+
+static void check_kept(struct tw_calls *calls, const uint8_t *want, size_t want_size)
+{
+    size_t size;
+    uint8_t *bytes;
+
+    CHECK_EQ(tw_calls_save(calls, path, NULL), TW_OK);
+    bytes = check_load(&size, path);
+    CHECK_BYTES(bytes, size, want, want_size);
+    free(bytes);
+}
+
+/* One of two that were added is loaded from a file, by turns. */
+static struct tw_calls *sum_of(struct check_random *random, struct tw_calls *one,
+                               struct tw_calls *other)
+{
+    if (check_random_below(random, 2)) {
+        struct tw_calls *loaded;
+
+        CHECK_EQ(tw_calls_save(other, path, NULL), TW_OK);
+        CHECK_EQ(tw_calls_load(&loaded, path, NULL, NULL), TW_OK);
+        tw_calls_free(other);
+        other = loaded;
+    }
+    CHECK_EQ(tw_calls_add(one, other, NULL), TW_OK);
+    tw_calls_free(other);
+    return one;
+}
+
+static void sums_do_not_depend_on_order_or_grouping(void **state)
+{
+    struct check_random random = { 18 };
+    uint8_t *want = NULL;
+    size_t size = 0;
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "/tmp/trackway-calls-%ld", (long)getpid());
+    for (unsigned round = 0; round < 20; round++) {
+        struct tw_calls *left[KEPT];
+
+        check_case("round %u", round);
+        for (size_t i = 0; i < KEPT; i++)
+            left[i] = random_calls(i + 1);
+        for (size_t count = KEPT; count > 1; count--) {
+            const size_t one = (size_t)check_random_below(&random, count);
+            size_t other = (size_t)check_random_below(&random, count - 1);
+
+            other += other >= one;
+            left[one] = sum_of(&random, left[one], left[other]);
+            left[other] = left[count - 1];
+            if (one == count - 1)
+                left[other] = left[one];
+        }
+        if (want) {
+            check_kept(left[0], want, size);
+        } else {
+            CHECK_EQ(tw_calls_save(left[0], path, NULL), TW_OK);
+            want = check_load(&size, path);
+        }
+        tw_calls_free(left[0]);
+    }
+    free(want);
+    (void)remove(path);
+}
+
+static void what_does_not_fit_is_not_added(void **state)
+{
+    const struct tw_calls_config logical = { .size = sizeof logical, .is_logical = true };
+    struct tw_calls *one = random_calls(1), *other;
+
+    (void)state;
+    CHECK_EQ(tw_calls_new(&other, &logical, NULL), TW_OK);
+    CHECK_EQ(tw_calls_add(one, other, NULL), TW_E_ARGUMENT);
+    CHECK_EQ(tw_calls_add(one, one, NULL), TW_E_ARGUMENT);
+    tw_calls_free(one);
+    tw_calls_free(other);
+}
+
+static void memory_may_run_out_while_loading(void **state)
+{
+    struct tw_calls *calls = random_calls(3);
+    enum tw_status status = TW_E_MEMORY;
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "/tmp/trackway-calls-%ld", (long)getpid());
+    CHECK_EQ(tw_calls_save(calls, path, NULL), TW_OK);
+    for (size_t limit = 0; status != TW_OK; limit++) {
+        struct failing failing = { .left = limit };
+        const struct tw_allocator allocator = { failing_resize, &failing };
+        struct tw_calls *loaded;
+
+        check_case("%zu requests", limit);
+        status = tw_calls_load(&loaded, path, &allocator, NULL);
+        CHECK(status == TW_OK || !loaded);
+        tw_calls_free(loaded);
+        CHECK_EQ(failing.live, 0);
+    }
+    tw_calls_free(calls);
+    (void)remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_gives_its_stacks),
         cmocka_unit_test(recursion_without_end_is_bounded),
+        cmocka_unit_test(sums_do_not_depend_on_order_or_grouping),
+        cmocka_unit_test(what_does_not_fit_is_not_added),
+        cmocka_unit_test(memory_may_run_out_while_loading),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -535,7 +535,7 @@ void tw_timeline_free(struct tw_timeline *timeline)
 
     if (!timeline)
         return;
-    tw_timeline_drop_held(timeline);
+    tw_timeline_drop_buffered(timeline);
     for (size_t i = 0; i < timeline->stream_count; i++) {
         struct tw_timeline_stream *stream = timeline->streams[i];
 

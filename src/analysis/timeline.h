@@ -69,7 +69,7 @@ struct tw_timeline_stream {
     uint32_t cpu;
 };
 
-struct tw_held;
+struct tw_buffered_event;
 
 struct tw_timeline {
     struct tw_timeline_config config;
@@ -81,9 +81,9 @@ struct tw_timeline {
     struct tw_map by_thread; /* thread of calls to its track + 1 */
     struct tw_map by_what;   /* stream, kind, number to a track + 1 */
     enum tw_time_unit unit;  /* AUTO, TIME: not decided */
-    uint8_t clock;        /* enum tw_clock of the timestamps that were seen; NONE: none yet */
-    struct tw_held *held; /* while it is not decided */
-    size_t held_count, held_room;
+    uint8_t clock; /* enum tw_clock of the timestamps that were seen; NONE: none yet */
+    struct tw_buffered_event *buffered; /* while it is not decided */
+    size_t buffered_count, buffered_room;
     bool has_cycles, has_flow, has_channel_time;
     uint64_t instructions, cycles; /* of all sources */
     uint64_t latest;               /* estimate of any event given */
@@ -117,7 +117,7 @@ void tw_timeline_flush(struct tw_timeline *timeline, struct tw_timeline_stream *
 void tw_timeline_decide(struct tw_timeline *timeline);
 
 /* ... or nobody wants to know. */
-void tw_timeline_drop_held(struct tw_timeline *timeline);
+void tw_timeline_drop_buffered(struct tw_timeline *timeline);
 
 /* timeline_detail.c: events with their times, in the order of their track. */
 void tw_timeline_give(struct tw_timeline *timeline, const struct tw_timeline_event *event);

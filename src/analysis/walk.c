@@ -2,6 +2,7 @@
 /* Goes through the instructions of a range.  Where all have one size nothing but their bytes is read. */
 #include <trackway/walk.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
 
 enum { AHEAD = 256, LONGEST = 4 };
@@ -17,13 +18,14 @@ struct tw_walk {
     uint8_t bytes[AHEAD];
 };
 
-enum tw_status tw_walk_new(struct tw_walk **walk, const struct tw_allocator *allocator)
+enum tw_status tw_walk_new(struct tw_walk **walk, const struct tw_allocator *allocator,
+                           struct tw_fault *fault)
 {
     struct tw_walk *made = tw_take(allocator, sizeof *made);
 
     *walk = made;
     if (!made)
-        return TW_E_MEMORY;
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a walk");
     if (allocator) {
         made->allocator_copy = *allocator;
         made->allocator = &made->allocator_copy;

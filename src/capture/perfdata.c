@@ -31,7 +31,7 @@ void tw_perf_free(struct tw_perf *perf)
     tw_give(allocator, perf->events);
     tw_give(allocator, perf->mappings);
     tw_give(allocator, perf->auxes);
-    tw_give(allocator, perf->pieces);
+    tw_give(allocator, perf->auxtraces);
     tw_give(allocator, perf->losses);
     tw_give(allocator, perf->hw_ids);
     tw_give(allocator, perf->files);

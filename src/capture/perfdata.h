@@ -136,7 +136,7 @@ struct perf_aux {
     bool has_data;
 };
 
-struct perf_piece { /* an AUXTRACE record */
+struct perf_auxtrace { /* an AUXTRACE record */
     uint64_t position, size, offset, record;
     uint32_t index, cpu, tid;
     bool is_cut; /* some AUX record speaks of it */
@@ -204,8 +204,8 @@ struct tw_perf {
     size_t mapping_count, mapping_room;
     struct perf_aux *auxes;
     size_t aux_count, aux_room;
-    struct perf_piece *pieces;
-    size_t piece_count, piece_room;
+    struct perf_auxtrace *auxtraces;
+    size_t auxtrace_count, auxtrace_room;
     struct tw_perf_loss *losses;
     size_t loss_count, loss_room;
     struct perf_hw_id *hw_ids;

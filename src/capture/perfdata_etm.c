@@ -173,9 +173,9 @@ enum tw_status tw_perf_make_sources(struct tw_perf *perf)
 }
 
 /* Whether the pieces are of one ring buffer; and their order. */
-static int compare_pieces(const void *a, const void *b)
+static int compare_auxtraces(const void *a, const void *b)
 {
-    const struct perf_piece *left = a, *right = b;
+    const struct perf_auxtrace *left = a, *right = b;
 
     if (left->cpu != right->cpu)
         return left->cpu < right->cpu ? -1 : 1;
@@ -187,28 +187,28 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /* The last piece of a ring buffer that begins at or before an offset. */
-static struct perf_piece *find_piece(const struct tw_perf *perf, uint32_t cpu, uint32_t tid,
-                                     uint64_t offset)
+static struct perf_auxtrace *find_auxtrace(const struct tw_perf *perf, uint32_t cpu,
+                                           uint32_t tid, uint64_t offset)
 {
-    const struct perf_piece key = {
+    const struct perf_auxtrace key = {
         .cpu = cpu, .tid = tid, .offset = offset, .record = UINT64_MAX
     };
-    size_t low = 0, high = perf->piece_count;
+    size_t low = 0, high = perf->auxtrace_count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (compare_pieces(&perf->pieces[middle], &key) <= 0)
+        if (compare_auxtraces(&perf->auxtraces[middle], &key) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (!low || perf->pieces[low - 1].cpu != cpu || perf->pieces[low - 1].tid != tid)
+    if (!low || perf->auxtraces[low - 1].cpu != cpu || perf->auxtraces[low - 1].tid != tid)
         return NULL;
-    return &perf->pieces[low - 1];
+    return &perf->auxtraces[low - 1];
 }
 
-static enum tw_status add_block(struct tw_perf *perf, const struct perf_piece *piece,
+static enum tw_status add_block(struct tw_perf *perf, const struct perf_auxtrace *auxtrace,
                                 uint64_t offset, uint64_t size, const struct perf_aux *aux)
 {
     struct tw_perf_block *block;
@@ -217,17 +217,17 @@ static enum tw_status add_block(struct tw_perf *perf, const struct perf_piece *p
                  perf->block_count + 1))
         return tw_capture_no_memory(perf->capture);
     block = &perf->blocks[perf->block_count++];
-    *block = (struct tw_perf_block){ .offset = piece->position + (offset - piece->offset),
+    *block = (struct tw_perf_block){ .offset = auxtrace->position + (offset - auxtrace->offset),
                                      .size = size,
                                      .aux_offset = offset,
                                      .time = aux ? aux->time : 0,
                                      .flags = aux ? aux->flags : 0,
-                                     .cpu = piece->cpu,
-                                     .tid = piece->cpu == TW_NONE ? piece->tid : TW_NONE,
-                                     .on_cpu = piece->cpu != TW_NONE ? piece->cpu
-                                               : aux                 ? aux->cpu
-                                                                     : TW_NONE,
-                                     .stream = piece->index };
+                                     .cpu = auxtrace->cpu,
+                                     .tid = auxtrace->cpu == TW_NONE ? auxtrace->tid : TW_NONE,
+                                     .on_cpu = auxtrace->cpu != TW_NONE ? auxtrace->cpu
+                                               : aux                    ? aux->cpu
+                                                                        : TW_NONE,
+                                     .stream = auxtrace->index };
     return TW_OK;
 }
 
@@ -257,29 +257,29 @@ static enum tw_status cut_block(struct tw_perf *perf, struct perf_aux *aux)
 {
     const bool is_end = aux->flags & TW_PERF_OVERWRITE; /* its offset is that of the end */
     const uint64_t place = is_end && aux->offset ? aux->offset - 1 : aux->offset;
-    struct perf_piece *piece = NULL;
+    struct perf_auxtrace *auxtrace = NULL;
     uint64_t size = aux->size, start = aux->offset, left;
 
     if (!size)
         return note_loss(perf, aux);
     if (aux->cpu != TW_NONE)
-        piece = find_piece(perf, aux->cpu, TW_NONE, place);
-    if (!piece && aux->tid != TW_NONE)
-        piece = find_piece(perf, TW_NONE, aux->tid, place);
-    if (piece && is_end) {
-        if (size > piece->size)
-            size = piece->size;
+        auxtrace = find_auxtrace(perf, aux->cpu, TW_NONE, place);
+    if (!auxtrace && aux->tid != TW_NONE)
+        auxtrace = find_auxtrace(perf, TW_NONE, aux->tid, place);
+    if (auxtrace && is_end) {
+        if (size > auxtrace->size)
+            size = auxtrace->size;
         start = aux->offset - (size < aux->offset ? size : aux->offset);
-        if (start < piece->offset)
-            start = piece->offset;
+        if (start < auxtrace->offset)
+            start = auxtrace->offset;
     }
-    if (!piece || start - piece->offset >= piece->size)
+    if (!auxtrace || start - auxtrace->offset >= auxtrace->size)
         return note_loss(perf, aux);
-    left = piece->size - (start - piece->offset);
+    left = auxtrace->size - (start - auxtrace->offset);
     aux->has_data = size <= left;
-    piece->is_cut = true;
+    auxtrace->is_cut = true;
     TW_TRY(note_loss(perf, aux));
-    return add_block(perf, piece, start, size < left ? size : left, aux);
+    return add_block(perf, auxtrace, start, size < left ? size : left, aux);
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -371,23 +371,24 @@ enum tw_status tw_perf_make_blocks(struct tw_perf *perf)
 {
     bool is_raw = false;
 
-    for (size_t i = 0; i < perf->piece_count; i++)
-        if (perf->pieces[i].cpu != TW_NONE)
-            perf->pieces[i].tid = TW_NONE;
-    if (perf->piece_count)
-        qsort(perf->pieces, perf->piece_count, sizeof *perf->pieces, compare_pieces);
+    for (size_t i = 0; i < perf->auxtrace_count; i++)
+        if (perf->auxtraces[i].cpu != TW_NONE)
+            perf->auxtraces[i].tid = TW_NONE;
+    if (perf->auxtrace_count)
+        qsort(perf->auxtraces, perf->auxtrace_count, sizeof *perf->auxtraces,
+              compare_auxtraces);
     for (size_t i = 0; i < perf->aux_count; i++) {
         is_raw |= (perf->auxes[i].flags & FORMAT_MASK) == TW_PERF_RAW;
         TW_TRY(cut_block(perf, &perf->auxes[i]));
     }
-    for (size_t i = 0; i < perf->piece_count; i++) {
-        const struct perf_piece *piece = &perf->pieces[i];
+    for (size_t i = 0; i < perf->auxtrace_count; i++) {
+        const struct perf_auxtrace *auxtrace = &perf->auxtraces[i];
         const struct perf_aux none = { .flags = is_raw ? TW_PERF_RAW : 0,
                                        .time = perf->last_time,
                                        .cpu = TW_NONE };
 
-        if (!piece->is_cut && piece->size)
-            TW_TRY(add_block(perf, piece, piece->offset, piece->size, &none));
+        if (!auxtrace->is_cut && auxtrace->size)
+            TW_TRY(add_block(perf, auxtrace, auxtrace->offset, auxtrace->size, &none));
     }
     return finish_blocks(perf);
 }

@@ -79,15 +79,15 @@ static enum tw_status find_ids(const struct tw_perf *perf, uint64_t bytes[IDS])
                                                .allocator = perf->capture->allocator };
 
     memset(bytes, 0, IDS * sizeof *bytes);
-    for (size_t i = 0; i < perf->piece_count; i++) {
-        const struct perf_piece *piece = &perf->pieces[i];
-        const struct perf_part *part = tw_perf_part_at(perf, piece->position);
-        const size_t size = piece->size < LOOKED_AT ? (size_t)piece->size : LOOKED_AT;
+    for (size_t i = 0; i < perf->auxtrace_count; i++) {
+        const struct perf_auxtrace *auxtrace = &perf->auxtraces[i];
+        const struct perf_part *part = tw_perf_part_at(perf, auxtrace->position);
+        const size_t size = auxtrace->size < LOOKED_AT ? (size_t)auxtrace->size : LOOKED_AT;
         struct tw_unframer *unframer;
 
         if (tw_unframer_new(&unframer, &config, NULL) != TW_OK)
             return tw_capture_no_memory(perf->capture);
-        if (tw_unframer_feed(unframer, part->view.bytes + (piece->position - part->base),
+        if (tw_unframer_feed(unframer, part->view.bytes + (auxtrace->position - part->base),
                              size) == TW_OK)
             for (unsigned id = 1; id < IDS; id++)
                 bytes[id] += tw_unframer_stats(unframer)->bytes_by_id[id];
@@ -154,9 +154,9 @@ static enum tw_status make_unframed(struct tw_perf *perf)
     given.stream_count = 0;
     given.image = 0;
     perf->is_unframed = true;
-    TW_TRY(make_room(perf, perf->piece_count + 1));
-    for (size_t i = 0; i < perf->piece_count; i++) {
-        const uint32_t cpu = perf->pieces[i].cpu;
+    TW_TRY(make_room(perf, perf->auxtrace_count + 1));
+    for (size_t i = 0; i < perf->auxtrace_count; i++) {
+        const uint32_t cpu = perf->auxtraces[i].cpu;
         bool is_there = false;
 
         for (size_t k = 0; k < perf->source_count; k++)

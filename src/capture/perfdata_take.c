@@ -316,27 +316,28 @@ static enum tw_status take_aux(struct tw_perf *perf, const struct perf_record *r
 static enum tw_status take_auxtrace(struct tw_perf *perf, const struct perf_record *record)
 {
     const struct perf_view *view = &record->view;
-    struct perf_piece *piece;
+    struct perf_auxtrace *auxtrace;
     uint64_t left;
 
     if (view->size < 48)
         return warn_record(perf, record, "is too short; it is left out");
-    if (!TW_GROW(perf->capture->allocator, &perf->pieces, &perf->piece_room,
-                 perf->piece_count + 1))
+    if (!TW_GROW(perf->capture->allocator, &perf->auxtraces, &perf->auxtrace_room,
+                 perf->auxtrace_count + 1))
         return tw_capture_no_memory(perf->capture);
-    piece = &perf->pieces[perf->piece_count++];
-    *piece = (struct perf_piece){ .position = perf->part->base + record->offset + view->size,
-                                  .size = perf_u64(view, 8),
-                                  .offset = perf_u64(view, 16),
-                                  .record = perf->part->base + record->offset,
-                                  .index = perf_u32(view, 32),
-                                  .tid = perf_u32(view, 36),
-                                  .cpu = perf_u32(view, 40) };
+    auxtrace = &perf->auxtraces[perf->auxtrace_count++];
+    *auxtrace =
+        (struct perf_auxtrace){ .position = perf->part->base + record->offset + view->size,
+                                .size = perf_u64(view, 8),
+                                .offset = perf_u64(view, 16),
+                                .record = perf->part->base + record->offset,
+                                .index = perf_u32(view, 32),
+                                .tid = perf_u32(view, 36),
+                                .cpu = perf_u32(view, 40) };
     left = perf->part->view.size - (record->offset + view->size);
-    if (piece->size > left)
-        piece->size = left;
-    if (piece->size > UINT64_MAX - piece->offset)
-        piece->size = 0;
+    if (auxtrace->size > left)
+        auxtrace->size = left;
+    if (auxtrace->size > UINT64_MAX - auxtrace->offset)
+        auxtrace->size = 0;
     return TW_OK;
 }
 

@@ -393,9 +393,9 @@ void tw_perf_view(const struct tw_perf *perf, struct tw_view *view,
     view->time = own > kernel ? own : kernel;
 }
 
-void tw_perf_look(void *lane, struct tw_view *view, const struct tw_element *element)
+void tw_perf_look(void *cursor, struct tw_view *view, const struct tw_element *element)
 {
-    struct tw_perf_lane *at = lane;
+    struct tw_perf_cursor *at = cursor;
     const struct tw_perf_block *block = tw_perf_block(at->perf, at->buffer);
 
     if (!element) {

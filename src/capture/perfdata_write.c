@@ -35,11 +35,11 @@ enum {
 
 static enum tw_status flush(struct tw_perf_writer *writer)
 {
-    const size_t size = writer->held;
+    const size_t size = writer->buffered;
 
     if (!size)
         return TW_OK;
-    writer->held = 0;
+    writer->buffered = 0;
     if (!writer->config.write(writer->config.write_context, writer->position - size,
                               writer->buffer, size))
         return tw_fail(&writer->fault, TW_E_FILE, "perf.data could not be written");
@@ -51,15 +51,15 @@ enum tw_status perf_put_bytes(struct tw_perf_writer *writer, const void *bytes, 
     const uint8_t *at = bytes;
 
     while (size) {
-        const size_t room = sizeof writer->buffer - writer->held;
+        const size_t room = sizeof writer->buffer - writer->buffered;
         const size_t part = size < room ? size : room;
 
-        memcpy(writer->buffer + writer->held, at, part);
-        writer->held += part;
+        memcpy(writer->buffer + writer->buffered, at, part);
+        writer->buffered += part;
         writer->position += part;
         at += part;
         size -= part;
-        if (writer->held == sizeof writer->buffer)
+        if (writer->buffered == sizeof writer->buffer)
             TW_TRY(flush(writer));
     }
     return TW_OK;

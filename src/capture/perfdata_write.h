@@ -24,7 +24,7 @@ struct tw_perf_writer {
     size_t trace_count, trace_room;
     uint8_t *build_ids; /* their section, as written */
     size_t build_id_size, build_id_room;
-    size_t held;
+    size_t buffered;
     uint8_t buffer[1 << 16];
 };
 

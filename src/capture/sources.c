@@ -41,17 +41,17 @@ static bool add_keys(const struct tw_source_setup *setup, struct tw_tree_source 
 static bool add_view(const struct tw_source_setup *setup, struct tw_tree_source *source,
                      uint32_t number)
 {
-    struct tw_perf_lane *lane =
-        setup->lanes ? &setup->lanes[number] : tw_tree_keep(setup->tree, sizeof *lane);
+    struct tw_perf_cursor *cursor =
+        setup->cursors ? &setup->cursors[number] : tw_tree_keep(setup->tree, sizeof *cursor);
 
-    if (!lane)
+    if (!cursor)
         return false;
-    *lane = (struct tw_perf_lane){ .perf = setup->capture->perf,
-                                   .source = number,
-                                   .buffer = setup->buffer };
+    *cursor = (struct tw_perf_cursor){ .perf = setup->capture->perf,
+                                       .source = number,
+                                       .buffer = setup->buffer };
     source->view = tw_perf_look;
-    source->view_context = lane;
-    source->view_size = sizeof *lane;
+    source->view_context = cursor;
+    source->view_size = sizeof *cursor;
     return true;
 }
 

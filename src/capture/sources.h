@@ -24,7 +24,7 @@ struct tw_source_setup {
     enum tw_on_error on_error;
     bool assumes_sync;
     /* perf.data: what the decoders look through, by source number; NULL: the tree keeps its own. */
-    struct tw_perf_lane *lanes;
+    struct tw_perf_cursor *cursors;
     /* Both optional. */
     bool (*wants)(void *context, uint32_t source);
     void (*added)(void *context, const struct tw_added_source *source);

@@ -348,7 +348,8 @@ static inline void decode_buffer(struct path *path, const struct tw_capture *cap
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = about->framing,
                                            .base = about->offset };
-    struct tw_perf_lane ahead[4], lane = { .perf = tw_capture_perf(capture), .buffer = buffer };
+    struct tw_perf_cursor ahead[4],
+        cursor = { .perf = tw_capture_perf(capture), .buffer = buffer };
     struct tw_view view = { 0 };
     struct tw_tree *tree;
     struct tw_batch batch = { .size = sizeof batch };
@@ -367,13 +368,14 @@ static inline void decode_buffer(struct path *path, const struct tw_capture *cap
                                             .view = tw_perf_look,
                                             .view_context = &ahead[i] };
 
-        ahead[i] = (struct tw_perf_lane){ .perf = lane.perf, .source = i, .buffer = buffer };
+        ahead[i] =
+            (struct tw_perf_cursor){ .perf = cursor.perf, .source = i, .buffer = buffer };
         if (!tw_capture_source_is_in(capture, i, 0, buffer))
             continue;
-        lane.source = i;
+        cursor.source = i;
         CHECK_EQ(tw_tree_add_source(tree, NULL, &add), TW_OK);
     }
-    tw_perf_look(&lane, &view, NULL);
+    tw_perf_look(&cursor, &view, NULL);
     CHECK_EQ(tw_capture_read(capture, &bytes, &size, buffer, 0), TW_OK);
     CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
     CHECK_EQ(tw_tree_finish(tree), TW_OK);
@@ -382,11 +384,11 @@ static inline void decode_buffer(struct path *path, const struct tw_capture *cap
             const struct tw_element *element = &batch.elements[i];
 
             if (element->type == TW_ELEMENT_PE_CONTEXT || element->type == TW_ELEMENT_TIMESTAMP)
-                tw_perf_look(&lane, &view, element);
+                tw_perf_look(&cursor, &view, element);
             if (element->type != TW_ELEMENT_INSTR_RANGE)
                 continue;
             CHECK(path->count < LENGTH(path->starts));
-            path->tids[path->count] = lane.tid;
+            path->tids[path->count] = cursor.tid;
             path->starts[path->count++] = element->start;
         }
     tw_tree_free(tree);

@@ -255,11 +255,12 @@ static void begin(struct tw_stage *stage, struct tw_etmv3_decoder *decoder,
 {
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     tw_follow_enter(follow);
-    if (decoder->held_count) {
-        memcpy(stage->out, decoder->held, decoder->held_count * sizeof *decoder->held);
+    if (decoder->buffered_count) {
+        memcpy(stage->out, decoder->buffered,
+               decoder->buffered_count * sizeof *decoder->buffered);
         decoder->waiting = stage->out;
-        stage->out += decoder->held_count;
-        decoder->held_count = 0;
+        stage->out += decoder->buffered_count;
+        decoder->buffered_count = 0;
     }
 }
 
@@ -272,8 +273,9 @@ static void finish(struct tw_stage *stage)
         mark(stage, stage->at);
     }
     if (decoder->waiting) {
-        decoder->held_count = (unsigned)(stage->out - decoder->waiting);
-        memcpy(decoder->held, decoder->waiting, decoder->held_count * sizeof *decoder->held);
+        decoder->buffered_count = (unsigned)(stage->out - decoder->waiting);
+        memcpy(decoder->buffered, decoder->waiting,
+               decoder->buffered_count * sizeof *decoder->buffered);
         stage->out = decoder->waiting;
         decoder->waiting = NULL;
     }

@@ -65,11 +65,11 @@ struct tw_etmv3_decoder {
     struct tw_etmv3_data data;
 
     /* Elements that are not released yet.  During a run they are at the end of the batch, from
-       `waiting` on; between runs in `held`. */
+       `waiting` on; between runs in `buffered`. */
     struct tw_element *waiting; /* NULL: none */
     bool has_instruction;       /* the first one is the last instruction's range */
-    unsigned held_count;
-    struct tw_element held[TW_ETMV3_HELD_MAX];
+    unsigned buffered_count;
+    struct tw_element buffered[TW_ETMV3_HELD_MAX];
 };
 
 /* data.c */

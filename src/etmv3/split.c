@@ -74,9 +74,9 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     if (tw_etmv3_has_data(&decoder->reader.setup))
         data_state(&decoder->data, state);
     TW_STATE(state, decoder->has_instruction);
-    TW_STATE(state, decoder->held_count);
-    for (unsigned i = 0; i < decoder->held_count && i < TW_ETMV3_HELD_MAX; i++)
-        TW_STATE(state, decoder->held[i]);
+    TW_STATE(state, decoder->buffered_count);
+    for (unsigned i = 0; i < decoder->buffered_count && i < TW_ETMV3_HELD_MAX; i++)
+        TW_STATE(state, decoder->buffered[i]);
     tw_follow_state(follow, state, true);
 }
 

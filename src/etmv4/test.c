@@ -245,7 +245,7 @@ static void test_vectors(void **state)
 
 /* ---- headers ---- */
 
-/* What each header is called in the protocol sheets; "." is reserved. */
+/* What each header is called in the protocol descriptions; "." is reserved. */
 static const char *const grid[16] = {
     "EXT TI TS TS ON FRET EXC ERET RSYN ITE TXS TXC CC2 CC2 CC1 CC1",
     "CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3 CC3",

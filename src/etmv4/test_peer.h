@@ -135,7 +135,7 @@ static inline void peer_moment(struct moments *moments, const ocsd_generic_trace
     }
 }
 
-static inline void see_peer_element(struct held_against *seen,
+static inline void see_peer_element(struct checked_against *seen,
                                     const ocsd_generic_trace_elem *element)
 {
     peer_moment(&seen->moments, element);
@@ -170,7 +170,7 @@ static inline void see_peer_element(struct held_against *seen,
 }
 
 /* What it has found so far goes to the oracle. */
-static inline void peer_see(struct peer_list *list, struct held_against *seen)
+static inline void peer_see(struct peer_list *list, struct checked_against *seen)
 {
     for (size_t i = 0; i < list->count; i++)
         see_peer_element(seen, &list->items[i]);
@@ -180,7 +180,7 @@ static inline void peer_see(struct peer_list *list, struct held_against *seen)
 /* Decodes the bytes; elements are held against the oracle in between, so that they need not all be
    kept.  With `kept` they are, and not looked at. */
 static inline void peer_decode(const struct tw_etmv4_unit *unit, bool is_ete,
-                               struct tw_image *image, struct held_against *seen,
+                               struct tw_image *image, struct checked_against *seen,
                                struct peer_list *kept, const uint8_t *bytes, size_t size)
 {
     enum { PIECE_BYTES = 1 << 16 };
@@ -215,7 +215,7 @@ static inline void peer_decode(const struct tw_etmv4_unit *unit, bool is_ete,
 }
 
 static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
-                              struct tw_image *image, struct held_against *seen,
+                              struct tw_image *image, struct checked_against *seen,
                               const uint8_t *bytes, size_t size)
 {
     seen->who = "OpenCSD";
@@ -225,7 +225,7 @@ static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
 
 /* The same for a part of a trace: its end, if not its beginning, of the `total` things. */
 static inline uint64_t peer_check_part(const struct tw_etmv4_unit *unit, bool is_ete,
-                                       struct tw_image *image, struct held_against *seen,
+                                       struct tw_image *image, struct checked_against *seen,
                                        bool is_end, uint64_t total, const uint8_t *bytes,
                                        size_t size)
 {
@@ -255,7 +255,7 @@ enum { HAS_PEER = 1 };
 #else
 
 static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
-                              struct tw_image *image, struct held_against *seen,
+                              struct tw_image *image, struct checked_against *seen,
                               const uint8_t *bytes, size_t size)
 {
     (void)unit;
@@ -267,7 +267,7 @@ static inline void peer_check(const struct tw_etmv4_unit *unit, bool is_ete,
 }
 
 static inline uint64_t peer_check_part(const struct tw_etmv4_unit *unit, bool is_ete,
-                                       struct tw_image *image, struct held_against *seen,
+                                       struct tw_image *image, struct checked_against *seen,
                                        bool is_end, uint64_t total, const uint8_t *bytes,
                                        size_t size)
 {

@@ -282,7 +282,7 @@ static inline const struct expected *oracle_instruction_next(struct oracle *orac
 
 /* ---- what a decoder says, held against it ---- */
 
-struct held_against {
+struct checked_against {
     struct oracle *oracle;
     struct tw_step_context context; /* as last told */
     bool has_context;
@@ -294,7 +294,7 @@ struct held_against {
 };
 
 /* Instructions whose path is not told: `count` of them, or up to the address. */
-static inline void see_no_path(struct held_against *seen, uint64_t first, uint32_t count)
+static inline void see_no_path(struct checked_against *seen, uint64_t first, uint32_t count)
 {
     const struct expected *item = oracle_instruction_next(seen->oracle);
 
@@ -305,7 +305,7 @@ static inline void see_no_path(struct held_against *seen, uint64_t first, uint32
         (void)oracle_instruction_next(seen->oracle);
 }
 
-static inline void see_range(struct held_against *seen, uint64_t start, uint64_t end,
+static inline void see_range(struct checked_against *seen, uint64_t start, uint64_t end,
                              uint32_t count)
 {
     uint64_t at = start;
@@ -339,8 +339,8 @@ static inline void see_range(struct held_against *seen, uint64_t start, uint64_t
     CHECK_EQ(at, end);
 }
 
-static inline void see_exception(struct held_against *seen, uint32_t number, bool has_address,
-                                 uint64_t address)
+static inline void see_exception(struct checked_against *seen, uint32_t number,
+                                 bool has_address, uint64_t address)
 {
     const struct expected *item = oracle_next(seen->oracle);
 
@@ -351,7 +351,7 @@ static inline void see_exception(struct held_against *seen, uint32_t number, boo
         CHECK_EQ(address, item->instruction.address);
 }
 
-static inline void see_element(struct held_against *seen, const struct tw_element *element)
+static inline void see_element(struct checked_against *seen, const struct tw_element *element)
 {
     decoder_moment(&seen->moments, element);
     switch (element->type) {
@@ -405,7 +405,7 @@ static inline size_t unit_registers(const struct tw_etmv4_unit *unit,
     return count;
 }
 
-static inline void drain_tree(struct tw_tree *tree, struct held_against *seen)
+static inline void drain_tree(struct tw_tree *tree, struct checked_against *seen)
 {
     struct tw_batch batch = { .size = sizeof batch };
     enum tw_status status;
@@ -448,7 +448,7 @@ static inline struct decoding decoding_new(const struct tw_etmv4_unit *unit, boo
     return decoding;
 }
 
-static inline void decoding_feed(struct decoding *decoding, struct held_against *seen,
+static inline void decoding_feed(struct decoding *decoding, struct checked_against *seen,
                                  const uint8_t *bytes, size_t size)
 {
     if (decoding->framer) {
@@ -462,7 +462,7 @@ static inline void decoding_feed(struct decoding *decoding, struct held_against 
 }
 
 /* Nothing follows: all that was executed must have come out. */
-static inline void decoding_end(struct decoding *decoding, struct held_against *seen)
+static inline void decoding_end(struct decoding *decoding, struct checked_against *seen)
 {
     if (decoding->framer) {
         size_t size;

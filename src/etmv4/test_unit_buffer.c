@@ -77,10 +77,10 @@ static uint64_t check_part(const struct tw_etmv4_unit *unit, const struct progra
     const uint64_t total = total_of(program, setting);
     struct filter filter;
     struct oracle oracle = make_oracle(program, &filter, setting);
-    struct held_against seen = { .oracle = &oracle,
-                                 .who = "Trackway",
-                                 .checks_cid = tells_cid(setting),
-                                 .checks_vmid = setting->configr & VMID };
+    struct checked_against seen = { .oracle = &oracle,
+                                    .who = "Trackway",
+                                    .checks_cid = tells_cid(setting),
+                                    .checks_vmid = setting->configr & VMID };
     struct decoding decoding = decoding_new(unit, setting->is_ete, image, false);
     struct gathered list = { 0 };
     uint64_t things;
@@ -109,10 +109,10 @@ static uint64_t check_part(const struct tw_etmv4_unit *unit, const struct progra
     free(oracle.waiting);
     if (HAS_PEER) {
         oracle = make_oracle(program, &filter, setting);
-        seen = (struct held_against){ .oracle = &oracle,
-                                      .is_loose = setting->q_instructions,
-                                      .checks_cid = tells_cid(setting),
-                                      .checks_vmid = setting->configr & VMID };
+        seen = (struct checked_against){ .oracle = &oracle,
+                                         .is_loose = setting->q_instructions,
+                                         .checks_cid = tells_cid(setting),
+                                         .checks_vmid = setting->configr & VMID };
         (void)peer_check_part(unit, setting->is_ete, image, &seen, is_end, total,
                               buffer->drained, buffer->drained_size);
         free(seen.moments.items);

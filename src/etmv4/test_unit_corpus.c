@@ -87,13 +87,13 @@ static struct oracle make_oracle(const char *name, struct choice *choice)
                             .p0_kinds = p0_kinds(choice->how->is_ete) };
 }
 
-static struct held_against hold_against(struct oracle *oracle, const struct programming *how,
-                                        const char *who)
+static struct checked_against hold_against(struct oracle *oracle, const struct programming *how,
+                                           const char *who)
 {
-    return (struct held_against){ .oracle = oracle,
-                                  .who = who,
-                                  .checks_cid = how->configr >> 6 & 1,
-                                  .checks_vmid = how->configr >> 7 & 1 };
+    return (struct checked_against){ .oracle = oracle,
+                                     .who = who,
+                                     .checks_cid = how->configr >> 6 & 1,
+                                     .checks_vmid = how->configr >> 7 & 1 };
 }
 
 /* What the unit makes, given to our decoder piece by piece, and kept for OpenCSD. */
@@ -118,7 +118,7 @@ static const uint8_t *pass(struct trace *trace, const struct programming *how,
 }
 
 static void take_output(struct tw_etmv4_unit *unit, struct decoding *decoding,
-                        struct held_against *seen, struct trace *trace,
+                        struct checked_against *seen, struct trace *trace,
                         const struct programming *how)
 {
     size_t made;
@@ -143,7 +143,7 @@ static void ask_peer(const char *name, const struct tw_etmv4_unit *unit, struct 
                      struct choice *choice, const struct trace *trace)
 {
     struct oracle oracle = make_oracle(name, choice);
-    struct held_against seen = hold_against(&oracle, choice->how, "OpenCSD");
+    struct checked_against seen = hold_against(&oracle, choice->how, "OpenCSD");
 
     seen.is_loose = choice->how->q_instructions;
     peer_check(unit, choice->how->is_ete, image, &seen, trace->bytes, trace->size);
@@ -180,7 +180,7 @@ static void round_trip(const char *name, struct tw_image *image, struct choice *
 {
     const struct programming *how = choice->how;
     struct oracle oracle = make_oracle(name, choice);
-    struct held_against seen = hold_against(&oracle, how, name);
+    struct checked_against seen = hold_against(&oracle, how, name);
     struct steps steps = { .log = open_log(name) };
     struct tw_etmv4_unit *unit = make_unit(choice);
     struct decoding decoding = decoding_new(unit, how->is_ete, image, how->through == FRAMES);

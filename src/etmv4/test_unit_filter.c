@@ -97,7 +97,7 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
                              .on_step = on_step,
                              .wants_context = &model,
                              .p0_kinds = p0_kinds(p->is_ete) };
-    struct held_against seen = {
+    struct checked_against seen = {
         .oracle = &oracle, .who = "Trackway", .checks_cid = true, .checks_vmid = true
     };
     uint64_t came_back;
@@ -124,8 +124,9 @@ static uint64_t try_programming(const struct program *program, struct tw_image *
                                 .wants_context = &again,
                                 .p0_kinds = p0_kinds(p->is_ete) };
 
-        seen =
-            (struct held_against){ .oracle = &peers, .checks_cid = true, .checks_vmid = true };
+        seen = (struct checked_against){ .oracle = &peers,
+                                         .checks_cid = true,
+                                         .checks_vmid = true };
         peer_check(unit, p->is_ete, image, &seen, bytes, size);
         free(seen.moments.items);
         free(peers.waiting);

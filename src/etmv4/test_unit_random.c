@@ -31,10 +31,10 @@ static void try_setting(const struct program *program, struct tw_image *image,
     struct oracle beside = make_oracle(program, &filter_beside, setting);
     struct moments moments = { .told = &beside.released };
     struct tw_etmv4_unit *unit = make_unit(setting, &moments);
-    struct held_against seen = { .oracle = &oracle,
-                                 .who = "Trackway",
-                                 .checks_cid = tells_cid(setting),
-                                 .checks_vmid = setting->configr & VMID };
+    struct checked_against seen = { .oracle = &oracle,
+                                    .who = "Trackway",
+                                    .checks_cid = tells_cid(setting),
+                                    .checks_vmid = setting->configr & VMID };
     /* Else some of it is cancelled, or an element stands for more than the last instructions. */
     const bool has_moments =
         !setting->max_spec && !setting->q_instructions && !setting->source_addresses;
@@ -56,10 +56,10 @@ static void try_setting(const struct program *program, struct tw_image *image,
     free(oracle.waiting);
     if (asks_peer && HAS_PEER) {
         oracle = make_oracle(program, &filter, setting);
-        seen = (struct held_against){ .oracle = &oracle,
-                                      .is_loose = setting->q_instructions,
-                                      .checks_cid = tells_cid(setting),
-                                      .checks_vmid = setting->configr & VMID };
+        seen = (struct checked_against){ .oracle = &oracle,
+                                         .is_loose = setting->q_instructions,
+                                         .checks_cid = tells_cid(setting),
+                                         .checks_vmid = setting->configr & VMID };
         peer_check(unit, setting->is_ete, image, &seen, bytes, size);
         moments_forget_unknown(&moments);
         seen.moments.is_peer = true;

@@ -107,7 +107,7 @@ unsigned tw_etmv4_unit_events(struct tw_etmv4_unit *unit)
 static void lose(struct tw_etmv4_unit *unit)
 {
     unit->q_is_open = false;
-    unit->held = 0;
+    unit->buffered = 0;
     unit->atoms = 0;
     unit->atom_count = 0;
     tw_etmv4_unit_forget_records(unit);
@@ -134,7 +134,7 @@ static enum tw_status done(struct tw_etmv4_unit *unit)
         }
     }
     if (unit->config.no_gathering && unit->is_enabled && !unit->is_overflowing) {
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_pack_atoms(unit, 0);
     }
     return unit->failed;
@@ -204,7 +204,7 @@ enum tw_status tw_etmv4_unit_gap(struct tw_etmv4_unit *unit)
 {
     if (unit->is_enabled && !unit->is_overflowing) {
         tw_etmv4_unit_end_q(unit);
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
     }
     tw_etmv4_unit_stop_tracing(unit);
     return done(unit);
@@ -289,7 +289,7 @@ enum tw_status tw_etmv4_unit_low_power(struct tw_etmv4_unit *unit, bool is_aslee
 {
     /* What was executed is told before. */
     if (is_asleep && unit->is_enabled && !unit->is_overflowing) {
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_send_commits(unit);
         tw_etmv4_unit_pack_atoms(unit, 0);
     }
@@ -312,7 +312,7 @@ enum tw_status tw_etmv4_unit_overflow(struct tw_etmv4_unit *unit)
     if (!unit->is_enabled || unit->is_overflowing)
         return unit->failed;
     unit->q_is_open = false;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_send_commits(unit);
     tw_etmv4_unit_pack_atoms(unit, 0);
     lose(unit);
@@ -341,7 +341,7 @@ enum tw_status tw_etmv4_unit_flush(struct tw_etmv4_unit *unit)
 {
     if (!unit->is_enabled || unit->is_overflowing)
         return unit->failed;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_send_commits(unit);
     tw_etmv4_unit_pack_atoms(unit, 0);
     unit->timestamp_is_due = unit->setup.timestamps;

@@ -141,7 +141,7 @@ struct tw_etmv4_unit {
     /* Hot: what the plain loop over instructions uses. */
     uint64_t atoms; /* not yet packed, the oldest in bit 0; 1 is E */
     unsigned atom_count;
-    uint32_t held; /* not-taken branches that are no atoms yet (source addresses) */
+    uint32_t buffered; /* not-taken branches that are no atoms yet (source addresses) */
     struct tw_etmv4_unit_flow flow;
     struct tw_etmv4_unit_setup setup;
     uint8_t *bytes;
@@ -276,7 +276,7 @@ void tw_etmv4_unit_pack_atoms(struct tw_etmv4_unit *unit, unsigned least);
 unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count);
 void tw_etmv4_unit_put(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet *packet);
 void tw_etmv4_unit_put_type(struct tw_etmv4_unit *unit, uint8_t type);
-void tw_etmv4_unit_release_held(struct tw_etmv4_unit *unit);
+void tw_etmv4_unit_release_buffered(struct tw_etmv4_unit *unit);
 void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken);
 void tw_etmv4_unit_emit_sync(struct tw_etmv4_unit *unit); /* A-Sync and Trace Info */
 void tw_etmv4_unit_ensure_sync(struct tw_etmv4_unit *unit);

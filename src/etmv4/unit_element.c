@@ -154,12 +154,12 @@ static void queue_atom(struct tw_etmv4_unit *unit, bool is_taken)
         tw_etmv4_unit_pack_atoms(unit, ATOMS_MOST);
 }
 
-void tw_etmv4_unit_release_held(struct tw_etmv4_unit *unit)
+void tw_etmv4_unit_release_buffered(struct tw_etmv4_unit *unit)
 {
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM };
 
-    while (unit->held) {
-        unit->held--;
+    while (unit->buffered) {
+        unit->buffered--;
         queue_atom(unit, false);
         tw_etmv4_unit_show(unit, &element);
         tw_etmv4_unit_count_p0(unit);
@@ -171,8 +171,8 @@ void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken)
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM,
                                                    .is_taken = is_taken };
 
-    if (unit->held)
-        tw_etmv4_unit_release_held(unit);
+    if (unit->buffered)
+        tw_etmv4_unit_release_buffered(unit);
     queue_atom(unit, is_taken);
     if (unit->config.on_element)
         tw_etmv4_unit_show(unit, &element);
@@ -196,8 +196,8 @@ void tw_etmv4_unit_put(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet 
     uint8_t bytes[TW_ETMV4_PACKET_MAX];
     struct tw_writer out = { .at = bytes, .end = bytes + sizeof bytes };
 
-    if (unit->held || unit->atom_count) {
-        tw_etmv4_unit_release_held(unit);
+    if (unit->buffered || unit->atom_count) {
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_pack_atoms(unit, 0);
     }
     write(unit, &out, packet);
@@ -323,7 +323,7 @@ void tw_etmv4_unit_emit_context(struct tw_etmv4_unit *unit)
 
     if (!tw_etmv4_unit_context_differs(unit))
         return;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tell_context(unit);
     fill_context(unit, &packet);
     tw_etmv4_unit_put(unit, &packet);
@@ -334,7 +334,7 @@ void tw_etmv4_unit_emit_place(struct tw_etmv4_unit *unit, uint64_t address, uint
     const struct form form = form_of(unit, address, isa);
     struct tw_etmv4_packet packet = { 0 };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     if (tw_etmv4_unit_context_differs(unit)) {
         if (is_long(&form)) {
             tell_context(unit);
@@ -426,7 +426,7 @@ void tw_etmv4_unit_emit_source(struct tw_etmv4_unit *unit, uint64_t address, uin
                                                    .isa = isa };
     struct tw_etmv4_packet packet = { 0 };
 
-    unit->held = 0; /* the branches before it: not taken, as the address implies */
+    unit->buffered = 0; /* the branches before it: not taken, as the address implies */
     fill_address(unit, &packet, &form, true);
     tw_etmv4_unit_show(unit, &element);
     tw_etmv4_unit_put(unit, &packet);
@@ -442,7 +442,7 @@ void tw_etmv4_unit_emit_q(struct tw_etmv4_unit *unit, uint32_t count, bool has_c
                                                    .count = count };
     struct tw_etmv4_packet packet = { 0 };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     if (!has_count || (form.match == 3 && form.bits == 64)) {
         const struct tw_etmv4_packet alone = { .base = { .type = TW_ETMV4_Q },
@@ -512,7 +512,7 @@ void tw_etmv4_unit_emit_trace_on(struct tw_etmv4_unit *unit)
 {
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_TRACE_ON };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     tw_etmv4_unit_put_type(unit, TW_ETMV4_TRACE_ON);
     unit->return_count = 0; /* analyzers drop theirs here */
@@ -541,7 +541,7 @@ void tw_etmv4_unit_emit_transaction(struct tw_etmv4_unit *unit, enum tw_transact
     const struct tw_etmv4_unit_element element = { .type = kinds[what].element };
     struct tw_etmv4_packet packet = { .base = { .type = kinds[what].packet } };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     if (what == TW_TRANS_FAIL) {
         packet.exception = 0x18;

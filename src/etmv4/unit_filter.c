@@ -63,7 +63,7 @@ void tw_etmv4_unit_look_again(struct tw_etmv4_unit *unit)
         tw_etmv4_unit_pause(unit, pauses);
     if (is_prohibited && unit->is_enabled && !unit->is_overflowing) {
         tw_etmv4_unit_end_q(unit);
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_stop_tracing(unit);
     }
 }

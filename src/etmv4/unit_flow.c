@@ -48,7 +48,7 @@ static bool syncs_late(struct tw_etmv4_unit *unit, uint8_t pending, uint64_t add
         (unit->is_changed && tw_etmv4_unit_context_differs(unit)) ||
         (pending && (pending != TW_PENDING_INDIRECT || !pop_return(unit, address, isa))))
         return false;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_emit_sync(unit);
     unit->late = unit->config.late_places;
     return true;
@@ -230,11 +230,11 @@ static bool emit_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruc
         return true;
     }
     if (!is_taken && !unit->timestamp_is_due && !unit->setup.cycles) {
-        unit->held++;
+        unit->buffered++;
         return false;
     }
     /* Analyzers of others do not look at the return stack before a source address. */
-    if (is_taken && unit->held >= unit->config.source_addresses && !unit->popped)
+    if (is_taken && unit->buffered >= unit->config.source_addresses && !unit->popped)
         tw_etmv4_unit_emit_source(unit, instruction->address, instruction->isa);
     else
         tw_etmv4_unit_add_atom(unit, is_taken);
@@ -299,7 +299,7 @@ static void trace(struct tw_etmv4_unit *unit, const struct tw_retired *instructi
 
     if (!is_wanted && !(flow->is_active && flow->block_is_open)) {
         tw_etmv4_unit_close_q(unit, instruction->address, instruction->isa);
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_stop_tracing(unit);
         return;
     }
@@ -445,16 +445,16 @@ void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, ui
 
     if (tw_etmv4_unit_is_prohibited(unit) || !(flow->was_traced || is_forced_now)) {
         tw_etmv4_unit_close_q(unit, address, isa);
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_stop_tracing(unit);
         return;
     }
     if (unit->is_speculating)
         (void)tw_etmv4_unit_begin_record(unit, false);
     tw_etmv4_unit_close_q(unit, address, isa);
-    if (unit->held >= unit->config.source_addresses && !unit->late)
-        unit->held = 0; /* the exception implies them */
-    tw_etmv4_unit_release_held(unit);
+    if (unit->buffered >= unit->config.source_addresses && !unit->late)
+        unit->buffered = 0; /* the exception implies them */
+    tw_etmv4_unit_release_buffered(unit);
     if (is_reset && flow->told_transaction) {
         tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
         flow->told_transaction = flow->in_transaction = false;

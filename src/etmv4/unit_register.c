@@ -70,7 +70,7 @@ static void disable(struct tw_etmv4_unit *unit)
 {
     if (!unit->is_overflowing) {
         tw_etmv4_unit_end_q(unit);
-        tw_etmv4_unit_release_held(unit);
+        tw_etmv4_unit_release_buffered(unit);
         tw_etmv4_unit_send_commits(unit);
         if (unit->flow.told_transaction)
             tw_etmv4_unit_emit_transaction(unit, TW_TRANS_FAIL);
@@ -86,7 +86,7 @@ static void disable(struct tw_etmv4_unit *unit)
     tw_etmv4_unit_stop_tracing(unit);
     unit->atom_count = 0;
     unit->atoms = 0;
-    unit->held = 0;
+    unit->buffered = 0;
     unit->q_is_open = false;
     unit->is_enabled = unit->is_synced = false;
     unit->is_overflowing = unit->fifo_overflowed = false;

@@ -82,7 +82,7 @@ void tw_etmv4_unit_count_p0(struct tw_etmv4_unit *unit)
 
 void tw_etmv4_unit_send_commits(struct tw_etmv4_unit *unit)
 {
-    tw_etmv4_unit_release_held(unit); /* they are certain, too */
+    tw_etmv4_unit_release_buffered(unit); /* they are certain, too */
     if (!unit->resolved)
         return;
     tw_etmv4_unit_emit_commit(unit, unit->resolved);

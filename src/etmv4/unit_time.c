@@ -8,7 +8,7 @@ void tw_etmv4_unit_emit_commit(struct tw_etmv4_unit *unit, uint32_t count)
                                                    .count = count };
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_COMMIT } };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     packet.commit = count;
     tw_etmv4_unit_put(unit, &packet);
@@ -81,7 +81,7 @@ void tw_etmv4_unit_emit_cancel(struct tw_etmv4_unit *unit, uint32_t count, bool 
     const struct tw_etmv4_unit_element mispredict = { .type = TW_ETMV4_UNIT_MISPREDICT };
     struct tw_etmv4_packet packet = { .cancel = count, .mispredict = is_mispredicted };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     if (count)
         tw_etmv4_unit_show(unit, &cancel);
     if (is_mispredicted)
@@ -139,7 +139,7 @@ void tw_etmv4_unit_emit_cycles(struct tw_etmv4_unit *unit)
 
     if (!unit->count_is_unknown && passed < unit->setup.threshold)
         return;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     packet.is_unknown = unit->count_is_unknown || passed > unit->setup.cycle_most;
     if (!unit->setup.commopt) {
         const struct tw_etmv4_unit_element committed = { .type = TW_ETMV4_UNIT_COMMIT,
@@ -180,7 +180,7 @@ void tw_etmv4_unit_emit_timestamp(struct tw_etmv4_unit *unit)
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_TIMESTAMP } };
 
     unit->timestamp_is_due = false;
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     if (unit->setup.markers) {
         tw_etmv4_unit_show(unit, &marker);
         tw_etmv4_unit_put_type(unit, TW_ETMV4_TS_MARKER);
@@ -206,7 +206,7 @@ void tw_etmv4_unit_emit_events(struct tw_etmv4_unit *unit, uint8_t mask)
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_EVENT } };
 
     tw_etmv4_unit_ensure_sync(unit);
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     for (uint8_t i = 0; i < 4; i++) {
         const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_EVENT,
                                                        .number = i };
@@ -225,7 +225,7 @@ void tw_etmv4_unit_emit_loss(struct tw_etmv4_unit *unit, bool is_overflow)
                                                                ? TW_ETMV4_UNIT_OVERFLOW
                                                                : TW_ETMV4_UNIT_DISCARD };
 
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     tw_etmv4_unit_put_type(unit, is_overflow ? TW_ETMV4_OVERFLOW : TW_ETMV4_DISCARD);
 }
@@ -238,7 +238,7 @@ void tw_etmv4_unit_emit_instrumentation(struct tw_etmv4_unit *unit, uint64_t val
     struct tw_etmv4_packet packet = { .base = { .type = TW_ETMV4_ITE } };
 
     tw_etmv4_unit_ensure_sync(unit);
-    tw_etmv4_unit_release_held(unit);
+    tw_etmv4_unit_release_buffered(unit);
     tw_etmv4_unit_show(unit, &element);
     packet.value = value;
     packet.value_el = unit->context.el & 3;

@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "base/settings.h"
+#include "base/sized.h"
 
 void tw_etrace_config_init(struct tw_etrace_config *config, enum tw_etrace_layout layout)
 {
@@ -128,8 +129,7 @@ static enum tw_status check_bounds(const struct bound *bounds, size_t count,
     return TW_OK;
 }
 
-enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
-                                      struct tw_fault *fault)
+static enum tw_status check(const struct tw_etrace_config *config, struct tw_fault *fault)
 {
     const struct bound bounds[] = {
         { "iaddress_width_p", config->iaddress_width, 8, 64 },
@@ -158,8 +158,6 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
         { "timestamp_bytes", config->timestamp_bytes, 0, 8 },
     };
 
-    if (config->size < sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "the configuration's size is not set");
     if (config->layout == TW_ETRACE_LAYOUT_NONE ||
         config->layout > TW_ETRACE_LAYOUT_V2_REFPY_QUIRKS)
         return tw_fail(fault, TW_E_CONFIG,
@@ -182,10 +180,23 @@ enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
     return TW_OK;
 }
 
-size_t tw_etrace_config_text(char *out, size_t room, const struct tw_etrace_config *config)
+enum tw_status tw_etrace_config_check(const struct tw_etrace_config *config,
+                                      struct tw_fault *fault)
+{
+    struct tw_etrace_config copy;
+
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etrace_config", fault));
+    return check(&copy, fault);
+}
+
+size_t tw_etrace_config_text(char *out, size_t room, const struct tw_etrace_config *theirs)
 {
     struct tw_text text = tw_text_in(out, room);
+    struct tw_etrace_config copy;
+    const struct tw_etrace_config *config = &copy;
 
+    if (TW_SIZED_TAKE(&copy, theirs, "tw_etrace_config", NULL) != TW_OK)
+        return 0;
     for (size_t i = 0; i < tw_etrace_key_count; i++) {
         const struct tw_etrace_key *key = &tw_etrace_keys[i];
         char buffer[800];

@@ -340,12 +340,15 @@ enum tw_status tw_etrace_reader_new(struct tw_etrace_reader **reader,
                                     const struct tw_allocator *allocator,
                                     struct tw_fault *fault)
 {
+    struct tw_etrace_config copy;
+
     *reader = NULL;
-    TW_TRY(tw_etrace_config_check(config, fault));
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_etrace_config", fault));
+    TW_TRY(tw_etrace_config_check(&copy, fault));
     *reader = tw_take(allocator, sizeof **reader);
     if (!*reader)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a packet reader");
-    tw_etrace_reader_init(*reader, config);
+    tw_etrace_reader_init(*reader, &copy);
     (*reader)->allocator = allocator;
     return TW_OK;
 }

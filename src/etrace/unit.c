@@ -113,6 +113,7 @@ enum tw_status tw_etrace_unit_new(struct tw_etrace_unit **unit,
                                   struct tw_fault *fault)
 {
     struct tw_etrace_unit_config copy;
+    struct tw_etrace_config trace;
     struct tw_etrace_unit *made;
     enum tw_status status;
 
@@ -122,7 +123,8 @@ enum tw_status tw_etrace_unit_new(struct tw_etrace_unit **unit,
     if (!config->trace)
         return tw_fail(fault, TW_E_ARGUMENT,
                        "tw_etrace_unit_config has no trace configuration");
-    TW_TRY(check(config->trace, fault));
+    TW_TRY(TW_SIZED_TAKE(&trace, config->trace, "tw_etrace_config", fault));
+    TW_TRY(check(&trace, fault));
     if (config->fifo_size && config->fifo_size < 64)
         return tw_fail(fault, TW_E_CONFIG, "a buffer of %" PRIu32 " bytes holds no packet",
                        config->fifo_size);
@@ -130,7 +132,8 @@ enum tw_status tw_etrace_unit_new(struct tw_etrace_unit **unit,
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an encoder");
     made->user = *config;
-    made->config = *config->trace;
+    made->user.trace = NULL;
+    made->config = trace;
     init(made);
     status = check_length(made, fault);
     if (status == TW_OK && !take_tables(made))

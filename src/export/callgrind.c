@@ -41,7 +41,7 @@ void tw_write_callgrind(struct tw_sink *sink, const struct tw_subject *subject)
     const uint64_t total = tw_calls_stats(subject->calls).instructions;
     struct tw_graph graph;
 
-    if (!tw_graph_open(&graph, subject->calls)) {
+    if (!tw_graph_open(&graph, subject)) {
         sink->lacks_memory = true;
         return;
     }

@@ -19,7 +19,7 @@ static void put_function(struct tw_sink *sink, const struct tw_subject *subject,
     tw_sink_text(sink, "FUNCTION,");
     tw_sink_csv(sink, tw_subject_name(subject, function->name));
     tw_sink_format(sink, ",0x%" PRIx64 ",", function->address);
-    if (function->symbols && tw_symbols_line(function->symbols, &line, function->address)) {
+    if (tw_function_line(function, &line)) {
         tw_sink_csv(sink, line.file);
         tw_sink_format(sink, ",%" PRIu32, line.line);
     } else {
@@ -47,7 +47,7 @@ void tw_write_calls_csv(struct tw_sink *sink, const struct tw_subject *subject)
 {
     struct tw_graph graph;
 
-    if (!tw_graph_open(&graph, subject->calls)) {
+    if (!tw_graph_open(&graph, subject)) {
         sink->lacks_memory = true;
         return;
     }

@@ -19,7 +19,7 @@ static void put_function(struct tw_sink *sink, const struct tw_subject *subject,
     tw_sink_text(sink, "{\"t\":\"FUNCTION\",\"name\":");
     tw_sink_json(sink, tw_subject_name(subject, function->name));
     tw_sink_format(sink, ",\"addr\":\"0x%" PRIx64 "\"", function->address);
-    if (function->symbols && tw_symbols_line(function->symbols, &line, function->address)) {
+    if (tw_function_line(function, &line)) {
         tw_sink_text(sink, ",\"file\":");
         tw_sink_json(sink, line.file);
         tw_sink_format(sink, ",\"line\":%" PRIu32, line.line);
@@ -92,7 +92,7 @@ void tw_write_calls_jsonl(struct tw_sink *sink, const struct tw_subject *subject
     const struct tw_calls_stats stats = tw_calls_stats(subject->calls);
     struct tw_graph graph;
 
-    if (!tw_graph_open(&graph, subject->calls)) {
+    if (!tw_graph_open(&graph, subject)) {
         sink->lacks_memory = true;
         return;
     }

@@ -39,7 +39,7 @@ static bool collect(struct cobertura *writer)
 
             if (!tw_coverage_source(writer->coverage, i, &line, branch->address))
                 continue;
-            if (!TW_GROW(NULL, &writer->branches, &writer->branch_room,
+            if (!TW_GROW(writer->sink->allocator, &writer->branches, &writer->branch_room,
                          writer->branch_count + 1))
                 return false;
             writer->branches[writer->branch_count++] =
@@ -179,5 +179,5 @@ void tw_write_cobertura(struct tw_sink *sink, const struct tw_subject *subject)
         put_all(&writer);
     else
         sink->lacks_memory = true;
-    tw_give(NULL, writer.branches);
+    tw_give(sink->allocator, writer.branches);
 }

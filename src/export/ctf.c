@@ -230,9 +230,10 @@ static void give(struct tw_timeline_writer *writer, const struct tw_timeline_eve
 static void begin(struct tw_timeline_writer *writer)
 {
     const enum tw_time_unit unit = tw_timeline_unit(writer->timeline);
-    struct tw_text text = { 0 };
+    struct tw_text text = { .allocator = writer->sink.allocator };
 
     state_of(writer)->order.give = give;
+    state_of(writer)->packet.allocator = writer->sink.allocator;
     tw_text_add(&text, types);
     tw_text_add(&text, "env { domain = \"ust\"; tracer_name = \"lttng-ust\"; "
                        "tracer_major = 2; tracer_minor = 0; };\n");
@@ -269,7 +270,7 @@ static void release(struct tw_timeline_writer *writer)
     struct ctf *state = state_of(writer);
 
     tw_text_free(&state->packet);
-    tw_timeline_order_release(&state->order);
+    tw_timeline_order_release(&state->order, writer);
 }
 
 const struct tw_timeline_form tw_timeline_ctf = { .state_size = sizeof(struct ctf),

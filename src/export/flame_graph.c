@@ -34,7 +34,7 @@ static void take_path(void *context, const struct tw_call_path *path)
     const size_t depth = path->depth < DEPTH_MOST ? path->depth : DEPTH_MOST;
 
     if (path->depth <= DEPTH_MOST) {
-        if (!TW_GROW(NULL, &flame->boxes, &flame->room, flame->count + 1)) {
+        if (!TW_GROW(flame->sink->allocator, &flame->boxes, &flame->room, flame->count + 1)) {
             flame->lacks_memory = true;
             return;
         }
@@ -164,7 +164,7 @@ static void put_head(const struct flame *flame, unsigned height)
 
 void tw_write_flame_graph(struct tw_sink *sink, const struct tw_subject *subject)
 {
-    struct flame *flame = tw_take(NULL, sizeof *flame);
+    struct flame *flame = tw_take(sink->allocator, sizeof *flame);
 
     if (!flame) {
         sink->lacks_memory = true;
@@ -179,6 +179,6 @@ void tw_write_flame_graph(struct tw_sink *sink, const struct tw_subject *subject
     tw_sink_text(sink, script);
     tw_sink_text(sink, "</svg>\n");
     sink->lacks_memory |= flame->lacks_memory;
-    tw_give(NULL, flame->boxes);
-    tw_give(NULL, flame);
+    tw_give(sink->allocator, flame->boxes);
+    tw_give(sink->allocator, flame);
 }

@@ -81,32 +81,34 @@ static void sort_edges(struct tw_graph *graph, struct item *items, const struct 
     }
 }
 
-bool tw_graph_open(struct tw_graph *graph, const struct tw_calls *calls)
+bool tw_graph_open(struct tw_graph *graph, const struct tw_subject *subject)
 {
+    const struct tw_allocator *allocator = subject->allocator;
+    const struct tw_calls *calls = subject->calls;
     const size_t functions = tw_functions_count(tw_calls_functions(calls));
     const size_t edges = tw_calls_edge_count(calls);
     struct item *items =
-        tw_take(NULL, (functions > edges ? functions : edges + 1) * sizeof *items);
+        tw_take(allocator, (functions > edges ? functions : edges + 1) * sizeof *items);
 
-    *graph = (struct tw_graph){ 0 };
-    graph->functions = tw_take(NULL, functions * sizeof *graph->functions);
-    graph->first = tw_take(NULL, (functions + 1) * sizeof *graph->first);
-    graph->edges = tw_take(NULL, (edges + 1) * sizeof *graph->edges);
+    *graph = (struct tw_graph){ .allocator = allocator };
+    graph->functions = tw_take(allocator, functions * sizeof *graph->functions);
+    graph->first = tw_take(allocator, (functions + 1) * sizeof *graph->first);
+    graph->edges = tw_take(allocator, (edges + 1) * sizeof *graph->edges);
     if (!items || !graph->functions || !graph->first || !graph->edges) {
-        tw_give(NULL, items);
+        tw_give(allocator, items);
         tw_graph_close(graph);
         return false;
     }
     sort_functions(graph, items, calls);
     sort_edges(graph, items, calls);
-    tw_give(NULL, items);
+    tw_give(allocator, items);
     return true;
 }
 
 void tw_graph_close(struct tw_graph *graph)
 {
-    tw_give(NULL, graph->functions);
-    tw_give(NULL, graph->first);
-    tw_give(NULL, graph->edges);
+    tw_give(graph->allocator, graph->functions);
+    tw_give(graph->allocator, graph->first);
+    tw_give(graph->allocator, graph->edges);
     *graph = (struct tw_graph){ 0 };
 }

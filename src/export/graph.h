@@ -3,9 +3,10 @@
 #ifndef EXPORT_GRAPH_H
 #define EXPORT_GRAPH_H
 
-#include <trackway/calls.h>
+#include <trackway/formats.h>
 
 struct tw_graph {
+    const struct tw_allocator *allocator;
     uint32_t *functions; /* that were executed or entered, in the order of names */
     size_t function_count;
     size_t *first;   /* by function number: where its edges begin; one more at the end */
@@ -14,7 +15,7 @@ struct tw_graph {
 };
 
 /* False: no memory; there is nothing to close then. */
-bool tw_graph_open(struct tw_graph *graph, const struct tw_calls *calls);
+bool tw_graph_open(struct tw_graph *graph, const struct tw_subject *subject);
 void tw_graph_close(struct tw_graph *graph);
 
 #endif

@@ -141,7 +141,7 @@ static bool *flag_at(struct tw_timeline_writer *writer, bool **flags, size_t *ro
     const size_t before = *room;
 
     if (number >= before) {
-        if (!TW_GROW(NULL, flags, room, number + 1)) {
+        if (!TW_GROW(writer->sink.allocator, flags, room, number + 1)) {
             writer->sink.lacks_memory = true;
             return NULL;
         }
@@ -213,6 +213,8 @@ static void begin(struct tw_timeline_writer *writer)
     struct perfetto *state = state_of(writer);
     char text[96];
 
+    state->packet.allocator = state->event.allocator = writer->sink.allocator;
+    state->inner.allocator = state->deeper.allocator = writer->sink.allocator;
     (void)snprintf(
         text, sizeof text, "%s; 1 ns stands for 1 of: %s",
         writer->subject.creator ? writer->subject.creator : "trackway",
@@ -355,8 +357,8 @@ static void release(struct tw_timeline_writer *writer)
     tw_text_free(&state->event);
     tw_text_free(&state->inner);
     tw_text_free(&state->deeper);
-    tw_give(NULL, state->is_named);
-    tw_give(NULL, state->is_group);
+    tw_give(writer->sink.allocator, state->is_named);
+    tw_give(writer->sink.allocator, state->is_group);
 }
 
 const struct tw_timeline_form tw_timeline_perfetto = {

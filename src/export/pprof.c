@@ -38,11 +38,13 @@ struct pprof {
     const struct tw_subject *subject;
     struct tw_gzip gzip;
     struct tw_text out, inner, packed;
+    bool lacks_memory;
 };
 
 static void flush(struct pprof *pprof)
 {
     tw_gzip_bytes(&pprof->gzip, pprof->out.chars, pprof->out.size);
+    pprof->lacks_memory |= pprof->out.failed || pprof->packed.failed;
     tw_text_clear(&pprof->out);
 }
 
@@ -121,13 +123,14 @@ static void put_strings(struct pprof *pprof)
 
 void tw_write_pprof(struct tw_sink *sink, const struct tw_subject *subject)
 {
-    struct pprof *pprof = tw_take(NULL, sizeof *pprof);
+    struct pprof *pprof = tw_take(sink->allocator, sizeof *pprof);
 
     if (!pprof) {
         sink->lacks_memory = true;
         return;
     }
     pprof->subject = subject;
+    pprof->out.allocator = pprof->inner.allocator = pprof->packed.allocator = sink->allocator;
     tw_gzip_begin(&pprof->gzip, sink);
     put_types(pprof);
     tw_calls_paths(subject->calls, put_sample, pprof);
@@ -135,9 +138,9 @@ void tw_write_pprof(struct tw_sink *sink, const struct tw_subject *subject)
     put_strings(pprof);
     flush(pprof);
     tw_gzip_end(&pprof->gzip);
-    sink->lacks_memory |= pprof->out.failed || pprof->inner.failed || pprof->packed.failed;
+    sink->lacks_memory |= pprof->lacks_memory;
     tw_text_free(&pprof->out);
     tw_text_free(&pprof->inner);
     tw_text_free(&pprof->packed);
-    tw_give(NULL, pprof);
+    tw_give(sink->allocator, pprof);
 }

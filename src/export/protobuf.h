@@ -42,6 +42,7 @@ static inline void tw_protobuf_message(struct tw_text *out, unsigned field,
                                        struct tw_text *inner)
 {
     tw_protobuf_bytes(out, field, inner->chars ? inner->chars : "", inner->size);
+    out->failed |= inner->failed;
     tw_text_clear(inner);
 }
 

@@ -10,6 +10,7 @@
 enum { TW_SINK_ROOM = 1 << 15 };
 
 struct tw_sink {
+    const struct tw_allocator *allocator;
     tw_write_fn *write;
     void *context;
     bool is_over; /* no more is wanted */

@@ -2,7 +2,9 @@
 /* Every format: a new one is a file and a row here. */
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "export/export.h"
 
 struct row {
@@ -69,11 +71,15 @@ const struct tw_format *tw_format_by_name(const char *name, enum tw_subject_kind
 enum tw_status tw_format_write(const struct tw_format *format, const struct tw_subject *subject,
                                tw_write_fn *write, void *context)
 {
-    struct tw_sink *sink = tw_take_raw(NULL, sizeof *sink);
     enum tw_status status = TW_E_ARGUMENT;
+    struct tw_subject copy;
+    struct tw_sink *sink;
 
+    TW_TRY(TW_SIZED_TAKE(&copy, subject, "tw_subject", NULL));
+    sink = tw_take_raw(copy.allocator, sizeof *sink);
     if (!sink)
         return TW_E_MEMORY;
+    sink->allocator = copy.allocator;
     sink->write = write;
     sink->context = context;
     sink->used = 0;
@@ -81,22 +87,22 @@ enum tw_status tw_format_write(const struct tw_format *format, const struct tw_s
     for (size_t i = 0; i < ROWS; i++) {
         if (&rows[i].format != format)
             continue;
-        rows[i].writer(sink, subject);
+        rows[i].writer(sink, &copy);
         status = tw_sink_end(sink);
     }
-    tw_give(NULL, sink);
+    tw_give(copy.allocator, sink);
     return status;
 }
 
 enum tw_status tw_timeline_writer_new(struct tw_timeline_writer **writer,
                                       const struct tw_format *format,
                                       const struct tw_subject *subject, tw_write_fn *write,
-                                      void *context)
+                                      void *context, struct tw_fault *fault)
 {
     *writer = NULL;
     for (size_t i = 0; i < TIMELINE_ROWS; i++)
         if (&timeline_rows[i].format == format)
             return tw_timeline_writer_make(writer, timeline_rows[i].form, subject, write,
-                                           context);
-    return TW_E_ARGUMENT;
+                                           context, fault);
+    return tw_fail(fault, TW_E_ARGUMENT, "the format is none of timelines");
 }

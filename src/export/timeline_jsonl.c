@@ -25,11 +25,11 @@ static void put_time(struct tw_sink *sink, const char *key, uint64_t time)
 }
 
 /* Whose track it is, as far as that is known; a thread that has a number may run anywhere. */
-static char *make_key(const struct tw_track *track)
+static char *make_key(struct tw_timeline_writer *writer, const struct tw_track *track)
 {
     const bool is_anywhere =
         track->kind == TW_TRACK_THREAD && track->tid != TW_NONE && track->tid;
-    struct tw_text key = { 0 };
+    struct tw_text key = { .allocator = writer->sink.allocator };
 
     tw_text_add(&key, "{");
     if (!is_anywhere)
@@ -43,6 +43,7 @@ static char *make_key(const struct tw_track *track)
     else if (!is_anywhere && track->cpu != TW_NONE)
         tw_json_u64(&key, "core", track->cpu);
     tw_text_add(&key, "}");
+    writer->sink.lacks_memory |= key.failed;
     return key.chars;
 }
 
@@ -52,7 +53,7 @@ static void put_key(struct tw_timeline_writer *writer, const char *type, uint32_
     const struct tw_track *track = tw_timeline_track(writer->timeline, number);
 
     if (told && !told->key)
-        told->key = make_key(track);
+        told->key = make_key(writer, track);
     tw_sink_text(&writer->sink, "{\"t\":\"");
     tw_sink_text(&writer->sink, type);
     tw_sink_text(&writer->sink, "\",\"key\":");

@@ -59,7 +59,7 @@ void tw_timeline_order_take(struct tw_timeline_order *order, struct tw_timeline_
 
     if (order->count == HELD)
         give_least(order, writer);
-    if (!TW_GROW(NULL, &order->heap, &order->room, order->count + 1)) {
+    if (!TW_GROW(writer->sink.allocator, &order->heap, &order->room, order->count + 1)) {
         writer->sink.lacks_memory = true;
         return;
     }
@@ -84,9 +84,10 @@ void tw_timeline_order_end(struct tw_timeline_order *order, struct tw_timeline_w
         give_least(order, writer);
 }
 
-void tw_timeline_order_release(struct tw_timeline_order *order)
+void tw_timeline_order_release(struct tw_timeline_order *order,
+                               struct tw_timeline_writer *writer)
 {
-    tw_give(NULL, order->heap);
+    tw_give(writer->sink.allocator, order->heap);
     order->heap = NULL;
     order->count = order->room = 0;
 }

@@ -27,6 +27,7 @@ struct tw_timeline_order {
 void tw_timeline_order_take(struct tw_timeline_order *order, struct tw_timeline_writer *writer,
                             const struct tw_timeline_event *event);
 void tw_timeline_order_end(struct tw_timeline_order *order, struct tw_timeline_writer *writer);
-void tw_timeline_order_release(struct tw_timeline_order *order);
+void tw_timeline_order_release(struct tw_timeline_order *order,
+                               struct tw_timeline_writer *writer);
 
 #endif

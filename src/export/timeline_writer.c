@@ -4,49 +4,56 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
 
 enum tw_status tw_timeline_writer_make(struct tw_timeline_writer **writer,
                                        const struct tw_timeline_form *form,
                                        const struct tw_subject *subject, tw_write_fn *write,
-                                       void *context)
+                                       void *context, struct tw_fault *fault)
 {
-    struct tw_timeline_writer *made = tw_take(NULL, sizeof *made);
-    enum tw_status status;
+    struct tw_timeline_writer *made;
+    struct tw_subject copy;
 
     *writer = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, subject, "tw_subject", fault));
+    if (!copy.timeline)
+        return tw_fail(fault, TW_E_ARGUMENT, "the subject has no timeline");
+    made = tw_take(copy.allocator, sizeof *made);
+    if (made && form->state_size) {
+        made->state = tw_take(copy.allocator, form->state_size);
+        if (!made->state) {
+            tw_give(copy.allocator, made);
+            made = NULL;
+        }
+    }
     if (!made)
-        return TW_E_MEMORY;
-    status = TW_SIZED_TAKE(&made->subject, subject, "tw_subject", NULL);
+        return tw_fail(fault, TW_E_MEMORY, "no memory for a writer of a timeline");
+    made->subject = copy;
     made->form = form;
-    made->timeline = made->subject.timeline;
+    made->timeline = copy.timeline;
+    made->sink.allocator = copy.allocator;
     made->sink.write = write;
     made->sink.context = context;
-    if (status == TW_OK && !made->timeline)
-        status = TW_E_ARGUMENT;
-    if (status == TW_OK && form->state_size) {
-        made->state = tw_take(NULL, form->state_size);
-        status = made->state ? TW_OK : TW_E_MEMORY;
-    }
-    if (status == TW_OK)
-        *writer = made;
-    else
-        tw_timeline_writer_free(made);
-    return status;
+    *writer = made;
+    return TW_OK;
 }
 
 void tw_timeline_writer_free(struct tw_timeline_writer *writer)
 {
+    const struct tw_allocator *allocator;
+
     if (!writer)
         return;
+    allocator = writer->sink.allocator;
     if (writer->state && writer->form->release)
         writer->form->release(writer);
     for (size_t i = 0; i < writer->track_room; i++)
-        tw_give(NULL, writer->tracks[i].key);
-    tw_give(NULL, writer->tracks);
-    tw_give(NULL, writer->state);
-    tw_give(NULL, writer);
+        tw_give(allocator, writer->tracks[i].key);
+    tw_give(allocator, writer->tracks);
+    tw_give(allocator, writer->state);
+    tw_give(allocator, writer);
 }
 
 static void begin(struct tw_timeline_writer *writer)
@@ -82,7 +89,8 @@ struct tw_told_track *tw_timeline_told(struct tw_timeline_writer *writer, uint32
     const size_t before = writer->track_room;
 
     if (track >= before) {
-        if (!TW_GROW(NULL, &writer->tracks, &writer->track_room, (size_t)track + 1)) {
+        if (!TW_GROW(writer->sink.allocator, &writer->tracks, &writer->track_room,
+                     (size_t)track + 1)) {
             writer->sink.lacks_memory = true;
             return NULL;
         }

@@ -40,7 +40,7 @@ struct tw_timeline_writer {
 enum tw_status tw_timeline_writer_make(struct tw_timeline_writer **writer,
                                        const struct tw_timeline_form *form,
                                        const struct tw_subject *subject, tw_write_fn *write,
-                                       void *context);
+                                       void *context, struct tw_fault *fault);
 /* What was said of the track so far; NULL: no memory. */
 struct tw_told_track *tw_timeline_told(struct tw_timeline_writer *writer, uint32_t track);
 /* The estimate of an event in nanoseconds, or in what times count where that is not known; the latest

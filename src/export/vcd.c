@@ -61,7 +61,8 @@ static struct vcd_track *track_at(struct tw_timeline_writer *writer, uint32_t nu
     const size_t before = state->track_room;
 
     if (number >= before) {
-        if (!TW_GROW(NULL, &state->tracks, &state->track_room, (size_t)number + 1)) {
+        if (!TW_GROW(writer->sink.allocator, &state->tracks, &state->track_room,
+                     (size_t)number + 1)) {
             writer->sink.lacks_memory = true;
             return NULL;
         }
@@ -130,7 +131,8 @@ static void take_function(struct tw_timeline_writer *writer,
                           const struct tw_timeline_event *event, struct vcd_track *track)
 {
     if (event->kind == TW_TIMELINE_BEGIN) {
-        if (!TW_GROW(NULL, &track->functions, &track->room, track->count + 1)) {
+        if (!TW_GROW(writer->sink.allocator, &track->functions, &track->room,
+                     track->count + 1)) {
             writer->sink.lacks_memory = true;
             return;
         }
@@ -300,9 +302,9 @@ static void release(struct tw_timeline_writer *writer)
     if (state->body)
         (void)fclose(state->body);
     for (size_t i = 0; i < state->track_room; i++)
-        tw_give(NULL, state->tracks[i].functions);
-    tw_give(NULL, state->tracks);
-    tw_timeline_order_release(&state->order);
+        tw_give(writer->sink.allocator, state->tracks[i].functions);
+    tw_give(writer->sink.allocator, state->tracks);
+    tw_timeline_order_release(&state->order, writer);
 }
 
 const struct tw_timeline_form tw_timeline_vcd = { .state_size = sizeof(struct vcd),

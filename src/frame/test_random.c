@@ -151,10 +151,10 @@ static void unframe(struct oracle_result *result, struct tw_unframer_config conf
         at += part;
         for (unsigned i = 0; i < 8; i++) {
             const uint8_t id = (uint8_t)check_random_below(random, 128);
-            const size_t held = tw_unframer_stream(unframer, id).size;
+            const size_t buffered = tw_unframer_stream(unframer, id).size;
 
             oracle_gather(&result->decoders[id], unframer, id,
-                          check_random_below(random, held + 1));
+                          check_random_below(random, buffered + 1));
         }
     }
     CHECK_EQ(tw_unframer_finish(unframer), TW_OK);

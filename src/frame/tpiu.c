@@ -52,8 +52,8 @@ static void lose(struct tw_unframer *unframer, uint64_t capture)
     unframer->is_synced = false;
     unframer->is_lost = true;
     unframer->search_offset = capture;
-    unframer->search_bytes = unframer->fill + unframer->held;
-    unframer->fill = unframer->held = 0;
+    unframer->search_bytes = unframer->fill + unframer->buffered;
+    unframer->fill = unframer->buffered = 0;
 }
 
 static void take_frame(struct tw_unframer *unframer)
@@ -67,21 +67,21 @@ static void take_frame(struct tw_unframer *unframer)
         tw_unframer_scattered(unframer, unframer->frame, at);
 }
 
-/* At an even place of the frame stands FF; `held` bytes from there on are known. */
-static void take_held(struct tw_unframer *unframer, uint8_t newest)
+/* At an even place of the frame stands FF; `buffered` bytes from there on are known. */
+static void take_buffered(struct tw_unframer *unframer, uint8_t newest)
 {
     const bool has_hsync = unframer->config.framing != TW_FRAMING_TPIU;
     const uint64_t first = unframer->frame_at[unframer->fill];
 
-    if (unframer->held == 1 || (newest == 0xff && unframer->held < 4))
+    if (unframer->buffered == 1 || (newest == 0xff && unframer->buffered < 4))
         return;
-    if (unframer->held == 2 && newest == 0x7f && has_hsync) {
-        unframer->held = 0;
+    if (unframer->buffered == 2 && newest == 0x7f && has_hsync) {
+        unframer->buffered = 0;
         take_sync(unframer, TW_FRAME_HSYNC, first, 2);
         return;
     }
-    if (unframer->held == 4 && newest == 0x7f && unframer->fill == 0) {
-        unframer->held = 0;
+    if (unframer->buffered == 4 && newest == 0x7f && unframer->fill == 0) {
+        unframer->buffered = 0;
         take_sync(unframer, TW_FRAME_FSYNC, first, 4);
         return;
     }
@@ -108,11 +108,11 @@ static void take_byte(struct tw_unframer *unframer, uint8_t byte, uint64_t captu
             end_search(unframer);
         return;
     }
-    unframer->frame[unframer->fill + unframer->held] = byte;
-    unframer->frame_at[unframer->fill + unframer->held] = capture;
-    if (unframer->held || (byte == 0xff && unframer->fill % 2 == 0)) {
-        unframer->held++;
-        take_held(unframer, byte);
+    unframer->frame[unframer->fill + unframer->buffered] = byte;
+    unframer->frame_at[unframer->fill + unframer->buffered] = capture;
+    if (unframer->buffered || (byte == 0xff && unframer->fill % 2 == 0)) {
+        unframer->buffered++;
+        take_buffered(unframer, byte);
     } else if (++unframer->fill == FRAME_SIZE) {
         take_frame(unframer);
     }
@@ -145,7 +145,7 @@ void tw_unframer_tpiu_feed(struct tw_unframer *unframer, const uint8_t *data, si
                            uint64_t capture)
 {
     for (size_t at = 0; at < size && unframer->status == TW_OK;) {
-        if (unframer->is_synced && unframer->fill == 0 && unframer->held == 0) {
+        if (unframer->is_synced && unframer->fill == 0 && unframer->buffered == 0) {
             const size_t taken = take_whole(unframer, data + at, size - at, capture + at);
 
             at += taken;
@@ -159,7 +159,7 @@ void tw_unframer_tpiu_feed(struct tw_unframer *unframer, const uint8_t *data, si
 
 void tw_unframer_tpiu_finish(struct tw_unframer *unframer)
 {
-    const unsigned left = unframer->fill + unframer->held;
+    const unsigned left = unframer->fill + unframer->buffered;
 
     if (!unframer->is_synced) {
         report_search(unframer, unframer->search_bytes);

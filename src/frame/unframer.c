@@ -77,7 +77,7 @@ void tw_unframer_reset(struct tw_unframer *unframer, uint64_t base)
     unframer->is_reported = false;
     unframer->frame_end = base;
     unframer->barrier_end = unframer->damage_end = 0;
-    unframer->fill = unframer->held = 0;
+    unframer->fill = unframer->buffered = 0;
     unframer->is_synced = unframer->is_lost = false;
     unframer->window = 0;
     unframer->search_offset = base;

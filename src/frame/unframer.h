@@ -57,7 +57,7 @@ struct tw_unframer {
     uint8_t frame[FRAME_SIZE + 4];
     uint64_t frame_at[FRAME_SIZE + 4]; /* capture offset of each */
     unsigned fill;                     /* bytes of the frame */
-    unsigned held;                     /* bytes after those that may be a sync */
+    unsigned buffered;                 /* bytes after those that may be a sync */
 
     bool is_synced;
     bool is_lost;           /* synchronization was there before */

@@ -110,19 +110,42 @@ static void set_ntrace(struct tw_hart *hart, const struct tw_ntrace_config *conf
     hart->drops_ecalls = true;
 }
 
-static struct tw_hart *make(const struct tw_hart_options *options)
+/* What the encoder's configuration says of the hart; callers' structs may have other sizes than ours. */
+static enum tw_status set_trace(struct tw_hart *hart, struct tw_fault *fault)
 {
+    struct tw_ntrace_config ntrace;
+
+    if (!hart->options.ntrace)
+        return TW_SIZED_TAKE(&hart->trace, hart->options.trace, "tw_etrace_config", fault);
+    TW_TRY(TW_SIZED_TAKE(&ntrace, hart->options.ntrace, "tw_ntrace_config", fault));
+    set_ntrace(hart, &ntrace);
+    return TW_OK;
+}
+
+static enum tw_status make(struct tw_hart **made, const struct tw_hart_options *options,
+                           struct tw_fault *fault)
+{
+    struct tw_hart_options copy;
     const struct tw_etrace_config *trace;
-    struct tw_hart *hart = tw_take(options->allocator, sizeof *hart);
+    struct tw_hart *hart;
+    enum tw_status status;
     unsigned xlen;
 
+    *made = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
+    if (!copy.trace && !copy.ntrace)
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
+    hart = tw_take(copy.allocator, sizeof *hart);
     if (!hart)
-        return NULL;
-    hart->options = *options;
-    if (options->ntrace)
-        set_ntrace(hart, options->ntrace);
-    else
-        hart->trace = *options->trace;
+        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    hart->options = copy;
+    status = set_trace(hart, fault);
+    hart->options.trace = NULL;
+    hart->options.ntrace = NULL;
+    if (status != TW_OK) {
+        tw_give(copy.allocator, hart);
+        return status;
+    }
     trace = &hart->trace;
     xlen = trace->xlen ? trace->xlen : trace->iaddress_width <= 32 ? 32u : 64u;
     hart->isa = xlen == 32 ? TW_ISA_RV32 : TW_ISA_RV64;
@@ -131,7 +154,8 @@ static struct tw_hart *make(const struct tw_hart_options *options)
     hart->rv.jvt_base = trace->jvt;
     hart->priv = trace->privilege_width >= 2 ? 3 : 0;
     hart->is_free = true;
-    return hart;
+    *made = hart;
+    return TW_OK;
 }
 
 static enum tw_status made(struct tw_hart **out, struct tw_hart *hart, enum tw_status status,
@@ -151,33 +175,21 @@ enum tw_status tw_hart_open_memory(struct tw_hart **hart, const uint8_t *bytes, 
                                    const struct tw_hart_options *options,
                                    struct tw_fault *fault)
 {
-    struct tw_hart_options copy;
     struct tw_hart *opened;
 
     *hart = NULL;
-    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
-    if (!copy.trace && !copy.ntrace)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
-    opened = make(&copy);
-    if (!opened)
-        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    TW_TRY(make(&opened, options, fault));
     return made(hart, opened, begin(opened, bytes, size), fault);
 }
 
 enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
                             const struct tw_hart_options *options, struct tw_fault *fault)
 {
-    struct tw_hart_options copy;
     struct tw_hart *opened;
     enum tw_status status;
 
     *hart = NULL;
-    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
-    if (!copy.trace && !copy.ntrace)
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_options has no trace configuration");
-    opened = make(&copy);
-    if (!opened)
-        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    TW_TRY(make(&opened, options, fault));
     status = tw_file_map(&opened->file, path, &opened->fault);
     if (status == TW_OK)
         status = begin(opened, opened->file.bytes, opened->file.size);
@@ -189,16 +201,11 @@ enum tw_status tw_hart_open_steps(struct tw_hart **hart,
                                   void *context, const struct tw_hart_options *options,
                                   struct tw_fault *fault)
 {
-    struct tw_hart_options copy;
-
     *hart = NULL;
-    TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_hart_options", fault));
-    if (!next || (!copy.trace && !copy.ntrace))
-        return tw_fail(fault, TW_E_ARGUMENT, "tw_hart_open_steps: no %s",
-                       next ? "trace configuration" : "function that gives steps");
-    *hart = make(&copy);
-    if (!*hart)
-        return tw_fail(fault, TW_E_MEMORY, "no memory");
+    if (!next)
+        return tw_fail(fault, TW_E_ARGUMENT,
+                       "tw_hart_open_steps: no function that gives steps");
+    TW_TRY(make(hart, options, fault));
     (*hart)->step = next;
     (*hart)->step_context = context;
     tw_hart_steps_begin(*hart);

@@ -30,7 +30,7 @@ void tw_index_free(struct tw_index *index)
     tw_give(index->allocator, index->blocks.own);
     tw_give(index->allocator, index->events.own);
     tw_give(index->allocator, index->parts.own);
-    tw_give(index->allocator, index->held);
+    tw_give(index->allocator, index->buffered);
     tw_give(index->allocator, index);
 }
 
@@ -132,7 +132,7 @@ static void note_frame(struct tw_index *index, uint8_t *block)
     if (unframer && index->about.framing != TW_FRAMING_DSTREAM) {
         if (!unframer->is_muted)
             id = unframer->id;
-        if (unframer->fill + unframer->held)
+        if (unframer->fill + unframer->buffered)
             frame = unframer->frame_at[0];
         if (index->about.framing != TW_FRAMING_MEMORY && !unframer->is_synced)
             frame = TW_INDEX_NOWHERE;
@@ -228,12 +228,12 @@ static enum tw_status hold(struct tw_index *index, const uint8_t *data, size_t s
 {
     if (index->line_count == 0)
         return TW_OK;
-    if (!TW_GROW(index->allocator, &index->held, &index->held_room,
-                 index->held_size + size + SLACK))
+    if (!TW_GROW(index->allocator, &index->buffered, &index->buffered_room,
+                 index->buffered_size + size + SLACK))
         return TW_E_MEMORY;
-    memcpy(index->held + index->held_size, data, size);
-    index->held_size += size;
-    memset(index->held + index->held_size, 0, SLACK);
+    memcpy(index->buffered + index->buffered_size, data, size);
+    index->buffered_size += size;
+    memset(index->buffered + index->buffered_size, 0, SLACK);
     return TW_OK;
 }
 
@@ -331,8 +331,8 @@ static enum tw_status end_part(struct tw_index *index)
 static void begin_part(struct tw_index *index, uint64_t offset)
 {
     index->at = index->part_from = offset;
-    index->held_size = 0;
-    index->held_offset = 0;
+    index->buffered_size = 0;
+    index->buffered_offset = 0;
     index->place = (struct tw_place){ .capture = offset };
     if (index->unframer)
         tw_unframer_reset(index->unframer, offset);

@@ -106,9 +106,9 @@ struct tw_index {
     uint8_t block[TW_INDEX_BLOCK_RECORD];
     uint64_t block_stats[TW_ID_COUNT]; /* bytes by ID before the block */
     uint64_t part_from;
-    uint8_t *held; /* unframed: what is not done yet, and its place */
-    size_t held_size, held_room;
-    uint64_t held_offset;
+    uint8_t *buffered; /* unframed: what is not done yet, and its place */
+    size_t buffered_size, buffered_room;
+    uint64_t buffered_offset;
     struct tw_place place;
 };
 

@@ -260,8 +260,8 @@ static enum tw_status read_stretch(struct tw_index *index, struct tw_index_line 
     return TW_OK;
 }
 
-static enum tw_status read_held(struct tw_index *index, struct tw_index_line *line,
-                                const struct tw_stream *stream, size_t *used, bool is_last)
+static enum tw_status read_buffered(struct tw_index *index, struct tw_index_line *line,
+                                    const struct tw_stream *stream, size_t *used, bool is_last)
 {
     const bool has_gaps = tw_position_discontinuity(stream->places, stream->place_count, 0,
                                                     UINT64_MAX) != UINT64_MAX;
@@ -287,9 +287,9 @@ static enum tw_status read_held(struct tw_index *index, struct tw_index_line *li
 enum tw_status tw_index_line_read(struct tw_index *index, struct tw_index_line *line,
                                   bool is_last)
 {
-    struct tw_stream stream = { .bytes = index->held,
-                                .size = index->held_size,
-                                .offset = index->held_offset,
+    struct tw_stream stream = { .bytes = index->buffered,
+                                .size = index->buffered_size,
+                                .offset = index->buffered_offset,
                                 .places = &index->place,
                                 .place_count = 1 };
     size_t used = 0;
@@ -303,13 +303,13 @@ enum tw_status tw_index_line_read(struct tw_index *index, struct tw_index_line *
     if (line->is_mute)
         used = stream.size;
     else if (stream.size)
-        TW_TRY(read_held(index, line, &stream, &used, is_last));
+        TW_TRY(read_buffered(index, line, &stream, &used, is_last));
     if (index->unframer) {
         tw_unframer_consume(index->unframer, line->id, used);
     } else if (used) {
-        memmove(index->held, index->held + used, index->held_size - used);
-        index->held_size -= used;
-        index->held_offset += used;
+        memmove(index->buffered, index->buffered + used, index->buffered_size - used);
+        index->buffered_size -= used;
+        index->buffered_offset += used;
     }
     return TW_OK;
 }

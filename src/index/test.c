@@ -209,16 +209,16 @@ static void check_searches(const struct tw_index *index, size_t stream,
         const uint64_t time = check_random_below(random, 9000);
         const enum tw_index_kind kind =
             (enum tw_index_kind)check_random_below(random, TW_INDEX_KINDS);
-        struct tw_index_entry before = { 0 }, next = { 0 }, held = { 0 }, last = { 0 };
-        bool has_before = false, has_next = false, is_held = false, has_last = false;
+        struct tw_index_entry before = { 0 }, next = { 0 }, buffered = { 0 }, last = { 0 };
+        bool has_before = false, has_next = false, is_buffered = false, has_last = false;
         uint64_t nth = 0;
         enum tw_status status;
 
         for (uint64_t n = 0; tw_index_entry(index, &entry, stream, n) == TW_OK; n++) {
-            if (entry.kind == TW_INDEX_TIME && !is_held) {
+            if (entry.kind == TW_INDEX_TIME && !is_buffered) {
                 if (entry.value >= time) {
-                    held = entry.value == time || !has_last ? entry : last;
-                    is_held = true;
+                    buffered = entry.value == time || !has_last ? entry : last;
+                    is_buffered = true;
                 }
                 last = entry;
                 has_last = true;
@@ -251,7 +251,7 @@ static void check_searches(const struct tw_index *index, size_t stream,
         status = tw_index_find_time(index, &got, stream, time);
         CHECK_EQ(status, has_last ? TW_OK : TW_END);
         if (has_last)
-            CHECK_EQ(got.offset, is_held ? held.offset : last.offset);
+            CHECK_EQ(got.offset, is_buffered ? buffered.offset : last.offset);
     }
 }
 

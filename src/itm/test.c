@@ -9,7 +9,7 @@
 #include "itm/test.h"
 
 /* clang-format off */
-/* I1 to I24 of the protocol sheet.  `packets`: offset, name and meaning of each, the first SYNC left
+/* I1 to I24 of the protocol description.  `packets`: offset, name and meaning of each, the first SYNC left
    out where it is at 0; `elements` likewise without NO_SYNC at the start and EO_TRACE at the end. */
 static const struct vector {
     const char *name;

@@ -7,7 +7,7 @@
 #include "itm/test.h"
 
 /* A discontinuity drops the packet that it cuts, and nothing is believed until the next SYNC:
-   F22 of the framing sheet. */
+   F22 of the framing description. */
 static void discontinuity_waits_for_sync(void **unused)
 {
     static const struct tw_place places[] = { { 0, 1, 0, 0 }, { 11, 33, 0, 1 } };

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum { AHEAD = 16 }; /* bytes that tw_ntrace_parse_short may look at */
 
@@ -24,8 +25,7 @@ void tw_ntrace_reader_init(struct tw_ntrace_reader *codec,
     if (config != &codec->config)
         codec->config = *config;
     tw_ntrace_shape_init(&codec->shape, config);
-    for (unsigned type = 0; type < TW_NTRACE_TYPES; type++)
-        codec->tcodes[type] = tw_ntrace_tcode(type);
+    tw_ntrace_tcodes(codec->tcodes);
     tw_ntrace_reader_reset(codec);
 }
 
@@ -34,12 +34,15 @@ enum tw_status tw_ntrace_reader_new(struct tw_ntrace_reader **reader,
                                     const struct tw_allocator *allocator,
                                     struct tw_fault *fault)
 {
+    struct tw_ntrace_config copy;
+
     *reader = NULL;
-    TW_TRY(tw_ntrace_config_check(config, fault));
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_ntrace_config", fault));
+    TW_TRY(tw_ntrace_config_check(&copy, fault));
     *reader = tw_take(allocator, sizeof **reader);
     if (!*reader)
         return tw_fail(fault, TW_E_MEMORY, "no memory for a reader");
-    tw_ntrace_reader_init(*reader, config);
+    tw_ntrace_reader_init(*reader, &copy);
     (*reader)->allocator = allocator;
     return TW_OK;
 }

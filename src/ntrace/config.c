@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/fault.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "trctl/table.h"
 
@@ -387,14 +388,11 @@ enum tw_status tw_ntrace_config_read(struct tw_ntrace_config *config, const char
     return *text ? tw_fail(fault, TW_E_CONFIG, "\"%.20s\" is no key=value", text) : TW_OK;
 }
 
-enum tw_status tw_ntrace_config_check(const struct tw_ntrace_config *config,
-                                      struct tw_fault *fault)
+static enum tw_status check(const struct tw_ntrace_config *config, struct tw_fault *fault)
 {
     if (config->pib_bits & (config->pib_bits - 1))
         return tw_fail(fault, TW_E_CONFIG, "pib_bits is %u; it must be 1, 2, 4, 8 or 16",
                        config->pib_bits);
-    if (config->size < sizeof *config)
-        return tw_fail(fault, TW_E_ARGUMENT, "the configuration's size is not set");
     if (config->dialect > TW_NTRACE_SIFIVE)
         return tw_fail(fault, TW_E_CONFIG, "there is no such dialect");
     if (config->xlen != 32 && config->xlen != 64)
@@ -415,6 +413,15 @@ enum tw_status tw_ntrace_config_check(const struct tw_ntrace_config *config,
                        "ram_wp 0x%" PRIx64 " does not lie in 0x%" PRIx64 " to 0x%" PRIx64,
                        config->ram_wp, config->ram_start, config->ram_limit);
     return TW_OK;
+}
+
+enum tw_status tw_ntrace_config_check(const struct tw_ntrace_config *config,
+                                      struct tw_fault *fault)
+{
+    struct tw_ntrace_config copy;
+
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_ntrace_config", fault));
+    return check(&copy, fault);
 }
 
 static bool print_other(struct tw_text *out, const struct tw_ntrace_config *config,
@@ -459,10 +466,14 @@ static bool print_key(struct tw_text *out, const struct tw_ntrace_config *config
     }
 }
 
-size_t tw_ntrace_config_text(char *out, size_t room, const struct tw_ntrace_config *config)
+size_t tw_ntrace_config_text(char *out, size_t room, const struct tw_ntrace_config *theirs)
 {
     struct tw_text text = tw_text_in(out, room);
+    struct tw_ntrace_config copy;
+    const struct tw_ntrace_config *config = &copy;
 
+    if (TW_SIZED_TAKE(&copy, theirs, "tw_ntrace_config", NULL) != TW_OK)
+        return 0;
     for (size_t i = 0; i < TW_LENGTH(keys); i++) {
         char buffer[80];
         struct tw_text value = tw_text_in(buffer, sizeof buffer);

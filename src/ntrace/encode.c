@@ -39,12 +39,16 @@ static void put_variable(struct sender *sender, uint64_t value, unsigned least)
 }
 
 /* Bits of an address to send, and in *value what they are: all up to the last 1; where top bits may be
-   left out, as few MDO as give them again. */
-static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value)
+   left out, as few MDO as give them again, the first of which has room for `first` bits. */
+static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value, unsigned first)
 {
     const uint64_t most = ((uint64_t)1 << TW_NTRACE_ADDRESS_BITS) - 1;
     const uint64_t all = tw_sign_extend(*value, shape->address_bits) & most;
 
+    if (shape->extension == TW_NTRACE_EXTEND_NONE)
+        return 0;
+    if (*value >> shape->address_bits) /* wider than an address: nothing is left out of it */
+        return tw_highest_bit(*value) + 2;
     if (shape->extension == TW_NTRACE_EXTEND_48) {
         if (all >> 47 == most >> 47)
             *value &= ((uint64_t)1 << 48) - 1;
@@ -52,9 +56,7 @@ static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value)
             return 48 + 1; /* that it is not extended */
         return 0;
     }
-    if (shape->extension != TW_NTRACE_EXTEND_MSB)
-        return 0;
-    for (unsigned bits = 6; bits < TW_NTRACE_ADDRESS_BITS; bits += 6) {
+    for (unsigned bits = first; bits < TW_NTRACE_ADDRESS_BITS; bits += 6) {
         const uint64_t upper = all >> (bits - 1);
 
         if (upper == 0 || upper == most >> (bits - 1)) {
@@ -68,7 +70,7 @@ static unsigned shorten(const struct tw_ntrace_shape *shape, uint64_t *value)
 static void put_address(struct sender *sender, const struct tw_ntrace_shape *shape,
                         uint64_t value)
 {
-    const unsigned least = shorten(shape, &value);
+    const unsigned least = shorten(shape, &value, 6 - sender->count);
 
     put_variable(sender, value, least);
 }

@@ -41,12 +41,12 @@ const struct tw_ntrace_rule tw_ntrace_rules[64] = {
 
 enum { FIELDS_MAX = 5, NOTHING = 0 };
 
-uint8_t tw_ntrace_tcode(unsigned type)
+void tw_ntrace_tcodes(uint8_t tcodes[TW_NTRACE_TYPES])
 {
-    for (uint8_t tcode = 0; tcode < TW_LENGTH(tw_ntrace_rules); tcode++)
-        if (tw_ntrace_rules[tcode].fields && tw_ntrace_rules[tcode].type == type)
-            return tcode;
-    return 0;
+    memset(tcodes, 0, TW_NTRACE_TYPES);
+    for (unsigned tcode = 0; tcode < TW_LENGTH(tw_ntrace_rules); tcode++)
+        if (tw_ntrace_rules[tcode].fields)
+            tcodes[tw_ntrace_rules[tcode].type] = (uint8_t)tcode;
 }
 
 void tw_ntrace_shape_init(struct tw_ntrace_shape *shape, const struct tw_ntrace_config *config)

@@ -109,8 +109,8 @@ void tw_ntrace_parse(const struct tw_ntrace_shape *shape, struct tw_ntrace_packe
 size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
                              struct tw_ntrace_packet *packet, const uint8_t *data);
 
-/* The TCODE of a type of message; 0: it has none of its own. */
-uint8_t tw_ntrace_tcode(unsigned type);
+/* The TCODE of each type of message; 0: it has none of its own. */
+void tw_ntrace_tcodes(uint8_t tcodes[TW_NTRACE_TYPES]);
 
 /* Most messages of BTM: DirectBranch of two bytes without SRC and timestamp.  False: it is none; 8 bytes
    may be read. */

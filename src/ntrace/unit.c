@@ -2,6 +2,8 @@
 /* The N-Trace encoder as its users see it: what the hart retires, cycle by cycle. */
 #include "ntrace/unit.h"
 
+#include "base/sized.h"
+
 #include <inttypes.h>
 
 enum { FIFO_MIN = 80 }; /* two messages of the largest size */
@@ -10,8 +12,6 @@ static enum tw_status check(const struct tw_ntrace_unit_config *config, struct t
 {
     const struct tw_ntrace_config *trace = config->trace;
 
-    if (config->size != sizeof *config || !trace)
-        return tw_fail(fault, TW_E_ARGUMENT, "a configuration of another size, or none");
     TW_TRY(tw_ntrace_config_check(trace, fault));
     if (trace->dialect == TW_NTRACE_SIFIVE)
         return tw_fail(fault, TW_E_CONFIG, "the encoder has no dialect: dialect must be 1.0");
@@ -37,14 +37,21 @@ enum tw_status tw_ntrace_unit_new(struct tw_ntrace_unit **unit,
                                   const struct tw_ntrace_unit_config *config,
                                   struct tw_fault *fault)
 {
+    struct tw_ntrace_unit_config copy;
+    struct tw_ntrace_config trace;
     struct tw_ntrace_unit *made;
 
     *unit = NULL;
+    TW_TRY(TW_SIZED_TAKE(&copy, config, "tw_ntrace_unit_config", fault));
+    config = &copy;
+    TW_TRY(TW_SIZED_TAKE(&trace, config->trace, "tw_ntrace_config", fault));
+    copy.trace = &trace;
     TW_TRY(check(config, fault));
     made = tw_take(config->allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an encoder");
     made->user = *config;
+    made->user.trace = NULL;
     tw_ntrace_reader_init(&made->codec, config->trace);
     made->fifo.size = config->fifo_size;
     made->fifo.cycles_per_byte = config->cycles_per_byte ? config->cycles_per_byte : 1;

@@ -82,7 +82,7 @@ struct tw_ntrace_unit {
     uint32_t icnt, hist;
     uint64_t reference;
     struct tw_ntrace_sent sent;
-    uint32_t held, held_times; /* HIST that was full, and how often in a row; 0: none */
+    uint32_t buffered, buffered_times; /* HIST that was full, and how often in a row; 0: none */
     uint64_t sync_count;
     uint8_t priv;
     uint64_t context;
@@ -130,7 +130,7 @@ void tw_ntrace_emit_owner(struct tw_ntrace_unit *unit);
 /* Messages were lost, and there is room to say so; false: there is not. */
 bool tw_ntrace_emit_loss(struct tw_ntrace_unit *unit);
 /* What is held back is sent. */
-void tw_ntrace_emit_held(struct tw_ntrace_unit *unit);
+void tw_ntrace_emit_buffered(struct tw_ntrace_unit *unit);
 void tw_ntrace_sink_flush(struct tw_ntrace_unit *unit);
 
 #endif

@@ -101,14 +101,14 @@ static void send_history(struct tw_ntrace_unit *unit, uint32_t hist, uint32_t ti
     send(unit, &packet);
 }
 
-void tw_ntrace_emit_held(struct tw_ntrace_unit *unit)
+void tw_ntrace_emit_buffered(struct tw_ntrace_unit *unit)
 {
-    const uint32_t times = unit->held_times;
+    const uint32_t times = unit->buffered_times;
 
     send_repeats(unit);
-    unit->held_times = 0;
+    unit->buffered_times = 0;
     if (times)
-        send_history(unit, unit->held, times);
+        send_history(unit, unit->buffered, times);
 }
 
 void tw_ntrace_emit_history(struct tw_ntrace_unit *unit)
@@ -117,15 +117,15 @@ void tw_ntrace_emit_history(struct tw_ntrace_unit *unit)
 
     unit->hist = 1;
     if (!unit->codec.config.repeat_history) {
-        tw_ntrace_emit_held(unit);
+        tw_ntrace_emit_buffered(unit);
         send_history(unit, hist, 1);
-    } else if (unit->held_times && unit->held == hist &&
-               unit->held_times < TW_NTRACE_REPEAT_MAX) {
-        unit->held_times++;
+    } else if (unit->buffered_times && unit->buffered == hist &&
+               unit->buffered_times < TW_NTRACE_REPEAT_MAX) {
+        unit->buffered_times++;
     } else {
-        tw_ntrace_emit_held(unit);
-        unit->held = hist;
-        unit->held_times = 1;
+        tw_ntrace_emit_buffered(unit);
+        unit->buffered = hist;
+        unit->buffered_times = 1;
     }
 }
 
@@ -134,7 +134,7 @@ void tw_ntrace_emit_count(struct tw_ntrace_unit *unit, uint32_t count)
     struct tw_ntrace_packet packet = { .base = { .type = TW_NTRACE_RESOURCE_FULL },
                                        .code = TW_NTRACE_RCODE_ICNT };
 
-    tw_ntrace_emit_held(unit);
+    tw_ntrace_emit_buffered(unit);
     packet.rdata = count;
     unit->icnt -= count;
     send(unit, &packet);
@@ -146,7 +146,7 @@ static bool is_repeated(const struct tw_ntrace_unit *unit, const struct tw_ntrac
 {
     const struct tw_ntrace_sent *sent = &unit->sent;
 
-    return unit->codec.config.repeat_branch && sent->is_there && !unit->held_times &&
+    return unit->codec.config.repeat_branch && sent->is_there && !unit->buffered_times &&
            sent->times < TW_NTRACE_REPEAT_MAX && sent->type == next->type &&
            sent->btype == next->btype && sent->icnt == next->icnt && sent->hist == next->hist &&
            sent->target == next->target && !unit->is_lost;
@@ -182,7 +182,7 @@ static void add_counts(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *pac
 static void send_sync(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet,
                       uint64_t address)
 {
-    tw_ntrace_emit_held(unit);
+    tw_ntrace_emit_buffered(unit);
     packet->sync = unit->due;
     packet->address = address >> 1;
     add_counts(unit, packet);
@@ -217,7 +217,7 @@ void tw_ntrace_emit_branch(struct tw_ntrace_unit *unit, uint8_t btype, bool is_d
         unit->hist = 1;
         return;
     }
-    tw_ntrace_emit_held(unit);
+    tw_ntrace_emit_buffered(unit);
     add_counts(unit, &packet);
     if (!is_direct) {
         packet.address = (target ^ unit->reference) >> 1;
@@ -248,7 +248,7 @@ void tw_ntrace_emit_stop(struct tw_ntrace_unit *unit, uint8_t code)
                                        .code = code,
                                        .cdf = unit->is_htm };
 
-    tw_ntrace_emit_held(unit);
+    tw_ntrace_emit_buffered(unit);
     add_counts(unit, &packet);
     send(unit, &packet);
 }
@@ -269,7 +269,7 @@ void tw_ntrace_emit_owner(struct tw_ntrace_unit *unit)
     enum { PRIVILEGE = 0, SCONTEXT = 2, HCONTEXT = 3 };
     const bool has_both = unit->user.has_hcontext;
 
-    tw_ntrace_emit_held(unit);
+    tw_ntrace_emit_buffered(unit);
     if (unit->has_owner) { /* only the privilege has changed */
         send_owner(unit, PRIVILEGE, 0);
         return;

@@ -104,7 +104,7 @@ static bool recovers(struct tw_ntrace_unit *unit)
 {
     unit->icnt = 0;
     unit->hist = 1;
-    unit->held_times = 0;
+    unit->buffered_times = 0;
     unit->sent.is_there = false;
     unit->end.itype = TW_ETRACE_ITYPE_NONE;
     return tw_ntrace_emit_loss(unit);
@@ -121,7 +121,7 @@ void tw_ntrace_unit_begin(struct tw_ntrace_unit *unit, uint64_t address)
     }
     unit->icnt = 0;
     unit->hist = 1;
-    unit->held_times = 0;
+    unit->buffered_times = 0;
     unit->sent.is_there = false;
     unit->end.itype = TW_ETRACE_ITYPE_NONE;
     unit->is_tracing = true;

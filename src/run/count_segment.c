@@ -105,16 +105,16 @@ static size_t entry_now(const struct tw_run_count *count, struct tw_count_segmen
 
     now.timestamp = now.has_time ? segment->timestamp : 0;
     if (now.has_context && now.has_time) {
-        struct tw_perf_lane lane = { .perf = count->run->perf,
-                                     .source = source,
-                                     .buffer = count->reader->buffer };
+        struct tw_perf_cursor cursor = { .perf = count->run->perf,
+                                         .source = source,
+                                         .buffer = count->reader->buffer };
 
-        tw_perf_look(&lane, &now.view, NULL);
-        tw_perf_look(&lane, &now.view, &segment->context);
-        tw_perf_look(&lane, &now.view,
+        tw_perf_look(&cursor, &now.view, NULL);
+        tw_perf_look(&cursor, &now.view, &segment->context);
+        tw_perf_look(&cursor, &now.view,
                      &(struct tw_element){ .type = TW_ELEMENT_TIMESTAMP,
                                            .timestamp = segment->timestamp });
-        now.thread = lane.thread;
+        now.thread = cursor.thread;
     }
     if (segment->last != SIZE_MAX && segment->entries.count &&
         is_now(segment, segment->entries.items[segment->last], &now))

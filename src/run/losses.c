@@ -44,7 +44,7 @@ uint32_t tw_losses_file(const struct tw_run *run, const struct tw_run_stream *st
 
     if (!run->perf)
         return 0;
-    map = tw_perf_map(run->perf, thread ? thread->space : 0, address, stream->lane.time);
+    map = tw_perf_map(run->perf, thread ? thread->space : 0, address, stream->cursor.time);
     return map && map->file != TW_NONE ? map->file : (uint32_t)tw_perf_file_count(run->perf);
 }
 

@@ -67,14 +67,14 @@ static size_t window_of(const struct tw_reader *reader)
 
 /* perf.data: what the decoders look through lasts as long as the reader, which moves it from buffer to
    buffer. */
-static enum tw_status take_lanes(struct tw_reader *reader)
+static enum tw_status take_cursors(struct tw_reader *reader)
 {
     const struct tw_run *run = reader->run;
     const size_t count = tw_capture_source_count(run->capture) + 1;
 
-    if (run->perf && !reader->lanes)
-        reader->lanes = tw_take(run->allocator, count * sizeof *reader->lanes);
-    return run->perf && !reader->lanes ? TW_E_MEMORY : TW_OK;
+    if (run->perf && !reader->cursors)
+        reader->cursors = tw_take(run->allocator, count * sizeof *reader->cursors);
+    return run->perf && !reader->cursors ? TW_E_MEMORY : TW_OK;
 }
 
 static enum tw_status new_tree(struct tw_reader *reader)
@@ -91,6 +91,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .counts_elements = !wish->packets_only,
         .range_limit = wish->range_limit,
         .source_address_n = wish->source_address_n,
+        .batch_room = wish->batch_room,
         .check_opcodes = wish->check_opcodes,
         .check_atoms = wish->check_atoms,
         .check_continuity = wish->check_continuity,
@@ -152,7 +153,7 @@ static enum tw_status add_sources(struct tw_reader *reader)
                     : config->resumes_on_error ? TW_ON_ERROR_RESUME
                                                : TW_ON_ERROR_USUAL,
         .assumes_sync = config->assumes_sync,
-        .lanes = reader->lanes,
+        .cursors = reader->cursors,
         .wants = wants_source,
         .added = added_source,
         .context = reader,
@@ -172,8 +173,8 @@ static void restart(struct tw_reader *reader)
 {
     const struct tw_run *run = reader->run;
 
-    for (size_t i = 0; reader->lanes && i < tw_capture_source_count(run->capture); i++)
-        reader->lanes[i].buffer = reader->buffer;
+    for (size_t i = 0; reader->cursors && i < tw_capture_source_count(run->capture); i++)
+        reader->cursors[i].buffer = reader->buffer;
     tw_tree_reset(reader->tree, tw_capture_buffer(run->capture, reader->buffer)->offset);
 }
 
@@ -225,7 +226,7 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     if (is_served)
         restart(reader);
     else
-        status = take_lanes(reader);
+        status = take_cursors(reader);
     if (!is_served && status == TW_OK)
         status = new_tree(reader);
     if (!is_served && status == TW_OK) {
@@ -455,6 +456,6 @@ void tw_reader_free(struct tw_reader *reader)
     tw_index_free(reader->index);
     tw_map_free(&reader->by_src);
     tw_give(reader->run->allocator, reader->streams);
-    tw_give(reader->run->allocator, reader->lanes);
+    tw_give(reader->run->allocator, reader->cursors);
     tw_give(reader->run->allocator, reader);
 }

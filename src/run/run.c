@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/sized.h"
 #include "run/run.h"
+#include "tree/retained.h"
 
 /* Memory for others; theirs follows. */
 struct tw_run_kept {
@@ -312,6 +313,24 @@ enum tw_status tw_run_next(struct tw_run *run, struct tw_part *part)
         run->broken = status;
     }
     return status == TW_OK ? give_part(run, part, &given) : status;
+}
+
+enum tw_status tw_run_retain(struct tw_retained **retained, struct tw_run *run,
+                             struct tw_part *part)
+{
+    struct tw_tree *tree = run->at_work ? run->at_work->tree : NULL;
+    enum tw_status status = TW_END;
+
+    *retained = NULL;
+    if (part->kind != TW_PART_ELEMENTS)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "the part has no elements");
+    if (tree)
+        status = tw_tree_retain(retained, tree, part->batch.elements);
+    if (status == TW_END) { /* they waited in memory of the run's own */
+        *retained = tw_retained_copy(&part->batch.elements, part->batch.count, run->allocator);
+        status = *retained ? TW_OK : TW_E_MEMORY;
+    }
+    return status;
 }
 
 /* Whose the packet is.  Of most packets that is what it was of the one before. */

@@ -47,8 +47,8 @@ struct tw_run_stream {
     struct tw_image *image;
     struct tw_rollback rollback;
 
-    struct tw_perf_lane lane;  /* perf.data */
-    struct tw_element context; /* the last PE_CONTEXT, if has_context */
+    struct tw_perf_cursor cursor; /* perf.data */
+    struct tw_element context;    /* the last PE_CONTEXT, if has_context */
     bool has_context;
     uint64_t timestamp; /* the last; 0: none */
     struct tw_who who;
@@ -94,10 +94,10 @@ void tw_losses_see(struct tw_run *run, struct tw_run_stream *stream,
 /* Decodes buffers one after the other. */
 struct tw_reader {
     struct tw_run *run;
-    struct tw_tree *tree;       /* of the buffer at work; kept for the next where it serves */
-    struct tw_perf_lane *lanes; /* perf.data: of the decoders, by source number */
-    uint32_t next, end;         /* buffers that are still to come */
-    uint32_t only;              /* the only source; TW_NONE: all that are wanted */
+    struct tw_tree *tree; /* of the buffer at work; kept for the next where it serves */
+    struct tw_perf_cursor *cursors; /* perf.data: of the decoders, by source number */
+    uint32_t next, end;             /* buffers that are still to come */
+    uint32_t only;                  /* the only source; TW_NONE: all that are wanted */
     uint32_t buffer, ring;
     bool is_open;     /* a buffer is at work */
     bool is_ended;    /* ... and at its end, but for what a rollback holds */

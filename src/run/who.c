@@ -9,8 +9,8 @@ static void set_thread(struct tw_run_stream *stream)
 {
     struct tw_who *who = &stream->who;
 
-    who->tid = stream->lane.tid;
-    who->thread = stream->lane.thread;
+    who->tid = stream->cursor.tid;
+    who->thread = stream->cursor.thread;
     who->pid = who->thread ? who->thread->pid : TW_NONE;
     who->comm = who->thread ? who->thread->comm : "";
 }
@@ -19,23 +19,23 @@ static void set_thread(struct tw_run_stream *stream)
    all that is in it. */
 static void set_time(struct tw_run_stream *stream)
 {
-    const struct tw_perf_lane *lane = &stream->lane;
+    const struct tw_perf_cursor *cursor = &stream->cursor;
     struct tw_when *when = &stream->when;
 
     const struct tw_perf_block *block =
-        lane->perf ? tw_perf_block(lane->perf, lane->buffer) : NULL;
+        cursor->perf ? tw_perf_block(cursor->perf, cursor->buffer) : NULL;
 
     *when = (struct tw_when){ .not_after = UINT64_MAX };
-    if (stream->timestamp && !lane->has_time) {
+    if (stream->timestamp && !cursor->has_time) {
         when->clock = TW_CLOCK_TRACE;
         when->not_before = stream->timestamp;
         return;
     }
-    if (!block || (!lane->has_time && !block->time))
+    if (!block || (!cursor->has_time && !block->time))
         return;
     when->clock = TW_CLOCK_RECORD;
-    if (lane->has_time)
-        when->not_before = lane->time;
+    if (cursor->has_time)
+        when->not_before = cursor->time;
     if (block->time && block->time >= when->not_before)
         when->not_after = block->time;
 }
@@ -54,10 +54,10 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
                             .core = stream->source ? stream->source->core : NULL,
                             .view = tw_element_view(NULL) };
     if (run->perf && stream->source) {
-        stream->lane = (struct tw_perf_lane){ .perf = run->perf,
-                                              .source = stream->source_number,
-                                              .buffer = buffer };
-        tw_perf_look(&stream->lane, &who->view, NULL);
+        stream->cursor = (struct tw_perf_cursor){ .perf = run->perf,
+                                                  .source = stream->source_number,
+                                                  .buffer = buffer };
+        tw_perf_look(&stream->cursor, &who->view, NULL);
         who->cpu = tw_perf_src_cpu(run->perf, stream->source_number, stream->src);
         set_thread(stream);
     }
@@ -96,8 +96,8 @@ void tw_who_see(struct tw_run_stream *stream, const struct tw_element *element)
         stream->timestamp = element->timestamp;
     else if (element->type != TW_ELEMENT_TIMESTAMP)
         return;
-    if (stream->lane.perf) {
-        tw_perf_look(&stream->lane, &stream->who.view, element);
+    if (stream->cursor.perf) {
+        tw_perf_look(&stream->cursor, &stream->who.view, element);
         set_thread(stream);
     }
     if (element->type == TW_ELEMENT_TIMESTAMP)

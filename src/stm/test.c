@@ -8,7 +8,7 @@
 #include "stm/test.h"
 
 /* clang-format off */
-/* S1 to S26 of the protocol sheet: nibbles, the same in bytes, packets with their place in nibbles,
+/* S1 to S26 of the protocol description: nibbles, the same in bytes, packets with their place in nibbles,
    and elements without NO_SYNC at the start and EO_TRACE at the end. */
 static const struct vector {
     const char *name, *nibbles, *bytes, *packets, *elements;

@@ -131,7 +131,7 @@ static enum tw_trbe_reply write_memory(void *context, struct tw_trbe_store *stor
 static size_t flush(void *context, uint8_t *bytes, size_t room)
 {
     struct sim *sim = context;
-    const size_t size = sim->pe->held_size < room ? sim->pe->held_size : room;
+    const size_t size = sim->pe->buffered_size < room ? sim->pe->buffered_size : room;
 
     if (size == 0 && sim->pe->tracer) {
         const size_t given = tw_sim_flush_tracer(sim, bytes, room);
@@ -141,9 +141,9 @@ static size_t flush(void *context, uint8_t *bytes, size_t room)
     }
     if (size == 0 && sim->config->source.flush)
         return sim->config->source.flush(sim->config->source.context, bytes, room);
-    memcpy(bytes, sim->pe->held, size);
-    memmove(sim->pe->held, sim->pe->held + size, sim->pe->held_size - size);
-    sim->pe->held_size -= size;
+    memcpy(bytes, sim->pe->buffered, size);
+    memmove(sim->pe->buffered, sim->pe->buffered + size, sim->pe->buffered_size - size);
+    sim->pe->buffered_size -= size;
     return size;
 }
 

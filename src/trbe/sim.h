@@ -25,8 +25,8 @@ struct sim_map {
 struct sim_pe {
     struct tw_trbe_config unit_config;
     struct tw_trbe *unit;
-    uint8_t held[SIM_HELD]; /* in the trace unit */
-    size_t held_size;
+    uint8_t buffered[SIM_HELD]; /* in the trace unit */
+    size_t buffered_size;
     struct tw_etmv4_unit_config tracer_config;
     struct tw_etmv4_unit *tracer;
     struct tw_log *log, *own_log;

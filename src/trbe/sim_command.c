@@ -43,10 +43,10 @@ static enum tw_status do_bytes(struct sim *sim)
         feed(sim, bytes, size, tw_sim_is_word(sim->word[0], "earlier"));
         return TW_OK;
     }
-    if (size > sizeof sim->pe->held - sim->pe->held_size)
+    if (size > sizeof sim->pe->buffered - sim->pe->buffered_size)
         return tw_sim_wrong(sim, "the trace unit holds no more than %u bytes", SIM_HELD);
-    memcpy(sim->pe->held + sim->pe->held_size, bytes, size);
-    sim->pe->held_size += size;
+    memcpy(sim->pe->buffered + sim->pe->buffered_size, bytes, size);
+    sim->pe->buffered_size += size;
     return TW_OK;
 }
 

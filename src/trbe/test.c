@@ -81,7 +81,7 @@ static void run_vector(struct rig *rig, const struct vector *v)
 /* [K10.5.11/4]
    [D6.1/8] [D6.1.1/R_WKBRT] [D6.1.1/R_FVPBS] [D6.1.1/R_VHNTF] [D6.1.1/R_BGBCJ]
    [D6.1.1/R_PBGNS] */
-static void runs_the_vectors_of_the_sheet(void **state)
+static void runs_the_described_vectors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(vectors); i++) {
@@ -468,7 +468,7 @@ static void names_and_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_the_vectors_of_the_sheet),
+        cmocka_unit_test(runs_the_described_vectors),
         cmocka_unit_test(the_other_order_records_the_trigger),
         cmocka_unit_test(nothing_is_written_where_it_must_not),
         cmocka_unit_test(an_enabled_unit_ignores_writes),

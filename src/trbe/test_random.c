@@ -33,8 +33,8 @@ struct world {
     struct tw_trbe *unit;
     struct oracle oracle;
     uint8_t memory[SPACE];
-    uint8_t held[64]; /* in the trace unit, for a flush */
-    size_t held_size, held_taken;
+    uint8_t buffered[64]; /* in the trace unit, for a flush */
+    size_t buffered_size, buffered_taken;
     uint64_t bad_from, bad_end; /* addresses whose pages are missing */
     uint8_t bad_class, bad_status;
     uint64_t wraps, trigs, stops;
@@ -132,9 +132,9 @@ static void oracle_flush(struct world *w)
 
     while (o->flush_wanted) {
         o->flush_wanted = false;
-        for (size_t i = 0; i < w->held_size; i++)
-            one_byte(w, w->held[i]);
-        w->held_size = 0;
+        for (size_t i = 0; i < w->buffered_size; i++)
+            one_byte(w, w->buffered[i]);
+        w->buffered_size = 0;
         if (o->trigger == 0)
             stop(o, other(o), 0, 2);
         else
@@ -200,11 +200,11 @@ static enum tw_trbe_reply write_memory(void *context, struct tw_trbe_store *stor
 static size_t flush(void *context, uint8_t *bytes, size_t room)
 {
     struct world *w = context;
-    size_t size = w->held_taken;
+    size_t size = w->buffered_taken;
 
-    CHECK(room >= sizeof w->held);
-    memcpy(bytes, w->held, size);
-    w->held_taken = 0;
+    CHECK(room >= sizeof w->buffered);
+    memcpy(bytes, w->buffered, size);
+    w->buffered_taken = 0;
     return size;
 }
 
@@ -313,10 +313,10 @@ static void step(struct world *w, struct check_random *random)
 
     /* Often something waits in the trace unit; the oracle sees the same. */
     if (check_random_below(random, 4) == 0) {
-        w->held_size = check_random_below(random, sizeof w->held);
-        check_random_fill(random, w->held, w->held_size);
+        w->buffered_size = check_random_below(random, sizeof w->buffered);
+        check_random_fill(random, w->buffered, w->buffered_size);
     }
-    w->held_taken = w->held_size;
+    w->buffered_taken = w->buffered_size;
     if (kind < 70) {
         const size_t size = check_random_below(random, kind < 4 ? sizeof bytes : 120);
 

@@ -11,12 +11,12 @@
 
 enum { LINES = 100, WIDTH = 160, EXPECTED = 12 };
 
-struct sheet {
+struct listing {
     char lines[LINES][WIDTH];
     size_t count;
 };
 
-static void load_sheet(struct sheet *sheet, const char *name)
+static void load_listing(struct listing *listing, const char *name)
 {
     char path[512];
     uint8_t *bytes;
@@ -25,49 +25,49 @@ static void load_sheet(struct sheet *sheet, const char *name)
     (void)snprintf(path, sizeof path, "%s/tests/sequences/%s.seq", TW_SOURCE_DIR, name);
     bytes = check_load(&size, path);
     CHECK(bytes != NULL);
-    sheet->count = 0;
+    listing->count = 0;
     while (at < size) {
         const char *start = (const char *)bytes + at;
         const char *end = memchr(start, '\n', size - at);
         const size_t length = end ? (size_t)(end - start) : size - at;
 
-        CHECK(sheet->count < LINES - 8 && length < WIDTH);
-        memcpy(sheet->lines[sheet->count], start, length);
-        sheet->lines[sheet->count++][length] = 0;
+        CHECK(listing->count < LINES - 8 && length < WIDTH);
+        memcpy(listing->lines[listing->count], start, length);
+        listing->lines[listing->count++][length] = 0;
         at += length + 1;
     }
     free(bytes);
 }
 
 /* Index of the line that carries [tag]. */
-static size_t find_tag(const struct sheet *sheet, const char *tag)
+static size_t find_tag(const struct listing *listing, const char *tag)
 {
     char text[64];
 
     (void)snprintf(text, sizeof text, "[%s]", tag);
-    for (size_t i = 0; i < sheet->count; i++)
-        if (strstr(sheet->lines[i], text))
+    for (size_t i = 0; i < listing->count; i++)
+        if (strstr(listing->lines[i], text))
             return i;
     check_case("no line is tagged %s", tag);
     CHECK(false);
     return 0;
 }
 
-static void remove_line(struct sheet *sheet, size_t at)
+static void remove_line(struct listing *listing, size_t at)
 {
-    memmove(sheet->lines[at], sheet->lines[at + 1], (sheet->count - at - 1) * WIDTH);
-    sheet->count--;
+    memmove(listing->lines[at], listing->lines[at + 1], (listing->count - at - 1) * WIDTH);
+    listing->count--;
 }
 
-static void insert_line(struct sheet *sheet, size_t at, const char *text)
+static void insert_line(struct listing *listing, size_t at, const char *text)
 {
-    CHECK(sheet->count < LINES);
-    memmove(sheet->lines[at + 1], sheet->lines[at], (sheet->count - at) * WIDTH);
-    (void)snprintf(sheet->lines[at], WIDTH, "%s", text);
-    sheet->count++;
+    CHECK(listing->count < LINES);
+    memmove(listing->lines[at + 1], listing->lines[at], (listing->count - at) * WIDTH);
+    (void)snprintf(listing->lines[at], WIDTH, "%s", text);
+    listing->count++;
 }
 
-static void edit(struct sheet *sheet, const char *text)
+static void edit(struct listing *listing, const char *text)
 {
     char verb[16], a[32], b[32];
     char line[WIDTH];
@@ -75,32 +75,32 @@ static void edit(struct sheet *sheet, const char *text)
     while (*text == ' ')
         text++;
     if (sscanf(text, "swap %31s %31s", a, b) == 2) {
-        const size_t x = find_tag(sheet, a), y = find_tag(sheet, b);
+        const size_t x = find_tag(listing, a), y = find_tag(listing, b);
 
-        memcpy(line, sheet->lines[x], WIDTH);
-        memcpy(sheet->lines[x], sheet->lines[y], WIDTH);
-        memcpy(sheet->lines[y], line, WIDTH);
+        memcpy(line, listing->lines[x], WIDTH);
+        memcpy(listing->lines[x], listing->lines[y], WIDTH);
+        memcpy(listing->lines[y], line, WIDTH);
     } else if (sscanf(text, "move %31s after %31s", a, b) == 2) {
-        const size_t x = find_tag(sheet, a);
+        const size_t x = find_tag(listing, a);
 
-        memcpy(line, sheet->lines[x], WIDTH);
-        remove_line(sheet, x);
-        insert_line(sheet, find_tag(sheet, b) + 1, line);
+        memcpy(line, listing->lines[x], WIDTH);
+        remove_line(listing, x);
+        insert_line(listing, find_tag(listing, b) + 1, line);
     } else if (sscanf(text, "delete %31s", a) == 1) {
-        remove_line(sheet, find_tag(sheet, a));
+        remove_line(listing, find_tag(listing, a));
     } else {
         CHECK_EQ(sscanf(text, "%15s %31[^:]", verb, a), 2);
         text = strchr(text, ':') + 1;
         if (strcmp(verb, "insert") == 0) {
-            insert_line(sheet, find_tag(sheet, a) + 1, text);
+            insert_line(listing, find_tag(listing, a) + 1, text);
         } else {
             CHECK_TEXT(verb, "replace");
-            (void)snprintf(sheet->lines[find_tag(sheet, a)], WIDTH, "%s", text);
+            (void)snprintf(listing->lines[find_tag(listing, a)], WIDTH, "%s", text);
         }
     }
 }
 
-static struct tw_sequence *check_sheet(const struct sheet *sheet, bool is_strict)
+static struct tw_sequence *check_listing(const struct listing *listing, bool is_strict)
 {
     const struct tw_sequence_config config = { .size = sizeof config, .is_strict = is_strict };
     static char text[LINES * WIDTH];
@@ -108,15 +108,15 @@ static struct tw_sequence *check_sheet(const struct sheet *sheet, bool is_strict
     char *tight;
     size_t size = 0;
 
-    for (size_t i = 0; i < sheet->count; i++)
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s\n", sheet->lines[i]);
+    for (size_t i = 0; i < listing->count; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s\n", listing->lines[i]);
     tight = (char *)check_copy(text, size);
     CHECK_EQ(tw_sequence_check(&sequence, tight, size, &config, NULL), TW_OK);
     free(tight);
     return sequence;
 }
 
-static void describe(char *out, size_t room, const struct sheet *sheet,
+static void describe(char *out, size_t room, const struct listing *listing,
                      const struct tw_sequence *sequence)
 {
     size_t used = 0;
@@ -124,7 +124,7 @@ static void describe(char *out, size_t room, const struct sheet *sheet,
     out[0] = 0;
     for (size_t i = 0; i < tw_sequence_count(sequence); i++) {
         const struct tw_sequence_finding *f = tw_sequence_finding(sequence, i);
-        const char *line = sheet->lines[f->line - 1];
+        const char *line = listing->lines[f->line - 1];
         const char *tag = strchr(line, '[');
         const char *last = tag;
 
@@ -141,13 +141,13 @@ static void describe(char *out, size_t room, const struct sheet *sheet,
 }
 
 /* False: said what was found instead. */
-static bool expect(const struct sheet *sheet, const char *want)
+static bool expect(const struct listing *listing, const char *want)
 {
-    struct tw_sequence *sequence = check_sheet(sheet, false);
+    struct tw_sequence *sequence = check_listing(listing, false);
     bool is_same;
     char got[400];
 
-    describe(got, sizeof got, sheet, sequence);
+    describe(got, sizeof got, listing, sequence);
     tw_sequence_free(sequence);
     is_same = strcmp(got, want) == 0;
     if (!is_same)
@@ -170,16 +170,16 @@ static void the_sequences_themselves(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LENGTH(files); i++) {
-        struct sheet sheet;
+        struct listing listing;
         const char *want = NULL;
 
         CHECK_CASE(files[i]);
-        load_sheet(&sheet, files[i]);
-        for (size_t k = 0; k < sheet.count && !want; k++) {
-            want = strstr(sheet.lines[k], "expect ");
+        load_listing(&listing, files[i]);
+        for (size_t k = 0; k < listing.count && !want; k++) {
+            want = strstr(listing.lines[k], "expect ");
         }
         CHECK(want != NULL);
-        CHECK(expect(&sheet, want + strlen("expect ")));
+        CHECK(expect(&listing, want + strlen("expect ")));
     }
 }
 
@@ -204,7 +204,7 @@ static void each_mutant_is_caught_by_its_rule(void **state)
     memcpy(bytes, raw, size);
     free(raw);
     for (char *line = bytes, *next; line && *line; line = next) {
-        struct sheet sheet;
+        struct listing listing;
         char file[40], edits[200], want[200], whole[300];
 
         next = strchr(line, '\n');
@@ -215,7 +215,7 @@ static void each_mutant_is_caught_by_its_rule(void **state)
         CHECK_CASE(line);
         (void)snprintf(whole, sizeof whole, "%s", line);
         CHECK_EQ(sscanf(line, "%39s | %199[^|]| %199[^\n]", file, edits, want), 3);
-        load_sheet(&sheet, file);
+        load_listing(&listing, file);
         /* One edit after the other: a ';' that ends an edit has an edit's verb behind it. */
         for (char *at = edits; at;) {
             char *end = at;
@@ -226,10 +226,10 @@ static void each_mutant_is_caught_by_its_rule(void **state)
                    strncmp(end, "; swap ", 7) != 0 && strncmp(end, "; move ", 7) != 0);
             if (end)
                 *end++ = 0;
-            edit(&sheet, at);
+            edit(&listing, at);
             at = end;
         }
-        if (!expect(&sheet, want)) {
+        if (!expect(&listing, want)) {
             printf("%s\n", whole);
             wrong++;
         }
@@ -254,18 +254,18 @@ static void ordinary_instructions_change_nothing(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(files); i++) {
-        struct sheet base;
+        struct listing base;
 
         if (strcmp(files[i], "enable-printed") == 0)
             continue;
-        load_sheet(&base, files[i]);
+        load_listing(&base, files[i]);
         for (size_t at = 0; at <= base.count; at++) {
             for (size_t k = 0; k < LENGTH(inserted); k++) {
-                struct sheet sheet = base;
+                struct listing listing = base;
 
                 check_case("%s, line %zu, %s", files[i], at, inserted[k]);
-                insert_line(&sheet, at, inserted[k]);
-                CHECK(expect(&sheet, "clean"));
+                insert_line(&listing, at, inserted[k]);
+                CHECK(expect(&listing, "clean"));
             }
         }
     }
@@ -275,18 +275,18 @@ static void ordinary_instructions_change_nothing(void **state)
 static void strict_asks_for_a_bound(void **state)
 {
     struct tw_sequence *sequence;
-    struct sheet sheet;
+    struct listing listing;
 
     (void)state;
-    load_sheet(&sheet, "disable");
-    sequence = check_sheet(&sheet, true);
+    load_listing(&listing, "disable");
+    sequence = check_listing(&listing, true);
     CHECK_EQ(tw_sequence_count(sequence), 1);
     CHECK_TEXT(tw_sequence_finding(sequence, 0)->rule, "POLL");
     CHECK(tw_sequence_finding(sequence, 1) == NULL);
     tw_sequence_free(sequence);
-    insert_line(&sheet, find_tag(&sheet, "read") + 1, "        subs x9, x9, #1");
-    insert_line(&sheet, find_tag(&sheet, "read") + 2, "        b.eq give_up");
-    sequence = check_sheet(&sheet, true);
+    insert_line(&listing, find_tag(&listing, "read") + 1, "        subs x9, x9, #1");
+    insert_line(&listing, find_tag(&listing, "read") + 2, "        b.eq give_up");
+    sequence = check_listing(&listing, true);
     CHECK_EQ(tw_sequence_count(sequence), 0);
     tw_sequence_free(sequence);
 }

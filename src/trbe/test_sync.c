@@ -238,7 +238,7 @@ static void synchronized_software_sees_no_difference(void **state)
         const uint64_t pointer = 0x10000 + check_random_below(&random, 0x1000);
         const uint64_t counter =
             check_random_below(&random, 2) * check_random_below(&random, 99);
-        const size_t first = check_random_below(&random, 5000), held = round % 50;
+        const size_t first = check_random_below(&random, 5000), buffered = round % 50;
         const size_t second = check_random_below(&random, 900);
         const bool has_trigger = check_random_below(&random, 2) != 0;
 
@@ -246,7 +246,7 @@ static void synchronized_software_sees_no_difference(void **state)
             rig_start(&rigs[i], i ? &late : NULL);
             tw_trbe_write(rigs[i].unit, TW_TRBE_TRG, counter);
             rig_enable(&rigs[i], 0x10000, 0x11000, pointer, modes);
-            rigs[i].flush_size = held;
+            rigs[i].flush_size = buffered;
             rig_feed(&rigs[i], first);
             if (has_trigger)
                 tw_trbe_trigger(rigs[i].unit);

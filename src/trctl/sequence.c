@@ -215,57 +215,70 @@ static bool take_value(struct tw_trctl_step *step, const char *word)
 /* ---- lines ---- */
 
 /* False: it cannot be read. */
-static bool take_access(struct tw_trctl_checker *c, const struct words *words)
+static bool read_access(struct tw_trctl_checker *c, struct tw_trctl_step *step,
+                        const struct words *words)
 {
     const bool is_read = is_word(words->word[0], "read");
     const bool is_poll = is_word(words->word[0], "poll") || is_word(words->word[0], "wait") ||
                          is_word(words->word[0], "until");
     const size_t first = is_read || is_poll || is_word(words->word[0], "write") ? 1 : 0;
-    struct tw_trctl_step step = { .verb = is_read   ? TW_TRCTL_READ
-                                          : is_poll ? TW_TRCTL_POLL
-                                                    : TW_TRCTL_WRITE };
 
-    if (words->count <= first || !take_target(c, &step, words->word[first]))
+    *step = (struct tw_trctl_step){ .verb = is_read   ? TW_TRCTL_READ
+                                            : is_poll ? TW_TRCTL_POLL
+                                                      : TW_TRCTL_WRITE };
+    if (words->count <= first || !take_target(c, step, words->word[first]))
         return false;
-    if (words->count > first + 1 && !take_value(&step, words->word[first + 1]))
+    if (words->count > first + 1 && !take_value(step, words->word[first + 1]))
         return false;
-    if (!is_read && !step.has_value)
+    if (!is_read && !step->has_value)
         return false;
-    for (size_t i = first + 2; i < words->count; i++)
-        step.is_bounded |=
-            is_word(words->word[i], "timeout") || is_word(words->word[i], "limit");
-    c->out->steps++;
-    tw_trctl_take(c, &step);
+    for (size_t i = first + 2; i < words->count; i++) {
+        if (is_word(words->word[i], "timeout") || is_word(words->word[i], "limit"))
+            step->is_bounded = true;
+        else if (step->is_bounded)
+            (void)number_of(words->word[i], &step->limit);
+    }
     return true;
 }
 
-static bool take_other(struct tw_trctl_checker *c, const struct words *words, bool *is_known)
-{
-    static const struct {
-        const char *first, *second;
-        uint8_t verb;
-    } rows[] = {
-        { "read", "memory", TW_TRCTL_READ_MEMORY },
-        { "read", "buffer", TW_TRCTL_READ_MEMORY },
-        { "probe", "start", TW_TRCTL_PROBE_START },
-        { "probe", "stop", TW_TRCTL_PROBE_STOP },
-        { "run", NULL, TW_TRCTL_RUN },
-        { "traced", NULL, TW_TRCTL_RUN },
-    };
+static const struct {
+    const char *first, *second;
+    uint8_t verb;
+} other_lines[] = {
+    { "read", "memory", TW_TRCTL_READ_MEMORY },
+    { "read", "buffer", TW_TRCTL_READ_MEMORY },
+    { "probe", "start", TW_TRCTL_PROBE_START },
+    { "probe", "stop", TW_TRCTL_PROBE_STOP },
+    { "run", NULL, TW_TRCTL_RUN },
+    { "traced", NULL, TW_TRCTL_RUN },
+};
 
-    *is_known = true;
-    for (size_t i = 0; i < TW_LENGTH(rows); i++)
-        if (is_word(words->word[0], rows[i].first) &&
-            (!rows[i].second ||
-             (words->count > 1 && is_word(words->word[1], rows[i].second)))) {
-            c->out->steps++;
-            tw_trctl_take(c, &(struct tw_trctl_step){ .verb = rows[i].verb });
+static bool read_other(struct tw_trctl_step *step, const struct words *words)
+{
+    for (size_t i = 0; i < TW_LENGTH(other_lines); i++)
+        if (is_word(words->word[0], other_lines[i].first) &&
+            (!other_lines[i].second ||
+             (words->count > 1 && is_word(words->word[1], other_lines[i].second)))) {
+            *step = (struct tw_trctl_step){ .verb = other_lines[i].verb };
             return true;
         }
-    if (is_word(words->word[0], "component"))
-        return declare(c, words);
-    *is_known = false;
-    return true;
+    return false;
+}
+
+enum tw_trctl_line tw_trctl_read_line(struct tw_trctl_checker *c, struct tw_trctl_step *step,
+                                      const char *line, size_t size)
+{
+    struct words words;
+
+    split(&words, line, size);
+    if (words.count == 0)
+        return TW_TRCTL_LINE_EMPTY;
+    if (is_word(words.word[0], ".sequence"))
+        return TW_TRCTL_LINE_NEW;
+    if (is_word(words.word[0], "component"))
+        return declare(c, &words) ? TW_TRCTL_LINE_PART : TW_TRCTL_LINE_WRONG;
+    return read_other(step, &words) || read_access(c, step, &words) ? TW_TRCTL_LINE_STEP
+                                                                    : TW_TRCTL_LINE_WRONG;
 }
 
 static void begin(struct tw_trctl_checker *c)
@@ -276,22 +289,23 @@ static void begin(struct tw_trctl_checker *c)
 
 static void take_line(struct tw_trctl_checker *c, const char *line, size_t size)
 {
-    struct words words;
-    bool is_known, is_good;
+    struct tw_trctl_step step;
 
-    split(&words, line, size);
-    if (words.count == 0)
-        return;
-    if (is_word(words.word[0], ".sequence")) {
+    switch (tw_trctl_read_line(c, &step, line, size)) {
+    case TW_TRCTL_LINE_STEP:
+        c->out->steps++;
+        tw_trctl_take(c, &step);
+        break;
+    case TW_TRCTL_LINE_NEW:
         tw_trctl_end(c);
         begin(c);
-        return;
-    }
-    is_good = take_other(c, &words, &is_known);
-    if (!is_known)
-        is_good = take_access(c, &words);
-    if (!is_good)
+        break;
+    case TW_TRCTL_LINE_WRONG:
         tw_trctl_find_broken(c, 0, TW_TRCTL_INPUT, "this line cannot be read");
+        break;
+    default:
+        break;
+    }
 }
 
 bool tw_trctl_is_sequence(const char *text, size_t size)

@@ -98,6 +98,7 @@ struct tw_trctl_step {
     uint32_t mask; /* bits of the register that it is about */
     uint32_t value;
     bool has_value, is_bounded;
+    uint64_t limit; /* of a loop; 0: not said */
 };
 
 struct tw_trctl_checker {
@@ -108,6 +109,21 @@ struct tw_trctl_checker {
     bool has_probe;
 };
 
+/* What a line is. */
+enum tw_trctl_line {
+    TW_TRCTL_LINE_EMPTY,
+    TW_TRCTL_LINE_PART, /* declares a component, the last one of `parts` */
+    TW_TRCTL_LINE_STEP,
+    TW_TRCTL_LINE_NEW, /* begins another sequence */
+    TW_TRCTL_LINE_WRONG
+};
+
+/* Reads a line: components that it names for the first time are added. */
+enum tw_trctl_line tw_trctl_read_line(struct tw_trctl_checker *c, struct tw_trctl_step *step,
+                                      const char *line, size_t size);
+/* The part behind one: the one that was declared, or the only one that it can be. */
+const struct tw_trctl_part *tw_trctl_behind(const struct tw_trctl_checker *c,
+                                            const struct tw_trctl_part *part);
 void tw_trctl_take(struct tw_trctl_checker *c, const struct tw_trctl_step *step);
 void tw_trctl_end(struct tw_trctl_checker *c);
 void tw_trctl_find_broken(struct tw_trctl_checker *c, uint32_t cause, enum tw_trctl_rule rule,

@@ -37,12 +37,9 @@ static bool is_sink(const struct tw_trctl_part *part)
            part->type == TW_TRCTL_ATB_BRIDGE;
 }
 
-/* The part behind one: the one that was declared, or the only one that it can be. */
-static struct tw_trctl_part *behind(struct tw_trctl_checker *c,
-                                    const struct tw_trctl_part *part)
+const struct tw_trctl_part *tw_trctl_behind(const struct tw_trctl_checker *c,
+                                            const struct tw_trctl_part *part)
 {
-    struct tw_trctl_part *found = NULL;
-
     if (is_sink(part))
         return NULL;
     if (part->feeds != TW_TRCTL_NOWHERE)
@@ -52,8 +49,16 @@ static struct tw_trctl_part *behind(struct tw_trctl_checker *c,
             return &c->parts[i];
     for (size_t i = 0; i < c->count; i++)
         if (is_sink(&c->parts[i]))
-            found = found ? found : &c->parts[i];
-    return found;
+            return &c->parts[i];
+    return NULL;
+}
+
+static struct tw_trctl_part *behind(struct tw_trctl_checker *c,
+                                    const struct tw_trctl_part *part)
+{
+    const struct tw_trctl_part *found = tw_trctl_behind(c, part);
+
+    return found ? &c->parts[found - c->parts] : NULL;
 }
 
 static struct tw_trctl_part *sink_of(struct tw_trctl_checker *c, struct tw_trctl_part *part)

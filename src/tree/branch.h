@@ -13,7 +13,8 @@
 #include "tree/stats.h"
 
 enum {
-    TW_BRANCH_ELEMENTS = 2048,  /* of a batch */
+    TW_BRANCH_ELEMENTS = 2048, /* of a batch, at least */
+    TW_BRANCH_ELEMENTS_MAX = 1 << 20,
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
     TW_THREADS_MAX = 256,       /* of a tree */
     TW_BRANCH_RUN_MAX = 1 << 24 /* longest run of unsynchronized bytes that is one packet */
@@ -47,13 +48,14 @@ struct tw_branch {
     void *decoder;
     struct tw_follow follow;
     struct tw_element *elements;
-    size_t count, given; /* in `elements`: there, and handed out already */
+    struct tw_retained *retained; /* who else has the elements; NULL: nobody */
+    size_t count, given;          /* in `elements`: there, and handed out already */
     struct tw_mark *marks;
     size_t mark_count, next_mark;
     struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
     size_t view_size;
-    struct tw_strand *strand; /* NULL: there are no other threads */
-    bool is_idle;             /* nothing more comes from what is held */
+    struct tw_segment_list *list; /* NULL: there are no other threads */
+    bool is_idle;                 /* nothing more comes from what is held */
     bool is_full;  /* the last batch was: the decoder may have more of what is done */
     bool is_ended; /* its end of trace is out */
 

@@ -9,6 +9,7 @@
 #include "tree/markers.h"
 #include "tree/parallel.h"
 #include "tree/report.h"
+#include "tree/retained.h"
 #include "tree/shared.h"
 #include "tree/tally.h"
 
@@ -24,11 +25,13 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
 {
     const struct tw_allocator *allocator = branch->tree->config.allocator;
 
+    tw_retained_leave(branch);
     if (!branch->elements)
         branch->elements =
-            tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->elements);
+            tw_take_raw(allocator, branch->tree->config.batch_room * sizeof *branch->elements);
     if (is_merged && !branch->marks)
-        branch->marks = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *branch->marks);
+        branch->marks =
+            tw_take_raw(allocator, branch->tree->config.batch_room * sizeof *branch->marks);
     if (branch->tree->config.counter && !branch->tally) {
         branch->tally = tw_tally_new(branch->tree);
         if (!branch->tally)
@@ -52,7 +55,7 @@ static enum tw_status sum(struct tw_branch *branch)
 /* Damage of a stream that several sources share. */
 static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
 {
-    struct tw_batch batch = { .room = TW_BRANCH_ELEMENTS,
+    struct tw_batch batch = { .room = branch->tree->config.batch_room,
                               .id = branch->id,
                               .src = branch->src };
     struct tw_output output = { .batch = &batch };
@@ -77,9 +80,10 @@ static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
 static enum tw_status fill(struct tw_branch *branch, bool is_merged)
 {
     struct tw_tree *tree = branch->tree;
-    struct tw_batch batch = {
-        .size = sizeof batch, .room = TW_BRANCH_ELEMENTS, .src = branch->src, .id = branch->id
-    };
+    struct tw_batch batch = { .size = sizeof batch,
+                              .room = branch->tree->config.batch_room,
+                              .src = branch->src,
+                              .id = branch->id };
     struct tw_output output = { .batch = &batch };
     struct tw_input in = { .data = branch->stream.bytes,
                            .size = branch->stream.size,
@@ -105,7 +109,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     batch.elements = branch->elements;
     if (is_merged) {
         output.marks.marks = branch->marks;
-        output.marks.room = TW_BRANCH_ELEMENTS;
+        output.marks.room = branch->tree->config.batch_room;
     }
     branch->follow.sums = branch->code ? branch->code->sums : NULL;
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
@@ -171,7 +175,7 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
         struct tw_batch made = { .size = sizeof made,
-                                 .room = TW_BRANCH_ELEMENTS,
+                                 .room = branch->tree->config.batch_room,
                                  .src = branch->src,
                                  .id = branch->id };
         struct tw_output output = { .batch = &made };
@@ -179,7 +183,9 @@ static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 
         if (branch->is_ended || branch->shared)
             continue;
-        if (!branch->elements && i > 0) { /* what the one before made is handed out: its room */
+        if (!branch->elements && i > 0 &&
+            !tree->branches[i - 1]
+                 ->retained) { /* what the one before made is handed out: its room */
             branch->elements = tree->branches[i - 1]->elements;
             tree->branches[i - 1]->elements = NULL;
         }

@@ -8,15 +8,15 @@
 #include "tree/parallel.h"
 
 /* The worker's code for a branch: shared with another one where the branches share theirs. */
-static bool set_up_code(struct tw_worker *worker, const struct tw_strand *strand)
+static bool set_up_code(struct tw_worker *worker, const struct tw_segment_list *list)
 {
-    const struct tw_branch *branch = strand->branch;
+    const struct tw_branch *branch = list->branch;
     const struct tw_tree *tree = branch->tree;
     const struct tw_allocator *allocator = tree->config.allocator;
-    struct tw_engine *engine = &worker->engines[strand->number];
+    struct tw_engine *engine = &worker->engines[list->number];
 
     for (size_t i = 0; i < tree->branch_count; i++)
-        if (i != strand->number && worker->engines[i].code &&
+        if (i != list->number && worker->engines[i].code &&
             tree->branches[i]->code == branch->code) {
             engine->code = worker->engines[i].code;
             engine->image = worker->engines[i].image;
@@ -32,13 +32,13 @@ static bool set_up_code(struct tw_worker *worker, const struct tw_strand *strand
             (tw_counts_ranges(tree) && !tw_sums_begin(engine->code)))
             return false;
     }
-    engine->own = strand->follow;
+    engine->own = list->follow;
     engine->own.code = engine->code;
     if (branch->view_size) {
         engine->view_context = tw_take(allocator, branch->view_size);
         if (!engine->view_context)
             return false;
-        memcpy(engine->view_context, strand->view_context, branch->view_size);
+        memcpy(engine->view_context, list->view_context, branch->view_size);
         engine->own.look_context = engine->view_context;
     }
     tw_follow_reset(&engine->own);
@@ -60,10 +60,10 @@ void tw_engine_free(struct tw_engine *engine, const struct tw_branch *branch)
     *engine = (struct tw_engine){ .decoder = NULL };
 }
 
-struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand *strand)
+struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_segment_list *list)
 {
-    const struct tw_branch *branch = strand->branch;
-    struct tw_engine *engine = &worker->engines[strand->number];
+    const struct tw_branch *branch = list->branch;
+    struct tw_engine *engine = &worker->engines[list->number];
 
     if (!engine->decoder) {
         engine->decoder =
@@ -72,7 +72,7 @@ struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand 
             return NULL;
         engine->follow = &engine->own;
         branch->protocol->decoder_init(engine->decoder, branch->config);
-        if (branch->code && !set_up_code(worker, strand)) {
+        if (branch->code && !set_up_code(worker, list)) {
             tw_engine_free(engine, branch);
             return NULL;
         }
@@ -84,10 +84,10 @@ struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand 
     return engine;
 }
 
-void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
-                     struct tw_state *state)
+void tw_segment_list_visit(const struct tw_segment_list *list, void *decoder,
+                           struct tw_follow *follow, struct tw_state *state)
 {
-    const struct tw_branch *branch = strand->branch;
+    const struct tw_branch *branch = list->branch;
 
     branch->protocol->state(decoder, follow, state);
     if (branch->view_size)
@@ -97,12 +97,12 @@ void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_fo
 /* Nothing that the engine did before has an effect on what it does next. */
 static void clear(struct tw_job *job, uint64_t from)
 {
-    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_branch *branch = job->list->branch;
     struct tw_engine *engine = job->engine;
 
     branch->protocol->decoder_reset(engine->decoder);
     if (engine->view_context)
-        memcpy(engine->view_context, job->strand->view_context, branch->view_size);
+        memcpy(engine->view_context, job->list->view_context, branch->view_size);
     if (branch->code)
         tw_follow_reset(engine->follow);
     job->in = (struct tw_input){ .data = branch->stream.bytes,
@@ -118,13 +118,13 @@ bool tw_job_load(struct tw_job *job)
 
     clear(job, state->offset);
     tw_state_load(state);
-    tw_strand_visit(job->strand, job->engine->decoder, job->engine->follow, state);
+    tw_segment_list_visit(job->list, job->engine->decoder, job->engine->follow, state);
     return !state->failed;
 }
 
 bool tw_job_guess(struct tw_job *job)
 {
-    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_branch *branch = job->list->branch;
     struct tw_segment *segment = job->segment;
 
     if (!branch->protocol->resume)
@@ -147,7 +147,7 @@ uint64_t tw_job_place(const struct tw_job *job)
 void tw_job_save(struct tw_job *job, struct tw_state *state)
 {
     tw_state_save(state, tw_job_place(job));
-    tw_strand_visit(job->strand, job->engine->decoder, job->engine->follow, state);
+    tw_segment_list_visit(job->list, job->engine->decoder, job->engine->follow, state);
 }
 
 /* The places before this stream offset: a gap right there is not met yet. */
@@ -168,7 +168,7 @@ static size_t places_before(const struct tw_stream *stream, uint64_t offset)
 
 void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last)
 {
-    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_branch *branch = job->list->branch;
     const struct tw_stream *stream = &branch->stream;
 
     job->in.size = (size_t)(end - stream->offset);
@@ -179,7 +179,7 @@ void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last)
 /* Whether a total that was guessed may still be told of.  That of lost atoms is told of once. */
 static bool has_guess(const struct tw_job *job)
 {
-    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_branch *branch = job->list->branch;
 
     return branch->protocol->rebase ||
            (branch->code && job->engine->follow->lost_atoms >= TW_LOST_GUESS);
@@ -187,10 +187,10 @@ static bool has_guess(const struct tw_job *job)
 
 enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is_merged)
 {
-    struct tw_branch *branch = job->strand->branch;
+    struct tw_branch *branch = job->list->branch;
     struct tw_batch batch = { .size = sizeof batch,
                               .elements = chunk->elements,
-                              .room = TW_BRANCH_ELEMENTS,
+                              .room = branch->tree->config.batch_room,
                               .src = branch->src,
                               .id = branch->id };
     struct tw_output output = { .batch = &batch };
@@ -200,7 +200,7 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
     tw_prefetch(job->in.data + job->in.used, job->in.size - job->in.used);
     if (is_merged) {
         output.marks.marks = chunk->marks;
-        output.marks.room = TW_BRANCH_ELEMENTS;
+        output.marks.room = branch->tree->config.batch_room;
     }
     status =
         branch->protocol->decode(job->engine->decoder, job->engine->follow, &output, &job->in);

@@ -15,7 +15,7 @@ static bool is_able(const struct tw_branch *branch)
            !branch->code_config.classify && (!branch->follow.look || branch->view_size);
 }
 
-static size_t held(const struct tw_branch *branch)
+static size_t buffered(const struct tw_branch *branch)
 {
     return branch->stream.size - branch->used;
 }
@@ -29,50 +29,50 @@ static enum tw_status make_pool(struct tw_tree *tree)
     if (!pool)
         return TW_E_MEMORY;
     pool->tree = tree;
-    pool->strands = tw_take(allocator, tree->branch_count * sizeof *pool->strands);
-    if (!pool->strands || pthread_mutex_init(&pool->lock, NULL) != 0) {
-        tw_give(allocator, pool->strands);
+    pool->lists = tw_take(allocator, tree->branch_count * sizeof *pool->lists);
+    if (!pool->lists || pthread_mutex_init(&pool->lock, NULL) != 0) {
+        tw_give(allocator, pool->lists);
         tw_give(allocator, pool);
         return TW_E_MEMORY;
     }
     (void)pthread_cond_init(&pool->work, NULL);
     (void)pthread_cond_init(&pool->ready, NULL);
-    pool->strand_count = tree->branch_count;
+    pool->list_count = tree->branch_count;
     tree->pool = pool;
-    for (size_t i = 0; i < pool->strand_count; i++) {
-        struct tw_strand *strand = &pool->strands[i];
+    for (size_t i = 0; i < pool->list_count; i++) {
+        struct tw_segment_list *list = &pool->lists[i];
         const struct tw_branch *branch = tree->branches[i];
 
-        strand->branch = tree->branches[i];
-        strand->number = i;
-        strand->state.allocator = allocator;
-        strand->is_able = is_able(branch);
-        tree->branches[i]->strand = strand;
-        strand->home = tw_take(allocator, sizeof *strand->home);
-        strand->view_context = tw_take(allocator, branch->view_size);
-        if (!strand->home || !strand->view_context)
+        list->branch = tree->branches[i];
+        list->number = i;
+        list->state.allocator = allocator;
+        list->is_able = is_able(branch);
+        tree->branches[i]->list = list;
+        list->home = tw_take(allocator, sizeof *list->home);
+        list->view_context = tw_take(allocator, branch->view_size);
+        if (!list->home || !list->view_context)
             return TW_E_MEMORY;
-        strand->follow = branch->follow;
-        strand->home->decoder = branch->decoder;
-        strand->home->follow = &tree->branches[i]->follow;
+        list->follow = branch->follow;
+        list->home->decoder = branch->decoder;
+        list->home->follow = &tree->branches[i]->follow;
     }
     return tw_pool_start(pool, tree->config.threads - 1);
 }
 
 /* A new segment behind the others; NULL: no memory. */
-static struct tw_segment *add_segment(struct tw_strand *strand, uint64_t start, uint64_t until)
+static struct tw_segment *add_segment(struct tw_segment_list *list, uint64_t start,
+                                      uint64_t until)
 {
-    const struct tw_allocator *allocator = strand->state.allocator;
-    const size_t before = strand->room;
+    const struct tw_allocator *allocator = list->state.allocator;
+    const size_t before = list->room;
     struct tw_segment *segment;
     struct tw_state begin, state;
 
-    if (!TW_GROW(allocator, &strand->segments, &strand->room, strand->count + 1))
+    if (!TW_GROW(allocator, &list->segments, &list->room, list->count + 1))
         return NULL;
-    if (strand->room > before)
-        memset(strand->segments + before, 0,
-               (strand->room - before) * sizeof *strand->segments);
-    segment = &strand->segments[strand->count++];
+    if (list->room > before)
+        memset(list->segments + before, 0, (list->room - before) * sizeof *list->segments);
+    segment = &list->segments[list->count++];
     begin = segment->begin; /* their memory is used again */
     state = segment->state;
     begin.allocator = state.allocator = allocator;
@@ -83,25 +83,25 @@ static struct tw_segment *add_segment(struct tw_strand *strand, uint64_t start, 
 }
 
 /* Cuts what is held of a stream. */
-static enum tw_status cut(struct tw_strand *strand, size_t size)
+static enum tw_status cut(struct tw_segment_list *list, size_t size)
 {
-    const struct tw_branch *branch = strand->branch;
+    const struct tw_branch *branch = list->branch;
     const struct tw_stream *stream = &branch->stream;
     const uint64_t offset = stream->offset;
     struct tw_split split = { .at = branch->used, .wants_time = branch->view_size != 0 };
     struct tw_segment *segment;
 
-    strand->count = strand->current = 0;
-    strand->misses = strand->misses ? strand->misses - 1 : 0; /* it may be better now */
-    segment = add_segment(strand, offset + branch->used, offset + branch->used);
-    if (!segment || !tw_state_copy(&segment->state, &strand->state))
+    list->count = list->current = 0;
+    list->misses = list->misses ? list->misses - 1 : 0; /* it may be better now */
+    segment = add_segment(list, offset + branch->used, offset + branch->used);
+    if (!segment || !tw_state_copy(&segment->state, &list->state))
         return TW_E_MEMORY;
     segment->has_state = segment->is_trusted = true;
     split.least = branch->used + size;
     while (split.least + size / 2 < stream->size &&
            branch->protocol->split(&split, branch->decoder, stream->bytes, stream->size)) {
         segment->end = offset + split.until;
-        segment = add_segment(strand, offset + split.start, offset + split.until);
+        segment = add_segment(list, offset + split.start, offset + split.until);
         if (!segment)
             return TW_E_MEMORY;
         split.least = split.start + size > split.until ? split.start + size : split.until;
@@ -112,40 +112,40 @@ static enum tw_status cut(struct tw_strand *strand, size_t size)
 }
 
 /* The true state leaves the branch's own decoder. */
-static enum tw_status send_away(struct tw_strand *strand)
+static enum tw_status send_away(struct tw_segment_list *list)
 {
-    struct tw_branch *branch = strand->branch;
+    struct tw_branch *branch = list->branch;
 
-    if (strand->is_away)
+    if (list->is_away)
         return TW_OK;
-    tw_state_save(&strand->state, branch->stream.offset + branch->used);
-    tw_strand_visit(strand, branch->decoder, &branch->follow, &strand->state);
-    strand->is_away = !strand->state.failed;
-    return strand->is_away ? TW_OK : TW_E_MEMORY;
+    tw_state_save(&list->state, branch->stream.offset + branch->used);
+    tw_segment_list_visit(list, branch->decoder, &branch->follow, &list->state);
+    list->is_away = !list->state.failed;
+    return list->is_away ? TW_OK : TW_E_MEMORY;
 }
 
 /* Workers begin with the view as it is now; their own changes stay theirs. */
-static void copy_view(struct tw_strand *strand)
+static void copy_view(struct tw_segment_list *list)
 {
-    const struct tw_branch *branch = strand->branch;
+    const struct tw_branch *branch = list->branch;
 
     if (branch->view_size)
-        memcpy(strand->view_context, branch->follow.look_context, branch->view_size);
+        memcpy(list->view_context, branch->follow.look_context, branch->view_size);
 }
 
-static enum tw_status bring_home(struct tw_strand *strand)
+static enum tw_status bring_home(struct tw_segment_list *list)
 {
-    struct tw_branch *branch = strand->branch;
-    struct tw_state *state = &strand->state;
+    struct tw_branch *branch = list->branch;
+    struct tw_state *state = &list->state;
 
-    if (!strand->is_away)
+    if (!list->is_away)
         return TW_OK;
-    strand->is_away = false;
+    list->is_away = false;
     branch->protocol->decoder_reset(branch->decoder);
     if (branch->code)
         tw_follow_reset(&branch->follow);
     tw_state_load(state);
-    tw_strand_visit(strand, branch->decoder, &branch->follow, state);
+    tw_segment_list_visit(list, branch->decoder, &branch->follow, state);
     return state->failed ? TW_E_MEMORY : TW_OK;
 }
 
@@ -155,7 +155,9 @@ static void set_limits(struct tw_pool *pool, size_t active)
 
     pool->leaves_one = active == 1;
     pool->in_flight_most = active + ahead;
-    pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead);
+    /* Larger chunks are fewer: memory stays the same. */
+    pool->quota = TW_SEGMENT_CHUNKS * (1 + ahead) / (active + ahead) * TW_BRANCH_ELEMENTS /
+                  pool->tree->config.batch_room;
     if (pool->quota < 2)
         pool->quota = 2;
 }
@@ -171,23 +173,23 @@ enum tw_status tw_parallel_plan(struct tw_tree *tree)
         return TW_OK;
     for (size_t i = 0; i < tree->branch_count; i++)
         if (is_able(tree->branches[i]))
-            total += held(tree->branches[i]);
+            total += buffered(tree->branches[i]);
     if (total < 2 * size) /* not worth it */
         return TW_OK;
     if (!tree->pool)
         TW_TRY(make_pool(tree));
     pool = tree->pool;
     (void)pthread_mutex_lock(&pool->lock);
-    for (size_t i = 0; i < pool->strand_count && status == TW_OK; i++) {
-        struct tw_strand *strand = &pool->strands[i];
+    for (size_t i = 0; i < pool->list_count && status == TW_OK; i++) {
+        struct tw_segment_list *list = &pool->lists[i];
 
-        if (!strand->is_able || !held(strand->branch))
+        if (!list->is_able || !buffered(list->branch))
             continue;
-        copy_view(strand);
-        status = send_away(strand);
+        copy_view(list);
+        status = send_away(list);
         if (status == TW_OK)
-            status = cut(strand, size);
-        strand->is_active = status == TW_OK;
+            status = cut(list, size);
+        list->is_active = status == TW_OK;
         active++;
     }
     set_limits(pool, active);
@@ -198,22 +200,22 @@ enum tw_status tw_parallel_plan(struct tw_tree *tree)
 
 bool tw_parallel_is_busy(const struct tw_tree *tree)
 {
-    for (size_t i = 0; tree->pool && i < tree->pool->strand_count; i++)
-        if (tree->pool->strands[i].is_active)
+    for (size_t i = 0; tree->pool && i < tree->pool->list_count; i++)
+        if (tree->pool->lists[i].is_active)
             return true;
     return false;
 }
 
 /* All elements of a segment are taken. */
-static void pass_segment(struct tw_pool *pool, struct tw_strand *strand,
+static void pass_segment(struct tw_pool *pool, struct tw_segment_list *list,
                          struct tw_segment *segment)
 {
-    struct tw_stats *stats = &strand->branch->stats;
+    struct tw_stats *stats = &list->branch->stats;
 
     tw_stats_add(stats, &segment->stats);
     stats->seen.bytes += segment->state.offset - segment->from;
     pool->in_flight--;
-    strand->current++;
+    list->current++;
     (void)pthread_cond_broadcast(&pool->work);
 }
 
@@ -250,22 +252,22 @@ static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
 }
 
 /* All that is held is decoded. */
-static enum tw_status end_strand(struct tw_strand *strand)
+static enum tw_status end_list(struct tw_segment_list *list)
 {
-    struct tw_branch *branch = strand->branch;
-    const struct tw_segment *last = &strand->segments[strand->count - 1];
+    struct tw_branch *branch = list->branch;
+    const struct tw_segment *last = &list->segments[list->count - 1];
 
     branch->used = (size_t)(last->state.offset - branch->stream.offset);
     branch->is_idle = true;
-    strand->is_active = false;
-    return tw_state_copy(&strand->state, &last->state) ? TW_OK : TW_E_MEMORY;
+    list->is_active = false;
+    return tw_state_copy(&list->state, &last->state) ? TW_OK : TW_E_MEMORY;
 }
 
 /* With the lock: the branch's own decoder takes the segment over. */
-static enum tw_status begin_direct(struct tw_pool *pool, struct tw_strand *strand,
+static enum tw_status begin_direct(struct tw_pool *pool, struct tw_segment_list *list,
                                    struct tw_segment *segment)
 {
-    struct tw_job *job = &strand->direct;
+    struct tw_job *job = &list->direct;
     enum tw_status status = TW_OK;
 
     pool->in_flight += segment->phase == TW_SEGMENT_WAITING;
@@ -275,7 +277,7 @@ static enum tw_status begin_direct(struct tw_pool *pool, struct tw_strand *stran
     segment->by = 0;
     (void)pthread_mutex_unlock(&pool->lock);
     *job = (struct tw_job){
-        .strand = strand, .number = strand->current, .segment = segment, .engine = strand->home
+        .list = list, .number = list->current, .segment = segment, .engine = list->home
     };
     if (!tw_job_load(job))
         status = TW_E_MEMORY;
@@ -301,11 +303,11 @@ static enum tw_status sum(struct tw_branch *branch, enum tw_status status)
 }
 
 /* With the lock: the next batch of a segment that the branch's own decoder is at. */
-static enum tw_status decode_directly(struct tw_pool *pool, struct tw_strand *strand,
+static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_list *list,
                                       bool is_merged)
 {
-    struct tw_branch *branch = strand->branch;
-    struct tw_job *job = &strand->direct;
+    struct tw_branch *branch = list->branch;
+    struct tw_job *job = &list->direct;
     struct tw_chunk chunk = { .elements = branch->elements, .marks = branch->marks };
     enum tw_status status;
 
@@ -355,50 +357,51 @@ static void merge_tally(struct tw_pool *pool, struct tw_branch *branch,
     pool->tallies = tally;
 }
 
-static enum tw_status next_chunk(struct tw_pool *pool, struct tw_strand *strand, bool is_merged)
+static enum tw_status next_chunk(struct tw_pool *pool, struct tw_segment_list *list,
+                                 bool is_merged)
 {
-    while (strand->current < strand->count) {
-        struct tw_segment *segment = &strand->segments[strand->current];
+    while (list->current < list->count) {
+        struct tw_segment *segment = &list->segments[list->current];
 
         if (segment->is_trusted && (segment->first || segment->phase != TW_SEGMENT_RUNNING) &&
             segment->tally)
-            merge_tally(pool, strand->branch, segment);
+            merge_tally(pool, list->branch, segment);
         if (is_for_direct(segment))
-            TW_TRY(begin_direct(pool, strand, segment));
+            TW_TRY(begin_direct(pool, list, segment));
         if (segment->is_direct) {
-            TW_TRY(decode_directly(pool, strand, is_merged));
-            if (strand->branch->count)
+            TW_TRY(decode_directly(pool, list, is_merged));
+            if (list->branch->count)
                 return TW_OK;
         } else if (segment->is_trusted && segment->first) {
-            take_chunk(pool, strand->branch, segment, is_merged);
+            take_chunk(pool, list->branch, segment, is_merged);
             return TW_OK;
         } else if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
             if (segment->status != TW_OK)
                 return segment->status;
-            pass_segment(pool, strand, segment);
+            pass_segment(pool, list, segment);
         } else if (atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed)) {
             return TW_E_CANCELLED;
         } else if (!tw_pool_help(pool)) {
             (void)pthread_cond_wait(&pool->ready, &pool->lock);
         }
     }
-    return end_strand(strand);
+    return end_list(list);
 }
 
 bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_merged)
 {
-    struct tw_strand *strand = branch->strand;
+    struct tw_segment_list *list = branch->list;
     struct tw_pool *pool = branch->tree->pool;
 
     *status = TW_OK;
-    if (!strand)
+    if (!list)
         return false;
-    if (!strand->is_active) {
-        *status = bring_home(strand);
+    if (!list->is_active) {
+        *status = bring_home(list);
         return *status != TW_OK;
     }
     (void)pthread_mutex_lock(&pool->lock);
-    *status = next_chunk(pool, strand, is_merged);
+    *status = next_chunk(pool, list, is_merged);
     (void)pthread_mutex_unlock(&pool->lock);
     return true;
 }
@@ -411,18 +414,18 @@ void tw_parallel_reset(struct tw_tree *tree)
         return;
     (void)pthread_mutex_lock(&pool->lock);
     tw_pool_abort(pool);
-    for (size_t i = 0; i < pool->strand_count; i++)
-        pool->strands[i].is_away = false;
+    for (size_t i = 0; i < pool->list_count; i++)
+        pool->lists[i].is_away = false;
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
 enum tw_status tw_parallel_end(struct tw_tree *tree)
 {
-    for (size_t i = 0; tree->pool && i < tree->pool->strand_count; i++) {
-        struct tw_strand *strand = &tree->pool->strands[i];
+    for (size_t i = 0; tree->pool && i < tree->pool->list_count; i++) {
+        struct tw_segment_list *list = &tree->pool->lists[i];
 
-        TW_TRY(bring_home(strand));
-        strand->branch->strand = NULL;
+        TW_TRY(bring_home(list));
+        list->branch->list = NULL;
     }
     tw_parallel_free(tree);
     return TW_OK;
@@ -436,22 +439,22 @@ void tw_parallel_free(struct tw_tree *tree)
     if (!pool)
         return;
     tw_pool_stop(pool);
-    for (size_t i = 0; i < pool->strand_count; i++) {
-        struct tw_strand *strand = &pool->strands[i];
+    for (size_t i = 0; i < pool->list_count; i++) {
+        struct tw_segment_list *list = &pool->lists[i];
 
-        for (size_t n = 0; n < strand->room; n++) {
-            tw_state_free(&strand->segments[n].begin);
-            tw_state_free(&strand->segments[n].state);
+        for (size_t n = 0; n < list->room; n++) {
+            tw_state_free(&list->segments[n].begin);
+            tw_state_free(&list->segments[n].state);
         }
-        tw_give(allocator, strand->segments);
-        tw_give(allocator, strand->home);
-        tw_give(allocator, strand->view_context);
-        tw_state_free(&strand->state);
+        tw_give(allocator, list->segments);
+        tw_give(allocator, list->home);
+        tw_give(allocator, list->view_context);
+        tw_state_free(&list->state);
     }
     (void)pthread_cond_destroy(&pool->work);
     (void)pthread_cond_destroy(&pool->ready);
     (void)pthread_mutex_destroy(&pool->lock);
-    tw_give(allocator, pool->strands);
+    tw_give(allocator, pool->lists);
     tw_give(allocator, pool);
     tree->pool = NULL;
 }

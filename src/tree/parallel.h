@@ -21,7 +21,7 @@ enum {
 /* A batch of elements on its way from a worker to who takes it. */
 struct tw_chunk {
     struct tw_chunk *next;
-    struct tw_element *elements; /* TW_BRANCH_ELEMENTS */
+    struct tw_element *elements; /* tw_tree_config.batch_room */
     struct tw_mark *marks;       /* as many, or NULL */
     size_t count, mark_count;
     bool is_guess; /* elements tell of a total that was a guess */
@@ -57,12 +57,12 @@ struct tw_segment {
     struct tw_stats stats;
 };
 
-struct tw_strand;
+struct tw_segment_list;
 struct tw_engine;
 
 /* A segment being worked on. */
 struct tw_job {
-    struct tw_strand *strand;
+    struct tw_segment_list *list;
     size_t number;
     struct tw_segment *segment;
     struct tw_engine *engine;
@@ -70,7 +70,7 @@ struct tw_job {
 };
 
 /* A branch's part in it. */
-struct tw_strand {
+struct tw_segment_list {
     struct tw_branch *branch;
     size_t number;   /* of the branch in the tree */
     bool is_able;    /* its protocol can */
@@ -111,8 +111,8 @@ struct tw_pool {
     pthread_cond_t ready; /* there may be something to take */
     struct tw_worker *workers;
     size_t worker_count; /* that run */
-    struct tw_strand *strands;
-    size_t strand_count;
+    struct tw_segment_list *lists;
+    size_t list_count;
     struct tw_chunk *free, *free_last; /* for use again */
     struct tw_tally *tallies;          /* for use again */
     size_t in_flight;                  /* segments begun whose elements are not all taken */
@@ -127,7 +127,7 @@ struct tw_pool {
 /* engine.c */
 
 /* What the worker decodes the branch with, made when first needed.  NULL: no memory. */
-struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_strand *strand);
+struct tw_engine *tw_engine_of(struct tw_worker *worker, const struct tw_segment_list *list);
 void tw_engine_free(struct tw_engine *engine, const struct tw_branch *branch);
 /* The decoder goes on where the segment's state says.  False: no memory. */
 bool tw_job_load(struct tw_job *job);
@@ -140,12 +140,12 @@ void tw_job_save(struct tw_job *job, struct tw_state *state);
 /* The stream offset that was reached. */
 uint64_t tw_job_place(const struct tw_job *job);
 /* Saves or loads a decoder with all that belongs to it. */
-void tw_strand_visit(const struct tw_strand *strand, void *decoder, struct tw_follow *follow,
-                     struct tw_state *state);
+void tw_segment_list_visit(const struct tw_segment_list *list, void *decoder,
+                           struct tw_follow *follow, struct tw_state *state);
 
 /* pool.c: what workers do. */
 
-/* Starts the workers; there is a strand for each branch. */
+/* Starts the workers; there is a segment list for each branch. */
 enum tw_status tw_pool_start(struct tw_pool *pool, size_t threads);
 /* Ends them and frees what they used. */
 void tw_pool_stop(struct tw_pool *pool);

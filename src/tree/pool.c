@@ -29,9 +29,11 @@ static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
     if (!chunk)
         return NULL;
     if (!chunk->elements)
-        chunk->elements = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *chunk->elements);
+        chunk->elements =
+            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->elements);
     if (is_merged && !chunk->marks)
-        chunk->marks = tw_take_raw(allocator, TW_BRANCH_ELEMENTS * sizeof *chunk->marks);
+        chunk->marks =
+            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->marks);
     chunk->next = NULL;
     chunk->count = chunk->mark_count = 0;
     if (chunk->elements && (chunk->marks || !is_merged))
@@ -119,11 +121,11 @@ static bool is_right(struct tw_segment *segment, const struct tw_segment *before
 }
 
 /* Segment `number` or the one before has come further: is it true?  And those behind it? */
-static void verify(struct tw_pool *pool, struct tw_strand *strand, size_t number)
+static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t number)
 {
-    for (; number < strand->count; number++) {
-        const struct tw_segment *before = &strand->segments[number - 1];
-        struct tw_segment *segment = &strand->segments[number];
+    for (; number < list->count; number++) {
+        const struct tw_segment *before = &list->segments[number - 1];
+        struct tw_segment *segment = &list->segments[number];
 
         if (!before->is_trusted || before->phase != TW_SEGMENT_DONE ||
             before->status != TW_OK || segment->is_trusted)
@@ -137,7 +139,7 @@ static void verify(struct tw_pool *pool, struct tw_strand *strand, size_t number
             return; /* it will ask itself */
         } else if (is_right(segment, before)) {
             segment->is_trusted = true;
-            strand->misses = 0;
+            list->misses = 0;
             pool->matched++;
         } else if (segment->phase == TW_SEGMENT_RUNNING) {
             segment->is_void = true; /* its worker sees to the rest */
@@ -146,7 +148,7 @@ static void verify(struct tw_pool *pool, struct tw_strand *strand, size_t number
             drop_chunks(pool, segment);
             begin_truly(segment, before);
             pool->in_flight--;
-            strand->misses++;
+            list->misses++;
             pool->redone++;
         }
         (void)pthread_cond_broadcast(&pool->work);
@@ -192,7 +194,7 @@ void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status stat
     segment->phase = TW_SEGMENT_DONE;
     if (segment->is_trusted)
         tw_segment_settle(segment);
-    verify(pool, job->strand, job->number + 1);
+    verify(pool, job->list, job->number + 1);
     (void)pthread_cond_signal(&pool->ready);
 }
 
@@ -206,7 +208,7 @@ static void give_up(struct tw_pool *pool, struct tw_job *job, enum tw_status sta
         return;
     segment->begin.failed = segment->has_begun = true; /* like no other: it is tried again */
     segment->is_void = false;
-    verify(pool, job->strand, job->number);
+    verify(pool, job->list, job->number);
 }
 
 /* With the lock: whether what was done so far was in vain; then the segment is begun again. */
@@ -217,10 +219,10 @@ static bool is_in_vain(struct tw_pool *pool, struct tw_job *job)
     if (!segment->is_void)
         return false;
     drop_chunks(pool, segment);
-    begin_truly(segment, &job->strand->segments[job->number - 1]);
+    begin_truly(segment, &job->list->segments[job->number - 1]);
     pool->in_flight--;
     pool->redone++;
-    job->strand->misses++;
+    job->list->misses++;
     (void)pthread_cond_broadcast(&pool->work);
     (void)pthread_cond_signal(&pool->ready);
     return true;
@@ -244,7 +246,7 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
         give_up(pool, job, status);
     } else if (!segment->has_state) {
         segment->has_begun = true;
-        verify(pool, job->strand, job->number);
+        verify(pool, job->list, job->number);
     }
     goes_on = status == TW_OK && !is_in_vain(pool, job);
     (void)pthread_mutex_unlock(&pool->lock);
@@ -257,7 +259,7 @@ static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_
 {
     enum tw_status status = TW_OK;
     struct tw_segment *segment = job->segment;
-    const struct tw_branch *branch = job->strand->branch;
+    const struct tw_branch *branch = job->list->branch;
     const struct tw_batch batch = { .size = sizeof batch,
                                     .elements = chunk->elements,
                                     .count = chunk->count,
@@ -381,24 +383,23 @@ static void run(struct tw_pool *pool, struct tw_job *job)
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
-/* The segment of this strand to work on next, if there is one.  Where only one strand is active,
+/* The segment of this segment list to work on next, if there is one.  Where only one segment list is active,
    the first that nobody has begun is left to the caller's thread, which needs it next and decodes it
    straight into its batch; unless workers are far ahead.  The caller's thread itself works with the
    branch's own decoder, if that is free. */
-static bool find_work(const struct tw_pool *pool, const struct tw_strand *strand,
+static bool find_work(const struct tw_pool *pool, const struct tw_segment_list *list,
                       size_t *number, bool is_caller)
 {
     const bool guesses = pool->tree->guesses;
     bool leaves_one = pool->leaves_one && !guesses && !is_caller;
     size_t ahead = 0;
 
-    if (is_caller &&
-        (strand->branch->view_size || !strand->is_active || strand->current >= strand->count ||
-         strand->segments[strand->current].is_direct))
+    if (is_caller && (list->branch->view_size || !list->is_active ||
+                      list->current >= list->count || list->segments[list->current].is_direct))
         return false;
-    for (size_t i = strand->current; strand->is_active && i < strand->count; i++) {
-        const struct tw_segment *segment = &strand->segments[i];
-        const bool is_current = i == strand->current;
+    for (size_t i = list->current; list->is_active && i < list->count; i++) {
+        const struct tw_segment *segment = &list->segments[i];
+        const bool is_current = i == list->current;
 
         *number = i;
         if (segment->phase != TW_SEGMENT_WAITING) {
@@ -411,10 +412,10 @@ static bool find_work(const struct tw_pool *pool, const struct tw_strand *strand
         if (is_current && !(leaves_one && segment->has_state))
             return true;
         if (pool->in_flight >= pool->in_flight_most ||
-            (!segment->has_state && strand->misses >= MISSES_MAX && !guesses))
+            (!segment->has_state && list->misses >= MISSES_MAX && !guesses))
             return false;
         if (!leaves_one ||
-            (!is_current && (ahead > 2 * pool->worker_count || i + 1 == strand->count)))
+            (!is_current && (ahead > 2 * pool->worker_count || i + 1 == list->count)))
             return true;
         leaves_one = false;
     }
@@ -422,12 +423,12 @@ static bool find_work(const struct tw_pool *pool, const struct tw_strand *strand
 }
 
 /* The last state before the segment that is known to be true, for a guess. */
-static void find_hint(const struct tw_strand *strand, struct tw_job *job)
+static void find_hint(const struct tw_segment_list *list, struct tw_job *job)
 {
-    const struct tw_state *hint = &strand->state;
+    const struct tw_state *hint = &list->state;
 
     for (size_t i = job->number; i-- > 0;) {
-        const struct tw_segment *before = &strand->segments[i];
+        const struct tw_segment *before = &list->segments[i];
 
         if (before->is_trusted && before->phase == TW_SEGMENT_DONE && before->status == TW_OK) {
             hint = &before->state;
@@ -438,37 +439,37 @@ static void find_hint(const struct tw_strand *strand, struct tw_job *job)
         job->segment->state.size = 0; /* loading fails */
 }
 
-/* Of all strands what comes first in the capture, as it is taken first. */
+/* Of all segment lists what comes first in the capture, as it is taken first. */
 static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
 {
     uint64_t earliest = UINT64_MAX;
 
-    job->strand = NULL;
+    job->list = NULL;
     if (pool->is_aborting ||
         atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed))
         return false;
-    for (size_t i = 0; i < pool->strand_count; i++) {
-        struct tw_strand *strand = &pool->strands[i];
+    for (size_t i = 0; i < pool->list_count; i++) {
+        struct tw_segment_list *list = &pool->lists[i];
         struct tw_position position;
         uint64_t at;
         size_t number;
 
-        if (!find_work(pool, strand, &number, is_caller))
+        if (!find_work(pool, list, &number, is_caller))
             continue;
-        tw_position_init(&position, strand->branch->stream.places,
-                         strand->branch->stream.place_count);
-        at = tw_position_at(&position, strand->segments[number].start);
-        if (job->strand && at >= earliest)
+        tw_position_init(&position, list->branch->stream.places,
+                         list->branch->stream.place_count);
+        at = tw_position_at(&position, list->segments[number].start);
+        if (job->list && at >= earliest)
             continue;
         earliest = at;
-        job->strand = strand;
+        job->list = list;
         job->number = number;
     }
-    if (!job->strand)
+    if (!job->list)
         return false;
-    job->segment = &job->strand->segments[job->number];
-    if (!job->segment->has_state && job->strand->branch->protocol->resume)
-        find_hint(job->strand, job);
+    job->segment = &job->list->segments[job->number];
+    if (!job->segment->has_state && job->list->branch->protocol->resume)
+        find_hint(job->list, job);
     pool->in_flight += job->segment->phase == TW_SEGMENT_WAITING;
     job->segment->phase = TW_SEGMENT_RUNNING;
     return true;
@@ -476,15 +477,15 @@ static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
 
 bool tw_pool_help(struct tw_pool *pool)
 {
-    struct tw_job job = { .strand = NULL };
+    struct tw_job job = { .list = NULL };
 
     if (!pick(pool, &job, true))
         return false;
     (void)pthread_mutex_unlock(&pool->lock);
-    job.engine = job.strand->home;
+    job.engine = job.list->home;
     run(pool, &job);
-    if (job.strand->branch->code) /* the segment knows of it */
-        job.strand->branch->code->out_of_memory = false;
+    if (job.list->branch->code) /* the segment knows of it */
+        job.list->branch->code->out_of_memory = false;
     (void)pthread_mutex_lock(&pool->lock);
     return true;
 }
@@ -496,7 +497,7 @@ static void *work(void *context)
 
     (void)pthread_mutex_lock(&pool->lock);
     while (!pool->is_ending) {
-        struct tw_job job = { .strand = NULL };
+        struct tw_job job = { .list = NULL };
 
         if (!pick(pool, &job, false)) {
             (void)pthread_cond_wait(&pool->work, &pool->lock);
@@ -504,7 +505,7 @@ static void *work(void *context)
         }
         pool->running++;
         (void)pthread_mutex_unlock(&pool->lock);
-        job.engine = tw_engine_of(worker, job.strand);
+        job.engine = tw_engine_of(worker, job.list);
         if (job.engine)
             run(pool, &job);
         (void)pthread_mutex_lock(&pool->lock);
@@ -529,7 +530,7 @@ enum tw_status tw_pool_start(struct tw_pool *pool, size_t threads)
         struct tw_worker *worker = &pool->workers[pool->worker_count];
 
         worker->pool = pool;
-        worker->engines = tw_take(allocator, pool->strand_count * sizeof *worker->engines);
+        worker->engines = tw_take(allocator, pool->list_count * sizeof *worker->engines);
         if (!worker->engines)
             return TW_E_MEMORY;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
@@ -546,13 +547,13 @@ void tw_pool_abort(struct tw_pool *pool)
     pool->is_aborting = true;
     while (pool->running)
         (void)pthread_cond_wait(&pool->ready, &pool->lock);
-    for (size_t i = 0; i < pool->strand_count; i++) {
-        struct tw_strand *strand = &pool->strands[i];
+    for (size_t i = 0; i < pool->list_count; i++) {
+        struct tw_segment_list *list = &pool->lists[i];
 
-        for (size_t n = 0; n < strand->count; n++)
-            drop_chunks(pool, &strand->segments[n]);
-        strand->count = strand->current = 0;
-        strand->is_active = false;
+        for (size_t n = 0; n < list->count; n++)
+            drop_chunks(pool, &list->segments[n]);
+        list->count = list->current = 0;
+        list->is_active = false;
     }
     pool->in_flight = 0;
     pool->is_aborting = false;
@@ -572,8 +573,8 @@ void tw_pool_stop(struct tw_pool *pool)
         struct tw_worker *worker = &pool->workers[i];
 
         (void)pthread_join(worker->thread, NULL);
-        for (size_t n = 0; n < pool->strand_count; n++)
-            tw_engine_free(&worker->engines[n], pool->strands[n].branch);
+        for (size_t n = 0; n < pool->list_count; n++)
+            tw_engine_free(&worker->engines[n], pool->lists[n].branch);
         tw_give(allocator, worker->engines);
     }
     pool->worker_count = 0;

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "tree/custom.h"
 #include "tree/parallel.h"
+#include "tree/retained.h"
 #include "tree/shared.h"
 #include "tree/tally.h"
 
@@ -21,6 +22,7 @@ void tw_branch_free(struct tw_branch *branch)
     tw_image_free(branch->image);
     tw_give(allocator, branch->config);
     tw_give(allocator, branch->decoder);
+    tw_retained_leave(branch);
     tw_give(allocator, branch->elements);
     tw_give(allocator, branch->marks);
     tw_tally_free(branch->tree, branch->tally);

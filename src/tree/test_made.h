@@ -253,35 +253,54 @@ static inline void made_etrace(struct made_setup *setup)
     made_add_hex(setup, "00");
 }
 
-static inline void made_configure(struct made_setup *setup)
-{
-    const bool is_etrace = strcmp(setup->kind->protocol, "etrace") == 0;
-    const bool is_ntrace = strcmp(setup->kind->protocol, "ntrace") == 0;
+/* What a kind's source is, in the words of a tree. */
+struct made_about {
     char names[MADE_REGISTERS][24], text[1000];
     struct tw_register registers[MADE_REGISTERS];
-    struct tw_source_info info = { .registers = registers,
-                                   .core_type = setup->kind->core,
-                                   .id = 0x10 };
-    struct tw_fault fault = { TW_OK, "" };
-    const char *at = setup->kind->registers;
+    size_t register_count;
+    bool has_text;
+};
 
+static inline void made_describe(struct made_about *about, const struct made_kind *kind)
+{
+    const bool is_etrace = strcmp(kind->protocol, "etrace") == 0;
+    const char *at = kind->registers;
+
+    about->register_count = 0;
+    about->has_text = is_etrace || strcmp(kind->protocol, "ntrace") == 0;
     (void)snprintf(
-        text, sizeof text,
-        "layout=v2\nencapsulation=len5-type2\niaddress_width_p=64\niaddress_lsb_p=1\n"
-        "privilege_width_p=2\nnocontext_p=0\ncontext_width_p=8\necause_width_p=5\n"
-        "notime_p=1\n%s",
+        about->text, sizeof about->text, "%s%s",
+        is_etrace
+            ? "layout=v2\nencapsulation=len5-type2\niaddress_width_p=64\niaddress_lsb_p=1\n"
+              "privilege_width_p=2\nnocontext_p=0\ncontext_width_p=8\necause_width_p=5\n"
+              "notime_p=1\n"
+            : "",
         at);
-    info.text = is_etrace ? text : is_ntrace ? at : NULL;
-    while (!info.text && *at) {
+    while (!about->has_text && *at) {
+        struct tw_register *to = &about->registers[about->register_count];
+        char *name = about->names[about->register_count++];
         const size_t size = strcspn(at, "=");
         char *end;
 
-        assert_true(info.register_count < MADE_REGISTERS && size < sizeof names[0]);
-        (void)snprintf(names[info.register_count], sizeof names[0], "%.*s", (int)size, at);
-        registers[info.register_count].name = names[info.register_count];
-        registers[info.register_count++].value = strtoull(at + size + 1, &end, 0);
+        assert_true(about->register_count <= MADE_REGISTERS && size < sizeof about->names[0]);
+        (void)snprintf(name, sizeof about->names[0], "%.*s", (int)size, at);
+        to->name = name;
+        to->value = strtoull(at + size + 1, &end, 0);
         at = end + strspn(end, " ");
     }
+}
+
+static inline void made_configure(struct made_setup *setup)
+{
+    struct made_about about;
+    struct tw_source_info info = { .registers = about.registers,
+                                   .core_type = setup->kind->core,
+                                   .id = 0x10 };
+    struct tw_fault fault = { TW_OK, "" };
+
+    made_describe(&about, setup->kind);
+    info.register_count = about.register_count;
+    info.text = about.has_text ? about.text : NULL;
     setup->config = calloc(1, setup->protocol->config_size);
     assert_non_null(setup->config);
     if (setup->protocol->configure(setup->config, &info, &fault) != TW_OK)

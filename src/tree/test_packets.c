@@ -201,14 +201,12 @@ static void members_are_values(void **state)
 }
 
 /* So much room as the header says, and no more; less, and nothing is written. */
-static void lines_keep_to_their_room(void **state)
+static void check_lines(struct tw_tree *tree, size_t room_of_a_byte)
 {
-    struct tw_tree *tree = ptm_tree(true, NULL);
     struct tw_packet_view view = { .size = sizeof view };
 
-    (void)state;
     while (tw_tree_next_packet(tree, &view) == TW_OK) {
-        const size_t enough = 1024 + 2 * (size_t)view.packet->size;
+        const size_t enough = 1024 + room_of_a_byte * view.packet->size;
         char *line = malloc(enough), large[8192], text[8192];
         size_t size;
 
@@ -232,6 +230,26 @@ static void lines_keep_to_their_room(void **state)
         free(line);
     }
     tw_tree_free(tree);
+}
+
+static void lines_keep_to_their_room(void **state)
+{
+    /* Bytes without synchronization, ASYNC, VERSION, D8, NULL. */
+    static const uint8_t stm_trace[] = { 0x55, 0x66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                         0xff, 0xff, 0xff, 0x0f, 0x0f, 0x43, 0x24, 0x0a };
+    const struct tw_tree_config config = { .size = sizeof config, .packets_only = true };
+    const struct tw_tree_source source = { .size = sizeof source,
+                                           .protocol = "stm",
+                                           .id = 0x10 };
+    struct tw_tree *tree;
+
+    (void)state;
+    check_lines(ptm_tree(true, NULL), 2);
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    CHECK_EQ(tw_tree_feed(tree, stm_trace, sizeof stm_trace), TW_OK);
+    CHECK_EQ(tw_tree_finish(tree), TW_OK);
+    check_lines(tree, 4);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void drain(struct tw_tree *tree, struct outcome *outcome, enum tw_status 
 }
 
 static void add_sources(struct tw_tree *tree, const struct tw_capture *capture, uint32_t buffer,
-                        struct tw_perf_lane *lanes)
+                        struct tw_perf_cursor *cursors)
 {
     const struct tw_perf *perf = tw_capture_perf(capture);
     size_t added = 0;
@@ -101,17 +101,17 @@ static void add_sources(struct tw_tree *tree, const struct tw_capture *capture, 
             .id = source->id,
             .image = source->image == TW_NONE ? NULL : tw_capture_image(capture, source->image),
             .view = perf ? tw_perf_look : NULL,
-            .view_context = &lanes[i],
-            .view_size = sizeof lanes[i],
+            .view_context = &cursors[i],
+            .view_size = sizeof cursors[i],
         };
 
         if (!source->protocol || !tw_capture_source_is_in(capture, i, 0, buffer) ||
             (added && tw_capture_buffer(capture, buffer)->framing == TW_FRAMING_NONE))
             continue;
-        memset(&lanes[i], 0, sizeof lanes[i]);
-        lanes[i].perf = perf;
-        lanes[i].source = i;
-        lanes[i].buffer = buffer;
+        memset(&cursors[i], 0, sizeof cursors[i]);
+        cursors[i].perf = perf;
+        cursors[i].source = i;
+        cursors[i].buffer = buffer;
         if (tw_tree_add_source(tree, NULL, &add) == TW_OK)
             added++;
     }
@@ -167,7 +167,7 @@ static void count_up(struct outcome *outcome, const struct tw_tree *tree)
 
 static struct outcome decode(const struct tw_capture *capture, const struct way *way)
 {
-    static struct tw_perf_lane lanes[SOURCES_MAX];
+    static struct tw_perf_cursor cursors[SOURCES_MAX];
     struct outcome outcome = { .hash = 1 };
 
     for (uint32_t i = 0; i < tw_capture_buffer_count(capture) && !is_enough(&outcome); i++) {
@@ -186,7 +186,7 @@ static struct outcome decode(const struct tw_capture *capture, const struct way 
 
         CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
         tree->guesses = true;
-        add_sources(tree, capture, i, lanes);
+        add_sources(tree, capture, i, cursors);
         feed_all(tree, &outcome, capture, i, way);
         if (!is_enough(&outcome))
             count_up(&outcome, tree);

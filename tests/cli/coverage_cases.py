@@ -135,6 +135,64 @@ def drcov_has_what_was_executed(tool):
     equal(got, want, "stretches")
 
 
+def raw_parts(tool, name, unit):
+    """A program's trace as a raw file, with the words that tell what it is."""
+    elf = truth_folder() / f"{name}.elf"
+    tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "capture")
+    device = (tool.folder / "capture" / "device_1.ini").read_text()
+    head, _, registers = device.partition("[etrace]" if "[etrace]" in device else "[regs]")
+    core = (tool.folder / "capture" / "device_0.ini").read_text().partition("type=")[2].split()[0]
+    tool.write("registers", registers)
+    assert head
+    words = ["--protocol", unit, "--config", "registers", "--image", elf]
+    return words + ([] if unit == "etrace" else ["--arch", core])
+
+
+def map_of(text):
+    rows_of = [line.split(":") for line in text.splitlines() if not line.startswith("#")]
+    return {int(index): int(count) for index, count in rows_of}
+
+
+def edge_maps(name, unit):
+    def run(tool):
+        words = raw_parts(tool, name, unit)
+        trace = (tool.folder / "capture" / "trace.bin").read_bytes()
+        whole = map_of(tool.run("coverage", "capture", "--format", "afl", "-q", status=None).out)
+        # Direct edges, and indirect ones that the truth has; a hash may make one of two.
+        edges = {(start, to) for start, to, _, _ in rows(name, "edges")}
+        assert 0.9 * len(edges) <= len(whole) <= len(edges) + 2, (len(whole), len(edges))
+        half = tool.write("half.bin", trace[:len(trace) // 2])
+        empty, bad = tool.write("empty.bin", b""), tool.write("bad.bin", bytes(range(256)) * 8)
+        files = [tool.write(f"a{number}.bin", trace) for number in range(20)]
+        every = [*files[:10], half, empty, bad, *files[10:]]
+        tool.run("coverage", "--each", "--format", "afl", *words, "-q", "-o", "maps", *every, status=None)
+        for path in files:
+            equal(map_of((tool.folder / "maps" / path.name).read_text()), whole, path.name)
+        equal(map_of((tool.folder / "maps" / "empty.bin").read_text()), {}, "of nothing")
+        part = map_of((tool.folder / "maps" / "half.bin").read_text())
+        assert set(part) <= set(whole) and part != whole, "the first half"
+        text = tool.run("coverage", "--each", "--format", "afl", *words, "-q", files[0], half, status=None).out
+        first, _, second = text.partition(f"# {half}\n")
+        equal((map_of(first), map_of(second)), (whole, part), "one after the other")
+        twice = map_of(tool.run("coverage", "--format", "afl", *words, "-q", *files[:2], status=None).out)
+        equal(twice, {index: min(255, 2 * count) for index, count in whole.items()}, "twice")
+        tool.run("coverage", "--format", "afl-map", *words, "-q", "-o", "map", files[0], status=None)
+        raw = (tool.folder / "map").read_bytes()
+        equal((len(raw), {i: count for i, count in enumerate(raw) if count}), (65536, whole), "bytes")
+        filtered = map_of(tool.run("coverage", "--format", "afl", *words, "-q", "--range", "0x0-0xffffffffffff",
+                                   files[0], status=None).out)
+        equal(filtered, whole, "through a run")
+    return run
+
+
+def edge_map_usage(tool):
+    for words in (["--each"], ["--each", "--format", "lcov"], ["--format", "afl", "--save", "x"],
+                  ["--format", "afl", "--add", "x"]):
+        tool.run("coverage", DEMO, *words, status=2)
+    said = tool.run("coverage", "--each", "--format", "afl", "-o", "maps", DEMO, DEMO, status=3).err
+    assert "one file" in said, said
+
+
 def saved_results_add_up(tool):
     for number in (1, 2, 3):
         tool.run("coverage", *[DEMO] * number, "-q", "--save", f"{number}.twr")
@@ -162,3 +220,8 @@ add_case("coverage_several_captures", twice_is_twice)
 add_case("coverage_merge", saved_results_add_up)
 add_case("coverage_cobertura", cobertura_is_valid)
 add_case("coverage_drcov", drcov_has_what_was_executed)
+for each, one in (("a64-counts", "etmv4"), ("a64-jumps", "ete"), ("a32-recur", "ptm"), ("t32-counts", "etmv3"),
+                  ("rv64-counts", "etrace")):
+    if each in programs():
+        add_case(f"coverage_edge_maps_{one}", edge_maps(each, one))
+add_case("coverage_edge_map_usage", edge_map_usage)

@@ -9,6 +9,7 @@ import time
 
 from channels_cases import HELLO, SYNC
 from harness import ROOT, case, corpus, equal
+from usage_cases import COMMANDS
 
 DEMO = ROOT / "tests" / "captures" / "demo"
 
@@ -21,13 +22,21 @@ def all_commands(tool):
     yield from (["info", DEMO, "-q"], ["frames", DEMO, "-q"], ["packets", DEMO, "-q"],
                 ["decode", DEMO, "-q"], ["stats", DEMO, "-q"], ["channels", "swo.raw"],
                 ["index", "show", DEMO, "--index", "x.twx"], ["pack", "--stream", "0x10:one.bin"])
+    known = ["info", "frames", "packets", "decode", "stats", "channels", "index", "pack"]
+    for command in [name for name in COMMANDS if name not in known]:
+        help_text = tool.run(command, "--help").out
+        if "--output FILE" in help_text and "--sysroot" in help_text and "CAPTURE" in help_text.split("\n")[0]:
+            if tool.run(command, DEMO, "-q", status=None).returncode < 2:
+                yield [command, DEMO, "-q"]
 
 
 @case
 def an_output_that_cannot_be_opened_is_said_once(tool):
     tool.write("folder/file", "")
     perf = corpus() / "perf" / "p10-walk-percpu-etmv4-v1.perf.data"
-    for words in [*all_commands(tool), ["branches", perf, "-q"]]:
+    every = [*all_commands(tool), ["branches", perf, "-q"]]
+    assert {"calls", "profile", "coverage", "timeline", "interrupts"} <= {words[0] for words in every}
+    for words in every:
         for path, why in [("/nonexist/file", "No such file or directory"),
                           ("folder", "it is a folder"), ("folder/file/x", "Not a directory")]:
             done = tool.run(*words, "-o", path, status=3)

@@ -368,14 +368,44 @@ def selecting_a_part_changes_nothing_of_what_is_said(tool):
     equal(selected(tool, "--at", f"+{middle}", "--count", "5"), want[:5])
 
 
+def small_recordings():
+    """Of every kind: per thread and per CPU, of each protocol, with several sinks, a ring, a pipe."""
+    for name in ("p04", "p05", "p11", "p12", "p14", "p15", "p16", "p18", "p19", "p20", "p21"):
+        yield perf(name)
+
+
+@case
+def a_part_of_any_recording_keeps_thread_program_and_time(tool):
+    for path, root in small_recordings():
+        def decode(*words):
+            return tool.run("decode", path, "--sysroot", root, "--format", "jsonl", "--quiet",
+                            *words, status=None).out.splitlines()
+
+        everything = decode()
+        rows = [json.loads(line) for line in everything]
+        first = len(rows) // 3
+        middle, buffer = rows[first]["i"], rows[first].get("buf")
+        first = next(i for i, row in enumerate(rows) if row["i"] == middle)
+        equal(decode("--from", middle, "--to", middle + 2000),
+              [line for line, row in zip(everything, rows) if middle <= row["i"] < middle + 2000],
+              path)
+        equal(decode("--at", f"+{middle}"),
+              [line for line, row in zip(everything[first:], rows[first:])
+               if row.get("buf") != buffer or row["i"] >= middle], path)
+
+
 @case
 def functions_of_perf_data_are_known_by_name(tool):
-    everything = [json.loads(line) for line in selected(tool)]
-    rows = [json.loads(line) for line in selected(tool, "--function", "fib")]
-    assert rows and {row["dso"] for row in rows} <= {"/usr/bin/walk_a", "/usr/bin/walk_b"}, rows[:2]
-    wanted = [row for row in everything if row in rows]
-    equal(len(wanted), len([row for row in everything if row.get("dso") and row in rows]))
-    assert len(rows) < len([row for row in everything if row["t"] == "INSTR_RANGE"])
+    def places(row):
+        return range(int(row["st"], 16), int(row["en"], 16), 4) if row["t"] == "INSTR_RANGE" else ()
+
+    fib = {(row["dso"], int(row["pc"], 16)) for row in
+           map(json.loads, selected(tool, "--instructions"))
+           if row.get("sym", "").split("+")[0] == "fib"}
+    want = [line for line in selected(tool)
+            if any((row.get("dso"), at) in fib for row in [json.loads(line)] for at in places(row))]
+    assert len({dso for dso, _ in fib}) == 2 and want, fib
+    equal(selected(tool, "--function", "fib"), want)
     path, root = perf("p10")
     done = tool.run("decode", path, "--sysroot", root, "--function", "nosuch", status=3)
     assert 'no function is named "nosuch"' in done.err, done.err

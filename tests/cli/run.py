@@ -36,10 +36,12 @@ import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401
 import timeline_format_cases  # noqa: E402,F401
+import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Help, usage errors, exit statuses, and that the manual and the completions are complete."""
 import re
+import shutil
+import subprocess
 
 from harness import ROOT, case, equal
 
@@ -10,7 +12,7 @@ COMMANDS = ["info", "frames", "packets", "decode", "branches", "calls", "profile
 
 def options_of(tool, command):
     """Long and short options that a command's help lists."""
-    text = tool.run(command, "--help").out
+    text = tool.run(command, "--help").out.split("\nOptions:\n")[1]
     return re.findall(r"^  (?:-(\w),|   ) --([a-z-]+)", text, re.M)
 
 
@@ -180,15 +182,95 @@ def manual_names_every_command_and_option(tool):
             assert not letter or re.search(rf"-{letter}\b", manual), f"{command} -{letter}"
 
 
+# Prints what a shell offers for the last of its words, with the shell's own functions where it has to ask.
+BASH = """
+set -u
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_trackway
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+ZSH = """
+file=$1; shift
+words=("$@"); CURRENT=$#
+_files() { print -r -- "files $*" }
+_describe() { local one; for one in "${(@P)4}"; do one=${one//\\\\:/$'\\1'}; print -r -- "${${one%%:*}//$'\\1'/:}"; done }
+set --
+source $file
+"""
+
+
+def offered(tool, shell, *words):
+    """What the shell's completion makes of these words."""
+    name, text = ("trackway.bash", BASH) if shell == "bash" else ("_trackway", ZSH)
+    done = subprocess.run([shell, "-c", text, shell, str(ROOT / "tool" / "completion" / name),
+                           tool.program, *words], cwd=tool.folder, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    equal(done.stderr, "")
+    return sorted(filter(None, done.stdout.split("\n")))
+
+
+def every_shell():
+    return [shell for shell in ("bash", "zsh") if shutil.which(shell)]
+
+
 @case
-def completions_name_every_command_and_option(tool):
-    folder = ROOT / "tool" / "completion"
-    for name in ["trackway.bash", "_trackway"]:
-        text = (folder / name).read_text()
+def completions_offer_every_command_and_option(tool):
+    for shell in every_shell():
+        equal(offered(tool, shell, ""), sorted([*COMMANDS, "help", "--help", "--version"]))
+        equal(offered(tool, shell, "help", ""), sorted(COMMANDS))
+        equal(offered(tool, shell, "inf"), ["info"])
         for command in COMMANDS:
-            line = re.search(rf"^ *{command}\) *options='([^']*)'", text, re.M)
-            assert line, f"{name}: {command}"
-            words = set(line.group(1).split())
-            want = {f"--{option}" for _, option in options_of(tool, command)}
-            want |= {f"-{letter}" for letter, _ in options_of(tool, command) if letter}
-            equal(sorted(words), sorted(want), f"{name}: {command}")
+            options = options_of(tool, command)
+            want = [f"--{option}" for _, option in options]
+            want += [f"-{letter}" for letter, _ in options if letter]
+            equal(offered(tool, shell, command, "-"), sorted(want), f"{shell}: {command}")
+        equal(offered(tool, shell, "nothing", "-"), [])
+
+
+@case
+def completions_offer_values(tool):
+    tool.write("folder/file", "")
+    tool.write("a file", "")
+    protocols = re.search(r"^protocols: (.*)", tool.run("--version").out, re.M).group(1).split()
+    formats = re.search(r"--format FORMAT\s+(\S+)", tool.run("decode", "--help").out).group(1)
+    presets = ("minimal exclude include reference reference-data te_codec siemens pulp esp32").split()
+    for shell in every_shell():
+        for words, want in [
+                (["decode", "--protocol", ""], protocols),
+                (["decode", "capture", "--format", ""], formats.split("|")),
+                (["decode", "--framing", "tpiu"], ["tpiu", "tpiu-hsync"]),
+                (["annotate", "--preset", ""], presets),
+                (["info", "--col"], ["--color"]),
+                (["info", "--color", ""], ["always", "auto", "never"]),
+                (["index", "--buffer", "show", ""], ["build", "find", "show"]),
+                (["decode", "--at", ""], []),
+        ]:
+            equal(offered(tool, shell, *words), sorted(want), f"{shell}: {words}")
+    equal(offered(tool, "bash", "decode", "--check", "=", "at"), ["atoms"])
+    equal(offered(tool, "bash", "decode", "--check", "="), ["atoms", "continuity", "opcodes"])
+    equal(offered(tool, "bash", "decode", "--framing", "=", "tp", "--check", "=", "at"), ["atoms"])
+    equal(offered(tool, "bash", "info", ""), ["a file", "folder"])
+    equal(offered(tool, "bash", "info", "-o", "f"), ["folder"])
+    equal(offered(tool, "bash", "index", "show", ""), ["a file", "folder"])
+    equal(offered(tool, "bash", "decode", "--sysroot", ""), ["folder"])
+    for words, want in [(["info", ""], ["files "]), (["info", "--sysroot", ""], ["files -/"]),
+                        (["decode", "--check=at"], ["--check=atoms"])]:
+        if shutil.which("zsh"):
+            equal(offered(tool, "zsh", *words), want)
+
+
+@case
+def commands_that_take_captures_take_the_same_options(tool):
+    """One group for each: what opens a capture with one command opens it with all."""
+    opens = set(("source framing protocol plugin config preset arch no-barrier wrapped-at strip-stop image "
+                 "allow-outside sysroot symfs kernel vdso build-ids").split())
+    executed = set(("src cpu pid tid comm symbols trust-time opt clock threads on-error assume-sync "
+                    "progress buffer id from to output color quiet verbose").split())
+    for command in COMMANDS:
+        names = [name for _, name in options_of(tool, command)]
+        equal(sorted(set(names)), sorted(names), command)
+        if "sysroot" in names and command != "record":
+            assert opens <= set(names), (command, opens - set(names))
+        if "pid" in names:
+            assert executed <= set(names), (command, executed - set(names))

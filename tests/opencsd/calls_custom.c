@@ -18,7 +18,7 @@ struct echo {
     ocsd_extern_dcd_cb_fns library;
     bool is_full;
     uint8_t id;
-    uint8_t held[4];
+    uint8_t buffered[4];
     unsigned count;
     ocsd_trc_index_t index;
 };
@@ -31,11 +31,11 @@ static ocsd_datapath_resp_t send(struct echo *echo)
     ocsd_generic_trace_elem element;
 
     if (library->packetCBFlags & OCSD_CUST_DCD_PKT_CB_USE_MON)
-        library->fn_packet_mon(library->lib_context, OCSD_OP_DATA, echo->index, echo->held, 4,
-                               echo->held);
+        library->fn_packet_mon(library->lib_context, OCSD_OP_DATA, echo->index, echo->buffered,
+                               4, echo->buffered);
     if (library->packetCBFlags & OCSD_CUST_DCD_PKT_CB_USE_SINK)
         return library->fn_packet_data_sink(library->lib_context, OCSD_OP_DATA, echo->index,
-                                            echo->held);
+                                            echo->buffered);
     if (!echo->is_full)
         return OCSD_RESP_CONT;
     memset(&element, 0, sizeof element);
@@ -58,7 +58,7 @@ static ocsd_datapath_resp_t take(const void *handle, const ocsd_datapath_op_t op
     while (at < size && OCSD_DATA_RESP_IS_CONT(answer)) {
         if (!echo->count)
             echo->index = index + at;
-        echo->held[echo->count++] = data[at++];
+        echo->buffered[echo->count++] = data[at++];
         if (echo->count == 4) {
             answer = send(echo);
             echo->count = 0;

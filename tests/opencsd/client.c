@@ -19,10 +19,10 @@ struct client {
     uint64_t asked; /* counts random numbers, anew from each place */
     bool is_over, has_reset, has_data;
     /* An element, or its text, that is not told yet; empty: none. */
-    char held[2200];
-    unsigned held_stream;
-    ocsd_trc_index_t held_index;
-    ocsd_vaddr_t held_address;
+    char buffered[2200];
+    unsigned buffered_stream;
+    ocsd_trc_index_t buffered_index;
+    ocsd_vaddr_t buffered_address;
 };
 
 /* One decoder's callbacks. */
@@ -78,9 +78,9 @@ static unsigned stream_of(enum event_kind kind, uint8_t id)
 /* What was held back is told after all. */
 static void let_go(struct client *client)
 {
-    if (client->held[0])
-        add(client->events, client->held_stream, client->held);
-    client->held[0] = 0;
+    if (client->buffered[0])
+        add(client->events, client->buffered_stream, client->buffered);
+    client->buffered[0] = 0;
 }
 
 #if defined(__GNUC__)
@@ -142,18 +142,18 @@ static bool is_made_up(const struct end *end, const void *packet)
 static void hold_back(struct client *client, const ocsd_generic_trace_elem *element,
                       ocsd_trc_index_t index, uint8_t id)
 {
-    const bool is_passed = is_masked(client, MASK_PASSED) && client->held[0] &&
-                           client->held_stream == stream_of(EVENT_ELEMENT, id) &&
-                           client->held_index == index &&
-                           element->elem_type == OCSD_GEN_TRC_ELEM_EXCEPTION &&
-                           element->excep_ret_addr && element->en_addr < client->held_address;
+    const bool is_passed =
+        is_masked(client, MASK_PASSED) && client->buffered[0] &&
+        client->buffered_stream == stream_of(EVENT_ELEMENT, id) &&
+        client->buffered_index == index && element->elem_type == OCSD_GEN_TRC_ELEM_EXCEPTION &&
+        element->excep_ret_addr && element->en_addr < client->buffered_address;
 
     if (is_passed)
-        client->held[0] = 0;
+        client->buffered[0] = 0;
     let_go(client);
-    client->held_stream = stream_of(EVENT_ELEMENT, id);
-    client->held_index = index;
-    client->held_address = element->st_addr;
+    client->buffered_stream = stream_of(EVENT_ELEMENT, id);
+    client->buffered_index = index;
+    client->buffered_address = element->st_addr;
 }
 
 /* After a RESET the original's PTM keeps bytes of before it: they move the index of its loss of
@@ -186,7 +186,7 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
     (void)snprintf(line, sizeof line, "element %" PRIu32 " id %02x %s -> %d",
                    is_end ? 0 : index, id, text, client->plan->is_loose ? 0 : (int)said);
     if (is_missing)
-        memcpy(client->held, line, sizeof line);
+        memcpy(client->buffered, line, sizeof line);
     else
         add(client->events, stream_of(EVENT_ELEMENT, id), line);
     return said;
@@ -282,21 +282,22 @@ static bool find_address(ocsd_vaddr_t *address, const char *text, const char *wo
 /* See hold_back.  True: it is kept for now. */
 static bool hold_back_text(struct client *client, const char *text, int length)
 {
-    const char *held = strstr(client->held, "Idx:"), *element = strstr(text, "OCSD_GEN");
+    const char *buffered = strstr(client->buffered, "Idx:"),
+               *element = strstr(text, "OCSD_GEN");
     ocsd_vaddr_t address;
 
     if (!is_masked(client, MASK_PASSED) || !element)
         return false;
-    if (held && strncmp(held, text, (size_t)(element - text)) == 0 &&
+    if (buffered && strncmp(buffered, text, (size_t)(element - text)) == 0 &&
         find_address(&address, text, "ELEM_EXCEPTION(pref ret addr") &&
-        address < client->held_address)
-        client->held[0] = 0;
+        address < client->buffered_address)
+        client->buffered[0] = 0;
     if (!find_address(&address, text, "ELEM_ADDR_NACC("))
         return false;
     let_go(client);
-    client->held_stream = stream_of(EVENT_TEXT, 0);
-    client->held_address = address;
-    (void)snprintf(client->held, sizeof client->held, "text %d %s", length, text);
+    client->buffered_stream = stream_of(EVENT_TEXT, 0);
+    client->buffered_address = address;
+    (void)snprintf(client->buffered, sizeof client->buffered, "text %d %s", length, text);
     return true;
 }
 

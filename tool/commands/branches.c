@@ -365,10 +365,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,    O_ID,         O_SOURCE,     O_SRC,     O_CPU,     O_PID,    O_TID,    O_COMM,
-    O_FROM,      O_TO,         O_CLOCK,      O_IMAGE,   O_SYSROOT, O_SYMFS,  O_KERNEL, O_VDSO,
-    O_BUILD_IDS, O_TRUST_TIME, O_PERF_STYLE, O_BRSTACK, O_PERIOD,  O_BINARY, O_OPT,    O_OUTPUT,
-    O_COLOR,     O_THREADS,    O_QUIET,      O_VERBOSE, O_END,
+    G_CAPTURE, G_PART,   G_DECODER, G_EXECUTED, O_PERF_STYLE,
+    O_BRSTACK, O_PERIOD, O_BINARY,  G_OUTPUT,   O_END,
 };
 
 const struct command command_branches = {

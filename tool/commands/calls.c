@@ -174,6 +174,10 @@ static bool fits(const struct options *options)
     if (options->events && options->format && !options_format_is(options, "text") &&
         !options_format_is(options, "jsonl") && !options_format_is(options, "csv"))
         return options_wrong(options, "--events: there is jsonl (default) and csv of it");
+    if (!options->arguments.count && !options->add.count)
+        return options_wrong(options, "calls needs a CAPTURE, or --add FILE");
+    if ((options->add.count || options->save) && (options->events || is_back))
+        return options_wrong(options, "--add, --save: sums alone are kept");
     if (is_back && options->format && !options_format_is(options, "text"))
         return options_wrong(options, "--before, --last: there is text of it alone");
     if (is_back && (options->events || options->of_function))
@@ -185,6 +189,34 @@ static bool fits(const struct options *options)
     return true;
 }
 
+/* What was kept of others: the first alone where there is no capture. */
+static bool add_saved(struct calls_command *command, const struct options *options)
+{
+    struct tw_calls *saved;
+    struct tw_fault fault;
+    bool is_good = true;
+
+    for (size_t i = 0; i < options->add.count && is_good; i++) {
+        is_good = tw_calls_load(&saved, options->add.items[i], NULL, &fault) == TW_OK;
+        if (is_good && !command->calls) {
+            command->calls = saved;
+            continue;
+        }
+        if (is_good && tw_calls_add(command->calls, saved, &fault) != TW_OK) {
+            say("%s: %s", options->add.items[i], fault.text);
+            tw_calls_free(saved);
+            return false;
+        }
+        if (is_good)
+            tw_calls_free(saved);
+    }
+    if (is_good && options->save)
+        is_good = tw_calls_save(command->calls, options->save, &fault) == TW_OK;
+    if (!is_good)
+        say("%s", fault.text);
+    return is_good;
+}
+
 static int run(const struct options *options)
 {
     const struct tw_calls_config config = { .size = sizeof config,
@@ -193,7 +225,7 @@ static int run(const struct options *options)
     struct calls_command command = { .total = 0 };
     struct feed feed = { .order = TW_ORDER_TIME };
     struct tw_fault fault;
-    int status = NOT_DONE;
+    int status = DONE;
 
     if (!fits(options))
         return BAD_USAGE;
@@ -201,10 +233,15 @@ static int run(const struct options *options)
         return calls_print_events(options, &config);
     if (options->before || options->last.is_given)
         return calls_print_before(options, &config);
-    if (tw_calls_new(&command.calls, &config, &fault) == TW_OK)
-        status = feed_run(&feed, options, take, &command);
-    else
+    feed.options = options;
+    if (options->arguments.count && tw_calls_new(&command.calls, &config, &fault) != TW_OK) {
         say("%s", fault.text);
+        return NOT_DONE;
+    }
+    if (options->arguments.count)
+        status = feed_run(&feed, options, take, &command);
+    if ((status == DONE || status == DONE_WITH_LOSS) && !add_saved(&command, options))
+        status = NOT_DONE;
     if ((status == DONE || status == DONE_WITH_LOSS) &&
         !output_open(&command.out, options->output, options->color))
         status = NOT_DONE;
@@ -230,14 +267,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,        O_ID,           O_SOURCE,      O_SRC,      O_CPU,         O_PID,
-    O_TID,           O_COMM,         O_FROM,        O_TO,       O_RANGE,       O_OF_FUNCTION,
-    O_FRAMING,       O_PROTOCOL,     O_PLUGIN,      O_CONFIG,   O_PRESET,      O_ARCH,
-    O_NO_BARRIER,    O_WRAPPED_AT,   O_STRIP_STOP,  O_ON_ERROR, O_IMAGE,       O_SYMBOLS,
-    O_SYSROOT,       O_SYMFS,        O_KERNEL,      O_VDSO,     O_BUILD_IDS,   O_TRUST_TIME,
-    O_ALLOW_OUTSIDE, O_KEY,          O_TAIL_CALLS,  O_STACKS,   O_EVENTS,      O_BEFORE,
-    O_LAST,          O_INSTRUCTIONS, O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, O_OUTPUT,
-    O_COLOR,         O_THREADS,      O_PROGRESS,    O_QUIET,    O_VERBOSE,     O_END,
+    G_CAPTURE,    G_PART,        G_DECODER, G_EXECUTED, O_RANGE, O_OF_FUNCTION,  O_KEY,
+    O_TAIL_CALLS, O_STACKS,      O_EVENTS,  O_BEFORE,   O_LAST,  O_INSTRUCTIONS, O_SOURCE_ROOT,
+    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_SAVE,     O_ADD,   O_END,
 };
 
 const struct command command_calls = {
@@ -253,10 +285,12 @@ const struct command command_calls = {
         "  trackway calls perf.data --function memcpy\n"
         "  trackway calls snapshot/ --last 30                 how did I get to the end?\n"
         "  trackway calls snapshot/ --before exception:1 --instructions\n"
-        "  trackway calls perf.data --format svg -o flames.svg",
+        "  trackway calls perf.data --format svg -o flames.svg\n"
+        "  trackway calls monday.data --save monday.twr\n"
+        "  trackway calls --add monday.twr --add tuesday.twr  the sum of both",
     .formats = "text|jsonl|csv|folded|svg|callgrind|pprof|speedscope|dot",
     .options = takes,
-    .least = 1,
+    .least = 0,
     .most = 4096,
     .run = run,
 };

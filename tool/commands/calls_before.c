@@ -230,7 +230,7 @@ static bool open_command(struct before_command *command, const struct options *o
     command->texts.root = options->source_root;
     command->steps = calloc(command->room, sizeof *command->steps);
     names_open(&command->names, options, true);
-    if (command->steps && tw_walk_new(&command->walk, NULL) == TW_OK &&
+    if (command->steps && tw_walk_new(&command->walk, NULL, NULL) == TW_OK &&
         tw_calls_new(&command->calls, &config, &fault) == TW_OK)
         return true;
     say("%s", fault.text);

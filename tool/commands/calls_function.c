@@ -59,7 +59,7 @@ static void print_one(struct output *out, const struct tw_calls *calls, struct n
     output_color(out, BOLD);
     output_name(out, names_show(names, function->name));
     output_color(out, PLAIN);
-    if (function->symbols && tw_symbols_line(function->symbols, &line, function->address))
+    if (tw_function_line(function, &line))
         output_format(out, " at %s:%" PRIu32, line.file, line.line);
     output_format(out,
                   ": entered %" PRIu64 " times, %" PRIu64 " instructions in it, %" PRIu64

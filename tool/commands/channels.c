@@ -148,21 +148,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_PORT,        O_PORT_FORMAT,
-    O_RAW,         O_FOLLOW,
-    O_HISTOGRAM,   O_BUFFER,
-    O_ID,          O_SOURCE,
-    O_FROM,        O_TO,
-    O_FRAMING,     O_PROTOCOL,
-    O_PLUGIN,      O_CONFIG,
-    O_IMAGE,       O_SYMBOLS,
-    O_NO_BARRIER,  O_ON_ERROR,
-    O_ASSUME_SYNC, O_WRAPPED_AT,
-    O_STRIP_STOP,  O_ALLOW_OUTSIDE,
-    O_CLOCK,       O_OUTPUT,
-    O_COLOR,       O_THREADS,
-    O_PROGRESS,    O_QUIET,
-    O_VERBOSE,     O_END,
+    G_CAPTURE,   G_PART,    G_DECODER, O_PORT,    O_PORT_FORMAT, O_RAW, O_FOLLOW,
+    O_HISTOGRAM, O_SYMBOLS, O_CLOCK,   O_THREADS, G_OUTPUT,      O_END,
 };
 
 const struct command command_channels = {

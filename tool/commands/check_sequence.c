@@ -7,7 +7,7 @@
 #include <trackway/sequence.h>
 
 #include "commands/commands.h"
-#include "shared/whole.h"
+#include "shared/file.h"
 
 /* A text that is "TS6 TS8" as JSON strings. */
 static void put_list(struct output *out, const char *text)
@@ -70,7 +70,7 @@ static long check_file(struct output *out, const struct options *options, const 
     const bool is_json = options_format_is(options, "jsonl");
     struct tw_sequence *sequence = NULL;
     size_t size, lines, steps;
-    uint8_t *text = whole_load(&size, path);
+    uint8_t *text = file_load(&size, path);
     long count = -1;
 
     if (!text)

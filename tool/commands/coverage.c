@@ -7,6 +7,7 @@
 #include <trackway/formats.h>
 
 #include "commands/commands.h"
+#include "commands/coverage.h"
 #include "shared/feed.h"
 
 enum { BAR = 20 };
@@ -179,7 +180,7 @@ static bool add_and_save(struct coverage_command *command, const struct options 
     return false;
 }
 
-static int run(const struct options *options)
+static int run_counts(const struct options *options)
 {
     const struct tw_coverage_config config = { .size = sizeof config };
     struct coverage_command command = { .coverage = NULL };
@@ -217,14 +218,20 @@ static int run(const struct options *options)
     return status;
 }
 
+static int run(const struct options *options)
+{
+    if (options_format_is(options, "afl") || options_format_is(options, "afl-map"))
+        return coverage_edges(options);
+    if (options->each) {
+        (void)options_wrong(options, "--each wants --format afl or afl-map");
+        return BAD_USAGE;
+    }
+    return run_counts(options);
+}
+
 static const uint8_t takes[] = {
-    O_BUFFER,        O_ID,         O_SOURCE,     O_SRC,      O_CPU,       O_PID,
-    O_TID,           O_COMM,       O_FROM,       O_TO,       O_RANGE,     O_FUNCTION,
-    O_FRAMING,       O_PROTOCOL,   O_PLUGIN,     O_CONFIG,   O_PRESET,    O_ARCH,
-    O_NO_BARRIER,    O_WRAPPED_AT, O_STRIP_STOP, O_ON_ERROR, O_IMAGE,     O_SYMBOLS,
-    O_SYSROOT,       O_SYMFS,      O_KERNEL,     O_VDSO,     O_BUILD_IDS, O_TRUST_TIME,
-    O_ALLOW_OUTSIDE, O_SAVE,       O_ADD,        O_OUTPUT,   O_COLOR,     O_THREADS,
-    O_PROGRESS,      O_QUIET,      O_VERBOSE,    O_END,
+    G_CAPTURE, G_PART, G_DECODER, G_EXECUTED, O_RANGE, O_FUNCTION,
+    O_SAVE,    O_ADD,  O_EACH,    G_OUTPUT,   O_END,
 };
 
 const struct command command_coverage = {
@@ -235,10 +242,14 @@ const struct command command_coverage = {
         "text prints totals, files, functions, and the branches that went one way only;\n"
         "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse.\n"
         "All code of the program's ELF files is listed, executed or not (--symbols, --image\n"
-        "FILE). Several captures are added up.",
-    .formats = "text|jsonl|lcov|cobertura|drcov",
+        "FILE). Several captures are added up.\n"
+        "afl prints the edge map that fuzzers keep, one byte per edge, as afl-showmap -r\n"
+        "does, afl-map its 65536 bytes; with --each one map for each capture, thousands in "
+        "one\n"
+        "go: coverage --each --format afl --protocol etmv4 --config regs --image prog *.bin",
+    .formats = "text|jsonl|lcov|cobertura|drcov|afl|afl-map",
     .options = takes,
     .least = 1,
-    .most = 4096,
+    .most = 1 << 20,
     .run = run,
 };

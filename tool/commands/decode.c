@@ -14,15 +14,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,   O_ID,           O_SOURCE,  O_SRC,        O_CPU,           O_PID,
-    O_TID,      O_COMM,         O_FROM,    O_TO,         O_RANGE,         O_FUNCTION,
-    O_SYMBOLS,  O_INSTRUCTIONS, O_FRAMING, O_PROTOCOL,   O_PLUGIN,        O_CONFIG,
-    O_PRESET,   O_ARCH,         O_IMAGE,   O_NO_BARRIER, O_WRAPPED_AT,    O_STRIP_STOP,
-    O_ON_ERROR, O_ASSUME_SYNC,  O_OPT,     O_CHECK,      O_ALLOW_OUTSIDE, O_SYSROOT,
-    O_SYMFS,    O_KERNEL,       O_VDSO,    O_BUILD_IDS,  O_TRUST_TIME,    O_PERF_STYLE,
-    O_COLUMNS,  O_CLOCK,        O_AT,      O_COUNT,      O_INDEX,         O_BUILD_INDEX,
-    O_ERRORS,   O_STATS,        O_OUTPUT,  O_COLOR,      O_THREADS,       O_PROGRESS,
-    O_QUIET,    O_VERBOSE,      O_END,
+    G_CAPTURE,      G_PART,        G_DECODER,    G_EXECUTED, O_RANGE,  O_FUNCTION,
+    O_INSTRUCTIONS, O_CHECK,       O_PERF_STYLE, O_COLUMNS,  O_AT,     O_COUNT,
+    O_INDEX,        O_BUILD_INDEX, O_ERRORS,     O_STATS,    G_OUTPUT, O_END,
 };
 
 const struct command command_decode = {

@@ -50,11 +50,11 @@ static bool set_one(struct encoding *encoding, char *text, const char *where,
         return false;
     }
     *equals = 0;
-    if (!parse_number(&value, pieces_trim(equals + 1))) {
+    if (!parse_number(&value, text_trim(equals + 1))) {
         say("encode: %s%s has a value that is no number", where, text);
         return false;
     }
-    return set(encoding, pieces_trim(text), value);
+    return set(encoding, text_trim(text), value);
 }
 
 static bool settings_file(struct encoding *encoding, const char *path,
@@ -71,7 +71,7 @@ static bool settings_file(struct encoding *encoding, const char *path,
         return false;
     }
     while (is_good && fgets(line, sizeof line, file)) {
-        char *text = pieces_trim(line);
+        char *text = text_trim(line);
 
         (void)snprintf(where, sizeof where, "%s, line %u: ", path, ++number);
         if (*text && !strchr("#;[", *text))
@@ -94,9 +94,9 @@ bool encode_settings(struct encoding *encoding, const char *text,
         return true;
     if (!strchr(text, '='))
         return settings_file(encoding, text, set);
-    at = pieces_copy(&encoding->pieces, text);
+    at = arena_copy(&encoding->arena, text);
     while (at) {
-        char *next = pieces_comma(at);
+        char *next = text_comma(at);
 
         if (!set_one(encoding, at, "", set))
             return false;
@@ -242,7 +242,7 @@ static int encode(struct encoding *encoding)
     encoding->encoder->free(encoding);
     tw_log_free(log);
     encode_free_memory(encoding);
-    pieces_free(&encoding->pieces);
+    arena_free(&encoding->arena);
     return is_good ? DONE : NOT_DONE;
 }
 

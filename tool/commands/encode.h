@@ -3,11 +3,13 @@
 #ifndef ENCODE_H
 #define ENCODE_H
 
+#include <trackway/capture.h>
 #include <trackway/image.h>
 #include <trackway/log.h>
 
+#include "shared/arena.h"
+#include "shared/option_text.h"
 #include "shared/options.h"
-#include "shared/pieces.h"
 
 enum { ENCODE_REGISTERS = 32 };
 
@@ -20,7 +22,7 @@ struct encode_page {
 struct encoding {
     const struct options *options;
     const struct encoder *encoder;
-    struct pieces pieces;
+    struct arena arena;
     struct tw_image *image;
     struct encode_page *pages;
     size_t page_count, page_room, last_page;

@@ -103,7 +103,7 @@ void encode_describe_arm(struct encoding *encoding, bool is_ete)
 
 static bool begin(struct encoding *encoding, bool is_ete)
 {
-    struct arm *arm = pieces_room(&encoding->pieces, sizeof *arm);
+    struct arm *arm = arena_room(&encoding->arena, sizeof *arm);
     uint64_t id = 0;
 
     encoding->unit = arm;

@@ -35,7 +35,7 @@ static bool read_config(struct encoding *encoding, struct riscv *riscv)
         return false;
     if (preset) {
         const size_t room = (text ? strlen(text) : 0) + strlen(preset) + sizeof "preset=\n";
-        char *whole = pieces_room(&encoding->pieces, room);
+        char *whole = arena_room(&encoding->arena, room);
 
         if (!whole)
             return false;
@@ -87,7 +87,7 @@ static bool set_field(struct encoding *encoding, const char *name, uint64_t valu
 
 static bool begin(struct encoding *encoding)
 {
-    struct riscv *riscv = pieces_room(&encoding->pieces, sizeof *riscv);
+    struct riscv *riscv = arena_room(&encoding->arena, sizeof *riscv);
     struct tw_fault fault = { TW_OK, "" };
 
     encoding->unit = riscv;

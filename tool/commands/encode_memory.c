@@ -19,7 +19,7 @@ bool encode_open_image(struct encoding *encoding)
         return false;
     }
     for (size_t i = 0; i < files->count; i++) {
-        char *text = pieces_copy(&encoding->pieces, files->items[i]);
+        char *text = arena_copy(&encoding->arena, files->items[i]);
         struct tw_capture_image_option option;
         struct tw_region region = { .size = sizeof region };
 
@@ -111,7 +111,7 @@ bool encode_note_code(struct encoding *encoding, const struct tw_step *step)
 
 static bool name_dump(struct encoding *encoding, struct tw_snapshot_dump *dump)
 {
-    char *name = pieces_room(&encoding->pieces, 32);
+    char *name = arena_room(&encoding->arena, 32);
 
     if (!name)
         return false;
@@ -125,7 +125,7 @@ static bool dump_region(struct encoding *encoding, struct tw_snapshot_dump *dump
                         const struct tw_region *region)
 {
     const struct tw_view view = { .space = TW_SPACE_ANY };
-    uint8_t *bytes = pieces_room(&encoding->pieces, (size_t)region->length + 1);
+    uint8_t *bytes = arena_room(&encoding->arena, (size_t)region->length + 1);
 
     if (!bytes)
         return false;
@@ -147,7 +147,7 @@ static bool dump_pages(struct encoding *encoding, struct tw_snapshot_dump *dump,
                        size_t count)
 {
     const struct encode_page *pages = &encoding->pages[first];
-    uint8_t *bytes = pieces_room(&encoding->pieces, count * PAGE);
+    uint8_t *bytes = arena_room(&encoding->arena, count * PAGE);
 
     if (!bytes)
         return false;
@@ -165,7 +165,7 @@ bool encode_dumps(struct encoding *encoding, struct tw_snapshot_dump **dumps, si
 
     *count = 0;
     *dumps =
-        pieces_room(&encoding->pieces, (regions + encoding->page_count + 1) * sizeof **dumps);
+        arena_room(&encoding->arena, (regions + encoding->page_count + 1) * sizeof **dumps);
     if (!*dumps)
         return false;
     for (size_t i = 0; i < regions; i++) {

@@ -87,7 +87,7 @@ static bool set_field(struct encoding *encoding, const char *name, uint64_t valu
 
 static bool begin(struct encoding *encoding)
 {
-    struct ntrace *ntrace = pieces_room(&encoding->pieces, sizeof *ntrace);
+    struct ntrace *ntrace = arena_room(&encoding->arena, sizeof *ntrace);
     struct tw_fault fault = { TW_OK, "" };
 
     encoding->unit = ntrace;

@@ -29,7 +29,7 @@ char *encode_read_text(struct encoding *encoding, const char *path)
 {
     const size_t most = 1 << 20;
     FILE *file = fopen(path, "rb");
-    char *text = file ? pieces_room(&encoding->pieces, most + 1) : NULL;
+    char *text = file ? arena_room(&encoding->arena, most + 1) : NULL;
     size_t size = text ? fread(text, 1, most, file) : 0;
 
     if (!file || !text || ferror(file) || size == most) {

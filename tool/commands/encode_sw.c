@@ -155,7 +155,7 @@ static uint64_t sync_period(const struct software *sw)
 
 static bool begin_itm(struct encoding *encoding)
 {
-    struct software *sw = pieces_room(&encoding->pieces, sizeof *sw);
+    struct software *sw = arena_room(&encoding->arena, sizeof *sw);
     struct tw_itm_unit_config config = { .size = sizeof config };
 
     encoding->unit = sw;
@@ -188,7 +188,7 @@ static bool begin_itm(struct encoding *encoding)
 
 static bool begin_stm(struct encoding *encoding)
 {
-    struct software *sw = pieces_room(&encoding->pieces, sizeof *sw);
+    struct software *sw = arena_room(&encoding->arena, sizeof *sw);
     struct tw_stm_unit_config config = { .size = sizeof config };
 
     encoding->unit = sw;

@@ -95,7 +95,7 @@ static bool new_etmv3(struct v7 *v7, bool is_m)
 
 static bool begin(struct encoding *encoding, bool is_ptm)
 {
-    struct v7 *v7 = pieces_room(&encoding->pieces, sizeof *v7);
+    struct v7 *v7 = arena_room(&encoding->arena, sizeof *v7);
 
     encoding->unit = v7;
     if (!v7)

@@ -417,9 +417,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,        O_ID,         O_FROM,       O_TO,    O_SOURCE, O_FRAMING, O_PROTOCOL,
-    O_PLUGIN,        O_CONFIG,     O_NO_BARRIER, O_ALL,   O_SPLIT,  O_OUTPUT,  O_COLOR,
-    O_ALLOW_OUTSIDE, O_WRAPPED_AT, O_STRIP_STOP, O_QUIET, O_END,
+    G_CAPTURE, G_PART, O_ALL, O_SPLIT, O_OUTPUT, O_COLOR, O_QUIET, O_END,
 };
 
 const struct command command_frames = {

@@ -521,13 +521,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_AT,      O_COUNT,      O_INDEX,    O_DETAIL,      O_BLOCK,
-    O_ALL,     O_BUFFER,     O_ID,       O_SOURCE,      O_FROM,
-    O_TO,      O_FRAMING,    O_PROTOCOL, O_PLUGIN,      O_CONFIG,
-    O_PRESET,  O_ARCH,       O_IMAGE,    O_NO_BARRIER,  O_WRAPPED_AT,
-    O_CLOCK,   O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC, O_ALLOW_OUTSIDE,
-    O_SYSROOT, O_OUTPUT,     O_COLOR,    O_QUIET,       O_VERBOSE,
-    O_END,
+    G_CAPTURE, G_PART,  O_AT,       O_COUNT,       O_INDEX,  O_DETAIL, O_BLOCK,
+    O_ALL,     O_CLOCK, O_ON_ERROR, O_ASSUME_SYNC, G_OUTPUT, O_END,
 };
 
 const struct command command_index = {

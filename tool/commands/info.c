@@ -145,10 +145,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER, O_SOURCE, O_FRAMING,    O_PROTOCOL,  O_PLUGIN,        O_CONFIG,
-    O_PRESET, O_ARCH,   O_NO_BARRIER, O_IMAGE,     O_ALLOW_OUTSIDE, O_SYSROOT,
-    O_SYMFS,  O_KERNEL, O_VDSO,       O_BUILD_IDS, O_WRAPPED_AT,    O_STRIP_STOP,
-    O_OUTPUT, O_COLOR,  O_QUIET,      O_VERBOSE,   O_END,
+    G_CAPTURE,
+    O_BUFFER,
+    G_OUTPUT,
+    O_END,
 };
 
 const struct command command_info = {

@@ -417,13 +417,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,      O_SRC,       O_CPU,        O_PID,
-    O_TID,        O_COMM,       O_FROM,        O_TO,        O_FRAMING,    O_PROTOCOL,
-    O_PLUGIN,     O_CONFIG,     O_PRESET,      O_ARCH,      O_NO_BARRIER, O_WRAPPED_AT,
-    O_STRIP_STOP, O_ON_ERROR,   O_ASSUME_SYNC, O_IMAGE,     O_SYMBOLS,    O_SYSROOT,
-    O_SYMFS,      O_KERNEL,     O_VDSO,        O_BUILD_IDS, O_TRUST_TIME, O_ALLOW_OUTSIDE,
-    O_TIME_UNIT,  O_EACH_EVENT, O_OUTPUT,      O_COLOR,     O_THREADS,    O_PROGRESS,
-    O_QUIET,      O_VERBOSE,    O_END,
+    G_CAPTURE, G_PART, G_DECODER, G_EXECUTED, O_TIME_UNIT, O_EACH_EVENT, G_OUTPUT, O_END,
 };
 
 const struct command command_interrupts = {

@@ -26,10 +26,12 @@ const struct command command_merge = {
     .arguments = "-o FILE RESULT...",
     .summary = "adds up saved results",
     .details =
-        "RESULTs are files that \"coverage --save\" and \"stats --save\" wrote, all of one\n"
-        "kind. They are read one after the other, however many there are; the sum does not\n"
-        "depend on their order, and may be merged again. Results of other builds of a program\n"
-        "are refused. \"coverage CAPTURE --add FILE\" shows a sum.",
+        "RESULTs are files that \"coverage --save\", \"stats --save\", \"calls --save\" and\n"
+        "\"profile --save\" wrote, all of one kind. They are read one after the other, "
+        "however\n"
+        "many there are; the sum does not depend on their order, and may be merged again.\n"
+        "Results of other builds of a program are refused. \"coverage CAPTURE --add FILE\"\n"
+        "shows a sum, and so do \"calls\" and \"profile\", which need no CAPTURE then.",
     .options = takes,
     .least = 1,
     .most = 1 << 20,

@@ -14,11 +14,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,        O_ID,       O_SOURCE, O_SRC,        O_FROM,     O_TO,
-    O_FRAMING,       O_PROTOCOL, O_PLUGIN, O_CONFIG,     O_PRESET,   O_NO_BARRIER,
-    O_WRAPPED_AT,    O_ARCH,     O_OPT,    O_STRIP_STOP, O_ON_ERROR, O_ASSUME_SYNC,
-    O_ALLOW_OUTSIDE, O_COLUMNS,  O_OUTPUT, O_COLOR,      O_PROGRESS, O_QUIET,
-    O_VERBOSE,       O_END,
+    G_CAPTURE, G_PART, G_DECODER, O_SRC, O_OPT, O_COLUMNS, G_OUTPUT, O_END,
 };
 
 const struct command command_packets = {

@@ -106,7 +106,7 @@ static int open_analyses(struct profile_command *command, const struct options *
             .calls = command->calls,
             .with_inlined = options->with_inlined,
             .with_time = command->unit != UNIT_INSTRUCTIONS ||
-                         (wants_calls && !names_are_for_people(options))
+                         (wants_calls && (options->save || !names_are_for_people(options)))
         };
 
         command->takes_parts = config.with_time || wants_calls;
@@ -198,6 +198,58 @@ static bool has_instructions(const struct profile_command *command)
            totals.instructions;
 }
 
+static bool load_saved(struct profile_command *loaded, bool is_by_stack, const char *path,
+                       struct tw_fault *fault)
+{
+    *loaded = (struct profile_command){ .calls = NULL };
+    return (is_by_stack ? tw_calls_load(&loaded->calls, path, NULL, fault)
+                        : tw_profile_load(&loaded->profile, path, NULL, fault)) == TW_OK;
+}
+
+static void close_analyses(struct profile_command *command)
+{
+    tw_profile_free(command->profile);
+    tw_calls_free(command->calls);
+}
+
+/* What was kept of others: the first alone where there is no capture. */
+static bool add_saved(struct profile_command *command, const struct options *options)
+{
+    struct tw_fault fault;
+
+    for (size_t i = 0; i < options->add.count; i++) {
+        struct profile_command loaded;
+        enum tw_status status = TW_OK;
+
+        if (!load_saved(&loaded, command->is_by_stack, options->add.items[i], &fault)) {
+            say("%s", fault.text);
+            return false;
+        }
+        if (!command->profile && !command->calls) {
+            command->profile = loaded.profile;
+            command->calls = loaded.calls;
+            if (loaded.profile)
+                command->by = tw_profile_what(loaded.profile);
+            continue;
+        }
+        status = command->is_by_stack
+                     ? tw_calls_add(command->calls, loaded.calls, &fault)
+                     : tw_profile_add(command->profile, loaded.profile, &fault);
+        close_analyses(&loaded);
+        if (status == TW_OK)
+            continue;
+        say("%s: %s", options->add.items[i], fault.text);
+        return false;
+    }
+    if (!options->save ||
+        (command->is_by_stack
+             ? tw_calls_save(command->calls, options->save, &fault)
+             : tw_profile_save(command->profile, options->save, &fault)) == TW_OK)
+        return true;
+    say("%s", fault.text);
+    return false;
+}
+
 static int finish(struct profile_command *command, const struct options *options,
                   const struct feed *feed)
 {
@@ -209,8 +261,11 @@ static int finish(struct profile_command *command, const struct options *options
     }
     if (command->calls)
         tw_calls_finish(command->calls);
+    if (!add_saved(command, options))
+        return NOT_DONE;
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
-    if (!has_instructions(command) && profile_samples(command, options, &status))
+    if (options->arguments.count && !has_instructions(command) &&
+        profile_samples(command, options, &status))
         return status == DONE_WITH_LOSS ? DONE : status;
     if (!output_open(&command->out, options->output, options->color))
         return NOT_DONE;
@@ -233,12 +288,17 @@ static int run(const struct options *options)
 
     if (!choose(&command, options))
         return BAD_USAGE;
-    status = open_analyses(&command, options);
-    if (status == DONE && !command.takes_parts) {
+    feed.options = options;
+    if (!options->arguments.count && !options->add.count) {
+        (void)options_wrong(options, "profile needs a CAPTURE, or --add FILE");
+        return BAD_USAGE;
+    }
+    status = options->arguments.count ? open_analyses(&command, options) : DONE;
+    if (status == DONE && command.profile && !command.takes_parts) {
         counter = tw_profile_counter(command.profile);
         feed = (struct feed){ .counter = &counter, .begin = begin };
     }
-    if (status == DONE)
+    if (status == DONE && options->arguments.count)
         status = feed_run(&feed, options, command.takes_parts ? take : NULL, &command);
     if (status == DONE || status == DONE_WITH_LOSS) {
         const int printed = finish(&command, options, &feed);
@@ -246,25 +306,15 @@ static int run(const struct options *options)
         if (printed != DONE)
             status = printed;
     }
-    tw_profile_free(command.profile);
-    tw_calls_free(command.calls);
+    close_analyses(&command);
     feed_close(&feed);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,        O_SOURCE,      O_SRC,
-    O_CPU,        O_PID,       O_TID,         O_COMM,
-    O_FROM,       O_TO,        O_RANGE,       O_FUNCTION,
-    O_FRAMING,    O_PROTOCOL,  O_PLUGIN,      O_CONFIG,
-    O_PRESET,     O_ARCH,      O_NO_BARRIER,  O_WRAPPED_AT,
-    O_STRIP_STOP, O_ON_ERROR,  O_ASSUME_SYNC, O_IMAGE,
-    O_SYMBOLS,    O_SYSROOT,   O_SYMFS,       O_KERNEL,
-    O_VDSO,       O_BUILD_IDS, O_TRUST_TIME,  O_ALLOW_OUTSIDE,
-    O_BY,         O_SHOW_UNIT, O_SELF,        O_LIMIT,
-    O_INLINE,     O_DEMANGLE,  O_NO_DEMANGLE, O_OUTPUT,
-    O_COLOR,      O_THREADS,   O_PROGRESS,    O_QUIET,
-    O_VERBOSE,    O_END,
+    G_CAPTURE,     G_PART,      G_DECODER, G_EXECUTED, O_RANGE,  O_FUNCTION,
+    O_BY,          O_SHOW_UNIT, O_SELF,    O_LIMIT,    O_INLINE, O_DEMANGLE,
+    O_NO_DEMANGLE, G_OUTPUT,    O_SAVE,    O_ADD,      O_END,
 };
 
 const struct command command_profile = {
@@ -285,10 +335,11 @@ const struct command command_profile = {
         "  trackway profile perf.data --limit 20\n"
         "  trackway profile snapshot/ --by line --symbols program.elf\n"
         "  trackway profile swo.bin --protocol itm --symbols firmware.elf\n"
-        "  trackway profile perf.data --format pprof -o profile.pb.gz",
+        "  trackway profile perf.data --format pprof -o profile.pb.gz\n"
+        "  trackway profile --add monday.twr --add tuesday.twr     what --save kept",
     .formats = "text|jsonl|csv|folded|svg|callgrind|pprof|speedscope|dot",
     .options = takes,
-    .least = 1,
+    .least = 0,
     .most = 4096,
     .run = run,
 };

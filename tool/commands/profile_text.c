@@ -87,14 +87,24 @@ static const char *const columns[] = {
     [TW_PROFILE_PROGRAM] = "program",   [TW_PROFILE_SOURCE] = "source",
 };
 
+/* What rows tell: those of a result that was kept tell what it had. */
+static uint8_t known_of(const struct profile_command *command)
+{
+    const struct tw_profile_row *row = tw_profile_row(command->profile, 0);
+
+    return row ? row->known & (TW_PROFILE_HAS_CALLS | TW_PROFILE_HAS_TOTAL) : 0;
+}
+
 static void print_head(struct profile_command *command, bool with_spent)
 {
     struct output *out = &command->out;
 
     output_color(out, BOLD);
     output_format(out, "%12s %7s %-20s", "self", "share", "");
-    if (command->calls || command->with_inlined)
-        output_format(out, " %12s %9s", "total", command->calls ? "calls" : "first");
+    if (command->calls || command->with_inlined || known_of(command))
+        output_format(out, " %12s %9s", "total",
+                      command->calls || known_of(command) & TW_PROFILE_HAS_CALLS ? "calls"
+                                                                                 : "first");
     else if (command->by == TW_PROFILE_FUNCTION)
         output_format(out, " %9s", "first");
     if (with_spent)
@@ -110,7 +120,7 @@ static void print_row(struct profile_command *command, const struct tw_profile_r
 
     output_format(out, "%12" PRIu64 " ", row->self);
     print_bar(out, row->self, totals->instructions);
-    if (command->calls || command->with_inlined)
+    if (command->calls || command->with_inlined || known_of(command))
         output_format(out, " %12" PRIu64 " %9" PRIu64, row->total, row->entries);
     else if (command->by == TW_PROFILE_FUNCTION)
         output_format(out, " %9" PRIu64, row->entries);

@@ -65,7 +65,7 @@ static char *make_text(struct record *record, const char *before, const char *te
                        const char *after)
 {
     const size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
-    char *made = pieces_room(&record->pieces, size);
+    char *made = arena_room(&record->arena, size);
 
     if (made)
         (void)snprintf(made, size, "%s%s%s", before, text, after);
@@ -81,7 +81,7 @@ static const char *on_path(struct record *record, const char *name)
         return is_file(name) ? name : NULL;
     while (at && *at) {
         const size_t size = strcspn(at, ":");
-        char *path = pieces_room(&record->pieces, size + strlen(name) + 2);
+        char *path = arena_room(&record->arena, size + strlen(name) + 2);
 
         if (!path)
             return NULL;
@@ -166,7 +166,7 @@ static bool run_program(struct record *record, const struct machine *machine, in
 {
     const struct list *arguments = &record->options->arguments;
     const char *libraries = libraries_of(record, machine);
-    char **words = pieces_room(&record->pieces, (arguments->count + 9) * sizeof *words);
+    char **words = arena_room(&record->arena, (arguments->count + 9) * sizeof *words);
     struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
     size_t count = 0;
     pid_t child;
@@ -309,7 +309,7 @@ static int run(const struct options *options)
     }
     record_remove_folder(&record);
     free(record.events);
-    pieces_free(&record.pieces);
+    arena_free(&record.arena);
     return status;
 }
 

@@ -6,8 +6,8 @@
 #include <trackway/perfdata.h>
 
 #include "qemu/spool.h"
+#include "shared/arena.h"
 #include "shared/options.h"
-#include "shared/pieces.h"
 
 /* An event of some process, as the plug-in wrote it. */
 struct record_event {
@@ -20,7 +20,7 @@ enum { RECORD_REGISTERS = 32 };
 
 struct record {
     const struct options *options;
-    struct pieces pieces;
+    struct arena arena;
     const char *protocol, *machine, *core_type;
     unsigned elf_machine;
     const char *qemu, *plugin;

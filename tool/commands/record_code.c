@@ -81,14 +81,14 @@ static char *full_path(struct record *record, const char *output)
     char *real = NULL, *path = NULL;
     const char *slash = strrchr(output, '/');
     const size_t size = slash ? (size_t)(slash - output) + 1 : 0;
-    char *folder = pieces_room(&record->pieces, size + 2);
+    char *folder = arena_room(&record->arena, size + 2);
 
     if (folder) {
         (void)snprintf(folder, size + 2, "%.*s", (int)(size ? size : 1), size ? output : ".");
         real = realpath(folder, NULL);
     }
     if (real)
-        path = pieces_room(&record->pieces, strlen(real) + strlen(output) + 64);
+        path = arena_room(&record->arena, strlen(real) + strlen(output) + 64);
     if (path)
         (void)snprintf(path, strlen(real) + strlen(output) + 64, "%s/%s.code", real,
                        slash ? slash + 1 : output);
@@ -100,7 +100,7 @@ static bool add_dump(struct record *record, size_t event, const char *folder,
                      struct record_dump *dump)
 {
     const size_t room = strlen(folder) + 32;
-    char *path = pieces_room(&record->pieces, room);
+    char *path = arena_room(&record->arena, room);
 
     if (!path)
         return false;

@@ -156,7 +156,7 @@ static const struct tw_register *registers_of(struct record *record, uint32_t cp
 {
     enum { FIRST_ID = 0x10, IDS = 0x6f };
     const size_t size = record->register_count * sizeof *record->registers;
-    struct tw_register *own = pieces_room(&record->pieces, size + 1);
+    struct tw_register *own = arena_room(&record->arena, size + 1);
 
     if (!own)
         return NULL;
@@ -171,7 +171,7 @@ bool record_write_perf(struct record *record, const char *path)
 {
     struct perf_file file = { .record = record };
     const uint32_t count = record->table->used ? record->table->used : 1;
-    struct tw_perf_cpu *cpus = pieces_room(&record->pieces, count * sizeof *cpus);
+    struct tw_perf_cpu *cpus = arena_room(&record->arena, count * sizeof *cpus);
     const struct tw_perf_writer_config config = {
         .size = sizeof config,
         .protocol = record->protocol,

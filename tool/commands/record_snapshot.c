@@ -21,7 +21,7 @@ struct folder {
 static char *make_name(struct record *record, const char *stem, size_t number, const char *tail)
 {
     const size_t room = strlen(stem) + strlen(tail) + 24;
-    char *name = pieces_room(&record->pieces, room);
+    char *name = arena_room(&record->arena, room);
 
     if (name)
         (void)snprintf(name, room, "%s%zu%s", stem, number, tail);
@@ -44,7 +44,7 @@ static uint64_t length_in_file(const char *path, const struct spool_map *map)
 static bool take_memory(struct record *record, struct tw_snapshot_device *core, uint32_t pid)
 {
     struct tw_snapshot_dump *dumps =
-        pieces_room(&record->pieces, (record->event_count + 1) * sizeof *dumps);
+        arena_room(&record->arena, (record->event_count + 1) * sizeof *dumps);
 
     core->dumps = dumps;
     for (size_t i = 0; dumps && i < record->event_count; i++) {
@@ -104,7 +104,7 @@ static bool add_thread(struct folder *folder, const struct record_event *event)
     const size_t n = folder->count;
     struct tw_snapshot_device *core = &folder->devices[2 * n], *unit = core + 1;
     struct tw_snapshot_buffer *buffer = &folder->buffers[n];
-    const char **names = pieces_room(&record->pieces, sizeof *names);
+    const char **names = arena_room(&record->arena, sizeof *names);
     size_t size = 0;
 
     *core = (struct tw_snapshot_device){ .name = make_name(record, "cpu_", n, ""),
@@ -140,9 +140,9 @@ bool record_write_snapshot(struct record *record, const char *path)
     bool is_good;
 
     folder.devices =
-        pieces_room(&record->pieces, (2 * record->event_count + 2) * sizeof *folder.devices);
+        arena_room(&record->arena, (2 * record->event_count + 2) * sizeof *folder.devices);
     folder.buffers =
-        pieces_room(&record->pieces, (record->event_count + 1) * sizeof *folder.buffers);
+        arena_room(&record->arena, (record->event_count + 1) * sizeof *folder.buffers);
     is_good = folder.devices && folder.buffers;
     for (size_t i = 0; i < record->event_count; i++)
         if (record->events[i].head.kind == SPOOL_CONFIG)

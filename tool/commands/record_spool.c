@@ -95,7 +95,7 @@ bool record_make_folder(struct record *record)
     const char *parent = getenv("TMPDIR");
 
     parent = parent && *parent == '/' ? parent : "/tmp";
-    record->folder = pieces_room(&record->pieces, strlen(parent) + sizeof name + 1);
+    record->folder = arena_room(&record->arena, strlen(parent) + sizeof name + 1);
     if (!record->folder)
         return false;
     (void)snprintf(record->folder, strlen(parent) + sizeof name + 1, "%s/%s", parent, name);
@@ -170,7 +170,7 @@ static bool add_event(struct record *record, const struct record_event *event)
 /* "NAME=VALUE": the unit of the first thread speaks for all. */
 static bool take_register(struct record *record, const struct record_event *event)
 {
-    char *text = pieces_copy(&record->pieces, (const char *)event->payload);
+    char *text = arena_copy(&record->arena, (const char *)event->payload);
     char *equals = text ? strchr(text, '=') : NULL;
 
     if (!equals || record->register_count == RECORD_REGISTERS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway sim trbe: runs a script on the models of the Trace Buffer Unit and the trace unit. */
+/* trackway sim: runs a script on the models of the Trace Buffer Unit and the trace unit, or of the
+   components of the RISC-V Trace Control Interface. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "commands/commands.h"
 #include "commands/encode.h"
-#include "shared/whole.h"
+#include "shared/file.h"
 
 enum { FILES = 32 };
 
@@ -22,6 +23,7 @@ struct run {
     size_t trace_size, trace_at;
     struct tw_log *log;
     struct encoding encoding; /* the program's memory, for captures */
+    bool is_riscv;
 };
 
 static void put_line(void *context, const char *text, size_t size)
@@ -52,7 +54,7 @@ static bool load(void *context, const char *name, const uint8_t **bytes, size_t 
 {
     struct run *run = context;
     char *path = beside(run, name);
-    uint8_t *loaded = path && run->loaded_count < FILES ? whole_load(size, path) : NULL;
+    uint8_t *loaded = path && run->loaded_count < FILES ? file_load(size, path) : NULL;
 
     free(path);
     if (!loaded)
@@ -136,14 +138,18 @@ static int run_script(struct run *run, const struct options *options)
     struct tw_sim_result result;
     struct tw_fault fault = { .status = TW_OK };
     size_t size;
-    uint8_t *script = whole_load(&size, run->script);
+    uint8_t *script = file_load(&size, run->script);
     enum tw_status status;
 
     if (!script)
         return NOT_DONE;
     if (run->trace && !run->log)
         config.source = (struct tw_sim_source){ run, take, NULL };
-    status = tw_sim_run(&result, (const char *)script, size, &config, &fault);
+    config.hart_log = run->trace;
+    config.hart_log_size = run->trace_size;
+    status = run->is_riscv
+                 ? tw_sim_run_riscv(&result, (const char *)script, size, &config, &fault)
+                 : tw_sim_run(&result, (const char *)script, size, &config, &fault);
     free(script);
     for (size_t i = 0; i < run->loaded_count; i++)
         free(run->loaded[i]);
@@ -154,7 +160,8 @@ static int run_script(struct run *run, const struct options *options)
     if (!options->quiet && result.failed)
         say("%s: %zu of %zu expectations failed", run->script, result.failed, result.expected);
     if (!options->quiet && result.misuses)
-        say("%s: the unit was misused %" PRIu64 " times", run->script, result.misuses);
+        say("%s: the %s misused %" PRIu64 " times", run->script,
+            run->is_riscv ? "interface was" : "unit was", result.misuses);
     return result.failed || result.misuses ? DONE_WITH_LOSS : DONE;
 }
 
@@ -175,9 +182,11 @@ static bool open_input(struct run *run, const char *path)
                                             .image = run->encoding.image };
     struct tw_fault fault = { TW_OK, "" };
 
-    run->trace = whole_load(&run->trace_size, path);
+    run->trace = file_load(&run->trace_size, path);
     if (!run->trace)
         return false;
+    if (run->is_riscv) /* any log of a hart */
+        return true;
     if (!is_log(run->trace, run->trace_size))
         return true;
     if (tw_log_open_memory(&run->log, run->trace, run->trace_size, &options, &fault) == TW_OK)
@@ -192,8 +201,10 @@ static int run(const struct options *options)
     struct run state = { .out = &out, .encoding = { .options = options } };
     int status = NOT_DONE;
 
-    if (strcmp(options->arguments.items[0], "trbe") != 0) {
-        say("sim: there is no model \"%s\"; there is trbe", options->arguments.items[0]);
+    state.is_riscv = strcmp(options->arguments.items[0], "riscv") == 0;
+    if (!state.is_riscv && strcmp(options->arguments.items[0], "trbe") != 0) {
+        say("sim: there is no model \"%s\"; there are trbe and riscv",
+            options->arguments.items[0]);
         return BAD_USAGE;
     }
     state.script = options->arguments.items[1];
@@ -207,7 +218,7 @@ static int run(const struct options *options)
     tw_log_free(state.log);
     free(state.trace);
     encode_free_memory(&state.encoding);
-    pieces_free(&state.encoding.pieces);
+    arena_free(&state.encoding.arena);
     return status;
 }
 
@@ -217,8 +228,8 @@ static const uint8_t takes[] = {
 
 const struct command command_sim = {
     .name = "sim",
-    .arguments = "trbe SCRIPT [LOG|TRACE] [OPTION...]",
-    .summary = "a script on the models of a trace unit and the Trace Buffer Unit",
+    .arguments = "trbe|riscv SCRIPT [LOG|TRACE] [OPTION...]",
+    .summary = "a script on the models of trace units and of what collects their trace",
     .details =
         "SCRIPT writes registers, executes barriers, runs LOG (an execution log) through a\n"
         "trace unit into the buffer, or gives it the bytes of TRACE, and states what it\n"
@@ -229,6 +240,15 @@ const struct command command_sim = {
         "  TRCPRGCTLR = 1\n"
         "  run until irq\n"
         "  capture snap 0x11a00                  # trackway decode snap\n"
+        "riscv: trace encoders, funnels, RAM and PIB sinks and ATB bridges, as check-sequence\n"
+        "has them, with LOG (of a hart, as encode takes it) through the first encoder:\n"
+        "  component ram0 ram 0x20001000\n"
+        "  component te0 encoder 0x20000000 feeds ram0\n"
+        "  trRamActive = 1\n"
+        "  ...\n"
+        "  trTeControl = 0x01610067              # N-Trace, HTM\n"
+        "  run\n"
+        "  drain ram0 to trace.bin\n"
         "The commands are in docs/formats.md and trackway-sim(1). Exit status 1: an\n"
         "expectation failed, or the unit was misused.",
     .formats = "text|jsonl",

@@ -9,12 +9,13 @@
 
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
-#include "shared/pieces.h"
+#include "shared/arena.h"
+#include "shared/option_text.h"
 
-/* What is being put together.  Texts are copies in `pieces`. */
+/* What is being put together.  Texts are copies in `arena`. */
 struct build {
     const struct options *options;
-    struct pieces pieces;
+    struct arena arena;
     struct tw_snapshot_device *devices;
     struct tw_snapshot_buffer *buffers;
     struct tw_cluster *clusters;
@@ -59,7 +60,7 @@ static struct tw_snapshot_device *find_device(struct build *build, const char *o
 /* Room for one more item of an array that grows one by one; NULL: no memory. */
 static void *grow(struct build *build, const void *items, size_t count, size_t size)
 {
-    char *grown = pieces_room(&build->pieces, (count + 1) * size);
+    char *grown = arena_room(&build->arena, (count + 1) * size);
 
     if (grown && count)
         memcpy(grown, items, count * size);
@@ -85,7 +86,7 @@ static bool add_trace(struct build *build, const char *text)
 {
     static const char *const keys[] = { "format", "file", NULL };
     struct tw_snapshot_buffer *buffer = &build->buffers[build->buffer_count++];
-    char *name = pieces_copy(&build->pieces, text);
+    char *name = arena_copy(&build->arena, text);
     char *path = name ? strchr(name, '=') : NULL;
     char *next;
 
@@ -95,11 +96,11 @@ static bool add_trace(struct build *build, const char *text)
         return wrong(build, "--trace: \"%s\" is not NAME=FILE[,file=FILE...][,format=F]", text);
     *path++ = 0;
     *buffer = (struct tw_snapshot_buffer){ .name = name, .format = "coresight", .path = path };
-    for (char *at = pieces_cut(path, keys); at; at = next) {
+    for (char *at = text_cut(path, keys); at; at = next) {
         char *value;
-        const int key = pieces_key(at, &value, keys);
+        const int key = text_key(at, &value, keys);
 
-        next = pieces_cut(at, keys);
+        next = text_cut(at, keys);
         if (key == 0)
             buffer->format = value;
         else if (!add_file(build, name, value))
@@ -121,7 +122,7 @@ static bool add_stream(struct build *build, const char *device, char *text)
     char *open = strstr(text, "(stream:");
     struct tw_snapshot_stream *streams =
         grow(build, build->streams, build->stream_count, sizeof *streams);
-    const char **names = pieces_room(&build->pieces, sizeof *names);
+    const char **names = arena_room(&build->arena, sizeof *names);
     char *close = open ? strchr(open, ')') : NULL;
     uint64_t number = 0;
 
@@ -145,19 +146,19 @@ static bool add_device(struct build *build, const char *text)
 {
     static const char *const keys[] = { "class", "type", "location", "core", "buffer", NULL };
     struct tw_snapshot_device *device = &build->devices[build->device_count++];
-    char *name = pieces_copy(&build->pieces, text);
+    char *name = arena_copy(&build->arena, text);
     const char **buffers;
     char *next;
 
-    buffers = pieces_room(&build->pieces, (build->buffer_count + 1) * sizeof *buffers);
+    buffers = arena_room(&build->arena, (build->buffer_count + 1) * sizeof *buffers);
     if (!name || !buffers)
         return false;
     *device = (struct tw_snapshot_device){ .name = name, .buffers = buffers };
-    for (char *at = pieces_cut(name, keys); at; at = next) {
+    for (char *at = text_cut(name, keys); at; at = next) {
         char *value;
-        const int key = pieces_key(at, &value, keys);
+        const int key = text_key(at, &value, keys);
 
-        next = pieces_cut(at, keys);
+        next = text_cut(at, keys);
         if (key == 0)
             device->class_name = value;
         else if (key == 1)
@@ -196,12 +197,12 @@ static bool parse_register(struct build *build, struct tw_register *to,
         why = "has a value that is no number";
         if (open && open < equals) {
             *open = 0;
-            if (!pieces_register_detail(detail, open + 1))
+            if (!text_register_detail(detail, open + 1))
                 return wrong(build, "--reg: \"%s(%s\" is not NAME(id:N,size:N)", text,
                              open + 1);
         }
-        to->name = pieces_trim(text);
-        if (*to->name && parse_number(&to->value, pieces_trim(equals + 1)))
+        to->name = text_trim(text);
+        if (*to->name && parse_number(&to->value, text_trim(equals + 1)))
             return true;
     }
     return wrong(build, "--reg: \"%s\" %s", text, why);
@@ -213,8 +214,8 @@ static bool append_register(struct build *build, struct tw_snapshot_device *devi
     struct tw_register *registers;
     struct tw_register_detail *details;
 
-    registers = pieces_room(&build->pieces, (count + 1) * sizeof *registers);
-    details = pieces_room(&build->pieces, (count + 1) * sizeof *details);
+    registers = arena_room(&build->arena, (count + 1) * sizeof *registers);
+    details = arena_room(&build->arena, (count + 1) * sizeof *details);
     if (!registers || !details)
         return false;
     if (count) {
@@ -242,12 +243,12 @@ static bool add_register_file(struct build *build, struct tw_snapshot_device *de
         return false;
     }
     while (is_good && fgets(line, sizeof line, file)) {
-        char *text = pieces_trim(line);
+        char *text = text_trim(line);
         char *copy;
 
         if (!*text || strchr("#;[", *text))
             continue;
-        copy = pieces_copy(&build->pieces, text);
+        copy = arena_copy(&build->arena, text);
         is_good = copy && append_register(build, device, copy);
     }
     if (is_good && ferror(file)) {
@@ -261,7 +262,7 @@ static bool add_register_file(struct build *build, struct tw_snapshot_device *de
 /* "DEVICE:K=V,K=V" or "DEVICE:FILE" */
 static bool add_registers(struct build *build, const char *text)
 {
-    char *name = pieces_copy(&build->pieces, text);
+    char *name = arena_copy(&build->arena, text);
     char *at = name ? strchr(name, ':') : NULL;
     struct tw_snapshot_device *device;
 
@@ -277,7 +278,7 @@ static bool add_registers(struct build *build, const char *text)
     if (!strchr(at, '='))
         return add_register_file(build, device, at);
     while (at) {
-        char *next = pieces_comma(at);
+        char *next = text_comma(at);
 
         if (!append_register(build, device, at))
             return false;
@@ -291,12 +292,12 @@ static bool parse_dump(struct build *build, struct tw_snapshot_dump *dump, char 
     static const char *const keys[] = { "space", "length", "offset", "name", NULL };
     char *address, *next;
 
-    for (char *at = pieces_cut(path, keys); at; at = next) {
+    for (char *at = text_cut(path, keys); at; at = next) {
         char *value;
-        const int key = pieces_key(at, &value, keys);
+        const int key = text_key(at, &value, keys);
         uint64_t number = 0;
 
-        next = pieces_cut(at, keys);
+        next = text_cut(at, keys);
         if ((key == 1 || key == 2) && !parse_number(&number, value))
             return wrong(build, "--dump: %s wants a number, not \"%s\"", keys[key], value);
         if (key == 0)
@@ -321,7 +322,7 @@ static bool parse_dump(struct build *build, struct tw_snapshot_dump *dump, char 
 /* "DEVICE:FILE@ADDRESS[,KEY=VALUE...]" */
 static bool add_dump(struct build *build, const char *text)
 {
-    char *name = pieces_copy(&build->pieces, text);
+    char *name = arena_copy(&build->arena, text);
     char *path = name ? strchr(name, ':') : NULL;
     struct tw_snapshot_device *device;
     struct tw_snapshot_dump *dumps;
@@ -334,7 +335,7 @@ static bool add_dump(struct build *build, const char *text)
     device = find_device(build, "dump", name);
     if (!device)
         return false;
-    dumps = pieces_room(&build->pieces, (device->dump_count + 1) * sizeof *dumps);
+    dumps = arena_room(&build->arena, (device->dump_count + 1) * sizeof *dumps);
     if (!dumps)
         return false;
     if (device->dump_count)
@@ -351,11 +352,11 @@ static bool add_dump(struct build *build, const char *text)
 static bool add_cluster(struct build *build, const char *text)
 {
     struct tw_cluster *cluster = &build->clusters[build->cluster_count++];
-    char *name = pieces_copy(&build->pieces, text);
+    char *name = arena_copy(&build->arena, text);
     char *at = name ? strchr(name, '=') : NULL;
     const char **devices;
 
-    devices = pieces_room(&build->pieces, (strlen(text) / 2 + 1) * sizeof *devices);
+    devices = arena_room(&build->arena, (strlen(text) / 2 + 1) * sizeof *devices);
     if (!name || !devices)
         return false;
     if (!at || at == name || !at[1])
@@ -363,9 +364,9 @@ static bool add_cluster(struct build *build, const char *text)
     *at++ = 0;
     *cluster = (struct tw_cluster){ name, devices, 0 };
     while (at) {
-        char *next = pieces_comma(at);
+        char *next = text_comma(at);
 
-        devices[cluster->device_count++] = pieces_trim(at);
+        devices[cluster->device_count++] = text_trim(at);
         at = next;
     }
     return true;
@@ -385,11 +386,11 @@ static bool build_all(struct build *build)
     const struct options *options = build->options;
 
     build->devices =
-        pieces_room(&build->pieces, (options->devices.count + 1) * sizeof *build->devices);
+        arena_room(&build->arena, (options->devices.count + 1) * sizeof *build->devices);
     build->buffers =
-        pieces_room(&build->pieces, (options->traces.count + 1) * sizeof *build->buffers);
+        arena_room(&build->arena, (options->traces.count + 1) * sizeof *build->buffers);
     build->clusters =
-        pieces_room(&build->pieces, (options->clusters.count + 1) * sizeof *build->clusters);
+        arena_room(&build->arena, (options->clusters.count + 1) * sizeof *build->clusters);
     return build->devices && build->buffers && build->clusters &&
            add_each(build, &options->traces, add_trace) &&
            add_each(build, &options->devices, add_device) &&
@@ -448,16 +449,13 @@ static int run(const struct options *options)
         status = write_snapshot(&build);
     else
         status = build.is_usage ? BAD_USAGE : NOT_DONE;
-    pieces_free(&build.pieces);
+    arena_free(&build.arena);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_TRACE,  O_DEVICE,     O_REG,      O_DUMP,       O_CLUSTER,     O_FROM_CAPTURE,
-    O_SOURCE, O_FRAMING,    O_PROTOCOL, O_PLUGIN,     O_CONFIG,      O_PRESET,
-    O_ARCH,   O_NO_BARRIER, O_IMAGE,    O_WRAPPED_AT, O_STRIP_STOP,  O_SYSROOT,
-    O_SYMFS,  O_KERNEL,     O_VDSO,     O_BUILD_IDS,  O_DESCRIPTION, O_FORCE,
-    O_OUTPUT, O_QUIET,      O_END,
+    G_CAPTURE,      O_TRACE,       O_DEVICE, O_REG,    O_DUMP,  O_CLUSTER,
+    O_FROM_CAPTURE, O_DESCRIPTION, O_FORCE,  O_OUTPUT, O_QUIET, O_END,
 };
 
 const struct command command_snapshot = {

@@ -4,7 +4,7 @@
 
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
-#include "shared/pieces.h"
+#include "shared/arena.h"
 
 /* A file of the new snapshot; bytes that are written once have one name. */
 struct copied {
@@ -16,7 +16,7 @@ struct copied {
 struct copy {
     const struct tw_capture *capture;
     const struct options *options;
-    struct pieces pieces;
+    struct arena arena;
     struct copied *copied;
     size_t copied_count;
     struct tw_snapshot_device *devices;
@@ -43,7 +43,7 @@ static const char *file_name(struct copy *copy, const char *path, const uint8_t 
 {
     const char *wanted = base_name(path);
     const size_t room = strlen(wanted) + 24;
-    char *name = pieces_room(&copy->pieces, room);
+    char *name = arena_room(&copy->arena, room);
 
     if (!name)
         return NULL;
@@ -64,7 +64,7 @@ static bool copy_dumps(struct copy *copy, struct tw_snapshot_device *to,
                        const struct tw_device *device)
 {
     struct tw_snapshot_dump *dumps =
-        pieces_room(&copy->pieces, (device->dump_count + 1) * sizeof *dumps);
+        arena_room(&copy->arena, (device->dump_count + 1) * sizeof *dumps);
 
     to->dumps = dumps;
     for (size_t i = 0; dumps && i < device->dump_count; i++) {
@@ -92,7 +92,7 @@ static bool copy_dumps(struct copy *copy, struct tw_snapshot_device *to,
 static const char *const *buffer_names(struct copy *copy,
                                        const struct tw_stream_buffers *stream)
 {
-    const char **names = pieces_room(&copy->pieces, (stream->buffer_count + 1) * sizeof *names);
+    const char **names = arena_room(&copy->arena, (stream->buffer_count + 1) * sizeof *names);
 
     for (size_t i = 0; names && i < stream->buffer_count; i++)
         names[i] = tw_capture_buffer(copy->capture, stream->buffers[i])->name;
@@ -211,14 +211,14 @@ static bool make_room(struct copy *copy)
         files += tw_capture_device(capture, i)->dump_count;
     for (size_t i = 0; i < tw_capture_source_count(capture); i++)
         streams += tw_capture_source(capture, i)->stream_count;
-    copy->copied = pieces_room(&copy->pieces, (files + 1) * sizeof *copy->copied);
-    copy->files = pieces_room(&copy->pieces, (parts + 1) * sizeof *copy->files);
-    copy->streams = pieces_room(&copy->pieces, (streams + 1) * sizeof *copy->streams);
-    copy->devices = pieces_room(&copy->pieces, (devices + 1) * sizeof *copy->devices);
-    copy->buffers = pieces_room(&copy->pieces,
-                                (tw_capture_buffer_count(capture) + 1) * sizeof *copy->buffers);
-    copy->clusters = pieces_room(&copy->pieces, (tw_capture_cluster_count(capture) + 1) *
-                                                    sizeof *copy->clusters);
+    copy->copied = arena_room(&copy->arena, (files + 1) * sizeof *copy->copied);
+    copy->files = arena_room(&copy->arena, (parts + 1) * sizeof *copy->files);
+    copy->streams = arena_room(&copy->arena, (streams + 1) * sizeof *copy->streams);
+    copy->devices = arena_room(&copy->arena, (devices + 1) * sizeof *copy->devices);
+    copy->buffers = arena_room(&copy->arena,
+                               (tw_capture_buffer_count(capture) + 1) * sizeof *copy->buffers);
+    copy->clusters = arena_room(&copy->arena, (tw_capture_cluster_count(capture) + 1) *
+                                                  sizeof *copy->clusters);
     return copy->copied && copy->files && copy->streams && copy->devices && copy->buffers &&
            copy->clusters;
 }
@@ -275,6 +275,6 @@ int snapshot_copy(const struct options *options, const struct tw_capture *captur
     }
     if (copy_all(&copy))
         status = write_copy(&copy);
-    pieces_free(&copy.pieces);
+    arena_free(&copy.arena);
     return status;
 }

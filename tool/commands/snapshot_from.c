@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "shared/pieces.h"
+#include "shared/arena.h"
 #include "shared/session.h"
 
 struct from {
     struct session session;
-    struct pieces pieces;
+    struct arena arena;
     struct tw_snapshot_device *devices;
     struct tw_snapshot_buffer *buffers;
     size_t device_count, device_room, buffer_count;
@@ -52,7 +52,7 @@ static char *print(struct from *from, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pieces_copy(&from->pieces, text);
+    return arena_copy(&from->arena, text);
 }
 
 static bool add_buffer(struct from *from, size_t number)
@@ -89,7 +89,7 @@ static bool add_buffer(struct from *from, size_t number)
             return true;
         }
         if (!copy)
-            buffer->bytes = copy = pieces_room(&from->pieces, buffer->size + 1);
+            buffer->bytes = copy = arena_room(&from->arena, buffer->size + 1);
         if (!copy)
             return false;
         memcpy(copy + at, bytes, size);
@@ -172,7 +172,7 @@ static bool add_dump(struct from *from, struct tw_snapshot_dump *dump, struct tw
                                   .context = region->context,
                                   .time = region->from };
     const size_t size = (size_t)(part->last - part->first) + 1;
-    uint8_t *bytes = pieces_room(&from->pieces, size);
+    uint8_t *bytes = arena_room(&from->arena, size);
 
     if (!bytes)
         return false;
@@ -224,11 +224,11 @@ static bool dump_image(struct from *from, size_t number)
     const struct tw_image *image = tw_capture_image(from->session.capture, number);
     const size_t regions = tw_image_region_count(image);
     /* Each region covers all of itself, so that one more cannot be cut oftener than that. */
-    struct span *spans = pieces_room(&from->pieces, (regions + 2) * sizeof *spans);
+    struct span *spans = arena_room(&from->arena, (regions + 2) * sizeof *spans);
     size_t span_count = 0;
 
     from->dumps[number] =
-        pieces_room(&from->pieces, (2 * regions + 2) * sizeof *from->dumps[number]);
+        arena_room(&from->arena, (2 * regions + 2) * sizeof *from->dumps[number]);
     if (!spans || !from->dumps[number])
         return false;
     for (unsigned is_past = 0; is_past < 2; is_past++) /* what was there last comes first */
@@ -247,7 +247,7 @@ static bool add_device(struct from *from, const struct tw_snapshot_device *devic
     if (from->device_count == from->device_room) {
         const size_t room = 2 * from->device_room + 16;
         struct tw_snapshot_device *devices =
-            pieces_room(&from->pieces, room * sizeof *from->devices);
+            arena_room(&from->arena, room * sizeof *from->devices);
 
         if (!devices)
             return false;
@@ -291,7 +291,7 @@ static bool copy_registers(struct from *from, struct tw_snapshot_device *device,
                            const struct tw_source *source, size_t kind)
 {
     struct tw_register *registers =
-        pieces_room(&from->pieces, (source->register_count + 1) * sizeof *registers);
+        arena_room(&from->arena, (source->register_count + 1) * sizeof *registers);
     bool has_id = !source->has_id || kind == KINDS;
 
     device->registers = registers;
@@ -370,10 +370,10 @@ static bool gather(struct from *from)
     const size_t sources = tw_capture_source_count(capture);
     const size_t images = tw_capture_image_count(capture);
 
-    from->buffers = pieces_room(&from->pieces, (buffers + 1) * sizeof *from->buffers);
-    from->dumps = pieces_room(&from->pieces, (images + 1) * sizeof *from->dumps);
-    from->dump_counts = pieces_room(&from->pieces, (images + 1) * sizeof *from->dump_counts);
-    from->ids = pieces_room(&from->pieces, (buffers + 1) * sizeof *from->ids);
+    from->buffers = arena_room(&from->arena, (buffers + 1) * sizeof *from->buffers);
+    from->dumps = arena_room(&from->arena, (images + 1) * sizeof *from->dumps);
+    from->dump_counts = arena_room(&from->arena, (images + 1) * sizeof *from->dump_counts);
+    from->ids = arena_room(&from->arena, (buffers + 1) * sizeof *from->ids);
     if (!from->buffers || !from->ids || !from->dumps || !from->dump_counts)
         return false;
     for (size_t i = 0; i < buffers; i++) {
@@ -422,6 +422,6 @@ int snapshot_from(const struct options *options)
     else if (status == DONE)
         status = gather(&from) ? write_it(&from, options) : NOT_DONE;
     session_close(&from.session);
-    pieces_free(&from.pieces);
+    arena_free(&from.arena);
     return status;
 }

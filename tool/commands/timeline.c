@@ -114,11 +114,8 @@ static enum tw_status make(struct timeline_command *command, const struct tw_sub
                                             .clock = subject.clock };
     if (status != TW_OK || !format)
         return status;
-    status =
-        tw_timeline_writer_new(&command->writer, format, &subject, write_bytes, &command->out);
-    if (status != TW_OK)
-        (void)snprintf(fault->text, sizeof fault->text, "no memory for the file");
-    return status;
+    return tw_timeline_writer_new(&command->writer, format, &subject, write_bytes,
+                                  &command->out, fault);
 }
 
 static void summarize(const struct timeline_command *command)
@@ -213,16 +210,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_BUFFER,     O_ID,         O_SOURCE,       O_SRC,           O_CPU,
-    O_PID,        O_TID,        O_COMM,         O_FROM,          O_TO,
-    O_AT,         O_INDEX,      O_RANGE,        O_FUNCTION,      O_FRAMING,
-    O_PROTOCOL,   O_PLUGIN,     O_CONFIG,       O_PRESET,        O_ARCH,
-    O_NO_BARRIER, O_WRAPPED_AT, O_STRIP_STOP,   O_ON_ERROR,      O_ASSUME_SYNC,
-    O_IMAGE,      O_SYMBOLS,    O_SYSROOT,      O_SYMFS,         O_KERNEL,
-    O_VDSO,       O_BUILD_IDS,  O_TRUST_TIME,   O_ALLOW_OUTSIDE, O_KEY,
-    O_TAIL_CALLS, O_TIME_UNIT,  O_MIN_DURATION, O_DEPTH,         O_SPAN_LIMIT,
-    O_CLOCK,      O_OUTPUT,     O_COLOR,        O_THREADS,       O_PROGRESS,
-    O_QUIET,      O_VERBOSE,    O_END,
+    G_CAPTURE, G_PART,       G_DECODER, G_EXECUTED,   O_AT,        O_INDEX,
+    O_RANGE,   O_FUNCTION,   O_KEY,     O_TAIL_CALLS, O_TIME_UNIT, O_MIN_DURATION,
+    O_DEPTH,   O_SPAN_LIMIT, G_OUTPUT,  O_END,
 };
 
 const struct command command_timeline = {

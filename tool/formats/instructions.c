@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "shared/pieces.h"
+#include "shared/arena.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
 enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, TEXT_ROOM = 256, NAME_ROOM = 512 };
@@ -55,7 +55,7 @@ struct instructions {
     size_t row_count, row_room;
     char *text;
     size_t text_size, text_room;
-    struct pieces members; /* of the rows of CSV */
+    struct arena members; /* of the rows of CSV */
     size_t members_size;
 
     const char *file[128]; /* of the last instruction of each ID */
@@ -197,7 +197,7 @@ static void keep_members(struct instructions *list, struct row *row,
 
     for (size_t i = 0; i < members->count; i++)
         size += text_size(&members->items[i]);
-    kept = pieces_room(&list->members, size);
+    kept = arena_room(&list->members, size);
     if (!kept)
         exit(NOT_DONE);
     text = (char *)(kept + members->count);
@@ -310,7 +310,7 @@ static void add_rows(struct instructions *list, struct block *block, const struc
 static void forget(struct instructions *list)
 {
     list->block_count = list->row_count = list->text_size = list->members_size = 0;
-    pieces_free(&list->members);
+    arena_free(&list->members);
     tw_map_clear(&list->by_key);
 }
 
@@ -511,7 +511,7 @@ struct instructions *instructions_new(struct lines *lines, struct session *sessi
 
     if (made)
         made->disassemblers = calloc(count + 1, sizeof(struct tw_disassembler *));
-    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL) != TW_OK) {
+    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
         say("out of memory");
         instructions_free(made);
         return NULL;
@@ -531,7 +531,7 @@ void instructions_free(struct instructions *list)
     free(list->disassemblers);
     tw_walk_free(list->walk);
     tw_map_free(&list->by_key);
-    pieces_free(&list->members);
+    arena_free(&list->members);
     free(list->blocks);
     free(list->rows);
     free(list->text);

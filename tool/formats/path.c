@@ -37,7 +37,7 @@ static void *start(const struct listing *listing, bool is_pcs)
 {
     struct path *path = calloc(1, sizeof *path);
 
-    if (!path || tw_walk_new(&path->walk, NULL) != TW_OK) {
+    if (!path || tw_walk_new(&path->walk, NULL, NULL) != TW_OK) {
         say("out of memory");
         free(path);
         return NULL;

@@ -122,7 +122,9 @@ void feed_close(struct feed *feed)
 
 const char *feed_title(const struct feed *feed)
 {
-    const char *path = feed->options->arguments.count ? feed->options->arguments.items[0] : "";
+    const struct list *files =
+        feed->options->arguments.count ? &feed->options->arguments : &feed->options->add;
+    const char *path = files->count ? files->items[0] : "";
     const char *slash = strrchr(path, '/');
 
     return slash && slash[1] ? slash + 1 : path;

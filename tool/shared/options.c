@@ -124,22 +124,50 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     return best;
 }
 
-/* NULL: it takes no --format. */
-static const char *formats_of(const struct command *command)
+const char *options_formats(const struct command *command)
 {
     return command->formats_of ? command->formats_of() : command->formats;
 }
 
-static bool takes(const struct command *command, unsigned key)
+static bool is_listed(const uint8_t *list, unsigned key)
+{
+    while (*list != O_END && *list != key)
+        list++;
+    return *list != O_END;
+}
+
+bool options_takes(const struct command *command, unsigned key)
 {
     if (key == O_HELP)
         return true;
     if (key == O_FORMAT)
-        return formats_of(command) != NULL;
+        return options_formats(command) != NULL;
     for (const uint8_t *at = command->options; *at != O_END; at++)
-        if (*at == key)
+        if (*at == key ||
+            (*at >= OPTION_COUNT && is_listed(option_groups[*at - OPTION_COUNT], key)))
             return true;
     return false;
+}
+
+unsigned options_find(const struct command *command, const char *name, size_t size)
+{
+    unsigned key = 1;
+
+    while (key < OPTION_COUNT &&
+           !(options_takes(command, key) && strlen(option_rows[key].name) == size &&
+             memcmp(option_rows[key].name, name, size) == 0))
+        key++;
+    return key;
+}
+
+unsigned options_find_letter(const struct command *command, char letter)
+{
+    unsigned key = 1;
+
+    while (key < OPTION_COUNT &&
+           !(options_takes(command, key) && option_rows[key].letter == letter))
+        key++;
+    return key;
 }
 
 static bool unknown_option(const struct options *options, const char *word)
@@ -151,7 +179,7 @@ static bool unknown_option(const struct options *options, const char *word)
     size_t count = 0;
 
     for (unsigned key = 1; key < OPTION_COUNT; key++)
-        if (takes(options->command, key))
+        if (options_takes(options->command, key))
             names[count++] = option_rows[key].name;
     (void)snprintf(name, sizeof name, "%.*s", (int)size, word);
     nearest = word[0] ? nearest_name(name, names, count) : NULL;
@@ -163,7 +191,7 @@ static bool unknown_option(const struct options *options, const char *word)
 
 static bool set_format(struct options *options, const char *value)
 {
-    const char *formats = formats_of(options->command);
+    const char *formats = options_formats(options->command);
 
     if (is_choice(formats, value, strlen(value))) {
         options->format = value;
@@ -250,27 +278,21 @@ static bool take_option(struct options *options, const struct option_row *row,
 static bool take_long(struct options *options, const char *word, char ***words)
 {
     const size_t size = strcspn(word, "=");
+    const unsigned key = options_find(options->command, word, size);
 
-    for (unsigned key = 1; key < OPTION_COUNT; key++) {
-        const struct option_row *row = &option_rows[key];
-
-        if (takes(options->command, key) && strlen(row->name) == size &&
-            memcmp(row->name, word, size) == 0)
-            return take_option(options, row, word[size] ? word + size + 1 : NULL, words);
-    }
-    return unknown_option(options, word);
+    if (key == OPTION_COUNT)
+        return unknown_option(options, word);
+    return take_option(options, &option_rows[key], word[size] ? word + size + 1 : NULL, words);
 }
 
 /* "-v", "-qv", "-oFILE", "-o FILE" */
 static bool take_letters(struct options *options, const char *letters, char ***words)
 {
     for (; *letters; letters++) {
-        const struct option_row *row = NULL;
+        const unsigned key = options_find_letter(options->command, *letters);
+        const struct option_row *row = &option_rows[key];
 
-        for (unsigned key = 1; key < OPTION_COUNT && !row; key++)
-            if (takes(options->command, key) && option_rows[key].letter == *letters)
-                row = &option_rows[key];
-        if (!row)
+        if (key == OPTION_COUNT)
             return options_wrong(options, "no option -%c; \"trackway %s --help\" lists them",
                                  *letters, options->command->name);
         if (row->value)
@@ -317,7 +339,7 @@ bool options_parse(struct options *options, const struct command *command, char 
             return false;
     }
     if (!options->format)
-        options->format = formats_of(command); /* its first word counts */
+        options->format = options_formats(command); /* its first word counts */
     return options->help || check_counts(options);
 }
 
@@ -368,7 +390,7 @@ static void help_option(struct output *out, const struct command *command, unsig
                          row->value ? row->value : "", row->is_optional ? "]" : "");
 
     if (key == O_FORMAT) {
-        help = formats_of(command);
+        help = options_formats(command);
         (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", help,
                        (int)strcspn(help, "|"), help);
         help = formats;
@@ -404,6 +426,6 @@ void options_help(struct output *out, const struct command *command)
     }
     output_text(out, "\nOptions:\n");
     for (unsigned key = 1; key < OPTION_COUNT; key++)
-        if (takes(command, key))
+        if (options_takes(command, key))
             help_option(out, command, key);
 }

@@ -9,7 +9,7 @@
 
 #include "shared/output.h"
 
-/* Every option.  A command lists those that it takes; O_END ends the list. */
+/* Every option.  A command lists those that it takes, and groups of them; O_END ends the list. */
 enum option_key {
     O_END,
     /* what to look at */
@@ -116,6 +116,7 @@ enum option_key {
     O_LIMIT,
     O_SAVE,
     O_ADD,
+    O_EACH,
     O_INLINE,
     O_DEMANGLE,
     O_NO_DEMANGLE,
@@ -143,6 +144,16 @@ enum option_key {
     O_VERBOSE,
     O_HELP,
     OPTION_COUNT
+};
+
+/* What commands have in common: options_table.c has the members. */
+enum option_group {
+    G_CAPTURE = OPTION_COUNT, /* what the capture is, and where its program is */
+    G_PART,                   /* which bytes of it */
+    G_DECODER,                /* how its packets are read, and how far that has come */
+    G_EXECUTED, /* what was executed: by whom, in which clock, on how many threads */
+    G_OUTPUT,   /* where the result goes, and how much is said */
+    GROUP_END
 };
 
 struct list {
@@ -249,7 +260,7 @@ struct options {
     bool histogram;
     const char *save;
     struct list add;
-    bool stacks, events, self, with_inlined, demangle, no_demangle;
+    bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
 };
@@ -272,6 +283,14 @@ struct command {
 bool options_parse(struct options *options, const struct command *command, char **words);
 void options_free(struct options *options);
 bool options_format_is(const struct options *options, const char *name);
+
+/* Whether a command takes an option. */
+bool options_takes(const struct command *command, unsigned key);
+/* "text|jsonl": what --format may be; NULL: the command takes none. */
+const char *options_formats(const struct command *command);
+/* The option that a long name ("format"), or else a letter, is of a command; OPTION_COUNT: none. */
+unsigned options_find(const struct command *command, const char *name, size_t size);
+unsigned options_find_letter(const struct command *command, char letter);
 
 /* What `--help` prints. */
 void options_help(struct output *out, const struct command *command);
@@ -317,5 +336,7 @@ struct option_row {
 };
 
 extern const struct option_row option_rows[OPTION_COUNT];
+/* By group, from G_CAPTURE on; each ends with O_END. */
+extern const uint8_t *const option_groups[GROUP_END - OPTION_COUNT];
 
 #endif

@@ -429,6 +429,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SAVE] = { "save", "FILE", NULL, "keep what was counted there, for \"trackway merge\"", .offset = AT(save), .kind = KIND_TEXT },
     [O_ADD] = { "add", "FILE", NULL, "add what was kept there; may be repeated", .offset = AT(add), .kind = KIND_LIST },
 
+    [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
+
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
 
@@ -444,5 +446,24 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_QUIET] = { "quiet", NULL, NULL, "no warnings and no summary", .offset = AT(quiet), .kind = KIND_FLAG, .letter = 'q' },
     [O_VERBOSE] = { "verbose", NULL, NULL, "say more on standard error", .offset = AT(verbose), .kind = KIND_COUNT, .letter = 'v' },
     [O_HELP] = { "help", NULL, NULL, "this text", .offset = AT(help), .kind = KIND_FLAG, .letter = 'h' },
+};
+
+static const uint8_t capture_options[] = {
+    O_SOURCE, O_FRAMING, O_PROTOCOL, O_PLUGIN, O_CONFIG, O_PRESET, O_ARCH, O_NO_BARRIER, O_WRAPPED_AT,
+    O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
+};
+static const uint8_t part_options[] = { O_BUFFER, O_ID, O_FROM, O_TO, O_END };
+static const uint8_t decoder_options[] = { O_ON_ERROR, O_ASSUME_SYNC, O_PROGRESS, O_END };
+static const uint8_t executed_options[] = {
+    O_SRC, O_CPU, O_PID, O_TID, O_COMM, O_SYMBOLS, O_TRUST_TIME, O_OPT, O_CLOCK, O_THREADS, O_END,
+};
+static const uint8_t output_options[] = { O_OUTPUT, O_COLOR, O_QUIET, O_VERBOSE, O_END };
+
+const uint8_t *const option_groups[GROUP_END - OPTION_COUNT] = {
+    [G_CAPTURE - OPTION_COUNT] = capture_options,
+    [G_PART - OPTION_COUNT] = part_options,
+    [G_DECODER - OPTION_COUNT] = decoder_options,
+    [G_EXECUTED - OPTION_COUNT] = executed_options,
+    [G_OUTPUT - OPTION_COUNT] = output_options,
 };
 /* clang-format on */

@@ -6,15 +6,15 @@
 #include "analysis/timeline.h"
 #include "base/memory.h"
 
-enum { HELD_MOST = 1 << 16 };
+enum { BUFFERED_MOST = 1 << 16 };
 
-enum held_kind { HELD_MOMENT, HELD_TIME, HELD_CYCLES, HELD_TIMED };
+enum buffered_kind { BUFFERED_MOMENT, BUFFERED_TIME, BUFFERED_CYCLES, BUFFERED_TIMED };
 
-struct tw_held {
-    uint8_t kind; /* enum held_kind */
-    uint8_t unit; /* HELD_TIMED: enum tw_time_unit */
+struct tw_buffered_event {
+    uint8_t kind; /* enum buffered_kind */
+    uint8_t unit; /* BUFFERED_TIMED: enum tw_time_unit */
     struct tw_timeline_stream *stream;
-    uint64_t ticks; /* HELD_TIMED */
+    uint64_t ticks; /* BUFFERED_TIMED */
     union {
         struct tw_moment moment;
         struct tw_anchor anchor;
@@ -89,26 +89,28 @@ static void put_timed(struct tw_timeline *timeline, struct tw_timeline_event *ev
 
 static void replay(struct tw_timeline *timeline)
 {
-    struct tw_held *held = timeline->held;
-    const size_t count = timeline->held_count;
+    struct tw_buffered_event *buffered = timeline->buffered;
+    const size_t count = timeline->buffered_count;
 
-    timeline->held = NULL;
-    timeline->held_count = timeline->held_room = 0;
+    timeline->buffered = NULL;
+    timeline->buffered_count = timeline->buffered_room = 0;
     for (size_t i = 0; i < count; i++) {
-        switch (held[i].kind) {
-        case HELD_MOMENT:
-            put_moment(timeline, held[i].stream, &held[i].moment);
+        switch (buffered[i].kind) {
+        case BUFFERED_MOMENT:
+            put_moment(timeline, buffered[i].stream, &buffered[i].moment);
             break;
-        case HELD_TIMED:
-            put_timed(timeline, &held[i].event, (enum tw_time_unit)held[i].unit, held[i].ticks);
-            tw_give(timeline->allocator, (void *)(uintptr_t)held[i].event.text);
+        case BUFFERED_TIMED:
+            put_timed(timeline, &buffered[i].event, (enum tw_time_unit)buffered[i].unit,
+                      buffered[i].ticks);
+            tw_give(timeline->allocator, (void *)(uintptr_t)buffered[i].event.text);
             break;
         default:
-            put_anchor(timeline, held[i].stream, &held[i].anchor, held[i].kind == HELD_CYCLES);
+            put_anchor(timeline, buffered[i].stream, &buffered[i].anchor,
+                       buffered[i].kind == BUFFERED_CYCLES);
             break;
         }
     }
-    tw_give(timeline->allocator, held);
+    tw_give(timeline->allocator, buffered);
 }
 
 void tw_timeline_decide(struct tw_timeline *timeline)
@@ -127,22 +129,22 @@ void tw_timeline_decide(struct tw_timeline *timeline)
     replay(timeline);
 }
 
-void tw_timeline_drop_held(struct tw_timeline *timeline)
+void tw_timeline_drop_buffered(struct tw_timeline *timeline)
 {
-    for (size_t i = 0; i < timeline->held_count; i++)
-        if (timeline->held[i].kind == HELD_TIMED)
-            tw_give(timeline->allocator, (void *)(uintptr_t)timeline->held[i].event.text);
-    tw_give(timeline->allocator, timeline->held);
-    timeline->held = NULL;
-    timeline->held_count = timeline->held_room = 0;
+    for (size_t i = 0; i < timeline->buffered_count; i++)
+        if (timeline->buffered[i].kind == BUFFERED_TIMED)
+            tw_give(timeline->allocator, (void *)(uintptr_t)timeline->buffered[i].event.text);
+    tw_give(timeline->allocator, timeline->buffered);
+    timeline->buffered = NULL;
+    timeline->buffered_count = timeline->buffered_room = 0;
 }
 
-static struct tw_held *add_held(struct tw_timeline *timeline)
+static struct tw_buffered_event *add_buffered(struct tw_timeline *timeline)
 {
-    if (timeline->held_count < HELD_MOST &&
-        TW_GROW(timeline->allocator, &timeline->held, &timeline->held_room,
-                timeline->held_count + 1))
-        return &timeline->held[timeline->held_count++];
+    if (timeline->buffered_count < BUFFERED_MOST &&
+        TW_GROW(timeline->allocator, &timeline->buffered, &timeline->buffered_room,
+                timeline->buffered_count + 1))
+        return &timeline->buffered[timeline->buffered_count++];
     tw_timeline_decide(timeline);
     return NULL;
 }
@@ -150,13 +152,15 @@ static struct tw_held *add_held(struct tw_timeline *timeline)
 void tw_timeline_moment(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                         const struct tw_moment *moment)
 {
-    struct tw_held *held;
+    struct tw_buffered_event *buffered;
 
     if (moment->track == TW_NONE)
         return; /* memory is out */
-    held = is_decided(timeline) ? NULL : add_held(timeline);
-    if (held)
-        *held = (struct tw_held){ .kind = HELD_MOMENT, .stream = stream, .moment = *moment };
+    buffered = is_decided(timeline) ? NULL : add_buffered(timeline);
+    if (buffered)
+        *buffered = (struct tw_buffered_event){ .kind = BUFFERED_MOMENT,
+                                                .stream = stream,
+                                                .moment = *moment };
     else
         put_moment(timeline, stream, moment);
 }
@@ -164,15 +168,16 @@ void tw_timeline_moment(struct tw_timeline *timeline, struct tw_timeline_stream 
 void tw_timeline_anchor(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                         const struct tw_anchor *anchor, bool is_cycles)
 {
-    struct tw_held *held;
+    struct tw_buffered_event *buffered;
 
     if (!is_decided(timeline) && !is_cycles)
         tw_timeline_decide(timeline);
-    held = is_decided(timeline) ? NULL : add_held(timeline);
-    if (held)
-        *held = (struct tw_held){ .kind = is_cycles ? HELD_CYCLES : HELD_TIME,
-                                  .stream = stream,
-                                  .anchor = *anchor };
+    buffered = is_decided(timeline) ? NULL : add_buffered(timeline);
+    if (buffered)
+        *buffered =
+            (struct tw_buffered_event){ .kind = is_cycles ? BUFFERED_CYCLES : BUFFERED_TIME,
+                                        .stream = stream,
+                                        .anchor = *anchor };
     else
         put_anchor(timeline, stream, anchor, is_cycles);
 }
@@ -181,13 +186,13 @@ void tw_timeline_timed(struct tw_timeline *timeline, const struct tw_timeline_ev
                        enum tw_time_unit unit, uint64_t ticks)
 {
     struct tw_timeline_event own = *event;
-    struct tw_held *held;
+    struct tw_buffered_event *buffered;
     char *text = NULL;
 
     if (event->track == TW_NONE)
         return; /* memory is out */
-    held = is_decided(timeline) ? NULL : add_held(timeline);
-    if (!held) {
+    buffered = is_decided(timeline) ? NULL : add_buffered(timeline);
+    if (!buffered) {
         put_timed(timeline, &own, unit, ticks);
         return;
     }
@@ -199,8 +204,8 @@ void tw_timeline_timed(struct tw_timeline *timeline, const struct tw_timeline_ev
         own.text = text;
         own.text_size = text ? event->text_size : 0;
     }
-    *held = (struct tw_held){
-        .kind = HELD_TIMED, .unit = (uint8_t)unit, .ticks = ticks, .event = own
+    *buffered = (struct tw_buffered_event){
+        .kind = BUFFERED_TIMED, .unit = (uint8_t)unit, .ticks = ticks, .event = own
     };
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A file read as a whole. */
-#include "shared/whole.h"
+#include "shared/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static uint8_t *load(FILE *file, size_t *size, const char *path)
     return bytes;
 }
 
-uint8_t *whole_load(size_t *size, const char *path)
+uint8_t *file_load(size_t *size, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     uint8_t *bytes;

@@ -7,6 +7,6 @@
 #include <stdint.h>
 
 /* "-" is standard input.  free() the result, which is never empty memory; NULL: said why. */
-uint8_t *whole_load(size_t *size, const char *path);
+uint8_t *file_load(size_t *size, const char *path);
 
 #endif

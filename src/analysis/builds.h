@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which builds of which files a result speaks of: results of other builds are not added to it. */
+#ifndef ANALYSIS_BUILDS_H
+#define ANALYSIS_BUILDS_H
+
+#include <stdint.h>
+
+#include "analysis/saved.h"
+
+struct tw_build {
+    char *file;
+    uint8_t id[20];
+    uint8_t id_size; /* 0: not known */
+};
+
+struct tw_builds {
+    struct tw_build *items; /* in the order of names */
+    size_t count, room;
+    const struct tw_allocator *allocator;
+};
+
+void tw_builds_release(struct tw_builds *builds);
+/* A file that a result speaks of (NULL: none); one that is new is looked for at its path, for its build
+   ID.  False: no memory. */
+bool tw_builds_note(struct tw_builds *builds, const char *file);
+/* TW_E_ARGUMENT: a file is of another build there. */
+enum tw_status tw_builds_add(struct tw_builds *builds, const struct tw_builds *other,
+                             struct tw_fault *fault);
+void tw_builds_save(const struct tw_builds *builds, struct tw_save *save);
+void tw_builds_load(struct tw_builds *builds, struct tw_load *load);
+
+#endif
