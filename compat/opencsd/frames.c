@@ -54,6 +54,7 @@ void oc_frames_reset(struct oc_frames *frames)
     frames->id = OCSD_BAD_CS_SRC_ID;
     frames->index = frames->frame_index = OCSD_BAD_TRC_INDEX;
     frames->fill = 0;
+    frames->matched = 0;
     frames->piece_count = frames->next = 0;
 }
 
@@ -189,9 +190,17 @@ static bool find_sync(struct oc_frames *frames, struct block *block)
         frames->is_synced = true;
         return true;
     }
-    while (at + FSYNC_SIZE <= block->size && !is_fsync(block->data + at))
-        at++;
-    frames->is_synced = at + FSYNC_SIZE <= block->size;
+    while (at < block->size && frames->matched < FSYNC_SIZE) {
+        const uint8_t byte = block->data[at++];
+
+        if (byte == fsync_bytes[frames->matched])
+            frames->matched++;
+        else /* more than three ones still end in three */
+            frames->matched = byte == fsync_bytes[0] ? FSYNC_SIZE - 1 : 0;
+    }
+    frames->is_synced = frames->matched == FSYNC_SIZE;
+    if (frames->is_synced && at >= FSYNC_SIZE) /* it is in this block, whole */
+        at -= FSYNC_SIZE;
     block->done = at;
     frames->index += at;
     return frames->is_synced;

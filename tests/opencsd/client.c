@@ -444,6 +444,19 @@ static ocsd_datapath_resp_t flush(struct client *client, ocsd_datapath_resp_t sa
     return said;
 }
 
+/* Frames of a TPIU: where the next FSYNC is.  Without one a block is lost on the original. */
+static size_t next_fsync(const struct subject *subject, size_t at)
+{
+    static const uint8_t fsync[] = { 0xff, 0xff, 0xff, 0x7f };
+
+    if (subject->align != 2 && subject->align != 4)
+        return at;
+    while (at + sizeof fsync <= subject->size &&
+           memcmp(subject->data + at, fsync, sizeof fsync) != 0)
+        at += subject->align;
+    return at + sizeof fsync <= subject->size ? at : subject->size;
+}
+
 /* Operations that nothing asks for. */
 static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
 {
@@ -455,9 +468,11 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
     if (plan->ends && random_below(client, 1000) < plan->ends) {
         (void)flush(client, operate(client, OCSD_OP_EOT));
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
     }
     if (plan->resets && random_below(client, 1000) < plan->resets) {
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
         if (client->subject->framing == TW_FRAMING_NONE && random_below(client, 2))
             *done += random_below(client, 20); /* and goes on elsewhere */
     }
@@ -470,8 +485,8 @@ static uint32_t piece_size(struct client *client, size_t left)
     const size_t most = 1 + random_below(client, 4) * 300 + random_below(client, 40);
     size_t size = 1 + random_below(client, most);
 
-    if (align > 1)
-        size = align * (1 + size / align);
+    if (align > 1) /* at least an FSYNC */
+        size = align * (1 + size / align + (align == 2));
     return (uint32_t)(size < left ? size : left);
 }
 
