@@ -192,7 +192,8 @@ int main(int count, char **words)
     if (count < 6 || !library_open(&libraries[0], "original", words[1]) ||
         !library_open(&libraries[1], "drop-in ", words[2]))
         return 2;
-    if (!subject_open(&subject, words[3], (size_t)strtoul(words[4], NULL, 0))) {
+    if (!subject_open(&subject, words[3], (size_t)strtoul(words[4], NULL, 0),
+                      libraries[0].ocsd_get_version() >= 0x10700)) {
         (void)puts("nothing to decode");
         subject_free(&subject);
         return 0;

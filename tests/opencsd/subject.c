@@ -82,7 +82,8 @@ static void set_v7(struct subject_decoder *decoder, const struct tw_source *from
                                           .core_prof = profile_of(core) };
 }
 
-static bool set_decoder(struct subject_decoder *decoder, const struct tw_source *from)
+static bool set_decoder(struct subject_decoder *decoder, const struct tw_source *from,
+                        bool has_itm)
 {
     const char *core = from->core_type ? from->core_type : "";
 
@@ -98,7 +99,7 @@ static bool set_decoder(struct subject_decoder *decoder, const struct tw_source 
         decoder->name = OCSD_BUILTIN_DCD_STM;
         decoder->protocol = OCSD_PROTOCOL_STM;
         decoder->config.stm = (ocsd_stm_cfg){ .reg_tcsr = get(from, "STMTCSR") };
-    } else if (strcmp(from->protocol, "itm") == 0) { /* from 1.7 on */
+    } else if (strcmp(from->protocol, "itm") == 0 && has_itm) {
         decoder->name = "ITM";
         decoder->config.itm = get(from, "ITMTCR");
     } else {
@@ -219,7 +220,7 @@ bool subject_reframe(struct subject *subject, const struct subject *from,
     return subject->made != NULL;
 }
 
-bool subject_open(struct subject *subject, const char *path, size_t buffer)
+bool subject_open(struct subject *subject, const char *path, size_t buffer, bool has_itm)
 {
     struct tw_fault fault;
 
@@ -241,7 +242,7 @@ bool subject_open(struct subject *subject, const char *path, size_t buffer)
          i++)
         if (tw_capture_source_is_in(subject->capture, i, 0, (uint32_t)buffer) &&
             set_decoder(&subject->decoders[subject->decoder_count],
-                        tw_capture_source(subject->capture, i)))
+                        tw_capture_source(subject->capture, i), has_itm))
             subject->decoder_count++;
     add_dumps(subject);
     return subject->decoder_count > 0;

@@ -37,8 +37,8 @@ struct subject {
     size_t dump_count;
 };
 
-/* False: there is nothing in this buffer that OpenCSD decodes. */
-bool subject_open(struct subject *subject, const char *path, size_t buffer);
+/* False: there is nothing in this buffer that OpenCSD decodes; ITM it does from 1.7 on. */
+bool subject_open(struct subject *subject, const char *path, size_t buffer, bool has_itm);
 /* The same trace in frames of another kind.  False: it is in none. */
 bool subject_reframe(struct subject *subject, const struct subject *from,
                      enum tw_framing framing);
