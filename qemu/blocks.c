@@ -141,6 +141,29 @@ static void mark_wanted(struct block *block)
     block->is_partly_wanted = wanted != 0;
 }
 
+/* What is known of the way out of a block. */
+static void find_exit(struct block *block)
+{
+    const struct tw_retired *last;
+    bool is_branch, is_conditional;
+
+    block->is_simple = false;
+    if (!block->count)
+        return;
+    last = &block->instructions[block->count - 1];
+    is_branch = last->kind == TW_RETIRED_BRANCH;
+    is_conditional = last->flags & TW_RETIRED_CONDITIONAL;
+    block->flags = last->flags;
+    block->follows = is_branch ? last->target : block->end;
+    block->other = is_branch && !is_conditional ? block->follows : block->end;
+    block->follows_flags = is_branch ? TW_RETIRED_TAKEN : 0;
+    block->is_anywhere = last->kind == TW_RETIRED_INDIRECT;
+    block->is_simple = !(block->is_anywhere && is_conditional);
+    for (uint32_t i = 0; i + 1 < block->count; i++)
+        if (block->instructions[i].kind != TW_RETIRED_OTHER)
+            block->is_simple = false;
+}
+
 static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
 {
     struct block *block = calloc(1, sizeof *block + count * sizeof block->instructions[0]);
@@ -168,6 +191,7 @@ static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
         block->end = block->start;
     block->hash = (hash ^ block->start ^ (uint64_t)isa << 56) * 0x9e3779b97f4a7c15;
     mark_wanted(block);
+    find_exit(block);
     return block;
 }
 

@@ -7,13 +7,22 @@
 
 #include "qemu/interface.h"
 
-/* A block.  The same code at the same place is the same block, however often it is translated. */
+/* A block.  The same code at the same place is the same block, however often it is translated.  What
+   is known when it is translated is not worked out again when it runs. */
 struct block {
-    struct block *next; /* of the same hash */
-    uint64_t start, end;
-    uint64_t hash;
+    uint64_t start;
+    /* Where it goes on: to the first of these, and `follows_flags` are added to the flags of its last
+       instruction; or to the second; or to anywhere, and that is the last instruction's target. */
+    uint64_t follows, other;
     uint32_t count;
+    uint8_t flags, follows_flags; /* a condition is marked as failed */
+    bool is_anywhere;
+    bool
+        is_simple; /* none but the last is anything to the flow of control; `follows` says all */
     bool is_wanted, is_partly_wanted; /* by the address filter: all of it; some of it */
+    uint64_t end;
+    uint64_t hash;
+    struct block *next;               /* of the same hash */
     struct tw_retired instructions[]; /* conditional branches are marked as not taken */
 };
 

@@ -34,6 +34,11 @@ uint64_t maps_said(void)
     return __atomic_load_n(&said, __ATOMIC_RELAXED);
 }
 
+void maps_forked(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
+}
+
 void maps_forget(void)
 {
     (void)pthread_mutex_lock(&lock);

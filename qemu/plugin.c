@@ -25,7 +25,7 @@ static uint32_t caller_pid, caller_tid; /* of the system call under way, before 
 
 /* ---- system calls ---- */
 
-enum call { CALL_OTHER, CALL_EXEC, CALL_CLONE, CALL_MEMORY };
+enum call { CALL_OTHER, CALL_EXEC, CALL_CLONE, CALL_FORK, CALL_MEMORY };
 
 /* Numbers of the calls that matter here: AArch64 and RISC-V have the same, Arm its own. */
 static enum call call_of(int64_t number)
@@ -38,6 +38,8 @@ static enum call call_of(int64_t number)
         { 281, 387, CALL_EXEC },   /* execveat */
         { 220, 120, CALL_CLONE },  /* clone */
         { 435, 435, CALL_CLONE },  /* clone3 */
+        { -1, 2, CALL_FORK },      /* fork */
+        { -1, 190, CALL_FORK },    /* vfork */
         { 222, 192, CALL_MEMORY }, /* mmap */
         { -1, 90, CALL_MEMORY },   /* old mmap */
         { 215, 91, CALL_MEMORY },  /* munmap */
@@ -69,6 +71,11 @@ static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t
     case CALL_CLONE:
         if (a1 & CLONE_VM_FLAG && !(a1 & CLONE_VFORK_FLAG))
             thread_several();
+        else
+            thread_before_fork();
+        break;
+    case CALL_FORK:
+        thread_before_fork();
         break;
     default:
         break;
@@ -80,8 +87,10 @@ static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_
     (void)id, (void)vcpu, (void)result;
     if (call_of(number) == CALL_MEMORY)
         maps_forget();
-    if (process_is_new())
+    if (process_is_new()) {
+        maps_forked();
         thread_forked(caller_pid, caller_tid);
+    }
 }
 
 /* ---- code ---- */

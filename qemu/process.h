@@ -44,6 +44,8 @@ void process_trace_name(char *name, size_t room, uint32_t tid, uint32_t cpu);
 bool maps_note(uint64_t address, const void *host);
 /* How many mappings were spoken of so far. */
 uint64_t maps_said(void);
+/* This is the child of a fork: another thread may have been at it. */
+void maps_forked(void);
 /* Something was mapped, unmapped or protected: what was noted may be over. */
 void maps_forget(void);
 

@@ -4,271 +4,202 @@
 #include "qemu/thread.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "qemu/feed.h"
 #include "qemu/process.h"
+#include "qemu/worker.h"
 
 enum {
-    ENTRIES = 4096,   /* blocks of a batch */
-    BATCH = 1 << 15,  /* instructions given to the unit at once, at most */
-    BLOCK_MAX = 512,  /* instructions of a block; QEMU's largest */
-    OUTPUT = 1 << 18, /* bytes of trace written at once */
+    WAITING = 4, /* chunks that may wait for the worker; with more the thread works itself */
     COMM = 16
 };
 
-/* What happened behind a block. */
-enum { AFTER_NOTHING, AFTER_CALL };
-
-struct entry {
-    const struct block *block;
-    uint16_t count; /* instructions begun */
-    uint8_t after;
-    uint8_t is_left; /* ... and left there: the last of them faulted */
-    uint64_t time;   /* 0: not looked at */
-};
-
 struct thread {
-    pthread_mutex_t lock; /* a batch is being given to the unit */
+    /* What each block needs. */
+    chunk_entry *at, *end;    /* where it is written down */
+    const struct block *last; /* that was written down */
+    const struct block *loop; /* the same, if nothing is noted of it: may be repeated */
+    uint64_t expected;        /* of thread_counter, when the last block is done */
+    uint64_t news;            /* of thread_news that it knows of */
+    struct chunk *chunk;
+
+    /* The worker writes here: not into the same line of its cache. */
+    _Alignas(64) struct work work;
     struct unit *unit;
+    struct feed *feed; /* NULL: the thread is not traced */
     uint32_t cpu, tid;
-    size_t count;
-    uint64_t began; /* time of the batch's first block */
-    uint64_t news;  /* of thread_news that it knows of */
-    uint64_t strobe;
-    bool is_resting; /* strobing or the filter leaves out what runs */
-    bool is_broken;  /* nothing can be written any more */
-    uint8_t *ring;
-    uint64_t ring_size;
-    size_t batched;
-    struct entry entries[ENTRIES + 1];
-    struct tw_retired batch[BATCH + BLOCK_MAX];
+    pthread_mutex_t lock;  /* of what waits */
+    struct chunk *waiting; /* the oldest first */
+    struct chunk *unused;
+    unsigned waiting_count;
+    pthread_mutex_t feeding; /* the unit is at work */
 };
 
 uint64_t thread_counter, thread_news;
 
 static struct thread *threads[THREADS_MAX];
-static uint64_t seen; /* of thread_counter */
 static bool is_several;
 
-/* ---- to the unit ---- */
+/* ---- chunks ---- */
 
-static void ring_put(struct thread *thread, const uint8_t *bytes, size_t size)
+static struct chunk *next_waiting(struct thread *thread)
 {
-    const uint64_t room = process_options()->ring;
+    struct chunk *chunk;
 
-    if (size > room) { /* what comes before is written over at once */
-        bytes += size - room;
-        thread->ring_size += size - room;
-        size = (size_t)room;
+    (void)pthread_mutex_lock(&thread->lock);
+    chunk = thread->waiting;
+    if (chunk) {
+        thread->waiting = chunk->next;
+        thread->waiting_count--;
     }
-    for (size_t i = 0; i < size; i++)
-        thread->ring[thread->ring_size++ % room] = bytes[i];
+    (void)pthread_mutex_unlock(&thread->lock);
+    return chunk;
 }
 
-static void write_output(struct thread *thread, size_t least)
+static void give_back(struct thread *thread, struct chunk *chunk)
 {
-    size_t size;
-    const uint8_t *bytes = unit_output(thread->unit, &size);
-
-    if (!size || size < least)
-        return;
-    if (thread->ring)
-        ring_put(thread, bytes, size);
-    else if (!thread->is_broken && !process_write(thread->tid, thread->cpu, bytes, size))
-        thread->is_broken = true;
-    unit_take(thread->unit);
+    (void)pthread_mutex_lock(&thread->lock);
+    chunk->next = thread->unused;
+    thread->unused = chunk;
+    (void)pthread_mutex_unlock(&thread->lock);
 }
 
-static void step(struct thread *thread, const struct tw_step *what)
+/* All that waits goes into the unit; the worker or the thread itself does it. */
+static void feed_waiting(struct thread *thread)
 {
-    if (!thread->is_broken && !unit_step(thread->unit, what))
-        thread->is_broken = true;
-}
+    struct chunk *chunk;
 
-static void give_batch(struct thread *thread)
-{
-    struct tw_step what = { .kind = TW_STEP_INSTRUCTIONS };
-
-    if (!thread->batched)
-        return;
-    what.instructions = thread->batch;
-    what.count = thread->batched;
-    step(thread, &what);
-    (void)__atomic_add_fetch(&process_table()->instructions, thread->batched, __ATOMIC_RELAXED);
-    thread->batched = 0;
-}
-
-static void give_gap(struct thread *thread)
-{
-    const struct tw_step what = { .kind = TW_STEP_GAP };
-
-    give_batch(thread);
-    step(thread, &what);
-}
-
-static void give_time(struct thread *thread, uint64_t time)
-{
-    struct tw_step what = { .kind = TW_STEP_TIME };
-
-    give_batch(thread);
-    what.value = time;
-    step(thread, &what);
-}
-
-static void give_exception(struct thread *thread, uint8_t type, uint64_t return_address,
-                           uint8_t isa)
-{
-    struct tw_step what = { .kind = TW_STEP_EXCEPTION };
-
-    give_batch(thread);
-    what.exception = type;
-    what.cause = type;
-    what.return_address = return_address;
-    what.return_isa = isa;
-    what.is_interrupt = type == TW_EXCEPTION_IRQ;
-    step(thread, &what);
-    give_gap(thread);
-}
-
-/* ---- blocks ---- */
-
-static bool is_wanted(const struct tw_retired *instruction)
-{
-    const struct process_options *options = process_options();
-
-    return !options->end ||
-           (instruction->address >= options->first && instruction->address < options->end);
-}
-
-/* Instructions that the filter or the strobe leaves out are a gap. */
-static void leave_out(struct thread *thread)
-{
-    if (!thread->is_resting)
-        give_gap(thread);
-    thread->is_resting = true;
-}
-
-static bool is_strobed_out(struct thread *thread, uint32_t count)
-{
-    const struct process_options *options = process_options();
-
-    if (!options->strobe_off)
-        return false;
-    thread->strobe = (thread->strobe + count) % (options->strobe_on + options->strobe_off);
-    return thread->strobe >= options->strobe_on;
-}
-
-/* The first `count` instructions of a block; the last one went to `next`, if that is known. */
-static void give_block(struct thread *thread, const struct block *block, uint32_t count,
-                       uint64_t next, bool has_next)
-{
-    struct tw_retired *to = thread->batch + thread->batched;
-    struct tw_retired *last;
-
-    if (!count)
-        return;
-    if (is_strobed_out(thread, count) || !block->is_partly_wanted) {
-        leave_out(thread);
-        return;
+    (void)pthread_mutex_lock(&thread->feeding);
+    while ((chunk = next_waiting(thread)) != NULL) {
+        if (thread->feed)
+            feed_chunk(thread->feed, chunk);
+        give_back(thread, chunk);
     }
-    if (block->is_wanted) {
-        memcpy(to, block->instructions, count * sizeof *to);
-        thread->batched += count;
-        thread->is_resting = false;
+    (void)pthread_mutex_unlock(&thread->feeding);
+}
+
+static void run_work(struct work *work)
+{
+    feed_waiting((struct thread *)((char *)work - offsetof(struct thread, work)));
+}
+
+static struct chunk *take_unused(struct thread *thread)
+{
+    struct chunk *chunk;
+
+    (void)pthread_mutex_lock(&thread->lock);
+    chunk = thread->unused;
+    if (chunk)
+        thread->unused = chunk->next;
+    (void)pthread_mutex_unlock(&thread->lock);
+    return chunk ? chunk : malloc(sizeof *chunk);
+}
+
+static void put_waiting(struct thread *thread, struct chunk *chunk)
+{
+    struct chunk **at = &thread->waiting;
+
+    chunk->next = NULL;
+    (void)pthread_mutex_lock(&thread->lock);
+    while (*at)
+        at = &(*at)->next;
+    *at = chunk;
+    thread->waiting_count++;
+    (void)pthread_mutex_unlock(&thread->lock);
+}
+
+static void begin_chunk(struct thread *thread, struct chunk *chunk)
+{
+    chunk->count = chunk->note_count = 0;
+    chunk->is_end = false;
+    chunk->began = process_time();
+    thread->chunk = chunk;
+    thread->at = chunk->entries;
+    thread->last = thread->loop = NULL;
+    thread->end = chunk->entries + CHUNK_ENTRIES - 2; /* part_last needs some */
+}
+
+/* The last block stands alone, without repeats. */
+static void part_last(struct thread *thread)
+{
+    chunk_entry *tag = thread->at - 1;
+
+    if (thread->at == thread->chunk->entries || !entry_is_repeat(*tag))
+        return;
+    if (*tag == 3) { /* one repeat: the block twice */
+        *tag = (chunk_entry)thread->last;
     } else {
-        for (uint32_t i = 0; i < count; i++) {
-            if (!is_wanted(&block->instructions[i])) {
-                leave_out(thread);
-                continue;
-            }
-            thread->is_resting = false;
-            thread->batch[thread->batched++] = block->instructions[i];
-        }
-        if (!thread->batched || !is_wanted(&block->instructions[count - 1]))
-            return;
-    }
-    last = &thread->batch[thread->batched - 1];
-    if (count == block->count && has_next) {
-        if (last->kind == TW_RETIRED_BRANCH && last->flags & TW_RETIRED_CONDITIONAL &&
-            next == last->target)
-            last->flags |= TW_RETIRED_TAKEN;
-        if (last->kind == TW_RETIRED_INDIRECT &&
-            !(last->flags & TW_RETIRED_CONDITIONAL && next == block->end)) {
-            last->flags |= TW_RETIRED_TAKEN;
-            last->target = next;
-        }
-    }
-    if (thread->batched >= BATCH)
-        give_batch(thread);
-}
-
-/* A block that was run, and the address that came next. */
-static void give_entry(struct thread *thread, const struct entry *entry, uint64_t next)
-{
-    const struct block *block = entry->block;
-    const uint8_t isa = block->count ? block->instructions[0].isa : (uint8_t)TW_ISA_UNKNOWN;
-
-    if (!entry->count)
-        return; /* it could not even be fetched */
-    if (entry->after == AFTER_CALL) {
-        give_block(thread, block, entry->count, 0, false);
-        give_exception(thread, TW_EXCEPTION_CALL, block->end, isa);
-    } else if (entry->is_left) {
-        const uint32_t done = entry->count - 1u;
-
-        give_block(thread, block, done, 0, false);
-        /* The same instruction again: it was begun twice, and did nothing the first time. */
-        if (block->instructions[done].address != next)
-            give_exception(thread, TW_EXCEPTION_DATA_FAULT, block->instructions[done].address,
-                           isa);
-    } else if (block_leads_to(block, next)) {
-        give_block(thread, block, entry->count, next, true);
-    } else {
-        const struct tw_retired *last = &block->instructions[block->count - 1];
-        const bool is_jump = last->kind == TW_RETIRED_BRANCH;
-
-        /* A signal came behind the block.  Where a branch of two ways was going only the return from the
-           signal could tell: nothing is said of it. */
-        if (is_jump && last->flags & TW_RETIRED_CONDITIONAL) {
-            give_block(thread, block, entry->count - 1u, 0, false);
-            give_gap(thread);
-            return;
-        }
-        give_block(thread, block, entry->count, is_jump ? last->target : 0, is_jump);
-        give_exception(thread, TW_EXCEPTION_IRQ, is_jump ? last->target : block->end, isa);
+        *tag -= 2;
+        *thread->at++ = (chunk_entry)thread->last; /* there is always a place left for this */
     }
 }
 
-/* All blocks but the last, whose way out is not known yet; at the end that one, too. */
-static void drain(struct thread *thread, bool is_end)
+/* The chunk is handed over.  Its last block, whose way out is not known yet, begins the next one. */
+static void hand_over(struct thread *thread, bool is_end)
 {
-    if (!thread->count)
+    struct chunk *old = thread->chunk, *next = take_unused(thread);
+    const struct block *last = thread->last;
+
+    part_last(thread);
+    old->count = (uint32_t)(thread->at - old->entries);
+    old->is_end = is_end;
+    if (!next) { /* no memory: what was written down is fed now, and its memory used again */
+        feed_waiting(thread);
+        next = take_unused(thread);
+    }
+    if (!next) {
+        thread->at = old->entries; /* lost */
+        thread->last = thread->loop = NULL;
         return;
-    if (thread->unit)
-        give_time(thread, thread->began);
-    for (size_t i = 0; thread->unit && i + 1 < thread->count; i++) {
-        give_entry(thread, &thread->entries[i], thread->entries[i + 1].block->start);
-        if (thread->entries[i + 1].time)
-            give_time(thread, thread->entries[i + 1].time);
     }
-    if (is_end && thread->unit) {
-        const struct entry *last = &thread->entries[thread->count - 1];
+    begin_chunk(thread, next);
+    if (!is_end && old->count) {
+        const struct note *note = old->note_count ? &old->notes[old->note_count - 1] : NULL;
 
-        if (last->after == AFTER_CALL || last->is_left)
-            give_entry(thread, last, 0);
-        else
-            give_block(thread, last->block, last->count, 0, false);
+        *thread->at++ = (chunk_entry)last;
+        thread->last = last;
+        if (note && note->at == old->count - 1) {
+            next->notes[next->note_count++] = *note;
+            next->notes[0].at = 0;
+        }
     }
-    give_batch(thread);
-    thread->entries[0] = thread->entries[thread->count - 1];
-    thread->count = is_end ? 0 : 1;
-    thread->began = process_time();
-    if (thread->unit)
-        write_output(thread, OUTPUT);
+    put_waiting(thread, old);
+}
+
+/* The note on the last block. */
+static struct note *note_last(struct thread *thread)
+{
+    struct chunk *chunk = thread->chunk;
+    struct note *note;
+    uint32_t at;
+
+    part_last(thread);
+    at = (uint32_t)(thread->at - chunk->entries) - 1;
+    note = chunk->note_count ? &chunk->notes[chunk->note_count - 1] : NULL;
+    thread->loop = NULL;
+    if (note && note->at == at)
+        return note;
+    if (chunk->note_count == CHUNK_NOTES) {
+        hand_over(thread, false);
+        chunk = thread->chunk;
+        if (thread->at == chunk->entries)
+            return NULL;
+        at = 0;
+    }
+    note = &chunk->notes[chunk->note_count++];
+    *note = (struct note){ .at = at, .count = (uint16_t)thread->last->count };
+    return note;
+}
+
+static bool has_blocks(const struct thread *thread)
+{
+    return thread->at != thread->chunk->entries;
 }
 
 /* ---- threads ---- */
@@ -312,7 +243,7 @@ void thread_program(void)
 static void begin_unit(struct thread *thread)
 {
     static bool is_told;
-    struct tw_step context = { .kind = TW_STEP_CONTEXT };
+    struct tw_step_context context = { .security = TW_NONSECURE };
     struct tw_register reg;
     struct tw_fault fault;
 
@@ -320,7 +251,11 @@ static void begin_unit(struct thread *thread)
     if (thread->cpu == SPOOL_CPUS)
         return;
     thread->unit = unit_new(&process_options()->unit, &fault);
-    if (!thread->unit) {
+    if (thread->unit)
+        thread->feed = feed_new(thread->unit, thread->tid, thread->cpu);
+    if (!thread->feed) {
+        unit_free(thread->unit);
+        thread->unit = NULL;
         if (!is_told)
             (void)fprintf(stderr, "trackway record: %s\n", fault.text);
         is_told = true;
@@ -328,8 +263,6 @@ static void begin_unit(struct thread *thread)
         thread->cpu = SPOOL_CPUS;
         return;
     }
-    if (process_options()->ring)
-        thread->ring = malloc((size_t)process_options()->ring);
     for (size_t i = 0; unit_register(thread->unit, &reg, i); i++) {
         char text[128];
 
@@ -339,24 +272,46 @@ static void begin_unit(struct thread *thread)
     if (unit_text(thread->unit))
         say(thread, SPOOL_CONFIG, 0, unit_text(thread->unit));
     say(thread, SPOOL_START, 0, NULL);
-    context.context.security = TW_NONSECURE;
-    context.context.is_64bit = blocks_is_64bit();
-    context.context.context_id = thread->tid;
-    step(thread, &context);
+    context.is_64bit = blocks_is_64bit();
+    context.context_id = thread->tid;
+    feed_context(thread->feed, &context);
+}
+
+static void free_thread(struct thread *thread)
+{
+    for (struct chunk *chunk; (chunk = thread->unused) != NULL;) {
+        thread->unused = chunk->next;
+        free(chunk);
+    }
+    for (struct chunk *chunk; (chunk = thread->waiting) != NULL;) {
+        thread->waiting = chunk->next;
+        free(chunk);
+    }
+    feed_free(thread->feed);
+    unit_free(thread->unit);
+    free(thread->chunk);
+    free(thread);
 }
 
 static struct thread *begin_thread(unsigned vcpu)
 {
     static uint32_t first_of;
-    struct thread *thread = vcpu < THREADS_MAX ? calloc(1, sizeof *thread) : NULL;
+    struct thread *thread =
+        vcpu < THREADS_MAX ? aligned_alloc(_Alignof(struct thread), sizeof *thread) : NULL;
+    struct chunk *chunk = thread ? malloc(sizeof *chunk) : NULL;
     const uint32_t pid = (uint32_t)getpid();
     const bool is_first = __atomic_exchange_n(&first_of, pid, __ATOMIC_ACQ_REL) != pid;
 
-    if (!thread)
+    if (!chunk) {
+        free(thread);
         return NULL;
+    }
+    memset(thread, 0, sizeof *thread);
     (void)pthread_mutex_init(&thread->lock, NULL);
+    (void)pthread_mutex_init(&thread->feeding, NULL);
     thread->tid = (uint32_t)gettid();
-    thread->began = process_time();
+    thread->expected = thread_counter;
+    begin_chunk(thread, chunk);
     if (!is_first) /* made by another thread of the process */
         process_say(
             &(struct spool_event){
@@ -369,55 +324,94 @@ static struct thread *begin_thread(unsigned vcpu)
     return thread;
 }
 
-static void end_unit(struct thread *thread, uint32_t flags)
+static void end_unit(struct thread *thread)
 {
     char name[64];
 
-    if (!thread->unit)
+    if (!thread->feed)
         return;
-    if (!thread->is_broken)
-        (void)unit_end(thread->unit);
-    write_output(thread, 0);
-    if (thread->ring) {
-        const uint64_t room = process_options()->ring, at = thread->ring_size % room;
-
-        if (thread->ring_size > room)
-            (void)process_write(thread->tid, thread->cpu, thread->ring + at,
-                                (size_t)(room - at));
-        (void)process_write(thread->tid, thread->cpu, thread->ring,
-                            (size_t)(thread->ring_size < room ? thread->ring_size : at));
-    }
+    feed_end(thread->feed);
     process_trace_name(name, sizeof name, thread->tid, thread->cpu);
-    say(thread, SPOOL_TRACE, flags, name);
+    say(thread, SPOOL_TRACE, 0, name);
     process_give_cpu(thread->cpu);
+    feed_free(thread->feed);
+    thread->feed = NULL;
     unit_free(thread->unit);
     thread->unit = NULL;
 }
 
+/* What another thread has written down so far, which may be writing still. */
+static void hand_copy(struct thread *thread)
+{
+    struct chunk *copy = malloc(sizeof *copy);
+
+    if (!copy)
+        return;
+    memcpy(copy, thread->chunk, sizeof *copy);
+    copy->count = (uint32_t)(thread->at - thread->chunk->entries);
+    copy->is_end = true;
+    if (copy->count <= CHUNK_ENTRIES && copy->note_count <= CHUNK_NOTES)
+        put_waiting(thread, copy);
+    else
+        free(copy);
+}
+
 static void finish(struct thread *thread, bool is_last)
 {
-    (void)pthread_mutex_lock(&thread->lock);
-    drain(thread, true);
-    end_unit(thread, 0);
+    worker_drop(&thread->work);
+    if (thread->tid == (uint32_t)gettid())
+        hand_over(thread, true);
+    else
+        hand_copy(thread);
+    feed_waiting(thread);
+    (void)pthread_mutex_lock(&thread->feeding);
+    end_unit(thread);
+    (void)pthread_mutex_unlock(&thread->feeding);
     say(thread, SPOOL_EXIT, is_last, NULL);
-    (void)pthread_mutex_unlock(&thread->lock);
 }
 
 /* ---- what happens ---- */
 
-/* How far the block before came. */
+/* The block before was left before its end. */
 static void settle(struct thread *thread)
 {
-    const uint64_t begun = thread_counter - seen;
-    struct entry *last;
+    const uint64_t missing = thread->expected - thread_counter;
+    struct note *note;
 
-    seen = thread_counter;
-    if (!thread->count || is_several)
+    thread->expected = thread_counter;
+    if (!has_blocks(thread) || is_several || missing > thread->last->count ||
+        (note = note_last(thread)) == NULL)
         return;
-    last = &thread->entries[thread->count - 1];
-    if (begun < last->count) {
-        last->count = (uint16_t)begun;
-        last->is_left = last->after == AFTER_NOTHING;
+    note->count = (uint16_t)(thread->last->count - missing);
+    note->is_left = note->after == AFTER_NOTHING;
+}
+
+/* What is seldom: the first block, a full chunk, a fault before, news.  Not part of thread_block, which
+   every block calls. */
+static __attribute__((noinline)) void look(unsigned vcpu, const struct block *block)
+{
+    struct thread *thread = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
+
+    if (!thread && !(thread = begin_thread(vcpu)))
+        return;
+    if (thread_counter != thread->expected)
+        settle(thread);
+    if (thread->at >= thread->end) {
+        hand_over(thread, false);
+        if (thread->waiting_count >= WAITING)
+            feed_waiting(thread);
+        else
+            worker_add(&thread->work, run_work);
+    }
+    *thread->at++ = (chunk_entry)block;
+    thread->last = thread->loop = block;
+    thread->expected += block->count;
+    if (thread->news != thread_news) {
+        struct note *note = note_last(thread);
+
+        thread->news = thread_news;
+        if (note)
+            note->time = process_time();
     }
 }
 
@@ -425,31 +419,31 @@ void thread_block(unsigned vcpu, void *context)
 {
     struct thread *thread = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
     const struct block *block = context;
-    struct entry *to;
 
-    if (!thread && !(thread = begin_thread(vcpu)))
+    if (!thread || thread->at >= thread->end || thread->news != thread_news ||
+        (thread_counter != thread->expected && !is_several)) {
+        look(vcpu, block);
         return;
-    settle(thread);
-    if (thread->count > ENTRIES - 1) {
-        (void)pthread_mutex_lock(&thread->lock);
-        drain(thread, false);
-        (void)pthread_mutex_unlock(&thread->lock);
     }
-    to = &thread->entries[thread->count];
-    *to = (struct entry){ .block = block, .count = (uint16_t)block->count };
-    if (thread->news != thread_news) {
-        thread->news = thread_news;
-        to->time = process_time();
+    thread->expected += block->count;
+    if (block == thread->loop) {
+        if (entry_is_repeat(thread->at[-1]))
+            thread->at[-1] += 2;
+        else
+            *thread->at++ = 3;
+        return;
     }
-    thread->count++;
+    *thread->at++ = (chunk_entry)block;
+    thread->last = thread->loop = block;
 }
 
 void thread_call(unsigned vcpu)
 {
     struct thread *thread = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
+    struct note *note = thread && has_blocks(thread) ? note_last(thread) : NULL;
 
-    if (thread && thread->count)
-        thread->entries[thread->count - 1].after = AFTER_CALL;
+    if (note)
+        note->after = AFTER_CALL;
 }
 
 void thread_several(void)
@@ -468,11 +462,19 @@ void thread_flush(unsigned vcpu)
 
     if (!thread)
         return;
-    (void)pthread_mutex_lock(&thread->lock);
-    drain(thread, false);
-    if (thread->unit)
-        write_output(thread, 1);
-    (void)pthread_mutex_unlock(&thread->lock);
+    hand_over(thread, false);
+    feed_waiting(thread);
+    (void)pthread_mutex_lock(&thread->feeding);
+    if (thread->feed)
+        feed_write(thread->feed);
+    (void)pthread_mutex_unlock(&thread->feeding);
+}
+
+void thread_before_fork(void)
+{
+    for (unsigned vcpu = 0; !is_several && vcpu < THREADS_MAX; vcpu++)
+        if (threads[vcpu])
+            worker_drop(&threads[vcpu]->work);
 }
 
 void thread_end(unsigned vcpu)
@@ -483,8 +485,7 @@ void thread_end(unsigned vcpu)
         return;
     threads[vcpu] = NULL;
     finish(thread, false);
-    free(thread->ring);
-    free(thread);
+    free_thread(thread);
 }
 
 void thread_end_all(bool is_crash)
@@ -494,7 +495,7 @@ void thread_end_all(bool is_crash)
 
         if (!thread)
             continue;
-        if (is_crash && thread->tid == (uint32_t)gettid())
+        if (is_crash && thread->tid == (uint32_t)gettid() && thread_counter != thread->expected)
             settle(thread);
         finish(thread, true);
     }
@@ -502,18 +503,14 @@ void thread_end_all(bool is_crash)
 
 void thread_forked(uint32_t parent_pid, uint32_t parent_tid)
 {
+    worker_forked();
     for (unsigned i = 0; i < THREADS_MAX; i++) {
-        struct thread *thread = threads[i];
-
-        if (!thread)
-            continue;
-        /* The parent goes on with its unit and its CPU; here they are copies. */
-        unit_free(thread->unit);
-        free(thread->ring);
-        free(thread);
+        /* The parent goes on with its unit and its CPU; here they are copies, and with several threads
+           in the midst of something. */
+        if (threads[i] && !is_several)
+            free_thread(threads[i]);
         threads[i] = NULL;
     }
-    seen = thread_counter;
     process_say(&(struct spool_event){ .kind = SPOOL_FORK,
                                        .time = process_start(),
                                        .tid = (uint32_t)gettid(),

@@ -24,6 +24,8 @@ void thread_several(void);
 bool thread_is_alone(void);
 /* All that was run is in the trace file. */
 void thread_flush(unsigned vcpu);
+/* The process is about to be doubled. */
+void thread_before_fork(void);
 /* The thread ended; all threads did, as the process ends or crashes. */
 void thread_end(unsigned vcpu);
 void thread_end_all(bool is_crash);

@@ -46,6 +46,16 @@ struct tw_retired {
     uint8_t flags;   /* TW_RETIRED_... */
 };
 
+/* Instructions that were executed one behind the other.  None but the last is anything to the flow of
+   control: they are of kind TW_RETIRED_OTHER.  So code that runs again and again is looked at once. */
+struct tw_retired_run {
+    const struct tw_retired *instructions;
+    uint64_t target;  /* of the last one, and its flags: they stand for its own */
+    uint32_t count;   /* 0: nothing ran */
+    uint32_t repeats; /* it ran so many times more, each time to the same target */
+    uint8_t flags;
+};
+
 /* Fills size, kind, flags and the target of a direct branch from address, isa and opcode.  A
    conditional branch comes out as not taken.  T32: *it_open is how many conditions of an IT block
    are open before the instruction, and becomes what is open after it; begin with 0 after a taken
@@ -109,7 +119,8 @@ enum tw_step_kind {
     TW_STEP_LOW_POWER, /* value: in a low-power state, or out of it */
     TW_STEP_REGISTER,  /* a write to a register of the trace unit or one that governs it */
     TW_STEP_STIMULUS,  /* software writes to a stimulus port of an ITM or STM */
-    TW_STEP_WATCH      /* the DWT sees something */
+    TW_STEP_WATCH,     /* the DWT sees something */
+    TW_STEP_RUNS       /* instructions as straight runs: traced as if they stood one by one */
 };
 
 /* What is written to a stimulus port. */
@@ -135,6 +146,10 @@ struct tw_step {
         struct {
             const struct tw_retired *instructions;
             size_t count;
+        };
+        struct {
+            const struct tw_retired_run *runs;
+            size_t run_count;
         };
         struct tw_step_context context;
         struct {

@@ -17,6 +17,7 @@ void tw_counted_code_release(struct tw_counted_code *code)
     }
     tw_give(code->allocator, code->files);
     code->files = NULL;
+    code->last = NULL;
     code->count = code->room = 0;
 }
 
@@ -82,13 +83,15 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
                                        uint64_t address)
 {
     const char *name = tw_run_object(code->run, NULL, part, address);
-    const uint64_t key = key_of(name);
     struct tw_counted_file *made;
-    uint64_t link = address;
+    uint64_t link = address, key;
 
+    if (code->last && code->last->name == name) /* code does not often leave a file */
+        return code->last;
+    key = key_of(name);
     for (size_t i = 0; i < code->count; i++)
         if (code->files[i]->key == key)
-            return code->files[i];
+            return code->last = code->files[i];
     made = tw_take(code->allocator, sizeof *made);
     if (!made || !TW_GROW(code->allocator, &code->files, &code->room, code->count + 1)) {
         tw_give(code->allocator, made);
@@ -104,7 +107,7 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
     made->image = part->image;
     made->view = part->who.view;
     made->bias = address - link;
-    code->files[code->count++] = made;
+    code->files[code->count++] = code->last = made;
     return made;
 }
 
@@ -185,12 +188,16 @@ static bool add_edge(struct tw_counted_code *code, const struct tw_edge_count *e
     return true;
 }
 
-void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
+void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
                          const struct tw_part *whose)
 {
+    struct tw_range_count hot;
     bool is_good = true;
 
-    tw_range_counts_settle(counts);
+    for (size_t at = 0; is_good && tw_range_counts_hot(counts, &at, &hot);) {
+        is_good = add_range(code, &hot, whose);
+        code->executed += (hot.taken + hot.not_taken) * hot.instructions;
+    }
     code->executed += counts->instructions + counts->untraced;
     code->untraced += counts->untraced;
     code->missing += counts->missing;

@@ -179,52 +179,83 @@ static enum tw_status begin(struct tw_etmv3_unit *unit, uint32_t address, uint8_
     return TW_OK;
 }
 
-static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_retired *from)
+/* The same code is executed over and over. */
+static const struct tw_instruction *look(struct tw_etmv3_unit *unit,
+                                         const struct tw_retired *from)
 {
-    const struct tw_etmv3_setup *setup = &unit->writer.setup;
     const uint32_t address = (uint32_t)from->address;
-    struct tw_instruction what;
-    bool is_branch, is_taken;
+    const size_t slot = (address >> 1 ^ address >> 10) % TW_ETMV3_UNIT_CODES;
+
+    if (unit->codes[slot].address == address && unit->codes[slot].opcode == from->opcode &&
+        unit->codes[slot].isa == from->isa)
+        return &unit->codes[slot].what;
+    unit->codes[slot].address = address;
+    unit->codes[slot].opcode = from->opcode;
+    unit->codes[slot].isa = from->isa;
+    if (from->isa == TW_ISA_A32)
+        tw_a32_classify(&unit->codes[slot].what, from->opcode, from->address, &unit->isa);
+    else
+        tw_t32_classify(&unit->codes[slot].what, from->opcode, from->address, 0, &unit->isa);
+    return &unit->codes[slot].what;
+}
+
+/* An instruction comes: where the one before went, or where trace begins. */
+static enum tw_status arrive(struct tw_etmv3_unit *unit, const struct tw_retired *from)
+{
+    const uint32_t address = (uint32_t)from->address;
 
     TW_TRY(resolve(unit, address, from->isa));
     if (unit->entered)
         TW_TRY(enter(unit, address));
     TW_TRY(begin(unit, address, from->isa));
-    TW_TRY(put_identifiers(unit));
-    if (from->isa == TW_ISA_A32)
-        tw_a32_classify(&what, from->opcode, from->address, &unit->isa);
-    else
-        tw_t32_classify(&what, from->opcode, from->address, 0, &unit->isa);
-    is_branch = what.kind == TW_FLOW_BRANCH || what.kind == TW_FLOW_INDIRECT;
-    is_taken = is_branch ? from->flags & TW_RETIRED_TAKEN : !(from->flags & TW_RETIRED_FAILED);
-    unit->next = address + from->size;
-    unit->next_isa = from->isa;
-    if (is_branch && is_taken && what.kind == TW_FLOW_BRANCH) {
-        unit->next = (uint32_t)what.target;
-        unit->next_isa = what.target_isa;
-    }
-    if (!setup->data_only) {
-        /* A 32-bit Thumb instruction may have an atom for each half. */
-        const bool is_two = setup->wide_is_two && from->isa == TW_ISA_T32 && from->size == 4;
+    return put_identifiers(unit);
+}
 
-        if (unit->atom_count + is_two >= TW_ETMV3_UNIT_ATOMS)
-            TW_TRY(tw_etmv3_unit_put_atoms(unit));
-        unit->atoms[unit->atom_count].cycles = unit->cycles + 1;
+static enum tw_status add_atom(struct tw_etmv3_unit *unit, const struct tw_retired *from,
+                               bool is_taken)
+{
+    /* A 32-bit Thumb instruction may have an atom for each half. */
+    const bool is_two =
+        unit->writer.setup.wide_is_two && from->isa == TW_ISA_T32 && from->size == 4;
+
+    if (unit->writer.setup.data_only)
+        return TW_OK;
+    if (unit->atom_count + is_two >= TW_ETMV3_UNIT_ATOMS)
+        TW_TRY(tw_etmv3_unit_put_atoms(unit));
+    unit->atoms[unit->atom_count].cycles = unit->cycles + 1;
+    unit->atoms[unit->atom_count++].is_taken = is_taken;
+    if (is_two) {
+        unit->atoms[unit->atom_count].cycles = 0;
         unit->atoms[unit->atom_count++].is_taken = is_taken;
-        if (is_two) {
-            unit->atoms[unit->atom_count].cycles = 0;
-            unit->atoms[unit->atom_count++].is_taken = is_taken;
-        }
-        unit->cycles = 0;
     }
+    unit->cycles = 0;
+    return TW_OK;
+}
+
+static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_retired *from)
+{
+    const struct tw_etmv3_setup *setup = &unit->writer.setup;
+    const struct tw_instruction *what = look(unit, from);
+    const bool is_branch = what->kind == TW_FLOW_BRANCH || what->kind == TW_FLOW_INDIRECT;
+    const bool is_taken =
+        is_branch ? from->flags & TW_RETIRED_TAKEN : !(from->flags & TW_RETIRED_FAILED);
+
+    TW_TRY(arrive(unit, from));
+    unit->next = (uint32_t)from->address + from->size;
+    unit->next_isa = from->isa;
+    if (is_branch && is_taken && what->kind == TW_FLOW_BRANCH) {
+        unit->next = (uint32_t)what->target;
+        unit->next_isa = what->target_isa;
+    }
+    TW_TRY(add_atom(unit, from, is_taken));
     if (!is_branch || !is_taken || setup->data_only)
         return TW_OK;
     unit->is_exception_return = setup->profile == TW_PROFILE_M
                                     ? from->flags & TW_RETIRED_EXCEPTION_RETURN
-                                    : what.is_exception_return;
-    if (what.kind == TW_FLOW_INDIRECT)
+                                    : what->is_exception_return;
+    if (what->kind == TW_FLOW_INDIRECT)
         unit->is_waiting = true;
-    else if (setup->branch_broadcast || what.target_isa != from->isa)
+    else if (setup->branch_broadcast || what->target_isa != from->isa)
         TW_TRY(put_branch(unit, unit->next, unit->next_isa, 0, false));
     return TW_OK;
 }
@@ -238,6 +269,35 @@ enum tw_status tw_etmv3_unit_retire(struct tw_etmv3_unit *unit,
             return TW_E_ARGUMENT;
         TW_TRY(retire_one(unit, &instructions[i]));
     }
+    return TW_OK;
+}
+
+/* All but the last: each has its atom, and is no branch. */
+static enum tw_status retire_run(struct tw_etmv3_unit *unit, const struct tw_retired_run *run)
+{
+    struct tw_retired last = run->instructions[run->count - 1];
+
+    if ((last.isa != TW_ISA_A32 && last.isa != TW_ISA_T32) || last.address > UINT32_MAX)
+        return TW_E_ARGUMENT;
+    last.flags = run->flags;
+    last.target = run->target;
+    for (size_t i = 0; i + 1 < run->count; i++) {
+        const struct tw_retired *at = &run->instructions[i];
+
+        TW_TRY(i ? begin(unit, (uint32_t)at->address, at->isa) : arrive(unit, at));
+        unit->next = (uint32_t)at->address + at->size;
+        unit->next_isa = at->isa;
+        TW_TRY(add_atom(unit, at, !(at->flags & TW_RETIRED_FAILED)));
+    }
+    return retire_one(unit, &last);
+}
+
+static enum tw_status retire_runs(struct tw_etmv3_unit *unit, const struct tw_retired_run *runs,
+                                  size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t times = runs[i].count ? (uint64_t)runs[i].repeats + 1 : 0; times; times--)
+            TW_TRY(retire_run(unit, &runs[i]));
     return TW_OK;
 }
 
@@ -420,6 +480,8 @@ enum tw_status tw_etmv3_unit_step(struct tw_etmv3_unit *unit, const struct tw_st
     switch (step->kind) {
     case TW_STEP_INSTRUCTIONS:
         return tw_etmv3_unit_retire(unit, step->instructions, step->count);
+    case TW_STEP_RUNS:
+        return retire_runs(unit, step->runs, step->run_count);
     case TW_STEP_CONTEXT:
         return tw_etmv3_unit_context(unit, &step->context);
     case TW_STEP_EXCEPTION:

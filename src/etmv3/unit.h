@@ -9,7 +9,10 @@
 #include "etmv3/packet.h"
 #include "path/follow.h"
 
-enum { TW_ETMV3_UNIT_ATOMS = 16 };
+enum {
+    TW_ETMV3_UNIT_ATOMS = 16,
+    TW_ETMV3_UNIT_CODES = 512 /* instructions that are kept classified */
+};
 
 struct tw_etmv3_unit {
     struct tw_etmv3_unit_config config;
@@ -38,6 +41,12 @@ struct tw_etmv3_unit {
     struct tw_step_context context;
     bool told_ns, told_hyp;
     uint32_t told_context_id, told_vmid;
+
+    struct {
+        uint32_t address, opcode;
+        uint8_t isa;
+        struct tw_instruction what;
+    } codes[TW_ETMV3_UNIT_CODES];
 };
 
 enum tw_status tw_etmv3_unit_put(struct tw_etmv3_unit *unit,

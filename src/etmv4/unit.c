@@ -140,8 +140,15 @@ static enum tw_status done(struct tw_etmv4_unit *unit)
     return unit->failed;
 }
 
-enum tw_status tw_etmv4_unit_retire(struct tw_etmv4_unit *unit,
-                                    const struct tw_retired *instructions, size_t count)
+/* Whether nothing but atoms and addresses is to be told of what comes. */
+static bool goes_plain(const struct tw_etmv4_unit *unit)
+{
+    return unit->setup.is_plain && unit->is_viewed && unit->flow.is_active &&
+           !unit->is_overflowing;
+}
+
+static enum tw_status retire(struct tw_etmv4_unit *unit, const struct tw_retired *instructions,
+                             size_t count)
 {
     size_t i = 0;
 
@@ -156,8 +163,7 @@ enum tw_status tw_etmv4_unit_retire(struct tw_etmv4_unit *unit,
         unit->is_changed && !unit->is_overflowing)
         tw_etmv4_unit_emit_context(unit);
     while (i < count && unit->failed == TW_OK) {
-        if (unit->setup.is_plain && unit->is_viewed && unit->flow.is_active &&
-            !unit->is_overflowing) {
+        if (goes_plain(unit)) {
             tw_etmv4_unit_retire_plain(unit, instructions + i, count - i);
             break;
         }
@@ -167,7 +173,38 @@ enum tw_status tw_etmv4_unit_retire(struct tw_etmv4_unit *unit,
             TW_TRY(done(unit));
         }
     }
-    return done(unit);
+    return unit->failed;
+}
+
+enum tw_status tw_etmv4_unit_retire(struct tw_etmv4_unit *unit,
+                                    const struct tw_retired *instructions, size_t count)
+{
+    TW_TRY(retire(unit, instructions, count));
+    return unit->is_enabled ? done(unit) : TW_OK;
+}
+
+static enum tw_status retire_runs(struct tw_etmv4_unit *unit, const struct tw_retired_run *runs,
+                                  size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_retired_run *run = &runs[i];
+        struct tw_retired last;
+
+        if (unit->is_enabled && !unit->is_asleep && !unit->config.is_m && goes_plain(unit)) {
+            tw_etmv4_unit_retire_plain_runs(unit, run, count - i);
+            break;
+        }
+        if (!run->count)
+            continue;
+        last = run->instructions[run->count - 1];
+        last.flags = run->flags;
+        last.target = run->target;
+        for (uint64_t times = (uint64_t)run->repeats + 1; times; times--) {
+            TW_TRY(retire(unit, run->instructions, run->count - 1));
+            TW_TRY(retire(unit, &last, 1));
+        }
+    }
+    return unit->is_enabled ? done(unit) : TW_OK;
 }
 
 enum tw_status tw_etmv4_unit_context(struct tw_etmv4_unit *unit,
@@ -403,6 +440,8 @@ enum tw_status tw_etmv4_unit_step(struct tw_etmv4_unit *unit, const struct tw_st
         return tw_etmv4_unit_low_power(unit, step->value);
     case TW_STEP_REGISTER:
         return tw_etmv4_unit_write_register(unit, step->reg.name, step->reg.value);
+    case TW_STEP_RUNS:
+        return retire_runs(unit, step->runs, step->run_count);
     case TW_STEP_STIMULUS: /* other units trace these */
     case TW_STEP_WATCH:
         return TW_OK;

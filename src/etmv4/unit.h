@@ -240,9 +240,18 @@ void tw_etmv4_unit_pause(struct tw_etmv4_unit *unit, bool is_paused);
 void tw_etmv4_unit_take_external(struct tw_etmv4_unit *unit, uint16_t number);
 void tw_etmv4_unit_fire(struct tw_etmv4_unit *unit, uint8_t shots);
 
-/* unit_flow.c */
+/* unit_plain.c: where all is traced, atoms and addresses only. */
 void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_retired *list,
                                 size_t count);
+void tw_etmv4_unit_retire_plain_runs(struct tw_etmv4_unit *unit,
+                                     const struct tw_retired_run *runs, size_t count);
+
+/* unit_flow.c */
+void tw_etmv4_unit_push_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
+/* The first instruction behind a P0 element, or behind a cancelled one. */
+void tw_etmv4_unit_settle(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa);
+/* An instruction that is a P0 element. */
+void tw_etmv4_unit_trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruction);
 void tw_etmv4_unit_retire_slowly(struct tw_etmv4_unit *unit,
                                  const struct tw_retired *instruction);
 void tw_etmv4_unit_trace_exception(struct tw_etmv4_unit *unit, unsigned type, uint64_t address,
@@ -277,7 +286,8 @@ unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count
 void tw_etmv4_unit_put(struct tw_etmv4_unit *unit, const struct tw_etmv4_packet *packet);
 void tw_etmv4_unit_put_type(struct tw_etmv4_unit *unit, uint8_t type);
 void tw_etmv4_unit_release_buffered(struct tw_etmv4_unit *unit);
-void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken);
+/* With all that may wait before it, and shown. */
+void tw_etmv4_unit_add_atom_slowly(struct tw_etmv4_unit *unit, bool is_taken);
 void tw_etmv4_unit_emit_sync(struct tw_etmv4_unit *unit); /* A-Sync and Trace Info */
 void tw_etmv4_unit_ensure_sync(struct tw_etmv4_unit *unit);
 void tw_etmv4_unit_emit_trace_on(struct tw_etmv4_unit *unit);
@@ -305,6 +315,27 @@ void tw_etmv4_unit_emit_timestamp(struct tw_etmv4_unit *unit);
 void tw_etmv4_unit_emit_events(struct tw_etmv4_unit *unit, uint8_t mask);
 void tw_etmv4_unit_emit_loss(struct tw_etmv4_unit *unit, bool is_overflow);
 void tw_etmv4_unit_emit_instrumentation(struct tw_etmv4_unit *unit, uint64_t value);
+
+enum {
+    TW_ETMV4_UNIT_ATOMS_MOST = 24, /* in a packet */
+    TW_ETMV4_UNIT_ATOM_QUEUE = 64
+};
+
+static inline void tw_etmv4_unit_queue_atom(struct tw_etmv4_unit *unit, bool is_taken)
+{
+    unit->atoms |= (uint64_t)is_taken << unit->atom_count;
+    /* One place stays free, so that no shift is by 64. */
+    if (++unit->atom_count == TW_ETMV4_UNIT_ATOM_QUEUE - 1)
+        tw_etmv4_unit_pack_atoms(unit, TW_ETMV4_UNIT_ATOMS_MOST);
+}
+
+static inline void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken)
+{
+    if (TW_UNLIKELY(unit->buffered || unit->config.on_element))
+        tw_etmv4_unit_add_atom_slowly(unit, is_taken);
+    else
+        tw_etmv4_unit_queue_atom(unit, is_taken);
+}
 
 static inline bool tw_etmv4_unit_context_differs(const struct tw_etmv4_unit *unit)
 {

@@ -9,11 +9,7 @@
 #define IDR3_NOOVERFLOW 0x80000000u
 #define IDR3_STALLCTL   0x04000000u
 
-enum {
-    ATOMS_MOST = 24, /* in a packet */
-    QUEUE_MOST = 64,
-    ROOM_MIN = 4096
-};
+enum { ROOM_MIN = 4096, FEW = 4 };
 
 void tw_etmv4_unit_show(struct tw_etmv4_unit *unit, const struct tw_etmv4_unit_element *element)
 {
@@ -82,7 +78,11 @@ static void append(struct tw_etmv4_unit *unit, const uint8_t *bytes, size_t size
             return;
         }
     }
-    memcpy(unit->bytes + unit->size, bytes, size);
+    if (size <= FEW) /* most are so short that a call would take longer */
+        for (size_t i = 0; i < size; i++)
+            unit->bytes[unit->size + i] = bytes[i];
+    else
+        memcpy(unit->bytes + unit->size, bytes, size);
     unit->size += size;
     unit->since_sync += size;
     if (TW_UNLIKELY(unit->since_sync >= unit->sync_period))
@@ -104,9 +104,9 @@ unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count
     };
     const unsigned run = ~atoms ? tw_lowest_bit(~atoms) : 64;
 
-    if (run >= ATOMS_MOST && count >= ATOMS_MOST) {
+    if (run >= TW_ETMV4_UNIT_ATOMS_MOST && count >= TW_ETMV4_UNIT_ATOMS_MOST) {
         *head = 0xd4;
-        return ATOMS_MOST;
+        return TW_ETMV4_UNIT_ATOMS_MOST;
     }
     if (run >= 3 && run < count) {
         *head = (uint8_t)(0xe0 + run - 3);
@@ -116,7 +116,9 @@ unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count
         *head = (uint8_t)(0xc0 + count - 4);
         return count;
     }
-    for (size_t i = 0; i < TW_LENGTH(fixed); i++)
+    /* The low four atoms of all of them are 0, 5, 10 or 14. */
+    for (size_t i = 0x4421 >> (atoms & 15) & 1 ? 0 : TW_LENGTH(fixed); i < TW_LENGTH(fixed);
+         i++)
         if (count >= fixed[i].count &&
             (atoms & ((1u << fixed[i].count) - 1)) == fixed[i].pattern) {
             *head = fixed[i].head;
@@ -133,7 +135,7 @@ unsigned tw_etmv4_unit_atom_packet(uint8_t *head, uint64_t atoms, unsigned count
 /* Packs while there are `least` atoms or more. */
 void tw_etmv4_unit_pack_atoms(struct tw_etmv4_unit *unit, unsigned least)
 {
-    uint8_t heads[QUEUE_MOST];
+    uint8_t heads[TW_ETMV4_UNIT_ATOM_QUEUE];
     size_t count = 0;
 
     while (unit->atom_count && unit->atom_count >= least) {
@@ -146,34 +148,26 @@ void tw_etmv4_unit_pack_atoms(struct tw_etmv4_unit *unit, unsigned least)
     append(unit, heads, count);
 }
 
-static void queue_atom(struct tw_etmv4_unit *unit, bool is_taken)
-{
-    unit->atoms |= (uint64_t)is_taken << unit->atom_count;
-    /* One place stays free, so that no shift is by 64. */
-    if (++unit->atom_count == QUEUE_MOST - 1)
-        tw_etmv4_unit_pack_atoms(unit, ATOMS_MOST);
-}
-
 void tw_etmv4_unit_release_buffered(struct tw_etmv4_unit *unit)
 {
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM };
 
     while (unit->buffered) {
         unit->buffered--;
-        queue_atom(unit, false);
+        tw_etmv4_unit_queue_atom(unit, false);
         tw_etmv4_unit_show(unit, &element);
         tw_etmv4_unit_count_p0(unit);
     }
 }
 
-void tw_etmv4_unit_add_atom(struct tw_etmv4_unit *unit, bool is_taken)
+void tw_etmv4_unit_add_atom_slowly(struct tw_etmv4_unit *unit, bool is_taken)
 {
     const struct tw_etmv4_unit_element element = { .type = TW_ETMV4_UNIT_ATOM,
                                                    .is_taken = is_taken };
 
     if (unit->buffered)
         tw_etmv4_unit_release_buffered(unit);
-    queue_atom(unit, is_taken);
+    tw_etmv4_unit_queue_atom(unit, is_taken);
     if (unit->config.on_element)
         tw_etmv4_unit_show(unit, &element);
 }

@@ -13,11 +13,13 @@ static bool is_p0(const struct tw_etmv4_unit *unit, const struct tw_retired *ins
 
 /* ---- return stack ---- */
 
-static void push_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_push_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     if (unit->late) /* not between Trace Info and the address and context behind it */
         return;
-    unit->return_top = (unit->return_top + 1) % unit->setup.return_depth;
+    /* No division: this is done for every call. */
+    unit->return_top =
+        unit->return_top + 1 < unit->setup.return_depth ? unit->return_top + 1 : 0;
     unit->returns[unit->return_top] = (struct tw_etmv4_unit_return){ address, isa };
     if (unit->return_count < unit->setup.return_depth)
         unit->return_count++;
@@ -30,8 +32,7 @@ static bool pop_return(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa
 
     if (unit->return_count == 0 || top->address != address || top->isa != isa)
         return false;
-    unit->return_top =
-        (unit->return_top + unit->setup.return_depth - 1) % unit->setup.return_depth;
+    unit->return_top = (unit->return_top ? unit->return_top : unit->setup.return_depth) - 1u;
     unit->return_count--;
     unit->popped = true;
     return true;
@@ -55,7 +56,7 @@ static bool syncs_late(struct tw_etmv4_unit *unit, uint8_t pending, uint64_t add
 }
 
 /* The first instruction behind a P0 element, or behind a cancelled one. */
-static void settle(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
+void tw_etmv4_unit_settle(struct tw_etmv4_unit *unit, uint64_t address, uint8_t isa)
 {
     const uint8_t pending = unit->flow.pending;
 
@@ -187,7 +188,7 @@ static bool cover(struct tw_etmv4_unit *unit, const struct tw_retired *instructi
         return false;
     if (!unit->q_is_open) {
         /* Analyzers of others do not look at the return stack before a Q. */
-        settle(unit, instruction->address, instruction->isa);
+        tw_etmv4_unit_settle(unit, instruction->address, instruction->isa);
         if (unit->popped)
             return false;
         unit->q_is_open = true;
@@ -241,7 +242,7 @@ static bool emit_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruc
     return true;
 }
 
-static void trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
+void tw_etmv4_unit_trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instruction)
 {
     struct tw_etmv4_unit_flow *flow = &unit->flow;
     const bool is_taken = instruction->flags & TW_RETIRED_TAKEN;
@@ -268,7 +269,8 @@ static void trace_p0(struct tw_etmv4_unit *unit, const struct tw_retired *instru
     if (is_broadcast)
         unit->return_count = 0;
     else if (is_taken && unit->setup.return_stack && instruction->flags & TW_RETIRED_LINK)
-        push_return(unit, instruction->address + instruction->size, instruction->isa);
+        tw_etmv4_unit_push_return(unit, instruction->address + instruction->size,
+                                  instruction->isa);
     if (is_taken && (is_broadcast || (is_indirect && is_return)))
         flow->pending = TW_PENDING_BROADCAST;
     else
@@ -308,9 +310,9 @@ static void trace(struct tw_etmv4_unit *unit, const struct tw_retired *instructi
     else if ((unit->q_is_open || unit->setup.q) && cover(unit, instruction))
         return;
     else if (!flow->block_is_open)
-        settle(unit, instruction->address, instruction->isa);
+        tw_etmv4_unit_settle(unit, instruction->address, instruction->isa);
     else if (flow->pending) /* what came before was cancelled */
-        settle(unit, flow->block_start, flow->block_isa);
+        tw_etmv4_unit_settle(unit, flow->block_start, flow->block_isa);
     else if (unit->is_changed)
         tw_etmv4_unit_emit_context(unit);
     if (!flow->block_is_open) {
@@ -320,7 +322,7 @@ static void trace(struct tw_etmv4_unit *unit, const struct tw_retired *instructi
     flow->was_traced = true;
     flow->block_is_open = true;
     if (is_p0(unit, instruction))
-        trace_p0(unit, instruction);
+        tw_etmv4_unit_trace_p0(unit, instruction);
     else if (instruction->kind == TW_RETIRED_TSB) /* [K10.5.9] */
         unit->timestamp_is_due |= unit->setup.is_ete && unit->setup.timestamps;
 }
@@ -347,43 +349,6 @@ void tw_etmv4_unit_retire_slowly(struct tw_etmv4_unit *unit,
         for (uint32_t i = 0; i < unit->cycles_per_instruction; i++)
             tw_etmv4_unit_step_resources(unit);
     tw_etmv4_unit_end_record(unit);
-}
-
-/* The same for what most programs are: all is traced, atoms and addresses only. */
-void tw_etmv4_unit_retire_plain(struct tw_etmv4_unit *unit, const struct tw_retired *list,
-                                size_t count)
-{
-    struct tw_etmv4_unit_flow *flow = &unit->flow;
-    const uint32_t kinds = unit->setup.noted_kinds;
-    const uint32_t cycles = unit->cycles_per_instruction;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct tw_retired *at = &list[i];
-
-        unit->cycle += cycles;
-        if (!flow->block_is_open) {
-            if (flow->pending | unit->sync_is_due | unit->is_changed | (unit->late != 0))
-                settle(unit, at->address, at->isa);
-            flow->block_is_open = true;
-        }
-        if (TW_LIKELY(!(kinds >> at->kind & 1)))
-            continue;
-        if (at->kind == TW_RETIRED_TSB) {
-            unit->timestamp_is_due |= unit->setup.timestamps;
-            continue;
-        }
-        if (at->kind == TW_RETIRED_BRANCH && !(at->flags & TW_RETIRED_LINK) &&
-            !unit->timestamp_is_due) {
-            tw_etmv4_unit_add_atom(unit, at->flags & TW_RETIRED_TAKEN);
-            flow->block_is_open = false;
-            flow->last_is_taken = at->flags & TW_RETIRED_TAKEN;
-            flow->target = at->target;
-            unit->stamped = unit->cycle;
-            unit->popped = false;
-            continue;
-        }
-        trace_p0(unit, at);
-    }
 }
 
 /* ---- exceptions ---- */

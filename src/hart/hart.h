@@ -18,6 +18,7 @@ enum { TW_HART_QUEUE = 8, TW_HART_COLUMNS = 40, TW_HART_CODES = 4096 };
 /* An instruction that was looked at. */
 struct tw_hart_code {
     uint64_t address; /* plus one; 0: none */
+    uint32_t opcode;
     struct tw_rv_instruction what;
 };
 
@@ -73,6 +74,10 @@ struct tw_hart {
     void *step_context;
     const struct tw_retired *retired;
     size_t retired_left;
+    const struct tw_retired_run *runs;
+    size_t runs_left;
+    uint32_t run_done;    /* instructions of the first of them ... */
+    uint32_t run_repeats; /* ... which was executed so many times */
 
     struct tw_hart_code codes[TW_HART_CODES];
 };
@@ -85,6 +90,10 @@ void tw_hart_queue(struct tw_hart *hart, const struct tw_etrace_block *block);
 
 /* path.c: the program came here, was trapped, ended. */
 enum tw_status tw_hart_step(struct tw_hart *hart, uint64_t pc);
+/* It came to the first of these, which are no jumps, and went on to the others; returns how many it
+   took: no more than one block holds. */
+size_t tw_hart_pass(struct tw_hart *hart, const struct tw_retired *list, size_t count,
+                    enum tw_status *status);
 struct tw_hart_trap {
     uint64_t epc, tval, cause;
     bool is_interrupt;

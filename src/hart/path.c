@@ -40,6 +40,7 @@ static const struct tw_rv_instruction *look(struct tw_hart *hart, uint64_t pc)
         opcode |= (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
     tw_rv_classify(&code->what, opcode, pc, hart->isa, &hart->rv);
     code->address = 0;
+    code->opcode = opcode;
     if (code->what.is_table_jump && !read_target(hart, &code->what))
         return NULL;
     code->address = pc + 1;
@@ -155,6 +156,62 @@ enum tw_status tw_hart_step(struct tw_hart *hart, uint64_t pc)
     return TW_OK;
 }
 
+/* Instructions that are no jumps, into the block at work. */
+static void add_straight(struct tw_hart *hart, const struct tw_retired *list, size_t count)
+{
+    const struct tw_retired *last = &list[count - 1];
+    const uint64_t bytes = last->address + last->size - list->address;
+
+    if (hart->open_count == 0) {
+        hart->open = (struct tw_etrace_block){ .iaddr = list->address, .priv = hart->priv };
+        hart->open.time = hart->instructions;
+    }
+    hart->open.iretire += (uint32_t)(hart->trace.retires <= 1 ? count : bytes / 2);
+    hart->open.ilastsize = last->size == 4;
+    hart->open.itype = TW_ETRACE_ITYPE_NONE;
+    hart->open.sijump = false;
+    hart->open_count += (uint32_t)count;
+    hart->instructions += count;
+    if (hart->open_count >= hart->trace.retires)
+        close_block(hart);
+}
+
+size_t tw_hart_pass(struct tw_hart *hart, const struct tw_retired *list, size_t count,
+                    enum tw_status *status)
+{
+    const uint64_t mask = hart->isa == TW_ISA_RV32 ? UINT32_MAX : UINT64_MAX;
+    size_t room;
+
+    *status = TW_OK;
+    /* What these instructions are depends on more than their opcode. */
+    if (hart->rv.has_zcmp || hart->rv.has_zcmt || count < 2 ||
+        (list[count - 1].address + list[count - 1].size) > mask) {
+        tw_hart_note(hart, list->address, list->opcode);
+        *status = tw_hart_step(hart, list->address);
+        return 1;
+    }
+    if (hart->has_last)
+        *status = leave(hart, list->address);
+    if (*status != TW_OK)
+        return 0;
+    if (hart->open_count && hart->open.priv != hart->priv)
+        close_block(hart);
+    hart->last_priv = hart->priv;
+    room = hart->trace.retires > hart->open_count ? hart->trace.retires - hart->open_count : 1;
+    if (room > count - 1)
+        room = count - 1;
+    add_straight(hart, list, room);
+    /* The next one is left when it is known what comes behind it; a jump may look back. */
+    hart->has_before = list[room].kind == TW_RETIRED_INDIRECT;
+    if (hart->has_before)
+        tw_rv_classify(&hart->before, list[room - 1].opcode, list[room - 1].address, hart->isa,
+                       &hart->rv);
+    hart->is_free = false;
+    tw_hart_note(hart, list[room].address, list[room].opcode);
+    *status = tw_hart_step(hart, list[room].address);
+    return room + 1;
+}
+
 enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *trap)
 {
     const uint8_t itype =
@@ -215,8 +272,9 @@ void tw_hart_note(struct tw_hart *hart, uint64_t address, uint32_t opcode)
 {
     struct tw_hart_code *code = &hart->codes[address >> 1 & (TW_HART_CODES - 1)];
 
-    if (code->address == address + 1)
+    if (code->address == address + 1 && code->opcode == opcode)
         return;
+    code->opcode = opcode;
     tw_rv_classify(&code->what, opcode, address, hart->isa, &hart->rv);
     code->address = code->what.is_table_jump ? 0 : address + 1;
 }

@@ -11,6 +11,11 @@ static enum tw_status take_step(struct tw_hart *hart, const struct tw_step *step
         hart->retired = step->instructions;
         hart->retired_left = step->count;
         return TW_OK;
+    case TW_STEP_RUNS:
+        hart->runs = step->runs;
+        hart->runs_left = step->run_count;
+        hart->run_done = hart->run_repeats = 0;
+        return TW_OK;
     case TW_STEP_EXCEPTION:
         trap = (struct tw_hart_trap){ .epc = step->return_address,
                                       .cause = step->cause,
@@ -26,11 +31,35 @@ static enum tw_status take_step(struct tw_hart *hart, const struct tw_step *step
     }
 }
 
+/* Some of the next run: what comes of it has to fit the queue.  Where the last one goes is what the
+   hart finds itself. */
+static enum tw_status take_run(struct tw_hart *hart)
+{
+    const struct tw_retired_run *run = hart->runs;
+    enum tw_status status = TW_OK;
+
+    if (hart->run_done < run->count)
+        hart->run_done += (uint32_t)tw_hart_pass(hart, run->instructions + hart->run_done,
+                                                 run->count - hart->run_done, &status);
+    if (hart->run_done == run->count && hart->run_repeats < run->repeats && run->count) {
+        hart->run_repeats++;
+        hart->run_done = 0;
+    } else if (hart->run_done == run->count) {
+        hart->run_repeats = 0;
+        hart->runs++;
+        hart->runs_left--;
+        hart->run_done = 0;
+    }
+    return status;
+}
+
 static enum tw_status next(struct tw_hart *hart)
 {
     struct tw_step step;
     enum tw_status status;
 
+    if (hart->runs_left)
+        return take_run(hart);
     if (hart->retired_left) {
         const struct tw_retired *at = hart->retired++;
 

@@ -11,7 +11,8 @@
 enum {
     UPDATE_BYTES = 4096, /* a waypoint update after so many bytes without a waypoint */
     ATOMS_MOST = 5,
-    DEFAULT_DEPTH = 4
+    DEFAULT_DEPTH = 4,
+    CODES = 512 /* waypoints that are kept classified */
 };
 
 struct tw_ptm_unit {
@@ -49,6 +50,12 @@ struct tw_ptm_unit {
     bool has_told_state; /* `told` is what the trace says */
     bool told_ns, told_hyp;
     uint32_t told_context_id, told_vmid;
+
+    struct {
+        uint32_t address, opcode;
+        uint8_t isa;
+        struct tw_instruction what;
+    } codes[CODES];
 };
 
 static enum tw_status put(struct tw_ptm_unit *unit, const struct tw_ptm_packet *packet)
@@ -279,6 +286,7 @@ static enum tw_status begin(struct tw_ptm_unit *unit, uint32_t address, uint8_t 
         TW_TRY(put_async(unit));
     unit->has_begun = true;
     unit->is_tracing = true;
+    unit->next = address;
     unit->next_isa = isa;
     TW_TRY(put_isync(unit, unit->reason, address, isa));
     unit->reason = TW_PTM_TRACE_ENABLE;
@@ -316,10 +324,30 @@ static enum tw_status retire_waypoint(struct tw_ptm_unit *unit, const struct tw_
     return pass_waypoint(unit, unit->next);
 }
 
-static enum tw_status retire_one(struct tw_ptm_unit *unit, const struct tw_retired *from)
+/* The same code is executed over and over. */
+static const struct tw_instruction *look(struct tw_ptm_unit *unit,
+                                         const struct tw_retired *from)
 {
     const uint32_t address = (uint32_t)from->address;
-    struct tw_instruction what;
+    const size_t slot = (address >> 1 ^ address >> 10) % CODES;
+
+    if (unit->codes[slot].address == address && unit->codes[slot].opcode == from->opcode &&
+        unit->codes[slot].isa == from->isa)
+        return &unit->codes[slot].what;
+    unit->codes[slot].address = address;
+    unit->codes[slot].opcode = from->opcode;
+    unit->codes[slot].isa = from->isa;
+    if (from->isa == TW_ISA_A32)
+        tw_a32_classify(&unit->codes[slot].what, from->opcode, from->address, &unit->isa);
+    else
+        tw_t32_classify(&unit->codes[slot].what, from->opcode, from->address, 0, &unit->isa);
+    return &unit->codes[slot].what;
+}
+
+/* An instruction comes: where the one before went, or where trace begins. */
+static enum tw_status arrive(struct tw_ptm_unit *unit, const struct tw_retired *from)
+{
+    const uint32_t address = (uint32_t)from->address;
 
     TW_TRY(resolve(unit, address, from->isa));
     if (!unit->is_tracing || unit->next != address || unit->next_isa != from->isa)
@@ -330,15 +358,19 @@ static enum tw_status retire_one(struct tw_ptm_unit *unit, const struct tw_retir
         TW_TRY(put_atoms(unit));
         TW_TRY(put_isync(unit, TW_PTM_PERIODIC, address, from->isa));
     }
-    if (from->isa == TW_ISA_A32)
-        tw_a32_classify(&what, from->opcode, from->address, &unit->isa);
-    else
-        tw_t32_classify(&what, from->opcode, from->address, 0, &unit->isa);
-    unit->next = address + from->size;
+    return TW_OK;
+}
+
+static enum tw_status retire_one(struct tw_ptm_unit *unit, const struct tw_retired *from)
+{
+    const struct tw_instruction *what = look(unit, from);
+
+    TW_TRY(arrive(unit, from));
+    unit->next = (uint32_t)from->address + from->size;
     unit->cycles++;
-    if (what.is_waypoint)
-        return retire_waypoint(unit, from, &what);
-    unit->last = address;
+    if (what->is_waypoint)
+        return retire_waypoint(unit, from, what);
+    unit->last = (uint32_t)from->address;
     unit->has_last = true;
     return unit->next - unit->block >= UPDATE_BYTES ? put_update(unit) : TW_OK;
 }
@@ -352,6 +384,45 @@ enum tw_status tw_ptm_unit_retire(struct tw_ptm_unit *unit,
             return TW_E_ARGUMENT;
         TW_TRY(retire_one(unit, &instructions[i]));
     }
+    return TW_OK;
+}
+
+/* All but the last of a straight run. */
+static enum tw_status pass_straight(struct tw_ptm_unit *unit, const struct tw_retired *list,
+                                    size_t count)
+{
+    const struct tw_retired *last = &list[count - 1];
+    const uint32_t next = (uint32_t)last->address + last->size;
+
+    TW_TRY(arrive(unit, list));
+    if (unit->isa.dsb_dmb_is_waypoint || next - unit->block >= UPDATE_BYTES)
+        return tw_ptm_unit_retire(unit, list, count);
+    unit->next = next;
+    unit->cycles += count;
+    unit->last = (uint32_t)last->address;
+    unit->has_last = true;
+    return TW_OK;
+}
+
+static enum tw_status retire_run(struct tw_ptm_unit *unit, const struct tw_retired_run *run)
+{
+    struct tw_retired last = run->instructions[run->count - 1];
+
+    if ((last.isa != TW_ISA_A32 && last.isa != TW_ISA_T32) || last.address > UINT32_MAX)
+        return TW_E_ARGUMENT;
+    last.flags = run->flags;
+    last.target = run->target;
+    if (run->count > 1)
+        TW_TRY(pass_straight(unit, run->instructions, run->count - 1));
+    return retire_one(unit, &last);
+}
+
+static enum tw_status retire_runs(struct tw_ptm_unit *unit, const struct tw_retired_run *runs,
+                                  size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t times = runs[i].count ? (uint64_t)runs[i].repeats + 1 : 0; times; times--)
+            TW_TRY(retire_run(unit, &runs[i]));
     return TW_OK;
 }
 
@@ -450,6 +521,8 @@ enum tw_status tw_ptm_unit_step(struct tw_ptm_unit *unit, const struct tw_step *
     switch (step->kind) {
     case TW_STEP_INSTRUCTIONS:
         return tw_ptm_unit_retire(unit, step->instructions, step->count);
+    case TW_STEP_RUNS:
+        return retire_runs(unit, step->runs, step->run_count);
     case TW_STEP_CONTEXT:
         return tw_ptm_unit_context(unit, &step->context);
     case TW_STEP_EXCEPTION:
