@@ -19,6 +19,7 @@
 #include <trackway/formats.h>
 #include <trackway/functions.h>
 #include <trackway/hart.h>
+#include <trackway/identify.h>
 #include <trackway/interrupts.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
@@ -30,6 +31,7 @@
 #include <trackway/perfdata.h>
 #include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
+#include <trackway/replay.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>
 #include <trackway/sequence.h>

@@ -49,6 +49,7 @@ struct tw_call_stack {
     size_t count, room;
     struct tw_call_tree tree; /* of this stack since the last gap or merge */
     uint32_t root;            /* stands for the callers that are not known */
+    int32_t outer; /* callers that returns have shown: the level of the first frame, negated */
     struct tw_departure left;
     struct tw_exception exception;
     uint64_t instructions;
