@@ -119,6 +119,7 @@ const struct tw_protocol tw_etmv3 = {
     .decode = tw_etmv3_decode,
     .end = tw_etmv3_end,
     .decoder_reset = tw_etmv3_decoder_reset,
+    .damage_at = offsetof(struct tw_etmv3_decoder, damage),
     .notes = tw_etmv3_notes,
     .restore = tw_etmv3_restore,
     .state = tw_etmv3_state,

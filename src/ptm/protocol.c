@@ -111,6 +111,7 @@ const struct tw_protocol tw_ptm = {
     .decode = tw_ptm_decode,
     .end = tw_ptm_end,
     .decoder_reset = tw_ptm_decoder_reset,
+    .damage_at = offsetof(struct tw_ptm_decoder, damage),
     .notes = tw_ptm_notes,
     .restore = tw_ptm_restore,
     .state = tw_ptm_state,
