@@ -39,6 +39,7 @@ import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
+import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
@@ -48,5 +49,6 @@ import timeline_format_cases  # noqa: E402,F401
 import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
+import witness_cases  # noqa: E402,F401
 
 sys.exit(harness.main())
