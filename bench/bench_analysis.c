@@ -4,7 +4,11 @@
    number of instructions must be the same before anything is timed. */
 #include "subject.h"
 
-enum { TOTAL = 16 << 20, RUNS = 3 };
+#include <unistd.h>
+
+enum { RUNS = 3 };
+
+#define STACKCOLLAPSE "/usr/lib/perf-core/scripts/python/stackcollapse.py"
 
 enum what { PLAIN, SELF, CALLS, WHATS };
 
@@ -116,6 +120,9 @@ static void measure_profile(void)
                  "  %.1f ms; decoding alone %.1f ms of CPU: by function, on one thread",
                  one / 1e6, plain / 1e6);
     bench_result("profile/two", one / two, "  two threads, times one, wall clock");
+    one = best(capture, CALLS, 1, want);
+    two = best(capture, CALLS, 2, want);
+    bench_result("calls/two", one / two, "  the tree of calls: two threads, times one");
     tw_capture_free(capture);
     bench_remove_folder(folder);
 }
@@ -133,6 +140,11 @@ static void measure_calls(char *tool)
     char *ours[] = { tool, "profile", file, "--self", "--sysroot", root, "-q", NULL };
     char *report[] = { "perf",    "report", "--stdio", "--itrace=i1000i", "-i", file,
                        "--symfs", root,     NULL };
+    /* What "perf script report stackcollapse" runs, on the same samples. */
+    char *collapse[] = { "perf", "script", "--itrace=i1000i", "-i", file, "--symfs",
+                         root,   "-s",     STACKCOLLAPSE,     NULL };
+    char *folded[] = { tool,     "profile",   file, "--by", "stack", "--format",
+                       "folded", "--sysroot", root, "-q",   NULL };
     struct tw_capture *capture;
     struct tw_fault fault;
     double plain, calls, our_time, peer;
@@ -158,6 +170,16 @@ static void measure_calls(char *tool)
         bench_result("profile/perf-report", peer / our_time,
                      "  %.1f ms, perf report --itrace=i1000i %.1f ms of CPU", our_time / 1e6,
                      peer / 1e6);
+    peer = access(STACKCOLLAPSE, R_OK) == 0 ? time_program(collapse) : 0;
+    if (our_time > 0 && peer > 0)
+        bench_result("profile/stackcollapse", peer / our_time,
+                     "  %.1f ms, perf script report stackcollapse %.1f ms of CPU",
+                     our_time / 1e6, peer / 1e6);
+    our_time = time_program(folded);
+    if (our_time > 0 && peer > 0)
+        bench_result("calls/stackcollapse", peer / our_time,
+                     "  %.1f ms for the exact stacks, perf script report stackcollapse %.1f ms",
+                     our_time / 1e6, peer / 1e6);
 }
 
 int main(int count, char **words)

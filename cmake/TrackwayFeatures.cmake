@@ -94,3 +94,18 @@ if(NOT TW_QEMU_PLUGIN STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY)
         message(FATAL_ERROR "TW_QEMU_PLUGIN=ON, but it needs Linux and a build without sanitizers")
     endif()
 endif()
+
+# The Python package: one extension for all versions from 3.11 on.
+set(TW_HAVE_PYTHON FALSE)
+if(NOT TW_PYTHON_PACKAGE STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
+    # Debian's modules belong to Debian's Python; another one may come first on the PATH.
+    if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
+        set(Python3_EXECUTABLE /usr/bin/python3)
+    endif()
+    find_package(Python3 3.11 QUIET COMPONENTS Interpreter Development.Module)
+    if(Python3_Development.Module_FOUND)
+        set(TW_HAVE_PYTHON TRUE)
+    elseif(TW_PYTHON_PACKAGE STREQUAL "ON")
+        message(FATAL_ERROR "TW_PYTHON_PACKAGE=ON, but the headers of Python 3.11 are missing (python3-dev)")
+    endif()
+endif()

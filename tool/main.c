@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "shared/complete.h"
 #include "shared/interrupt.h"
+#include "shared/memory.h"
 #include "shared/options.h"
 
 #define COMMAND_ROW(name) &command_##name,
@@ -117,6 +118,7 @@ int main(int count, char **words)
     const struct command *command;
 
     interrupt_start();
+    keep_memory();
     if (count < 2) {
         say("what shall it do? \"trackway --help\" lists the commands");
         return BAD_USAGE;

@@ -51,6 +51,7 @@ static void forget_oldest(struct tw_call_stack *stack)
 
     memmove(stack->frames, stack->frames + half, (stack->count - half) * sizeof *stack->frames);
     stack->count -= half;
+    stack->outer -= (int32_t)half;
     stack->frames[0].has_return = false;
 }
 
@@ -59,19 +60,34 @@ static struct tw_call_frame *room_for_frame(struct tw_call_machine *machine,
 {
     if (stack->count >= FRAMES_MOST)
         forget_oldest(stack);
-    if (!TW_GROW(machine->allocator, &stack->frames, &stack->room, stack->count + 1)) {
+    if (stack->count == stack->room &&
+        !TW_GROW(machine->allocator, &stack->frames, &stack->room, stack->count + 1)) {
         machine->is_out = true;
         return NULL;
     }
     return &stack->frames[stack->count++];
 }
 
+/* The edge to a function that is called from a node's: most often the same as the last time. */
+static uint32_t edge_from(struct tw_call_machine *machine, const struct tw_call_stack *stack,
+                          uint32_t parent, uint32_t from, const struct tw_call_frame *frame)
+{
+    const struct tw_call_node *nodes = stack->tree.nodes;
+    const uint32_t recent = nodes[nodes[parent].recent].edge;
+    const struct tw_call_edge *edge = &machine->edges.items[recent];
+
+    if (recent && edge->from == from && edge->to == frame->function &&
+        edge->kind == frame->kind)
+        return recent;
+    return tw_call_edges_number(&machine->edges, from, frame->function,
+                                (enum tw_call_kind)frame->kind);
+}
+
 void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
                   const struct tw_call_frame *frame, uint32_t from, const struct tw_element *at)
 {
-    const uint32_t edge = tw_call_edges_number(&machine->edges, from, frame->function,
-                                               (enum tw_call_kind)frame->kind);
     const uint32_t parent = stack->count ? stack->frames[stack->count - 1].node : stack->root;
+    const uint32_t edge = edge_from(machine, stack, parent, from, frame);
     struct tw_call_frame *made;
 
     tw_call_flush(machine, stack);
@@ -199,6 +215,7 @@ void tw_call_outer(struct tw_call_machine *machine, struct tw_call_stack *stack,
         .function = function, .node = node, .parent = stack->root, .kind = TW_CALL_OUTER
     };
     stack->count = 1;
+    stack->outer++;
     tell_enter(machine, stack, &stack->frames[0], at);
 }
 

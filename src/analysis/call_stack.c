@@ -56,9 +56,16 @@ static const struct tw_function *about(const struct tw_call_machine *machine, ui
 
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address)
 {
+    const size_t at = (address >> 2 ^ address >> 8) & (TW_LENGTH(machine->unnamed) - 1);
+
     if (function != TW_FUNCTION_ANY)
         return function;
-    return tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);
+    if (machine->unnamed[at].address != address || !machine->unnamed[at].function) {
+        machine->unnamed[at].address = address;
+        machine->unnamed[at].function =
+            tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);
+    }
+    return machine->unnamed[at].function;
 }
 
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,

@@ -49,6 +49,7 @@ struct tw_call_stack {
     size_t count, room;
     struct tw_call_tree tree; /* of this stack since the last gap or merge */
     uint32_t root;            /* stands for the callers that are not known */
+    int32_t outer; /* callers that returns have shown: the level of the first frame, negated */
     struct tw_departure left;
     struct tw_exception exception;
     uint64_t instructions;
@@ -82,6 +83,10 @@ struct tw_call_machine {
     void (*notice)(void *context, struct tw_call_stack *stack, const struct tw_element *element,
                    enum tw_call_notice what);
     void *context;
+    struct {
+        uint64_t address;
+        uint32_t function;
+    } unnamed[64]; /* by low bits of the address: numbers that code without a symbol has */
     uint64_t base; /* instructions of the stack at work before what it takes now */
     /* that it takes now, but for ranges that change nothing */
     const struct tw_element *current;

@@ -134,37 +134,80 @@ static uint32_t function_of_top(const struct tw_call_machine *machine,
                                                                            : function;
 }
 
-/* As many ranges as stay in the function of the top frame; how many those are. */
+/* The plain cases of a call and of a return to where the top frame was called from, if `range` is one; the
+   rest, and what events are wanted of, is tw_call_arrive's. */
+static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, uint32_t function,
+                         const struct tw_departure *left)
+{
+    const struct tw_call_frame *top = &stack->frames[stack->count - 1];
+    struct tw_call_frame frame = { .kind = TW_CALL_CALL,
+                                   .has_return = true,
+                                   .returns_to = left->after };
+
+    if (left->transfer == TW_TRANSFER_RETURN) {
+        if (!top->has_return || top->returns_to != range->start || stack->count < 2)
+            return false;
+        tw_call_flush(machine, stack);
+        machine->stats.returns++;
+        stack->count--;
+        return true;
+    }
+    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after)
+        return false;
+    frame.function = tw_call_named(machine, function, range->start);
+    machine->stats.calls++;
+    tw_call_push(machine, stack, &frame, top->function, range);
+    return true;
+}
+
+/* As many ranges as there are plain ones: in the function of the top frame, called by it, or returned to;
+   how many those are. */
 static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
                            const struct tw_element *elements, size_t room,
                            const struct tw_code_place *place)
 {
-    const uint32_t function = function_of_top(machine, stack);
-    const struct tw_flow_range *to = NULL;
+    const bool is_told = machine->event || machine->notice;
+    uint32_t function = function_of_top(machine, stack);
     uint8_t transfer = stack->left.transfer;
     uint64_t instructions = 0;
     size_t done = 0;
 
-    while (done < room && transfer <= TW_TRANSFER_JUMP) {
+    for (; done < room; done++) {
         const struct tw_element *range = &elements[done];
-        const struct tw_flow_range *next;
+        const struct tw_flow_range *to;
 
-        if (range->type != TW_ELEMENT_INSTR_RANGE)
+        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
             break;
-        next = tw_flow_ranges_of(&machine->ranges, range, place);
-        if (!next || next->function != function || next->last_function != function)
+        to = tw_flow_ranges_of(&machine->ranges, range, place);
+        if (!to || to->function != to->last_function)
             break;
-        to = next;
-        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+        if (transfer > TW_TRANSFER_JUMP) {
+            const struct tw_departure left = { .after = done ? tw_element_end(range - 1)
+                                                             : stack->left.after,
+                                               .transfer = transfer };
+
+            if (is_told)
+                break;
+            count(stack, instructions);
+            instructions = 0;
+            if (!take_plainly(machine, stack, range, to->function, &left))
+                break;
+            function = function_of_top(machine, stack);
+        } else if (to->function != function) {
+            break;
+        }
         instructions += range->count;
-        done++;
+        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
     }
     count(stack, instructions);
     if (done) {
         /* The last one may have been moved by a look at the next. */
-        to = tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
-        if (to)
-            leave_range(machine, stack, &elements[done - 1], to);
+        const struct tw_flow_range *last =
+            tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
+
+        if (last)
+            leave_range(machine, stack, &elements[done - 1], last);
     }
     return done;
 }

@@ -17,6 +17,7 @@ void tw_counted_code_release(struct tw_counted_code *code)
     }
     tw_give(code->allocator, code->files);
     code->files = NULL;
+    code->last = NULL;
     code->count = code->room = 0;
 }
 
@@ -82,13 +83,15 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
                                        uint64_t address)
 {
     const char *name = tw_run_object(code->run, NULL, part, address);
-    const uint64_t key = key_of(name);
     struct tw_counted_file *made;
-    uint64_t link = address;
+    uint64_t link = address, key;
 
+    if (code->last && code->last->name == name) /* code does not often leave a file */
+        return code->last;
+    key = key_of(name);
     for (size_t i = 0; i < code->count; i++)
         if (code->files[i]->key == key)
-            return code->files[i];
+            return code->last = code->files[i];
     made = tw_take(code->allocator, sizeof *made);
     if (!made || !TW_GROW(code->allocator, &code->files, &code->room, code->count + 1)) {
         tw_give(code->allocator, made);
@@ -104,7 +107,7 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
     made->image = part->image;
     made->view = part->who.view;
     made->bias = address - link;
-    code->files[code->count++] = made;
+    code->files[code->count++] = code->last = made;
     return made;
 }
 
@@ -168,29 +171,45 @@ static bool add_range(struct tw_counted_code *code, const struct tw_range_count 
     return true;
 }
 
+static bool add_to(struct tw_counted_file *file, const struct tw_edge_count *like,
+                   uint64_t count)
+{
+    struct tw_edge_count *to = file ? tw_range_counts_edge(&file->counts, like) : NULL;
+
+    if (to)
+        to->count += count;
+    return to != NULL;
+}
+
 static bool add_edge(struct tw_counted_code *code, const struct tw_edge_count *edge,
                      const struct tw_part *whose)
 {
-    struct tw_counted_file *file = file_of(code, whose, edge->from);
+    struct tw_counted_file *from = file_of(code, whose, edge->from);
+    struct tw_counted_file *to = file_of(code, whose, edge->to);
     struct tw_edge_count like = *edge;
-    struct tw_edge_count *to = NULL;
 
     like.from = linked(code, whose, edge->from);
     like.to = linked(code, whose, edge->to);
-    if (file)
-        to = tw_range_counts_edge(&file->counts, &like);
-    if (!to)
+    if (from == to)
+        return add_to(from, &like, edge->count);
+    /* Both files know of it. */
+    like.kind |= TW_EDGE_OUTSIDE;
+    if (!add_to(from, &like, edge->count))
         return false;
-    to->count += edge->count;
-    return true;
+    like.from = UINT64_MAX;
+    return add_to(to, &like, edge->count);
 }
 
-void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
+void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
                          const struct tw_part *whose)
 {
+    struct tw_range_count hot;
     bool is_good = true;
 
-    tw_range_counts_settle(counts);
+    for (size_t at = 0; is_good && tw_range_counts_hot(counts, &at, &hot);) {
+        is_good = add_range(code, &hot, whose);
+        code->executed += (hot.taken + hot.not_taken) * hot.instructions;
+    }
     code->executed += counts->instructions + counts->untraced;
     code->untraced += counts->untraced;
     code->missing += counts->missing;

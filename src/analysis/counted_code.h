@@ -25,9 +25,10 @@ struct tw_counted_code {
     struct tw_run *run; /* at work */
     struct tw_counted_file **files;
     size_t count, room;
-    uint64_t executed; /* instructions, each time */
-    uint64_t untraced; /* of these, those of which it is not known where */
-    uint64_t missing;  /* times that code was not there */
+    struct tw_counted_file *last; /* that was asked for; or NULL */
+    uint64_t executed;            /* instructions, each time */
+    uint64_t untraced;            /* of these, those of which it is not known where */
+    uint64_t missing;             /* times that code was not there */
     bool is_out;
     const struct tw_allocator *allocator;
 };
@@ -37,7 +38,7 @@ void tw_counted_code_release(struct tw_counted_code *code);
 /* A counter of ranges for a run, but for its context and merge; what it counts goes to ... */
 struct tw_run_counter tw_counted_code_counter(void);
 /* ... the files here, in its merge. */
-void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
+void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
                          const struct tw_part *whose);
 
 /* The file of this name, with its build ID; NULL: no memory.  One that is made has no symbols. */

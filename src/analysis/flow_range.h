@@ -50,7 +50,7 @@ struct tw_flow_range {
     bool is_trap;  /* its last instruction asks for the operating system: ecall */
 };
 
-enum { TW_RECENT_RANGES = 8192 };
+enum { TW_RECENT_RANGES = 16384 };
 
 struct tw_flow_ranges {
     struct tw_flow_range *items; /* from 1 on */

@@ -100,10 +100,22 @@ static void count_without_edges(void *context, void *tally, const struct tw_part
     tw_range_counts_take(counts, part->batch.elements, part->batch.count, part->is_resumed);
 }
 
+static void sum_without_edges(void *context, void *tally, const struct tw_range_sum *sums,
+                              size_t number)
+{
+    struct tw_range_counts *counts = tally;
+
+    (void)context;
+    counts->without_edges = true;
+    tw_range_counts_sum(counts, sums, number);
+}
+
 static void merge(void *context, void *tally, const struct tw_part *whose)
 {
     struct tw_profiler *profile = context;
 
+    if (!is_by_code(profile))
+        tw_range_counts_settle(tally);
     tw_counted_code_add(&profile->code, tally, whose);
     if (!is_by_code(profile) && !tw_profile_add_who(profile, profile->code.run, tally, whose))
         profile->is_out = true;
@@ -113,8 +125,10 @@ struct tw_run_counter tw_profile_counter(struct tw_profiler *profile)
 {
     struct tw_run_counter counter = tw_counted_code_counter();
 
-    if (profile->by != TW_PROFILE_LINE && profile->by != TW_PROFILE_ADDRESS)
+    if (profile->by != TW_PROFILE_LINE && profile->by != TW_PROFILE_ADDRESS) {
         counter.count = count_without_edges;
+        counter.sum = sum_without_edges;
+    }
     counter.context = profile;
     counter.merge = merge;
     if (!is_by_code(profile))
@@ -136,6 +150,8 @@ static void add_cells(struct tw_profiler *profile)
         struct tw_profile_cell *cell = profile->cells[i];
 
         profile->code.run = cell->run;
+        if (!is_by_code(profile))
+            tw_range_counts_settle(&cell->counts);
         tw_counted_code_add(&profile->code, &cell->counts, &cell->part);
         if (!is_by_code(profile) &&
             !tw_profile_add_who(profile, cell->run, &cell->counts, &cell->part))

@@ -118,8 +118,8 @@ static struct tw_profile_row *function_row(struct tw_profiler *profile,
         row->file = line.file;
         row->line = line.line;
     }
-    if (!is_known)
-        *end = address;
+    if (!is_known) /* where there are symbols, the next may begin anywhere */
+        *end = file->symbols && tw_symbols_count(file->symbols) ? address : UINT64_MAX;
     return row;
 }
 

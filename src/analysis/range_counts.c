@@ -226,31 +226,45 @@ static struct tw_element element_of(const struct tw_hot_range *hot)
     return element;
 }
 
-void tw_range_counts_settle(struct tw_range_counts *counts)
+bool tw_range_counts_hot(const struct tw_range_counts *counts, size_t *at,
+                         struct tw_range_count *range)
 {
-    for (size_t i = 0; i < counts->hot_room && counts->hot_count; i++) {
-        const struct tw_element element = element_of(&counts->hot[i]);
-        struct tw_range_count *range;
+    while (counts->hot_count && *at < counts->hot_room) {
+        const struct tw_hot_range *hot = &counts->hot[(*at)++];
+        const struct tw_element element = element_of(hot);
 
-        if (!counts->hot[i].about)
+        if (!hot->about)
             continue;
-        range = tw_range_counts_range(
-            counts, &(struct tw_range_count){
-                        .start = element.start,
-                        .length = element.length,
-                        .instructions = element.count,
-                        .isa = element.isa,
-                        .last = element.last,
-                        .is_conditional = (element.flags & TW_RANGE_CONDITIONAL) != 0 });
-        if (!range)
-            return;
+        *range = (struct tw_range_count){ .start = element.start,
+                                          .length = element.length,
+                                          .instructions = element.count,
+                                          .isa = element.isa,
+                                          .last = element.last,
+                                          .is_conditional =
+                                              (element.flags & TW_RANGE_CONDITIONAL) != 0 };
         /* What ends without a branch has one way on. */
         if (element.flags & TW_RANGE_EXECUTED ||
             (element.last_kind != TW_LAST_BR && element.last_kind != TW_LAST_IBR))
-            range->taken += counts->hot[i].times;
+            range->taken = hot->times;
         else
-            range->not_taken += counts->hot[i].times;
-        counts->instructions += counts->hot[i].times * element.count;
+            range->not_taken = hot->times;
+        return true;
+    }
+    return false;
+}
+
+void tw_range_counts_settle(struct tw_range_counts *counts)
+{
+    struct tw_range_count hot;
+
+    for (size_t at = 0; tw_range_counts_hot(counts, &at, &hot);) {
+        struct tw_range_count *range = tw_range_counts_range(counts, &hot);
+
+        if (!range)
+            return;
+        range->taken += hot.taken;
+        range->not_taken += hot.not_taken;
+        counts->instructions += (hot.taken + hot.not_taken) * hot.instructions;
     }
     if (counts->hot_count)
         memset(counts->hot, 0, counts->hot_room * sizeof *counts->hot);
@@ -285,6 +299,8 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
                 hot->times += sums[i].times;
             continue;
         }
+        if (counts->without_edges)
+            continue;
         edge = tw_range_counts_edge(counts,
                                     &(struct tw_edge_count){ .from = branch_of(range),
                                                              .to = sums[i].to,
@@ -413,8 +429,23 @@ static void add_hot(struct tw_range_counts *counts, const struct tw_range_counts
     }
 }
 
-void tw_range_counts_join(struct tw_range_counts *counts, const struct tw_range_counts *later)
+/* Nothing was counted yet. */
+static bool is_empty(const struct tw_range_counts *counts)
 {
+    return !counts->hot_count && counts->range_count <= 1 && counts->edge_count <= 1 &&
+           !counts->has_begun && !counts->has_from && !counts->instructions &&
+           !counts->untraced && !counts->missing && !counts->is_out;
+}
+
+void tw_range_counts_join(struct tw_range_counts *counts, struct tw_range_counts *later)
+{
+    if (is_empty(counts) && counts->allocator == later->allocator) {
+        const struct tw_range_counts empty = *counts; /* memory changes hands */
+
+        *counts = *later;
+        *later = empty;
+        return;
+    }
     if (counts->has_from && later->has_first)
         arrive(counts, later->first, 1);
     add_hot(counts, later);

@@ -31,7 +31,15 @@ struct tw_edge_count {
     uint8_t kind;  /* enum tw_edge_kind */
 };
 
-enum tw_edge_kind { TW_EDGE_INDIRECT, TW_EDGE_CALL, TW_EDGE_RETURN, TW_EDGE_EXCEPTION_RETURN };
+enum tw_edge_kind {
+    TW_EDGE_INDIRECT,
+    TW_EDGE_CALL,
+    TW_EDGE_RETURN,
+    TW_EDGE_EXCEPTION_RETURN,
+    /* by file: a bit beside these, of edges that lead to another file, and of those that come from one
+       (from UINT64_MAX) */
+    TW_EDGE_OUTSIDE = 4
+};
 
 /* The same while counting goes on, by what its element holds, so that a range is known at a glance; the
    ways that its last instruction may go are two of them. */
@@ -97,11 +105,14 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
                          size_t number);
 /* What was counted goes to `ranges` and `instructions`.  Call it before these are read. */
 void tw_range_counts_settle(struct tw_range_counts *counts);
+/* The next of those that are not settled, from *at (0 at first) on; false: there is none. */
+bool tw_range_counts_hot(const struct tw_range_counts *counts, size_t *at,
+                         struct tw_range_count *range);
 /* Adds what was counted elsewhere and settled, `bias` added to its addresses. */
 void tw_range_counts_add(struct tw_range_counts *counts, const struct tw_range_counts *from,
                          uint64_t bias);
 /* Adds what was counted of the trace right behind: an indirect branch at the seam leads there. */
-void tw_range_counts_join(struct tw_range_counts *counts, const struct tw_range_counts *later);
+void tw_range_counts_join(struct tw_range_counts *counts, struct tw_range_counts *later);
 
 /* The counts of a range, made when it is new; NULL when memory is out. */
 struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,

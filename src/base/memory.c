@@ -19,8 +19,11 @@ static void *resize(const struct tw_allocator *allocator, void *memory, size_t s
 
 void *tw_take(const struct tw_allocator *allocator, size_t size)
 {
-    void *memory = resize(allocator, NULL, size ? size : 1);
+    void *memory;
 
+    if (!allocator) /* large blocks come from the system as zeros, and are not touched */
+        return calloc(1, size ? size : 1);
+    memory = resize(allocator, NULL, size ? size : 1);
     if (memory)
         memset(memory, 0, size);
     return memory;

@@ -153,7 +153,8 @@ static enum tw_status refill(struct tw_reader *reader, struct tw_part *part)
         }
         if (status != TW_OK)
             return status;
-        if (reader->has_key)
+        reader->next_time = 0;
+        if (reader->has_key || reader->run->reader_count == 1)
             continue;
         /* What comes before a buffer's first timestamp is as near to it as to nothing else. */
         time = find_time(&reader->batch, 0);
@@ -188,9 +189,15 @@ static size_t end_of_stretch(const struct tw_batch *batch, size_t given, size_t 
 static void give(struct tw_run *run, struct tw_reader *reader)
 {
     const struct tw_batch *batch = &reader->batch;
-    const size_t next = find_time(batch, reader->given + 1);
-    const size_t end = end_of_stretch(batch, reader->given, next);
+    const bool is_alone = run->reader_count == 1; /* nothing can come between */
+    size_t next = batch->count, end = batch->count;
 
+    if (!is_alone) {
+        if (reader->next_time <= reader->given)
+            reader->next_time = find_time(batch, reader->given + 1);
+        next = reader->next_time;
+        end = end_of_stretch(batch, reader->given, next);
+    }
     run->at_work = reader;
     run->stream = tw_reader_stream(reader, batch->id, batch->src);
     run->slice = *batch;

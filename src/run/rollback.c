@@ -20,6 +20,11 @@ static bool is_undone(const struct tw_element *element)
    is none. */
 static size_t find_mark(const struct tw_batch *batch, size_t from, bool is_open)
 {
+    const uint32_t marks = 1u << TW_ELEMENT_MEMTRANS | (is_open ? 1u << TW_ELEMENT_NO_SYNC : 0);
+
+    while (from + TW_TYPES_AT_ONCE <= batch->count &&
+           !(tw_types_of(batch->elements + from) & marks))
+        from += TW_TYPES_AT_ONCE;
     while (from < batch->count && batch->elements[from].type != TW_ELEMENT_MEMTRANS &&
            !(is_open && batch->elements[from].type == TW_ELEMENT_NO_SYNC))
         from++;

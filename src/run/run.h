@@ -12,6 +12,15 @@
 
 enum { TW_RUN_IDS = 128 };
 
+/* Types of so many elements together, as bits: most have none that is looked for. */
+enum { TW_TYPES_AT_ONCE = 4 };
+
+static inline uint32_t tw_types_of(const struct tw_element *elements)
+{
+    return 1u << (elements[0].type & 31) | 1u << (elements[1].type & 31) |
+           1u << (elements[2].type & 31) | 1u << (elements[3].type & 31);
+}
+
 /* ---- rollback.c ---- */
 
 /* Holds the elements of a transaction until it is known whether it failed. */
@@ -118,6 +127,7 @@ struct tw_reader {
     /* Time order. */
     struct tw_batch batch;
     size_t given;
+    size_t next_time; /* in the batch: the next timestamp behind `given`, if it is greater */
     bool has_key;
     bool is_done;
     uint64_t key; /* all that is given next happened after this timestamp */

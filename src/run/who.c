@@ -127,7 +127,16 @@ size_t tw_who_cut(struct tw_run_stream *stream, const struct tw_element *element
 
     tw_who_see(stream, &elements[0]);
     for (; at < count; at++) {
-        const uint32_t bit = 1u << (elements[at].type & 31);
+        uint32_t bit;
+
+        while (at + TW_TYPES_AT_ONCE <= count &&
+               !((bit = tw_types_of(elements + at)) & marks)) {
+            seen |= bit;
+            at += TW_TYPES_AT_ONCE;
+        }
+        if (at == count)
+            break;
+        bit = 1u << (elements[at].type & 31);
 
         if ((bit & marks) && is_new(stream, &elements[at]))
             break;

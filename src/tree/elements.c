@@ -49,7 +49,7 @@ static enum tw_status sum(struct tw_branch *branch)
                                     .src = branch->src,
                                     .id = branch->id };
 
-    return tw_tally_sum(branch->tree, branch->tally, &branch->follow, &whose);
+    return tw_tally_sum(branch->tree, branch->tally, &branch->stats, &branch->follow, &whose);
 }
 
 /* Damage of a stream that several sources share. */

@@ -297,7 +297,7 @@ static enum tw_status sum(struct tw_branch *branch, enum tw_status status)
                                     .src = branch->src,
                                     .id = branch->id };
     const enum tw_status summed =
-        tw_tally_sum(branch->tree, branch->tally, &branch->follow, &whose);
+        tw_tally_sum(branch->tree, branch->tally, &branch->stats, &branch->follow, &whose);
 
     return summed == TW_OK ? status : summed;
 }

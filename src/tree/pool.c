@@ -255,7 +255,8 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
 
 /* Counts the chunk's elements here and now, where that is asked for.  From the first chunk on that
    tells of a guess the elements are handed over after all: their order is kept. */
-static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
+static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk,
+                            struct tw_stats *stats)
 {
     enum tw_status status = TW_OK;
     struct tw_segment *segment = job->segment;
@@ -270,7 +271,7 @@ static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_
                                     .id = branch->id };
 
     if (job->engine->follow->sums)
-        status = tw_tally_sum(pool->tree, segment->tally, job->engine->follow, &batch);
+        status = tw_tally_sum(pool->tree, segment->tally, stats, job->engine->follow, &batch);
     segment->is_handed |= chunk->is_guess || !segment->tally;
     if (segment->is_handed)
         return status;
@@ -354,7 +355,7 @@ static void run(struct tw_pool *pool, struct tw_job *job)
         if (pool->tree->config.counts_elements)
             tw_stats_count(&stats, chunk->elements, chunk->count);
         if (tw_counts_apart(pool->tree) && status >= 0) {
-            const enum tw_status counted = count(pool, job, chunk);
+            const enum tw_status counted = count(pool, job, chunk, &stats);
 
             if (counted < 0)
                 status = counted;

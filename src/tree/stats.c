@@ -65,6 +65,16 @@ static void repeat(struct tw_stats *stats, const struct tw_element *elements, si
     add_times(stats, &once, elements[at].times);
 }
 
+void tw_stats_sum(struct tw_stats *stats, const struct tw_range_sum *sums, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sums[i].is_edge)
+            continue;
+        stats->elements[TW_ELEMENT_INSTR_RANGE] += sums[i].times;
+        stats->seen.instructions += sums[i].range.count * sums[i].times;
+    }
+}
+
 void tw_stats_count(struct tw_stats *stats, const struct tw_element *elements, size_t size)
 {
     uint64_t ranges = 0, instructions = 0;

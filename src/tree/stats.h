@@ -15,6 +15,8 @@ struct tw_stats {
 void tw_stats_show(struct tw_stats *stats);
 /* Adds elements of a batch: a REPEAT finds those that it repeats before it. */
 void tw_stats_count(struct tw_stats *stats, const struct tw_element *elements, size_t count);
+/* Adds ranges that the decoder counted itself. */
+void tw_stats_sum(struct tw_stats *stats, const struct tw_range_sum *sums, size_t count);
 /* Adds what was counted of elements. */
 void tw_stats_add(struct tw_stats *to, const struct tw_stats *from);
 

@@ -31,7 +31,8 @@ void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
 }
 
 enum tw_status tw_tally_sum(const struct tw_tree *tree, struct tw_tally *tally,
-                            struct tw_follow *follow, const struct tw_batch *whose)
+                            struct tw_stats *stats, struct tw_follow *follow,
+                            const struct tw_batch *whose)
 {
     const struct tw_counter *counter = tree->config.counter;
     struct tw_range_sum sums[64];
@@ -41,6 +42,8 @@ enum tw_status tw_tally_sum(const struct tw_tree *tree, struct tw_tally *tally,
         return TW_OK;
     while ((count = tw_sums_next(follow->code, sums, TW_LENGTH(sums))) != 0) {
         tally->is_used = true;
+        if (tree->config.counts_elements)
+            tw_stats_sum(stats, sums, count);
         counter->sum(counter->context, &tally->first, sums, count, whose);
     }
     return follow->code->out_of_memory ? TW_E_MEMORY : TW_OK;

@@ -17,9 +17,10 @@ struct tw_tally *tw_tally_new(const struct tw_tree *tree);
 void tw_tally_free(const struct tw_tree *tree, struct tw_tally *tally);
 void tw_tally_count(const struct tw_tree *tree, struct tw_tally *tally,
                     const struct tw_batch *batch);
-/* The same for what the decoder counted itself, before the elements of the batch. */
+/* The same for what the decoder counted itself, before the elements of the batch; `stats` counts it, too. */
 enum tw_status tw_tally_sum(const struct tw_tree *tree, struct tw_tally *tally,
-                            struct tw_follow *follow, const struct tw_batch *whose);
+                            struct tw_stats *stats, struct tw_follow *follow,
+                            const struct tw_batch *whose);
 /* Empties it. */
 void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally);
 /* Adds it to the whole, and empties it. */
@@ -34,7 +35,7 @@ static inline bool tw_counts_apart(const struct tw_tree *tree)
 /* Decoders count ranges: nobody wants to see each. */
 static inline bool tw_counts_ranges(const struct tw_tree *tree)
 {
-    return tw_counts_apart(tree) && tree->config.counter->sum && !tree->config.counts_elements;
+    return tw_counts_apart(tree) && tree->config.counter->sum;
 }
 
 #endif

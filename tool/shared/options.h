@@ -33,6 +33,8 @@ enum option_key {
     O_ARCH,
     O_NO_BARRIER,
     O_WRAPPED_AT,
+    O_SWAP,
+    O_SKIP,
     O_STRIP_STOP,
     O_IMAGE,
     O_SYMBOLS,
@@ -130,6 +132,11 @@ enum option_key {
     O_SPAN_LIMIT,
     /* interrupts */
     O_EACH_EVENT,
+    /* gdb */
+    O_SERVE,
+    O_LISTEN,
+    O_PLACE,
+    O_FIRST,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -195,6 +202,7 @@ enum check { CHECK_OPCODES = 1, CHECK_ATOMS = 2, CHECK_CONTINUITY = 4, CHECK_ALL
 /* What was given.  Strings belong to the command line. */
 struct options {
     const struct command *command;
+    char **words; /* as they were given, behind the command */
     struct list arguments;
 
     const char *buffer;
@@ -208,7 +216,7 @@ struct options {
     struct list functions;
 
     const char *framing, *protocol, *config, *arch;
-    struct number wrapped_at;
+    struct number wrapped_at, swap, skip;
     struct list images, symbols;
     struct list plugins;
     struct list filters; /* record: functions, ranges */
@@ -249,6 +257,9 @@ struct options {
     struct number min_duration, depth, limit, last;
 
     const char *explain;
+
+    struct number listen;
+    bool serve, first;
 
     const char *format; /* ask options_format_is */
     const char *columns;

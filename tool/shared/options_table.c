@@ -272,6 +272,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "frames: four frame syncs in a row are data, not a reset", .offset = AT(no_barrier), .kind = KIND_FLAG },
     [O_WRAPPED_AT] = { "wrapped-at", "OFFSET", NULL,
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
+    [O_SWAP] = { "swap", "N", NULL, "reverse the order of bytes in groups of N: 2, 4, 8, 16",
+                 .offset = AT(swap), .kind = KIND_NUMBER },
+    [O_SKIP] = { "offset", "N", NULL, "the first frame begins N bytes into the file",
+                 .offset = AT(skip), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
     [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
@@ -435,6 +439,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SAVE] = { "save", "FILE", NULL, "keep what was counted there, for \"trackway merge\"", .offset = AT(save), .kind = KIND_TEXT },
     [O_ADD] = { "add", "FILE", NULL, "add what was kept there; may be repeated", .offset = AT(add), .kind = KIND_LIST },
 
+    [O_SERVE] = { "serve", NULL, NULL, "the server alone, on standard input and output: for\n\"target remote | trackway gdb --serve CAPTURE\" and front ends", .offset = AT(serve), .kind = KIND_FLAG },
+    [O_LISTEN] = { "port", "N", NULL, "the server alone, on this port of this machine (of the loopback\ninterface); 0: any that is free", .offset = AT(listen), .kind = KIND_NUMBER },
+    [O_PLACE] = { "at", "PLACE", NULL,
+        "begin there: TIMESTAMP, +OFFSET, n:INSTRUCTION, pc:ADDRESS[:N],\nfunction:NAME[:N], trigger:N, event:N, sync:N or trace-on:N\n(default: the last instruction)", .offset = AT(at), .kind = KIND_TEXT },
+    [O_FIRST] = { "first", NULL, NULL, "begin at the first instruction", .offset = AT(first), .kind = KIND_FLAG },
     [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
@@ -456,6 +465,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
 static const uint8_t capture_options[] = {
     O_SOURCE, O_FRAMING, O_PROTOCOL, O_PLUGIN, O_CONFIG, O_PRESET, O_ARCH, O_NO_BARRIER, O_WRAPPED_AT,
+    O_SWAP, O_SKIP,
     O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
 };
 static const uint8_t part_options[] = { O_BUFFER, O_ID, O_FROM, O_TO, O_END };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The Python extension: what its files share.  Only public headers of the library, and only the stable
+   ABI of Python, so that one build serves all later versions. */
+#ifndef PYTHON_CORE_H
+#define PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <trackway/analysis.h>
+#include <trackway/experimental.h>
+#include <trackway/formats.h>
+#include <trackway/trackway.h>
+
+/* ---- module.c ---- */
+
+extern PyObject *core_error;    /* trackway.Error */
+extern PyObject *core_as_array; /* turns a part into an array of elements */
+
+/* Raises what a fault tells; returns NULL. */
+PyObject *core_raise(enum tw_status status, const char *text);
+/* A text of any origin: what is no UTF-8 stays as surrogates; NULL is None. */
+PyObject *core_text(const char *text);
+/* None for TW_NONE. */
+PyObject *core_number(uint32_t number);
+/* Adds to a dict, and gives up the value; false: an exception is set. */
+bool core_put(PyObject *dict, const char *key, PyObject *value);
+/* Makes a type and adds it to the module; NULL: an exception is set. */
+PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name);
+/* The end of every dealloc: as the type, or one that is derived from it, wants it. */
+void core_free(PyObject *self);
+
+/* ---- memory.c: what options point at while a call lasts ---- */
+
+struct core_arena {
+    struct core_block *last;
+};
+
+void *core_take(struct core_arena *arena, size_t size); /* zeroed; NULL: an exception is set */
+char *core_take_text(struct core_arena *arena, PyObject *text);
+void core_give(struct core_arena *arena);
+
+/* ---- capture.c ---- */
+
+struct core_capture {
+    PyObject_HEAD struct tw_capture *capture;
+    PyThread_type_lock lock; /* one run at a time decodes */
+    bool is_closed;
+};
+
+extern PyTypeObject *core_capture_type;
+bool core_add_capture(PyObject *module);
+
+/* ---- filter.c ---- */
+
+/* What run() and the analyses were asked for. */
+struct core_wish {
+    struct core_arena arena;
+    struct tw_filter filter;
+    struct tw_run_config config;
+};
+
+/* From keywords; those that it knows are taken out.  False: an exception is set. */
+bool core_wish(struct core_wish *wish, PyObject *keywords);
+/* Raises TypeError where keywords are left. */
+bool core_all_known(PyObject *keywords);
+
+/* ---- run.c ---- */
+
+bool core_add_run(PyObject *module);
+PyObject *core_run_new(struct core_capture *capture, PyObject *keywords);
+/* Of a who and when: common to parts and packets. */
+PyObject *core_packets_new(struct core_capture *capture, PyObject *keywords);
+bool core_add_packets(PyObject *module);
+
+/* The elements of a part, for arrow.c. */
+struct core_part {
+    PyObject_HEAD struct core_capture *capture; /* its texts lie there */
+    struct tw_part part;
+    struct tw_retained *retained;
+};
+
+/* ---- arrow.c ---- */
+
+PyObject *core_part_arrow(PyObject *self, PyObject *arguments, PyObject *keywords);
+/* arrow_stream(names, formats, columns): a capsule with one batch of columns that are not copied. */
+PyObject *core_arrow_stream(PyObject *module, PyObject *arguments);
+
+/* ---- analyses ---- */
+
+bool core_add_results(PyObject *module);
+PyObject *core_analyse(struct core_capture *capture, PyObject *keywords);
+PyObject *core_load(PyObject *module, PyObject *arguments);
+PyObject *core_merge(PyObject *module, PyObject *arguments);
+PyObject *core_timeline(struct core_capture *capture, PyObject *keywords);
+
+/* Files of formats, as bytes. */
+PyObject *core_export(const struct tw_subject *subject, enum tw_subject_kind kind,
+                      const char *format);
+PyObject *core_formats(PyObject *module, PyObject *none);
+
+/* frames.c */
+PyObject *core_unframe(PyObject *module, PyObject *arguments);
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Captures, and what can be asked of them."""
+from . import _core
+from .results import Calls, Coverage, Profile, Statistics
+
+
+class Capture(_core.Capture):
+    """A snapshot folder, a perf.data or a raw file.
+
+    Options (all captures): images=[path or (path, address)], no_barrier, strip_stop, allow_outside;
+    raw files: framing, core_type, sources=[(id, protocol, config)]; perf.data: sysroot, kernel, vdso,
+    build_ids, trust_time.
+
+    Filters, which every method below takes: buffers, sources, comms, functions (names), ids, srcs,
+    cpus, pids, tids, levels (numbers), ranges=[(first, end)], offsets=(first, end), time=(first, end),
+    instructions=(first, end); and how: order="capture" or "time", threads, keep_failed, symbols=[ELF
+    files], core_type, index. What is left is said as if nothing was left out.
+    """
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"<trackway.Capture {self.path!r}>"
+
+    def profile(self, by="function", **filters):
+        """Where the instructions went: exact counts by function, line, address, thread, program or source.
+
+        calls=False counts on all cores and leaves out totals and entries; with_time=True adds cycles
+        and time; inlined=True counts inlined code for the function it was written in.
+        """
+        return Profile(self.analyse(kind="profile", by=by, **filters))
+
+    def calls(self, **filters):
+        """Who called whom, how often, and what was executed under each; logical=True for tail calls that
+        stand on their caller."""
+        return Calls(self.analyse(kind="calls", **filters))
+
+    def coverage(self, **filters):
+        """What was executed and what was not: lines, functions, branches."""
+        return Coverage(self.analyse(kind="coverage", **filters))
+
+    def statistics(self, **filters):
+        """Instructions, exceptions, losses and time of each source."""
+        return Statistics(self.analyse(kind="statistics", **filters))
+
+    def elements(self, **filters):
+        """All elements in one array (a copy): for captures that fit into memory."""
+        from .elements import concatenate
+        return concatenate(self.run(**filters))
+
+    def to_pandas(self, **filters):
+        """All elements as a pandas.DataFrame."""
+        from .elements import columns
+        return columns(self.elements(**filters)).to_pandas()
+
+
+def open(path, **options):  # noqa: A001 - as people write it
+    """Opens a capture; `help(trackway.Capture)` lists the options."""
+    return Capture(path, **options)

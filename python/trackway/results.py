@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Results of analyses: rows, tables, sums, files, pictures."""
+import html
+
+from . import _core
+
+
+class Result:
+    """What an analysis found. `rows` are dicts, `totals` the sums; results of one kind add up."""
+
+    kind = ""
+    _columns = ()
+    _picture = None  # a format that is a picture
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def rows(self):
+        """What was found, a dict each."""
+        return self._core.rows
+
+    @property
+    def totals(self):
+        """Sums over all."""
+        return self._core.totals
+
+    def save(self, path):
+        """As a file, which `load` reads and `merge` adds to others."""
+        self._core.save(path)
+
+    @classmethod
+    def load(cls, path):
+        """A result that was saved."""
+        return cls(_core.load(cls.kind, path))
+
+    def add(self, other):
+        """Adds another result to this one."""
+        self._core.add(other._core)
+        return self
+
+    def __iadd__(self, other):
+        return self.add(other)
+
+    def export(self, form, path=None):
+        """The result in a format that other programs read (`trackway.formats()` lists them): its bytes, or
+        a file."""
+        data = self._core.export(form)
+        if path is None:
+            return data
+        with open(path, "wb") as out:
+            out.write(data)
+        return None
+
+    def to_pandas(self):
+        """The rows as a pandas.DataFrame."""
+        import pandas
+        return pandas.DataFrame(self.rows)
+
+    def __str__(self):
+        rows = self.rows
+        lines = ["  ".join(f"{name:>12}" for name in self._columns)]
+        for row in rows[:20]:
+            lines.append("  ".join(f"{'' if row.get(name) is None else row.get(name):>12}" for name in self._columns))
+        if len(rows) > 20:
+            lines.append(f"... and {len(rows) - 20} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        picture = ""
+        if self._picture:
+            try:
+                picture = self._core.export(self._picture).decode(errors="replace")
+                picture = picture[picture.find("<svg"):]
+            except (ValueError, _core.Error):
+                picture = ""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._columns)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape('' if row.get(name) is None else str(row.get(name)), quote=True)}</td>"
+                                        for name in self._columns) + "</tr>" for row in self.rows[:20])
+        return f"{picture}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Profile(Result):
+    """Where the instructions went."""
+
+    kind = "profile"
+    _columns = ("self", "total", "entries", "name", "file", "line")
+
+
+class Calls(Result):
+    """Who called whom. `rows` are functions, `edges` calls between them, `paths` stacks."""
+
+    kind = "calls"
+    _columns = ("self", "total", "entries", "name")
+    _picture = "svg"
+
+    @property
+    def edges(self):
+        """caller and callee (numbers of rows), kind, count, total."""
+        return self._core.edges
+
+    @property
+    def paths(self):
+        """Stacks, outermost first, as (row numbers, self, entries)."""
+        return self._core.paths
+
+
+class Coverage(Result):
+    """What was executed and what was not. `rows` are source lines."""
+
+    kind = "coverage"
+    _columns = ("count", "file", "line")
+
+    @property
+    def functions(self):
+        """Functions with their counts."""
+        return self._core.functions
+
+
+class Statistics(Result):
+    """What a trace is made of. `rows` are trace sources."""
+
+    kind = "statistics"
+    _columns = ("buffer", "id", "protocol", "instructions", "errors")
+
+
+def load(path):
+    """A saved result, of whichever kind it is."""
+    problem = None
+    for kind in (Profile, Calls, Coverage, Statistics):
+        try:
+            return kind.load(path)
+        except _core.Error as error:
+            problem = error
+    raise problem
+
+
+def merge(out, parts):
+    """Adds saved results of one kind and saves the sum; memory does not grow with their number."""
+    _core.merge(out, list(parts))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Analyses: the program's answers, sums that do not depend on order, files that other programs read."""
+import trackway
+from captures import DEMO, lines, some, words_of
+from harness import case, equal
+
+
+@case
+def profiles_are_those_of_the_program(tool):
+    for path, options in some():
+        with trackway.open(path, **options) as capture:
+            rows = capture.profile(calls=False).rows
+        listed = [line for line in lines(tool, "profile", path, "--self", "--format", "jsonl", *words_of(options),
+                                         status=None) if "self" in line and "name" in line]
+        ours = sorted(row["self"] for row in rows if row["self"])
+        equal(ours, sorted(line["self"] for line in listed if line["self"]), str(path))
+
+
+@case
+def calls_add_up(tool):
+    with trackway.open(DEMO) as capture:
+        calls = capture.calls()
+        total = calls.totals["instructions"]
+        equal(sum(row["self"] for row in calls.rows), total)
+        equal(sum(own for _, own, _ in calls.paths), total)
+        again = capture.calls()
+        again += capture.calls()
+        equal(again.totals["instructions"], 2 * total)
+        names = [row["name"] for row in calls.rows]
+        edge = max(calls.edges, key=lambda one: one["count"])
+        assert names[edge["caller"]] and names[edge["callee"]]
+
+
+@case
+def results_are_saved_loaded_and_merged(tool):
+    with trackway.open(DEMO) as capture:
+        for make in (capture.profile, capture.calls, capture.coverage, capture.statistics):
+            one = make()
+            path = tool.folder / f"{one.kind}.twr"
+            one.save(path)
+            loaded = trackway.load(path)
+            equal(type(loaded), type(one))
+            both = tool.folder / f"{one.kind}-both.twr"
+            trackway.merge(both, [path, path])
+            theirs = tool.folder / f"{one.kind}-theirs.twr"
+            tool.run("merge", "-o", theirs, path, path)
+            equal(both.read_bytes(), theirs.read_bytes(), one.kind)
+
+
+@case
+def coverage_is_that_of_the_program(tool):
+    with trackway.open(DEMO) as capture:
+        coverage = capture.coverage()
+        totals = coverage.totals
+        equal(sum(1 for row in coverage.rows if row["count"]), totals["lines_covered"])
+        equal(sum(1 for row in coverage.functions if row["entries"]) > 0, True)
+        lcov = coverage.export("lcov")
+    out = tool.run("coverage", DEMO, "--format", "lcov").stdout
+    equal(lcov, out)
+
+
+@case
+def formats_are_written(tool):
+    with trackway.open(DEMO) as capture:
+        calls = capture.calls()
+        for form in trackway.formats():
+            if form["calls"] and form["extension"]:
+                assert calls.export(form["name"]), form["name"]
+        calls.export("folded", tool.folder / "folded")
+        equal(sum(int(line.rsplit(" ", 1)[1]) for line in (tool.folder / "folded").read_text().splitlines()),
+              calls.totals["instructions"])
+        assert "<svg" in calls._repr_html_() and "memset" in calls._repr_html_()
+        assert "memset" in str(capture.profile())
+        events = capture.timeline()
+        equal(sum(event["kind"] == "begin" for event in events), sum(event["kind"] == "end" for event in events))
+        assert capture.timeline(format="chrome").startswith((b"[", b"{"))
+
+
+@trackway.analysis
+class Ranges:
+    """How many ranges there are, and how many instructions."""
+
+    def __init__(self):
+        self.ranges = self.instructions = 0
+
+    def take(self, part):
+        found = part.elements["type"] == trackway.INSTR_RANGE
+        self.ranges += int(found.sum())
+        self.instructions += int(part.elements["count"][found].sum())
+
+    def add(self, other):
+        self.ranges += other.ranges
+        self.instructions += other.instructions
+
+
+@case
+def an_analysis_of_ones_own_adds_up(tool):
+    one = trackway.analyse(Ranges, DEMO)
+    three = trackway.analyse(Ranges, [DEMO, DEMO, DEMO])
+    equal((three.ranges, three.instructions), (3 * one.ranges, 3 * one.instructions))
+    with trackway.open(DEMO) as capture:
+        equal(one.instructions, capture.profile().totals["instructions"])
+    try:
+        trackway.analysis(type("Half", (), {"take": lambda self, part: None}))
+    except TypeError as problem:
+        assert "add" in str(problem)
+    else:
+        raise AssertionError("an analysis without add was taken")

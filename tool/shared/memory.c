@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory in large pages, kept for as long as the program runs. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
+
+#include "shared/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+/* Memory that was given back is used again, not taken from the system anew; and what is taken comes in large
+   pages where there are any.  Tables grow by doubling, and each new page of theirs costs more than what is
+   written there. */
+void keep_memory(void)
+{
+#if defined __GLIBC__ && defined MADV_HUGEPAGE
+    enum { MOST = 32 << 20, FIRST = 24 << 20, LARGE_PAGE = 2 << 20 };
+    uintptr_t begin;
+    void *memory;
+
+    (void)mallopt(M_MMAP_THRESHOLD, MOST);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * MOST);
+    memory = malloc(FIRST); /* of the system's: none of it is touched here */
+    begin = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
+    if (memory)
+        (void)madvise((void *)begin, FIRST - LARGE_PAGE, MADV_HUGEPAGE);
+    free(memory);
+#endif
+}
