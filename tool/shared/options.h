@@ -132,6 +132,8 @@ enum option_key {
     O_LISTEN,
     O_PLACE,
     O_FIRST,
+    /* packets */
+    O_BITS,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -254,6 +256,7 @@ struct options {
 
     struct number listen;
     bool serve, first;
+    bool bits;
 
     const char *format; /* ask options_format_is */
     const char *columns;
