@@ -19,6 +19,7 @@
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(gdb)              \
+    COMMAND(diff)             \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -134,6 +134,9 @@ enum option_key {
     O_FIRST,
     /* packets */
     O_BITS,
+    /* diff */
+    O_PACKETS,
+    O_IGNORE,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -256,7 +259,8 @@ struct options {
 
     struct number listen;
     bool serve, first;
-    bool bits;
+    bool bits, packets;
+    struct list ignore;
 
     const char *format; /* ask options_format_is */
     const char *columns;
