@@ -28,7 +28,9 @@ import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
+import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
+import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
@@ -38,6 +40,7 @@ import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
+import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
@@ -47,5 +50,6 @@ import timeline_format_cases  # noqa: E402,F401
 import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
+import witness_cases  # noqa: E402,F401
 
 sys.exit(harness.main())

@@ -17,7 +17,7 @@ struct client {
     const struct plan *plan;
     dcd_tree_handle_t tree;
     uint64_t asked; /* counts random numbers, anew from each place */
-    bool is_over, has_reset;
+    bool is_over, has_reset, has_data;
     /* An element, or its text, that is not told yet; empty: none. */
     char buffered[2200];
     unsigned buffered_stream;
@@ -261,20 +261,11 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
         end->id, shown, hex, text);
 }
 
-/* A bad packet that a block ends with is counted, and told of in the log, only where somebody looks at
-   packets. */
-static bool is_uncounted(const struct client *client)
-{
-    return is_masked(client, MASK_BAD_COUNT) && client->plan->is_full &&
-           !client->plan->has_monitor;
-}
-
 /* Text of what is not told of as callbacks either: see is_unsynced. */
 static bool is_silent_text(const struct client *client, const char *text)
 {
     return (is_masked(client, MASK_NOTSYNC) && strstr(text, "\tNOTSYNC")) ||
-           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :")) ||
-           (is_uncounted(client) && strstr(text, "(OCSD_ERR_BAD_DECODE_PKT)"));
+           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :"));
 }
 
 /* The address behind a word of a text, and whether it is there. */
@@ -412,9 +403,9 @@ static bool start(struct client *client, struct end *ends)
     const struct plan *plan = client->plan;
     const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
 
-    client->tree = library->ocsd_create_dcd_tree(
-        is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
-        OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
+    client->tree = library->ocsd_create_dcd_tree(is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED
+                                                           : OCSD_TRC_SRC_SINGLE,
+                                                 subject_flags(client->subject));
     if (!client->tree)
         return false;
     (void)library->ocsd_def_errlog_init((ocsd_err_severity_t)plan->verbosity, 1);
@@ -444,12 +435,26 @@ static ocsd_datapath_resp_t operate(struct client *client, ocsd_datapath_op_t op
     return said;
 }
 
-/* Until it no longer asks to wait. */
+/* Until it no longer asks to wait.  The original reads what is not set, and may crash, if it had no frame
+   before. */
 static ocsd_datapath_resp_t flush(struct client *client, ocsd_datapath_resp_t said)
 {
-    while (OCSD_DATA_RESP_IS_WAIT(said))
+    while (OCSD_DATA_RESP_IS_WAIT(said) && client->has_data)
         said = operate(client, OCSD_OP_FLUSH);
     return said;
+}
+
+/* Frames of a TPIU: where the next FSYNC is.  Without one a block is lost on the original. */
+static size_t next_fsync(const struct subject *subject, size_t at)
+{
+    static const uint8_t fsync[] = { 0xff, 0xff, 0xff, 0x7f };
+
+    if (subject->align != 2 && subject->align != 4)
+        return at;
+    while (at + sizeof fsync <= subject->size &&
+           memcmp(subject->data + at, fsync, sizeof fsync) != 0)
+        at += subject->align;
+    return at + sizeof fsync <= subject->size ? at : subject->size;
 }
 
 /* Operations that nothing asks for. */
@@ -458,14 +463,16 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
     const struct plan *plan = client->plan;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
 
-    if (plan->flushes && random_below(client, 1000) < plan->flushes)
+    if (plan->flushes && client->has_data && random_below(client, 1000) < plan->flushes)
         said = flush(client, operate(client, OCSD_OP_FLUSH));
     if (plan->ends && random_below(client, 1000) < plan->ends) {
         (void)flush(client, operate(client, OCSD_OP_EOT));
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
     }
     if (plan->resets && random_below(client, 1000) < plan->resets) {
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
         if (client->subject->framing == TW_FRAMING_NONE && random_below(client, 2))
             *done += random_below(client, 20); /* and goes on elsewhere */
     }
@@ -474,12 +481,12 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
 
 static uint32_t piece_size(struct client *client, size_t left)
 {
-    const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
+    const unsigned align = client->subject->align;
     const size_t most = 1 + random_below(client, 4) * 300 + random_below(client, 40);
     size_t size = 1 + random_below(client, most);
 
-    if (is_framed)
-        size = 16 * (1 + size / 16);
+    if (align > 1) /* at least an FSYNC */
+        size = align * (1 + size / align + (align == 2));
     return (uint32_t)(size < left ? size : left);
 }
 
@@ -487,7 +494,7 @@ static void feed(struct client *client)
 {
     const struct subject *subject = client->subject;
     const bool is_framed = subject->framing != TW_FRAMING_NONE;
-    const size_t size = is_framed ? subject->size / 16 * 16 : subject->size;
+    const size_t size = subject->size;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     size_t done = 0, end = client->plan->cuts ? 0 : size;
 
@@ -505,6 +512,7 @@ static void feed(struct client *client)
         say(client, EVENT_CALL, "data %zu %" PRIu32 " used %" PRIu32 " -> %d", done, piece,
             used, (int)said);
         done += used;
+        client->has_data = client->has_data || used || !is_framed;
         said = flush(client, said);
         client->is_over = OCSD_DATA_RESP_IS_FATAL(said) && client->plan->stops_early;
         if (!client->is_over && done >= end && done < size)
@@ -521,8 +529,6 @@ static void feed(struct client *client)
 
 static void show_stats(struct client *client, const struct end *ends)
 {
-    const bool is_exact = !is_uncounted(client);
-
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
         const int result =
@@ -537,10 +543,10 @@ static void show_stats(struct client *client, const struct end *ends)
             " sequence %" PRIu32 " demux %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             " %" PRIu64,
             ends[i].id, stats->version, stats->revision, stats->channel_total,
-            stats->channel_unsynced, is_exact ? stats->bad_header_errs : 0,
-            is_exact ? stats->bad_sequence_errs : 0, stats->demux.valid_id_bytes,
-            stats->demux.no_id_bytes, stats->demux.reserved_id_bytes,
-            stats->demux.unknown_id_bytes, stats->demux.frame_bytes);
+            stats->channel_unsynced, stats->bad_header_errs, stats->bad_sequence_errs,
+            stats->demux.valid_id_bytes, stats->demux.no_id_bytes,
+            stats->demux.reserved_id_bytes, stats->demux.unknown_id_bytes,
+            stats->demux.frame_bytes);
     }
 }
 
