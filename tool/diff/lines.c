@@ -14,7 +14,12 @@ static unsigned size_at(const struct side *side, uint64_t address, uint8_t isa)
 
     if (isa != TW_ISA_T32 && isa != TW_ISA_RV32 && isa != TW_ISA_RV64)
         return 4;
-    if (!side->is_log && side->named.image) {
+    if (side->is_log) {
+        const uint64_t *size = tw_map_find(&side->sizes, address);
+
+        return size ? (unsigned)*size : 0;
+    }
+    if (side->named.image) {
         code.size = tw_image_read(side->named.image, bytes, &side->named.who.view, address, 4);
         if (!code.size)
             code.size = tw_image_read(side->named.image, bytes, &any, address, 4);

@@ -98,6 +98,8 @@ bool side_start(struct side *side, const char *source)
 void side_close(struct side *side)
 {
     end_run(side);
+    tw_map_free(&side->sizes);
+    tw_map_free(&side->seen);
     if (side->is_log || !side->path)
         return;
     session_wish_free(&side->wish);
@@ -224,9 +226,27 @@ static void see_step(struct side *side, const struct tw_step *step)
     }
 }
 
-static void set_log_stretch(struct stretch *stretch, const struct tw_retired *first,
-                            const struct tw_retired *last, size_t count)
+/* A log has its code alone where it is executed: sizes of instructions are kept. */
+static void keep_sizes(struct side *side, const struct tw_retired *first, size_t count)
 {
+    uint64_t *seen = NULL, *size;
+
+    if (first->isa == TW_ISA_A64 || first->isa == TW_ISA_A32)
+        return;
+    seen = tw_map_put(&side->seen, tw_hash64(first->address) ^ count);
+    if (!seen || *seen)
+        return;
+    *seen = 1;
+    for (size_t i = 0; i < count; i++)
+        if ((size = tw_map_put(&side->sizes, first[i].address)) != NULL)
+            *size = first[i].size;
+}
+
+static void set_log_stretch(struct side *side, struct stretch *stretch,
+                            const struct tw_retired *first, const struct tw_retired *last,
+                            size_t count)
+{
+    keep_sizes(side, first, count);
     *stretch = (struct stretch){ .start = first->address,
                                  .length = last->address + last->size - first->address,
                                  .count = (uint32_t)count,
@@ -244,8 +264,8 @@ static bool next_logged(struct side *side, struct stretch *stretch)
             const struct tw_retired_run *run = &side->runs[side->done];
 
             if (side->run_left-- > 0 && run->count) {
-                set_log_stretch(stretch, run->instructions, &run->instructions[run->count - 1],
-                                run->count);
+                set_log_stretch(side, stretch, run->instructions,
+                                &run->instructions[run->count - 1], run->count);
                 return true;
             }
             side->done++;
@@ -263,7 +283,7 @@ static bool next_logged(struct side *side, struct stretch *stretch)
                     break;
                 last = next;
             }
-            set_log_stretch(stretch, first, last, (size_t)(last - first) + 1);
+            set_log_stretch(side, stretch, first, last, (size_t)(last - first) + 1);
             return true;
         }
         side->instruction_count = side->done = 0;

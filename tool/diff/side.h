@@ -6,6 +6,7 @@
 #include <trackway/log.h>
 #include <trackway/walk.h>
 
+#include "base/map.h"
 #include "shared/session.h"
 
 enum { SIDE_IGNORED = 64 };
@@ -50,6 +51,8 @@ struct side {
     const struct tw_retired *instructions; /* ... or these */
     size_t instruction_count, done;
     uint32_t run_left;
+    struct tw_map sizes; /* of a log's instructions by address, where they differ ... */
+    struct tw_map seen;  /* ... and the runs whose are known */
 
     bool skips; /* inside an interrupt, until `resume` */
     uint64_t resume;
