@@ -18,7 +18,7 @@ def lines_of(tool, command, *words):
 
 
 # Least and most bytes of the trace unit's buffer, and cycles that each takes to leave it.
-BUFFERS = {"etmv4": (16, 48, 8, 60), "ete": (16, 48, 8, 60), "etrace": (64, 128, 8, 60), "ntrace": (80, 160, 60, 400)}
+BUFFERS = {"etmv4": (16, 48, 8, 60), "ete": (16, 48, 8, 60), "etrace": (64, 128, 8, 60), "ntrace": (80, 160, 8, 60)}
 
 
 def encode_with_losses(tool, name, unit, random):
@@ -110,6 +110,6 @@ def check_stacks(truth, ends, table, instructions):
 UNITS = {"a64": ["etmv4", "ete"], "a32": ["ptm", "etmv3"], "mix": ["ptm", "etmv3"], "rv64": ["etrace", "ntrace"]}
 
 for each in programs():
-    if each in ("a64-recur", "a64-indirect", "a64-sorts", "a32-recur", "mix-indirect", "rv64-recur", "rv64-counts"):
+    if each in ("a64-recur", "a64-indirect", "a64-sorts", "a32-recur", "mix-indirect", "rv64-recur"):
         for one in UNITS[each.split("-")[0]]:
             add_case(f"losses_{each}_{one}", nothing_is_made_up(each, one))
