@@ -170,6 +170,7 @@ struct tw_protocol {
     enum tw_status (*end)(void *decoder, struct tw_follow *follow, struct tw_output *out);
     /* Everything forgotten, as after decoder_init. */
     void (*decoder_reset)(void *decoder);
+    size_t damage_at; /* where the decoder has its struct tw_damage; 0: it has none */
 
     const struct tw_custom *custom; /* of the caller: tree/custom.h; NULL: the library's own */
 

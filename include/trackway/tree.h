@@ -201,6 +201,9 @@ TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
 /* Unframed captures: how many bytes fed since new or reset are done.  What is held of the rest begins
    a packet that is cut, or was not decoded yet. */
 TW_API uint64_t tw_tree_done(const struct tw_tree *tree);
+/* Unframed captures, on one thread: whether damage was met in what is done whose end is not known yet,
+   so that the error element, and perhaps what else tells of it, is still to come. */
+TW_API bool tw_tree_is_damaged(const struct tw_tree *tree);
 /* Unframed captures without packets, on one thread, when all elements of the last batch are taken:
    notes how far decoding has come; and goes back to there, as if nothing had been fed or finished
    since.  Feed the bytes from tw_tree_done on again.  A reset forgets the note. */

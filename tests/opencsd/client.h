@@ -14,8 +14,7 @@ enum mask {
     MASK_PTM_RESET = 1, /* "ptm-reset" */
     MASK_STM_ASYNC = 2, /* "stm-async" */
     MASK_NOTSYNC = 4,   /* "notsync" */
-    MASK_PASSED = 8,    /* "passed" */
-    MASK_BAD_COUNT = 16 /* "bad-count" */
+    MASK_PASSED = 8     /* "passed" */
 };
 
 struct plan {
