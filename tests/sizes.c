@@ -70,6 +70,7 @@ UNIT(tw_itm_unit)
 UNIT(tw_ntrace_unit)
 UNIT(tw_ptm_unit)
 UNIT(tw_stm_unit)
+MAKES(tw_doctor_options, tw_doctor, tw_doctor_new(&made, demo, config, NULL), tw_doctor_free)
 MAKES(tw_identify_options, tw_identified,
       tw_identify_bytes(&made, (const uint8_t *)"text", 4, "file", config, NULL),
       tw_identified_free)
@@ -316,6 +317,7 @@ static const struct row rows[] = {
     ROW(tw_coverage_config),
     ROW(tw_custom_protocol),
     ROW(tw_disassembler_config),
+    ROW(tw_doctor_options),
     ROW(tw_edge_map_config),
     ROW(tw_errors_config),
     ROW(tw_etmv3_config),

@@ -21,6 +21,7 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
+import doctor_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401

@@ -8,6 +8,7 @@
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
     COMMAND(identify)         \
+    COMMAND(doctor)           \
     COMMAND(info)             \
     COMMAND(frames)           \
     COMMAND(packets)          \
