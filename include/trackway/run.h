@@ -184,6 +184,7 @@ struct tw_run_config {
     bool is_joined; /* all buffers, in order, go through the decoders of the first: with end of
                             trace and reset between them */
     bool packets_only; /* tw_run_next_packet instead of tw_run_next */
+    bool keeps_bits;   /* ... and tw_packet_bits can be asked of each */
     uint32_t threads;  /* that decode; 0: one for each core where the capture is large */
     const struct tw_run_counter *counter; /* borrowed: gets the elements; capture order */
 
