@@ -122,6 +122,9 @@ struct tw_pool {
     bool is_ending, is_aborting;
     uint64_t matched, redone,
         given; /* segments: guessed right, wrong, begun from a known state */
+    uint64_t
+        in_vain; /* bytes that more than one thread read: those before what is guessed right, all of
+                         what is not */
 };
 
 /* engine.c */

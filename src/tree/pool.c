@@ -141,6 +141,7 @@ static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t nu
             segment->is_trusted = true;
             list->misses = 0;
             pool->matched++;
+            pool->in_vain += segment->until - segment->start;
         } else if (segment->phase == TW_SEGMENT_RUNNING) {
             segment->is_void = true; /* its worker sees to the rest */
             return;
@@ -150,6 +151,7 @@ static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t nu
             pool->in_flight--;
             list->misses++;
             pool->redone++;
+            pool->in_vain += segment->end - segment->start;
         }
         (void)pthread_cond_broadcast(&pool->work);
         (void)pthread_cond_signal(&pool->ready);
@@ -222,6 +224,7 @@ static bool is_in_vain(struct tw_pool *pool, struct tw_job *job)
     begin_truly(segment, &job->list->segments[job->number - 1]);
     pool->in_flight--;
     pool->redone++;
+    pool->in_vain += segment->end - segment->start;
     job->list->misses++;
     (void)pthread_cond_broadcast(&pool->work);
     (void)pthread_cond_signal(&pool->ready);

@@ -385,6 +385,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
         "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
+    [O_SYSTEM] = { "system", NULL, NULL,
+        "PROGRAM is for a machine without operating system; what\nfollows it are options of QEMU", .offset = AT(is_system), .kind = KIND_FLAG },
+    [O_FILTER] = { "filter", "NAME|FIRST-END", NULL,
+        "trace only this function of the program, or these addresses;\nmay be repeated", .offset = AT(filters), .kind = KIND_LIST },
+    [O_SNAPSHOT] = { "snapshot", "SIZE", NULL,
+        "the same as --ring: the end of the program, or what came\nbefore its crash", .offset = AT(ring), .kind = KIND_NUMBER },
     [O_RING] = { "ring", "SIZE", NULL,
         "keep only so many last bytes of each thread's trace", .offset = AT(ring), .kind = KIND_NUMBER },
     [O_MAX_SIZE] = { "max-size", "SIZE", NULL,
