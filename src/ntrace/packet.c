@@ -310,6 +310,36 @@ TW_INLINE bool take_short(const struct tw_ntrace_shape *shape, struct tw_ntrace_
     return !ends;
 }
 
+/* Most messages of HTM: IndirectBranchHist without SRC and timestamp, its address sent in full.  False: it
+   is none, or something is odd about it. */
+TW_INLINE bool take_hist(const struct tw_ntrace_shape *shape, struct tw_ntrace_packet *packet,
+                         uint64_t mdo, uint64_t ends)
+{
+    enum { TCODE = 28, BTYPE = TW_NTRACE_TCODE_BITS, ICNT = BTYPE + 2 };
+    const uint64_t second = ends & (ends - 1), third = second & (second - 1);
+    unsigned byte, icnt, address;
+
+    /* Three fields: no fewer, no more. */
+    if ((mdo & 0x3f) != TCODE || shape->src_bits || shape->extension || !third ||
+        third & (third - 1))
+        return false;
+    byte = tw_lowest_bit(ends);
+    icnt = byte - byte / 4 + 6;
+    byte = tw_lowest_bit(second);
+    address = byte - byte / 4 + 6;
+    if (TW_UNLIKELY(icnt <= ICNT || !(mdo >> address)))
+        return false;
+    memset(packet, 0, sizeof *packet);
+    packet->base.type = TW_NTRACE_INDIRECT_BRANCH_HIST;
+    packet->tcode = TCODE;
+    packet->has = TW_NTRACE_HAS_HIST;
+    packet->btype = (uint8_t)(mdo >> BTYPE & 3);
+    packet->icnt = low_bits(mdo, icnt) >> ICNT;
+    packet->address = low_bits(mdo, address) >> icnt;
+    packet->hist = mdo >> address;
+    return true;
+}
+
 size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
                              struct tw_ntrace_packet *packet, const uint8_t *data)
 {
@@ -328,6 +358,10 @@ size_t tw_ntrace_parse_short(const struct tw_ntrace_shape *shape,
         return NOTHING; /* a reserved MSEO */
     size = tw_lowest_bit(stop) / 8 + 1;
     mdo = low_bits(squeeze(first), 6 * size);
+    if (take_hist(shape, packet, mdo, first & within & EACH)) {
+        packet->base.size = size;
+        return size;
+    }
     rule = take_head(shape, packet, mdo);
     if (TW_UNLIKELY(!rule || !take_short(shape, packet, rule, mdo, first & within & EACH)))
         return NOTHING;
