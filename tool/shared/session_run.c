@@ -264,7 +264,8 @@ static int seek(struct session *session)
     if (status == TW_OK)
         return DONE;
     if (status == TW_END)
-        say("%s: there is no %s in it", tw_capture_path(session->capture), options->at);
+        say("%s: there is no %s in it%s", tw_capture_path(session->capture), options->at,
+            place_hint(options));
     else
         say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
     return NOT_DONE;
@@ -408,6 +409,7 @@ static int start_way(struct session *session, const struct session_way *way)
 
     if (status == DONE) {
         wish.config.packets_only = way->is_packets;
+        wish.config.keeps_bits = way->is_packets && session->options->bits;
         if (way->change)
             way->change(way->context, &wish.config);
         status = session_start(session, &wish);
@@ -558,6 +560,19 @@ static void add_count(char *text, size_t room, uint64_t count, const char *one,
                        count == 1 ? one : many);
 }
 
+/* Where the code that is missing may come from, as far as that was not said. */
+static const char *missing_hint(const struct session *session)
+{
+    const struct options *options = session->options;
+
+    if (session->perf && !options->sysroot && !options->build_ids)
+        return ": --sysroot DIR, --build-ids DIR or --kernel FILE give the traced machine's "
+               "code";
+    if (!session->perf && !options->images.count)
+        return ": --image FILE[@ADDRESS] gives the program";
+    return "";
+}
+
 int session_summary(const struct session *session)
 {
     struct tw_run_losses losses = { .size = sizeof losses };
@@ -580,7 +595,8 @@ int session_summary(const struct session *session)
     add_count(notes, sizeof notes, losses.missing_code, "address not in the image",
               "addresses not in the image");
     if (!session->options->quiet && (damage[0] || notes[0]))
-        say("%s: %s%s%s", tw_capture_path(session->capture), damage,
-            damage[0] && notes[0] ? "; " : "", notes);
+        say("%s: %s%s%s%s", tw_capture_path(session->capture), damage,
+            damage[0] && notes[0] ? "; " : "", notes,
+            losses.missing_code ? missing_hint(session) : "");
     return damage[0] ? DONE_WITH_LOSS : DONE;
 }
