@@ -36,11 +36,8 @@ import index_cases  # noqa: E402,F401
 import inline_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
-<<<<<<< HEAD
 import message_cases  # noqa: E402,F401
-=======
 import missing_cases  # noqa: E402,F401
->>>>>>> main
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
