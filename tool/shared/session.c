@@ -420,3 +420,15 @@ bool session_is_filtered(const struct session *session)
 {
     return session->options->range.is_given || session->options->functions.count;
 }
+
+const char *session_missing_hint(const struct session *session)
+{
+    const struct options *options = session->options;
+
+    if (session->perf && !options->sysroot && !options->build_ids)
+        return ": --sysroot DIR, --build-ids DIR or --kernel FILE give the traced machine's "
+               "code";
+    if (!session->perf && !options->images.count)
+        return ": --image FILE[@ADDRESS] gives the program";
+    return "";
+}

@@ -560,19 +560,6 @@ static void add_count(char *text, size_t room, uint64_t count, const char *one,
                        count == 1 ? one : many);
 }
 
-/* Where the code that is missing may come from, as far as that was not said. */
-static const char *missing_hint(const struct session *session)
-{
-    const struct options *options = session->options;
-
-    if (session->perf && !options->sysroot && !options->build_ids)
-        return ": --sysroot DIR, --build-ids DIR or --kernel FILE give the traced machine's "
-               "code";
-    if (!session->perf && !options->images.count)
-        return ": --image FILE[@ADDRESS] gives the program";
-    return "";
-}
-
 int session_summary(const struct session *session)
 {
     struct tw_run_losses losses = { .size = sizeof losses };
@@ -597,6 +584,6 @@ int session_summary(const struct session *session)
     if (!session->options->quiet && (damage[0] || notes[0]))
         say("%s: %s%s%s%s", tw_capture_path(session->capture), damage,
             damage[0] && notes[0] ? "; " : "", notes,
-            losses.missing_code ? missing_hint(session) : "");
+            losses.missing_code ? session_missing_hint(session) : "");
     return damage[0] ? DONE_WITH_LOSS : DONE;
 }
