@@ -58,6 +58,16 @@ int main(int count, char **words)
     return 0;
 }
 """
+EXEC = """
+#include <unistd.h>
+extern char **environ;
+int main(int count, char **words)
+{
+    (void)count;
+    execve(words[1], words + 1, environ);
+    return 9;
+}
+"""
 # Writes much trace: an indirect call each time.
 LONG = """
 #include <stdlib.h>
@@ -128,6 +138,21 @@ def forks_are_processes(tool):
     place = build(tool, FORKS)
     equal(tool.run("record", "./it", count).out, f"{count}\n")
     equal(times(tool, place["child"]), count)
+
+
+@case
+def what_a_program_becomes_is_traced(tool):
+    # The system runs QEMU for a program that is for another processor; here the program asks for it itself.
+    build(tool, EXEC)
+    os.rename(tool.folder / "it", tool.folder / "first")
+    place = build(tool, LONG)
+    emulator = shutil.which("qemu-aarch64")
+    tool.run("record", "./first", emulator, "./it", "500")
+    equal(times(tool, place["one"]) + times(tool, place["two"]), 500)
+    comms = tool.run("info", "perf.data").out
+    assert "COMM 2" in comms, comms
+    # A call that fails does not end anything.
+    equal(tool.run("record", "./first", "/nowhere/at/all", "./it", "500", status=9).out, "")
 
 
 @case
