@@ -148,10 +148,7 @@ static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t nu
         } else {
             drop_chunks(pool, segment);
             begin_truly(segment, before);
-            pool->in_flight--;
-            list->misses++;
-            pool->redone++;
-            pool->in_vain += segment->end - segment->start;
+            tw_pool_note_miss(pool, list, segment);
         }
         (void)pthread_cond_broadcast(&pool->work);
         (void)pthread_cond_signal(&pool->ready);
@@ -222,10 +219,7 @@ static bool is_in_vain(struct tw_pool *pool, struct tw_job *job)
         return false;
     drop_chunks(pool, segment);
     begin_truly(segment, &job->list->segments[job->number - 1]);
-    pool->in_flight--;
-    pool->redone++;
-    pool->in_vain += segment->end - segment->start;
-    job->list->misses++;
+    tw_pool_note_miss(pool, job->list, segment);
     (void)pthread_cond_broadcast(&pool->work);
     (void)pthread_cond_signal(&pool->ready);
     return true;

@@ -33,6 +33,7 @@ import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
+import inline_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import message_cases  # noqa: E402,F401
