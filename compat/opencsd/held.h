@@ -13,8 +13,8 @@ struct oc_held {
     uint64_t offset; /* in the stream, of bytes[0] */
     uint8_t *bytes;
     size_t size;
-    uint8_t
-        *memory; /* bytes are somewhere inside: what is dropped in front is not moved at once */
+    /* bytes are somewhere inside: what is dropped in front is not moved at once */
+    uint8_t *memory;
     size_t room;
     struct tw_place *runs; /* the first one covers bytes[0], or what comes next */
     size_t run_count, run_room;

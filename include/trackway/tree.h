@@ -72,6 +72,7 @@ struct tw_tree_config {
        ID TW_ID_TRIGGER, whose number is the marker's byte, in batches of source UINT32_MAX.  Not with
        a counter. */
     bool markers;
+    bool keeps_bits;   /* of packets: tw_packet_bits can be asked, which costs some speed */
     size_t batch_room; /* elements that a batch has room for, at least 2,048; 0: that many */
 };
 
@@ -149,7 +150,22 @@ struct tw_packet_view {
     uint32_t source, src;            /* as in struct tw_batch */
     void *user;                      /* tw_tree_source.user */
     const struct tw_protocol *about; /* for the functions below */
+    struct tw_bit_reader *bits;      /* for tw_packet_bits; NULL: it cannot be asked */
 };
+
+/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on.  The name is
+   the key of a member, as JSON has it; "type": which packet it is; "more": whether and how it goes on;
+   "fixed": no such packet has another value there; "-": nothing. */
+struct tw_packet_bit_run {
+    const char *name;
+    uint32_t first, count;
+};
+
+/* What the bits of a packet stand for, in their order: the packet is read again with each of them turned over.
+   Returns how many runs there are, at most `room`; 0: the tree does not keep bits, or it is a run of bytes that
+   are no packet. */
+TW_API size_t tw_packet_bits(const struct tw_packet_view *view, struct tw_packet_bit_run *runs,
+                             size_t room);
 
 TW_API TW_MUST_USE enum tw_status
 tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config, struct tw_fault *fault);

@@ -31,9 +31,9 @@ struct plan {
     unsigned ends;      /* ... an EOT */
     unsigned verbosity; /* of the error log */
     bool stops_early;   /* at the first fatal answer */
-    bool
-        is_loose; /* only the order inside a stream counts: of an ID and a kind of callback; what is
-                      answered is not told */
+    /* only the order inside a stream counts: of an ID and a kind of callback; what is answered is not
+       told */
+    bool is_loose;
 };
 
 /* What an event is about; EVENT_CALL is what the client did. */

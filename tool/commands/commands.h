@@ -21,6 +21,7 @@
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(gdb)              \
+    COMMAND(diff)             \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
