@@ -70,6 +70,9 @@ UNIT(tw_itm_unit)
 UNIT(tw_ntrace_unit)
 UNIT(tw_ptm_unit)
 UNIT(tw_stm_unit)
+MAKES(tw_identify_options, tw_identified,
+      tw_identify_bytes(&made, (const uint8_t *)"text", 4, "file", config, NULL),
+      tw_identified_free)
 MAKES(tw_capture_options, tw_capture,
       tw_capture_open(&made, TW_SOURCE_DIR "/tests/captures/demo", config, NULL),
       tw_capture_free)
@@ -323,6 +326,7 @@ static const struct row rows[] = {
     ROW(tw_filter),
     ROW(tw_framer_config),
     ROW(tw_hart_options),
+    ROW(tw_identify_options),
     FILLED(tw_index_capture, fill_index_capture),
     ROW(tw_index_config),
     ROW(tw_instruction_query),

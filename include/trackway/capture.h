@@ -73,6 +73,11 @@ struct tw_capture_options {
        of raw files may name them, and in snapshots they are types. */
     const struct tw_custom_protocol *const *protocols;
     size_t protocol_count;
+
+    /* Raw files only: the order of the bytes is reversed in each group of so many (2, 4, 8 or 16; 0 or
+       1: it is not); then so many at the beginning do not belong to it. */
+    uint32_t swap;
+    uint64_t skip;
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };

@@ -19,6 +19,7 @@
 #include <trackway/formats.h>
 #include <trackway/functions.h>
 #include <trackway/hart.h>
+#include <trackway/identify.h>
 #include <trackway/interrupts.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>

@@ -28,6 +28,7 @@ import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
+import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
@@ -37,6 +38,7 @@ import perf_cases  # noqa: E402,F401
 import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
+import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
@@ -46,5 +48,6 @@ import timeline_format_cases  # noqa: E402,F401
 import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401
+import witness_cases  # noqa: E402,F401
 
 sys.exit(harness.main())

@@ -7,6 +7,7 @@
 
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
+    COMMAND(identify)         \
     COMMAND(info)             \
     COMMAND(frames)           \
     COMMAND(packets)          \

@@ -33,6 +33,8 @@ enum option_key {
     O_ARCH,
     O_NO_BARRIER,
     O_WRAPPED_AT,
+    O_SWAP,
+    O_SKIP,
     O_STRIP_STOP,
     O_IMAGE,
     O_SYMBOLS,
@@ -211,7 +213,7 @@ struct options {
     struct list functions;
 
     const char *framing, *protocol, *config, *arch;
-    struct number wrapped_at;
+    struct number wrapped_at, swap, skip;
     struct list images, symbols;
     struct list plugins;
     const char *sysroot, *kernel, *vdso, *build_ids;

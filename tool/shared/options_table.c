@@ -272,6 +272,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "frames: four frame syncs in a row are data, not a reset", .offset = AT(no_barrier), .kind = KIND_FLAG },
     [O_WRAPPED_AT] = { "wrapped-at", "OFFSET", NULL,
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
+    [O_SWAP] = { "swap", "N", NULL, "reverse the order of bytes in groups of N: 2, 4, 8, 16",
+                 .offset = AT(swap), .kind = KIND_NUMBER },
+    [O_SKIP] = { "offset", "N", NULL, "the first frame begins N bytes into the file",
+                 .offset = AT(skip), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
     [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
@@ -455,6 +459,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
 static const uint8_t capture_options[] = {
     O_SOURCE, O_FRAMING, O_PROTOCOL, O_PLUGIN, O_CONFIG, O_PRESET, O_ARCH, O_NO_BARRIER, O_WRAPPED_AT,
+    O_SWAP, O_SKIP,
     O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
 };
 static const uint8_t part_options[] = { O_BUFFER, O_ID, O_FROM, O_TO, O_END };

@@ -163,6 +163,8 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
         .strip_stop = options->strip_stop,
         .has_wrapped = options->wrapped_at.is_given,
         .wrapped_at = options->wrapped_at.value,
+        .swap = (uint32_t)options->swap.value,
+        .skip = options->skip.value,
         .warn = print_warning,
         .warn_context = session,
     };
@@ -265,6 +267,9 @@ int session_open(struct session *session, const struct options *options)
     }
     if (strcmp(path, "-") == 0 && !spool(session))
         return NOT_DONE;
+    if (!identified_fill(&session->identified, &to, options,
+                         session->spooled ? session->spooled : path))
+        return NOT_DONE;
     opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
                              &fault);
     if (session->spooled)
@@ -274,7 +279,8 @@ int session_open(struct session *session, const struct options *options)
         return NOT_DONE;
     }
     if (tw_capture_kind(session->capture) != TW_CAPTURE_RAW &&
-        (options->framing || to.source_count) && !options->quiet)
+        (options->framing || options->protocol || options->sources.count || options->preset) &&
+        !options->quiet)
         say("warning: %s says itself what its sources and framing are; "
             "--framing, --protocol and --source ID:PROTOCOL are for raw files",
             tw_capture_path(session->capture));
@@ -292,6 +298,7 @@ void session_close(struct session *session)
         (void)remove(session->spooled); /* where it was not opened */
     free(session->spooled);
     free(session->sources);
+    identified_free(&session->identified);
     free(session->images);
     free(session->texts);
     plugins_free(&session->plugins);

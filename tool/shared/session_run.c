@@ -295,13 +295,15 @@ int session_start(struct session *session, const struct session_wish *wish)
 static void say_no_source(const struct session *session, uint32_t buffer)
 {
     const char *path = tw_capture_path(session->capture);
+    char guess[2048];
 
     if (session->is_tried || session->options->quiet)
         return;
+    identified_guess(guess, sizeof guess, &session->identified);
     if (tw_capture_source_count(session->capture) == 0)
         say("%s: nothing says what trace this is; give --protocol, or --source ID:PROTOCOL for "
-            "each source",
-            path);
+            "each source%s",
+            path, guess);
     else
         say("%s: buffer %s holds no source that was asked for", path,
             tw_capture_buffer(session->capture, buffer)->name);
