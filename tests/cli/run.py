@@ -32,6 +32,7 @@ import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
+import loop_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
