@@ -17,8 +17,8 @@ struct block {
     uint32_t count;
     uint8_t flags, follows_flags; /* a condition is marked as failed */
     bool is_anywhere;
-    bool
-        is_simple; /* none but the last is anything to the flow of control; `follows` says all */
+    /* none but the last is anything to the flow of control; `follows` says all */
+    bool is_simple;
     bool is_wanted, is_partly_wanted; /* by the address filter: all of it; some of it */
     uint64_t end;
     uint64_t hash;

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every capture of the corpora without its name, its descriptions and its registers: usage: identify.py PROGRAM CORPUS.
 
-Framing, protocol and trace IDs have to be right on all that are 1 KiB or longer. With `--images` the settings that change
-how packets are read are compared too, where the program's image is given."""
+Framing, protocol and trace IDs have to be right on all that are 1 KiB or longer."""
 import configparser
 import json
 import pathlib
@@ -114,12 +113,12 @@ def is_right(found, framing, sources):
     return bool(given)
 
 
-def main():
-    program, corpus = sys.argv[1], pathlib.Path(sys.argv[2])
-    wrong = total = certain = short = short_right = 0
+def compare(program, corpus, every=1):
+    """What is wrong, a line each, and the counts as a line; only every so many captures."""
+    wrong, total, certain, short, short_right = [], 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         bare = pathlib.Path(folder) / "x"
-        for path, framing, sources in cases(corpus):
+        for path, framing, sources in list(cases(corpus))[::every]:
             data = path.read_bytes()
             if not data:
                 continue
@@ -130,17 +129,22 @@ def main():
                 short += 1
                 short_right += right
                 if not right and found["confidence"] >= 0.95:
-                    print(f"{path}: certain, and wrong")
-                    wrong += 1
+                    wrong.append(f"{path}: certain, and wrong")
                 continue
             total += 1
             certain += found["confidence"] >= 0.95
             if not right:
-                wrong += 1
-                print(f"{path}: {found['framing']} {found['protocol']} {found['ids']} {found['confidence']}, "
-                      f"should be {framing} {sources}")
-    print(f"{total} captures of 1 KiB and more: {wrong} wrong, {certain} certain; {short_right} of {short} shorter ones right")
+                wrong.append(f"{path}: {found['framing']} {found['protocol']} {found['ids']} {found['confidence']}, "
+                             f"should be {framing} {sources}")
+    return wrong, (f"{total} captures of 1 KiB and more: {len(wrong)} wrong, {certain} certain; "
+                   f"{short_right} of {short} shorter ones right")
+
+
+def main():
+    wrong, counts = compare(sys.argv[1], pathlib.Path(sys.argv[2]))
+    print(*wrong, counts, sep="\n")
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,10 +21,10 @@ struct tw_custom_protocol;
 struct tw_capture_source_option {
     uint8_t id;           /* trace ID; 0: as its registers say */
     const char *protocol; /* "etmv4" ... */
-    const char
-        *config; /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
-    const char
-        *preset; /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
+    /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
+    const char *config;
+    /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
+    const char *preset;
 };
 
 /* More program memory, beside what the capture brings.  What the file is, is seen from its first

@@ -11,6 +11,7 @@
 #include <trackway/control.h>
 #include <trackway/coverage.h>
 #include <trackway/demangle.h>
+#include <trackway/doctor.h>
 #include <trackway/edge_map.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>

@@ -50,8 +50,8 @@ struct tw_subject {
 
 struct tw_format {
     const char *name; /* as typed on the command line */
-    const char
-        *extension; /* of its files, with the dot; NULL: a folder, see tw_subject.write_file */
+    /* of its files, with the dot; NULL: a folder, see tw_subject.write_file */
+    const char *extension;
     const char *title; /* for people */
     unsigned subjects; /* bits of enum tw_subject_kind */
     bool is_binary;

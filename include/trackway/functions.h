@@ -31,8 +31,8 @@ struct tw_function {
     uint8_t kind;               /* enum tw_function_kind */
     bool is_stub; /* PLT entries, veneers, outlined routines: part of their caller by meaning */
     bool is_resume; /* leaves for a frame below its caller: _Unwind_Resume */
-    struct tw_source_line
-        line; /* of a result that was loaded: its first; else tw_function_line */
+    /* of a result that was loaded: its first; else tw_function_line */
+    struct tw_source_line line;
 };
 
 struct tw_functions;

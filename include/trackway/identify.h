@@ -18,8 +18,8 @@ extern "C" {
 
 struct tw_identify_options {
     size_t size; /* sizeof(struct tw_identify_options) */
-    struct tw_image
-        *image; /* borrowed: the program that was traced, as far as it is known; or NULL */
+    /* borrowed: the program that was traced, as far as it is known; or NULL */
+    struct tw_image *image;
     bool has_framing; /* only this one comes into question */
     enum tw_framing framing;
     const struct tw_allocator *allocator;
@@ -36,11 +36,10 @@ struct tw_identified_source {
 
 struct tw_identity {
     const char *what; /* in words: "ETMv4 trace in memory-aligned frames" */
-    const char
-        *container; /* "gzip", "xz", "zstd", "hex": the rest is about what is in it; or NULL */
-    const char *
-        format; /* "trace", "snapshot", "perf.data", or what else it is: "ELF", "log" ...; NULL:
-                           not known */
+    /* "gzip", "xz", "zstd", "hex": the rest is about what is in it; or NULL */
+    const char *container;
+    /* "trace", "snapshot", "perf.data", or what else it is: "ELF", "log" ...; NULL: not known */
+    const char *format;
     bool has_framing; /* of trace */
     enum tw_framing framing;
     uint32_t swap;       /* as in tw_capture_options; 0: not swapped */

@@ -20,8 +20,8 @@ struct tw_replay_config {
        place and those by code are not looked at.  NULL: all, as is usual. */
     const struct tw_run_config *run;
     uint32_t window; /* bytes of trace that are decoded at once; 0: 131,072 */
-    uint64_t
-        memory; /* bytes that decoded windows may take, but for the one at work; 0: 192 MiB */
+    /* bytes that decoded windows may take, but for the one at work; 0: 192 MiB */
+    uint64_t memory;
     enum tw_call_key key; /* what makes a call stack of its own */
     /* Asked now and then while something takes long: true ends it, with TW_E_CANCELLED.  May be NULL. */
     bool (*is_cancelled)(void *context);
@@ -157,8 +157,8 @@ struct tw_replay_frame {
     const char *name; /* of the function; lasts as long as the replay */
     uint8_t kind;     /* enum tw_call_kind: how control came to it */
     uint8_t isa;      /* enum tw_isa of the code at pc */
-    int32_t
-        level; /* the same for the same frame at all places where it lives; callers have less */
+    /* the same for the same frame at all places where it lives; callers have less */
+    int32_t level;
 };
 
 enum tw_replay_stack {

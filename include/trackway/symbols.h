@@ -14,8 +14,8 @@ struct tw_symbols;
 struct tw_symbol {
     const char *name; /* lasts as long as the handle; as it stands in the file, not demangled */
     uint64_t address;
-    uint64_t
-        size; /* a symbol that has none reaches to the next one or the end of its section */
+    /* a symbol that has none reaches to the next one or the end of its section */
+    uint64_t size;
 };
 
 struct tw_source_line {
@@ -88,8 +88,8 @@ struct tw_symbol_object {
     size_t size; /* sizeof(struct tw_symbol_object), set by the caller */
     const char *path;
     uint64_t bias; /* that was added to its addresses; the members below are as linked */
-    uint64_t first,
-        end; /* its loaded segments: where the first one begins, the last one ends */
+    /* its loaded segments: where the first one begins, the last one ends */
+    uint64_t first, end;
     uint64_t code, code_offset,
         code_size; /* its first executable segment, and where in the file */
     bool has_symbols;

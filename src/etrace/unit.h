@@ -55,8 +55,8 @@ struct tw_etrace_call {
 
 /* What accesses are compressed against. */
 struct tw_etrace_data_state {
-    uint8_t has_address,
-        has_value; /* bit n: of an access of size n, in full since the last sync */
+    /* bit n: of an access of size n, in full since the last sync */
+    uint8_t has_address, has_value;
     struct tw_etraced_history history;
 };
 
@@ -123,9 +123,9 @@ struct tw_etrace_unit {
     bool is_located;    /* a packet told of the current instruction */
     uint64_t low, high; /* code that ran since the last packet: no address outside of these */
     bool is_indexed;    /* the last packet gave an index of the jump target cache */
-    bool
-        is_target_open; /* a jump's target was reported that may have been passed before: unless
-                            the next packet is of format 0 to 2, the decoder takes that visit */
+    /* a jump's target was reported that may have been passed before: unless the next packet is of
+       format 0 to 2, the decoder takes that visit */
+    bool is_target_open;
 
     uint32_t depth, depth_max;
     uint32_t calls_max; /* a power of two: frames in `calls` */

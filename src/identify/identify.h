@@ -153,6 +153,8 @@ enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protoc
 enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
                         struct tw_image *image, const struct tw_allocator *allocator);
 double tw_trial_confidence(const struct tw_trial *trial);
+/* Sets fit and bits of a trial that was run. */
+void tw_trial_judge(struct tw_trial *trial);
 
 /* Of E-Trace: what part of the bytes headers lead through from the first on, and how many there are. */
 double tw_chain_share(const struct tw_sampled *sampled, const struct tw_settings *settings,

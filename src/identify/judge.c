@@ -59,7 +59,7 @@ static double substance(const struct tw_trial *trial)
     return share > 0.25 ? 1 : share * 4;
 }
 
-static void judge_trial(struct tw_trial *trial)
+void tw_trial_judge(struct tw_trial *trial)
 {
     const struct tw_suspect *suspect = trial->suspect;
     double bad_share;
@@ -116,7 +116,7 @@ static void try_one(const struct search *search, struct tw_trial *best, struct t
     if (tw_trial_run(trial, search->sampled, search->most, search->image, search->allocator) !=
         TW_OK)
         return;
-    judge_trial(trial);
+    tw_trial_judge(trial);
     if (is_better(trial, best))
         *best = *trial;
 }
@@ -200,7 +200,7 @@ static void try_suspect(const struct search *search, struct tw_trial *best,
     if (tw_trial_run(&trial, search->sampled, search->most, search->image, search->allocator) !=
         TW_OK)
         return;
-    judge_trial(&trial);
+    tw_trial_judge(&trial);
     if (!may_be(&trial, search->sampled, &chain))
         return;
     own = trial;
@@ -242,7 +242,7 @@ enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
     }
     if (best->suspect && search.most < sampled->size) {
         TW_TRY(tw_trial_run(best, sampled, MUCH, image, allocator));
-        judge_trial(best);
+        tw_trial_judge(best);
     }
     search.most = MUCH;
     if (best->suspect)

@@ -32,7 +32,7 @@ def state(most):
     sal = gdb.newest_frame().find_sal()
     return {"pc": gdb.newest_frame().pc(), "number": int(number.group(1)) if number else None,
             "thread": gdb.selected_thread().num, "line": sal.line if sal and sal.symtab else 0,
-            "stack": real_stack(most),
+            "is_inlined": gdb.newest_frame().type() == gdb.INLINE_FRAME, "stack": real_stack(most),
             "breakpoints": [place.address for point in gdb.breakpoints() for place in point.locations]}
 
 

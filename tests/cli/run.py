@@ -12,6 +12,7 @@ import harness  # noqa: E402
 import arm_statement_cases  # noqa: E402,F401
 import analysis_loss_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
+import bits_cases  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
@@ -21,6 +22,8 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
+import diff_cases  # noqa: E402,F401
+import doctor_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
@@ -32,6 +35,7 @@ import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
+import missing_cases  # noqa: E402,F401
 import loop_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401

@@ -8,6 +8,7 @@
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
     COMMAND(identify)         \
+    COMMAND(doctor)           \
     COMMAND(info)             \
     COMMAND(frames)           \
     COMMAND(packets)          \
@@ -20,6 +21,7 @@
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(gdb)              \
+    COMMAND(diff)             \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -440,6 +440,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_FIRST] = { "first", NULL, NULL, "begin at the first instruction", .offset = AT(first), .kind = KIND_FLAG },
     [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
 
+    [O_BITS] = { "bits", NULL, NULL, "text, jsonl: each packet bit by bit, with the fields that they are", .offset = AT(bits), .kind = KIND_FLAG },
+
+    [O_PACKETS] = { "packets", NULL, NULL, "compare packets, bit by bit: the first bit that differs", .offset = AT(packets), .kind = KIND_FLAG },
+    [O_IGNORE] = { "ignore", "WHAT", NULL, "leave out on both sides: interrupts, function:NAME or range:FIRST-END;\nmay be repeated", .offset = AT(ignore), .kind = KIND_LIST },
+
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
 

@@ -408,6 +408,7 @@ static int start_way(struct session *session, const struct session_way *way)
 
     if (status == DONE) {
         wish.config.packets_only = way->is_packets;
+        wish.config.keeps_bits = way->is_packets && session->options->bits;
         if (way->change)
             way->change(way->context, &wish.config);
         status = session_start(session, &wish);
