@@ -255,5 +255,8 @@ const struct tw_protocol *tw_protocol_by_name(const char *name);
 /* A register's value (see tw_source_register); its absence is a fault that names it. */
 enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *value,
                               const char *name, struct tw_fault *fault);
+/* All of these must be there; a fault names each that is not. */
+enum tw_status tw_source_need_all(const struct tw_source_info *source, const char *const *names,
+                                  size_t count, struct tw_fault *fault);
 
 #endif

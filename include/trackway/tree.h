@@ -153,10 +153,10 @@ struct tw_packet_view {
     struct tw_bit_reader *bits;      /* for tw_packet_bits; NULL: it cannot be asked */
 };
 
-/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on. */
+/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on.  The name is
+   the key of a member, as JSON has it; "type": which packet it is; "more": whether and how it goes on;
+   "fixed": no such packet has another value there; "-": nothing. */
 struct tw_packet_bit_run {
-    /* the key of a member, as JSON has it; "type": which packet it is; "more": whether and how it goes
-       on; "fixed": no such packet has another value there; "-": nothing */
     const char *name;
     uint32_t first, count;
 };

@@ -2,14 +2,17 @@
 /* What the packet readers of ETMv3 and PTM share. */
 #include "armv7/packet.h"
 
+#include "base/compiler.h"
 #include "base/fault.h"
 
 enum tw_status tw_armv7_registers(struct tw_armv7_registers *out,
                                   const struct tw_source_info *source, unsigned major,
                                   const char *name, struct tw_fault *fault)
 {
+    static const char *const needed[] = { "ETMCR", "ETMIDR", "ETMCCER" };
     uint64_t control, identity, features, id = source->id;
 
+    TW_TRY(tw_source_need_all(source, needed, TW_LENGTH(needed), fault));
     TW_TRY(tw_source_need(source, &control, "ETMCR", fault));
     TW_TRY(tw_source_need(source, &identity, "ETMIDR", fault));
     TW_TRY(tw_source_need(source, &features, "ETMCCER", fault));

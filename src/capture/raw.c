@@ -170,6 +170,17 @@ enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *
     else if (option->preset)
         TW_TRY(keep_text(capture, source, option->preset, &(struct capture_file){ 0 }));
     tw_source_identify(source);
+    if (option->id) {
+        struct tw_source as_said = *source;
+
+        as_said.has_id = false;
+        tw_source_identify(&as_said);
+        if (as_said.has_id && as_said.id != option->id)
+            TW_TRY(tw_capture_warn(
+                capture,
+                "source 0x%02x:%s: its registers say trace ID 0x%02x, and that is used",
+                option->id, source->protocol, as_said.id));
+    }
     source->name = source->has_id
                        ? tw_capture_format(capture, "%s-0x%02x", source->protocol, source->id)
                        : source->protocol;

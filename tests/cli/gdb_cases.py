@@ -16,6 +16,8 @@ FULL = os.environ.get("TW_TEST_FULL")
 COMMANDS, PLACES = 500, 200
 UNITS = {"a64": "ete", "a32": "etmv4", "t32": "etmv3", "mix": "ptm", "rv64": "etrace", "sys": "etmv4"}
 DEPTH = 400
+# GDB goes over a loop of load-exclusive and store-exclusive in one step.
+HAS_EXCLUSIVES = ("clib", "jumps", "throw", "signals")
 # Where frames are left without a return a `finish` may never come back.
 LEAVES_FRAMES = ("jumps", "throw", "coro", "signals", "sys-el")
 
@@ -34,7 +36,7 @@ def session(tool, capture, elf, commands, *options):
         TRACKWAY_GDB=gdb_program(), HOME=str(tool.folder))
     done = subprocess.run([tool.program, "gdb", str(capture), str(elf), *options, "--", "-nx", "-batch", "-x",
                            str(ROOT / "tests" / "cli" / "gdb_driver.py")],
-                          cwd=tool.folder, env=env, timeout=300, stdout=subprocess.PIPE,
+                          cwd=tool.folder, env=env, timeout=1500, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     text = done.stdout.decode("utf-8", "replace")
     assert done.returncode == 0 and "Sanitizer" not in text, text[-3000:]
@@ -117,6 +119,7 @@ class Model:
 
     def __init__(self, log, last, truth, elf_name):
         self.log, self.last, self.truth = log, last, truth
+        self.has_exclusives = any(word in elf_name for word in HAS_EXCLUSIVES)
         self.is_plain = not any(word in elf_name for word in LEAVES_FRAMES)
 
     def hits(self, number, points):
@@ -178,7 +181,7 @@ def check_stops(stops, model, symbols):
         want = model.wanted(command, before["number"], points)
         if command == "finish" and before["is_inlined"]:  # out of the inlined code alone
             want = None
-        if want is not None:
+        if want is not None and not (command.startswith("stepi") and model.has_exclusives and want < number < want + 40):
             equal(number, want, what)
         if command.split()[0] in ("step", "next", "until"):
             assert before["number"] <= number, what

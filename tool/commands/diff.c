@@ -47,6 +47,9 @@ static bool go_together(struct diff *diff)
     for (;;) {
         uint64_t left, bytes;
 
+        if (!has[0] && !has[1] && queue_is_idle(&diff->queues[0]) &&
+            queue_is_idle(&diff->queues[1]))
+            side_pass_alike(&diff->sides[0], &diff->sides[1], &diff->last);
         for (unsigned i = 0; i < 2; i++)
             if (!has[i]) {
                 has[i] = queue_next(&diff->queues[i], &now[i]);

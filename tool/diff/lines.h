@@ -24,6 +24,11 @@ static inline size_t queue_size(const struct line_queue *queue)
 {
     return queue->count - queue->head;
 }
+/* Nothing was read ahead. */
+static inline bool queue_is_idle(const struct line_queue *queue)
+{
+    return queue->head == queue->count && !queue->has_pending && !queue->is_ended;
+}
 static inline const struct stretch *queue_at(const struct line_queue *queue, size_t number)
 {
     return &queue->lines[queue->head + number];

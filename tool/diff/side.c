@@ -338,6 +338,45 @@ bool side_next(struct side *side, struct stretch *stretch)
     }
 }
 
+static bool is_quick(const struct side *side)
+{
+    return !side->is_log && !side->repeats && !side->has_gap && !side->ignored->interrupts &&
+           !side->ignored->range_count && side->part.kind == TW_PART_ELEMENTS;
+}
+
+void side_pass_alike(struct side *a, struct side *b, uint64_t *end)
+{
+    const struct tw_element *x, *y;
+    size_t count, i;
+    uint64_t sum = 0;
+
+    if (!is_quick(a) || !is_quick(b) || a->element >= a->part.batch.count ||
+        b->element >= b->part.batch.count)
+        return;
+    x = a->part.batch.elements + a->element;
+    y = b->part.batch.elements + b->element;
+    count = a->part.batch.count - a->element;
+    if (count > b->part.batch.count - b->element)
+        count = b->part.batch.count - b->element;
+    for (i = 0; i < count; i++) {
+        /* one test for all: no branch of it is ever taken but the last */
+        const uint64_t differs = (x[i].start ^ y[i].start) | (x[i].length ^ y[i].length) |
+                                 (uint64_t)(x[i].isa ^ y[i].isa) |
+                                 (uint64_t)(x[i].type ^ TW_ELEMENT_INSTR_RANGE) |
+                                 (uint64_t)(y[i].type ^ TW_ELEMENT_INSTR_RANGE);
+
+        if (differs)
+            break;
+        sum += x[i].count;
+    }
+    if (i)
+        *end = tw_element_end(&x[i - 1]);
+    a->element += i;
+    b->element += i;
+    a->number += sum;
+    b->number += sum;
+}
+
 void side_put_code(struct side *side, struct output *out, uint64_t address)
 {
     struct tw_name name = { .size = sizeof name };

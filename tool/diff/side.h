@@ -71,6 +71,9 @@ size_t side_sources(const struct side *side, const char **names, size_t room);
 bool side_start(struct side *side, const char *source);
 /* The next stretch; false: there is none, or side->is_failed. */
 bool side_next(struct side *side, struct stretch *stretch);
+/* Passes over what both sides execute alike, as far as both give it in the same ranges: the quick way, for captures
+   of which nothing is left out.  *end: the address behind the last instruction, if there was any. */
+void side_pass_alike(struct side *a, struct side *b, uint64_t *end);
 void side_close(struct side *side);
 
 /* "0x400100 <main+16> at f.c:12", as far as the side knows. */

@@ -96,6 +96,9 @@ enum option_key {
     O_UNIT,
     O_LOG_REPEATS,
     /* record */
+    O_SYSTEM,
+    O_FILTER,
+    O_SNAPSHOT,
     O_RING,
     O_MAX_SIZE,
     O_STROBE_ON,
@@ -221,6 +224,7 @@ struct options {
     struct number wrapped_at, swap, skip;
     struct list images, symbols;
     struct list plugins;
+    struct list filters; /* record: functions, ranges */
     const char *sysroot, *kernel, *vdso, *build_ids;
     bool trust_time;
     const char *perf_style, *binary;
@@ -281,6 +285,7 @@ struct options {
     bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
+    bool is_system;
 };
 
 struct command {

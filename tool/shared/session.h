@@ -107,4 +107,7 @@ void session_say_errors(const struct session *session, const struct tw_batch *ba
 /* The summary of the session's run on standard error; DONE or DONE_WITH_LOSS. */
 int session_summary(const struct session *session);
 
+/* Where the code that is missing may come from, as far as that was not said: ends a message. */
+const char *session_missing_hint(const struct session *session);
+
 #endif

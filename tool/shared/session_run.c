@@ -264,7 +264,8 @@ static int seek(struct session *session)
     if (status == TW_OK)
         return DONE;
     if (status == TW_END)
-        say("%s: there is no %s in it", tw_capture_path(session->capture), options->at);
+        say("%s: there is no %s in it%s", tw_capture_path(session->capture), options->at,
+            place_hint(options));
     else
         say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
     return NOT_DONE;
@@ -581,7 +582,8 @@ int session_summary(const struct session *session)
     add_count(notes, sizeof notes, losses.missing_code, "address not in the image",
               "addresses not in the image");
     if (!session->options->quiet && (damage[0] || notes[0]))
-        say("%s: %s%s%s", tw_capture_path(session->capture), damage,
-            damage[0] && notes[0] ? "; " : "", notes);
+        say("%s: %s%s%s%s", tw_capture_path(session->capture), damage,
+            damage[0] && notes[0] ? "; " : "", notes,
+            losses.missing_code ? session_missing_hint(session) : "");
     return damage[0] ? DONE_WITH_LOSS : DONE;
 }
