@@ -47,6 +47,7 @@ import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
