@@ -3,6 +3,9 @@
    time of all threads together.  What comes out must be the same before anything is printed. */
 #include "ours.h"
 
+#include "tree/branch.h"
+#include "tree/parallel.h"
+
 enum { TOTAL = 16 << 20, PASSES = 7, WAYS = 4 };
 
 static const struct {
@@ -156,7 +159,7 @@ static void count_pass(struct tw_tree *tree, const struct subject *subject,
         best->cpu = cpu;
 }
 
-static void measure_counting(const char *what)
+static void measure_counting(const char *what, const char *result)
 {
     struct bench_counts counts[2] = { { 0 } };
     struct outcome best[2] = { { 0, 0 } };
@@ -181,9 +184,12 @@ static void measure_counting(const char *what)
             count_pass(trees[i], &subject, &best[i]);
     if (memcmp(&counts[0], &counts[1], sizeof counts[0]) != 0)
         bench_stop("%s: two threads count something else than one", what);
-    bench_result("threads/two-counted", (double)best[0].wall / (double)best[1].wall,
-                 "  the same where elements are only counted: %.2f if no one else ran",
-                 2 * (double)best[0].cpu / (double)best[1].cpu);
+    bench_result(result, (double)best[0].wall / (double)best[1].wall,
+                 "  the same where elements are only counted: %.2f if no one else ran, %.2f %% "
+                 "of the bytes in vain",
+                 2 * (double)best[0].cpu / (double)best[1].cpu,
+                 100 * (double)(trees[1]->pool ? trees[1]->pool->in_vain : 0) /
+                     (double)subject.size / (bench_is_quick() ? 1 : PASSES));
     for (unsigned i = 0; i < 2; i++)
         tw_tree_free(trees[i]);
     subject_free(&subject);
@@ -194,6 +200,7 @@ int main(void)
     (void)puts("# threads: wall clock of one thread by that of so many");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         measure(cases[i].subject, cases[i].result);
-    measure_counting(cases[0].subject);
+    measure_counting(cases[0].subject, "threads/two-counted");
+    measure_counting("made/ntrace,mib=16", "threads/two-ntrace");
     return 0;
 }

@@ -112,7 +112,7 @@ static uint64_t export(struct tw_capture *capture, struct writing *writing)
     subject.timeline = writing->timeline;
     bench_need(tw_timeline_writer_new(&writing->writer,
                                       tw_format_by_name("perfetto", TW_SUBJECT_TIMELINE),
-                                      &subject, put, writing),
+                                      &subject, put, writing, &fault),
                "tw_timeline_writer_new");
     took = pass(capture, writing);
     tw_timeline_writer_free(writing->writer);

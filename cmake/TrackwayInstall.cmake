@@ -8,6 +8,8 @@ install(TARGETS trackway_static trackway_shared EXPORT trackway
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET trackway_tool)
     install(TARGETS trackway_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # Where `trackway gdb` looks for it, seen from the tool.
+    install(FILES tool/gdb/trackway-gdb.py DESTINATION share/trackway)
 endif()
 if(TW_HAVE_QEMU_PLUGIN)
     # Where `trackway record` looks for it, seen from the tool.

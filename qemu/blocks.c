@@ -11,8 +11,13 @@ enum { TABLE = 1 << 16 };
 static struct block *table[TABLE];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static enum blocks_target target;
-static bool is_64bit;
-static uint64_t filter_first, filter_end = UINT64_MAX;
+static bool is_64bit, is_m_profile;
+
+enum { FILTERS = 256 };
+static struct {
+    uint64_t first, end, inode;
+} filters[FILTERS];
+static size_t filter_count;
 
 bool blocks_begin(const char *name)
 {
@@ -45,10 +50,19 @@ bool blocks_is_64bit(void)
     return is_64bit;
 }
 
-void blocks_filter(uint64_t first, uint64_t end)
+void blocks_profile(bool is_m)
 {
-    filter_first = first;
-    filter_end = end;
+    is_m_profile = is_m;
+}
+
+bool blocks_filter(uint64_t first, uint64_t end, uint64_t inode)
+{
+    if (filter_count == FILTERS)
+        return false;
+    filters[filter_count].first = first;
+    filters[filter_count].end = end;
+    filters[filter_count++].inode = inode;
+    return true;
 }
 
 /* What is known of an instruction before its instruction set is. */
@@ -106,7 +120,7 @@ static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count)
         return TW_ISA_A64;
     if (target == TARGET_RISCV)
         return is_64bit ? TW_ISA_RV64 : TW_ISA_RV32;
-    isa = arm_isa(translated, count);
+    isa = is_m_profile ? (uint8_t)TW_ISA_T32 : arm_isa(translated, count);
     if (isa == TW_ISA_UNKNOWN) {
         const uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translated, 0));
 
@@ -130,15 +144,31 @@ static void fill_opcode(struct tw_retired *out, uint32_t code)
         out->opcode = code;
 }
 
-static void mark_wanted(struct block *block)
+static bool is_wanted(uint64_t address, uint64_t inode, uint64_t offset)
 {
-    uint32_t wanted = 0;
+    bool is_found = !filter_count;
 
-    for (uint32_t i = 0; i < block->count; i++)
-        wanted += block->instructions[i].address >= filter_first &&
-                  block->instructions[i].address < filter_end;
-    block->is_wanted = wanted == block->count;
-    block->is_partly_wanted = wanted != 0;
+    for (size_t i = 0; i < filter_count && !is_found; i++) {
+        const uint64_t at = filters[i].inode ? offset : address;
+
+        is_found = (!filters[i].inode || filters[i].inode == inode) && at >= filters[i].first &&
+                   at < filters[i].end;
+    }
+    return is_found;
+}
+
+void block_mark(struct block *block, uint64_t inode, uint64_t offset)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        const uint64_t address = block->instructions[i].address;
+
+        block->wanted[i] = is_wanted(address, inode, offset + (address - block->start));
+        count += block->wanted[i];
+    }
+    block->is_wanted = count == block->count;
+    block->is_partly_wanted = count != 0;
 }
 
 /* What is known of the way out of a block. */
@@ -166,7 +196,8 @@ static void find_exit(struct block *block)
 
 static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
 {
-    struct block *block = calloc(1, sizeof *block + count * sizeof block->instructions[0]);
+    struct block *block =
+        calloc(1, sizeof *block + count * (sizeof block->instructions[0] + sizeof(bool)));
     const uint8_t isa = block ? isa_of(translated, count) : (uint8_t)TW_ISA_UNKNOWN;
     uint64_t hash = 0xcbf29ce484222325;
     uint8_t it_open = 0;
@@ -181,7 +212,10 @@ static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
             break;
         *out = (struct tw_retired){ .address = raw.address, .isa = isa };
         fill_opcode(out, raw.code);
-        tw_retired_classify(out, &it_open);
+        if (is_m_profile)
+            tw_retired_classify_m(out, &it_open);
+        else
+            tw_retired_classify(out, &it_open);
         block->end = out->address + out->size;
         hash = (hash ^ out->opcode) * 0x100000001b3;
         block->count++;
@@ -190,7 +224,7 @@ static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
     if (!block->count)
         block->end = block->start;
     block->hash = (hash ^ block->start ^ (uint64_t)isa << 56) * 0x9e3779b97f4a7c15;
-    mark_wanted(block);
+    block->wanted = (bool *)&block->instructions[count];
     find_exit(block);
     return block;
 }

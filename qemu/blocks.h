@@ -17,11 +17,13 @@ struct block {
     uint32_t count;
     uint8_t flags, follows_flags; /* a condition is marked as failed */
     bool is_anywhere;
-    bool
-        is_simple; /* none but the last is anything to the flow of control; `follows` says all */
+    /* none but the last is anything to the flow of control; `follows` says all */
+    bool is_simple;
     bool is_wanted, is_partly_wanted; /* by the address filter: all of it; some of it */
     uint64_t end;
+    bool is_known, is_handler; /* of a machine: it ran before; an exception came here */
     uint64_t hash;
+    bool *wanted;                     /* each instruction, where only some are */
     struct block *next;               /* of the same hash */
     struct tw_retired instructions[]; /* conditional branches are marked as not taken */
 };
@@ -32,8 +34,13 @@ enum blocks_target { TARGET_A64, TARGET_ARM, TARGET_RISCV };
 bool blocks_begin(const char *target_name);
 enum blocks_target blocks_target(void);
 bool blocks_is_64bit(void);
-/* Only instructions from `first` up to before `end` are of interest. */
-void blocks_filter(uint64_t first, uint64_t end);
+/* Code is of the M profile: all of it T32. */
+void blocks_profile(bool is_m);
+/* Only instructions from `first` up to before `end` are of interest, and those of other calls; with an inode
+   these are offsets in that file.  False: there are too many. */
+bool blocks_filter(uint64_t first, uint64_t end, uint64_t inode);
+/* Which instructions of a new block are of interest; it begins at this offset of the file. */
+void block_mark(struct block *block, uint64_t inode, uint64_t offset);
 
 /* The block that QEMU is about to translate; NULL: no memory.  is_new: it was not seen before. */
 struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new);

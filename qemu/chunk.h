@@ -4,7 +4,7 @@
 #ifndef QEMU_CHUNK_H
 #define QEMU_CHUNK_H
 
-#include "qemu/blocks.h"
+#include "qemu/system.h"
 
 enum { CHUNK_ENTRIES = 8192, CHUNK_NOTES = 256 };
 
@@ -27,11 +27,12 @@ enum { AFTER_NOTHING, AFTER_CALL };
 
 /* Something about a block that most have nothing of. */
 struct note {
-    uint32_t at;    /* which entry; it has no repeats */
-    uint16_t count; /* instructions begun */
-    uint8_t after;  /* AFTER_... */
-    bool is_left;   /* ... and left there: the last of them faulted */
-    uint64_t time;  /* before it; 0: not looked at */
+    uint32_t at;                  /* which entry; it has no repeats */
+    uint16_t count;               /* instructions begun */
+    uint8_t after;                /* AFTER_... */
+    bool is_left;                 /* ... and left there: the last of them faulted */
+    uint64_t time;                /* before it; 0: not looked at */
+    struct system_events *events; /* behind it; to be freed; NULL: none */
 };
 
 struct chunk {

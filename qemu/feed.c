@@ -19,6 +19,7 @@ struct feed {
     bool is_resting; /* strobing or the filter leaves out what runs */
     bool is_broken;  /* nothing can be written any more */
     bool is_simple;  /* everything is traced */
+    bool is_system;  /* it is a machine's processor */
     uint8_t *ring;
     uint64_t ring_size;
     uint64_t instructions; /* that were not yet added to the table */
@@ -36,7 +37,8 @@ struct feed *feed_new(struct unit *unit, uint32_t tid, uint32_t cpu)
     feed->unit = unit;
     feed->tid = tid;
     feed->cpu = cpu;
-    feed->is_simple = !options->end && !options->strobe_off;
+    feed->is_system = options->is_system;
+    feed->is_simple = !options->filter_count && !options->strobe_off;
     if (options->ring)
         feed->ring = malloc((size_t)options->ring);
     if (options->ring && !feed->ring) {
@@ -127,6 +129,20 @@ static void give_time(struct feed *feed, uint64_t time)
     step(feed, &what);
 }
 
+static void give_trap(struct feed *feed, const struct system_trap *trap, uint8_t isa)
+{
+    struct tw_step what = { .kind = TW_STEP_EXCEPTION };
+
+    give_runs(feed);
+    what.exception = trap->type;
+    what.cause = trap->cause;
+    what.return_address = trap->return_address;
+    what.return_isa = isa;
+    what.is_interrupt = trap->is_interrupt;
+    what.is_chained = trap->is_chained;
+    step(feed, &what);
+}
+
 static void give_exception(struct feed *feed, uint8_t type, uint64_t return_address,
                            uint8_t isa)
 {
@@ -179,14 +195,6 @@ static void add_mixed(struct feed *feed, const struct tw_retired *list, uint32_t
     add_run(feed, list + from, count - from, flags, target);
 }
 
-static bool is_wanted(const struct tw_retired *instruction)
-{
-    const struct process_options *options = process_options();
-
-    return !options->end ||
-           (instruction->address >= options->first && instruction->address < options->end);
-}
-
 /* Instructions that the filter or the strobe leaves out are a gap. */
 static void leave_out(struct feed *feed)
 {
@@ -206,13 +214,15 @@ static bool is_strobed_out(struct feed *feed, uint32_t count)
 }
 
 /* Those instructions of a block that the filter wants. */
-static void add_wanted(struct feed *feed, const struct tw_retired *list, uint32_t count,
+static void add_wanted(struct feed *feed, const struct block *block, uint32_t count,
                        uint8_t flags, uint64_t target)
 {
+    const struct tw_retired *list = block->instructions;
+
     for (uint32_t i = 0; i < count;) {
         uint32_t end = i;
 
-        while (end < count && is_wanted(&list[end]))
+        while (end < count && block->wanted[end])
             end++;
         if (end == i) {
             leave_out(feed);
@@ -253,7 +263,7 @@ static void give_block(struct feed *feed, const struct block *block, uint32_t co
         }
     }
     if (!block->is_wanted) {
-        add_wanted(feed, block->instructions, count, flags, target);
+        add_wanted(feed, block, count, flags, target);
         return;
     }
     feed->is_resting = false;
@@ -276,6 +286,45 @@ static void give_interrupted(struct feed *feed, const struct block *block, uint3
     give_exception(feed, TW_EXCEPTION_IRQ, is_jump ? last->target : block->end, last->isa);
 }
 
+/* What a processor of a machine did at the end of a block. */
+static void give_events(struct feed *feed, const struct block *block, const struct note *note,
+                        uint64_t next)
+{
+    struct system_events *events = note->events;
+    const struct tw_retired *last = &block->instructions[note->count - 1u];
+    struct system_trap *traps = events->traps;
+    const bool is_trapping =
+        last->opcode == 0x73 || last->opcode == 0x100073 ||
+        last->opcode == 0x9002; /* ECALL, EBREAK: RISC-V lets them retire */
+    const bool is_riscv = last->isa == TW_ISA_RV32 || last->isa == TW_ISA_RV64;
+    uint32_t count = note->count;
+    uint64_t to = next;
+
+    if (events->trap_count) {
+        if (traps[0].return_address == SYSTEM_UNTOLD && note->is_left)
+            traps[0].return_address = last->address;
+        if (note->is_left ||
+            (traps[0].return_address == last->address && !(is_riscv && is_trapping)))
+            count--;
+        if (traps[0].return_address == SYSTEM_UNTOLD)
+            traps[0].return_address = block->follows;
+        to = traps[0].return_address;
+    }
+    if (events->is_return && count == note->count && last->kind == TW_RETIRED_INDIRECT) {
+        struct tw_retired_run *run;
+
+        give_block(feed, block, count, to, true);
+        run = feed->count ? &feed->runs[feed->count - 1] : NULL;
+        if (run && run->instructions + run->count - 1 == last)
+            run->flags |= TW_RETIRED_EXCEPTION_RETURN;
+    } else {
+        give_block(feed, block, count, to, count == note->count);
+    }
+    for (unsigned i = 0; i < events->trap_count; i++)
+        give_trap(feed, &traps[i], last->isa);
+    feed_context(feed, &events->context);
+}
+
 /* A block of which something is noted, or that has no simple way out, and the address that came next. */
 static void give_noted(struct feed *feed, const struct block *block, const struct note *note,
                        uint64_t next)
@@ -284,12 +333,19 @@ static void give_noted(struct feed *feed, const struct block *block, const struc
 
     if (!count)
         return; /* it could not even be fetched */
-    if (note && note->after == AFTER_CALL) {
+    if (note && note->events)
+        give_events(feed, block, note, next);
+    else if (note && note->after == AFTER_CALL) {
         give_block(feed, block, count, 0, false);
         give_exception(feed, TW_EXCEPTION_CALL, block->end, block->instructions[0].isa);
     } else if (note && note->is_left) {
         const struct tw_retired *at = &block->instructions[count - 1u];
 
+        /* An access to a device that QEMU did a second time, untold: it did retire. */
+        if (next == at->address + at->size && feed->is_system) {
+            give_block(feed, block, count, next, false);
+            return;
+        }
         give_block(feed, block, count - 1u, 0, false);
         /* The same instruction again: it was begun twice, and did nothing the first time. */
         if (at->address != next)
@@ -410,6 +466,7 @@ void feed_chunk(struct feed *feed, const struct chunk *chunk)
             give_time(feed, note->time);
         give_noted(feed, entry_block(chunk->entries[at]), note,
                    entry_block(chunk->entries[at + 1])->start);
+        free(note->events);
         at++;
         note++;
     }

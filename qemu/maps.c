@@ -169,3 +169,19 @@ bool maps_note(uint64_t address, const void *host)
     (void)pthread_mutex_unlock(&lock);
     return is_file;
 }
+
+uint64_t maps_file(uint64_t *offset, uint64_t address)
+{
+    const struct known *found;
+    uint64_t inode = 0;
+
+    *offset = 0;
+    (void)pthread_mutex_lock(&lock);
+    found = look_up(address);
+    if (found && found->is_file) {
+        inode = found->inode;
+        *offset = found->offset + (address - found->first);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return inode;
+}

@@ -10,6 +10,7 @@
 #include <trackway/types.h>
 
 #include "qemu/process.h"
+#include "qemu/system.h"
 #include "qemu/thread.h"
 
 /* QEMU looks these up by name. */
@@ -20,7 +21,7 @@ TW_API int kill(pid_t pid, int number);
 
 int qemu_plugin_version = 1;
 
-static bool is_recording;
+static bool is_recording, is_system;
 static uint32_t caller_pid, caller_tid; /* of the system call under way, before a fork */
 
 /* ---- system calls ---- */
@@ -129,13 +130,21 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
         return;
     if (!is_begun) {
         is_begun = true;
-        thread_program();
+        if (!is_system)
+            thread_program();
     }
     block = blocks_take(translated, &is_new);
     if (!block)
         return;
     is_file =
+        !is_system &&
         maps_note(block->start, qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(translated, 0)));
+    if (is_new) {
+        uint64_t offset = 0;
+        const uint64_t inode = is_file ? maps_file(&offset, block->start) : 0;
+
+        block_mark(block, inode, offset);
+    }
     if (!is_file && is_new)
         keep_code(block);
     if ((is_new && !is_file) || maps_said() != said)
@@ -145,8 +154,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
             qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(translated, i),
                                                        QEMU_PLUGIN_INLINE_ADD_U64,
                                                        &thread_counter, 1);
-    qemu_plugin_register_vcpu_tb_exec_cb(translated, thread_block, QEMU_PLUGIN_CB_NO_REGS,
-                                         block);
+    qemu_plugin_register_vcpu_tb_exec_cb(translated,
+                                         is_system ? thread_block_system : thread_block,
+                                         QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 /* ---- ends ---- */
@@ -196,6 +206,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
     if (!process_begin(folder))
         return 1;
     is_recording = true;
+    is_system = info->system_emulation;
+    if (is_system) {
+        blocks_profile(process_options()->is_m);
+        system_begin(folder, process_options()->is_m);
+        thread_system();
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     if (!info->system_emulation) {
         qemu_plugin_register_vcpu_syscall_cb(id, on_call);

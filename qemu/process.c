@@ -47,13 +47,21 @@ static bool take_option(const char *word, const char *value)
         uint64_t *number;
     } numbers[] = { { "ring", &options->ring },    { "most", &options->most },
                     { "on", &options->strobe_on }, { "off", &options->strobe_off },
-                    { "first", &options->first },  { "end", &options->end } };
+                    { "m", &options->is_m },       { "system", &options->is_system } };
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(word, numbers[i].word) == 0) {
             *numbers[i].number = strtoull(value, NULL, 0);
             return true;
         }
+    if (strcmp(word, "filter") == 0) {
+        char *at;
+        const uint64_t first = strtoull(value, &at, 0),
+                       end = strtoull(at + (*at == '-'), &at, 0);
+
+        options->filter_count++;
+        return blocks_filter(first, end, strtoull(at + (*at == '-'), NULL, 0));
+    }
     if (strcmp(word, "protocol") == 0)
         return (options->unit.protocol = strdup(value)) != NULL;
     if (strcmp(word, "register") == 0 && options->unit.register_count < SETTINGS_MAX)
@@ -85,6 +93,8 @@ static bool read_options(void)
     process.options.unit.registers = process.registers;
     process.options.unit.choices = process.choices;
     process.options.unit.is_64bit = blocks_is_64bit();
+    process.options.unit.is_m = process.options.is_m;
+    process.options.unit.is_system = process.options.is_system;
     errno = 0;
     return is_good && process.options.unit.protocol ? true : complain("not understood:", path);
 }
@@ -113,8 +123,6 @@ bool process_begin(const char *folder)
     process.start = process_time();
     if (!read_options() || !map_table())
         return false;
-    if (process.options.end)
-        blocks_filter(process.options.first, process.options.end);
     return true;
 }
 

@@ -14,7 +14,9 @@ struct process_options {
     uint64_t most; /* bytes of trace in all; 0: no bound */
     uint64_t strobe_on,
         strobe_off;      /* instructions traced and not traced in turn; 0: all traced */
-    uint64_t first, end; /* addresses; 0 and 0: all */
+    size_t filter_count; /* 0: all is traced */
+    uint64_t is_system;  /* a machine ... */
+    uint64_t is_m;       /* ... of the M profile */
 };
 
 /* Reads the options in the folder and begins; false: it says why on standard error. */
@@ -42,6 +44,8 @@ void process_trace_name(char *name, size_t room, uint32_t tid, uint32_t cpu);
 /* maps.c: code at this address of the program, which lies there in our own memory, is about to run.
    False: it is in no file. */
 bool maps_note(uint64_t address, const void *host);
+/* The file that code at this address is from, and where in it; 0: none. */
+uint64_t maps_file(uint64_t *offset, uint64_t address);
 /* How many mappings were spoken of so far. */
 uint64_t maps_said(void);
 /* This is the child of a fork: another thread may have been at it. */

@@ -34,8 +34,11 @@ struct thread {
     struct unit *unit;
     struct feed *feed; /* NULL: the thread is not traced */
     uint32_t cpu, tid;
-    pthread_mutex_t lock;  /* of what waits */
-    struct chunk *waiting; /* the oldest first */
+    uint32_t owner;                 /* the thread of QEMU that runs it */
+    struct tw_step_context context; /* of a processor of a machine */
+    uint8_t level;                  /* RISC-V: behind the last block, unless a trap comes */
+    pthread_mutex_t lock;           /* of what waits */
+    struct chunk *waiting;          /* the oldest first */
     struct chunk *unused;
     unsigned waiting_count;
     pthread_mutex_t feeding; /* the unit is at work */
@@ -44,7 +47,8 @@ struct thread {
 uint64_t thread_counter, thread_news;
 
 static struct thread *threads[THREADS_MAX];
-static bool is_several;
+static bool is_several, is_system;
+static struct thread *current; /* of a machine's processors, which take turns */
 
 /* ---- chunks ---- */
 
@@ -243,7 +247,6 @@ void thread_program(void)
 static void begin_unit(struct thread *thread)
 {
     static bool is_told;
-    struct tw_step_context context = { .security = TW_NONSECURE };
     struct tw_register reg;
     struct tw_fault fault;
 
@@ -272,9 +275,11 @@ static void begin_unit(struct thread *thread)
     if (unit_text(thread->unit))
         say(thread, SPOOL_CONFIG, 0, unit_text(thread->unit));
     say(thread, SPOOL_START, 0, NULL);
-    context.is_64bit = blocks_is_64bit();
-    context.context_id = thread->tid;
-    feed_context(thread->feed, &context);
+    if (!is_system)
+        thread->context = (struct tw_step_context){ .security = TW_NONSECURE,
+                                                    .is_64bit = blocks_is_64bit(),
+                                                    .context_id = thread->tid };
+    feed_context(thread->feed, &thread->context);
 }
 
 static void free_thread(struct thread *thread)
@@ -309,15 +314,18 @@ static struct thread *begin_thread(unsigned vcpu)
     memset(thread, 0, sizeof *thread);
     (void)pthread_mutex_init(&thread->lock, NULL);
     (void)pthread_mutex_init(&thread->feeding, NULL);
-    thread->tid = (uint32_t)gettid();
+    thread->owner = (uint32_t)gettid();
+    thread->tid = is_system ? vcpu + 1 : thread->owner;
+    if (is_system)
+        thread->context = system_context(vcpu);
     thread->expected = thread_counter;
     begin_chunk(thread, chunk);
-    if (!is_first) /* made by another thread of the process */
+    if (!is_first && !is_system) /* made by another thread of the process */
         process_say(
             &(struct spool_event){
                 .kind = SPOOL_FORK, .tid = thread->tid, .extra = pid, .more = pid },
             NULL, NULL, 0);
-    if (!is_first)
+    if (!is_first && !is_system)
         say_comm(thread);
     begin_unit(thread);
     threads[vcpu] = thread;
@@ -359,7 +367,7 @@ static void hand_copy(struct thread *thread)
 static void finish(struct thread *thread, bool is_last)
 {
     worker_drop(&thread->work);
-    if (thread->tid == (uint32_t)gettid())
+    if (thread->owner == (uint32_t)gettid())
         hand_over(thread, true);
     else
         hand_copy(thread);
@@ -437,6 +445,67 @@ void thread_block(unsigned vcpu, void *context)
     thread->last = thread->loop = block;
 }
 
+void thread_system(void)
+{
+    is_system = true;
+}
+
+/* What happened before this block, if the last one does not simply lead here. */
+static void look_back(struct thread *thread, unsigned vcpu, struct block *block)
+{
+    const struct block *last = thread->last;
+    const struct chunk *chunk = thread->chunk;
+    const bool is_left =
+        chunk->note_count &&
+        chunk->notes[chunk->note_count - 1].at + 1 == (uint32_t)(thread->at - chunk->entries) &&
+        chunk->notes[chunk->note_count - 1].is_left;
+    struct tw_step_context before;
+    struct system_events *events;
+    struct note *note;
+
+    if (!is_left && block->is_known && !block->is_handler &&
+        block_leads_to(last, block->start) && !system_may_hide(last, &thread->context))
+        return;
+    block->is_known = true;
+    events = malloc(sizeof *events);
+    if (!events)
+        return;
+    before = thread->context;
+    if (blocks_target() == TARGET_RISCV)
+        before.el = thread->level;
+    if (!system_read(events, vcpu, &before) && before.el == thread->context.el) {
+        free(events);
+        return;
+    }
+    block->is_handler |= events->trap_count != 0;
+    thread->context = events->context;
+    note = note_last(thread);
+    if (note)
+        note->events = events;
+    else
+        free(events);
+}
+
+void thread_block_system(unsigned vcpu, void *context)
+{
+    struct thread *thread = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
+    struct block *block = context;
+
+    if (thread && current && current != thread) {
+        if (thread_counter != current->expected)
+            settle(current);
+        thread->expected = thread_counter;
+    }
+    if (thread && thread_counter != thread->expected)
+        settle(thread);
+    if (thread && has_blocks(thread))
+        look_back(thread, vcpu, block);
+    look(vcpu, block);
+    current = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
+    if (current)
+        current->level = system_return_level(vcpu, block, current->context.el);
+}
+
 void thread_call(unsigned vcpu)
 {
     struct thread *thread = vcpu < THREADS_MAX ? threads[vcpu] : NULL;
@@ -495,7 +564,8 @@ void thread_end_all(bool is_crash)
 
         if (!thread)
             continue;
-        if (is_crash && thread->tid == (uint32_t)gettid() && thread_counter != thread->expected)
+        if (is_crash && thread->owner == (uint32_t)gettid() &&
+            thread_counter != thread->expected)
             settle(thread);
         finish(thread, true);
     }

@@ -17,6 +17,10 @@ extern uint64_t thread_news;
 void thread_program(void);
 /* A block begins on this virtual CPU. */
 void thread_block(unsigned vcpu, void *block);
+/* The same for a machine, whose processors take turns. */
+void thread_block_system(unsigned vcpu, void *block);
+/* It is a machine: comes before anything else. */
+void thread_system(void);
 /* It asked the operating system for something, and came back. */
 void thread_call(unsigned vcpu);
 /* The program begins to run several threads: blocks are not counted from here on. */

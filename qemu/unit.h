@@ -13,6 +13,8 @@ struct unit_options {
     const char *const *choices; /* NAME=VALUE, as for `trackway encode --unit` */
     size_t choice_count;
     bool is_64bit;
+    bool is_system; /* all levels are traced, not one process */
+    bool is_m;      /* M profile */
 };
 
 struct unit;

@@ -46,7 +46,8 @@ static bool begin_v4(void *state, const struct unit_options *options, struct tw_
 {
     struct arm *arm = state;
     struct tw_etmv4_unit_config config = { .size = sizeof config,
-                                           .is_ete = strcmp(options->protocol, "ete") == 0 };
+                                           .is_ete = strcmp(options->protocol, "ete") == 0,
+                                           .is_m = options->is_m };
     char name[64];
     uint64_t value;
 
@@ -55,11 +56,12 @@ static bool begin_v4(void *state, const struct unit_options *options, struct tw_
             tw_etmv4_unit_config_set(&config, name, value) != TW_OK)
             return unit_bad(fault, "choice", options->choices[i]);
     if (tw_etmv4_unit_new(&arm->etmv4, &config, fault) != TW_OK ||
-        tw_etmv4_unit_preset(arm->etmv4, TW_ETMV4_UNIT_MINIMAL, 0, 0) != TW_OK ||
+        (!options->is_m &&
+         tw_etmv4_unit_preset(arm->etmv4, TW_ETMV4_UNIT_MINIMAL, 0, 0) != TW_OK) ||
         tw_etmv4_unit_write_register(arm->etmv4, "TRCVICTLR", 0x201) != TW_OK ||
         tw_etmv4_unit_write_register(arm->etmv4, "TRCCONFIGR",
-                                     V4_CONTEXT_ID | V4_TIMESTAMPS | V4_RETURN_STACK | 1) !=
-            TW_OK ||
+                                     (options->is_system ? 0 : V4_CONTEXT_ID) | V4_TIMESTAMPS |
+                                         (options->is_m ? 0 : V4_RETURN_STACK) | 1) != TW_OK ||
         !set_v4(arm, options, fault) ||
         tw_etmv4_unit_write_register(arm->etmv4, "TRCPRGCTLR", 1) != TW_OK)
         return fault->text[0] ? false : unit_bad(fault, "unit", options->protocol);
@@ -149,9 +151,10 @@ static bool begin_v7(void *state, const struct unit_options *options, struct tw_
     }
     ptm.registers = (struct tw_ptm_config){ sizeof ptm.registers, r[V7_CONTROL], r[V7_IDENTITY],
                                             r[V7_FEATURES], r[V7_TRACE_ID] };
-    etmv3.registers =
-        (struct tw_etmv3_config){ sizeof etmv3.registers, r[V7_CONTROL],  r[V7_IDENTITY],
-                                  r[V7_FEATURES],         r[V7_TRACE_ID], TW_PROFILE_A };
+    etmv3.registers = (struct tw_etmv3_config){
+        sizeof etmv3.registers, r[V7_CONTROL],  r[V7_IDENTITY],
+        r[V7_FEATURES],         r[V7_TRACE_ID], options->is_m ? TW_PROFILE_M : TW_PROFILE_A
+    };
     return (is_ptm ? tw_ptm_unit_new(&arm->ptm, &ptm, fault)
                    : tw_etmv3_unit_new(&arm->etmv3, &etmv3, fault)) == TW_OK;
 }

@@ -66,9 +66,9 @@ struct tw_extent {
 struct tw_route {
     size_t size;
     uint32_t src; /* a packet of this source, whole; TW_NO_SRC: of none */
-    uint8_t
-        error; /* of none: enum tw_error_code if they are damage, so that any source may have lost
-                      something; TW_ERROR_NONE: idle bytes, or bytes before a beginning was found */
+    /* of none: enum tw_error_code if they are damage, so that any source may have lost something;
+       TW_ERROR_NONE: idle bytes, or bytes before a beginning was found */
+    uint8_t error;
     bool is_hunt; /* of none: they belong to what was damaged before, or to no packet yet */
 };
 
@@ -170,6 +170,7 @@ struct tw_protocol {
     enum tw_status (*end)(void *decoder, struct tw_follow *follow, struct tw_output *out);
     /* Everything forgotten, as after decoder_init. */
     void (*decoder_reset)(void *decoder);
+    size_t damage_at; /* where the decoder has its struct tw_damage; 0: it has none */
 
     const struct tw_custom *custom; /* of the caller: tree/custom.h; NULL: the library's own */
 
@@ -254,5 +255,8 @@ const struct tw_protocol *tw_protocol_by_name(const char *name);
 /* A register's value (see tw_source_register); its absence is a fault that names it. */
 enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *value,
                               const char *name, struct tw_fault *fault);
+/* All of these must be there; a fault names each that is not. */
+enum tw_status tw_source_need_all(const struct tw_source_info *source, const char *const *names,
+                                  size_t count, struct tw_fault *fault);
 
 #endif

@@ -6,6 +6,7 @@
 #include <trackway/tree.h>
 
 #include "base/fault.h"
+#include "base/text.h"
 #include "protocol.h"
 
 /* One line for each. */
@@ -76,4 +77,23 @@ enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *val
     if (tw_source_register(source, value, name))
         return TW_OK;
     return tw_fail(fault, TW_E_CONFIG, "register %s is missing", name);
+}
+
+enum tw_status tw_source_need_all(const struct tw_source_info *source, const char *const *names,
+                                  size_t count, struct tw_fault *fault)
+{
+    char list[sizeof fault->text / 2];
+    struct tw_text text = tw_text_in(list, sizeof list);
+    unsigned missing = 0;
+    uint64_t value;
+
+    list[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!tw_source_register(source, &value, names[i]))
+            tw_text_format(&text, "%s%s", missing++ ? ", " : "", names[i]);
+    if (!missing)
+        return TW_OK;
+    if (missing == 1)
+        return tw_fail(fault, TW_E_CONFIG, "register %s is missing", list);
+    return tw_fail(fault, TW_E_CONFIG, "registers %s are missing", list);
 }

@@ -70,6 +70,10 @@ UNIT(tw_itm_unit)
 UNIT(tw_ntrace_unit)
 UNIT(tw_ptm_unit)
 UNIT(tw_stm_unit)
+MAKES(tw_doctor_options, tw_doctor, tw_doctor_new(&made, demo, config, NULL), tw_doctor_free)
+MAKES(tw_identify_options, tw_identified,
+      tw_identify_bytes(&made, (const uint8_t *)"text", 4, "file", config, NULL),
+      tw_identified_free)
 MAKES(tw_capture_options, tw_capture,
       tw_capture_open(&made, TW_SOURCE_DIR "/tests/captures/demo", config, NULL),
       tw_capture_free)
@@ -77,6 +81,7 @@ MAKES(tw_hart_options, tw_hart,
       tw_hart_open_memory(&made, (const uint8_t *)"x", 1, config, NULL), tw_hart_free)
 MAKES(tw_log_options, tw_log, tw_log_open_memory(&made, (const uint8_t *)"x", 1, config, NULL),
       tw_log_free)
+MAKES(tw_replay_config, tw_replay, tw_replay_new(&made, demo, config, NULL), tw_replay_free)
 MAKES(tw_run_config, tw_run, tw_run_new(&made, demo, config, NULL), tw_run_free)
 MAKES(tw_samples_config, tw_samples, tw_samples_new(&made, demo, config, NULL), tw_samples_free)
 MAKES(tw_sequence_config, tw_sequence, tw_sequence_check(&made, "isb\n", 4, config, NULL),
@@ -312,6 +317,7 @@ static const struct row rows[] = {
     ROW(tw_coverage_config),
     ROW(tw_custom_protocol),
     ROW(tw_disassembler_config),
+    ROW(tw_doctor_options),
     ROW(tw_edge_map_config),
     ROW(tw_errors_config),
     ROW(tw_etmv3_config),
@@ -323,6 +329,7 @@ static const struct row rows[] = {
     ROW(tw_filter),
     ROW(tw_framer_config),
     ROW(tw_hart_options),
+    ROW(tw_identify_options),
     FILLED(tw_index_capture, fill_index_capture),
     ROW(tw_index_config),
     ROW(tw_instruction_query),
@@ -338,6 +345,7 @@ static const struct row rows[] = {
     ROW(tw_ptm_unit_config),
     ROW(tw_push_config),
     FILLED(tw_region, fill_region),
+    ROW(tw_replay_config),
     ROW(tw_run_config),
     FILLED(tw_run_counter, fill_run_counter),
     ROW(tw_samples_config),

@@ -13,7 +13,10 @@
 #include "opencsd/step.h"
 #include "opencsd/stretch.h"
 
-enum { SLICE = 1 << 20 /* bytes that are copied at once */ };
+/* Bytes that are copied at once: few at first, for a client that stops soon and gives the rest again; then
+   twice as many each time.  All that may be there before the synchronization, which goes by what there
+   is. */
+enum { SLICE_LEAST = 256, SLICE_MOST = 1 << 20 };
 
 /* Bytes are missing before the next one. */
 static void lose(struct oc_channel *channel)
@@ -68,6 +71,10 @@ static ocsd_datapath_resp_t take(struct oc_channel *channel)
             answer = oc_stretch(channel, &is_cut);
             continue;
         }
+        if (oc_step_may_run(channel)) {
+            answer = oc_step_run(channel, &is_cut);
+            continue;
+        }
         answer = oc_step(channel, &is_cut);
         if (answer == OCSD_RESP_CONT && !channel->chunk && ++channel->calm == OC_CALM_PACKETS)
             channel->chunk = OC_CHUNK_LEAST;
@@ -116,15 +123,19 @@ ocsd_datapath_resp_t oc_channel_data(struct oc_channel *channel, ocsd_trc_index_
                                      uint32_t size, const uint8_t *data, uint32_t *used)
 {
     ocsd_datapath_resp_t answer;
+    uint32_t most = SLICE_LEAST;
 
     *used = 0;
     if (!channel->is_full && !is_ready(channel))
         return OCSD_RESP_FATAL_NOT_INIT;
     answer = go_on(channel);
     while (*used < size && OCSD_DATA_RESP_IS_CONT(answer)) {
-        const uint32_t slice = size - *used < SLICE ? size - *used : SLICE;
+        const uint32_t room = channel->is_synced ? most : SLICE_MOST;
+        const uint32_t slice = size - *used < room ? size - *used : room;
         uint32_t taken = 0;
 
+        if (most < SLICE_MOST)
+            most *= 2;
         if (!oc_channel_hold(channel, index + *used, slice, data + *used))
             return OCSD_RESP_FATAL_SYS_ERR;
         answer = oc_channel_take(channel, slice, &taken);
@@ -189,6 +200,8 @@ size_t oc_channel_appetite(const struct oc_channel *channel)
 {
     const bool is_idle = !channel->is_waiting && !channel->is_ending;
 
+    if (oc_step_may_run(channel))
+        return OC_CHUNK_MOST;
     return is_idle && oc_stretch_is_possible(channel) ? channel->chunk : 0;
 }
 

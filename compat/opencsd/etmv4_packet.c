@@ -89,6 +89,7 @@ void oc_etmv4_init(void *any, const struct oc_setup *setup)
     memset(state, 0, sizeof *state);
     state->version = setup->version;
     state->is_m_profile = setup->is_m_profile;
+    state->is_1_7 = oc_settings()->is_1_7;
     oc_etmv4_reset(state);
 }
 
@@ -347,7 +348,8 @@ static void set_timestamp(ocsd_etmv4_i_pkt *out, const struct tw_etmv4_packet *p
         set_cycles(out, packet->timestamp_count);
 }
 
-static void set_details(struct oc_etmv4_state *state, const struct tw_etmv4_packet *packet)
+static void set_details(struct oc_etmv4_state *state, const struct tw_etmv4_packet *packet,
+                        const uint8_t *bytes)
 {
     ocsd_etmv4_i_pkt *out = &state->packet;
     const uint8_t type = packet->base.type;
@@ -386,18 +388,20 @@ static void set_details(struct oc_etmv4_state *state, const struct tw_etmv4_pack
         set_q(state, packet);
         break;
     default:
-        if (type >= TW_ETMV4_CCNT_F2 && type <= TW_ETMV4_CANCEL_F3) {
+        if (type >= TW_ETMV4_ATOM_F1 && type <= TW_ETMV4_ATOM_F6) {
+            out->atom.En_bits = packet->atoms;
+            out->atom.num = packet->atom_count;
+        } else if (type >= TW_ETMV4_CCNT_F2 && type <= TW_ETMV4_CANCEL_F3) {
             set_counts(state, packet);
         } else if (type >= TW_ETMV4_COND_I_F2 && type <= TW_ETMV4_COND_I_F3) {
             set_condition(out, packet);
-        } else if (type >= TW_ETMV4_ATOM_F1 && type <= TW_ETMV4_ATOM_F6) {
-            out->atom.En_bits = packet->atoms;
-            out->atom.num = packet->atom_count;
         } else if (type >= TW_ETMV4_ADDR_CTXT_L_32IS0 && type <= TW_ETMV4_SRC_ADDR_L_64IS1 &&
                    type != TW_ETMV4_TS_MARKER) {
             set_address(state, packet);
             if (type <= TW_ETMV4_ADDR_CTXT_L_64IS1)
                 set_context(state, packet);
+        } else if (tw_etmv4_type_is_bad(type)) {
+            set_bad(out, packet, bytes);
         }
         break;
     }
@@ -410,23 +414,17 @@ void oc_etmv4_fill(void *any, const void *from, const uint8_t *bytes)
 
     begin(state);
     state->packet.type = (ocsd_etmv4_i_pkt_type)types[packet->base.type];
-    if (packet->base.type == TW_ETMV4_ITE && !oc_settings()->is_1_7)
+    if (packet->base.type == TW_ETMV4_ITE && !state->is_1_7)
         state->packet.type = ETM4_PKT_I_RESERVED; /* 1.3.3 has no name for it */
-    if (tw_etmv4_type_is_bad(packet->base.type))
-        set_bad(&state->packet, packet, bytes);
-    else if (packet->base.type != TW_ETMV4_NOT_SYNC)
-        set_details(state, packet);
+    set_details(state, packet, bytes);
 }
 
-const void *oc_etmv4_shown(void *any)
+static const void *show_later(struct oc_etmv4_state *state)
 {
     enum { INITIAL = 1 << 16, SPEC = 1 << 17, CANCEL_VALID = 1 << 10 };
-    struct oc_etmv4_state *state = any;
     struct oc_etmv4_later *later = &state->later;
     ocsd_etmv4_i_pkt head = state->packet;
 
-    if (!oc_settings()->is_1_7)
-        return &state->packet;
     head.trace_info.val = (head.trace_info.val & 0xffff) | (state->is_initial ? INITIAL : 0u) |
                           (state->has_spec ? SPEC : 0u);
     memcpy(later->head, &head, sizeof later->head);
@@ -437,4 +435,11 @@ const void *oc_etmv4_shown(void *any)
     later->err_hdr_val = head.err_hdr_val;
     later->protocol_version = head.protocol_version;
     return later;
+}
+
+const void *oc_etmv4_shown(void *any)
+{
+    struct oc_etmv4_state *state = any;
+
+    return state->is_1_7 ? show_later(state) : &state->packet;
 }

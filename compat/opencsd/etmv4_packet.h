@@ -30,7 +30,7 @@ struct oc_etmv4_state {
         uint8_t isa;
     } history[3];
     uint8_t version;
-    bool is_m_profile;
+    bool is_m_profile, is_1_7;
 
     /* 1.7.1 */
     struct oc_etmv4_later later;

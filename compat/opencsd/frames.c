@@ -54,6 +54,7 @@ void oc_frames_reset(struct oc_frames *frames)
     frames->id = OCSD_BAD_CS_SRC_ID;
     frames->index = frames->frame_index = OCSD_BAD_TRC_INDEX;
     frames->fill = 0;
+    frames->matched = 0;
     frames->piece_count = frames->next = 0;
 }
 
@@ -189,9 +190,17 @@ static bool find_sync(struct oc_frames *frames, struct block *block)
         frames->is_synced = true;
         return true;
     }
-    while (at + FSYNC_SIZE <= block->size && !is_fsync(block->data + at))
-        at++;
-    frames->is_synced = at + FSYNC_SIZE <= block->size;
+    while (at < block->size && frames->matched < FSYNC_SIZE) {
+        const uint8_t byte = block->data[at++];
+
+        if (byte == fsync_bytes[frames->matched])
+            frames->matched++;
+        else /* more than three ones still end in three */
+            frames->matched = byte == fsync_bytes[0] ? FSYNC_SIZE - 1 : 0;
+    }
+    frames->is_synced = frames->matched == FSYNC_SIZE;
+    if (frames->is_synced && at >= FSYNC_SIZE) /* it is in this block, whole */
+        at -= FSYNC_SIZE;
     block->done = at;
     frames->index += at;
     return frames->is_synced;
@@ -267,11 +276,12 @@ static bool extract_synced(struct oc_frames *frames, struct block *block, uint32
                            uint32_t *syncs)
 {
     const char *wrong = NULL;
+    uint32_t fsyncs = 0; /* HSYNCs do not count for the frame's index */
 
     if (frames->flags & OCSD_DFRMTR_HAS_FSYNCS && frames->fill == 0) {
         if (!pass_fsyncs(frames, block, taken))
             wrong = "Bad FSYNC pattern before frame or invalid ID.(0x7F)";
-        *syncs = *taken;
+        *syncs = fsyncs = *taken;
     }
     /* Behind an FSYNC at an odd place a byte is left over. */
     while (!wrong && frames->fill < TW_FRAME_SIZE &&
@@ -279,7 +289,7 @@ static bool extract_synced(struct oc_frames *frames, struct block *block, uint32
         const uint8_t *pair = block->data + block->done + *taken;
 
         if (frames->fill == 0)
-            frames->frame_index = frames->index + *syncs;
+            frames->frame_index = frames->index + fsyncs;
         if (memcmp(pair, fsync_bytes + HALF_SIZE, HALF_SIZE) == 0) {
             if (!(frames->flags & OCSD_DFRMTR_HAS_HSYNCS))
                 wrong = "Bad HSYNC in frame.";

@@ -28,6 +28,7 @@ struct oc_frames {
 
     bool has_data, is_synced;
     bool has_half_sync; /* the first half of an FSYNC ended the last block */
+    uint8_t matched;    /* bytes of the first FSYNC that were met last */
     uint8_t id;
     ocsd_trc_index_t index; /* that the next block must have */
 

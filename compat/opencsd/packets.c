@@ -14,6 +14,8 @@ bool oc_packets_init(struct oc_packets *packets, const struct oc_protocol *proto
     if (!packets->state)
         return false;
     protocol->state_init(packets->state, setup);
+    for (unsigned type = 0; type < sizeof packets->is_bad; type++)
+        packets->is_bad[type] = protocol->is_bad(type);
     return true;
 }
 
@@ -43,18 +45,36 @@ static void monitor(const struct oc_packets *packets, const struct oc_packet *pa
                         (uint32_t)packet->size, bytes);
 }
 
-ocsd_datapath_resp_t oc_packets_show(struct oc_packets *packets, const struct oc_packet *packet)
+/* As OpenCSD has it. */
+static inline const void *fill(struct oc_packets *packets, const struct oc_packet *packet)
 {
     const struct oc_protocol *protocol = packets->protocol;
+
+    protocol->fill(packets->state, packet->packet, packet->bytes);
+    return protocol->shown ? protocol->shown(packets->state) : packets->state;
+}
+
+ocsd_datapath_resp_t oc_packets_show_good(struct oc_packets *packets,
+                                          const struct oc_packet *packet)
+{
+    const void *shown = fill(packets, packet);
+
+    if (packets->to.monitor)
+        monitor(packets, packet, shown);
+    if (!packets->to.sink)
+        return OCSD_RESP_CONT;
+    return packets->to.sink(packets->to.sink_context, OCSD_OP_DATA, packet->index, shown);
+}
+
+ocsd_datapath_resp_t oc_packets_show(struct oc_packets *packets, const struct oc_packet *packet)
+{
     const struct tw_packet *base = packet->packet;
-    const bool is_bad = protocol->is_bad(base->type);
-    const void *shown = packets->state;
+    const bool is_bad = packets->is_bad[base->type];
+    const void *shown;
 
     if (!packets->to.sink && !packets->to.monitor)
         return OCSD_RESP_CONT;
-    protocol->fill(packets->state, packet->packet, packet->bytes);
-    if (protocol->shown)
-        shown = protocol->shown(packets->state);
+    shown = fill(packets, packet);
     if (packets->to.monitor && !(is_bad && packets->flags & OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS))
         monitor(packets, packet, shown);
     if (packets->to.sink && !packet->is_quiet &&

@@ -18,8 +18,9 @@ struct oc_consumers {
 struct oc_packets {
     const struct oc_protocol *protocol;
     struct oc_consumers to;
-    uint32_t flags; /* OCSD_OPFLG_... */
-    void *state;    /* packets as OpenCSD has them */
+    uint32_t flags;   /* OCSD_OPFLG_... */
+    void *state;      /* packets as OpenCSD has them */
+    bool is_bad[256]; /* protocol->is_bad of each type */
 };
 
 /* False: no memory. */
@@ -38,6 +39,9 @@ struct oc_packet {
 
 ocsd_datapath_resp_t oc_packets_show(struct oc_packets *packets,
                                      const struct oc_packet *packet);
+/* The same for one that is neither bad nor quiet; there is somebody who looks at it. */
+ocsd_datapath_resp_t oc_packets_show_good(struct oc_packets *packets,
+                                          const struct oc_packet *packet);
 
 /* The operations but DATA.  The end is first for the sink, and for the monitor when all is done. */
 ocsd_datapath_resp_t oc_packets_reset(struct oc_packets *packets, ocsd_trc_index_t index);

@@ -7,8 +7,8 @@
 
 struct oc_settings {
     bool is_1_7; /* TRACKWAY_OPENCSD_VERSION=1.7.1 (or 1.4 and later): its numbers and texts */
-    bool
-        is_strict; /* TRACKWAY_OPENCSD_STRICT=1: answers like the original also where it errs */
+    /* TRACKWAY_OPENCSD_STRICT=1: answers like the original also where it errs */
+    bool is_strict;
 };
 
 const struct oc_settings *oc_settings(void);

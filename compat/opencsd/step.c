@@ -109,7 +109,7 @@ static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet
                                     size_t size)
 {
     const struct tw_packet *packet = channel->packet;
-    const bool is_bad = channel->protocol->is_bad(packet->type);
+    const bool is_bad = channel->packets.is_bad[packet->type];
     ocsd_datapath_resp_t answer, refused = OCSD_RESP_CONT;
 
     if (is_bad)
@@ -175,24 +175,15 @@ static bool skip(struct oc_channel *channel, bool *is_cut, ocsd_datapath_resp_t 
     return true;
 }
 
-ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
+/* The packet that was read at held.bytes[0]. */
+static ocsd_datapath_resp_t take(struct oc_channel *channel)
 {
     const struct oc_protocol *protocol = channel->protocol;
     const struct tw_packet *packet = channel->packet;
+    const size_t size = packet->size - (packet->spare_bits != 0);
     struct oc_packet shown = { .packet = packet };
-    ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
-    size_t size;
+    ocsd_datapath_resp_t answer;
 
-    catch_up(channel);
-    if (oc_elements_take_back(channel) != TW_OK)
-        return OCSD_RESP_FATAL_SYS_ERR;
-    if (!channel->is_synced && protocol->unsynced && skip(channel, is_cut, &answer))
-        return answer;
-    *is_cut = protocol->read(channel->reader, channel->packet, channel->held.bytes,
-                             channel->held.size, false) != TW_OK;
-    if (*is_cut)
-        return OCSD_RESP_CONT;
-    size = packet->size - (packet->spare_bits != 0);
     channel->index_shift = shift(channel);
     channel->shared_is_old = false;
     shown.bytes = channel->held.bytes;
@@ -209,6 +200,58 @@ ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
     oc_held_drop(&channel->held, size);
     channel->shared = packet->size - size;
     return answer;
+}
+
+ocsd_datapath_resp_t oc_step(struct oc_channel *channel, bool *is_cut)
+{
+    const struct oc_protocol *protocol = channel->protocol;
+    ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
+
+    catch_up(channel);
+    if (oc_elements_take_back(channel) != TW_OK)
+        return OCSD_RESP_FATAL_SYS_ERR;
+    if (!channel->is_synced && protocol->unsynced && skip(channel, is_cut, &answer))
+        return answer;
+    *is_cut = protocol->read(channel->reader, channel->packet, channel->held.bytes,
+                             channel->held.size, false) != TW_OK;
+    return *is_cut ? OCSD_RESP_CONT : take(channel);
+}
+
+bool oc_step_may_run(const struct oc_channel *channel)
+{
+    return !channel->is_full && channel->is_synced && !channel->shared &&
+           channel->unsynced_next == OC_NEXT_BYTE &&
+           (channel->packets.to.sink || channel->packets.to.monitor);
+}
+
+ocsd_datapath_resp_t oc_step_run(struct oc_channel *channel, bool *is_cut)
+{
+    const struct oc_protocol *protocol = channel->protocol;
+    const struct tw_packet *packet = channel->packet;
+    struct oc_held *held = &channel->held;
+    struct oc_walk walk = oc_held_walk(held);
+    struct oc_packet shown = { .packet = packet };
+    ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
+    bool is_odd = false;
+    size_t at = 0;
+
+    while (at < held->size && OCSD_DATA_RESP_IS_CONT(answer)) {
+        shown.bytes = held->bytes + at;
+        *is_cut = protocol->read(channel->reader, channel->packet, shown.bytes, held->size - at,
+                                 false) != TW_OK;
+        if (*is_cut)
+            break;
+        is_odd = packet->type == protocol->not_sync || packet->skip_bits ||
+                 packet->spare_bits || channel->packets.is_bad[packet->type];
+        if (is_odd)
+            break;
+        shown.size = packet->size;
+        shown.index = (ocsd_trc_index_t)oc_walk_index(&walk, at);
+        answer = oc_packets_show_good(&channel->packets, &shown);
+        at += packet->size;
+    }
+    oc_held_drop(held, at);
+    return is_odd ? take(channel) : answer;
 }
 
 ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
@@ -237,7 +280,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
     shown.index += shift(channel);
     set_last(channel, shown.index);
     answer = oc_packets_show(&channel->packets, &shown);
-    return channel->is_full && protocol->is_bad(packet->type)
+    return channel->is_full && channel->packets.is_bad[packet->type]
                ? refuse_bad(channel, shown.bytes, shown.index)
                : answer;
 }

@@ -78,6 +78,8 @@ ocsd_datapath_resp_t oc_stretch(struct oc_channel *channel, bool *is_cut)
     channel->batch.count = 0;
     if (status < 0)
         return OCSD_RESP_FATAL_SYS_ERR;
+    if (tw_tree_is_damaged(channel->tree)) /* a bad packet that nothing tells of yet */
+        return go_back(channel, delivered, OCSD_RESP_CONT);
     if (channel->chunk < OC_CHUNK_MOST)
         channel->chunk *= 2;
     channel->reader_is_behind = true;

@@ -21,10 +21,10 @@ struct tw_custom_protocol;
 struct tw_capture_source_option {
     uint8_t id;           /* trace ID; 0: as its registers say */
     const char *protocol; /* "etmv4" ... */
-    const char
-        *config; /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
-    const char
-        *preset; /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
+    /* holds '=': "NAME=VALUE,NAME=VALUE", else the path of a file; or NULL */
+    const char *config;
+    /* an encoder whose settings come first, see tw_etrace_preset; or NULL */
+    const char *preset;
 };
 
 /* More program memory, beside what the capture brings.  What the file is, is seen from its first
@@ -73,6 +73,11 @@ struct tw_capture_options {
        of raw files may name them, and in snapshots they are types. */
     const struct tw_custom_protocol *const *protocols;
     size_t protocol_count;
+
+    /* Raw files only: the order of the bytes is reversed in each group of so many (2, 4, 8 or 16; 0 or
+       1: it is not); then so many at the beginning do not belong to it. */
+    uint32_t swap;
+    uint64_t skip;
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };

@@ -49,6 +49,8 @@ TW_API TW_MUST_USE enum tw_status tw_coverage_add(struct tw_coverage *coverage,
 struct tw_coverage_object {
     const char *name;               /* NULL: the capture does not say */
     uint64_t instructions, covered; /* instructions in it, and those that were executed */
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: not known */
 };
 
 /* Instructions from `first` to before `end` were each executed so often. */
@@ -69,6 +71,24 @@ struct tw_target_count {
     uint64_t from, to;
     uint64_t count;
     bool is_call;
+};
+
+/* A stretch of code as it was executed: from where a branch led, or the one before went on, to a branch or
+   to where execution was interrupted. */
+struct tw_block_count {
+    uint64_t first, last, end; /* first and last instruction, and what is behind that */
+    uint64_t taken;            /* times; of those that end with a branch, that it was taken */
+    uint64_t not_taken;
+    uint8_t isa; /* enum tw_isa */
+    bool is_branch;
+};
+
+/* A branch that was taken, direct or indirect, and where it led.  UINT64_MAX: out of the object, or from
+   there. */
+struct tw_jump_count {
+    uint64_t from, to;
+    uint64_t count;
+    bool is_indirect, is_call, is_return;
 };
 
 /* A source line that has code: the greatest count of its instructions in each copy of the code, summed
@@ -111,6 +131,11 @@ TW_API const struct tw_branch_count *tw_coverage_branch(const struct tw_coverage
                                                         size_t object, size_t number);
 TW_API const struct tw_target_count *tw_coverage_target(const struct tw_coverage *coverage,
                                                         size_t object, size_t number);
+/* By address. */
+TW_API const struct tw_block_count *tw_coverage_block(const struct tw_coverage *coverage,
+                                                      size_t object, size_t number);
+TW_API const struct tw_jump_count *tw_coverage_jump(const struct tw_coverage *coverage,
+                                                    size_t object, size_t number);
 TW_API const struct tw_function_count *tw_coverage_function(const struct tw_coverage *coverage,
                                                             size_t object, size_t number);
 /* Of all objects, by file and line. */

@@ -59,16 +59,16 @@ enum tw_etmv3_reason {
 /* A plain value: nothing to free. */
 struct tw_etmv3_packet {
     struct tw_packet base;
-    bool
-        has_reserved; /* bits that should be 0 (or 1) are not; written back as they should be */
+    /* bits that should be 0 (or 1) are not; written back as they should be */
+    bool has_reserved;
     TW_EXTENSION union {
         struct {                   /* I_SYNC, I_SYNC_CYCLE, BRANCH_ADDRESS */
             uint32_t address;      /* whole: what was not sent is filled in */
             uint32_t context_id;   /* I_SYNC */
             uint32_t cycles;       /* I_SYNC_CYCLE */
             uint32_t next_address; /* I_SYNC with is_in_progress: of the next instruction */
-            uint16_t
-                exception; /* BRANCH_ADDRESS with has_info; deprecated codes as the others */
+            /* BRANCH_ADDRESS with has_info; deprecated codes as the others */
+            uint16_t exception;
             uint8_t address_bits;  /* carried by the packet */
             uint8_t address_valid; /* known so far */
             uint8_t address_size;  /* bytes of it; of next_address in an I_SYNC */

@@ -43,9 +43,9 @@ struct tw_etmv4_unit_element {
     uint8_t type;    /* enum tw_etmv4_unit_element_type */
     uint16_t number; /* exception type, event, Exception level of an instrumentation */
     bool is_taken;   /* atom: E */
-    bool
-        is_known; /* exception: it has an address; Q: a count; cycle count and timestamp: too */
-    uint8_t isa;  /* addresses: enum tw_isa */
+    /* exception: it has an address; Q: a count; cycle count and timestamp: too */
+    bool is_known;
+    uint8_t isa;    /* addresses: enum tw_isa */
     uint64_t value; /* address, timestamp, instrumentation */
     uint32_t count; /* Q, commit, cancel, cycles */
     struct tw_step_context context;

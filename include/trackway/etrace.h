@@ -77,9 +77,8 @@ struct tw_etrace_config {
     bool x1_links_only;       /* implicit return: only x1 makes a call or return, not x5 */
     bool ecall_retires;       /* ecall and ebreak are reported as retired */
     bool bpred_reset_on_sync; /* predictor back to 01 at every synchronization packet (3.2.6) */
-    bool
-        compresses_addresses; /* not the whole packet, but its address is compressed: to bytes and a
-                                  sign bit; zeros pad */
+    /* not the whole packet, but its address is compressed: to bytes and a sign bit; zeros pad */
+    bool compresses_addresses;
     bool tval_of_interrupts; /* 2.0: tval is there, too */
     bool short_support;      /* 2.0: support packets without denable, dloss and doptions */
     bool filters_data;       /* not every access is traced: none is tied to its instruction */
@@ -105,10 +104,9 @@ struct tw_etrace_config {
     bool starts_inside;  /* the first byte need not begin a packet: a buffer that wrapped */
     bool has_srcid;      /* only packets of this source ... */
     uint16_t srcid;
-    bool
-        comes_apart; /* the stream holds nothing but packets of srcid, whole: those of others were
-                         left out before */
-    uint8_t id;      /* what to call it in the output */
+    /* the stream holds nothing but packets of srcid, whole: those of others were left out before */
+    bool comes_apart;
+    uint8_t id; /* what to call it in the output */
 
     /* Said by discovery, not needed to decode. */
     uint8_t arch, version, minor_revision;

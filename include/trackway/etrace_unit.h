@@ -73,12 +73,12 @@ enum tw_etrace_dtype {
    their data comes later, with tw_etrace_unit_response. */
 struct tw_etrace_access {
     uint64_t daddr; /* CSR: its number */
-    uint64_t data,
-        data_high; /* loaded or stored; CSR and atomic: the one that is not `operand` */
+    /* loaded or stored; CSR and atomic: the one that is not `operand` */
+    uint64_t data, data_high;
     uint64_t operand, operand_high; /* CSR and atomic */
     uint32_t lrid;                  /* of a split one */
-    uint32_t
-        iaddr_lsbs; /* where in its block the instruction is: low bits of its address ... */
+    /* where in its block the instruction is: low bits of its address ... */
+    uint32_t iaddr_lsbs;
     uint8_t dblock; /* ... and which block of the cycle that is */
     uint8_t dtype;  /* enum tw_etrace_dtype */
     uint8_t dsize;  /* log2 of its bytes */
@@ -104,9 +104,9 @@ struct tw_etrace_unit_config {
     void *packet_context;
     uint32_t fifo_size;       /* bytes that wait for the sink; 0: without bound */
     uint32_t cycles_per_byte; /* how fast the sink takes them; 0: 1 */
-    bool
-        literal_returns; /* implicit return: only the reports that 6.6.3 asks for, although some
-                             paths then cannot be told apart */
+    /* implicit return: only the reports that 6.6.3 asks for, although some paths then cannot be
+       told apart */
+    bool literal_returns;
     bool always_index; /* a cached jump target is sent as its index even when its address would
                              be shorter */
     bool resync_anywhere; /* a synchronization may also lie inside what blocks usually hold: the

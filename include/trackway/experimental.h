@@ -11,6 +11,7 @@
 #include <trackway/control.h>
 #include <trackway/coverage.h>
 #include <trackway/demangle.h>
+#include <trackway/doctor.h>
 #include <trackway/edge_map.h>
 #include <trackway/etmv3_unit.h>
 #include <trackway/etmv4_unit.h>
@@ -19,6 +20,7 @@
 #include <trackway/formats.h>
 #include <trackway/functions.h>
 #include <trackway/hart.h>
+#include <trackway/identify.h>
 #include <trackway/interrupts.h>
 #include <trackway/itm_unit.h>
 #include <trackway/log.h>
@@ -30,6 +32,7 @@
 #include <trackway/perfdata.h>
 #include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
+#include <trackway/replay.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>
 #include <trackway/sequence.h>

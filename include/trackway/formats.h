@@ -43,12 +43,15 @@ struct tw_subject {
     bool (*write_file)(void *context, const char *name, const void *bytes, size_t size);
     void *file_context;
     const struct tw_allocator *allocator; /* of what is written with it; NULL: malloc */
+    /* Coverage for compilers and linkers: the program or library, by path or last name; NULL: the one
+       that executed most. */
+    const char *binary;
 };
 
 struct tw_format {
     const char *name; /* as typed on the command line */
-    const char
-        *extension; /* of its files, with the dot; NULL: a folder, see tw_subject.write_file */
+    /* of its files, with the dot; NULL: a folder, see tw_subject.write_file */
+    const char *extension;
     const char *title; /* for people */
     unsigned subjects; /* bits of enum tw_subject_kind */
     bool is_binary;

@@ -17,8 +17,9 @@ enum tw_function_kind {
     TW_FUNCTION_UNNAMED,    /* code without a symbol: "[0xADDRESS]", where control entered it */
     TW_FUNCTION_NO_CODE,    /* "[no code at 0xADDRESS]" */
     TW_FUNCTION_NOT_TRACED, /* "[not traced]": counted, but not where */
-    TW_FUNCTION_KERNEL /* "[kernel]": from an exception whose handler is not traced to its return;
+    TW_FUNCTION_KERNEL, /* "[kernel]": from an exception whose handler is not traced to its return;
                           timelines alone show it */
+    TW_FUNCTION_INLINED /* has no code of its own there: address 0 */
 };
 
 struct tw_function {
@@ -31,8 +32,8 @@ struct tw_function {
     uint8_t kind;               /* enum tw_function_kind */
     bool is_stub; /* PLT entries, veneers, outlined routines: part of their caller by meaning */
     bool is_resume; /* leaves for a frame below its caller: _Unwind_Resume */
-    struct tw_source_line
-        line; /* of a result that was loaded: its first; else tw_function_line */
+    /* of a result that was loaded: its first; else tw_function_line */
+    struct tw_source_line line;
 };
 
 struct tw_functions;

@@ -159,8 +159,8 @@ struct tw_step {
             uint8_t exception; /* enum tw_exception_type, or 0x10 to 0x17; M profile: 0 */
             uint8_t return_isa;
             bool is_interrupt;
-            bool
-                is_chained; /* M profile: right behind another's end, there is no return address */
+            /* M profile: right behind another's end, there is no return address */
+            bool is_chained;
         };
         struct {
             uint64_t value;

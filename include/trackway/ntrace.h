@@ -47,16 +47,15 @@ struct tw_ntrace_config {
     bool starts_inside; /* the first byte need not begin a message: a buffer that wrapped */
     bool has_src;       /* only messages of this source ... */
     uint16_t src;
-    bool
-        comes_apart; /* the stream holds nothing but messages of src, whole: those of others were
-                         left out before */
-    uint8_t id;      /* what to call it in the output */
+    /* the stream holds nothing but messages of src, whole: those of others were left out before */
+    bool comes_apart;
+    uint8_t id; /* what to call it in the output */
 
     /* A RAM sink's buffer as it lies in memory: trRamStart, trRamLimit (its last word), trRamWP. */
     bool has_ram, ram_wrapped;
     uint64_t ram_start, ram_limit, ram_wp;
-    uint8_t
-        pib_bits; /* the bytes show so many pins, 1, 2, 4, 8 or 16, at each clock edge; 0: bytes */
+    /* the bytes show so many pins, 1, 2, 4, 8 or 16, at each clock edge; 0: bytes */
+    uint8_t pib_bits;
 
     /* How the unit is set up: not needed to decode. */
     uint8_t mode;         /* enum tw_ntrace_mode; 0: not known */

@@ -22,8 +22,8 @@ struct tw_ntrace_unit_config {
     uint32_t cycles_per_byte; /* how fast the sink takes them; 0: 1 */
     bool short_messages;      /* HTM, nothing in HIST: IndirectBranch and IndirectBranchSync */
     bool sync_when_full;      /* BTM: a full I-CNT is sent as ProgTraceSync (SYNC 4) */
-    bool
-        has_hcontext; /* the upper 32 bits of a block's context are hcontext, the lower scontext */
+    /* the upper 32 bits of a block's context are hcontext, the lower scontext */
+    bool has_hcontext;
     bool sparse_times; /* only synchronizing messages and indirect branches have timestamps */
     const struct tw_allocator *allocator; /* asked by new and free alone */
 };

@@ -238,6 +238,23 @@ TW_API TW_MUST_USE enum tw_status tw_perf_writer_build_id(struct tw_perf_writer 
                                                           size_t size);
 /* The build ID in an ELF file; returns its size, 0: it has none, or cannot be read. */
 TW_API size_t tw_perf_build_id(uint8_t id[20], const char *path);
+
+/* What the headers of a program (ELF) say: of which machine it is, and where its code is loaded. */
+enum { TW_PERF_SEGMENTS = 16 };
+struct tw_perf_program {
+    size_t size;      /* sizeof(struct tw_perf_program) */
+    uint16_t machine; /* e_machine: 183 AArch64, 40 Arm, 243 RISC-V */
+    uint8_t bits;     /* 32 or 64 */
+    bool is_big_endian;
+    bool is_m; /* Arm: built for the M profile */
+    uint32_t segment_count;
+    struct {
+        uint64_t address, offset, length; /* in memory; in the file */
+    } segments[TW_PERF_SEGMENTS];         /* that are loaded */
+};
+/* TW_E_INPUT: it cannot be read; TW_E_CONFIG: it is no ELF file. */
+TW_API TW_MUST_USE enum tw_status tw_perf_program(struct tw_perf_program *program,
+                                                  const char *path, struct tw_fault *fault);
 /* Writes what stands at the end of the file and in its header. */
 TW_API TW_MUST_USE enum tw_status tw_perf_writer_finish(struct tw_perf_writer *writer);
 

@@ -88,8 +88,8 @@ enum {
 
 /* Members that do not fit what a row is are NULL, 0 or TW_NONE. */
 struct tw_profile_row {
-    const char
-        *name; /* of the function, thread, program, source; of an address: its function */
+    /* of the function, thread, program, source; of an address: its function */
+    const char *name;
     const char *object; /* file that the code is from */
     const char *file;   /* of the source line ... */
     uint32_t line;      /* ... 0: not known */

@@ -51,8 +51,8 @@ struct tw_ptm_packet {
     struct tw_packet base;
     uint32_t cycles; /* when has_cycles */
     bool has_cycles; /* a cycle count came with it */
-    bool
-        has_reserved; /* bits that should be 0 (or 1) are not; written back as they should be */
+    /* bits that should be 0 (or 1) are not; written back as they should be */
+    bool has_reserved;
     TW_EXTENSION union {
         struct {
             uint8_t atoms;      /* bit n is atom n, the oldest first; 1: E */

@@ -45,8 +45,8 @@ struct tw_who {
     uint8_t known;
     uint8_t level;    /* Exception level, or RISC-V privilege */
     uint8_t security; /* enum tw_security, with the level */
-    struct tw_view
-        view; /* from where it looks at memory: the address space, for tw_image_read */
+    /* from where it looks at memory: the address space, for tw_image_read */
+    struct tw_view view;
     const struct tw_perf_thread *thread; /* perf.data; NULL: no record speaks of it */
 };
 
@@ -73,10 +73,10 @@ struct tw_part {
                                        formatter's frames */
     uint32_t source_number;         /* for tw_capture_source */
     uint32_t buffer;                /* for tw_capture_buffer */
-    uint32_t
-        ring; /* buffers that follow each other have the same: those of a perf.data ring buffer */
-    uint32_t
-        stream; /* a source in a ring: numbered from 0 as they come, see tw_run_stream_count */
+    /* buffers that follow each other have the same: those of a perf.data ring buffer */
+    uint32_t ring;
+    /* a source in a ring: numbered from 0 as they come, see tw_run_stream_count */
+    uint32_t stream;
     struct tw_image *image; /* of the source; or NULL */
     struct tw_who who;
     struct tw_when when;
@@ -115,8 +115,8 @@ struct tw_filter {
     size_t tid_count;
     const char *const *comms;
     size_t comm_count;
-    uint8_t
-        levels; /* bit n: Exception level or privilege n; 0: all, and where it is not known */
+    /* bit n: Exception level or privilege n; 0: all, and where it is not known */
+    uint8_t levels;
     /* Elements that tell of code there: ranges, and addresses that no image holds. */
     const struct tw_address_range *ranges;
     size_t range_count;
@@ -145,8 +145,8 @@ struct tw_run_counter {
     size_t size;       /* sizeof(struct tw_run_counter) */
     size_t tally_size; /* bytes of a tally: zeros when it is new */
     void *context;
-    bool
-        is_anyones; /* one tally for all threads and contexts of a source: `who` does not matter */
+    /* one tally for all threads and contexts of a source: `who` does not matter */
+    bool is_anyones;
     /* On any thread: adds elements, in the order of the trace.  is_resumed: those given to this tally
        before do not directly precede.  Of the part only `batch`, `source`, `source_number`, `buffer`
        and `image` are set. */
@@ -184,13 +184,14 @@ struct tw_run_config {
     bool is_joined; /* all buffers, in order, go through the decoders of the first: with end of
                             trace and reset between them */
     bool packets_only; /* tw_run_next_packet instead of tw_run_next */
+    bool keeps_bits;   /* ... and tw_packet_bits can be asked of each */
     uint32_t threads;  /* that decode; 0: one for each core where the capture is large */
     const struct tw_run_counter *counter; /* borrowed: gets the elements; capture order */
 
     /* How sources are decoded. */
     const char *core_type; /* of all traced cores, "Cortex-A57"; NULL: as the capture says */
-    bool waits_on_error,
-        resumes_on_error; /* after bad trace; neither: as is usual for the protocol */
+    /* after bad trace; neither: as is usual for the protocol */
+    bool waits_on_error, resumes_on_error;
     bool assumes_sync;    /* ITM: the first byte begins a packet */
     uint32_t range_limit; /* the rest: as in struct tw_tree_config */
     bool source_address_n;
@@ -202,8 +203,8 @@ struct tw_run_config {
     const struct tw_symbol_file *symbols; /* borrowed during the call */
     size_t symbol_count;
 
-    const char
-        *index; /* file with the capture's index, used when there is one; NULL: beside it */
+    /* file with the capture's index, used when there is one; NULL: beside it */
+    const char *index;
     /* Decoding all of a buffer makes its index beside, with all entries, unless the index file has such a
        one: from the buffer's end on tw_run_index gives it. */
     bool builds_index;

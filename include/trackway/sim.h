@@ -33,8 +33,8 @@ struct tw_sim_capture {
     const char *name;
     const uint8_t *bytes;
     size_t size;
-    const struct tw_etmv4_unit
-        *unit; /* that made it: tw_etmv4_unit_register has what a decoder needs */
+    /* that made it: tw_etmv4_unit_register has what a decoder needs */
+    const struct tw_etmv4_unit *unit;
     bool is_ete;
 };
 

@@ -14,8 +14,8 @@ struct tw_symbols;
 struct tw_symbol {
     const char *name; /* lasts as long as the handle; as it stands in the file, not demangled */
     uint64_t address;
-    uint64_t
-        size; /* a symbol that has none reaches to the next one or the end of its section */
+    /* a symbol that has none reaches to the next one or the end of its section */
+    uint64_t size;
 };
 
 struct tw_source_line {
@@ -68,6 +68,41 @@ struct tw_source_frame {
    or this build reads no DWARF. */
 TW_API size_t tw_symbols_frames(struct tw_symbols *symbols, struct tw_source_frame *frames,
                                 size_t room, uint64_t address);
+
+/* The same as LLVM's sample profiles name places: the line counted from that of the function, modulo
+   2^16, and the base discriminator. */
+struct tw_sample_frame {
+    const char *function;
+    uint32_t line, discriminator;
+    uint32_t
+        copies;    /* that the compiler made of the code, and each has its count: at least 1 */
+    bool has_line; /* the debug information tells it */
+};
+
+TW_API size_t tw_symbols_sample_frames(struct tw_symbols *symbols,
+                                       struct tw_sample_frame *frames, size_t room,
+                                       uint64_t address);
+
+/* An ELF file whose symbols are there. */
+struct tw_symbol_object {
+    size_t size; /* sizeof(struct tw_symbol_object), set by the caller */
+    const char *path;
+    uint64_t bias; /* that was added to its addresses; the members below are as linked */
+    /* its loaded segments: where the first one begins, the last one ends */
+    uint64_t first, end;
+    uint64_t code, code_offset,
+        code_size; /* its first executable segment, and where in the file */
+    bool has_symbols;
+    uint8_t dwarf; /* version of its debug information; 0: none */
+};
+
+/* False: there is no such number, or the size cannot be. */
+TW_API bool tw_symbols_object(const struct tw_symbols *symbols, struct tw_symbol_object *object,
+                              size_t number);
+/* A symbol that is local to a source file: which one of those with its name it is, by address, from 1
+   on; 0: it is none. */
+TW_API size_t tw_symbols_local(const struct tw_symbols *symbols,
+                               const struct tw_symbol *symbol);
 
 /* A stretch of one kind inside the sections that hold code: of all files, by address. */
 struct tw_code_stretch {

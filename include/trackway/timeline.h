@@ -106,16 +106,16 @@ struct tw_timeline_event {
     size_t size; /* sizeof(struct tw_timeline_event) of the library */
     struct tw_times times;
     uint64_t index; /* offset in the capture */
-    uint64_t
-        instructions; /* executed before it: of the thread on its track, else of the source */
+    /* executed before it: of the thread on its track, else of the source */
+    uint64_t instructions;
     uint64_t value;   /* MARK, VALUE: what was written; GAP: bytes passed over; SHORT: spans */
     uint64_t address; /* function entered or interrupted, data accessed, PC sampled */
     const char *text; /* MARK: what it says, not ended by a zero; NULL: nothing */
     size_t text_size;
     uint32_t track;
-    uint32_t
-        what; /* functions: number; exceptions (BEGIN): the function that was interrupted, or
-                       TW_NONE; threads: their track; marks: number of the event */
+    /* functions: number; exceptions (BEGIN): the function that was interrupted, or TW_NONE;
+       threads: their track; marks: number of the event */
+    uint32_t what;
     uint32_t
         depth;    /* spans: how many stand below it, of exceptions on all tracks of the core */
     uint8_t kind; /* enum tw_timeline_kind */

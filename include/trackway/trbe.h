@@ -194,14 +194,14 @@ struct tw_trbe_config {
     uint8_t address_bits; /* of physical addresses; 0: 48 */
     bool manages_flags;   /* TRBIDR_EL1.F */
     bool aborts_set_ea;   /* External aborts on table walks set TRBSR_ELx.EA */
-    bool
-        low_bits_are_zero; /* of TRBPTR and TRBTRG, below the alignment, as software sees them */
+    /* of TRBPTR and TRBTRG, below the alignment, as software sees them */
+    bool low_bits_are_zero;
     bool is_trigger_first; /* count the trigger before the pointer moves */
-    bool
-        counts_whole_units; /* a Detected Trigger takes a begun unit of 1 << align off the count */
-    uint8_t timing;         /* enum tw_trbe_timing */
-    uint32_t queue;         /* TW_TRBE_LATE: bytes that may wait; 0: 4096 */
-    uint64_t unknown;       /* what UNKNOWN registers hold after a cold reset */
+    /* a Detected Trigger takes a begun unit of 1 << align off the count */
+    bool counts_whole_units;
+    uint8_t timing;   /* enum tw_trbe_timing */
+    uint32_t queue;   /* TW_TRBE_LATE: bytes that may wait; 0: 4096 */
+    uint64_t unknown; /* what UNKNOWN registers hold after a cold reset */
 
     void *context; /* for the functions below, any of which may be NULL */
     enum tw_trbe_reply (*translate)(void *context, struct tw_trbe_walk *walk);

@@ -72,6 +72,7 @@ struct tw_tree_config {
        ID TW_ID_TRIGGER, whose number is the marker's byte, in batches of source UINT32_MAX.  Not with
        a counter. */
     bool markers;
+    bool keeps_bits;   /* of packets: tw_packet_bits can be asked, which costs some speed */
     size_t batch_room; /* elements that a batch has room for, at least 2,048; 0: that many */
 };
 
@@ -143,13 +144,28 @@ struct tw_packet_view {
     const struct tw_packet *packet; /* the protocol's struct begins with this */
     const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
     const char *protocol;
-    uint8_t kind;                    /* enum tw_packet_kind */
-    bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
-    bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
-    uint32_t source, src;            /* as in struct tw_batch */
-    void *user;                      /* tw_tree_source.user */
-    const struct tw_protocol *about; /* for the functions below */
+    uint8_t kind;                     /* enum tw_packet_kind */
+    bool is_bad;                      /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
+    bool is_not_sync;                 /* of it: TW_PACKET_NOT_SYNC */
+    uint32_t source, src;             /* as in struct tw_batch */
+    void *user;                       /* tw_tree_source.user */
+    const struct tw_protocol *about;  /* for the functions below */
+    struct tw_bit_reader *bits;      /* for tw_packet_bits; NULL: it cannot be asked */
 };
+
+/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on. */
+struct tw_packet_bit_run {
+    const char *
+        name; /* the key of a member, as JSON has it; "type": which packet it is; "more": whether and how
+                         it goes on; "fixed": no such packet has another value there; "-": nothing */
+    uint32_t first, count;
+};
+
+/* What the bits of a packet stand for, in their order: the packet is read again with each of them turned over.
+   Returns how many runs there are, at most `room`; 0: the tree does not keep bits, or it is a run of bytes that
+   are no packet. */
+TW_API size_t tw_packet_bits(const struct tw_packet_view *view, struct tw_packet_bit_run *runs,
+                             size_t room);
 
 TW_API TW_MUST_USE enum tw_status
 tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config, struct tw_fault *fault);
@@ -201,6 +217,9 @@ TW_API void tw_tree_reset(struct tw_tree *tree, uint64_t base);
 /* Unframed captures: how many bytes fed since new or reset are done.  What is held of the rest begins
    a packet that is cut, or was not decoded yet. */
 TW_API uint64_t tw_tree_done(const struct tw_tree *tree);
+/* Unframed captures, on one thread: whether damage was met in what is done whose end is not known yet,
+   so that the error element, and perhaps what else tells of it, is still to come. */
+TW_API bool tw_tree_is_damaged(const struct tw_tree *tree);
 /* Unframed captures without packets, on one thread, when all elements of the last batch are taken:
    notes how far decoding has come; and goes back to there, as if nothing had been fed or finished
    since.  Feed the bytes from tw_tree_done on again.  A reset forgets the note. */

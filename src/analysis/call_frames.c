@@ -51,6 +51,7 @@ static void forget_oldest(struct tw_call_stack *stack)
 
     memmove(stack->frames, stack->frames + half, (stack->count - half) * sizeof *stack->frames);
     stack->count -= half;
+    stack->outer -= (int32_t)half;
     stack->frames[0].has_return = false;
 }
 
@@ -214,6 +215,7 @@ void tw_call_outer(struct tw_call_machine *machine, struct tw_call_stack *stack,
         .function = function, .node = node, .parent = stack->root, .kind = TW_CALL_OUTER
     };
     stack->count = 1;
+    stack->outer++;
     tell_enter(machine, stack, &stack->frames[0], at);
 }
 

@@ -37,6 +37,16 @@ struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
 /* The stack that a part goes on with, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part);
 
+/* calls_mark.c, where no paths are asked for: the stacks of what runs in a stream as they are now, to go back to;
+   NULL: no memory.  Going back to NULL: nothing was executed yet.  False: no memory. */
+struct tw_calls_mark;
+struct tw_calls_mark *tw_calls_mark(const struct tw_calls *calls, uint32_t stream);
+void tw_calls_mark_free(const struct tw_calls *calls, struct tw_calls_mark *mark);
+bool tw_calls_go_back(struct tw_calls *calls, uint32_t stream,
+                      const struct tw_calls_mark *mark);
+/* Its frames have so many levels less. */
+void tw_calls_mark_shift(struct tw_calls_mark *mark, int32_t levels);
+
 /* calls_saved.c: what was saved, to a handle that is new. */
 void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load);
 void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save);

@@ -171,21 +171,33 @@ static bool add_range(struct tw_counted_code *code, const struct tw_range_count 
     return true;
 }
 
+static bool add_to(struct tw_counted_file *file, const struct tw_edge_count *like,
+                   uint64_t count)
+{
+    struct tw_edge_count *to = file ? tw_range_counts_edge(&file->counts, like) : NULL;
+
+    if (to)
+        to->count += count;
+    return to != NULL;
+}
+
 static bool add_edge(struct tw_counted_code *code, const struct tw_edge_count *edge,
                      const struct tw_part *whose)
 {
-    struct tw_counted_file *file = file_of(code, whose, edge->from);
+    struct tw_counted_file *from = file_of(code, whose, edge->from);
+    struct tw_counted_file *to = file_of(code, whose, edge->to);
     struct tw_edge_count like = *edge;
-    struct tw_edge_count *to = NULL;
 
     like.from = linked(code, whose, edge->from);
     like.to = linked(code, whose, edge->to);
-    if (file)
-        to = tw_range_counts_edge(&file->counts, &like);
-    if (!to)
+    if (from == to)
+        return add_to(from, &like, edge->count);
+    /* Both files know of it. */
+    like.kind |= TW_EDGE_OUTSIDE;
+    if (!add_to(from, &like, edge->count))
         return false;
-    to->count += edge->count;
-    return true;
+    like.from = UINT64_MAX;
+    return add_to(to, &like, edge->count);
 }
 
 void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,

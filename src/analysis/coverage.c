@@ -34,6 +34,8 @@ static void free_object(struct tw_coverage *coverage, struct tw_covered_object *
     tw_give(coverage->allocator, object->branches);
     tw_give(coverage->allocator, object->targets);
     tw_give(coverage->allocator, object->functions);
+    tw_give(coverage->allocator, object->blocks);
+    tw_give(coverage->allocator, object->jumps);
 }
 
 void tw_coverage_free(struct tw_coverage *coverage)
@@ -86,8 +88,12 @@ enum tw_status tw_coverage_finish(struct tw_coverage *coverage)
     for (size_t i = 0; i < counted->count && is_good; i++) {
         coverage->objects[i].of = counted->files[i];
         coverage->objects[i].about.name = counted->files[i]->name;
+        coverage->objects[i].about.build_id_size = counted->files[i]->build_id_size;
+        memcpy(coverage->objects[i].about.build_id, counted->files[i]->build_id,
+               sizeof counted->files[i]->build_id);
         coverage->object_count++;
-        is_good = tw_coverage_walk(coverage, &coverage->objects[i]);
+        is_good = tw_coverage_walk(coverage, &coverage->objects[i]) &&
+                  tw_coverage_follow(coverage, &coverage->objects[i]);
     }
     is_good = is_good && tw_coverage_add_lines(coverage);
     return is_good ? TW_OK : TW_E_MEMORY;
@@ -140,6 +146,24 @@ const struct tw_function_count *tw_coverage_function(const struct tw_coverage *c
         object < coverage->object_count ? &coverage->objects[object] : NULL;
 
     return of && number < of->function_count ? &of->functions[number] : NULL;
+}
+
+const struct tw_block_count *tw_coverage_block(const struct tw_coverage *coverage,
+                                               size_t object, size_t number)
+{
+    const struct tw_covered_object *of =
+        object < coverage->object_count ? &coverage->objects[object] : NULL;
+
+    return of && number < of->block_count ? &of->blocks[number] : NULL;
+}
+
+const struct tw_jump_count *tw_coverage_jump(const struct tw_coverage *coverage, size_t object,
+                                             size_t number)
+{
+    const struct tw_covered_object *of =
+        object < coverage->object_count ? &coverage->objects[object] : NULL;
+
+    return of && number < of->jump_count ? &of->jumps[number] : NULL;
 }
 
 const struct tw_line_count *tw_coverage_line(const struct tw_coverage *coverage, size_t number)

@@ -16,8 +16,10 @@ struct tw_covered_object {
     struct tw_branch_count *branches;
     struct tw_target_count *targets;
     struct tw_function_count *functions;
-    size_t code_count, branch_count, target_count, function_count;
-    size_t code_room, branch_room, target_room, function_room;
+    struct tw_block_count *blocks;
+    struct tw_jump_count *jumps;
+    size_t code_count, branch_count, target_count, function_count, block_count, jump_count;
+    size_t code_room, branch_room, target_room, function_room, jump_room;
 };
 
 /* A line in one copy of the code. */
@@ -44,6 +46,8 @@ struct tw_load;
 void tw_coverage_read_saved(struct tw_coverage *coverage, struct tw_load *load);
 /* coverage_code.c: code, branches, functions and copies of lines of an object. */
 bool tw_coverage_walk(struct tw_coverage *coverage, struct tw_covered_object *object);
+/* coverage_flow.c: blocks and jumps of an object. */
+bool tw_coverage_follow(struct tw_coverage *coverage, struct tw_covered_object *object);
 /* coverage_lines.c: the copies of each line added up. */
 bool tw_coverage_add_lines(struct tw_coverage *coverage);
 

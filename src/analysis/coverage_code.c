@@ -298,15 +298,15 @@ static bool add_targets(struct tw_coverage *coverage, struct tw_covered_object *
 
     for (size_t i = 1; i < counts->edge_count; i++) {
         const struct tw_edge_count *edge = &counts->edges[i];
+        const unsigned kind = edge->kind & ~(unsigned)TW_EDGE_OUTSIDE;
 
-        if (edge->kind != TW_EDGE_INDIRECT && edge->kind != TW_EDGE_CALL)
+        if ((kind != TW_EDGE_INDIRECT && kind != TW_EDGE_CALL) || edge->from == UINT64_MAX)
             continue;
         if (!TW_GROW(coverage->allocator, &object->targets, &object->target_room,
                      object->target_count + 1))
             return false;
         object->targets[object->target_count++] =
-            (struct tw_target_count){ edge->from, edge->to, edge->count,
-                                      edge->kind == TW_EDGE_CALL };
+            (struct tw_target_count){ edge->from, edge->to, edge->count, kind == TW_EDGE_CALL };
     }
     if (object->target_count)
         qsort(object->targets, object->target_count, sizeof *object->targets, by_address);

@@ -152,7 +152,7 @@ static bool load_edge(struct tw_load *load, struct tw_range_counts *counts)
 
     like.to = tw_load_u64(load);
     kind = tw_load_u64(load);
-    load->is_wrong |= kind > TW_EDGE_EXCEPTION_RETURN;
+    load->is_wrong |= kind >= 2 * TW_EDGE_OUTSIDE;
     like.kind = (uint8_t)kind;
     edge = tw_range_counts_edge(counts, &like);
     if (!edge)

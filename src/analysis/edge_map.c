@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 
-enum { MOST = 255, PIECE = 1 << 20 };
+enum { BYTE_MOST = 255, PIECE = 1 << 20 };
 
 #define USUAL_MEMORY ((size_t)64 << 20)
 #define LEAST_MEMORY ((size_t)4 << 20)
@@ -39,7 +39,7 @@ static inline void add(struct tw_edge_map *map, uint64_t from, uint64_t to, uint
     uint8_t *byte = &map->bytes[mixed >> (64 - map->config.bits)];
 
     map->result.edges += *byte == 0;
-    *byte = times < (uint64_t)(MOST - *byte) ? (uint8_t)(*byte + times) : MOST;
+    *byte = times < (uint64_t)(BYTE_MOST - *byte) ? (uint8_t)(*byte + times) : BYTE_MOST;
 }
 
 /* A branch whose targets the program tells: the way that it went will do for `to`. */

@@ -7,7 +7,8 @@
 
 #include <trackway/itm.h>
 
-#include "base/armv7.h"
+#include "armv7/exceptions.h"
+#include "base/compiler.h"
 #include "base/core.h"
 #include "base/m_profile.h"
 

@@ -31,7 +31,15 @@ struct tw_edge_count {
     uint8_t kind;  /* enum tw_edge_kind */
 };
 
-enum tw_edge_kind { TW_EDGE_INDIRECT, TW_EDGE_CALL, TW_EDGE_RETURN, TW_EDGE_EXCEPTION_RETURN };
+enum tw_edge_kind {
+    TW_EDGE_INDIRECT,
+    TW_EDGE_CALL,
+    TW_EDGE_RETURN,
+    TW_EDGE_EXCEPTION_RETURN,
+    /* by file: a bit beside these, of edges that lead to another file, and of those that come from one
+       (from UINT64_MAX) */
+    TW_EDGE_OUTSIDE = 4
+};
 
 /* The same while counting goes on, by what its element holds, so that a range is known at a glance; the
    ways that its last instruction may go are two of them. */

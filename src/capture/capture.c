@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "capture/perfdata.h"
+#include "capture/unpack.h"
 #include "image/file.h"
 #include "tree/custom.h"
 
@@ -21,7 +22,7 @@ struct capture_block {
     max_align_t memory[];
 };
 
-enum { BLOCK_SIZE = 32768, INI_SIZE_MAX = 64 << 20 };
+enum { BLOCK_SIZE = 32768, INI_SIZE_MAX = 64 << 20, UNPACKED_MAX = 1 << 30 };
 
 enum tw_status tw_capture_no_memory(struct tw_capture *capture)
 {
@@ -254,6 +255,28 @@ static enum tw_status open_snapshot(struct tw_capture *capture, const char *path
     return tw_snapshot_read(capture);
 }
 
+/* The file that was given, packed with something: what is in it takes its place. */
+static enum tw_status unpack_file(struct tw_capture *capture, struct capture_file *file)
+{
+    const struct tw_unpacking how = { .most = UNPACKED_MAX, .allocator = capture->allocator };
+    const enum tw_packing packing = tw_packing_of(file->bytes, file->size);
+    struct tw_fault why;
+    enum tw_status status;
+    size_t size;
+
+    if (packing == TW_PACKING_NONE)
+        return TW_OK;
+    status =
+        tw_packing_open(&file->unpacked, &size, packing, file->bytes, file->size, &how, &why);
+    if (status != TW_OK)
+        return tw_fail(capture->fault, status, "%s: %s", file->path, why.text);
+    capture->files.drop(capture->files.context, file->bytes, file->size);
+    file->bytes = file->unpacked;
+    file->size = size;
+    return tw_capture_warn(capture, "%s: %s, unpacked: offsets count the bytes in it",
+                           file->path, tw_packing_name(packing));
+}
+
 /* The directory form of perf.data holds a file "data"; *file is NULL when that is not what it is. */
 static enum tw_status find_perf(struct tw_capture *capture, const struct capture_file **file,
                                 const char **directory, bool is_dir)
@@ -268,6 +291,8 @@ static enum tw_status find_perf(struct tw_capture *capture, const struct capture
             return TW_E_MEMORY;
     }
     TW_TRY(tw_capture_load(capture, file, path));
+    if (!is_dir && (*file)->bytes && !tw_name_equal(last_name(path), "snapshot.ini"))
+        TW_TRY(unpack_file(capture, capture->loaded[0]));
     if (!(*file)->bytes || !tw_perf_is((*file)->bytes, (*file)->size))
         *file = NULL;
     return TW_OK;
@@ -409,7 +434,9 @@ void tw_capture_free(struct tw_capture *capture)
     for (size_t i = 0; i < capture->image_count; i++)
         tw_image_free(capture->images[i].image);
     for (size_t i = 0; i < capture->loaded_count; i++)
-        if (capture->loaded[i]->bytes)
+        if (capture->loaded[i]->unpacked)
+            tw_give(capture->allocator, capture->loaded[i]->unpacked);
+        else if (capture->loaded[i]->bytes)
             capture->files.drop(capture->files.context, capture->loaded[i]->bytes,
                                 capture->loaded[i]->size);
     while (capture->blocks) {

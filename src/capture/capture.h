@@ -38,7 +38,8 @@ struct capture_file {
     const char *path;
     const uint8_t *bytes; /* NULL: it could not be had */
     size_t size;
-    char *why; /* in that case */
+    char *why;         /* in that case */
+    uint8_t *unpacked; /* `bytes` are these; NULL: they are the file's own */
 };
 
 struct capture_image {

@@ -170,6 +170,17 @@ enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *
     else if (option->preset)
         TW_TRY(keep_text(capture, source, option->preset, &(struct capture_file){ 0 }));
     tw_source_identify(source);
+    if (option->id) {
+        struct tw_source as_said = *source;
+
+        as_said.has_id = false;
+        tw_source_identify(&as_said);
+        if (as_said.has_id && as_said.id != option->id)
+            TW_TRY(tw_capture_warn(
+                capture,
+                "source 0x%02x:%s: its registers say trace ID 0x%02x, and that is used",
+                option->id, source->protocol, as_said.id));
+    }
     source->name = source->has_id
                        ? tw_capture_format(capture, "%s-0x%02x", source->protocol, source->id)
                        : source->protocol;
@@ -257,6 +268,38 @@ static enum tw_status take_place(struct tw_capture *capture, struct capture_buff
     return status == TW_OK ? tw_buffer_finish(capture, buffer) : status;
 }
 
+/* The file's bytes in the order, and from the place, that the options say. */
+static enum tw_status take_order(struct tw_capture *capture, struct capture_buffer *buffer)
+{
+    const unsigned swap = capture->options.swap;
+    const uint64_t skip = capture->options.skip;
+    struct capture_part *part = &buffer->parts[0];
+    uint8_t *bytes;
+
+    if (swap > 1) {
+        if (swap > 16 || (swap & (swap - 1)) != 0)
+            return tw_fail(capture->fault, TW_E_ARGUMENT,
+                           "bytes are swapped in groups of 2, 4, 8 or 16, not %u", swap);
+        bytes = tw_capture_keep(capture, part->size + 1, 1);
+        if (!bytes)
+            return tw_capture_no_memory(capture);
+        part->size -= part->size % swap;
+        for (size_t i = 0; i < part->size; i++)
+            bytes[i] = part->bytes[(i | (swap - 1)) - i % swap];
+        part->bytes = bytes;
+    }
+    if (skip) {
+        if (skip >= part->size)
+            return tw_fail(capture->fault, TW_E_ARGUMENT,
+                           "%s has %zu bytes: none is left behind the first %" PRIu64,
+                           capture->path, part->size, skip);
+        part->bytes += skip;
+        part->size -= (size_t)skip;
+        buffer->about.offset = skip;
+    }
+    return TW_OK;
+}
+
 enum tw_status tw_raw_read(struct tw_capture *capture)
 {
     const struct tw_capture_options *options = &capture->options;
@@ -287,6 +330,8 @@ enum tw_status tw_raw_read(struct tw_capture *capture)
     if (!buffer->parts)
         return TW_E_MEMORY;
     buffer->parts[0] = (struct capture_part){ .bytes = file->bytes, .size = file->size };
+    if (file->size)
+        TW_TRY(take_order(capture, buffer));
     TW_TRY(tw_buffer_finish(capture, buffer));
     capture->buffer_count = 1;
     TW_TRY(read_sources(capture));

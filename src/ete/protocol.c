@@ -34,6 +34,7 @@ const struct tw_protocol tw_ete = {
     .decode = tw_etmv4_decode,
     .end = tw_etmv4_end,
     .decoder_reset = tw_etmv4_decoder_reset,
+    .damage_at = offsetof(struct tw_etmv4_decoder, damage),
     .notes = tw_etmv4_notes,
     .pass = tw_etmv4_pass,
     .state = tw_etmv4_state,

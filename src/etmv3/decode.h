@@ -3,6 +3,7 @@
 #ifndef ETMV3_DECODE_H
 #define ETMV3_DECODE_H
 
+#include "armv7/decode.h"
 #include "etmv3/packet.h"
 #include "path/follow.h"
 #include "stage/stage.h"
@@ -58,9 +59,7 @@ struct tw_etmv3_decoder {
     bool half_is_done;    /* wide_is_two: the next atom is of the second half */
     bool is_returning;    /* M profile: from an exception, and no address came yet */
 
-    /* What the last PE_CONTEXT said. */
-    bool ns, hyp, has_context_id, has_vmid;
-    uint32_t context_id, vmid;
+    struct tw_armv7_context context;
 
     struct tw_etmv3_data data;
 

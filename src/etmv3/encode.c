@@ -216,31 +216,11 @@ static bool put_data(struct tw_writer *out, const struct tw_etmv3_reader *writer
 static bool put_timestamp(struct tw_writer *out, const struct tw_etmv3_reader *writer,
                           const struct tw_etmv3_packet *packet)
 {
-    const unsigned width = writer->setup.time_width;
-    const uint64_t change = packet->timestamp ^ writer->timestamp;
-    unsigned bits = packet->timestamp_bits;
+    const uint8_t head =
+        packet->freq_changed ? TW_ETMV3_HEAD_TIMESTAMP | 4 : TW_ETMV3_HEAD_TIMESTAMP;
 
-    if (bits > width || (width == 48 && packet->timestamp >> 48))
-        return false;
-    if (!bits)
-        for (bits = 1; bits < 64 && change >> bits;)
-            bits++;
-    tw_write_u8(out,
-                packet->freq_changed ? TW_ETMV3_HEAD_TIMESTAMP | 4 : TW_ETMV3_HEAD_TIMESTAMP);
-    tw_armv7_put_time(out, packet->timestamp, bits, width);
-    return true;
-}
-
-static bool put_async(struct tw_writer *out, const struct tw_etmv3_packet *packet)
-{
-    const uint32_t size = packet->base.size ? packet->base.size : TW_ETMV3_ASYNC_SIZE;
-
-    if (size < TW_ETMV3_ASYNC_SIZE || size > TW_ARMV7_ASYNC_LONGEST)
-        return false;
-    for (uint32_t i = 1; i < size; i++)
-        tw_write_u8(out, 0);
-    tw_write_u8(out, 0x80);
-    return true;
+    return tw_armv7_put_timestamp(out, head, packet->timestamp, writer->timestamp,
+                                  packet->timestamp_bits, writer->setup.time_width);
 }
 
 static bool put_small(struct tw_writer *out, const struct tw_etmv3_reader *writer,
@@ -276,7 +256,7 @@ static bool put(struct tw_writer *out, const struct tw_etmv3_reader *writer,
 {
     switch (packet->base.type) {
     case TW_ETMV3_A_SYNC:
-        return put_async(out, packet);
+        return tw_armv7_put_async(out, packet->base.size);
     case TW_ETMV3_I_SYNC:
     case TW_ETMV3_I_SYNC_CYCLE:
         return put_isync(out, writer, packet);

@@ -4,36 +4,6 @@
 
 #include "etmv3/decode.h"
 
-/* Words of the state. */
-enum { TIME, VMID, HAS_VMID };
-
-static unsigned note_sync(const uint64_t *state, struct tw_index_note *notes,
-                          const struct tw_etmv3_reader *reader)
-{
-    unsigned count = tw_note(notes, TW_INDEX_SYNC, 1);
-
-    count += tw_note(notes + count, TW_INDEX_STATE, reader->timestamp);
-    count += tw_note(notes + count, TW_INDEX_STATE, state[VMID]);
-    return count + tw_note(notes + count, TW_INDEX_STATE, state[HAS_VMID]);
-}
-
-static unsigned note_isync(struct tw_index_note *notes, const struct tw_etmv3_packet *packet)
-{
-    static const uint8_t reasons[4] = { TW_TRACE_ON_NORMAL, TW_TRACE_ON_NORMAL,
-                                        TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
-    unsigned count = 0;
-
-    if (packet->reason == TW_ETMV3_PERIODIC)
-        count += tw_note(notes, TW_INDEX_INFO, packet->address);
-    else
-        count += tw_note(notes, TW_INDEX_TRACE_ON, reasons[packet->reason & 3]);
-    if (packet->reason == TW_ETMV3_AFTER_OVERFLOW)
-        count += tw_note(notes + count, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
-    if (packet->has_context_id)
-        count += tw_note(notes + count, TW_INDEX_CONTEXT, packet->context_id);
-    return count;
-}
-
 unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
                         const void *packet)
 {
@@ -41,10 +11,12 @@ unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void
 
     switch (from->base.type) {
     case TW_ETMV3_A_SYNC:
-        return note_sync(state, notes, reader);
+        return tw_armv7_note_sync(state, notes,
+                                  ((const struct tw_etmv3_reader *)reader)->timestamp);
     case TW_ETMV3_I_SYNC:
     case TW_ETMV3_I_SYNC_CYCLE:
-        return note_isync(notes, from);
+        return tw_armv7_note_isync(notes, from->reason, from->address, from->has_context_id,
+                                   from->context_id);
     case TW_ETMV3_TIMESTAMP:
         return tw_note(notes, TW_INDEX_TIME, from->time);
     case TW_ETMV3_TRIGGER:
@@ -52,13 +24,12 @@ unsigned tw_etmv3_notes(uint64_t *state, struct tw_index_note *notes, const void
     case TW_ETMV3_CONTEXT_ID:
         return tw_note(notes, TW_INDEX_CONTEXT, from->value);
     case TW_ETMV3_VMID:
-        state[VMID] = from->value;
-        state[HAS_VMID] = 1;
+        tw_armv7_note_vmid(state, from->value);
         return 0;
     case TW_ETMV3_BAD_SEQUENCE:
     case TW_ETMV3_RESERVED:
     case TW_ETMV3_BAD_TRACEMODE:
-        state[VMID] = state[HAS_VMID] = 0; /* as the decoder forgets it */
+        tw_armv7_forget_vmid(state);
         return 0;
     default:
         return 0;
@@ -69,7 +40,5 @@ void tw_etmv3_restore(void *decoder, const uint64_t *words)
 {
     struct tw_etmv3_decoder *to = decoder;
 
-    to->reader.timestamp = words[TIME];
-    to->vmid = (uint32_t)words[VMID];
-    to->has_vmid = words[HAS_VMID] != 0;
+    tw_armv7_restore(&to->context, &to->reader.timestamp, words);
 }

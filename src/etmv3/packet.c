@@ -218,28 +218,14 @@ void tw_etmv3_reader_free(struct tw_etmv3_reader *reader)
 }
 
 /* Bytes up to the next A-sync, or that A-sync. */
-static TW_NOINLINE enum tw_status hunt(struct tw_etmv3_reader *reader,
-                                       struct tw_etmv3_packet *packet, const uint8_t *data,
-                                       size_t size, bool is_last)
+static TW_NOINLINE enum tw_status hunt(struct tw_etmv3_reader *reader, struct tw_packet *packet,
+                                       const uint8_t *data, size_t size, bool is_last)
 {
-    size_t found, run;
+    static const struct tw_armv7_hunted types = { TW_ETMV3_NOT_SYNC, TW_ETMV3_A_SYNC };
 
-    if (size > UINT32_MAX / 2) {
-        size = UINT32_MAX / 2;
-        is_last = false;
-    }
-    run = tw_armv7_find_async(data, size, is_last, &found);
-    if (run > 0) {
-        packet->base.type = TW_ETMV3_NOT_SYNC;
-        packet->base.size = (uint32_t)run;
-    } else if (found) {
-        packet->base.type = TW_ETMV3_A_SYNC;
-        packet->base.size = (uint32_t)found;
-        reader->is_synced = true;
-    } else {
-        return TW_MORE;
-    }
-    reader->offset += packet->base.size;
+    TW_TRY(tw_armv7_hunt(packet, &types, data, size, is_last));
+    reader->is_synced = packet->type == TW_ETMV3_A_SYNC;
+    reader->offset += packet->size;
     return TW_OK;
 }
 
@@ -256,7 +242,7 @@ enum tw_status tw_etmv3_read(struct tw_etmv3_reader *reader, struct tw_etmv3_pac
         .base = { .index = reader->offset, .offset = reader->offset, .id = reader->setup.id }
     };
     if (!reader->is_synced)
-        return hunt(reader, packet, data, size, is_last);
+        return hunt(reader, &packet->base, data, size, is_last);
     head = *in.at++;
     rule = &rules[reader->rule[head]];
     packet->base.type = rule->type;

@@ -5,7 +5,7 @@
 
 #include <trackway/etmv3.h>
 
-#include "base/armv7.h"
+#include "armv7/packet.h"
 #include "base/text.h"
 #include "protocol.h"
 

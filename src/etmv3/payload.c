@@ -25,21 +25,9 @@ void tw_etmv3_read_head_only(struct tw_etmv3_reader *reader, struct tw_bytes *in
 void tw_etmv3_read_async(struct tw_etmv3_reader *reader, struct tw_bytes *in,
                          struct tw_etmv3_packet *out, uint8_t head)
 {
-    unsigned zeros = 0;
-    uint8_t byte = head;
-
     (void)reader;
-    while (byte == 0 && zeros < TW_ARMV7_ASYNC_LONGEST - 1) {
-        zeros++;
-        byte = tw_bytes_u8(in);
-        if (in->short_read)
-            return;
-    }
-    if (byte == 0x80 && zeros >= TW_ARMV7_ASYNC_ZEROS)
-        return;
-    out->base.type = TW_ETMV3_BAD_SEQUENCE;
-    if (byte == 0) /* more zeros than a packet may have: their end may still be an A-sync */
-        in->at -= TW_ARMV7_ASYNC_ZEROS;
+    if (!tw_armv7_get_async(in, head))
+        out->base.type = TW_ETMV3_BAD_SEQUENCE;
 }
 
 static uint32_t get_count(struct tw_bytes *in, struct tw_etmv3_packet *out, uint8_t *size)

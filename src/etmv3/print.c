@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETMv3 packets: what their lines say. */
+#include "armv7/print.h"
 #include "base/compiler.h"
 #include "base/members.h"
 #include "etmv3/packet.h"
@@ -59,30 +60,22 @@ const char *tw_etmv3_exception_name(unsigned number, bool is_m_profile)
 
 /* clang-format off */
 enum {
-    REASON, NO_ADDR, ADDR, ADDR_BITS, ADDR_VALID, ADDR_SIZE, BITS, ISA, ISA_ALONE,
-    ISA_CHANGED, NS, HYP, ALT_ISA, STATE, HYP_WORD, LSIP_ADDR, CONTEXT_ID, SYNC_CC, EXC,
+    REASON, NO_ADDR, ADDR, BITS = ADDR + TW_ARMV7_ADDRESS_MEMBERS, ISA, ISA_ALONE,
+    ISA_CHANGED, STATE, LSIP_ADDR = STATE + TW_ARMV7_STATE_MEMBERS, CONTEXT_ID, SYNC_CC, EXC,
     EXC_NUM, EXCEPTION, IRQ, CANCEL, CM, RESUME, RESUMES, IRQ_N, UPD_ADDR, UPD_VAL, TAG,
     VALUE, FIRST, DADDR, DADDR_BITS, DADDR_VALID, BE, DATA, ATOMS, LETTERS, FMT, HEADER_CC,
-    TS, TS_BITS, TIME, TIME_WORDS, FREQ_CHANGE, COUNT, CID, VMID, HEADER, HEADER_WORDS,
-    MEMBERS
+    TIME, COUNT = TIME + TW_ARMV7_TIME_MEMBERS, NUMBERS, MEMBERS = NUMBERS + TW_ARMV7_NUMBER_MEMBERS
 };
 
 static const struct tw_member_type rows[MEMBERS] = {
     [REASON] = TW_SHOWN("reason", NAME, " "),
     [NO_ADDR] = TW_LISTED("no_addr", DECIMAL),
-    [ADDR] = TW_SHOWN("addr", HEX, " "),
-    [ADDR_BITS] = TW_LISTED("addr_bits", DECIMAL),
-    [ADDR_VALID] = TW_LISTED("addr_valid", DECIMAL),
-    [ADDR_SIZE] = TW_LISTED("addr_size", DECIMAL),
+    TW_ARMV7_ADDRESS_ROWS(ADDR),
     [BITS] = TW_TOLD(TEXT, ""),
     [ISA] = TW_SHOWN("isa", NAME, " "),
     [ISA_ALONE] = TW_LISTED("isa", NAME),
     [ISA_CHANGED] = TW_LISTED("isa_changed", DECIMAL),
-    [NS] = TW_LISTED("ns", DECIMAL),
-    [HYP] = TW_LISTED("hyp", DECIMAL),
-    [ALT_ISA] = TW_LISTED("alt_isa", DECIMAL),
-    [STATE] = TW_TOLD(NAME, " "),
-    [HYP_WORD] = TW_TOLD(FLAG, " Hyp"),
+    TW_ARMV7_STATE_ROWS(STATE),
     [LSIP_ADDR] = TW_SHOWN("lsip_addr", HEX, " in progress, next "),
     [CONTEXT_ID] = TW_SHOWN("cid", HEX, " cid="),
     [SYNC_CC] = TW_SHOWN("cc", DECIMAL, " cc="),
@@ -109,16 +102,9 @@ static const struct tw_member_type rows[MEMBERS] = {
     [LETTERS] = TW_TOLD(NAME, " "),
     [FMT] = TW_LISTED("fmt", DECIMAL),
     [HEADER_CC] = TW_LISTED("cc", DECIMAL),
-    [TS] = TW_LISTED("ts", HEX),
-    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
-    [TIME] = TW_LISTED("time", HEX),
-    [TIME_WORDS] = TW_TOLD(HEX, " "),
-    [FREQ_CHANGE] = TW_SHOWN("freq_change", FLAG, " clock changed"),
+    TW_ARMV7_TIME_ROWS(TIME),
     [COUNT] = TW_SHOWN("cc", DECIMAL, " "),
-    [CID] = TW_SHOWN("cid", HEX, " "),
-    [VMID] = TW_SHOWN("vmid", HEX, " "),
-    [HEADER] = TW_LISTED("header", HEX),
-    [HEADER_WORDS] = TW_TOLD(TEXT, " header "),
+    TW_ARMV7_NUMBER_ROWS(NUMBERS),
 };
 /* clang-format on */
 
@@ -147,37 +133,15 @@ static void put_letters(struct tw_members *out, const struct tw_etmv3_packet *pa
     letters[size] = 0;
 }
 
-static void put_bits(struct tw_members *out, unsigned type, unsigned valid)
-{
-    if (valid < 32)
-        tw_put_format(out, type, " (bits %u:0)", valid - 1u);
-}
-
-static void put_address(struct tw_members *out, const struct tw_etmv3_packet *packet)
-{
-    tw_put(out, ADDR, packet->address);
-    tw_put(out, ADDR_BITS, packet->address_bits);
-    tw_put(out, ADDR_VALID, packet->address_valid);
-    tw_put(out, ADDR_SIZE, 32);
-}
-
-static void put_state(struct tw_members *out, const struct tw_etmv3_packet *packet)
-{
-    tw_put(out, NS, packet->ns);
-    tw_put(out, HYP, packet->hyp);
-    tw_put(out, ALT_ISA, packet->alt_isa);
-    tw_put_text(out, STATE, packet->ns ? "NS" : "S");
-    tw_put(out, HYP_WORD, packet->hyp);
-}
-
 static void put_isync(struct tw_members *out, const struct tw_etmv3_packet *packet)
 {
     tw_put_text(out, REASON, tw_armv7_reason_name(packet->reason));
     tw_put(out, NO_ADDR, !packet->has_address);
     if (packet->has_address)
-        put_address(out, packet);
+        tw_armv7_put_addr(out, ADDR, packet->address, packet->address_bits,
+                          packet->address_valid);
     tw_put_text(out, packet->has_address ? ISA : ISA_ALONE, tw_isa_name(packet->isa));
-    put_state(out, packet);
+    tw_armv7_put_state(out, STATE, packet->ns, packet->hyp, packet->alt_isa);
     if (packet->is_in_progress)
         tw_put(out, LSIP_ADDR, packet->next_address);
     if (packet->has_context_id)
@@ -190,13 +154,13 @@ static void put_branch(struct tw_members *out, const struct tw_etmv3_packet *pac
 {
     const int irq = packet->is_m_profile ? tw_etmv3_irq(packet->exception) : -1;
 
-    put_address(out, packet);
-    put_bits(out, BITS, packet->address_valid);
+    tw_armv7_put_addr(out, ADDR, packet->address, packet->address_bits, packet->address_valid);
+    tw_armv7_put_known(out, BITS, packet->address_valid);
     tw_put_text(out, ISA, tw_isa_name(packet->isa));
     tw_put(out, ISA_CHANGED, packet->isa_changed);
     if (!packet->has_info)
         return;
-    put_state(out, packet);
+    tw_armv7_put_state(out, STATE, packet->ns, packet->hyp, packet->alt_isa);
     tw_put(out, EXCEPTION, packet->exception);
     tw_put_text(out, EXC, tw_etmv3_exception_name(packet->exception, packet->is_m_profile));
     tw_put(out, EXC_NUM, packet->exception);
@@ -214,7 +178,7 @@ static void put_data_words(struct tw_members *out, const struct tw_etmv3_packet 
         tw_put_format(out, DATA, " tag %u", packet->tag);
     if (packet->has_data_address) {
         tw_put_format(out, DATA, " address 0x%x", (unsigned)packet->data_address);
-        put_bits(out, DATA, packet->data_valid);
+        tw_armv7_put_known(out, DATA, packet->data_valid);
         if (packet->is_big_endian)
             tw_put_text(out, DATA, " BE");
     } else if (packet->is_first) {
@@ -253,16 +217,6 @@ static void put_p_header(struct tw_members *out, const struct tw_etmv3_packet *p
     tw_put(out, HEADER_CC, packet->header_cycles);
 }
 
-static void put_timestamp(struct tw_members *out, const struct tw_etmv3_packet *packet)
-{
-    tw_put(out, TS, packet->timestamp);
-    tw_put(out, TS_BITS, packet->timestamp_bits);
-    if (packet->time != packet->timestamp)
-        tw_put(out, TIME, packet->time);
-    tw_put(out, TIME_WORDS, packet->time);
-    tw_put(out, FREQ_CHANGE, packet->freq_changed);
-}
-
 static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
                         const void *any)
 {
@@ -290,19 +244,18 @@ static void put_members(struct tw_members *out, const struct tw_protocol *protoc
         put_data(out, packet);
         break;
     case TW_ETMV3_TIMESTAMP:
-        put_timestamp(out, packet);
+        tw_armv7_put_time_members(out, TIME, packet->timestamp, packet->timestamp_bits,
+                                  packet->time, packet->freq_changed);
         break;
     case TW_ETMV3_CONTEXT_ID:
-        tw_put(out, CID, packet->value);
+        tw_put(out, NUMBERS + TW_ARMV7_CID, packet->value);
         break;
     case TW_ETMV3_VMID:
-        tw_put(out, VMID, packet->value);
+        tw_put(out, NUMBERS + TW_ARMV7_VMID, packet->value);
         break;
     default:
-        if (tw_etmv3_type_is_bad(packet->base.type)) {
-            tw_put(out, HEADER, packet->value);
-            tw_put_format(out, HEADER_WORDS, "0x%02x", (unsigned)packet->value);
-        }
+        if (tw_etmv3_type_is_bad(packet->base.type))
+            tw_armv7_put_header(out, NUMBERS, packet->value);
     }
 }
 

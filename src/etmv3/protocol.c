@@ -38,20 +38,14 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
                                 struct tw_fault *fault)
 {
     struct tw_etmv3_config *out = config;
-    uint64_t control, identity, features, id = source->id;
+    struct tw_armv7_registers registers;
 
-    TW_TRY(tw_source_need(source, &control, "ETMCR", fault));
-    TW_TRY(tw_source_need(source, &identity, "ETMIDR", fault));
-    TW_TRY(tw_source_need(source, &features, "ETMCCER", fault));
-    (void)tw_source_register(source, &id, "ETMTRACEIDR");
-    if ((identity >> 8 & 0xf) != 2)
-        return tw_fail(fault, TW_E_CONFIG, "ETMIDR 0x%x is not that of an ETMv3",
-                       (unsigned)identity);
+    TW_TRY(tw_armv7_registers(&registers, source, 2, "an ETMv3", fault));
     *out = (struct tw_etmv3_config){ .size = sizeof *out,
-                                     .etmcr = (uint32_t)control,
-                                     .etmidr = (uint32_t)identity,
-                                     .etmccer = (uint32_t)features,
-                                     .etmtraceidr = (uint32_t)id,
+                                     .etmcr = registers.etmcr,
+                                     .etmidr = registers.etmidr,
+                                     .etmccer = registers.etmccer,
+                                     .etmtraceidr = registers.etmtraceidr,
                                      .profile = (uint8_t)tw_core_profile(source->core_type) };
     return TW_OK;
 }
@@ -125,6 +119,7 @@ const struct tw_protocol tw_etmv3 = {
     .decode = tw_etmv3_decode,
     .end = tw_etmv3_end,
     .decoder_reset = tw_etmv3_decoder_reset,
+    .damage_at = offsetof(struct tw_etmv3_decoder, damage),
     .notes = tw_etmv3_notes,
     .restore = tw_etmv3_restore,
     .state = tw_etmv3_state,

@@ -63,14 +63,7 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     TW_STATE(state, decoder->unknown_is_said);
     TW_STATE(state, decoder->half_is_done);
     TW_STATE(state, decoder->is_returning);
-    TW_STATE(state, decoder->ns);
-    TW_STATE(state, decoder->hyp);
-    TW_STATE(state, decoder->has_context_id);
-    if (decoder->has_context_id)
-        TW_STATE(state, decoder->context_id);
-    TW_STATE(state, decoder->has_vmid);
-    if (decoder->has_vmid)
-        TW_STATE(state, decoder->vmid);
+    tw_armv7_context_state(&decoder->context, state);
     if (tw_etmv3_has_data(&decoder->reader.setup))
         data_state(&decoder->data, state);
     TW_STATE(state, decoder->has_instruction);
@@ -80,10 +73,17 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     tw_follow_state(follow, state, true);
 }
 
+/* How a place is looked for. */
+struct etmv3_search {
+    struct tw_etmv3_reader *reader;
+    bool wants_time;
+};
+
 /* Where a decoder that begins at the A-sync at `start` knows all; 0: not within reach. */
-static size_t find_until(struct tw_etmv3_reader *reader, const uint8_t *data, size_t size,
-                         size_t start, bool wants_time)
+static size_t knows_all(void *context, const uint8_t *data, size_t size, size_t start)
 {
+    const struct etmv3_search *search = context;
+    struct tw_etmv3_reader *reader = search->reader;
     bool has_isync = false, has_time = false;
     size_t at = start, until = 0;
 
@@ -103,7 +103,7 @@ static size_t find_until(struct tw_etmv3_reader *reader, const uint8_t *data, si
         if (!has_isync || type != TW_ETMV3_P_HDR)
             continue;
         until = until ? until : at;
-        if (has_time || !wants_time)
+        if (has_time || !search->wants_time)
             return at;
     }
     return until;
@@ -112,20 +112,9 @@ static size_t find_until(struct tw_etmv3_reader *reader, const uint8_t *data, si
 bool tw_etmv3_split(struct tw_split *split, const void *any, const uint8_t *data, size_t size)
 {
     const struct tw_etmv3_decoder *decoder = any;
-    const bool wants_time = split->wants_time || (decoder->config.etmcr >> 28 & 1);
     struct tw_etmv3_reader reader = decoder->reader;
-    size_t at = split->at > split->least ? split->at : split->least;
+    struct etmv3_search search = { &reader,
+                                   split->wants_time || (decoder->config.etmcr >> 28 & 1) };
 
-    while ((at = tw_armv7_next_async(data, size, at)) < size) {
-        const size_t until = find_until(&reader, data, size, at, wants_time);
-
-        if (until) {
-            split->start = at;
-            split->at = split->until = until;
-            return true;
-        }
-        at++;
-    }
-    split->at = size;
-    return false;
+    return tw_armv7_split(split, data, size, knows_all, &search);
 }

@@ -3,11 +3,6 @@
 #include "base/m_profile.h"
 #include "etmv3/decode.h"
 
-static void add_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
-{
-    tw_stage_add(stage, TW_ELEMENT_NO_SYNC, index)->reason = reason;
-}
-
 static void add_cycles(struct tw_stage *stage, uint32_t cycles, uint64_t index)
 {
     struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_CYCLE_COUNT, index);
@@ -23,7 +18,7 @@ static void forget(struct tw_stage *stage)
     tw_etmv3_release(decoder);
     tw_follow_lose(stage->follow);
     stage->follow->error = TW_ERROR_NONE;
-    decoder->has_context_id = decoder->has_vmid = false;
+    decoder->context.has_context_id = decoder->context.has_vmid = false;
     decoder->half_is_done = decoder->unknown_is_said = false;
     tw_etmv3_data_forget(decoder);
 }
@@ -37,44 +32,18 @@ void tw_etmv3_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet 
     forget(stage);
     tw_stage_damage(stage, code, packet, detail);
     decoder->sync = TW_ETMV3_SYNC_ISYNC;
-    add_no_sync(stage, code == TW_ERROR_BAD_OPCODE ? TW_REASON_BAD_IMAGE : TW_REASON_BAD_PACKET,
-                packet->index);
-}
-
-static struct tw_element *add_context(struct tw_stage *stage, uint8_t isa, uint64_t index)
-{
-    const struct tw_etmv3_decoder *decoder = stage->decoder;
-    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_PE_CONTEXT, index);
-
-    element->isa = isa;
-    element->security = decoder->ns ? TW_NONSECURE : TW_SECURE;
-    if (decoder->hyp) {
-        element->flags |= TW_CONTEXT_HAS_EL;
-        element->el = 2;
-    }
-    if (decoder->has_context_id) {
-        element->flags |= TW_CONTEXT_HAS_CID;
-        element->context_id = decoder->context_id;
-    }
-    if (decoder->has_vmid) {
-        element->flags |= TW_CONTEXT_HAS_VMID;
-        element->vmid = decoder->vmid;
-    }
-    tw_follow_context(stage->follow, stage->follow->view.space, element);
-    return element;
+    tw_armv7_add_no_sync(
+        stage, code == TW_ERROR_BAD_OPCODE ? TW_REASON_BAD_IMAGE : TW_REASON_BAD_PACKET,
+        packet->index);
 }
 
 /* Takes over security state and Hyp mode; true when they are new. */
 static bool take_state(struct tw_stage *stage, const struct tw_etmv3_packet *packet)
 {
     struct tw_etmv3_decoder *decoder = stage->decoder;
-    const bool hyp = packet->hyp && decoder->reader.setup.has_hyp;
-    const bool is_new = decoder->ns != packet->ns || decoder->hyp != hyp;
 
-    decoder->ns = packet->ns;
-    decoder->hyp = hyp;
-    tw_follow_view(stage->follow, decoder->ns ? TW_SPACE_ANY_N : TW_SPACE_ANY_S, 0);
-    return is_new;
+    return tw_armv7_take_state(stage, &decoder->context, packet->ns,
+                               packet->hyp && decoder->reader.setup.has_hyp);
 }
 
 /* The program goes on there, unless that is code that cannot be followed. */
@@ -83,13 +52,7 @@ static void jump(struct tw_stage *stage, uint32_t address, uint8_t isa, uint64_t
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
     decoder->unknown_is_said = decoder->half_is_done = decoder->is_returning = false;
-    if (isa == TW_ISA_A32 || isa == TW_ISA_T32) {
-        tw_follow_jump(stage->follow, address, isa);
-        return;
-    }
-    tw_follow_lose(stage->follow);
-    stage->follow->isa = isa;
-    tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, index, isa, 0);
+    tw_armv7_jump(stage, address, isa, index);
 }
 
 void tw_etmv3_settle(struct tw_stage *stage, const struct tw_etmv3_atoms *atoms,
@@ -219,8 +182,6 @@ static void take_in_progress(struct tw_stage *stage, const struct tw_etmv3_packe
 
 static void take_isync(struct tw_stage *stage, const struct tw_etmv3_packet *packet)
 {
-    static const uint8_t reasons[4] = { TW_TRACE_ON_NORMAL, TW_TRACE_ON_NORMAL,
-                                        TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
     struct tw_etmv3_decoder *decoder = stage->decoder;
     const bool is_first = decoder->sync != TW_ETMV3_SYNC_DONE;
     struct tw_element *context;
@@ -231,16 +192,16 @@ static void take_isync(struct tw_stage *stage, const struct tw_etmv3_packet *pac
     if (is_first || packet->reason != TW_ETMV3_PERIODIC) {
         tw_etmv3_release(decoder);
         tw_stage_add(stage, TW_ELEMENT_TRACE_ON, packet->base.index)->reason =
-            reasons[packet->reason & 3];
+            tw_armv7_trace_on[packet->reason & 3];
         tw_etmv3_data_forget(decoder);
         tw_follow_lose(stage->follow);
     }
     if (packet->has_context_id) {
-        decoder->has_context_id = true;
-        decoder->context_id = packet->context_id;
+        decoder->context.has_context_id = true;
+        decoder->context.context_id = packet->context_id;
     }
     (void)take_state(stage, packet);
-    context = add_context(stage, packet->isa, packet->base.index);
+    context = tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
     if (packet->base.type == TW_ETMV3_I_SYNC_CYCLE) {
         context->context_cycles = packet->cycles;
         context->flags |= TW_FLAG_HAS_CYCLES;
@@ -314,7 +275,7 @@ static void take_exception(struct tw_stage *stage, const struct tw_etmv3_packet 
         address = (uint32_t)tw_follow_address(stage->follow);
     }
     if (packet->has_state && take_state(stage, packet))
-        (void)add_context(stage, packet->isa, packet->base.index);
+        (void)tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
     if (!packet->exception)
         return;
     element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
@@ -334,12 +295,13 @@ static void take_exception(struct tw_stage *stage, const struct tw_etmv3_packet 
 
 static void take_branch(struct tw_stage *stage, const struct tw_etmv3_packet *packet)
 {
+    const struct tw_etmv3_decoder *decoder = stage->decoder;
     const bool is_exception = packet->has_info && (packet->exception || packet->cancels);
 
     if (is_exception)
         take_exception(stage, packet);
     else if (packet->has_state && take_state(stage, packet))
-        (void)add_context(stage, packet->isa, packet->base.index);
+        (void)tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
     jump(stage, packet->address, packet->isa, packet->base.index);
 }
 
@@ -348,22 +310,21 @@ static void take_number(struct tw_stage *stage, const struct tw_etmv3_packet *pa
     struct tw_etmv3_decoder *decoder = stage->decoder;
 
     if (packet->base.type == TW_ETMV3_CONTEXT_ID) {
-        decoder->has_context_id = true;
-        decoder->context_id = packet->value;
+        decoder->context.has_context_id = true;
+        decoder->context.context_id = packet->value;
     } else {
-        decoder->has_vmid = true;
-        decoder->vmid = packet->value;
+        decoder->context.has_vmid = true;
+        decoder->context.vmid = packet->value;
     }
-    (void)add_context(stage, tw_follow_isa(stage->follow), packet->base.index);
+    (void)tw_armv7_add_context(stage, &decoder->context, tw_follow_isa(stage->follow),
+                               packet->base.index);
 }
 
 static void take_timestamp(struct tw_stage *stage, const struct tw_etmv3_packet *packet)
 {
-    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_TIMESTAMP, packet->base.index);
+    struct tw_element *element =
+        tw_armv7_add_time(stage, packet->time, packet->freq_changed, packet->base.index);
 
-    element->timestamp = packet->time;
-    if (packet->freq_changed)
-        element->flags |= TW_TIME_FREQ_CHANGE;
     tw_follow_time(stage->follow, element);
 }
 
@@ -445,7 +406,7 @@ static void take_bad(struct tw_stage *stage, const struct tw_etmv3_packet *packe
         return;
     forget(stage);
     if (decoder->sync == TW_ETMV3_SYNC_DONE)
-        add_no_sync(stage, TW_REASON_BAD_PACKET, packet->base.index);
+        tw_armv7_add_no_sync(stage, TW_REASON_BAD_PACKET, packet->base.index);
     decoder->sync = TW_ETMV3_SYNC_ASYNC;
 }
 
@@ -455,7 +416,7 @@ void tw_etmv3_take(struct tw_stage *stage, const struct tw_etmv3_packet *packet)
 
     if (decoder->sync == TW_ETMV3_SYNC_START) {
         decoder->sync = TW_ETMV3_SYNC_ASYNC;
-        add_no_sync(stage, decoder->lost_reason, packet->base.index);
+        tw_armv7_add_no_sync(stage, decoder->lost_reason, packet->base.index);
     }
     /* A data value waits for one packet: the store may have failed. */
     if (!decoder->has_instruction && packet->base.type != TW_ETMV3_STORE_FAIL)
@@ -478,7 +439,7 @@ void tw_etmv3_take_gap(struct tw_stage *stage, const struct tw_packet *at)
     forget(stage);
     tw_etmv3_reader_lost(&decoder->reader);
     if (decoder->sync == TW_ETMV3_SYNC_DONE)
-        add_no_sync(stage, TW_REASON_RESET, at->index);
+        tw_armv7_add_no_sync(stage, TW_REASON_RESET, at->index);
     if (decoder->sync != TW_ETMV3_SYNC_START)
         decoder->sync = TW_ETMV3_SYNC_ASYNC;
 }

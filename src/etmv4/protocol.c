@@ -159,9 +159,13 @@ enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
                                          "TRCIDR4",  "TRCIDR5", "TRCIDR6",  "TRCIDR7",
                                          "TRCIDR8",  "TRCIDR9", "TRCIDR10", "TRCIDR11",
                                          "TRCIDR12", "TRCIDR13" };
+    static const char *const needed[] = { "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCCONFIGR",
+                                          "TRCDEVARCH" };
     enum { NEEDED = 3 };
     uint64_t value;
 
+    /* ETMv4 does without the last one. */
+    TW_TRY(tw_source_need_all(source, needed, TW_LENGTH(needed) - !is_ete, fault));
     *config = (struct tw_etmv4_config){ .size = sizeof *config, .is_ete = is_ete };
     for (unsigned i = 0; i < TW_LENGTH(names); i++) {
         value = 0;
@@ -266,6 +270,7 @@ const struct tw_protocol tw_etmv4 = {
     .decode = tw_etmv4_decode,
     .end = tw_etmv4_end,
     .decoder_reset = tw_etmv4_decoder_reset,
+    .damage_at = offsetof(struct tw_etmv4_decoder, damage),
     .notes = tw_etmv4_notes,
     .pass = tw_etmv4_pass,
     .state = tw_etmv4_state,

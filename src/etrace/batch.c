@@ -41,52 +41,16 @@ static void read_payload(struct tw_etrace_reader *codec, struct tw_etrace_packet
     }
 }
 
-/* Formats 1 and 2, which most packets have, of at most 16 bytes: what tw_etrace_parse and
-   tw_etrace_track do for them.  False: it is none of these, or has errors; nothing is done. */
+/* Formats 1 and 2: what tw_etrace_parse and tw_etrace_track do for them.  False: it is none of these,
+   or has errors; nothing is done. */
 TW_INLINE bool take_flow(struct tw_etrace_reader *codec, struct tw_etrace_packet *out,
                          const uint8_t *bytes, unsigned size)
 {
-    static const uint8_t map_bits[32] = { 31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
-                                          15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
-                                          31, 31, 31, 31, 31, 31, 31, 31, 31, 31 };
-    const struct tw_etrace_shape *shape = &codec->shape;
-    const unsigned width = shape->address_bits, depth = shape->irdepth;
-    const struct tw_payload_window in = tw_payload_window(bytes, size);
-    const unsigned format = in.low & 3;
-    unsigned branches = 0, at = 2;
-    uint64_t field, flags, change;
-    bool has_address;
-
-    if (TW_UNLIKELY(format != 1 && format != 2))
+    if (!tw_etrace_parse_flow(&codec->shape, out, bytes, size))
         return false;
-    if (format == 1) {
-        branches = in.low >> 2 & 31;
-        at = 7 + map_bits[branches];
-    }
-    has_address = format == 2 || branches;
-    if (TW_UNLIKELY(!tw_payload_is_done(in, size, has_address ? at + width + 3 + depth : at)))
-        return false;
-    out->base.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
-    if (format == 1) {
-        out->branches = (uint8_t)branches;
-        out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << map_bits[branches]) - 1));
-    }
-    if (!has_address)
+    if (!(out->has & TW_ETRACE_HAS_ADDRESS))
         return true;
-    field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
-    flags = tw_payload_bits(in, at + width);
-    change = flags ^ (flags << 1 | field >> (width - 1));
-    out->notify = change & 1;
-    out->updiscon = change >> 1 & 1;
-    out->irreport = change >> 2 & 1;
-    if (depth) {
-        out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
-        out->has = TW_ETRACE_HAS_ADDRESS | TW_ETRACE_HAS_IRDEPTH;
-    } else {
-        out->has = TW_ETRACE_HAS_ADDRESS;
-    }
-    out->field = field;
-    out->address = tw_etrace_address(shape, codec->options, codec->address, field);
+    out->address = tw_etrace_address(&codec->shape, codec->options, codec->address, out->field);
     tw_etrace_track_jump(codec, out->address);
     return true;
 }
@@ -95,8 +59,7 @@ TW_INLINE bool take_flow(struct tw_etrace_reader *codec, struct tw_etrace_packet
 TW_INLINE bool take_frequent(struct tw_etrace_reader *codec, struct tw_etrace_packet *packet,
                              const struct tw_etrace_frame *frame, const uint8_t *bytes)
 {
-    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits || frame->is_reversed ||
-        codec->shape.compresses_addresses || codec->shape.never_notifies)
+    if (frame->payload_size > TW_PAYLOAD_WINDOW || frame->header_bits)
         return false;
     if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST))
         return take_flow(codec, packet, bytes, frame->payload_size);
@@ -177,9 +140,11 @@ static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_reade
     return packet;
 }
 
+/* What few encoders do is left to tw_etrace_read_any, so that nothing asks for it at each packet. */
 static bool may_be_frequent(const struct tw_etrace_reader *codec, size_t size)
 {
-    return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD;
+    return codec->transport.is_synced && !codec->transport.block_size && size >= AHEAD &&
+           codec->shape.has_usual_flow;
 }
 
 enum tw_status tw_etrace_read_any(struct tw_etrace_reader *codec,

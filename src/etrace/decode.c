@@ -3,11 +3,11 @@
 #include "etrace/decode.h"
 
 /* The elements written since the last mark were released by the packet at hand. */
-static void mark(struct tw_stage *stage)
+TW_INLINE void mark(struct tw_stage *stage)
 {
     const struct tw_etrace_decoder *decoder = stage->decoder;
 
-    if (!stage->output->marks.marks)
+    if (TW_LIKELY(!stage->output->marks.marks))
         return;
     tw_stage_mark_at(stage, stage->out, decoder->packet_end - 1, decoder->end_index - 1);
     if (decoder->packet_end <= stage->offset) /* its last byte lies in an input that is gone */
@@ -98,6 +98,14 @@ static void take_payload(struct tw_stage *stage, const struct tw_etrace_frame *f
     struct tw_payload payload;
     enum tw_error_code error;
 
+    if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST && codec->shape.has_usual_flow &&
+                  frame->payload_size <= TW_PAYLOAD_WINDOW && !frame->header_bits &&
+                  !frame->has_stamp) &&
+        tw_etrace_parse_flow(&codec->shape, &decoder->packet, data + frame->header_size,
+                             frame->payload_size)) {
+        tw_etrace_take(stage);
+        return;
+    }
     tw_etrace_frame_payload(&payload, frame, data, readable);
     if (TW_LIKELY(frame->kind == TW_ETRACE_FRAME_INST))
         error = tw_etrace_parse(&codec->shape, codec->options, &decoder->packet, &payload);

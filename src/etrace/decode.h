@@ -94,8 +94,8 @@ struct tw_etrace_waiting {
     struct tw_element elements[5]; /* address, value and operand, the last two in halves */
     uint8_t count;
     uint8_t size; /* log2 of its bytes */
-    bool is_split,
-        is_response; /* its value comes later, under the same lrid; it is this value */
+    /* its value comes later, under the same lrid; it is this value */
+    bool is_split, is_response;
     uint32_t lrid;
 };
 

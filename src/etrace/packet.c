@@ -33,6 +33,8 @@ void tw_etrace_shape_init(struct tw_etrace_shape *shape, const struct tw_etrace_
         .tval_of_interrupts = is_seed || config->tval_of_interrupts,
         .never_notifies = config->never_notifies,
         .compresses_addresses = config->compresses_addresses,
+        .has_usual_flow = !config->compresses_addresses && !config->never_notifies &&
+                          config->encapsulation != TW_ETRACE_ENCAP_PULP,
     };
     memcpy(shape->ioption_order, config->ioption_order, sizeof shape->ioption_order);
     memcpy(shape->doption_order, config->doption_order, sizeof shape->doption_order);

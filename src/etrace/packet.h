@@ -29,6 +29,7 @@ struct tw_etrace_shape {
     /* What versions and encoders do differently. */
     bool has_thaddr, has_data_options, tval_of_interrupts, never_notifies;
     bool compresses_addresses;
+    bool has_usual_flow; /* tw_etrace_parse_flow reads its packets of formats 1 and 2 */
     uint16_t ioption_order[TW_ETRACE_OPTION_BITS], doption_order[TW_ETRACE_OPTION_BITS];
 };
 
@@ -93,6 +94,55 @@ struct tw_etrace_reader {
     uint64_t cache[TW_ETRACE_CACHE_MAX];
     const struct tw_allocator *allocator;
 };
+
+/* Formats 1 and 2, which most packets have, of at most 16 bytes, all of which may be read: what
+   tw_etrace_parse does for them.  False: it is none of these, or has errors; nothing is done.  Only where
+   the shape has_usual_flow. */
+TW_INLINE bool tw_etrace_parse_flow(const struct tw_etrace_shape *shape,
+                                    struct tw_etrace_packet *out, const uint8_t *bytes,
+                                    unsigned size)
+{
+    static const uint8_t map_bits[32] = { 31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
+                                          15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
+                                          31, 31, 31, 31, 31, 31, 31, 31, 31, 31 };
+    const unsigned width = shape->address_bits, depth = shape->irdepth;
+    const struct tw_payload_window in = tw_payload_window(bytes, size);
+    const unsigned format = in.low & 3;
+    unsigned branches = 0, at = 2;
+    uint64_t field, flags, change;
+    bool has_address;
+
+    if (TW_UNLIKELY(format != 1 && format != 2))
+        return false;
+    if (format == 1) {
+        branches = in.low >> 2 & 31;
+        at = 7 + map_bits[branches];
+    }
+    has_address = format == 2 || branches;
+    if (TW_UNLIKELY(!tw_payload_is_done(in, size, has_address ? at + width + 3 + depth : at)))
+        return false;
+    out->base.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
+    if (format == 1) {
+        out->branches = (uint8_t)branches;
+        out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << map_bits[branches]) - 1));
+    }
+    out->has = 0;
+    if (!has_address)
+        return true;
+    field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
+    flags = tw_payload_bits(in, at + width);
+    change = flags ^ (flags << 1 | field >> (width - 1));
+    out->notify = change & 1;
+    out->updiscon = change >> 1 & 1;
+    out->irreport = change >> 2 & 1;
+    out->has = TW_ETRACE_HAS_ADDRESS;
+    if (depth) {
+        out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
+        out->has = TW_ETRACE_HAS_ADDRESS | TW_ETRACE_HAS_IRDEPTH;
+    }
+    out->field = field;
+    return true;
+}
 
 /* A jump to an address, which later packets may refer to. */
 TW_INLINE void tw_etrace_track_jump(struct tw_etrace_reader *codec, uint64_t address)

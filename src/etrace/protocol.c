@@ -127,7 +127,8 @@ static size_t header_size(const void *packet)
     .types = tw_etrace_types, .type_count = TW_ETRACE_TYPES,                                   \
     .code_config = tw_etrace_code_config, .decoder_init = tw_etrace_decoder_init,              \
     .decode = tw_etrace_decode, .end = tw_etrace_end,                                          \
-    .decoder_reset = tw_etrace_decoder_reset, .state = tw_etrace_state,                        \
+    .decoder_reset = tw_etrace_decoder_reset,                                                  \
+    .damage_at = offsetof(struct tw_etrace_decoder, damage), .state = tw_etrace_state,         \
     .split = tw_etrace_split, .resume = tw_etrace_resume, .notes = tw_etrace_notes,            \
     .restore = tw_etrace_restore
 

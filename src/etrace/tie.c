@@ -4,9 +4,8 @@
    other.  Where the two do not fit, or something was lost, accesses are told without an instruction. */
 #include "etrace/decode.h"
 
-enum {
-    STEPS = 4096
-}; /* instructions from an access to the next one, behind the end of the path */
+/* Instructions from an access to the next one, behind the end of the path. */
+enum { STEPS = 4096 };
 
 static struct tw_etrace_waiting *waiting_at(struct tw_etrace_tie *tie, uint32_t n)
 {

@@ -79,6 +79,27 @@ static bool take_tables(struct tw_etrace_unit *unit)
     return unit->calls && unit->returned && unit->cache && unit->predictor;
 }
 
+static uint64_t bits_above(unsigned width)
+{
+    return width < 64 ? ~(uint64_t)0 << width : 0;
+}
+
+static void init_usual(struct tw_etrace_unit *unit)
+{
+    enum { NARROW = 0x79, WIDE = 0xff39 }; /* itypes but those of traps */
+    const struct tw_etrace_config *config = &unit->config;
+
+    unit->usual = (struct tw_etrace_usual){
+        .iaddr = (((uint64_t)1 << unit->shape.lsb) - 1) | bits_above(config->iaddress_width),
+        .context = config->nocontext ? 0 : bits_above(config->context_width),
+        .half_words = unit->is_single ? 0 : 2u * config->retires - 2,
+        .iretire = unit->is_single ? 1 : UINT32_MAX,
+        .itypes = config->itype_width == 3 ? NARROW : WIDE,
+        .priv = (uint8_t)bits_above(unit->shape.privilege),
+        .ctype = config->ctype_width == 1 ? 1 : 3,
+    };
+}
+
 static void init(struct tw_etrace_unit *unit)
 {
     const struct tw_etrace_config *config = &unit->config;
@@ -89,6 +110,7 @@ static void init(struct tw_etrace_unit *unit)
     tw_etrace_transport_init(&unit->transport, config);
     unit->is_v2 = config->layout != TW_ETRACE_LAYOUT_SEED;
     unit->is_single = config->retires <= 1;
+    init_usual(unit);
     unit->one_stream =
         encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 ||
         encapsulation == TW_ETRACE_ENCAP_SIEMENS ||
@@ -208,8 +230,9 @@ static enum tw_status check_widths(struct tw_etrace_unit *unit,
     return TW_OK;
 }
 
-static enum tw_status check_block(struct tw_etrace_unit *unit,
-                                  const struct tw_etrace_block *block, uint32_t half_words)
+static TW_NOINLINE enum tw_status check_block(struct tw_etrace_unit *unit,
+                                              const struct tw_etrace_block *block,
+                                              uint32_t half_words)
 {
     const bool is_trap =
         block->itype == TW_ETRACE_ITYPE_EXCEPTION || block->itype == TW_ETRACE_ITYPE_INTERRUPT;
@@ -231,6 +254,21 @@ static enum tw_status check_block(struct tw_etrace_unit *unit,
     if (block->ctype > 3 || (unit->config.ctype_width == 1 && block->ctype > 1))
         return bad(unit, block, "there is no such ctype");
     return check_widths(unit, block, half_words, is_trap);
+}
+
+/* Nearly every block is so that nothing of it needs to be looked at more closely: all that could be wrong
+   is in a few bits. */
+TW_INLINE bool is_usual(const struct tw_etrace_unit *unit, const struct tw_etrace_block *block,
+                        uint32_t half_words)
+{
+    const struct tw_etrace_usual *usual = &unit->usual;
+    const uint64_t odd = (block->iaddr & usual->iaddr) | (block->context & usual->context) |
+                         block->impdef | block->impdef_high | (block->priv & usual->priv);
+
+    return !odd && block->itype < 16 && usual->itypes >> block->itype & 1 &&
+           block->ilastsize <= 1 && block->ctype <= usual->ctype &&
+           half_words - (1u << block->ilastsize) <= usual->half_words &&
+           block->iretire <= usual->iretire;
 }
 
 /* What its last instruction is, by itype. */
@@ -333,7 +371,8 @@ static enum tw_status take_block(struct tw_etrace_unit *unit,
 
     if (block->iretire == 0 && block->itype == TW_ETRACE_ITYPE_NONE && !block->trigger)
         return TW_OK;
-    TW_TRY(check_block(unit, block, half_words));
+    if (TW_UNLIKELY(!is_usual(unit, block, half_words)))
+        TW_TRY(check_block(unit, block, half_words));
     if (half_words)
         stretch.last += 2 * (uint64_t)half_words - (2u << block->ilastsize);
     if (TW_UNLIKELY(block->trigger & TW_ETRACE_TRIGGER_ON))

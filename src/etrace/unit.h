@@ -55,9 +55,18 @@ struct tw_etrace_call {
 
 /* What accesses are compressed against. */
 struct tw_etrace_data_state {
-    uint8_t has_address,
-        has_value; /* bit n: of an access of size n, in full since the last sync */
+    /* bit n: of an access of size n, in full since the last sync */
+    uint8_t has_address, has_value;
     struct tw_etraced_history history;
+};
+
+/* What no block has of which nothing can be wrong, as bits, and the most that it has. */
+struct tw_etrace_usual {
+    uint64_t iaddr, context;
+    uint32_t half_words; /* beside its last instruction */
+    uint32_t iretire;
+    uint16_t itypes; /* that it may have: traps are looked at */
+    uint8_t priv, ctype;
 };
 
 struct tw_etrace_unit {
@@ -70,6 +79,7 @@ struct tw_etrace_unit {
     bool is_v2;
     bool is_single; /* retires_p is 1 */
     bool one_stream;
+    struct tw_etrace_usual usual;
 
     /* Table 2.1 and 2.2. */
     bool is_active, is_enabled, data_enabled, trigger_enabled, data_trigger_enabled;
@@ -113,9 +123,9 @@ struct tw_etrace_unit {
     bool is_located;    /* a packet told of the current instruction */
     uint64_t low, high; /* code that ran since the last packet: no address outside of these */
     bool is_indexed;    /* the last packet gave an index of the jump target cache */
-    bool
-        is_target_open; /* a jump's target was reported that may have been passed before: unless
-                            the next packet is of format 0 to 2, the decoder takes that visit */
+    /* a jump's target was reported that may have been passed before: unless the next packet is of
+       format 0 to 2, the decoder takes that visit */
+    bool is_target_open;
 
     uint32_t depth, depth_max;
     uint32_t calls_max; /* a power of two: frames in `calls` */
@@ -153,8 +163,58 @@ static inline void tw_etrace_begin_stretch(struct tw_etrace_unit *unit)
 }
 
 /* unit_flow.c */
+/* The instruction in the slot is decided on, now that the next one is known. */
+void tw_etrace_unit_step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next);
+
+TW_INLINE bool tw_etrace_is_due(const struct tw_etrace_unit *unit)
+{
+    return unit->resync_mode && unit->resync_count >= unit->resync_limit;
+}
+
+/* Most instructions: nothing is to be said of them, nor of what was before or comes after. */
+TW_INLINE bool tw_etrace_is_plain(const struct tw_etrace_unit *unit, uint32_t next)
+{
+    const uint32_t plain = TW_SLOT_RETIRES | TW_SLOT_QUALIFIED;
+
+    return unit->slot.flags == plain && !unit->is_busy &&
+           (unit->previous & (TW_SLOT_QUALIFIED | TW_SLOT_TRAPS)) == TW_SLOT_QUALIFIED &&
+           (next & (TW_SLOT_RETIRES | TW_SLOT_QUALIFIED | TW_SLOT_CHANGED)) == plain;
+}
+
+TW_INLINE void tw_etrace_note_passed(struct tw_etrace_unit *unit)
+{
+    if (unit->is_located) {
+        unit->is_located = false;
+        unit->low = UINT64_MAX;
+        unit->high = 0;
+        return;
+    }
+    if (unit->slot.from < unit->low)
+        unit->low = unit->slot.from;
+    if (unit->slot.address > unit->high)
+        unit->high = unit->slot.address;
+}
+
 /* The next instruction: the one before it is done with. */
-void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next);
+TW_INLINE void tw_etrace_unit_push(struct tw_etrace_unit *unit,
+                                   const struct tw_etrace_slot *next)
+{
+    if (TW_UNLIKELY(unit->resync_mode == 3))
+        unit->resync_count += unit->slot.half_words_before;
+    if (unit->slot.flags & TW_SLOT_QUALIFIED) {
+        unit->is_busy = unit->is_after_updiscon || unit->sync_is_next || unit->must_sync ||
+                        unit->context_is_due || unit->is_lost || tw_etrace_is_due(unit);
+        if (tw_etrace_is_plain(unit, next->flags))
+            unit->is_after_return = false;
+        else
+            tw_etrace_unit_step(unit, next);
+        tw_etrace_note_passed(unit);
+    }
+    if (TW_UNLIKELY(unit->resync_mode == 3))
+        unit->resync_count += unit->slot.half_words;
+    unit->previous = unit->slot.flags;
+    unit->slot = *next;
+}
 /* Nothing more is qualified: ends what is traced. */
 void tw_etrace_unit_end(struct tw_etrace_unit *unit);
 

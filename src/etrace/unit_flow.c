@@ -7,11 +7,6 @@ static bool is_trap_only(uint32_t flags)
     return (flags & (TW_SLOT_TRAPS | TW_SLOT_RETIRES)) == TW_SLOT_TRAPS;
 }
 
-static bool is_due(const struct tw_etrace_unit *unit)
-{
-    return unit->resync_mode && unit->resync_count >= unit->resync_limit;
-}
-
 /* Resynchronization may follow this instruction: the next one begins a block in any case. */
 static bool may_resync(const struct tw_etrace_unit *unit)
 {
@@ -53,7 +48,7 @@ static bool is_before_sync(const struct tw_etrace_unit *unit, uint32_t next)
         return true;
     if (next & TW_SLOT_QUALIFIED && (is_trap_only(next) || next & TW_SLOT_CHANGED))
         return true;
-    return is_due(unit) && may_resync(unit);
+    return tw_etrace_is_due(unit) && may_resync(unit);
 }
 
 /* ---- calls and returns (3.2.5) ---- */
@@ -240,7 +235,7 @@ static bool must_report(const struct tw_etrace_unit *unit, const struct tw_etrac
        first one is a jump's target. */
     if (is_trap_only(next))
         return unit->is_v2 || !is_updiscon(unit, after);
-    if (is_due(unit) && may_resync(unit) &&
+    if (tw_etrace_is_due(unit) && may_resync(unit) &&
         (waits(unit) ? unit->branches != 0 : is_open(unit, after->address)))
         return true;
     return next & TW_SLOT_CHANGED &&
@@ -313,14 +308,14 @@ static void leave(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next
     unit->trap_is_reported = unit->is_reported_now;
 }
 
-static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
+void tw_etrace_unit_step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
 {
     const uint32_t flags = unit->slot.flags;
     const bool is_first = unit->must_sync || !(unit->previous & TW_SLOT_QUALIFIED);
     bool was_due;
 
     unit->is_wild = is_implicit(unit) && unit->depth && !is_inferred_return(unit, next);
-    was_due = is_due(unit) && may_resync(unit);
+    was_due = tw_etrace_is_due(unit) && may_resync(unit);
     unit->has_sent = unit->is_end_inferred = unit->is_reported_now = false;
     if (unit->is_lost && !recovers(unit))
         return;
@@ -328,7 +323,7 @@ static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
     if (flags & TW_SLOT_IMPRECISE)
         unit->context_is_due = true;
     decide(unit, next);
-    unit->sync_is_next = was_due && (!waits(unit) || unit->has_sent) && is_due(unit);
+    unit->sync_is_next = was_due && (!waits(unit) || unit->has_sent) && tw_etrace_is_due(unit);
     if (unit->is_wild && next->flags & TW_SLOT_CHANGED && next->flags & TW_SLOT_RETIRES) {
         tw_etrace_emit_support(unit, TW_ETRACE_ENDED_REP); /* F3 cannot tell the depth */
         unit->must_sync = true;
@@ -337,50 +332,6 @@ static void step(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
     if (!(next->flags & TW_SLOT_QUALIFIED))
         tw_etrace_emit_support(unit, unit->is_end_inferred ? TW_ETRACE_ENDED_UPD
                                                            : TW_ETRACE_ENDED_REP);
-}
-
-/* Most instructions: nothing is to be said of them, nor of what was before or comes after. */
-static bool is_plain(const struct tw_etrace_unit *unit, uint32_t next)
-{
-    const uint32_t plain = TW_SLOT_RETIRES | TW_SLOT_QUALIFIED;
-
-    return unit->slot.flags == plain && !unit->is_busy &&
-           (unit->previous & (TW_SLOT_QUALIFIED | TW_SLOT_TRAPS)) == TW_SLOT_QUALIFIED &&
-           (next & (TW_SLOT_RETIRES | TW_SLOT_QUALIFIED | TW_SLOT_CHANGED)) == plain;
-}
-
-static void note_passed(struct tw_etrace_unit *unit)
-{
-    if (unit->is_located) {
-        unit->is_located = false;
-        unit->low = UINT64_MAX;
-        unit->high = 0;
-        return;
-    }
-    if (unit->slot.from < unit->low)
-        unit->low = unit->slot.from;
-    if (unit->slot.address > unit->high)
-        unit->high = unit->slot.address;
-}
-
-void tw_etrace_unit_push(struct tw_etrace_unit *unit, const struct tw_etrace_slot *next)
-{
-    if (unit->resync_mode == 3)
-        unit->resync_count += unit->slot.half_words_before;
-    if (unit->slot.flags & TW_SLOT_QUALIFIED) {
-        unit->is_busy = unit->is_after_updiscon || unit->sync_is_next || unit->must_sync ||
-                        unit->context_is_due || unit->is_lost || is_due(unit);
-        if (is_plain(unit, next->flags)) {
-            unit->is_after_return = false;
-        } else {
-            step(unit, next);
-        }
-        note_passed(unit);
-    }
-    if (unit->resync_mode == 3)
-        unit->resync_count += unit->slot.half_words;
-    unit->previous = unit->slot.flags;
-    unit->slot = *next;
 }
 
 void tw_etrace_unit_end(struct tw_etrace_unit *unit)

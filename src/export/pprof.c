@@ -13,6 +13,7 @@ enum {
     LOCATION = 4,
     FUNCTION = 5,
     STRING = 6,
+    DEFAULT_TYPE = 14,
     TYPE_TYPE = 1,
     TYPE_UNIT = 2,
     SAMPLE_LOCATION = 1,
@@ -73,6 +74,7 @@ static void put_types(struct pprof *pprof)
         tw_protobuf_number(&pprof->inner, TYPE_UNIT, COUNT);
         tw_protobuf_message(&pprof->out, SAMPLE_TYPE, &pprof->inner);
     }
+    tw_protobuf_number(&pprof->out, DEFAULT_TYPE, INSTRUCTIONS); /* else the last is shown */
     /* All addresses lie in one mapping, whose functions are known: nothing is to be looked up. */
     tw_protobuf_number(&pprof->inner, MAPPING_ID, 1);
     tw_protobuf_number(&pprof->inner, MAPPING_LIMIT, UINT64_MAX);

@@ -33,6 +33,11 @@ static const struct row rows[] = {
     { { "lcov",       ".info",            "lcov, genhtml",                              TW_SUBJECT_COVERAGE, false }, tw_write_lcov },
     { { "cobertura",  ".xml",             "Cobertura's readers: CI servers, editors",   TW_SUBJECT_COVERAGE, false }, tw_write_cobertura },
     { { "drcov",      ".drcov",           "Lighthouse, Cartographer",                   TW_SUBJECT_COVERAGE, true  }, tw_write_drcov },
+    { { "autofdo",    ".autofdo",         "AutoFDO: create_llvm_prof, create_gcov",     TW_SUBJECT_COVERAGE, false }, tw_write_autofdo },
+    { { "unsymbolized", ".unsymbolized",  "llvm-profgen --unsymbolized-profile",        TW_SUBJECT_COVERAGE, false }, tw_write_unsymbolized },
+    { { "llvm",       ".proftext",        "clang -fprofile-sample-use, llvm-profdata",  TW_SUBJECT_COVERAGE, false }, tw_write_sample_profile },
+    { { "bolt",       ".preagg",          "perf2bolt -pa",                              TW_SUBJECT_COVERAGE, false }, tw_write_bolt },
+    { { "fdata",      ".fdata",           "llvm-bolt -data",                            TW_SUBJECT_COVERAGE, false }, tw_write_fdata },
     { { "dot",        ".dot",             "call graph for Graphviz",                    TW_SUBJECT_CALLS, false }, tw_write_dot },
 };
 

@@ -12,8 +12,8 @@ struct tw_timeline_form {
     void (*begin)(struct tw_timeline_writer *writer); /* the unit is known; may be NULL */
     void (*take)(struct tw_timeline_writer *writer, const struct tw_timeline_event *event);
     void (*end)(struct tw_timeline_writer *writer); /* may be NULL */
-    void (*release)(
-        struct tw_timeline_writer *writer); /* frees what the state holds; may be NULL */
+    /* frees what the state holds; may be NULL */
+    void (*release)(struct tw_timeline_writer *writer);
 };
 
 /* What was said of a track. */

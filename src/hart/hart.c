@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "base/gunzip.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "log/log.h"
@@ -69,8 +70,8 @@ static enum tw_status begin(struct tw_hart *hart, const uint8_t *bytes, size_t s
     bool is_mine;
 
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-        const enum tw_status status =
-            tw_gunzip(&hart->inflated, &size, bytes, size, hart->options.allocator);
+        const enum tw_status status = tw_gunzip(&hart->inflated, &size, bytes, size,
+                                                TW_GUNZIP_LOG_MOST, hart->options.allocator);
 
         if (status != TW_OK)
             return tw_fail(&hart->fault, status,

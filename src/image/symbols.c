@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum tw_status tw_symbols_new(struct tw_symbols **symbols, const struct tw_allocator *allocator,
                               struct tw_fault *fault)
@@ -308,6 +309,41 @@ bool tw_symbols_by_name(const struct tw_symbols *symbols, struct tw_symbol *symb
     return false;
 }
 
+bool tw_symbols_object(const struct tw_symbols *symbols, struct tw_symbol_object *object,
+                       size_t number)
+{
+    const struct symbol_file *file = symbols->files;
+    struct tw_symbol_object about;
+
+    while (file && number--)
+        file = file->next;
+    if (!file)
+        return false;
+    about = file->about;
+    about.path = file->path;
+    about.bias = file->bias;
+    about.has_symbols = file->names[0] || file->names[1];
+    return TW_SIZED_GIVE(object, &about);
+}
+
+size_t tw_symbols_local(const struct tw_symbols *symbols, const struct tw_symbol *symbol)
+{
+    uint64_t last = UINT64_MAX;
+    size_t number = 0;
+
+    for (size_t i = 0; i < symbols->count && symbols->items[i].start <= symbol->address; i++) {
+        const struct symbol *item = &symbols->items[i];
+
+        if (strcmp(item->name, symbol->name) != 0)
+            continue;
+        if (item->start == symbol->address && item->rank & TW_SYMBOL_SHARED)
+            return 0;
+        number += !(item->rank & TW_SYMBOL_SHARED) && item->start != last;
+        last = item->start;
+    }
+    return number;
+}
+
 static struct symbol_lines *lines_of(struct tw_symbols *symbols, struct symbol_file *file)
 {
     if (!file->has_tried_lines) {
@@ -339,6 +375,21 @@ size_t tw_symbols_frames(struct tw_symbols *symbols, struct tw_source_frame *fra
         if (lines)
             count = tw_symbol_lines_frames(lines, frames, room, address - file->bias,
                                            symbols->allocator);
+    }
+    return count;
+}
+
+size_t tw_symbols_sample_frames(struct tw_symbols *symbols, struct tw_sample_frame *frames,
+                                size_t room, uint64_t address)
+{
+    size_t count = 0;
+
+    for (struct symbol_file *file = symbols->files; file && !count; file = file->next) {
+        struct symbol_lines *lines = lines_of(symbols, file);
+
+        if (lines)
+            count = tw_symbol_lines_samples(lines, frames, room, address - file->bias,
+                                            symbols->allocator);
     }
     return count;
 }

@@ -5,6 +5,9 @@
 
 #include <trackway/symbols.h>
 
+/* Bits of symbol.rank. */
+enum { TW_SYMBOL_WEAK = 1, TW_SYMBOL_GLOBAL = 2, TW_SYMBOL_SHARED = 3, TW_SYMBOL_FUNCTION = 4 };
+
 struct symbol {
     uint64_t start, end; /* without a size: up to the next one or the end of the section */
     const char *name;
@@ -23,7 +26,8 @@ struct symbol_file {
     struct symbol_file *next;
     char *path;
     uint64_t bias;
-    char *names[2]; /* of .symtab and .dynsym */
+    char *names[2];                /* of .symtab and .dynsym */
+    struct tw_symbol_object about; /* but for path and bias */
     bool has_tried_lines;
     struct symbol_lines *lines; /* NULL: it has none */
 };
@@ -74,6 +78,9 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
 /* `address` as the file was linked. */
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
                           uint64_t address);
+size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_frame *frames,
+                               size_t room, uint64_t address,
+                               const struct tw_allocator *allocator);
 size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
                               size_t room, uint64_t address,
                               const struct tw_allocator *allocator);

@@ -100,8 +100,9 @@ static bool make_symbol(const struct table *table, struct symbol *out, const GEl
         end = start + from->st_size;
     out->start = start + table->file->bias; /* may go round: a bias that leads down */
     out->end = end + table->file->bias;
-    out->rank = (uint8_t)((is_function(type) ? 4 : 0) + (bind == STB_GLOBAL ? 2 : 0) +
-                          (bind == STB_WEAK ? 1 : 0));
+    out->rank = (uint8_t)((is_function(type) ? TW_SYMBOL_FUNCTION : 0) +
+                          (bind == STB_GLOBAL ? TW_SYMBOL_GLOBAL : 0) +
+                          (bind == STB_WEAK ? TW_SYMBOL_WEAK : 0));
     return out->start < out->end;
 }
 
@@ -172,11 +173,30 @@ static bool take_section(const struct table *table, const GElf_Shdr *header)
     return tw_symbols_mark(table->symbols, &mark);
 }
 
+/* The version of the first unit of the debug information. */
+static void take_dwarf(const struct table *table, Elf_Scn *section, const GElf_Shdr *header,
+                       const char *name)
+{
+    const Elf_Data *data =
+        strcmp(name, ".debug_info") == 0 && !(header->sh_flags & SHF_COMPRESSED)
+            ? elf_rawdata(section, NULL)
+            : NULL;
+    const uint8_t *bytes = data ? data->d_buf : NULL;
+
+    if (bytes && data->d_size >= 14)
+        table->file->about.dwarf = bytes[0] == 0xff && bytes[3] == 0xff ? bytes[12] : bytes[4];
+}
+
 /* The first table of each kind: a linked file has no more. */
 static enum tw_status read_tables(struct table *table)
 {
     Elf_Scn *section = NULL;
     bool is_done[2] = { false, false };
+    size_t names = 0;
+    const char *name;
+
+    if (elf_getshdrstrndx(table->elf, &names) != 0)
+        names = 0;
 
     while ((section = elf_nextscn(table->elf, section))) {
         GElf_Shdr header;
@@ -184,6 +204,9 @@ static enum tw_status read_tables(struct table *table)
 
         if (!gelf_getshdr(section, &header))
             continue;
+        name = names ? elf_strptr(table->elf, names, header.sh_name) : NULL;
+        if (name)
+            take_dwarf(table, section, &header, name);
         if (!take_section(table, &header))
             return tw_fail(&table->symbols->fault, TW_E_MEMORY, "no memory for the code of %s",
                            table->file->path);
@@ -222,6 +245,32 @@ static enum tw_status find_bias(const struct table *table, const struct symbol_p
                    (unsigned long long)place->offset);
 }
 
+static void take_segments(const struct table *table)
+{
+    struct tw_symbol_object *about = &table->file->about;
+    size_t count = 0;
+    bool has_any = false;
+
+    if (elf_getphdrnum(table->elf, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && i < INT_MAX; i++) {
+        GElf_Phdr header;
+
+        if (!gelf_getphdr(table->elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        if (!has_any)
+            about->first = header.p_vaddr;
+        has_any = true;
+        if (header.p_vaddr + header.p_memsz > about->end)
+            about->end = header.p_vaddr + header.p_memsz;
+        if (header.p_flags & PF_X && !about->code_size) {
+            about->code = header.p_vaddr;
+            about->code_offset = header.p_offset;
+            about->code_size = header.p_memsz;
+        }
+    }
+}
+
 static enum tw_status read_elf(struct table *table, const struct symbol_place *place)
 {
     struct tw_symbols *symbols = table->symbols;
@@ -240,6 +289,7 @@ static enum tw_status read_elf(struct table *table, const struct symbol_place *p
     for (const struct symbol_file *file = symbols->files; file; file = file->next)
         if (file->bias == table->file->bias && strcmp(file->path, path) == 0)
             return TW_END;
+    take_segments(table);
     return read_tables(table);
 }
 

@@ -307,22 +307,94 @@ static void find_call(struct tw_source_line *line, Dwarf_Die *unit, Dwarf_Die *i
     line->line = line->file ? (uint32_t)number : 0;
 }
 
+/* The functions that hold an address, the outermost first; how many. */
+static size_t functions_at(struct symbol_lines *lines, Dwarf_Die *unit, Dwarf_Die *functions,
+                           uint64_t address, const struct tw_allocator *allocator)
+{
+    const struct function *found;
+
+    if (!lines->has_functions)
+        find_functions(lines, allocator);
+    found = function_at(lines, address);
+    if (!found || !dwarf_offdie(lines->dwarf, found->unit, unit) ||
+        !dwarf_offdie(lines->dwarf, found->die, &functions[0]))
+        return 0;
+    return find_scopes(lines, functions, address);
+}
+
+/* LLVM keeps several numbers in a discriminator: the first one, of 5 or 12 bits, tells code apart. */
+static uint32_t base_discriminator(uint64_t all)
+{
+    const uint32_t first = (uint32_t)all >> 1;
+
+    if (all & 1)
+        return 0;
+    return first & 0x20 ? (first >> 1 & 0xfe0) | (first & 0x1f) : first & 0x1f;
+}
+
+/* ... and the second how many copies were made of that: unrolled loops and the like. */
+static uint32_t copies_of(uint64_t all)
+{
+    const uint32_t copies =
+        base_discriminator(all & 1 ? all >> 1 : all >> (all & 0x40 ? 14 : 7));
+
+    return copies ? copies : 1;
+}
+
+static uint64_t number_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+
+    return dwarf_formudata(dwarf_attr(die, name, &attribute), &number) == 0 ? number : 0;
+}
+
+size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_frame *frames,
+                               size_t room, uint64_t address,
+                               const struct tw_allocator *allocator)
+{
+    enum {
+        LINE_MASK = 0xffff,
+        GNU_DISCRIMINATOR = 0x2136 /* LLVM's DW_AT_GNU_discriminator */
+    };
+    Dwarf_Die unit, functions[INLINED_MOST];
+    const size_t count = functions_at(lines, &unit, functions, address, allocator);
+    Dwarf_Line *found = count ? dwarf_getsrc_die(&unit, address) : NULL;
+    unsigned mark = 0;
+    uint64_t discriminator;
+    int line = 0, start;
+
+    if (!found || dwarf_lineno(found, &line) != 0)
+        line = 0;
+    if (found)
+        (void)dwarf_linediscriminator(found, &mark);
+    discriminator = mark;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Die *function = &functions[count - 1 - i];
+
+        if (dwarf_decl_line(function, &start) != 0)
+            start = 0;
+        if (i < room)
+            frames[i] = (struct tw_sample_frame){ name_of(function),
+                                                  (uint32_t)(line - start) & LINE_MASK,
+                                                  base_discriminator(discriminator),
+                                                  copies_of(discriminator), line > 0 };
+        line = (int)number_of(function, DW_AT_call_line);
+        discriminator = number_of(function, GNU_DISCRIMINATOR);
+    }
+    return count;
+}
+
 size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
                               size_t room, uint64_t address,
                               const struct tw_allocator *allocator)
 {
     Dwarf_Die unit, functions[INLINED_MOST];
     struct tw_source_line line = { .file = NULL };
-    const struct function *found;
-    size_t count;
+    const size_t count = functions_at(lines, &unit, functions, address, allocator);
 
-    if (!lines->has_functions)
-        find_functions(lines, allocator);
-    found = function_at(lines, address);
-    if (!found || !dwarf_offdie(lines->dwarf, found->unit, &unit) ||
-        !dwarf_offdie(lines->dwarf, found->die, &functions[0]))
+    if (!count)
         return 0;
-    count = find_scopes(lines, functions, address);
     (void)tw_symbol_lines_find(lines, &line, address);
     for (size_t i = 0; i < count; i++) {
         Dwarf_Die *function = &functions[count - 1 - i];
@@ -359,6 +431,14 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
 size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame *frames,
                               size_t room, uint64_t address,
                               const struct tw_allocator *allocator)
+{
+    (void)lines, (void)frames, (void)room, (void)address, (void)allocator;
+    return 0;
+}
+
+size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_frame *frames,
+                               size_t room, uint64_t address,
+                               const struct tw_allocator *allocator)
 {
     (void)lines, (void)frames, (void)room, (void)address, (void)allocator;
     return 0;

@@ -426,6 +426,7 @@ static void finds_inlined_functions(void **state)
     CHECK_EQ(tw_symbols_add_elf(symbols, path, 0x1000), TW_OK);
     for (size_t i = 0; has("dw") && i < LENGTH(cases); i++) {
         struct tw_source_frame frames[4] = { { .function = NULL } };
+        struct tw_sample_frame samples[2];
         const uint64_t address = cases[i].address + 0x1000;
 
         check_case("%#llx", (unsigned long long)cases[i].address);
@@ -440,6 +441,10 @@ static void finds_inlined_functions(void **state)
         CHECK_TEXT(frames[1].function, "outer");
         CHECK_EQ(frames[1].line.line, cases[i].outer_line);
         CHECK_TEXT(frames[1].line.file, "/src/a.c");
+        CHECK_EQ(tw_symbols_sample_frames(symbols, samples, 2, address), 2);
+        CHECK_TEXT(samples[0].function, "small");
+        CHECK(samples[0].has_line && samples[0].copies == 1 && !samples[0].discriminator);
+        CHECK_EQ(samples[1].line, cases[i].outer_line); /* no line is told of `outer` itself */
         memset(frames, 0, sizeof frames);
         CHECK_EQ(tw_symbols_frames(symbols, frames, 1, address), 2);
         CHECK(!frames[1].function);
@@ -457,6 +462,8 @@ static void ask_everything(struct tw_symbols *symbols)
     struct tw_symbol symbol;
     struct tw_source_line line;
     struct tw_source_frame frames[2];
+    struct tw_sample_frame samples[2];
+    struct tw_symbol_object object = { .size = sizeof object };
 
     for (uint64_t address = 0xff00; address < 0x10200; address += 4) {
         if (tw_symbols_find(symbols, &symbol, address))
@@ -465,7 +472,13 @@ static void ask_everything(struct tw_symbols *symbols)
             CHECK(line.line > 0 && strlen(line.file) < 2 * FILE_ROOM);
         if (tw_symbols_frames(symbols, frames, 2, address))
             CHECK(strlen(frames[0].function) < FILE_ROOM);
+        if (tw_symbols_sample_frames(symbols, samples, 2, address))
+            CHECK(strlen(samples[0].function) < FILE_ROOM && samples[0].copies > 0);
     }
+    for (size_t i = 0; tw_symbols_object(symbols, &object, i); i++)
+        CHECK_TEXT(object.path, path);
+    object.size = 3;
+    CHECK(!tw_symbols_object(symbols, &object, 0));
     (void)tw_symbols_by_name(symbols, &symbol, "main", 0);
 }
 

@@ -119,8 +119,8 @@ struct halves {
     const struct tw_index_capture *capture;
     const uint64_t *ids;
     uint64_t time;
-    uint64_t low,
-        high; /* blocks: times before `low` are earlier, from `high` on they are not */
+    /* blocks: times before `low` are earlier, from `high` on they are not */
+    uint64_t low, high;
 };
 
 /* The first time of the stream from a block on; TW_END: there is none before `high`. */

@@ -46,9 +46,9 @@ struct tw_instruction {
     bool is_link;
     bool is_return; /* by name or by habit (BX lr, POP {pc}) */
     bool is_exception_return;
-    uint8_t
-        it_remaining; /* T32: conditions of an IT block still open after this instruction when flow
-                             goes on in sequence; a taken branch or an exception closes the block */
+    /* T32: conditions of an IT block still open after this instruction when flow goes on in
+       sequence; a taken branch or an exception closes the block */
+    uint8_t it_remaining;
 };
 
 /* Whether tw_a64_classify would have anything to say of the opcode: a branch or of the system (op0,
@@ -130,12 +130,12 @@ struct tw_rv_instruction {
     bool is_inferable;
     bool is_uninferable; /* a jump or trap return whose target does not */
     bool is_trapping;    /* ecall, ebreak, c.ebreak */
-    bool
-        is_table_jump; /* cm.jt, cm.jalt: flow.target is the XLEN-wide word at table_entry, bit 0
-                            cleared, which the caller must read */
-    bool is_upper;     /* lui, c.lui, auipc: `value` goes to rd */
-    uint8_t rd, rs1;   /* of jumps and of upper immediates */
-    uint8_t access;    /* enum tw_rv_access */
+    /* cm.jt, cm.jalt: flow.target is the XLEN-wide word at table_entry, bit 0 cleared, which the
+       caller must read */
+    bool is_table_jump;
+    bool is_upper;       /* lui, c.lui, auipc: `value` goes to rd */
+    uint8_t rd, rs1;     /* of jumps and of upper immediates */
+    uint8_t access;      /* enum tw_rv_access */
     uint8_t access_size; /* log2 of its bytes */
     /* more than one for cm.push and cm.pop; 0 for a vector: it depends on vl */
     uint8_t access_count;

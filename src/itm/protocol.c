@@ -100,6 +100,7 @@ const struct tw_protocol tw_itm = {
     .decode = tw_itm_decode,
     .end = tw_itm_end,
     .decoder_reset = tw_itm_decoder_reset,
+    .damage_at = offsetof(struct tw_itm_decoder, kept.damage),
     .state = tw_itm_state,
     .split = tw_itm_split,
     .resume = tw_itm_resume,

@@ -3,6 +3,7 @@
 #include "log/log.h"
 
 #include "base/fault.h"
+#include "base/gunzip.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "isa/isa.h"
@@ -127,8 +128,8 @@ static enum tw_status begin(struct tw_log *log, const uint8_t *bytes, size_t siz
     bool is_mine;
 
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-        const enum tw_status status =
-            tw_gunzip(&log->inflated, &size, bytes, size, log->options.allocator);
+        const enum tw_status status = tw_gunzip(&log->inflated, &size, bytes, size,
+                                                TW_GUNZIP_LOG_MOST, log->options.allocator);
 
         if (status == TW_E_MEMORY)
             return tw_fail(&log->fault, status, "no memory");

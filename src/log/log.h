@@ -49,10 +49,6 @@ struct tw_log {
     char name[64]; /* of a register */
 };
 
-/* Bytes of a gzip file, all members of it; TW_E_CONFIG: it is damaged or too large. */
-enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size,
-                         const struct tw_allocator *allocator);
-
 /* What an instruction of this log is. */
 void tw_log_classify(const struct tw_log *log, struct tw_retired *instruction,
                      uint8_t *it_open);

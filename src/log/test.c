@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gunzip.h"
 #include "log/log.h"
 
 /* ---- gzip ---- */
@@ -30,7 +31,8 @@ static enum tw_status inflate_tight(const uint8_t *bytes, size_t size, uint8_t *
                                     size_t *out_size)
 {
     uint8_t *copy = check_copy(bytes, size);
-    const enum tw_status status = tw_gunzip(out, out_size, copy, size, NULL);
+    const enum tw_status status =
+        tw_gunzip(out, out_size, copy, size, TW_GUNZIP_LOG_MOST, NULL);
 
     free(copy);
     return status;

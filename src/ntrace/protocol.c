@@ -132,6 +132,7 @@ const struct tw_protocol tw_ntrace = {
     .decode = tw_ntrace_decode,
     .end = tw_ntrace_end,
     .decoder_reset = tw_ntrace_decoder_reset,
+    .damage_at = offsetof(struct tw_ntrace_decoder, damage),
     .state = tw_ntrace_state,
     .split = tw_ntrace_split,
     .resume = tw_ntrace_resume,

@@ -126,8 +126,12 @@ static void begin_walk(struct tw_stage *stage)
     decoder->phase = TW_NTRACE_BY_COUNT;
 }
 
-/* Outcomes of branches that ResourceFull tells.  False: it does not, or cannot. */
-static bool take_history(struct tw_ntrace_decoder *decoder)
+/* What one message may lead through: more than fields of the widths that there are ask for in any program,
+   and less than would keep a reader of a few bytes busy for long. */
+static const uint64_t branches_most = UINT64_C(1) << 25, half_words_most = UINT64_C(1) << 28;
+
+/* Outcomes of branches that ResourceFull tells.  TW_ERROR_NONE, or what is wrong. */
+static enum tw_error_code take_history(struct tw_ntrace_decoder *decoder)
 {
     const struct tw_ntrace_packet *packet = &decoder->packet;
     uint64_t hist = packet->rdata, times = 1;
@@ -139,11 +143,13 @@ static bool take_history(struct tw_ntrace_decoder *decoder)
         times = packet->rdata;
     }
     if (hist < 2 || times == 0)
-        return false;
+        return TW_ERROR_BAD_SEQUENCE;
+    if (times > branches_most / tw_highest_bit(hist))
+        return TW_ERROR_PACKET_LIMIT;
     decoder->way = (struct tw_ntrace_way){ .left = UINT64_MAX };
     tw_ntrace_set_pattern(&decoder->way, hist, times);
     decoder->phase = TW_NTRACE_BY_HISTORY;
-    return true;
+    return TW_ERROR_NONE;
 }
 
 static void take_resource(struct tw_stage *stage)
@@ -153,6 +159,7 @@ static void take_resource(struct tw_stage *stage)
     const unsigned code = packet->code;
     const bool is_of_dialect =
         code == TW_NTRACE_RCODE_NOT_TAKEN || code == TW_NTRACE_RCODE_TAKEN;
+    enum tw_error_code error;
 
     if (decoder->state != TW_NTRACE_TRACING) {
         emit_time(stage);
@@ -164,12 +171,13 @@ static void take_resource(struct tw_stage *stage)
         tw_ntrace_fail(stage, TW_ERROR_UNSUPPORTED, packet->tcode);
         return;
     }
-    if (code == TW_NTRACE_RCODE_ICNT ? packet->rdata >> ICNT_BITS != 0
-                                     : !take_history(decoder)) {
-        tw_ntrace_fail(stage, TW_ERROR_BAD_SEQUENCE, packet->tcode);
-        return;
-    }
-    if (code == TW_NTRACE_RCODE_ICNT) {
+    if (code == TW_NTRACE_RCODE_ICNT)
+        error = packet->rdata >> ICNT_BITS ? TW_ERROR_BAD_SEQUENCE : TW_ERROR_NONE;
+    else
+        error = take_history(decoder);
+    if (error != TW_ERROR_NONE) {
+        tw_ntrace_fail(stage, (uint8_t)error, packet->tcode);
+    } else if (code == TW_NTRACE_RCODE_ICNT) {
         decoder->adjust += (int64_t)packet->rdata;
         emit_time(stage);
     }
@@ -200,6 +208,10 @@ static void take_repeat(struct tw_stage *stage)
     /* A walk that goes nowhere and says nothing would have no end. */
     if (!previous->is_there || times == 0 || (previous->icnt == 0 && !previous->btype)) {
         tw_ntrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.tcode);
+        return;
+    }
+    if (times > half_words_most / (previous->icnt ? previous->icnt : 1)) {
+        tw_ntrace_fail(stage, TW_ERROR_PACKET_LIMIT, decoder->packet.tcode);
         return;
     }
     decoder->repeat_has = decoder->packet.has & TW_NTRACE_HAS_TSTAMP;

@@ -32,11 +32,6 @@ TW_INLINE struct tw_element *give_cycles(struct tw_element *first, struct tw_ele
     return out + 1;
 }
 
-static void add_no_sync(struct tw_stage *stage, uint8_t reason, uint64_t index)
-{
-    tw_stage_add(stage, TW_ELEMENT_NO_SYNC, index)->reason = reason;
-}
-
 static void forget(struct tw_stage *stage)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
@@ -44,7 +39,7 @@ static void forget(struct tw_stage *stage)
     tw_follow_lose(stage->follow);
     stage->follow->return_count = 0;
     stage->follow->error = TW_ERROR_NONE;
-    decoder->has_context_id = decoder->has_vmid = false;
+    decoder->context.has_context_id = decoder->context.has_vmid = false;
 }
 
 /* The packets contradict the image or each other; bytes are still in step. */
@@ -56,73 +51,33 @@ static void fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *p
     forget(stage);
     tw_stage_damage(stage, code, packet, detail);
     decoder->sync = TW_PTM_SYNC_ISYNC;
-    add_no_sync(stage,
-                code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
-                    ? TW_REASON_BAD_IMAGE
-                    : TW_REASON_BAD_PACKET,
-                packet->index);
-}
-
-static void add_context(struct tw_stage *stage, uint8_t isa, uint64_t index)
-{
-    const struct tw_ptm_decoder *decoder = stage->decoder;
-    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_PE_CONTEXT, index);
-
-    element->isa = isa;
-    element->security = decoder->ns ? TW_NONSECURE : TW_SECURE;
-    if (decoder->hyp) {
-        element->flags |= TW_CONTEXT_HAS_EL;
-        element->el = 2;
-    }
-    if (decoder->has_context_id) {
-        element->flags |= TW_CONTEXT_HAS_CID;
-        element->context_id = decoder->context_id;
-    }
-    if (decoder->has_vmid) {
-        element->flags |= TW_CONTEXT_HAS_VMID;
-        element->vmid = decoder->vmid;
-    }
-    tw_follow_context(stage->follow, stage->follow->view.space, element);
+    tw_armv7_add_no_sync(stage,
+                         code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_RANGE_LIMIT
+                             ? TW_REASON_BAD_IMAGE
+                             : TW_REASON_BAD_PACKET,
+                         packet->index);
 }
 
 /* Takes over security state and Hyp mode; true when they are new. */
 static bool take_state(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
-    const bool hyp = packet->hyp && decoder->reader.setup.has_hyp;
-    const bool is_new = decoder->ns != packet->ns || decoder->hyp != hyp;
 
-    decoder->ns = packet->ns;
-    decoder->hyp = hyp;
-    tw_follow_view(stage->follow, decoder->ns ? TW_SPACE_ANY_N : TW_SPACE_ANY_S, 0);
-    return is_new;
-}
-
-/* The program goes on where the packet says, unless that is in code that cannot be followed. */
-static void jump(struct tw_stage *stage, const struct tw_ptm_packet *packet)
-{
-    if (packet->isa == TW_ISA_A32 || packet->isa == TW_ISA_T32) {
-        tw_follow_jump(stage->follow, packet->address, packet->isa);
-        return;
-    }
-    tw_follow_lose(stage->follow);
-    stage->follow->isa = packet->isa;
-    tw_stage_add_error(stage, TW_ERROR_UNSUPPORTED, packet->base.index, packet->isa, 0);
+    return tw_armv7_take_state(stage, &decoder->context, packet->ns,
+                               packet->hyp && decoder->reader.setup.has_hyp);
 }
 
 static void take_isync(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
-    static const uint8_t reasons[4] = { TW_TRACE_ON_NORMAL, TW_TRACE_ON_NORMAL,
-                                        TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
     struct tw_ptm_decoder *decoder = stage->decoder;
     const bool is_first = decoder->sync != TW_PTM_SYNC_DONE;
     bool is_new =
         take_state(stage, packet) || is_first || tw_follow_isa(stage->follow) != packet->isa;
 
-    if (packet->has_context_id &&
-        (!decoder->has_context_id || decoder->context_id != packet->context_id)) {
-        decoder->has_context_id = is_new = true;
-        decoder->context_id = packet->context_id;
+    if (packet->has_context_id && (!decoder->context.has_context_id ||
+                                   decoder->context.context_id != packet->context_id)) {
+        decoder->context.has_context_id = is_new = true;
+        decoder->context.context_id = packet->context_id;
     }
     if (is_first)
         tw_stage_report(stage, packet->base.offset);
@@ -130,19 +85,20 @@ static void take_isync(struct tw_stage *stage, const struct tw_ptm_packet *packe
     if (is_first || packet->reason != TW_PTM_PERIODIC) {
         struct tw_element *on = tw_stage_add(stage, TW_ELEMENT_TRACE_ON, packet->base.index);
 
-        on->reason = reasons[packet->reason & 3];
+        on->reason = tw_armv7_trace_on[packet->reason & 3];
         if (packet->has_cycles)
             set_cycles(on, packet->cycles);
         tw_follow_lose(stage->follow);
     }
     if (is_new)
-        add_context(stage, packet->isa, packet->base.index);
+        (void)tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
     stage->follow->return_count = 0;
-    jump(stage, packet);
+    tw_armv7_jump(stage, packet->address, packet->isa, packet->base.index);
 }
 
 static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
+    const struct tw_ptm_decoder *decoder = stage->decoder;
     enum { DEBUG_ENTRY = 1, RESET = 8 };
     struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_EXCEPTION, packet->base.index);
 
@@ -158,15 +114,16 @@ static void take_exception(struct tw_stage *stage, const struct tw_ptm_packet *p
     }
     tw_follow_lose(stage->follow);
     if (take_state(stage, packet))
-        add_context(stage, packet->isa, packet->base.index);
+        (void)tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
     if (element->number != DEBUG_ENTRY)
-        jump(stage, packet);
+        tw_armv7_jump(stage, packet->address, packet->isa, packet->base.index);
     else
         stage->follow->isa = packet->isa; /* its address means nothing */
 }
 
 static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
+    const struct tw_ptm_decoder *decoder = stage->decoder;
     struct tw_element *first = stage->out;
 
     if (packet->has_info && packet->exception & 15) {
@@ -179,8 +136,8 @@ static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *pack
     if (stage->follow->error)
         return;
     if (packet->has_info && take_state(stage, packet))
-        add_context(stage, packet->isa, packet->base.index);
-    jump(stage, packet);
+        (void)tw_armv7_add_context(stage, &decoder->context, packet->isa, packet->base.index);
+    tw_armv7_jump(stage, packet->address, packet->isa, packet->base.index);
 }
 
 static void take_update(struct tw_stage *stage, const struct tw_ptm_packet *packet)
@@ -198,23 +155,22 @@ static void take_number(struct tw_stage *stage, const struct tw_ptm_packet *pack
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
     const bool is_context = packet->base.type == TW_PTM_CONTEXT_ID;
-    bool *has = is_context ? &decoder->has_context_id : &decoder->has_vmid;
-    uint32_t *value = is_context ? &decoder->context_id : &decoder->vmid;
+    bool *has = is_context ? &decoder->context.has_context_id : &decoder->context.has_vmid;
+    uint32_t *value = is_context ? &decoder->context.context_id : &decoder->context.vmid;
 
     if (*has && *value == packet->value)
         return;
     *has = true;
     *value = packet->value;
-    add_context(stage, tw_follow_isa(stage->follow), packet->base.index);
+    (void)tw_armv7_add_context(stage, &decoder->context, tw_follow_isa(stage->follow),
+                               packet->base.index);
 }
 
 static void take_timestamp(struct tw_stage *stage, const struct tw_ptm_packet *packet)
 {
-    struct tw_element *element = tw_stage_add(stage, TW_ELEMENT_TIMESTAMP, packet->base.index);
+    struct tw_element *element =
+        tw_armv7_add_time(stage, packet->time, packet->freq_changed, packet->base.index);
 
-    element->timestamp = packet->time;
-    if (packet->freq_changed)
-        element->flags |= TW_TIME_FREQ_CHANGE;
     if (packet->has_cycles)
         set_cycles(element, packet->cycles);
     tw_follow_time(stage->follow, element);
@@ -270,7 +226,7 @@ static void take_bad(struct tw_stage *stage, const struct tw_ptm_packet *packet)
         return;
     forget(stage);
     if (decoder->sync == TW_PTM_SYNC_DONE)
-        add_no_sync(stage, TW_REASON_BAD_PACKET, packet->base.index);
+        tw_armv7_add_no_sync(stage, TW_REASON_BAD_PACKET, packet->base.index);
     decoder->sync = TW_PTM_SYNC_ASYNC;
 }
 
@@ -292,7 +248,7 @@ static bool one_packet(struct tw_stage *stage)
     stage->at = at + packet.base.size;
     if (decoder->sync == TW_PTM_SYNC_START) {
         decoder->sync = TW_PTM_SYNC_ASYNC;
-        add_no_sync(stage, decoder->lost_reason, packet.base.index);
+        tw_armv7_add_no_sync(stage, decoder->lost_reason, packet.base.index);
     }
     if (tw_ptm_type_is_bad(packet.base.type))
         take_bad(stage, &packet);
@@ -459,7 +415,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
     forget(stage);
     tw_ptm_reader_lost(&decoder->reader);
     if (decoder->sync == TW_PTM_SYNC_DONE)
-        add_no_sync(stage, TW_REASON_RESET, at->index);
+        tw_armv7_add_no_sync(stage, TW_REASON_RESET, at->index);
     if (decoder->sync != TW_PTM_SYNC_START)
         decoder->sync = TW_PTM_SYNC_ASYNC;
 }

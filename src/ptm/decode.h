@@ -3,6 +3,7 @@
 #ifndef PTM_DECODE_H
 #define PTM_DECODE_H
 
+#include "armv7/decode.h"
 #include "path/follow.h"
 #include "ptm/packet.h"
 #include "stage/stage.h"
@@ -25,9 +26,7 @@ struct tw_ptm_decoder {
     bool is_ended;
     bool is_in_run; /* the last packet was bytes before synchronization: one run, in pieces */
 
-    /* What the last PE_CONTEXT said. */
-    bool ns, hyp, has_context_id, has_vmid;
-    uint32_t context_id, vmid;
+    struct tw_armv7_context context;
 };
 
 /* The most elements that one packet can make. */

@@ -125,32 +125,15 @@ static bool put_update(struct tw_writer *out, const struct tw_ptm_reader *writer
 static bool put_timestamp(struct tw_writer *out, const struct tw_ptm_reader *writer,
                           const struct tw_ptm_packet *packet)
 {
-    const unsigned width = writer->setup.time_width;
-    const uint64_t change = packet->timestamp ^ writer->timestamp;
-    unsigned bits = packet->timestamp_bits;
+    const uint8_t head =
+        packet->freq_changed ? TW_PTM_HEAD_TIMESTAMP | 4 : TW_PTM_HEAD_TIMESTAMP;
 
-    if (packet->has_cycles != writer->setup.cycle_accurate || bits > width ||
-        (width == 48 && packet->timestamp >> 48))
+    if (packet->has_cycles != writer->setup.cycle_accurate ||
+        !tw_armv7_put_timestamp(out, head, packet->timestamp, writer->timestamp,
+                                packet->timestamp_bits, writer->setup.time_width))
         return false;
-    if (!bits)
-        for (bits = 1; bits < 64 && change >> bits;)
-            bits++;
-    tw_write_u8(out, packet->freq_changed ? TW_PTM_HEAD_TIMESTAMP | 4 : TW_PTM_HEAD_TIMESTAMP);
-    tw_armv7_put_time(out, packet->timestamp, bits, width);
     if (packet->has_cycles)
         put_cycles(out, 0, packet->cycles);
-    return true;
-}
-
-static bool put_async(struct tw_writer *out, const struct tw_ptm_packet *packet)
-{
-    const uint32_t size = packet->base.size ? packet->base.size : TW_PTM_ASYNC_SIZE;
-
-    if (size < TW_PTM_ASYNC_SIZE || size > TW_ARMV7_ASYNC_LONGEST)
-        return false;
-    for (uint32_t i = 1; i < size; i++)
-        tw_write_u8(out, 0);
-    tw_write_u8(out, 0x80);
     return true;
 }
 
@@ -189,7 +172,7 @@ enum tw_status tw_ptm_write(struct tw_ptm_reader *writer, uint8_t *out, size_t *
 
     switch (packet->base.type) {
     case TW_PTM_ASYNC:
-        fits = put_async(&to, packet);
+        fits = tw_armv7_put_async(&to, packet->base.size);
         break;
     case TW_PTM_ISYNC:
         fits = put_isync(&to, writer, packet);

@@ -4,36 +4,6 @@
 
 #include "ptm/decode.h"
 
-/* Words of the state. */
-enum { TIME, VMID, HAS_VMID };
-
-static unsigned note_sync(const uint64_t *state, struct tw_index_note *notes,
-                          const struct tw_ptm_reader *reader)
-{
-    unsigned count = tw_note(notes, TW_INDEX_SYNC, 1);
-
-    count += tw_note(notes + count, TW_INDEX_STATE, reader->timestamp);
-    count += tw_note(notes + count, TW_INDEX_STATE, state[VMID]);
-    return count + tw_note(notes + count, TW_INDEX_STATE, state[HAS_VMID]);
-}
-
-static unsigned note_isync(struct tw_index_note *notes, const struct tw_ptm_packet *packet)
-{
-    static const uint8_t reasons[4] = { TW_TRACE_ON_NORMAL, TW_TRACE_ON_NORMAL,
-                                        TW_TRACE_ON_OVERFLOW, TW_TRACE_ON_DEBUG_EXIT };
-    unsigned count = 0;
-
-    if (packet->reason == TW_PTM_PERIODIC)
-        count += tw_note(notes, TW_INDEX_INFO, packet->address);
-    else
-        count += tw_note(notes, TW_INDEX_TRACE_ON, reasons[packet->reason & 3]);
-    if (packet->reason == TW_PTM_AFTER_OVERFLOW)
-        count += tw_note(notes + count, TW_INDEX_LOSS, TW_REASON_OVERFLOW);
-    if (packet->has_context_id)
-        count += tw_note(notes + count, TW_INDEX_CONTEXT, packet->context_id);
-    return count;
-}
-
 unsigned tw_ptm_notes(uint64_t *state, struct tw_index_note *notes, const void *reader,
                       const void *packet)
 {
@@ -41,9 +11,11 @@ unsigned tw_ptm_notes(uint64_t *state, struct tw_index_note *notes, const void *
 
     switch (from->base.type) {
     case TW_PTM_ASYNC:
-        return note_sync(state, notes, reader);
+        return tw_armv7_note_sync(state, notes,
+                                  ((const struct tw_ptm_reader *)reader)->timestamp);
     case TW_PTM_ISYNC:
-        return note_isync(notes, from);
+        return tw_armv7_note_isync(notes, from->reason, from->address, from->has_context_id,
+                                   from->context_id);
     case TW_PTM_TIMESTAMP:
         return tw_note(notes, TW_INDEX_TIME, from->time);
     case TW_PTM_TRIGGER:
@@ -51,12 +23,11 @@ unsigned tw_ptm_notes(uint64_t *state, struct tw_index_note *notes, const void *
     case TW_PTM_CONTEXT_ID:
         return tw_note(notes, TW_INDEX_CONTEXT, from->value);
     case TW_PTM_VMID:
-        state[VMID] = from->value;
-        state[HAS_VMID] = 1;
+        tw_armv7_note_vmid(state, from->value);
         return 0;
     case TW_PTM_BAD_SEQUENCE:
     case TW_PTM_RESERVED:
-        state[VMID] = state[HAS_VMID] = 0; /* as the decoder forgets it */
+        tw_armv7_forget_vmid(state);
         return 0;
     default:
         return 0;
@@ -67,7 +38,5 @@ void tw_ptm_restore(void *decoder, const uint64_t *words)
 {
     struct tw_ptm_decoder *to = decoder;
 
-    to->reader.timestamp = words[TIME];
-    to->vmid = (uint32_t)words[VMID];
-    to->has_vmid = words[HAS_VMID] != 0;
+    tw_armv7_restore(&to->context, &to->reader.timestamp, words);
 }

@@ -110,21 +110,10 @@ static void read_head_only(struct tw_ptm_reader *reader, struct tw_bytes *in,
 static void read_async(struct tw_ptm_reader *reader, struct tw_bytes *in,
                        struct tw_ptm_packet *out, uint8_t head)
 {
-    unsigned zeros = 0;
-    uint8_t byte = head;
-
     (void)reader;
-    while (byte == 0 && zeros < TW_ARMV7_ASYNC_LONGEST - 1) {
-        zeros++;
-        byte = tw_bytes_u8(in);
-        if (in->short_read)
-            return;
-    }
-    if (byte != 0x80 || zeros < TW_ARMV7_ASYNC_ZEROS) {
+    if (!tw_armv7_get_async(in, head)) {
         out->base.type = TW_PTM_BAD_SEQUENCE;
         out->value = head;
-        if (byte == 0) /* more zeros than a packet may have: their end may still be an ASYNC */
-            in->at -= TW_ARMV7_ASYNC_ZEROS;
     }
 }
 
@@ -385,28 +374,14 @@ void tw_ptm_reader_free(struct tw_ptm_reader *reader)
 }
 
 /* Bytes up to the next ASYNC, or that ASYNC. */
-static TW_NOINLINE enum tw_status hunt(struct tw_ptm_reader *reader,
-                                       struct tw_ptm_packet *packet, const uint8_t *data,
-                                       size_t size, bool is_last)
+static TW_NOINLINE enum tw_status hunt(struct tw_ptm_reader *reader, struct tw_packet *packet,
+                                       const uint8_t *data, size_t size, bool is_last)
 {
-    size_t found, run;
+    static const struct tw_armv7_hunted types = { TW_PTM_NOT_SYNC, TW_PTM_ASYNC };
 
-    if (size > UINT32_MAX / 2) {
-        size = UINT32_MAX / 2;
-        is_last = false;
-    }
-    run = tw_armv7_find_async(data, size, is_last, &found);
-    if (run > 0) {
-        packet->base.type = TW_PTM_NOT_SYNC;
-        packet->base.size = (uint32_t)run;
-    } else if (found) {
-        packet->base.type = TW_PTM_ASYNC;
-        packet->base.size = (uint32_t)found;
-        reader->is_synced = true;
-    } else {
-        return TW_MORE;
-    }
-    reader->offset += packet->base.size;
+    TW_TRY(tw_armv7_hunt(packet, &types, data, size, is_last));
+    reader->is_synced = packet->type == TW_PTM_ASYNC;
+    reader->offset += packet->size;
     return TW_OK;
 }
 
@@ -423,7 +398,7 @@ enum tw_status tw_ptm_read(struct tw_ptm_reader *reader, struct tw_ptm_packet *p
         .base = { .index = reader->offset, .offset = reader->offset, .id = reader->setup.id }
     };
     if (!reader->is_synced)
-        return hunt(reader, packet, data, size, is_last);
+        return hunt(reader, &packet->base, data, size, is_last);
     head = *in.at++;
     rule = &rules[reader->rule[head]];
     packet->base.type = rule->type;

@@ -5,7 +5,7 @@
 
 #include <trackway/ptm.h>
 
-#include "base/armv7.h"
+#include "armv7/packet.h"
 #include "base/text.h"
 #include "protocol.h"
 

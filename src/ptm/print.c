@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PTM packets: what their lines say. */
+#include "armv7/print.h"
 #include "base/compiler.h"
 #include "base/members.h"
 #include "ptm/packet.h"
@@ -36,39 +37,25 @@ bool tw_ptm_type_is_bad(unsigned type)
 
 /* clang-format off */
 enum {
-    ATOMS, REASON, ADDR, ADDR_BITS, ADDR_VALID, ADDR_SIZE, BITS, ISA, NS, HYP, ALT_ISA, STATE,
-    HYP_WORD, CONTEXT_ID, ISA_CHANGED, EXC, EXC_NUM, EXCEPTION, TS, TS_BITS, TIME, TIME_WORDS,
-    FREQ_CHANGE, CID, VMID, HEADER, HEADER_WORDS, CC, MEMBERS
+    ATOMS, REASON, ADDR, BITS = ADDR + TW_ARMV7_ADDRESS_MEMBERS, ISA, STATE,
+    CONTEXT_ID = STATE + TW_ARMV7_STATE_MEMBERS, ISA_CHANGED, EXC, EXC_NUM, EXCEPTION, TIME,
+    NUMBERS = TIME + TW_ARMV7_TIME_MEMBERS, CC = NUMBERS + TW_ARMV7_NUMBER_MEMBERS, MEMBERS
 };
 
 static const struct tw_member_type rows[MEMBERS] = {
     [ATOMS] = TW_SHOWN("atoms", NAME, " "),
     [REASON] = TW_SHOWN("reason", NAME, " "),
-    [ADDR] = TW_SHOWN("addr", HEX, " "),
-    [ADDR_BITS] = TW_LISTED("addr_bits", DECIMAL),
-    [ADDR_VALID] = TW_LISTED("addr_valid", DECIMAL),
-    [ADDR_SIZE] = TW_LISTED("addr_size", DECIMAL),
+    TW_ARMV7_ADDRESS_ROWS(ADDR),
     [BITS] = TW_TOLD(TEXT, ""),
     [ISA] = TW_SHOWN("isa", NAME, " "),
-    [NS] = TW_LISTED("ns", DECIMAL),
-    [HYP] = TW_LISTED("hyp", DECIMAL),
-    [ALT_ISA] = TW_LISTED("alt_isa", DECIMAL),
-    [STATE] = TW_TOLD(NAME, " "),
-    [HYP_WORD] = TW_TOLD(FLAG, " Hyp"),
+    TW_ARMV7_STATE_ROWS(STATE),
     [CONTEXT_ID] = TW_SHOWN("cid", HEX, " cid="),
     [ISA_CHANGED] = TW_LISTED("isa_changed", DECIMAL),
     [EXC] = TW_SHOWN("exc", NAME, " "),
     [EXC_NUM] = TW_LISTED("exc_num", DECIMAL),
     [EXCEPTION] = TW_TOLD(DECIMAL, " exception "),
-    [TS] = TW_LISTED("ts", HEX),
-    [TS_BITS] = TW_LISTED("ts_bits", DECIMAL),
-    [TIME] = TW_LISTED("time", HEX),
-    [TIME_WORDS] = TW_TOLD(HEX, " "),
-    [FREQ_CHANGE] = TW_SHOWN("freq_change", FLAG, " clock changed"),
-    [CID] = TW_SHOWN("cid", HEX, " "),
-    [VMID] = TW_SHOWN("vmid", HEX, " "),
-    [HEADER] = TW_LISTED("header", HEX),
-    [HEADER_WORDS] = TW_TOLD(TEXT, " header "),
+    TW_ARMV7_TIME_ROWS(TIME),
+    TW_ARMV7_NUMBER_ROWS(NUMBERS),
     [CC] = TW_SHOWN("cc", DECIMAL, " cc="),
 };
 /* clang-format on */
@@ -94,22 +81,9 @@ static const char *exception_name(const struct tw_ptm_packet *packet)
 
 static void put_address(struct tw_members *out, const struct tw_ptm_packet *packet)
 {
-    tw_put(out, ADDR, packet->address);
-    tw_put(out, ADDR_BITS, packet->address_bits);
-    tw_put(out, ADDR_VALID, packet->address_valid);
-    tw_put(out, ADDR_SIZE, 32);
-    if (packet->address_valid < 32)
-        tw_put_format(out, BITS, " (bits %u:0)", packet->address_valid - 1u);
+    tw_armv7_put_addr(out, ADDR, packet->address, packet->address_bits, packet->address_valid);
+    tw_armv7_put_known(out, BITS, packet->address_valid);
     tw_put_text(out, ISA, tw_isa_name(packet->isa));
-}
-
-static void put_state(struct tw_members *out, const struct tw_ptm_packet *packet)
-{
-    tw_put(out, NS, packet->ns);
-    tw_put(out, HYP, packet->hyp);
-    tw_put(out, ALT_ISA, packet->alt_isa);
-    tw_put_text(out, STATE, packet->ns ? "NS" : "S");
-    tw_put(out, HYP_WORD, packet->hyp);
 }
 
 static void put_branch(struct tw_members *out, const struct tw_ptm_packet *packet)
@@ -118,20 +92,10 @@ static void put_branch(struct tw_members *out, const struct tw_ptm_packet *packe
     tw_put(out, ISA_CHANGED, packet->isa_changed);
     if (packet->base.type != TW_PTM_BRANCH_ADDRESS || !packet->has_info)
         return;
-    put_state(out, packet);
+    tw_armv7_put_state(out, STATE, packet->ns, packet->hyp, packet->alt_isa);
     tw_put(out, EXCEPTION, packet->exception & 15u);
     tw_put_text(out, EXC, exception_name(packet));
     tw_put(out, EXC_NUM, packet->exception);
-}
-
-static void put_timestamp(struct tw_members *out, const struct tw_ptm_packet *packet)
-{
-    tw_put(out, TS, packet->timestamp);
-    tw_put(out, TS_BITS, packet->timestamp_bits);
-    if (packet->time != packet->timestamp)
-        tw_put(out, TIME, packet->time);
-    tw_put(out, TIME_WORDS, packet->time);
-    tw_put(out, FREQ_CHANGE, packet->freq_changed);
 }
 
 static void put_members(struct tw_members *out, const struct tw_protocol *protocol,
@@ -147,7 +111,7 @@ static void put_members(struct tw_members *out, const struct tw_protocol *protoc
     case TW_PTM_ISYNC:
         tw_put_text(out, REASON, tw_armv7_reason_name(packet->reason));
         put_address(out, packet);
-        put_state(out, packet);
+        tw_armv7_put_state(out, STATE, packet->ns, packet->hyp, packet->alt_isa);
         if (packet->has_context_id)
             tw_put(out, CONTEXT_ID, packet->context_id);
         break;
@@ -156,19 +120,19 @@ static void put_members(struct tw_members *out, const struct tw_protocol *protoc
         put_branch(out, packet);
         break;
     case TW_PTM_TIMESTAMP:
-        put_timestamp(out, packet);
+        tw_armv7_put_time_members(out, TIME, packet->timestamp, packet->timestamp_bits,
+                                  packet->time, packet->freq_changed);
         break;
     case TW_PTM_CONTEXT_ID:
-        tw_put(out, CID, packet->value);
+        tw_put(out, NUMBERS + TW_ARMV7_CID, packet->value);
         break;
     case TW_PTM_VMID:
-        tw_put(out, VMID, packet->value);
+        tw_put(out, NUMBERS + TW_ARMV7_VMID, packet->value);
         break;
     case TW_PTM_RESERVED:
     case TW_PTM_BAD_SEQUENCE:
     case TW_PTM_INCOMPLETE_EOT:
-        tw_put(out, HEADER, packet->value);
-        tw_put_format(out, HEADER_WORDS, "0x%02x", (unsigned)packet->value);
+        tw_armv7_put_header(out, NUMBERS, packet->value);
         break;
     default:
         break;

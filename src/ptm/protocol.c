@@ -33,20 +33,14 @@ static enum tw_status configure(void *config, const struct tw_source_info *sourc
                                 struct tw_fault *fault)
 {
     struct tw_ptm_config *out = config;
-    uint64_t control, identity, features, id = source->id;
+    struct tw_armv7_registers registers;
 
-    TW_TRY(tw_source_need(source, &control, "ETMCR", fault));
-    TW_TRY(tw_source_need(source, &identity, "ETMIDR", fault));
-    TW_TRY(tw_source_need(source, &features, "ETMCCER", fault));
-    (void)tw_source_register(source, &id, "ETMTRACEIDR");
-    if ((identity >> 8 & 0xf) != 3)
-        return tw_fail(fault, TW_E_CONFIG, "ETMIDR 0x%x is not that of a PTM",
-                       (unsigned)identity);
+    TW_TRY(tw_armv7_registers(&registers, source, 3, "a PTM", fault));
     *out = (struct tw_ptm_config){ .size = sizeof *out,
-                                   .etmcr = (uint32_t)control,
-                                   .etmidr = (uint32_t)identity,
-                                   .etmccer = (uint32_t)features,
-                                   .etmtraceidr = (uint32_t)id };
+                                   .etmcr = registers.etmcr,
+                                   .etmidr = registers.etmidr,
+                                   .etmccer = registers.etmccer,
+                                   .etmtraceidr = registers.etmtraceidr };
     return TW_OK;
 }
 
@@ -117,6 +111,7 @@ const struct tw_protocol tw_ptm = {
     .decode = tw_ptm_decode,
     .end = tw_ptm_end,
     .decoder_reset = tw_ptm_decoder_reset,
+    .damage_at = offsetof(struct tw_ptm_decoder, damage),
     .notes = tw_ptm_notes,
     .restore = tw_ptm_restore,
     .state = tw_ptm_state,

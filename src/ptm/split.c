@@ -33,22 +33,21 @@ void tw_ptm_state(void *any, struct tw_follow *follow, struct tw_state *state)
     if (decoder->sync == TW_PTM_SYNC_START)
         TW_STATE(state, decoder->lost_reason);
     TW_STATE(state, decoder->is_in_run);
-    TW_STATE(state, decoder->ns);
-    TW_STATE(state, decoder->hyp);
-    TW_STATE(state, decoder->has_context_id);
-    if (decoder->has_context_id)
-        TW_STATE(state, decoder->context_id);
-    TW_STATE(state, decoder->has_vmid);
-    if (decoder->has_vmid)
-        TW_STATE(state, decoder->vmid);
+    tw_armv7_context_state(&decoder->context, state);
     tw_follow_state(follow, state, true);
 }
 
+/* How a place is looked for. */
+struct ptm_search {
+    struct tw_ptm_reader *reader;
+    bool wants_time;
+};
+
 /* Where a decoder that begins at the A-sync at `start` knows all; 0: not within reach. */
-static size_t find_until(const struct tw_split *split, struct tw_ptm_reader *reader,
-                         const uint8_t *data, size_t size, size_t start)
+static size_t knows_all(void *context, const uint8_t *data, size_t size, size_t start)
 {
-    const bool wants_time = reader->setup.timestamps || split->wants_time;
+    const struct ptm_search *search = context;
+    struct tw_ptm_reader *reader = search->reader;
     bool has_isync = false, has_time = false, has_vmid = false;
     size_t at = start, until = 0;
 
@@ -69,7 +68,7 @@ static size_t find_until(const struct tw_split *split, struct tw_ptm_reader *rea
         if (!has_isync || (type != TW_PTM_ATOM && type != TW_PTM_BRANCH_ADDRESS))
             continue;
         until = until ? until : at;
-        if ((has_time || !wants_time) && (has_vmid || !reader->setup.vmid))
+        if ((has_time || !search->wants_time) && (has_vmid || !reader->setup.vmid))
             return at;
     }
     return until;
@@ -79,18 +78,7 @@ bool tw_ptm_split(struct tw_split *split, const void *any, const uint8_t *data, 
 {
     const struct tw_ptm_decoder *decoder = any;
     struct tw_ptm_reader reader = decoder->reader;
-    size_t at = split->at > split->least ? split->at : split->least;
+    struct ptm_search search = { &reader, split->wants_time || reader.setup.timestamps };
 
-    while ((at = tw_armv7_next_async(data, size, at)) < size) {
-        const size_t until = find_until(split, &reader, data, size, at);
-
-        if (until) {
-            split->start = at;
-            split->at = split->until = until;
-            return true;
-        }
-        at++;
-    }
-    split->at = size;
-    return false;
+    return tw_armv7_split(split, data, size, knows_all, &search);
 }

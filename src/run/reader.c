@@ -88,6 +88,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .base = buffer->offset,
         .no_barrier = tw_capture_no_barrier(run->capture),
         .packets_only = wish->packets_only,
+        .keeps_bits = wish->keeps_bits,
         .counts_elements = !wish->packets_only,
         .range_limit = wish->range_limit,
         .source_address_n = wish->source_address_n,

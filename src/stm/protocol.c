@@ -84,6 +84,7 @@ const struct tw_protocol tw_stm = {
     .decode = tw_stm_decode,
     .end = tw_stm_end,
     .decoder_reset = tw_stm_decoder_reset,
+    .damage_at = offsetof(struct tw_stm_decoder, kept.damage),
     .notes = tw_stm_notes,
     .restore = tw_stm_restore,
     .state = tw_stm_state,

@@ -6,9 +6,8 @@
 
 #include "stage/stage.h"
 
-enum {
-    TW_SWTRACE_MOST = 8
-}; /* elements: a packet makes five at most, the end of the trace four */
+/* Elements: a packet makes five at most, the end of the trace four. */
+enum { TW_SWTRACE_MOST = 8 };
 
 /* Kept by a decoder from one input to the next. */
 struct tw_swtrace {
@@ -50,8 +49,8 @@ enum tw_status tw_swtrace_end(void *decoder, struct tw_swtrace *kept, struct tw_
 /* Where a loop over packets is in the capture: offsets of the input in units of so many to a byte. */
 struct tw_swtrace_place {
     uint64_t delta; /* byte + delta is the offset in the capture ... */
-    uint64_t stop,
-        end; /* ... before `stop`; up to `end` 15 bytes more lie one byte further each */
+    /* ... before `stop`; up to `end` 15 bytes more lie one byte further each */
+    uint64_t stop, end;
 };
 
 struct tw_swtrace_place tw_swtrace_place(struct tw_stage *stage, size_t at, unsigned units);

@@ -65,8 +65,9 @@ struct tw_branch {
     bool is_read_idle; /* no more packets come from what is held */
     void *packet;      /* the protocol's struct: read, but not handed out */
     bool has_packet;
-    void *writer;     /* packets_in.c: of those that are fed ... */
-    uint8_t *written; /* ... and their bytes */
+    struct tw_bit_reader *bits; /* bits.c; NULL: not wanted */
+    void *writer;               /* packets_in.c: of those that are fed ... */
+    uint8_t *written;           /* ... and their bytes */
     const uint8_t *packet_bytes;
     uint64_t packet_end;  /* capture offset behind it */
     struct tw_packet run; /* of unsynchronized bytes, joined */
@@ -160,5 +161,10 @@ void tw_unframed_free(struct tw_tree *tree);
 void tw_branch_refresh(struct tw_branch *branch);
 /* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */
 void tw_tree_rebase(struct tw_tree *tree, uint64_t base);
+
+/* bits.c: a copy of the packet reader as it was before each packet, where it is wanted. */
+enum tw_status tw_bits_new(struct tw_branch *branch);
+void tw_bits_free(struct tw_branch *branch);
+void tw_bits_remember(struct tw_branch *branch);
 
 #endif

@@ -473,6 +473,7 @@ static void fill_table(struct tw_custom *custom)
         .decode = about->decode ? decode : NULL,
         .end = end,
         .decoder_reset = decoder_reset,
+        .damage_at = offsetof(struct decoder, damage),
         .notes = notes,
         .restore = about->restore ? restore : NULL,
         .custom = custom,

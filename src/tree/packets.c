@@ -72,7 +72,7 @@ static bool read_packet(struct tw_branch *branch)
 
         if (branch->shared && branch->read_used < end)
             status = tw_shared_read(branch, &branch->read_used, end, is_last);
-        else if (branch->read_used < end)
+        else if (branch->read_used < end && (tw_bits_remember(branch), true))
             status = branch->protocol->read(branch->reader, packet,
                                             stream->bytes + branch->read_used,
                                             end - branch->read_used, is_last);
@@ -164,6 +164,7 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
         branch->has_packet = false;
         view->packet = packet_of(branch);
         view->bytes = branch->packet_bytes;
+        view->bits = branch->bits;
     }
     view->kind = (uint8_t)tw_type_kind(protocol, view->packet->type);
     view->is_bad = tw_kind_is_bad(view->kind);

@@ -120,9 +120,21 @@ struct tw_pool {
     bool leaves_one; /* see find_work in pool.c */
     size_t running;
     bool is_ending, is_aborting;
-    uint64_t matched, redone,
-        given; /* segments: guessed right, wrong, begun from a known state */
+    /* Segments: guessed right, guessed wrong, begun from a known state. */
+    uint64_t matched, redone, given;
+    /* Bytes that more than one thread read: before what was guessed right, all of what was not. */
+    uint64_t in_vain;
 };
+
+/* A segment is decoded again. */
+static inline void tw_pool_note_miss(struct tw_pool *pool, struct tw_segment_list *list,
+                                     const struct tw_segment *segment)
+{
+    pool->in_flight--;
+    pool->redone++;
+    pool->in_vain += segment->end - segment->start;
+    list->misses++;
+}
 
 /* engine.c */
 

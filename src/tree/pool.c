@@ -141,15 +141,14 @@ static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t nu
             segment->is_trusted = true;
             list->misses = 0;
             pool->matched++;
+            pool->in_vain += segment->until - segment->start;
         } else if (segment->phase == TW_SEGMENT_RUNNING) {
             segment->is_void = true; /* its worker sees to the rest */
             return;
         } else {
             drop_chunks(pool, segment);
             begin_truly(segment, before);
-            pool->in_flight--;
-            list->misses++;
-            pool->redone++;
+            tw_pool_note_miss(pool, list, segment);
         }
         (void)pthread_cond_broadcast(&pool->work);
         (void)pthread_cond_signal(&pool->ready);
@@ -220,9 +219,7 @@ static bool is_in_vain(struct tw_pool *pool, struct tw_job *job)
         return false;
     drop_chunks(pool, segment);
     begin_truly(segment, &job->list->segments[job->number - 1]);
-    pool->in_flight--;
-    pool->redone++;
-    job->list->misses++;
+    tw_pool_note_miss(pool, job->list, segment);
     (void)pthread_cond_broadcast(&pool->work);
     (void)pthread_cond_signal(&pool->ready);
     return true;

@@ -27,6 +27,7 @@ void tw_branch_free(struct tw_branch *branch)
     tw_give(allocator, branch->marks);
     tw_tally_free(branch->tree, branch->tally);
     tw_shared_free(branch);
+    tw_bits_free(branch);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
     tw_give(allocator, branch->writer);
@@ -148,6 +149,8 @@ static enum tw_status set_up_reader(struct tw_branch *branch)
     branch->reader = tw_take(allocator, protocol->reader_size);
     branch->packet = tw_take(allocator, protocol->packet_size);
     if (!branch->reader || !branch->packet)
+        return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet reader");
+    if (tw_bits_new(branch) != TW_OK)
         return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet reader");
     protocol->reader_init(branch->reader, branch->config);
     return TW_OK;

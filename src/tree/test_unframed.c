@@ -183,6 +183,39 @@ static void going_back_changes_nothing(void **state)
     made_stream_free(&made);
 }
 
+/* Damage is told of at once, and its error comes when its end is known. */
+static void damage_is_known_before_its_end(void **state)
+{
+    struct made_stream made;
+    struct list want, got;
+    struct tw_tree *tree;
+    size_t damaged = 0;
+
+    (void)state;
+    made_stream_make(&made, 4);
+    decode_all(&made, &want);
+    tree = make_tree(&made, false);
+    start(&got);
+    for (size_t at = 0; at < STREAM_PART; at++) {
+        size_t next;
+
+        CHECK_EQ(tw_tree_feed(tree, made.bytes + at, 1), TW_OK);
+        while (take(tree, &got, TW_MORE)) {
+        }
+        for (next = got.count; next < want.count; next++)
+            if (want.elements[next].type == TW_ELEMENT_ERROR)
+                break;
+        CHECK_EQ(tw_tree_is_damaged(tree),
+                 next < want.count && want.elements[next].index < tw_tree_done(tree));
+        damaged += tw_tree_is_damaged(tree);
+    }
+    CHECK(damaged > 0);
+    tw_tree_free(tree);
+    free(got.elements);
+    free(want.elements);
+    made_stream_free(&made);
+}
+
 static void batches_end_at_a_context(void **state)
 {
     struct made_stream made;
@@ -260,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_tell_where_the_bytes_lie),
         cmocka_unit_test(going_back_changes_nothing),
+        cmocka_unit_test(damage_is_known_before_its_end),
         cmocka_unit_test(batches_end_at_a_context),
         cmocka_unit_test(what_cannot_go_back_says_so),
     };

@@ -6,7 +6,9 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/state.h"
+#include "stage/damage.h"
 #include "tree/branch.h"
+#include "tree/shared.h"
 
 /* A place to go back to. */
 struct tw_return {
@@ -131,6 +133,21 @@ void tw_unframed_free(struct tw_tree *tree)
 uint64_t tw_tree_done(const struct tw_tree *tree)
 {
     return tree->offset + (tree->branch_count ? tree->branches[0]->used : 0);
+}
+
+bool tw_tree_is_damaged(const struct tw_tree *tree)
+{
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        const struct tw_branch *branch = tree->branches[i];
+        const size_t at = branch->decoder ? branch->protocol->damage_at : 0;
+        struct tw_damage damage = { .code = TW_ERROR_NONE };
+
+        if (at)
+            memcpy(&damage, (const uint8_t *)branch->decoder + at, sizeof damage);
+        if (damage.code != TW_ERROR_NONE || (branch->shared && branch->shared->is_open))
+            return true;
+    }
+    return false;
 }
 
 /* ---- The way back */

@@ -202,3 +202,95 @@ def recordings_of_risc_v_from_a_ram_sink(tool):
     for kind, name in ((1, "type 1 (Intel PT)"), (77, "type 77,")):
         done = tool.run("decode", recording(tool, kind, [9, 9, 9], {0: trace}), status=3)
         assert name in done.err, done.err
+
+
+HEAD = "itype,iaddr,iretire,ilastsize,priv,context,time\n"
+
+
+def loops(rows):
+    """A log: each row is context and time of a jump to 0x1000 and of what follows there."""
+    return HEAD + "".join(f"10,1000,4,1,0,{context},{time}\n" for context, time in rows)
+
+
+def loop_code(tool):
+    tool.write("loop.bin", (0x13).to_bytes(4, "little") + (0x00008067).to_bytes(4, "little"))
+    return "loop.bin@0x1000"
+
+
+def encoded(tool, log, config, *more):
+    tool.write("harts.csv", log)
+    tool.run("encode", "harts.csv", "--protocol", "ntrace", "-o", "snap", "--force", "--config", config, *more)
+    return (tool.folder / "snap" / "trace.bin").read_bytes()
+
+
+def threads(tool, path, *more):
+    """(cpu, tid, n) of each run, in the order of time."""
+    done = tool.run("decode", path, "--image", loop_code(tool), "--format", "runs", *more)
+    return [(line.split()[0], line.split()[1], int(line.split()[3])) for line in done.out.splitlines()
+            if not line.startswith("#")]
+
+
+@case
+def ownership_in_a_recording_is_its_thread(tool):
+    log = loops([(100, 10), (100, 20), (200, 30), (200, 40), (100, 50)])
+    trace = encoded(tool, log, "src_bits=3,src=5,id=0x11,ownership=1,mode=btm", "--framing", "memory")
+    words = [9 << 32 | 1, 3, 5, 1, 1, 0, 3, 5]
+    runs = threads(tool, recording(tool, 8, words, {3: trace}))
+    equal([run[:2] for run in runs if run[1] != "-"][:1], [("3", "100")])
+    totals = {}
+    for _, tid, count in runs:
+        totals[tid] = totals.get(tid, 0) + count
+    equal({tid: totals.get(tid) for tid in ("100", "200")}, {"100": 6, "200": 4})
+    words[4] = 0  # trTeContext is 0: what an Ownership says is no thread
+    assert "100" not in {run[1] for run in threads(tool, recording(tool, 8, words, {3: trace}))}
+
+
+def turns(runs):
+    """Whose turn it was, one after the other."""
+    return [run[:2] for n, run in enumerate(runs) if n == 0 or runs[n - 1][:2] != run[:2]]
+
+
+TURNS = [("0", "100"), ("1", "200"), ("0", "100"), ("1", "200")]
+FIRST = loops([(100, time) for time in (10, 20, 30, 110, 120, 130)])
+SECOND = loops([(200, time) for time in (60, 70, 80, 160, 170, 180)])
+
+
+@case
+def harts_of_a_recording_are_merged_by_time(tool):
+    config = "src_bits=2,src={},id={},ownership=1,timestamps=1,mode=btm"
+    first = encoded(tool, FIRST, config.format(1, 0x11), "--framing", "memory")
+    second = encoded(tool, SECOND, config.format(2, 0x12), "--framing", "memory")
+    words = [9 << 32 | 2, 0, 5, 1, 1, 0, 2, 1, 1, 5, 1, 1, 0, 2, 2]
+    runs = threads(tool, recording(tool, 8, words, {0: first, 1: second}), "--trust-time")
+    equal(turns(runs), TURNS)
+    equal([sum(run[2] for run in runs if run[0] == cpu) for cpu in "01"], [12, 12])
+    # The same from RAM sinks, one for each hart.
+    config = config.replace(",id={}", "")
+    first, second = encoded(tool, FIRST, config.format(1)), encoded(tool, SECOND, config.format(2))
+    runs = threads(tool, recording(tool, 8, [9], {0: first, 1: second}), "--trust-time", "--protocol", "ntrace",
+                   "--config", "src_bits=2")
+    equal(turns(runs), TURNS)
+
+
+@case
+def harts_that_share_frames_are_told_apart(tool):
+    """Messages of two harts through a funnel into one ATB bridge: one trace ID, SRC tells whose they are."""
+    streams = []
+    for src, log in ((1, FIRST), (2, SECOND)):
+        encoded(tool, log, f"src_bits=2,src={src},id=0x11,ownership=1,timestamps=1,mode=btm")
+        trace, messages, begin = (tool.folder / "snap" / "trace.bin").read_bytes(), [], 0
+        for at, byte in enumerate(trace):
+            if byte & 3 == 3:
+                messages.append(trace[begin:at + 1])
+                begin = at + 1
+        streams.append(messages)
+    mixed = b""
+    while any(streams):  # a funnel takes whole messages of each
+        mixed += b"".join(stream.pop(0) for stream in streams if stream)
+    tool.write("mixed.bin", mixed)
+    tool.run("pack", "--stream", "0x11:mixed.bin", "-o", "framed.bin")
+    framed = (tool.folder / "framed.bin").read_bytes()
+    words = [9 << 32 | 2, 0, 5, 1, 1, 0, 2, 1, 1, 5, 1, 1, 0, 2, 2]
+    runs = threads(tool, recording(tool, 8, words, {0: framed}), "--trust-time")
+    equal({run[:2] for run in runs}, {("0", "100"), ("1", "200")})
+    equal([sum(run[2] for run in runs if run[0] == cpu) for cpu in "01"], [12, 12])

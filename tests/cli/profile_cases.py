@@ -30,7 +30,7 @@ def run_quietly(words, folder):
 class Program:
     """An AArch64 program with DWARF 4, built here, and the addresses it executed."""
 
-    def __init__(self, tool, name, argument, is_pie):
+    def __init__(self, tool, name, argument, is_pie, link=()):
         need("clang", "aarch64-linux-gnu-ld", "qemu-aarch64")
         self.name = name
         self.root = tool.folder / "root"
@@ -44,7 +44,7 @@ class Program:
                          "-fno-inline", "-ffreestanding", "-fno-stack-protector", "-fPIE" if is_pie else "-fno-pie",
                          "-c", SOURCES / f"{source}.c", "-o", objects[-1]], tool.folder)
         run_quietly(["aarch64-linux-gnu-ld", "--build-id", "-z", "max-page-size=4096",
-                     *(["-pie", "--no-dynamic-linker"] if is_pie else ["-static"]),
+                     *(["-pie", "--no-dynamic-linker"] if is_pie else ["-static"]), *link,
                      "-o", self.path, *objects], tool.folder)
         done = subprocess.run(["qemu-aarch64", "-singlestep", "-d", "exec,nochain", "-D", "exec.log",
                                self.path, str(argument)], cwd=tool.folder, check=False,

@@ -220,6 +220,30 @@ def ring_filter_strobe_and_bound(tool):
 
 
 @case
+def functions_are_filtered(tool):
+    program = build(tool, A64.replace("work:", ".type work, %function\nwork:").replace(
+        "text:", ".size work, .-work\ntext:"))
+    want = logged(tool, program)
+    symbols = subprocess.run(["aarch64-linux-gnu-nm", program], cwd=tool.folder, check=True,
+                             capture_output=True, text=True).stdout
+    place = {name: int(address, 16) for address, _, name in map(str.split, symbols.splitlines())}
+    inside = [pc for pc in want if place["work"] <= pc < place["text"]]
+    assert inside
+    tool.run("record", "--filter", "work", program, status=7)
+    equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")), inside)
+    tool.run("record", "--filter", f"{want[0]:#x}-{want[0] + 8:#x}", "--filter", "work", program, status=7)
+    equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")),
+          [pc for pc in want if pc in inside or want[0] <= pc < want[0] + 8])
+    assert "no function" in tool.run("record", "--filter", "nothing", program, status=3).err
+    subprocess.run(["aarch64-linux-gnu-strip", program], cwd=tool.folder, check=True)
+    assert "no symbols" in tool.run("record", "--filter", "work", program, status=3).err
+    tool.run("record", program, status=7)
+    equal(pcs(tool.run("decode", "perf.data", "--format", "pcs")), want, "stripped")
+    tool.run("record", "--snapshot", "24", program, status=7)
+    assert re.search(r": 24 bytes, raw", tool.run("info", "perf.data").out)
+
+
+@case
 def what_cannot_be_recorded_is_said(tool):
     program = build(tool, A64)
     tool.write("text", "no program")

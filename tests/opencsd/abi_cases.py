@@ -50,11 +50,11 @@ def functions_are_those_of_the_headers(tool):
 def headers_compile_alone_and_as_cxx(tool):
     for header in sorted(OURS.rglob("*.h")):
         name = header.relative_to(OURS)
-        for compiler in (tool.compiler + ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-x", "c"],
-                         ["c++", "-std=c++11", "-Wall", "-Wextra", "-x", "c++"]):
+        for compiler in (tool.compiler + ["-std=c11", "-x", "c"], tool.compiler + ["-std=c99", "-x", "c"],
+                         ["c++", "-std=c++11", "-x", "c++"], ["c++", "-std=c++17", "-x", "c++"]):
             for version in ([], ["-DTRACKWAY_OPENCSD_API=0x10701"]):
-                subprocess.run([*compiler, "-fsyntax-only", "-Werror", f"-I{OURS}", *version, "-include",
-                                str(name), "/dev/null"], check=True)
+                subprocess.run([*compiler, "-Wall", "-Wextra", "-Wpedantic", "-fsyntax-only", "-Werror",
+                                f"-I{OURS}", *version, "-include", str(name), "/dev/null"], check=True)
 
 
 @case

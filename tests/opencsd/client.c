@@ -17,7 +17,7 @@ struct client {
     const struct plan *plan;
     dcd_tree_handle_t tree;
     uint64_t asked; /* counts random numbers, anew from each place */
-    bool is_over, has_reset;
+    bool is_over, has_reset, has_data;
     /* An element, or its text, that is not told yet; empty: none. */
     char buffered[2200];
     unsigned buffered_stream;
@@ -128,15 +128,6 @@ static bool is_masked(const struct client *client, enum mask mask)
     return client->plan->masks & (unsigned)mask;
 }
 
-/* STM's synchronization after other bytes: the original counts its index from what it had read of it
-   before, and makes up its bytes. */
-static bool is_made_up(const struct end *end, const void *packet)
-{
-    return is_masked(end->client, MASK_STM_ASYNC) && packet &&
-           end->decoder->protocol == OCSD_PROTOCOL_STM &&
-           ((const ocsd_stm_pkt *)packet)->type == STM_PKT_ASYNC;
-}
-
 /* Code that is not there, in front of an exception that returns to before it: the original looks for
    what was passed already.  Held back until it is clear what follows. */
 static void hold_back(struct client *client, const ocsd_generic_trace_elem *element,
@@ -192,29 +183,54 @@ static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index
     return said;
 }
 
-/* Bytes before the first synchronization of these protocols are not cut as the original cuts
-   them. */
-static bool is_unsynced(const struct end *end, const void *packet)
+/* Packets of which not all is the same.  SHOW_KIND: but for the index, and the bytes of monitors. */
+enum showing { SHOW_ALL, SHOW_KIND, SHOW_NONE };
+
+static enum showing ptm_showing(const struct client *client, const ocsd_ptm_pkt *packet,
+                                bool is_monitor)
+{
+    switch (packet->type) {
+    case PTM_PKT_NOTSYNC: /* monitors see some bytes twice, and some from behind the buffer */
+        return (is_monitor && is_masked(client, MASK_NOTSYNC)) || is_ptm_reset(client)
+                   ? SHOW_NONE
+                   : SHOW_ALL;
+    case PTM_PKT_A_SYNC:
+        return is_ptm_reset(client) ? SHOW_KIND : SHOW_ALL;
+    case PTM_PKT_INCOMPLETE_EOT:
+        return is_ptm_reset(client) ? SHOW_NONE : SHOW_ALL;
+    default:
+        return SHOW_ALL;
+    }
+}
+
+/* STM: bytes before the first synchronization are cut elsewhere; after them the original counts the index
+   of the synchronization from what it had read of it before, and makes up its bytes. */
+static enum showing stm_showing(const struct client *client, const ocsd_stm_pkt *packet)
+{
+    if (packet->type == STM_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC))
+        return SHOW_NONE;
+    return packet->type == STM_PKT_ASYNC && is_masked(client, MASK_STM_ASYNC) ? SHOW_KIND
+                                                                              : SHOW_ALL;
+}
+
+static enum showing showing_of(const struct end *end, const void *packet, bool is_monitor)
 {
     const struct client *client = end->client;
-    unsigned type;
 
     if (!packet)
-        return false;
+        return SHOW_ALL;
     switch (end->decoder->protocol) {
     case OCSD_PROTOCOL_PTM:
-        type = ((const ocsd_ptm_pkt *)packet)->type;
-        return (type == PTM_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC)) ||
-               ((type == PTM_PKT_A_SYNC || type == PTM_PKT_INCOMPLETE_EOT) &&
-                is_ptm_reset(client));
-    case OCSD_PROTOCOL_ETMV3:
-        type = ((const ocsd_etmv3_pkt *)packet)->type;
-        return type == ETM3_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC);
+        return ptm_showing(client, packet, is_monitor);
+    case OCSD_PROTOCOL_ETMV3: /* a zero of the block before may be at another index */
+        return ((const ocsd_etmv3_pkt *)packet)->type == ETM3_PKT_NOTSYNC &&
+                       is_masked(client, MASK_NOTSYNC)
+                   ? SHOW_KIND
+                   : SHOW_ALL;
     case OCSD_PROTOCOL_STM:
-        type = ((const ocsd_stm_pkt *)packet)->type;
-        return type == STM_PKT_NOTSYNC && is_masked(client, MASK_NOTSYNC);
+        return stm_showing(client, packet);
     default:
-        return false;
+        return SHOW_ALL;
     }
 }
 
@@ -224,11 +240,12 @@ static ocsd_datapath_resp_t on_packet(const void *context, const ocsd_datapath_o
     const struct end *end = context;
     struct client *client = end->client;
     /* How often there is a FLUSH depends on how the bytes come. */
+    const enum showing showing = showing_of(end, packet, false);
     const bool is_silent =
-        is_unsynced(end, packet) || (client->plan->is_loose && op == OCSD_OP_FLUSH);
+        showing == SHOW_NONE || (client->plan->is_loose && op == OCSD_OP_FLUSH);
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     char text[4096] = "";
-    const ocsd_trc_index_t shown = is_made_up(end, packet) ? 0 : index;
+    const ocsd_trc_index_t shown = showing == SHOW_KIND ? 0 : index;
 
     if (packet)
         show_packet(text, sizeof text, client->library, end->decoder->protocol, packet);
@@ -247,10 +264,12 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
 {
     const struct end *end = context;
     char text[4096] = "", hex[3 * 256 + 1] = "";
-    const bool is_bare = is_made_up(end, packet);
-    const uint32_t shown = is_bare ? 0 : size;
+    const enum showing showing = showing_of(end, packet, true);
+    const bool is_bare = showing == SHOW_KIND;
+    const bool is_etmv3 = end->decoder->protocol == OCSD_PROTOCOL_ETMV3;
+    const uint32_t shown = is_bare && !is_etmv3 ? 0 : size;
 
-    if (is_unsynced(end, packet))
+    if (showing == SHOW_NONE)
         return;
     if (packet)
         show_packet(text, sizeof text, end->client->library, end->decoder->protocol, packet);
@@ -261,20 +280,22 @@ static void on_monitor(const void *context, const ocsd_datapath_op_t op,
         end->id, shown, hex, text);
 }
 
-/* A bad packet that a block ends with is counted, and told of in the log, only where somebody looks at
-   packets. */
-static bool is_uncounted(const struct client *client)
+/* The same for the text of packets: printers are monitors where elements are made. */
+static enum showing text_showing(const struct client *client, const char *text)
 {
-    return is_masked(client, MASK_BAD_COUNT) && client->plan->is_full &&
-           !client->plan->has_monitor;
-}
+    const bool is_cut = is_masked(client, MASK_NOTSYNC);
 
-/* Text of what is not told of as callbacks either: see is_unsynced. */
-static bool is_silent_text(const struct client *client, const char *text)
-{
-    return (is_masked(client, MASK_NOTSYNC) && strstr(text, "\tNOTSYNC")) ||
-           (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :")) ||
-           (is_uncounted(client) && strstr(text, "(OCSD_ERR_BAD_DECODE_PKT)"));
+    if (strstr(text, "\tNOTSYNC : PTM"))
+        return (is_cut && client->plan->is_full) || is_ptm_reset(client) ? SHOW_NONE : SHOW_ALL;
+    if (is_cut && strstr(text, "\tNOTSYNC:STM"))
+        return SHOW_NONE;
+    if (is_ptm_reset(client) && strstr(text, "\tINCOMPLETE_EOT :"))
+        return SHOW_NONE;
+    if ((is_cut && strstr(text, "\tNOTSYNC : Trace Stream")) ||
+        (is_ptm_reset(client) && (strstr(text, "EO_TRACE(") || strstr(text, "\tASYNC : "))) ||
+        (is_masked(client, MASK_STM_ASYNC) && strstr(text, "\tASYNC:Alignment")))
+        return SHOW_KIND;
+    return SHOW_ALL;
 }
 
 /* The address behind a word of a text, and whether it is there. */
@@ -314,11 +335,11 @@ static void on_text(const void *context, const char *text, const int length)
 {
     struct client *client = (struct client *)(uintptr_t)context;
     const char *behind = strchr(text, ';');
+    const enum showing showing = text_showing(client, text);
 
-    if (is_silent_text(client, text) || hold_back_text(client, text, length))
+    if (showing == SHOW_NONE || hold_back_text(client, text, length))
         return;
-    if (behind && ((is_ptm_reset(client) && strstr(text, "EO_TRACE(")) ||
-                   (is_masked(client, MASK_STM_ASYNC) && strstr(text, "\tASYNC:Alignment"))))
+    if (behind && showing == SHOW_KIND)
         say(client, stream_of(EVENT_TEXT, 0), "text %s", behind);
     else
         say(client, stream_of(EVENT_TEXT, 0), "text %d %s", length, text);
@@ -412,9 +433,9 @@ static bool start(struct client *client, struct end *ends)
     const struct plan *plan = client->plan;
     const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
 
-    client->tree = library->ocsd_create_dcd_tree(
-        is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
-        OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
+    client->tree = library->ocsd_create_dcd_tree(is_framed ? OCSD_TRC_SRC_FRAME_FORMATTED
+                                                           : OCSD_TRC_SRC_SINGLE,
+                                                 subject_flags(client->subject));
     if (!client->tree)
         return false;
     (void)library->ocsd_def_errlog_init((ocsd_err_severity_t)plan->verbosity, 1);
@@ -444,12 +465,26 @@ static ocsd_datapath_resp_t operate(struct client *client, ocsd_datapath_op_t op
     return said;
 }
 
-/* Until it no longer asks to wait. */
+/* Until it no longer asks to wait.  The original reads what is not set, and may crash, if it had no frame
+   before. */
 static ocsd_datapath_resp_t flush(struct client *client, ocsd_datapath_resp_t said)
 {
-    while (OCSD_DATA_RESP_IS_WAIT(said))
+    while (OCSD_DATA_RESP_IS_WAIT(said) && client->has_data)
         said = operate(client, OCSD_OP_FLUSH);
     return said;
+}
+
+/* Frames of a TPIU: where the next FSYNC is.  Without one a block is lost on the original. */
+static size_t next_fsync(const struct subject *subject, size_t at)
+{
+    static const uint8_t fsync[] = { 0xff, 0xff, 0xff, 0x7f };
+
+    if (subject->align != 2 && subject->align != 4)
+        return at;
+    while (at + sizeof fsync <= subject->size &&
+           memcmp(subject->data + at, fsync, sizeof fsync) != 0)
+        at += subject->align;
+    return at + sizeof fsync <= subject->size ? at : subject->size;
 }
 
 /* Operations that nothing asks for. */
@@ -458,14 +493,16 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
     const struct plan *plan = client->plan;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
 
-    if (plan->flushes && random_below(client, 1000) < plan->flushes)
+    if (plan->flushes && client->has_data && random_below(client, 1000) < plan->flushes)
         said = flush(client, operate(client, OCSD_OP_FLUSH));
     if (plan->ends && random_below(client, 1000) < plan->ends) {
         (void)flush(client, operate(client, OCSD_OP_EOT));
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
     }
     if (plan->resets && random_below(client, 1000) < plan->resets) {
         said = operate(client, OCSD_OP_RESET);
+        *done = next_fsync(client->subject, *done);
         if (client->subject->framing == TW_FRAMING_NONE && random_below(client, 2))
             *done += random_below(client, 20); /* and goes on elsewhere */
     }
@@ -474,12 +511,12 @@ static ocsd_datapath_resp_t disturb(struct client *client, size_t *done)
 
 static uint32_t piece_size(struct client *client, size_t left)
 {
-    const bool is_framed = client->subject->framing != TW_FRAMING_NONE;
+    const unsigned align = client->subject->align;
     const size_t most = 1 + random_below(client, 4) * 300 + random_below(client, 40);
     size_t size = 1 + random_below(client, most);
 
-    if (is_framed)
-        size = 16 * (1 + size / 16);
+    if (align > 1) /* at least an FSYNC */
+        size = align * (1 + size / align + (align == 2));
     return (uint32_t)(size < left ? size : left);
 }
 
@@ -487,7 +524,7 @@ static void feed(struct client *client)
 {
     const struct subject *subject = client->subject;
     const bool is_framed = subject->framing != TW_FRAMING_NONE;
-    const size_t size = is_framed ? subject->size / 16 * 16 : subject->size;
+    const size_t size = subject->size;
     ocsd_datapath_resp_t said = OCSD_RESP_CONT;
     size_t done = 0, end = client->plan->cuts ? 0 : size;
 
@@ -505,6 +542,7 @@ static void feed(struct client *client)
         say(client, EVENT_CALL, "data %zu %" PRIu32 " used %" PRIu32 " -> %d", done, piece,
             used, (int)said);
         done += used;
+        client->has_data = client->has_data || used || !is_framed;
         said = flush(client, said);
         client->is_over = OCSD_DATA_RESP_IS_FATAL(said) && client->plan->stops_early;
         if (!client->is_over && done >= end && done < size)
@@ -521,8 +559,6 @@ static void feed(struct client *client)
 
 static void show_stats(struct client *client, const struct end *ends)
 {
-    const bool is_exact = !is_uncounted(client);
-
     for (size_t i = 0; i < client->subject->decoder_count; i++) {
         ocsd_decode_stats_t *stats = NULL;
         const int result =
@@ -537,10 +573,10 @@ static void show_stats(struct client *client, const struct end *ends)
             " sequence %" PRIu32 " demux %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             " %" PRIu64,
             ends[i].id, stats->version, stats->revision, stats->channel_total,
-            stats->channel_unsynced, is_exact ? stats->bad_header_errs : 0,
-            is_exact ? stats->bad_sequence_errs : 0, stats->demux.valid_id_bytes,
-            stats->demux.no_id_bytes, stats->demux.reserved_id_bytes,
-            stats->demux.unknown_id_bytes, stats->demux.frame_bytes);
+            stats->channel_unsynced, stats->bad_header_errs, stats->bad_sequence_errs,
+            stats->demux.valid_id_bytes, stats->demux.no_id_bytes,
+            stats->demux.reserved_id_bytes, stats->demux.unknown_id_bytes,
+            stats->demux.frame_bytes);
     }
 }
 

@@ -14,8 +14,7 @@ enum mask {
     MASK_PTM_RESET = 1, /* "ptm-reset" */
     MASK_STM_ASYNC = 2, /* "stm-async" */
     MASK_NOTSYNC = 4,   /* "notsync" */
-    MASK_PASSED = 8,    /* "passed" */
-    MASK_BAD_COUNT = 16 /* "bad-count" */
+    MASK_PASSED = 8     /* "passed" */
 };
 
 struct plan {
@@ -32,9 +31,9 @@ struct plan {
     unsigned ends;      /* ... an EOT */
     unsigned verbosity; /* of the error log */
     bool stops_early;   /* at the first fatal answer */
-    bool
-        is_loose; /* only the order inside a stream counts: of an ID and a kind of callback; what is
-                      answered is not told */
+    /* only the order inside a stream counts: of an ID and a kind of callback; what is answered is not
+       told */
+    bool is_loose;
 };
 
 /* What an event is about; EVENT_CALL is what the client did. */

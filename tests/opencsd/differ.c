@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* differ ORIGINAL DROPIN CAPTURE BUFFER PLAN...: what two libraries do with a buffer, event by event.  A
    plan is words joined by commas: full or packets, monitor, print, callback, cut, wait=N, flush=N,
-   reset=N, end=N, log=N, stop, seed=N; mask=NAME: see enum mask; loose: only the order inside a stream of events counts; dump: all
+   reset=N, end=N, log=N, stop, seed=N; tpiu, hsync: in such frames; mask=NAME: see enum mask; loose: only the order inside a stream of events counts; dump: all
    events, "<" those of the first, ">" those of the second.  Prints a line for each plan; exit status 1: there was a difference. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct task {
     struct plan plan;
-    bool is_dumped;
+    bool is_dumped, is_tpiu, is_hsync;
 };
 
 /* "name=N" */
@@ -43,8 +43,7 @@ static bool set_mask(struct plan *plan, const char *word)
     } masks[] = { { "mask=ptm-reset", MASK_PTM_RESET },
                   { "mask=stm-async", MASK_STM_ASYNC },
                   { "mask=notsync", MASK_NOTSYNC },
-                  { "mask=passed", MASK_PASSED },
-                  { "mask=bad-count", MASK_BAD_COUNT } };
+                  { "mask=passed", MASK_PASSED } };
 
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++)
         if (strcmp(masks[i].word, word) == 0) {
@@ -64,7 +63,8 @@ static bool parse(struct task *task, const char *text)
     } flags[] = { { "full", &plan->is_full },     { "monitor", &plan->has_monitor },
                   { "print", &plan->is_printed }, { "callback", &plan->uses_memory_callback },
                   { "cut", &plan->cuts },         { "stop", &plan->stops_early },
-                  { "loose", &plan->is_loose },   { "dump", &task->is_dumped } };
+                  { "loose", &plan->is_loose },   { "dump", &task->is_dumped },
+                  { "tpiu", &task->is_tpiu },     { "hsync", &task->is_hsync } };
     char words[512], *word, *rest = words;
 
     memset(task, 0, sizeof *task);
@@ -167,6 +167,22 @@ static bool is_same(const struct library *libraries, const struct subject *subje
     return !is_different;
 }
 
+/* In the frames that the task asks for. */
+static bool is_same_framed(const struct library *libraries, const struct subject *subject,
+                           const char *text, const struct task *task)
+{
+    struct subject framed;
+    bool is_good = true;
+
+    if (!task->is_tpiu && !task->is_hsync)
+        return is_same(libraries, subject, text, task);
+    if (subject_reframe(&framed, subject,
+                        task->is_hsync ? TW_FRAMING_TPIU_HSYNC : TW_FRAMING_TPIU))
+        is_good = is_same(libraries, &framed, text, task);
+    subject_free(&framed);
+    return is_good;
+}
+
 int main(int count, char **words)
 {
     struct library libraries[2];
@@ -176,7 +192,8 @@ int main(int count, char **words)
     if (count < 6 || !library_open(&libraries[0], "original", words[1]) ||
         !library_open(&libraries[1], "drop-in ", words[2]))
         return 2;
-    if (!subject_open(&subject, words[3], (size_t)strtoul(words[4], NULL, 0))) {
+    if (!subject_open(&subject, words[3], (size_t)strtoul(words[4], NULL, 0),
+                      libraries[0].ocsd_get_version() >= 0x10700)) {
         (void)puts("nothing to decode");
         subject_free(&subject);
         return 0;
@@ -186,7 +203,7 @@ int main(int count, char **words)
 
         if (!parse(&task, words[i]))
             status = 2;
-        else if (!is_same(libraries, &subject, words[i], &task) && status == 0)
+        else if (!is_same_framed(libraries, &subject, words[i], &task) && status == 0)
             status = 1;
     }
     subject_free(&subject);

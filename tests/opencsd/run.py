@@ -10,6 +10,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent),
 import abi_cases  # noqa: E402, F401
 import calls_cases  # noqa: E402
 import differ_cases  # noqa: E402, F401
+import later_cases  # noqa: E402, F401
 import perf_cases  # noqa: E402, F401
 import settings_cases  # noqa: E402, F401
 from harness import Tool, main  # noqa: E402

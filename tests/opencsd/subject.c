@@ -3,6 +3,7 @@
 #include "subject.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -81,7 +82,8 @@ static void set_v7(struct subject_decoder *decoder, const struct tw_source *from
                                           .core_prof = profile_of(core) };
 }
 
-static bool set_decoder(struct subject_decoder *decoder, const struct tw_source *from)
+static bool set_decoder(struct subject_decoder *decoder, const struct tw_source *from,
+                        bool has_itm)
 {
     const char *core = from->core_type ? from->core_type : "";
 
@@ -97,6 +99,9 @@ static bool set_decoder(struct subject_decoder *decoder, const struct tw_source 
         decoder->name = OCSD_BUILTIN_DCD_STM;
         decoder->protocol = OCSD_PROTOCOL_STM;
         decoder->config.stm = (ocsd_stm_cfg){ .reg_tcsr = get(from, "STMTCSR") };
+    } else if (strcmp(from->protocol, "itm") == 0 && has_itm) {
+        decoder->name = "ITM";
+        decoder->config.itm = get(from, "ITMTCR");
     } else {
         return false;
     }
@@ -114,7 +119,108 @@ static void add_dumps(struct subject *subject)
     }
 }
 
-bool subject_open(struct subject *subject, const char *path, size_t buffer)
+/* ---- Frames */
+
+static void set_align(struct subject *subject)
+{
+    static const unsigned aligns[] = { [TW_FRAMING_NONE] = 1,
+                                       [TW_FRAMING_MEMORY] = 16,
+                                       [TW_FRAMING_TPIU] = 4,
+                                       [TW_FRAMING_TPIU_HSYNC] = 2 };
+
+    subject->align = aligns[subject->framing];
+    subject->size -= subject->size % subject->align;
+}
+
+/* OpenCSD takes what is in the blocks of a DSTREAM. */
+static bool unpack_blocks(struct subject *subject)
+{
+    enum { BLOCK = 512, DATA = 504 };
+    size_t size = 0;
+
+    subject->made = malloc(subject->size + 1);
+    if (!subject->made)
+        return false;
+    for (size_t at = 0; at + BLOCK <= subject->size; at += BLOCK, size += DATA)
+        memcpy(subject->made + size, subject->data + at, DATA);
+    subject->data = subject->made;
+    subject->size = size;
+    subject->framing = TW_FRAMING_TPIU;
+    return true;
+}
+
+uint32_t subject_flags(const struct subject *subject)
+{
+    switch (subject->framing) {
+    case TW_FRAMING_TPIU:
+        return OCSD_DFRMTR_HAS_FSYNCS;
+    case TW_FRAMING_TPIU_HSYNC:
+        return OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS;
+    default:
+        return OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC;
+    }
+}
+
+/* A framer, and how many runs it was given. */
+struct reframing {
+    struct tw_framer *framer;
+    unsigned runs;
+    bool is_idle; /* the port is, now and then */
+    enum tw_status status;
+};
+
+static void take_run(void *context, uint8_t id, uint64_t capture_offset, uint64_t stream_offset,
+                     const uint8_t *bytes, size_t size)
+{
+    struct reframing *to = context;
+
+    (void)capture_offset;
+    (void)stream_offset;
+    if (id == 0 || id > 0x6f || to->status != TW_OK)
+        return;
+    to->status = tw_framer_write(to->framer, id, bytes, size);
+    if (to->status == TW_OK && to->is_idle && ++to->runs % 8 == 0)
+        to->status = tw_framer_idle(to->framer);
+}
+
+bool subject_reframe(struct subject *subject, const struct subject *from,
+                     enum tw_framing framing)
+{
+    const struct tw_framer_config config = { .size = sizeof config,
+                                             .framing = framing,
+                                             .align = 4 };
+    struct reframing to = { .is_idle = framing == TW_FRAMING_TPIU_HSYNC };
+    const struct tw_unframer_config unframing = { .size = sizeof unframing,
+                                                  .framing = from->framing,
+                                                  .on_run = take_run,
+                                                  .on_run_context = &to };
+    struct tw_unframer *unframer = NULL;
+    const uint8_t *output = NULL;
+    size_t size = 0;
+
+    *subject = *from;
+    subject->capture = NULL;
+    subject->made = NULL;
+    if (from->framing == TW_FRAMING_NONE || tw_framer_new(&to.framer, &config, NULL) != TW_OK)
+        return false;
+    if (tw_unframer_new(&unframer, &unframing, NULL) == TW_OK &&
+        tw_unframer_feed(unframer, from->data, from->size) == TW_OK && to.status == TW_OK &&
+        tw_framer_finish(to.framer) == TW_OK)
+        output = tw_framer_output(to.framer, &size);
+    if (output)
+        subject->made = malloc(size + 1);
+    if (subject->made)
+        memcpy(subject->made, output, size);
+    tw_unframer_free(unframer);
+    tw_framer_free(to.framer);
+    subject->data = subject->made;
+    subject->size = size;
+    subject->framing = framing;
+    set_align(subject);
+    return subject->made != NULL;
+}
+
+bool subject_open(struct subject *subject, const char *path, size_t buffer, bool has_itm)
 {
     struct tw_fault fault;
 
@@ -128,12 +234,15 @@ bool subject_open(struct subject *subject, const char *path, size_t buffer)
     subject->framing = tw_capture_buffer(subject->capture, buffer)->framing;
     if (tw_capture_read(subject->capture, &subject->data, &subject->size, buffer, 0) != TW_OK)
         return false;
+    if (subject->framing == TW_FRAMING_DSTREAM && !unpack_blocks(subject))
+        return false;
+    set_align(subject);
     for (size_t i = 0; i < tw_capture_source_count(subject->capture) &&
                        subject->decoder_count < SUBJECT_DECODERS;
          i++)
         if (tw_capture_source_is_in(subject->capture, i, 0, (uint32_t)buffer) &&
             set_decoder(&subject->decoders[subject->decoder_count],
-                        tw_capture_source(subject->capture, i)))
+                        tw_capture_source(subject->capture, i), has_itm))
             subject->decoder_count++;
     add_dumps(subject);
     return subject->decoder_count > 0;
@@ -142,4 +251,5 @@ bool subject_open(struct subject *subject, const char *path, size_t buffer)
 void subject_free(struct subject *subject)
 {
     tw_capture_free(subject->capture);
+    free(subject->made);
 }

@@ -270,6 +270,109 @@ static void an_end_between_packets_does_not(void **state)
     ocsd_destroy_dcd_tree(tree);
 }
 
+static void on_monitor(const void *context, const ocsd_datapath_op_t op,
+                       const ocsd_trc_index_t index, const void *packet, const uint32_t size,
+                       const uint8_t *bytes)
+{
+    (void)context, (void)op, (void)index, (void)packet, (void)size, (void)bytes;
+}
+
+static void on_message(const void *context, const char *text, const int length)
+{
+    unsigned *count = (unsigned *)(uintptr_t)context;
+
+    (void)length;
+    *count += strstr(text, "OCSD_ERR_BAD_DECODE_PKT") != NULL;
+}
+
+/* Whoever looks at packets or not, and wherever the block ends. */
+static void a_bad_packet_is_told_of_at_once(void **state)
+{
+    enum { LEAST = 30, MOST = 90, RESERVED = 0x08 };
+
+    (void)state;
+    (void)ocsd_def_errlog_init(OCSD_ERR_SEV_INFO,
+                               1); /* decoders look at it when they are made */
+    (void)ocsd_def_errlog_config_output(C_API_MSGLOGOUT_FLG_NONE, NULL);
+    for (unsigned loops = LEAST; loops < MOST; loops++) {
+        for (int is_monitored = 0; is_monitored < 2; is_monitored++) {
+            uint8_t trace[64 + MOST];
+            struct seen seen;
+            struct reads reads;
+            dcd_tree_handle_t tree = make_reading_tree(&seen, &reads);
+            size_t size = make_trace(trace, loops, 1);
+            unsigned messages = 0;
+
+            CHECK_EQ(ocsd_def_errlog_set_strprint_cb(tree, &messages, on_message), OCSD_OK);
+            if (is_monitored)
+                CHECK_EQ(ocsd_dt_attach_packet_callback(tree, ID, OCSD_C_API_CB_PKT_MON,
+                                                        (void *)(uintptr_t)on_monitor, NULL),
+                         OCSD_OK);
+            trace[size++] = RESERVED;
+            feed(tree, 0, trace, size);
+            CHECK_EQ(messages, 1);
+            CHECK_EQ(seen.ranges, loops);
+            feed(tree, (ocsd_trc_index_t)size, (const uint8_t[]){ 0xf7 }, 1);
+            CHECK_EQ(messages, 1);
+            CHECK_EQ(seen.ranges, loops);
+            CHECK_EQ(seen.no_sync, 2); /* at the beginning, and now */
+            ocsd_destroy_dcd_tree(tree);
+        }
+    }
+}
+
+/* The first FSYNC may be cut anywhere, and bytes before it are nothing. */
+static void an_fsync_is_found_in_pieces(void **state)
+{
+    static const uint8_t before[] = { 0x55, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f };
+    uint8_t trace[64], stream[sizeof before + 64] = { 0 };
+    const size_t size = make_trace(trace, 14, 1); /* 44 bytes: three frames of them, less one */
+
+    (void)state;
+    memcpy(stream, before, sizeof before);
+    for (size_t i = 0, at = sizeof before; i < size; at++) {
+        const size_t place = (at - sizeof before) % 16;
+
+        if (at == sizeof before)
+            stream[at] = ID << 1 | 1;
+        if (at == sizeof before || place == 15)
+            continue;
+        stream[at] = trace[i++];
+        if (place % 2 == 0 &&
+            stream[at] & 1) { /* its lowest bit goes to the end of the frame */
+            stream[at] &= 0xfe;
+            stream[at - place + 15] |= (uint8_t)(1u << place / 2);
+        }
+    }
+    for (size_t cut = 0; cut <= sizeof before; cut += 2) {
+        const ocsd_etmv4_cfg config = { .reg_idr0 = 0x28000ea1,
+                                        .reg_idr1 = 0x4100f403,
+                                        .reg_idr2 = 0x488,
+                                        .reg_configr = 0xc1,
+                                        .reg_traceidr = ID,
+                                        .arch_ver = ARCH_V8,
+                                        .core_prof = profile_CortexA };
+        dcd_tree_handle_t tree = ocsd_create_dcd_tree(
+            OCSD_TRC_SRC_FRAME_FORMATTED, OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS);
+        struct seen seen = { 0 };
+        unsigned char id = 0;
+
+        make_code();
+        CHECK(tree != NULL);
+        CHECK_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I,
+                                        OCSD_CREATE_FLG_FULL_DECODER, &config, &id),
+                 OCSD_OK);
+        CHECK_EQ(ocsd_dt_set_gen_elem_outfn(tree, on_element, &seen), OCSD_OK);
+        CHECK_EQ(ocsd_dt_add_buffer_mem_acc(tree, START, OCSD_MEM_SPACE_ANY, code, sizeof code),
+                 OCSD_OK);
+        if (cut)
+            feed(tree, 0, stream, cut);
+        feed(tree, (ocsd_trc_index_t)cut, stream + cut, sizeof before + 48 - cut);
+        CHECK_EQ(seen.ranges, 14);
+        ocsd_destroy_dcd_tree(tree);
+    }
+}
+
 /* ---- Handles */
 
 static void a_handle_that_is_none_is_found_out(void **state)
@@ -344,6 +447,8 @@ int main(void)
         cmocka_unit_test(memory_can_be_asked_every_time),
         cmocka_unit_test(an_end_inside_a_packet_loses_the_way),
         cmocka_unit_test(an_end_between_packets_does_not),
+        cmocka_unit_test(a_bad_packet_is_told_of_at_once),
+        cmocka_unit_test(an_fsync_is_found_in_pieces),
         cmocka_unit_test(a_handle_that_is_none_is_found_out),
         cmocka_unit_test(trees_of_several_threads_do_not_meet),
     };

@@ -10,6 +10,7 @@
 #include <trackway/samples.h>
 
 #include "commands/commands.h"
+#include "commands/coverage.h"
 
 enum {
     LINE_ROOM = 128,
@@ -221,6 +222,16 @@ struct branches {
     struct tw_samples *samples;
 };
 
+static size_t depth_of(const struct options *options)
+{
+    return options->brstack.is_given ? (size_t)options->brstack.value : DEFAULT_STACK;
+}
+
+static uint64_t period_of(const struct options *options)
+{
+    return options->period.is_given ? options->period.value : DEFAULT_PERIOD;
+}
+
 struct branches *branches_new(struct session *session, enum branches_kind kind)
 {
     const struct options *options = session->options;
@@ -237,9 +248,8 @@ struct branches *branches_new(struct session *session, enum branches_kind kind)
     if (kind == EACH_INSTRUCTION)
         config.period = 1;
     if (kind == STACKS || kind == STACKS_WITH_MAPPINGS) {
-        config.stack_room =
-            options->brstack.is_given ? (size_t)options->brstack.value : DEFAULT_STACK;
-        config.period = options->period.is_given ? options->period.value : DEFAULT_PERIOD;
+        config.stack_room = depth_of(options);
+        config.period = period_of(options);
     }
     if (kind == STACKS_WITH_MAPPINGS)
         print_mappings(session->out, session->perf);
@@ -324,6 +334,9 @@ static int print_as_asked(struct session *session)
 {
     const struct options *options = session->options;
 
+    if (!session->perf)
+        return branches_stacks(session, depth_of(options), period_of(options));
+
     if (options_format_is(options, "autofdo"))
         return print_autofdo(session);
     if (options_format_is(options, "profgen"))
@@ -342,14 +355,27 @@ static bool check(const struct options *options)
     return true;
 }
 
+/* Counts, whatever the capture: perf.data has AutoFDO's profile as perf and simpleperf make it. */
+static bool is_for_all(const struct options *options, const struct session *session)
+{
+    return options_format_is(options, "unsymbolized") || options_format_is(options, "llvm") ||
+           options_format_is(options, "bolt") || options_format_is(options, "fdata") ||
+           (options_format_is(options, "autofdo") && !session->perf);
+}
+
 static int run(const struct options *options)
 {
     struct session session = { .options = options };
     struct output out = { 0 };
     int status = check(options) ? session_open(&session, options) : BAD_USAGE;
 
-    if (status == DONE && !session.perf) {
-        say("%s: branches are listed of perf.data, which tells CPUs and threads",
+    if (status == DONE && is_for_all(options, &session)) {
+        session_close(&session);
+        return coverage_counts(options);
+    }
+    if (status == DONE && !session.perf && !options_format_is(options, "profgen")) {
+        say("%s: branches are listed of perf.data, which tells CPUs and threads; "
+            "other formats are for all captures",
             tw_capture_path(session.capture));
         status = BAD_USAGE;
     }
@@ -371,14 +397,20 @@ static const uint8_t takes[] = {
 
 const struct command command_branches = {
     .name = "branches",
-    .arguments = "PERF.DATA [OPTION...]",
-    .summary = "branches of a perf.data file, as perf script prints them",
+    .arguments = "CAPTURE [OPTION...]",
+    .summary = "branches, as perf script prints them, and profiles for compilers and linkers",
     .details =
         "perf prints each taken branch: comm pid/tid [cpu] flags ip => addr; with --brstack,\n"
         "samples with the branches before them: comm tid ip brstack. profgen prints such\n"
-        "samples and the mappings, for llvm-profgen --perfscript. autofdo prints ranges and\n"
-        "branches of one program with their counts, for create_llvm_prof.",
-    .formats = "perf|profgen|autofdo",
+        "samples and the mappings, for llvm-profgen --perfscript. All others are counts of "
+        "one\n"
+        "program (--binary), exact, also of snapshots and raw files: autofdo for\n"
+        "create_llvm_prof, unsymbolized for llvm-profgen --unsymbolized-profile, llvm for "
+        "clang\n"
+        "-fprofile-sample-use, bolt for perf2bolt -pa, fdata for llvm-bolt -data; "
+        "\"coverage\"\n"
+        "writes them too, of several captures and saved results.",
+    .formats = "perf|profgen|autofdo|unsymbolized|llvm|bolt|fdata",
     .options = takes,
     .least = 1,
     .most = 1,

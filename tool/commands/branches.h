@@ -15,4 +15,8 @@ struct branches *branches_new(struct session *session, enum branches_kind kind);
 bool branches_take(struct branches *branches, const struct tw_part *part);
 void branches_free(struct branches *branches);
 
+/* Of captures that tell no threads: samples after each `period` instructions with the last `depth` branches; the exit
+   status. */
+int branches_stacks(struct session *session, size_t depth, uint64_t period);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "commands/calls.h"
 #include "commands/commands.h"
+#include "shared/advice.h"
 
 enum { BAR = 20 };
 
@@ -88,7 +89,7 @@ static void print_line(struct calls_command *command, const struct tree_line *li
     for (uint32_t i = 0; i < line->depth; i++)
         output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
     output_name(&command->out, names_show(&command->names, function->name));
-    output_text(&command->out, "\n");
+    output_text(&command->out, function->kind == TW_FUNCTION_INLINED ? " (inlined)\n" : "\n");
 }
 
 static int print_tree(struct calls_command *command)
@@ -139,12 +140,31 @@ static int print(struct calls_command *command, const struct options *options,
     return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
 }
 
-static void summarize(const struct options *options, const struct tw_calls_stats *stats)
+/* Instructions in functions that have no name of their own. */
+static uint64_t unknown_in(const struct tw_calls *calls)
 {
-    if (!options->quiet)
-        say("%" PRIu64 " calls, %" PRIu64 " tail calls; %" PRIu64 " unknown, %" PRIu64
-            " gaps; %" PRIu64 " instructions",
-            stats->calls, stats->tails, stats->unknown, stats->gaps, stats->instructions);
+    const struct tw_functions *functions = tw_calls_functions(calls);
+    uint64_t unknown = 0;
+
+    for (uint32_t i = 1; i < tw_functions_count(functions); i++)
+        if (tw_functions_get(functions, i)->kind == TW_FUNCTION_UNNAMED)
+            unknown += tw_calls_totals(calls, i).self;
+    return unknown;
+}
+
+static void summarize(const struct options *options, const struct tw_calls *calls)
+{
+    const struct tw_calls_stats stats = tw_calls_stats(calls);
+
+    if (options->quiet)
+        return;
+    advise_symbols(unknown_in(calls), stats.instructions);
+    advise_code(stats.missing);
+    if (!stats.instructions)
+        advise_nothing(stats.missing);
+    say("%" PRIu64 " calls, %" PRIu64 " tail calls; %" PRIu64 " unknown, %" PRIu64
+        " gaps; %" PRIu64 " instructions",
+        stats.calls, stats.tails, stats.unknown, stats.gaps, stats.instructions);
 }
 
 /* Call graphs keep a tail caller's share with it; stacks are shown as they were. */
@@ -221,7 +241,8 @@ static int run(const struct options *options)
 {
     const struct tw_calls_config config = { .size = sizeof config,
                                             .key = calls_key(options),
-                                            .is_logical = is_logical(options) };
+                                            .is_logical = is_logical(options),
+                                            .with_inlined = options->with_inlined };
     struct calls_command command = { .total = 0 };
     struct feed feed = { .order = TW_ORDER_TIME };
     struct tw_fault fault;
@@ -246,12 +267,10 @@ static int run(const struct options *options)
         !output_open(&command.out, options->output, options->color))
         status = NOT_DONE;
     else if (status == DONE || status == DONE_WITH_LOSS) {
-        struct tw_calls_stats stats;
         int printed;
 
         tw_calls_finish(command.calls);
-        stats = tw_calls_stats(command.calls);
-        command.total = stats.instructions;
+        command.total = tw_calls_stats(command.calls).instructions;
         names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options, feed_title(&feed));
         names_close(&command.names);
@@ -259,7 +278,7 @@ static int run(const struct options *options)
             status = printed;
         if (!output_close(&command.out, printed == DONE))
             status = NOT_DONE;
-        summarize(options, &stats);
+        summarize(options, command.calls);
     }
     tw_calls_free(command.calls);
     feed_close(&feed);
@@ -269,7 +288,7 @@ static int run(const struct options *options)
 static const uint8_t takes[] = {
     G_CAPTURE,    G_PART,        G_DECODER, G_EXECUTED, O_RANGE, O_OF_FUNCTION,  O_KEY,
     O_TAIL_CALLS, O_STACKS,      O_EVENTS,  O_BEFORE,   O_LAST,  O_INSTRUCTIONS, O_SOURCE_ROOT,
-    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_SAVE,     O_ADD,   O_END,
+    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_INLINE,   O_SAVE,  O_ADD,          O_END,
 };
 
 const struct command command_calls = {

@@ -49,8 +49,12 @@ static bool take_part(void *context, const struct tw_part *part,
     session_say_errors(work->session, &part->batch);
     if (part->kind == TW_PART_END)
         return channels_finish(channels);
-    if (part->kind == TW_PART_ELEMENTS)
+    if (part->kind == TW_PART_ELEMENTS) {
+        for (size_t i = 0; i < part->batch.count; i++)
+            channels->taken += part->batch.elements[i].type == TW_ELEMENT_SWTRACE ||
+                               part->batch.elements[i].type == TW_ELEMENT_ITMTRACE;
         return channels_take(channels, &part->batch);
+    }
     channels->is_framed =
         tw_capture_buffer(work->session->capture, part->buffer)->framing != TW_FRAMING_NONE;
     return true;
@@ -79,6 +83,12 @@ static int run_capture(struct channels *channels, const struct options *options)
     if (status == DONE) {
         session.out = &channels->out;
         status = session_go(&session, &way);
+    }
+    if ((status == DONE || status == DONE_WITH_LOSS) && !channels->taken) {
+        say("%s: no ITM or STM packet was read: it holds other trace, or none that is "
+            "synchronized (ITM: --assume-sync); \"trackway doctor\" tells",
+            options->arguments.items[0]);
+        status = DONE_WITH_LOSS;
     }
     session_close(&session);
     return status;

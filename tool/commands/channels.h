@@ -28,6 +28,7 @@ struct channels {
     struct tw_symbols *symbols;
     struct port_format *formats; /* --port-format */
     size_t format_count;
+    uint64_t taken; /* elements of software trace */
     uint64_t shown; /* samples in the histogram that was last shown ... */
     size_t lines;   /* ... and its lines */
 };

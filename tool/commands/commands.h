@@ -7,6 +7,8 @@
 
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
+    COMMAND(identify)         \
+    COMMAND(doctor)           \
     COMMAND(info)             \
     COMMAND(frames)           \
     COMMAND(packets)          \
@@ -18,6 +20,8 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(gdb)              \
+    COMMAND(diff)             \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \

@@ -15,6 +15,7 @@ enum { BAR = 20 };
 struct coverage_command {
     struct output out;
     struct tw_coverage *coverage;
+    bool has_written;
 };
 
 static void begin(void *context, struct tw_run *run)
@@ -26,10 +27,11 @@ static void begin(void *context, struct tw_run *run)
 
 static bool write_bytes(void *context, const void *bytes, size_t size)
 {
-    struct output *out = context;
+    struct coverage_command *command = context;
 
-    output_bytes(out, bytes, size);
-    return !output_is_over(out);
+    command->has_written = true;
+    output_bytes(&command->out, bytes, size);
+    return !output_is_over(&command->out);
 }
 
 static void print_share(struct output *out, uint64_t part, uint64_t all)
@@ -131,6 +133,22 @@ static int print_text(struct coverage_command *command)
     return DONE;
 }
 
+/* create_llvm_prof and create_gcov make an empty profile of it, and say nothing. */
+static void warn_of_dwarf(const struct coverage_command *command)
+{
+    struct tw_symbol_object file = { .size = sizeof file };
+
+    for (size_t i = 0; i < tw_coverage_object_count(command->coverage); i++) {
+        const struct tw_symbols *symbols = tw_coverage_symbols(command->coverage, i);
+
+        for (size_t k = 0; symbols && tw_symbols_object(symbols, &file, k); k++)
+            if (file.dwarf >= 5)
+                say("warning: %s has DWARF 5, of which AutoFDO 0.19 reads nothing: build with "
+                    "-gdwarf-4, or use --format unsymbolized or llvm",
+                    file.path);
+    }
+}
+
 static int print(struct coverage_command *command, const struct options *options,
                  const char *title)
 {
@@ -138,12 +156,19 @@ static int print(struct coverage_command *command, const struct options *options
     const struct tw_format *format = tw_format_by_name(name, TW_SUBJECT_COVERAGE);
     const struct tw_subject subject = { .size = sizeof subject,
                                         .title = title,
-                                        .coverage = command->coverage };
+                                        .coverage = command->coverage,
+                                        .binary = options->binary };
     enum tw_status status;
 
     if (!format)
         return print_text(command);
-    status = tw_format_write(format, &subject, write_bytes, &command->out);
+    if (strcmp(name, "autofdo") == 0 && !options->quiet)
+        warn_of_dwarf(command);
+    status = tw_format_write(format, &subject, write_bytes, command);
+    if (status == TW_OK && options->binary && !command->has_written) {
+        say("nothing that was executed is named \"%s\"", options->binary);
+        return NOT_DONE;
+    }
     if (status == TW_E_MEMORY)
         say("out of memory");
     return status == TW_OK || status == TW_E_CANCELLED ? DONE : NOT_DONE;
@@ -180,7 +205,7 @@ static bool add_and_save(struct coverage_command *command, const struct options 
     return false;
 }
 
-static int run_counts(const struct options *options)
+int coverage_counts(const struct options *options)
 {
     const struct tw_coverage_config config = { .size = sizeof config };
     struct coverage_command command = { .coverage = NULL };
@@ -226,12 +251,12 @@ static int run(const struct options *options)
         (void)options_wrong(options, "--each wants --format afl or afl-map");
         return BAD_USAGE;
     }
-    return run_counts(options);
+    return coverage_counts(options);
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART, G_DECODER, G_EXECUTED, O_RANGE, O_FUNCTION,
-    O_SAVE,    O_ADD,  O_EACH,    G_OUTPUT,   O_END,
+    G_CAPTURE, G_PART, G_DECODER, G_EXECUTED, O_RANGE,  O_FUNCTION,
+    O_SAVE,    O_ADD,  O_EACH,    O_BINARY,   G_OUTPUT, O_END,
 };
 
 const struct command command_coverage = {
@@ -247,7 +272,8 @@ const struct command command_coverage = {
         "does, afl-map its 65536 bytes; with --each one map for each capture, thousands in "
         "one\n"
         "go: coverage --each --format afl --protocol etmv4 --config regs --image prog *.bin",
-    .formats = "text|jsonl|lcov|cobertura|drcov|afl|afl-map",
+    .formats =
+        "text|jsonl|lcov|cobertura|drcov|afl|afl-map|autofdo|unsymbolized|llvm|bolt|fdata",
     .options = takes,
     .least = 1,
     .most = 1 << 20,

@@ -5,7 +5,9 @@
 
 #include "shared/options.h"
 
-/* Edge maps; the exit status. */
+/* Everything but edge maps, as options->format says; the exit status. */
+int coverage_counts(const struct options *options);
+/* Edge maps. */
 int coverage_edges(const struct options *options);
 
 #endif

@@ -478,8 +478,8 @@ static int run_verb(struct work *work, verb_fn *verb)
     if (!output_close(&work->out, status == DONE))
         status = NOT_DONE;
     if (status == DONE && verb == find && !work->is_found) {
-        say("%s: there is no %s in it", tw_capture_path(work->session.capture),
-            work->options->at);
+        say("%s: there is no %s in it%s", tw_capture_path(work->session.capture),
+            work->options->at, place_hint(work->options));
         status = DONE_WITH_LOSS;
     }
     stop(work);

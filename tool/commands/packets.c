@@ -10,11 +10,16 @@ static const char *formats(void)
 
 static int run(const struct options *options)
 {
+    if (options->bits && !options_format_is(options, "text") &&
+        !options_format_is(options, "jsonl")) {
+        (void)options_wrong(options, "--bits: there is text and jsonl of it");
+        return BAD_USAGE;
+    }
     return options_want_offsets(options) ? formats_list(options, FORMAT_PACKETS) : BAD_USAGE;
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART, G_DECODER, O_SRC, O_OPT, O_COLUMNS, G_OUTPUT, O_END,
+    G_CAPTURE, G_PART, G_DECODER, O_SRC, O_OPT, O_BITS, O_COLUMNS, G_OUTPUT, O_END,
 };
 
 const struct command command_packets = {

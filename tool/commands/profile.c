@@ -10,6 +10,7 @@
 #include <trackway/version.h>
 
 #include "commands/commands.h"
+#include "shared/advice.h"
 #include "shared/feed.h"
 #include "shared/names.h"
 
@@ -152,24 +153,16 @@ static void say_unknown(const struct profile_command *command)
 
     if (!command->profile || !tw_profile_totals(command->profile, &totals))
         return;
-    if (totals.unknown && totals.unknown > totals.untraced) {
-        const double share =
-            100.0 * (double)(totals.unknown - totals.untraced) / (double)totals.instructions;
-
-        if (command->by == TW_PROFILE_LINE)
-            say("%.1f %% of the instructions come from no source line that is known: give "
-                "files "
-                "with debug information (--symbols FILE, --sysroot)",
-                share);
-        else if (command->by <= TW_PROFILE_ADDRESS)
-            say("%.1f %% of the instructions are in code without symbols: give files that have "
-                "them (--symbols FILE, --sysroot, --kernel)",
-                share);
-    }
-    if (totals.missing)
-        say("%" PRIu64 " time%s the path led to code that is not there: give it (--image, "
-            "--sysroot); what was executed there is in no count",
-            totals.missing, totals.missing == 1 ? "" : "s");
+    if (totals.unknown > totals.untraced && command->by == TW_PROFILE_LINE)
+        say("%.1f %% of the instructions come from no source line that is known: give files "
+            "with "
+            "debug information (--symbols FILE, --sysroot)",
+            100.0 * (double)(totals.unknown - totals.untraced) / (double)totals.instructions);
+    else if (totals.unknown > totals.untraced && command->by <= TW_PROFILE_ADDRESS)
+        advise_symbols(totals.unknown - totals.untraced, totals.instructions);
+    advise_code(totals.missing);
+    if (!totals.instructions)
+        advise_nothing(totals.missing);
     if (command->unit == UNIT_TIME && !totals.has_time)
         say("the trace has no timestamps: there is no time to show");
     if (command->unit == UNIT_CYCLES && !totals.has_cycles)

@@ -16,41 +16,46 @@
 static const struct machine {
     uint16_t number;
     uint8_t bits;
+    bool is_m;
     const char *qemu, *name; /* name: as uname -m has it */
     const char *protocols;   /* that trace it; the first when none is asked for */
     const char *core_type;   /* in a snapshot */
     const char *libraries;   /* where Debian's cross packages keep its C library */
+    const char *system;      /* the QEMU of whole machines ... */
+    const char *board;       /* ... and the one that is taken when none is named */
 } machines[] = {
-    { 183, 64, "qemu-aarch64", "aarch64", "ete|etmv4", "ARM-AA64", "/usr/aarch64-linux-gnu" },
-    { 40, 32, "qemu-arm", "armv7l", "etmv4|ete|ptm|etmv3", "Cortex-A32",
-      "/usr/arm-linux-gnueabihf" },
-    { 243, 64, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64", "/usr/riscv64-linux-gnu" },
-    { 243, 32, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32", "/usr/riscv32-linux-gnu" },
+    { 183, 64, false, "qemu-aarch64", "aarch64", "ete|etmv4", "ARM-AA64",
+      "/usr/aarch64-linux-gnu", "qemu-system-aarch64", "virt" },
+    { 40, 32, false, "qemu-arm", "armv7l", "etmv4|ete|ptm|etmv3", "Cortex-A32",
+      "/usr/arm-linux-gnueabihf", "qemu-system-arm", "virt" },
+    { 40, 32, true, "qemu-arm", "armv7m", "etmv4|etmv3", "Cortex-M3",
+      "/usr/arm-linux-gnueabihf", "qemu-system-arm", "mps2-an385" },
+    { 243, 64, false, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64",
+      "/usr/riscv64-linux-gnu", "qemu-system-riscv64", "virt" },
+    { 243, 32, false, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32",
+      "/usr/riscv32-linux-gnu", "qemu-system-riscv32", "virt" },
 };
 
-static const struct machine *machine_of(const char *path)
+static const struct machine *machine_of(const struct record *record, const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    uint8_t head[20] = { 0 };
-    const size_t size = file ? fread(head, 1, sizeof head, file) : 0;
-    const unsigned number = head[18] | (unsigned)head[19] << 8;
-    const unsigned bits = head[4] == 2 ? 64 : 32;
+    struct tw_perf_program program = { .size = sizeof program };
+    struct tw_fault fault = { TW_OK, "" };
+    const enum tw_status status = tw_perf_program(&program, path, &fault);
 
-    if (!file) {
-        say("record: cannot read %s: %s", path, strerror(errno));
+    if (status == TW_E_CONFIG)
+        say("record: %s; to trace a script, name its interpreter", fault.text);
+    else if (status != TW_OK)
+        say("record: cannot read %s", fault.text);
+    if (status != TW_OK)
         return NULL;
-    }
-    (void)fclose(file);
-    if (size < sizeof head || memcmp(head, "\177ELF", 4) != 0) {
-        say("record: %s is no ELF program; to trace a script, name its interpreter", path);
-        return NULL;
-    }
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
-        if (machines[i].number == number && machines[i].bits == bits && head[5] == 1)
+        if (machines[i].number == program.machine && machines[i].bits == program.bits &&
+            machines[i].is_m == (program.is_m && record->options->is_system) &&
+            !program.is_big_endian)
             return &machines[i];
     say("record: %s is for another kind of processor (ELF machine %u, %u bits); what can be "
         "traced are little-endian AArch64, Arm and RISC-V programs: compile it for one of them",
-        path, number, bits);
+        path, program.machine, program.bits);
     return NULL;
 }
 
@@ -119,14 +124,19 @@ static const char *find_plugin(struct record *record)
 
 static bool find_all(struct record *record, const struct machine *machine)
 {
-    const char *qemu = record->options->qemu ? record->options->qemu : machine->qemu;
+    const bool is_system = record->options->is_system;
+    const char *qemu = record->options->qemu ? record->options->qemu
+                       : is_system           ? machine->system
+                                             : machine->qemu;
 
     record->qemu = on_path(record, qemu);
     if (!record->qemu) {
-        say("record: %s is not there; install QEMU (Debian: apt-get install qemu-user), or "
-            "give\n"
+        say("record: %s is not there; install QEMU (Debian: apt-get install %s), or give\n"
             "--qemu FILE",
-            qemu);
+            qemu,
+            !is_system               ? "qemu-user"
+            : machine->number == 243 ? "qemu-system-misc"
+                                     : "qemu-system-arm");
         return false;
     }
     record->plugin = find_plugin(record);
@@ -161,30 +171,93 @@ static const char *libraries_of(const struct record *record, const struct machin
                                                                            : NULL;
 }
 
+static void add_word(struct record *record, char **words, size_t *count, const char *word)
+{
+    words[(*count)++] = make_text(record, word, "", "");
+}
+
+/* Whether QEMU's options, behind the program, have this one. */
+static bool has_option(const struct list *arguments, const char *name, const char *other)
+{
+    for (size_t i = 1; i < arguments->count; i++) {
+        const char *at = arguments->items[i];
+
+        at += at[0] == '-' && at[1] == '-';
+        if (strcmp(at, name) == 0 || strcmp(at, other) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A whole machine: its processors take turns, so that QEMU's list of exceptions is in order. */
+static void add_system(struct record *record, const struct machine *machine, char **words,
+                       size_t *count)
+{
+    const struct list *arguments = &record->options->arguments;
+
+    add_word(record, words, count, "-accel");
+    add_word(record, words, count, "tcg,thread=single");
+    if (!has_option(arguments, "-M", "-machine")) {
+        add_word(record, words, count, "-M");
+        add_word(record, words, count, machine->board);
+    }
+    if (machine->number == 243 && !has_option(arguments, "-bios", "-bios")) {
+        add_word(record, words, count, "-bios");
+        add_word(record, words, count, "none");
+    }
+    if (!has_option(arguments, "-nographic", "-display")) {
+        add_word(record, words, count, "-display");
+        add_word(record, words, count, "none");
+    }
+    add_word(record, words, count, "-d");
+    add_word(record, words, count, "int");
+    add_word(record, words, count, "-D");
+    words[(*count)++] = make_text(record, record->folder, "/", SPOOL_EXCEPTIONS);
+    if (!has_option(arguments, "-kernel", "-kernel")) {
+        add_word(record, words, count, "-kernel");
+        add_word(record, words, count, arguments->items[0]);
+    }
+}
+
+/* The command line of QEMU. */
+static char **make_words(struct record *record, const struct machine *machine)
+{
+    const struct list *arguments = &record->options->arguments;
+    const bool is_system = record->options->is_system;
+    const char *libraries = libraries_of(record, machine);
+    char **words = arena_room(&record->arena, (arguments->count + 24) * sizeof *words);
+    size_t count = 0;
+
+    if (!words)
+        return NULL;
+    add_word(record, words, &count, record->qemu);
+    if (is_system) {
+        add_system(record, machine, words, &count);
+    } else {
+        add_word(record, words, &count, "-U");
+        add_word(record, words, &count, "LD_PRELOAD");
+        if (libraries) {
+            add_word(record, words, &count, "-L");
+            add_word(record, words, &count, libraries);
+        }
+    }
+    add_word(record, words, &count, "-plugin");
+    words[count++] = make_text(record, record->plugin, ",folder=", record->folder);
+    for (size_t i = is_system; i < arguments->count; i++)
+        add_word(record, words, &count, arguments->items[i]);
+    words[count] = NULL;
+    return words;
+}
+
 /* Runs the program; gives the status to end with. */
 static bool run_program(struct record *record, const struct machine *machine, int *status)
 {
-    const struct list *arguments = &record->options->arguments;
-    const char *libraries = libraries_of(record, machine);
-    char **words = arena_room(&record->arena, (arguments->count + 9) * sizeof *words);
+    char **words = make_words(record, machine);
     struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
-    size_t count = 0;
     pid_t child;
 
     if (!words)
         return false;
-    words[count++] = make_text(record, record->qemu, "", "");
-    words[count++] = make_text(record, "-U", "", "");
-    words[count++] = make_text(record, "LD_PRELOAD", "", "");
-    if (libraries) {
-        words[count++] = make_text(record, "-L", "", "");
-        words[count++] = make_text(record, libraries, "", "");
-    }
-    words[count++] = make_text(record, "-plugin", "", "");
-    words[count++] = make_text(record, record->plugin, ",folder=", record->folder);
-    for (size_t i = 0; i < arguments->count; i++)
-        words[count++] = make_text(record, arguments->items[i], "", "");
-    words[count] = NULL;
     /* Ctrl-C is the program's; what it did until then is kept. */
     (void)sigaction(SIGINT, &ignore, &interrupt);
     (void)sigaction(SIGQUIT, &ignore, &quit);
@@ -236,7 +309,8 @@ static void make_way(struct record *record, const char *path)
 
 static int record_program(struct record *record, const struct machine *machine)
 {
-    const bool is_perf = options_format_is(record->options, "perf");
+    const bool is_perf =
+        options_format_is(record->options, "perf") && !record->options->is_system;
     const char *path = record->options->output ? record->options->output
                        : is_perf               ? "perf.data"
                                                : "snapshot";
@@ -278,7 +352,7 @@ static bool is_traced_as(const struct options *options, const struct machine *ma
         return options_wrong(options,
                              "--protocol: no %s program is traced as \"%s\"; there is %s",
                              machine->name, protocol, machine->protocols);
-    if (machine->number == 243 && options_format_is(options, "perf"))
+    if (machine->number == 243 && options_format_is(options, "perf") && !options->is_system)
         return options_wrong(options,
                              "perf has no settled form for the trace of RISC-V; give --format "
                              "snapshot");
@@ -294,7 +368,7 @@ static int run(const struct options *options)
 
     if (!program)
         say("record: there is no program %s", options->arguments.items[0]);
-    machine = program ? machine_of(program) : NULL;
+    machine = program ? machine_of(&record, program) : NULL;
     if (machine && !is_traced_as(options, machine))
         status = BAD_USAGE;
     else if (machine) {
@@ -304,19 +378,21 @@ static int run(const struct options *options)
         record.machine = machine->name;
         record.core_type = machine->core_type;
         record.elf_machine = machine->number;
-        if (find_all(&record, machine))
+        record.is_m = machine->is_m;
+        if (find_all(&record, machine) && record_find_filters(&record))
             status = record_program(&record, machine);
     }
     record_remove_folder(&record);
     free(record.events);
+    free(record.filters);
     arena_free(&record.arena);
     return status;
 }
 
 static const uint8_t takes[] = {
-    O_PROTOCOL,  O_CONFIG,     O_UNIT,  O_RANGE,  O_RING,    O_MAX_SIZE,
-    O_STROBE_ON, O_STROBE_OFF, O_QEMU,  O_PLUGIN, O_SYSROOT, O_FORMAT,
-    O_FORCE,     O_OUTPUT,     O_QUIET, O_HELP,   O_END,
+    O_SYSTEM, O_PROTOCOL, O_CONFIG,    O_UNIT,       O_FILTER, O_RANGE,  O_SNAPSHOT,
+    O_RING,   O_MAX_SIZE, O_STROBE_ON, O_STROBE_OFF, O_QEMU,   O_PLUGIN, O_SYSROOT,
+    O_FORMAT, O_FORCE,    O_OUTPUT,    O_QUIET,      O_HELP,   O_END,
 };
 
 const struct command command_record = {
@@ -333,6 +409,8 @@ const struct command command_record = {
         "  trackway record --protocol etmv4 --config TRCCONFIGR=0x18d9 -o run.data -- ./a.out "
         "3\n"
         "  trackway record --format snapshot -o snap -- ./riscv-program\n"
+        "  trackway record --filter main --snapshot 1000000 -- ./a.out\n"
+        "  trackway record --system -o snap -- firmware.elf -M mps2-an385 -semihosting\n"
         "Without --protocol AArch64 programs are traced as ete, Arm as etmv4, RISC-V as "
         "etrace.",
     .formats = "perf|snapshot",

@@ -23,6 +23,13 @@ struct record {
     struct arena arena;
     const char *protocol, *machine, *core_type;
     unsigned elf_machine;
+    bool is_m;
+    struct tw_perf_program program;
+    struct record_filter {
+        uint64_t first, end; /* addresses; of functions: offsets in the program's file */
+        bool is_function;
+    } * filters;
+    size_t filter_count;
     const char *qemu, *plugin;
     char *folder; /* of the spool */
     struct spool_table *table;
@@ -38,7 +45,12 @@ bool record_read(struct record *record);
 void record_remove_folder(const struct record *record);
 /* A file of the folder as a whole; NULL: it is not there, or empty. */
 const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size);
+/* The same of any file. */
+const uint8_t *record_map_path(const char *path, size_t *size);
 void record_unmap_file(const uint8_t *bytes, size_t size);
+
+/* record_filter.c: what --filter and --range ask for. */
+bool record_find_filters(struct record *record);
 
 /* record_code.c: code that is in no file, as OUTPUT.code/jit-PID.dump of each process that ran such. */
 struct record_dump {

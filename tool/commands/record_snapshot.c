@@ -28,6 +28,18 @@ static char *make_name(struct record *record, const char *stem, size_t number, c
     return name;
 }
 
+/* No two files of a snapshot have the same name. */
+static char *code_name(struct record *record, const struct tw_snapshot_device *core,
+                       size_t number)
+{
+    const size_t room = strlen(core->name) + 40;
+    char *name = arena_room(&record->arena, room);
+
+    if (name)
+        (void)snprintf(name, room, "%s_code_%zu.bin", core->name, number);
+    return name;
+}
+
 /* The last page of a mapping may reach beyond the file. */
 static uint64_t length_in_file(const char *path, const struct spool_map *map)
 {
@@ -59,7 +71,7 @@ static bool take_memory(struct record *record, struct tw_snapshot_device *core, 
             memcpy(&dump->address, event->payload, 8);
             dump->bytes = event->payload + 8;
             dump->size = event->head.size - 8;
-            dump->file = make_name(record, "code_", i, ".bin");
+            dump->file = code_name(record, core, i);
         } else if (event->head.kind == SPOOL_MAP && event->head.size > sizeof map) {
             const char *name = (const char *)event->payload + sizeof map;
             const char *slash = strrchr(name, '/');
@@ -82,6 +94,102 @@ static bool take_memory(struct record *record, struct tw_snapshot_device *core, 
         core->dump_count++;
     }
     return dumps != NULL;
+}
+
+/* Code that a machine ran and that is not in the program: what stands in a row is one stretch. */
+struct stretch {
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t size;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct stretch *left = a, *right = b;
+
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static bool is_in_program(const struct record *record, const uint8_t *file, size_t file_size,
+                          const struct stretch *code)
+{
+    const struct tw_perf_program *program = &record->program;
+
+    for (uint32_t i = 0; i < program->segment_count; i++) {
+        const uint64_t inside = code->address - program->segments[i].address;
+        const uint64_t length = program->segments[i].length;
+        const uint64_t at = program->segments[i].offset + inside;
+
+        if (inside < length && code->size <= length - inside && at + code->size <= file_size &&
+            memcmp(file + at, code->bytes, code->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Stretches that touch become one; where two say something else of a byte, the later one is right. */
+static bool add_code(struct record *record, struct tw_snapshot_device *core,
+                     struct tw_snapshot_dump *dumps, const struct stretch *list, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        uint64_t end = list[i].address + list[i].size;
+        struct tw_snapshot_dump *dump = &dumps[core->dump_count];
+        size_t last = i + 1;
+        uint8_t *bytes;
+
+        for (; last < count && list[last].address <= end; last++)
+            if (list[last].address + list[last].size > end)
+                end = list[last].address + list[last].size;
+        bytes = arena_room(&record->arena, (size_t)(end - list[i].address));
+        *dump = (struct tw_snapshot_dump){ .address = list[i].address,
+                                           .bytes = bytes,
+                                           .size = (size_t)(end - list[i].address),
+                                           .file = code_name(record, core, i) };
+        if (!bytes || !dump->file)
+            return false;
+        for (size_t k = i; k < last; k++)
+            memcpy(bytes + (list[k].address - list[i].address), list[k].bytes, list[k].size);
+        core->dump_count++;
+        i = last;
+    }
+    return true;
+}
+
+/* Memory of a machine: the program, and what it ran besides. */
+static bool take_machine(struct record *record, struct tw_snapshot_device *core)
+{
+    const struct tw_perf_program *program = &record->program;
+    const char *path = record->options->arguments.items[0];
+    struct tw_snapshot_dump *dumps =
+        arena_room(&record->arena, (record->event_count + TW_PERF_SEGMENTS) * sizeof *dumps);
+    struct stretch *list = arena_room(&record->arena, (record->event_count + 1) * sizeof *list);
+    size_t count = 0, size = 0;
+    const uint8_t *file = record_map_path(path, &size);
+
+    core->dumps = dumps;
+    if (!dumps || !list)
+        return false;
+    for (uint32_t i = 0; i < program->segment_count; i++)
+        dumps[core->dump_count++] =
+            (struct tw_snapshot_dump){ .path = path,
+                                       .file =
+                                           strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
+                                       .address = program->segments[i].address,
+                                       .offset = program->segments[i].offset,
+                                       .length = program->segments[i].length };
+    for (size_t i = 0; i < record->event_count; i++) {
+        const struct record_event *event = &record->events[i];
+
+        if (event->head.kind != SPOOL_CODE || event->head.size <= 8)
+            continue;
+        memcpy(&list[count].address, event->payload, 8);
+        list[count].bytes = event->payload + 8;
+        list[count].size = event->head.size - 8;
+        count += !is_in_program(record, file, size, &list[count]);
+    }
+    record_unmap_file(file, size);
+    qsort(list, count, sizeof *list, compare);
+    return add_code(record, core, dumps, list, count);
 }
 
 static const char *device_type(const struct record *record)
@@ -127,7 +235,10 @@ static bool add_thread(struct folder *folder, const struct record_event *event)
     buffer->bytes = record_map_file(record, (const char *)event->payload, &size);
     buffer->size = size;
     folder->count += buffer->bytes != NULL;
-    return !buffer->bytes || take_memory(record, core, event->head.pid);
+    if (!buffer->bytes)
+        return true;
+    return record->options->is_system ? take_machine(record, core)
+                                      : take_memory(record, core, event->head.pid);
 }
 
 bool record_write_snapshot(struct record *record, const char *path)

@@ -43,6 +43,20 @@ static void put_number(FILE *file, const char *word, const struct number *number
         (void)fprintf(file, "%s %llu\n", word, (unsigned long long)number->value);
 }
 
+/* Functions are places in a file, which is known by its number. */
+static void put_filters(FILE *file, const struct record *record)
+{
+    struct stat about;
+
+    if (stat(record->options->arguments.items[0], &about) != 0)
+        about.st_ino = 0;
+    for (size_t i = 0; i < record->filter_count; i++)
+        (void)fprintf(file, "filter %llu-%llu-%llu\n",
+                      (unsigned long long)record->filters[i].first,
+                      (unsigned long long)record->filters[i].end,
+                      record->filters[i].is_function ? (unsigned long long)about.st_ino : 0);
+}
+
 static bool write_options(const struct record *record)
 {
     const struct options *options = record->options;
@@ -58,10 +72,11 @@ static bool write_options(const struct record *record)
         put_number(file, "most", &options->max_size);
         put_number(file, "on", &options->strobe_on);
         put_number(file, "off", &options->strobe_off);
-        if (options->range.is_given)
-            (void)fprintf(file, "first %llu\nend %llu\n",
-                          (unsigned long long)options->range.first,
-                          (unsigned long long)options->range.end);
+        put_filters(file, record);
+        if (options->is_system)
+            (void)fprintf(file, "system 1\n");
+        if (record->is_m)
+            (void)fprintf(file, "m 1\n");
         is_good = fclose(file) == 0;
     }
     if (!is_good)
@@ -127,21 +142,31 @@ void record_remove_folder(const struct record *record)
         (void)munmap(record->table, sizeof *record->table);
 }
 
-const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size)
+const uint8_t *record_map_path(const char *path, size_t *size)
 {
-    char *path = path_in(record, name);
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    FILE *file = fopen(path, "rb");
     struct stat about;
     void *bytes = MAP_FAILED;
 
+    *size = 0;
     if (file && fstat(fileno(file), &about) == 0 && about.st_size > 0) {
         *size = (size_t)about.st_size;
         bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
     }
     if (file)
         (void)fclose(file);
-    free(path);
+    if (bytes == MAP_FAILED)
+        *size = 0;
     return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size)
+{
+    char *path = path_in(record, name);
+    const uint8_t *bytes = path ? record_map_path(path, size) : NULL;
+
+    free(path);
+    return bytes;
 }
 
 void record_unmap_file(const uint8_t *bytes, size_t size)

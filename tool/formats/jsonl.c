@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --format jsonl: one JSON object to a line. */
+#include "formats/bits.h"
 #include "formats/lines.h"
 
 static void put(struct lines *lines, const struct tw_members *members)
@@ -13,7 +14,18 @@ static void put(struct lines *lines, const struct tw_members *members)
 
 static void put_packet(struct lines *lines, const struct tw_packet_view *packet)
 {
-    put(lines, lines_packet_members(lines, packet));
+    const struct tw_members *members = lines_packet_members(lines, packet);
+    char *line, *end;
+
+    if (!packet->bits) {
+        put(lines, members);
+        return;
+    }
+    line = output_room(lines->out, tw_members_most(members) + 1);
+    end = tw_members_json(line, members);
+    output_took(lines->out, (size_t)(end - 1 - line)); /* the last '}' comes behind the bits */
+    bits_json(lines->out, packet);
+    output_text(lines->out, "}\n");
 }
 
 static void put_element(struct lines *lines, const struct tw_element *element,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --format text: lines for people. */
+#include "formats/bits.h"
 #include "formats/lines.h"
 
 enum { LINE_ROOM = 8200 }; /* so much that the library writes straight into it */
@@ -27,6 +28,8 @@ static void put_packet(struct lines *lines, const struct tw_packet_view *packet)
     output_took(lines->out, (size_t)(end - line));
     if (is_marked)
         output_color(lines->out, PLAIN);
+    if (packet->bits)
+        bits_text(lines->out, packet);
 }
 
 static void put_element(struct lines *lines, const struct tw_element *element,

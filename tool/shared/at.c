@@ -65,3 +65,14 @@ bool place_parse(struct tw_run_place *place, const struct options *options)
                (options->clock.is_given && wrong(options));
     return wrong(options);
 }
+
+const char *place_hint(const struct options *options)
+{
+    const char *text = options->at;
+
+    if (strncmp(text, "time:", 5) == 0 || (text[0] >= '0' && text[0] <= '9'))
+        return ": a plain number is a timestamp, and the trace has none so late, or none at "
+               "all; "
+               "+OFFSET is a place in the file";
+    return "";
+}

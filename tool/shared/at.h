@@ -10,4 +10,7 @@
 /* The value of --at; false: it is none, said so. */
 bool place_parse(struct tw_run_place *place, const struct options *options);
 
+/* Why a place of --at may not be there, to end a message with. */
+const char *place_hint(const struct options *options);
+
 #endif

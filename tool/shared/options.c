@@ -321,7 +321,7 @@ bool options_parse(struct options *options, const struct command *command, char 
 {
     bool is_ended = false;
 
-    *options = (struct options){ .command = command };
+    *options = (struct options){ .command = command, .words = words };
     while (*words) {
         const char *word = *words++;
         bool is_good;
@@ -376,6 +376,19 @@ bool options_want_offsets(const struct options *options)
     return options_wrong(options, "--from and --to want offsets in the capture here");
 }
 
+/* Where a list of words is cut that is too long for a line: behind a bar, or at its end. */
+static size_t break_of(const char *words)
+{
+    enum { WIDTH = 56 };
+    size_t at = strlen(words);
+
+    if (at <= WIDTH)
+        return at;
+    for (at = WIDTH; at > 0 && words[at - 1] != '|'; at--)
+        continue;
+    return at;
+}
+
 static void help_option(struct output *out, const struct command *command, unsigned key)
 {
     enum { COLUMN = 28 };
@@ -391,7 +404,8 @@ static void help_option(struct output *out, const struct command *command, unsig
 
     if (key == O_FORMAT) {
         help = options_formats(command);
-        (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", help,
+        (void)snprintf(formats, sizeof formats, "%.*s%s%s (default: %.*s)", (int)break_of(help),
+                       help, help[break_of(help)] ? "\n" : "", help + break_of(help),
                        (int)strcspn(help, "|"), help);
         help = formats;
     } else if (key == O_FRAMING && row->choices) {

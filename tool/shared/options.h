@@ -33,6 +33,8 @@ enum option_key {
     O_ARCH,
     O_NO_BARRIER,
     O_WRAPPED_AT,
+    O_SWAP,
+    O_SKIP,
     O_STRIP_STOP,
     O_IMAGE,
     O_SYMBOLS,
@@ -94,6 +96,9 @@ enum option_key {
     O_UNIT,
     O_LOG_REPEATS,
     /* record */
+    O_SYSTEM,
+    O_FILTER,
+    O_SNAPSHOT,
     O_RING,
     O_MAX_SIZE,
     O_STROBE_ON,
@@ -127,6 +132,16 @@ enum option_key {
     O_SPAN_LIMIT,
     /* interrupts */
     O_EACH_EVENT,
+    /* gdb */
+    O_SERVE,
+    O_LISTEN,
+    O_PLACE,
+    O_FIRST,
+    /* packets */
+    O_BITS,
+    /* diff */
+    O_PACKETS,
+    O_IGNORE,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -192,6 +207,7 @@ enum check { CHECK_OPCODES = 1, CHECK_ATOMS = 2, CHECK_CONTINUITY = 4, CHECK_ALL
 /* What was given.  Strings belong to the command line. */
 struct options {
     const struct command *command;
+    char **words; /* as they were given, behind the command */
     struct list arguments;
 
     const char *buffer;
@@ -205,9 +221,10 @@ struct options {
     struct list functions;
 
     const char *framing, *protocol, *config, *arch;
-    struct number wrapped_at;
+    struct number wrapped_at, swap, skip;
     struct list images, symbols;
     struct list plugins;
+    struct list filters; /* record: functions, ranges */
     const char *sysroot, *kernel, *vdso, *build_ids;
     bool trust_time;
     const char *perf_style, *binary;
@@ -246,6 +263,11 @@ struct options {
 
     const char *explain;
 
+    struct number listen;
+    bool serve, first;
+    bool bits, packets;
+    struct list ignore;
+
     const char *format; /* ask options_format_is */
     const char *columns;
     struct number clock;
@@ -263,6 +285,7 @@ struct options {
     bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
+    bool is_system;
 };
 
 struct command {

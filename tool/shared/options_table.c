@@ -272,6 +272,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "frames: four frame syncs in a row are data, not a reset", .offset = AT(no_barrier), .kind = KIND_FLAG },
     [O_WRAPPED_AT] = { "wrapped-at", "OFFSET", NULL,
         "the buffer wrapped: its oldest byte lies at OFFSET", .offset = AT(wrapped_at), .kind = KIND_NUMBER },
+    [O_SWAP] = { "swap", "N", NULL, "reverse the order of bytes in groups of N: 2, 4, 8, 16",
+                 .offset = AT(swap), .kind = KIND_NUMBER },
+    [O_SKIP] = { "offset", "N", NULL, "the first frame begins N bytes into the file",
+                 .offset = AT(skip), .kind = KIND_NUMBER },
     [O_STRIP_STOP] = { "strip-stop", NULL, NULL,
         "unframed: drop the stop marker (01, then zeros) at the end", .offset = AT(strip_stop), .kind = KIND_FLAG },
     [O_IMAGE] = { "image", "FILE[@BIAS][,space=S][,src=N]", NULL,
@@ -381,6 +385,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_LOG_REPEATS] = { "log-repeats", "N", NULL,
         "instructions that repetitions in an exlog file may add\n(default: 16777216 and 4096 for each of its bytes)", .offset = AT(log_repeats), .kind = KIND_NUMBER },
 
+    [O_SYSTEM] = { "system", NULL, NULL,
+        "PROGRAM is for a machine without operating system; what\nfollows it are options of QEMU", .offset = AT(is_system), .kind = KIND_FLAG },
+    [O_FILTER] = { "filter", "NAME|FIRST-END", NULL,
+        "trace only this function of the program, or these addresses;\nmay be repeated", .offset = AT(filters), .kind = KIND_LIST },
+    [O_SNAPSHOT] = { "snapshot", "SIZE", NULL,
+        "the same as --ring: the end of the program, or what came\nbefore its crash", .offset = AT(ring), .kind = KIND_NUMBER },
     [O_RING] = { "ring", "SIZE", NULL,
         "keep only so many last bytes of each thread's trace", .offset = AT(ring), .kind = KIND_NUMBER },
     [O_MAX_SIZE] = { "max-size", "SIZE", NULL,
@@ -421,7 +431,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SELF] = { "self", NULL, NULL,
         "functions: do not follow calls. No totals, but several times as\nfast, on all threads; \"first\" counts their first instruction", .offset = AT(self), .kind = KIND_FLAG },
     [O_INLINE] = { "inline", NULL, NULL,
-        "functions: what was inlined counts for the function that it was\nwritten in, as the debug information has it; calls are not followed", .offset = AT(with_inlined), .kind = KIND_FLAG },
+        "functions that were inlined, as the debug information has them:\nprofile counts for them, and follows no calls; for calls they are\nframes", .offset = AT(with_inlined), .kind = KIND_FLAG },
     [O_DEMANGLE] = { "demangle", NULL, NULL, "names of C++ and Rust as they were written, in every format\n(default: in text and svg)", .offset = AT(demangle), .kind = KIND_FLAG },
     [O_NO_DEMANGLE] = { "no-demangle", NULL, NULL, "names as the symbols have them, in every format", .offset = AT(no_demangle), .kind = KIND_FLAG },
     [O_LIMIT] = { "limit", "N", NULL, "text: no more than N rows", .offset = AT(limit), .kind = KIND_NUMBER },
@@ -429,7 +439,17 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SAVE] = { "save", "FILE", NULL, "keep what was counted there, for \"trackway merge\"", .offset = AT(save), .kind = KIND_TEXT },
     [O_ADD] = { "add", "FILE", NULL, "add what was kept there; may be repeated", .offset = AT(add), .kind = KIND_LIST },
 
+    [O_SERVE] = { "serve", NULL, NULL, "the server alone, on standard input and output: for\n\"target remote | trackway gdb --serve CAPTURE\" and front ends", .offset = AT(serve), .kind = KIND_FLAG },
+    [O_LISTEN] = { "port", "N", NULL, "the server alone, on this port of this machine (of the loopback\ninterface); 0: any that is free", .offset = AT(listen), .kind = KIND_NUMBER },
+    [O_PLACE] = { "at", "PLACE", NULL,
+        "begin there: TIMESTAMP, +OFFSET, n:INSTRUCTION, pc:ADDRESS[:N],\nfunction:NAME[:N], trigger:N, event:N, sync:N or trace-on:N\n(default: the last instruction)", .offset = AT(at), .kind = KIND_TEXT },
+    [O_FIRST] = { "first", NULL, NULL, "begin at the first instruction", .offset = AT(first), .kind = KIND_FLAG },
     [O_EACH] = { "each", NULL, NULL, "afl: a map for each capture, not their sum; -o names a folder", .offset = AT(each), .kind = KIND_FLAG },
+
+    [O_BITS] = { "bits", NULL, NULL, "text, jsonl: each packet bit by bit, with the fields that they are", .offset = AT(bits), .kind = KIND_FLAG },
+
+    [O_PACKETS] = { "packets", NULL, NULL, "compare packets, bit by bit: the first bit that differs", .offset = AT(packets), .kind = KIND_FLAG },
+    [O_IGNORE] = { "ignore", "WHAT", NULL, "leave out on both sides: interrupts, function:NAME or range:FIRST-END;\nmay be repeated", .offset = AT(ignore), .kind = KIND_LIST },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
@@ -450,6 +470,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
 static const uint8_t capture_options[] = {
     O_SOURCE, O_FRAMING, O_PROTOCOL, O_PLUGIN, O_CONFIG, O_PRESET, O_ARCH, O_NO_BARRIER, O_WRAPPED_AT,
+    O_SWAP, O_SKIP,
     O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
 };
 static const uint8_t part_options[] = { O_BUFFER, O_ID, O_FROM, O_TO, O_END };

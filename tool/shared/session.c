@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <trackway/etrace.h>
 
@@ -163,6 +164,8 @@ static bool fill_options(struct session *session, struct tw_capture_options *to)
         .strip_stop = options->strip_stop,
         .has_wrapped = options->wrapped_at.is_given,
         .wrapped_at = options->wrapped_at.value,
+        .swap = (uint32_t)options->swap.value,
+        .skip = options->skip.value,
         .warn = print_warning,
         .warn_context = session,
     };
@@ -244,6 +247,75 @@ static bool spool(struct session *session)
     return is_good;
 }
 
+/* What an option names has to be there: it would have no effect, and nobody would know. */
+static bool check_paths(const struct options *options)
+{
+    struct stat about;
+
+    if (options->kernel && stat(options->kernel, &about) != 0) {
+        say("--kernel %s: no such file; give a vmlinux with symbols, or kcore",
+            options->kernel);
+        return false;
+    }
+    if (options->sysroot && (stat(options->sysroot, &about) != 0 || !S_ISDIR(about.st_mode))) {
+        say("--sysroot %s: no such folder; give the one that holds the traced machine's files",
+            options->sysroot);
+        return false;
+    }
+    if (options->build_ids &&
+        (stat(options->build_ids, &about) != 0 || !S_ISDIR(about.st_mode))) {
+        say("--build-ids %s: no such folder; give the one that holds .build-id, such as "
+            "~/.debug",
+            options->build_ids);
+        return false;
+    }
+    return true;
+}
+
+/* The first bytes of a file; "" where there are none. */
+static void read_start(char start[8], const char *path)
+{
+    FILE *file = fopen(path, "rb");
+
+    memset(start, 0, 8);
+    if (file) {
+        (void)!fread(start, 1, 7, file);
+        (void)fclose(file);
+    }
+}
+
+/* Files of which no use can be made as they are given. */
+static bool check_files(const struct session *session)
+{
+    const struct options *options = session->options;
+    char start[8];
+
+    for (size_t i = 0; i < options->images.count; i++) {
+        read_start(start, session->images[i].path);
+        if (start[0] && memcmp(start, "\177ELF", 4) != 0 && strncmp(start, "xlen", 4) != 0 &&
+            !strrchr(options->images.items[i], '@') && !options->quiet)
+            say("warning: --image %s is no ELF file: it lies at address 0 unless you say "
+                "where, "
+                "--image FILE@ADDRESS",
+                session->images[i].path);
+    }
+    for (size_t i = 0; i < options->symbols.count; i++) {
+        char path[4096];
+
+        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(options->symbols.items[i], "@"),
+                       options->symbols.items[i]);
+        read_start(start, path);
+        if (start[0] && memcmp(start, "\177ELF", 4) != 0) {
+            say("--symbols %s: it is no ELF file, and so has no symbols; give the program as "
+                "it "
+                "was linked",
+                path);
+            return false;
+        }
+    }
+    return true;
+}
+
 int session_open(struct session *session, const struct options *options)
 {
     const char *path = options->arguments.items[0];
@@ -257,6 +329,8 @@ int session_open(struct session *session, const struct options *options)
         return NOT_DONE;
     if (!fill_options(session, &to))
         return BAD_USAGE;
+    if (!check_paths(options) || !check_files(session))
+        return NOT_DONE;
     to.protocols = session->plugins.protocols;
     to.protocol_count = session->plugins.protocol_count;
     if (tw_errors_new(&session->errors, &log, NULL) != TW_OK) {
@@ -264,6 +338,9 @@ int session_open(struct session *session, const struct options *options)
         return NOT_DONE;
     }
     if (strcmp(path, "-") == 0 && !spool(session))
+        return NOT_DONE;
+    if (!identified_fill(&session->identified, &to, options,
+                         session->spooled ? session->spooled : path))
         return NOT_DONE;
     opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
                              &fault);
@@ -274,7 +351,8 @@ int session_open(struct session *session, const struct options *options)
         return NOT_DONE;
     }
     if (tw_capture_kind(session->capture) != TW_CAPTURE_RAW &&
-        (options->framing || to.source_count) && !options->quiet)
+        (options->framing || options->protocol || options->sources.count || options->preset) &&
+        !options->quiet)
         say("warning: %s says itself what its sources and framing are; "
             "--framing, --protocol and --source ID:PROTOCOL are for raw files",
             tw_capture_path(session->capture));
@@ -292,6 +370,7 @@ void session_close(struct session *session)
         (void)remove(session->spooled); /* where it was not opened */
     free(session->spooled);
     free(session->sources);
+    identified_free(&session->identified);
     free(session->images);
     free(session->texts);
     plugins_free(&session->plugins);
@@ -340,4 +419,16 @@ bool session_wants_id(const struct session *session, uint8_t id)
 bool session_is_filtered(const struct session *session)
 {
     return session->options->range.is_given || session->options->functions.count;
+}
+
+const char *session_missing_hint(const struct session *session)
+{
+    const struct options *options = session->options;
+
+    if (session->perf && !options->sysroot && !options->build_ids)
+        return ": --sysroot DIR, --build-ids DIR or --kernel FILE give the traced machine's "
+               "code";
+    if (!session->perf && !options->images.count)
+        return ": --image FILE[@ADDRESS] gives the program";
+    return "";
 }

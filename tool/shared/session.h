@@ -8,6 +8,7 @@
 #include <trackway/perfdata.h>
 #include <trackway/run.h>
 
+#include "shared/identified.h"
 #include "shared/options.h"
 #include "shared/plugins.h"
 #include "shared/progress.h"
@@ -19,6 +20,7 @@ struct session {
     struct tw_capture *capture;
     const struct tw_perf *perf; /* NULL: it is no perf.data */
     struct tw_capture_source_option *sources;
+    struct identified identified; /* what a raw file was found to be */
     struct tw_capture_image_option *images;
     char *texts; /* behind sources and images */
     char *build_ids;
@@ -104,5 +106,8 @@ void session_say_error(const struct session *session, const struct tw_element *e
 void session_say_errors(const struct session *session, const struct tw_batch *batch);
 /* The summary of the session's run on standard error; DONE or DONE_WITH_LOSS. */
 int session_summary(const struct session *session);
+
+/* Where the code that is missing may come from, as far as that was not said: ends a message. */
+const char *session_missing_hint(const struct session *session);
 
 #endif

@@ -264,7 +264,8 @@ static int seek(struct session *session)
     if (status == TW_OK)
         return DONE;
     if (status == TW_END)
-        say("%s: there is no %s in it", tw_capture_path(session->capture), options->at);
+        say("%s: there is no %s in it%s", tw_capture_path(session->capture), options->at,
+            place_hint(options));
     else
         say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
     return NOT_DONE;
@@ -295,13 +296,15 @@ int session_start(struct session *session, const struct session_wish *wish)
 static void say_no_source(const struct session *session, uint32_t buffer)
 {
     const char *path = tw_capture_path(session->capture);
+    char guess[2048];
 
     if (session->is_tried || session->options->quiet)
         return;
+    identified_guess(guess, sizeof guess, &session->identified);
     if (tw_capture_source_count(session->capture) == 0)
         say("%s: nothing says what trace this is; give --protocol, or --source ID:PROTOCOL for "
-            "each source",
-            path);
+            "each source%s",
+            path, guess);
     else
         say("%s: buffer %s holds no source that was asked for", path,
             tw_capture_buffer(session->capture, buffer)->name);
@@ -406,6 +409,7 @@ static int start_way(struct session *session, const struct session_way *way)
 
     if (status == DONE) {
         wish.config.packets_only = way->is_packets;
+        wish.config.keeps_bits = way->is_packets && session->options->bits;
         if (way->change)
             way->change(way->context, &wish.config);
         status = session_start(session, &wish);
@@ -578,7 +582,8 @@ int session_summary(const struct session *session)
     add_count(notes, sizeof notes, losses.missing_code, "address not in the image",
               "addresses not in the image");
     if (!session->options->quiet && (damage[0] || notes[0]))
-        say("%s: %s%s%s", tw_capture_path(session->capture), damage,
-            damage[0] && notes[0] ? "; " : "", notes);
+        say("%s: %s%s%s%s", tw_capture_path(session->capture), damage,
+            damage[0] && notes[0] ? "; " : "", notes,
+            losses.missing_code ? session_missing_hint(session) : "");
     return damage[0] ? DONE_WITH_LOSS : DONE;
 }

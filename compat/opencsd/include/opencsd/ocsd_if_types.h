@@ -9,6 +9,13 @@
 
 #include "opencsd/ocsd_if_version.h"
 
+/* Structs and unions without a name, which standards before C11, and C++, do not all have. */
+#ifdef __GNUC__
+#define OCSD_UNNAMED __extension__
+#else
+#define OCSD_UNNAMED
+#endif
+
 /* ---- Places in the trace, and whose it is */
 
 #ifdef ENABLE_LARGE_TRACE_SOURCES
@@ -263,7 +270,7 @@ typedef struct _ocsd_pe_context {
     ocsd_ex_level exception_level;
     uint32_t context_id;
     uint32_t vmid;
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t bits64 : 1;
         uint32_t ctxt_id_valid : 1;
         uint32_t vmid_valid : 1;
@@ -390,8 +397,8 @@ typedef enum _ocsd_trace_protocol_t {
 typedef struct _ocsd_swt_info {
     uint16_t swt_master_id;
     uint16_t swt_channel_id;
-    union {
-        struct {
+    OCSD_UNNAMED union {
+        OCSD_UNNAMED struct {
             uint32_t swt_payload_pkt_bitsize : 8;
             uint32_t swt_payload_num_packets : 8;
             uint32_t swt_marker_packet : 1;

@@ -104,8 +104,8 @@ typedef struct _ocsd_generic_trace_elem {
     ocsd_instr_type last_i_type;
     ocsd_instr_subtype last_i_subtype;
 
-    union {
-        struct {
+    OCSD_UNNAMED union {
+        OCSD_UNNAMED struct {
             uint32_t last_instr_exec : 1;
             uint32_t last_instr_sz : 3;
             uint32_t has_cc : 1;
@@ -123,7 +123,7 @@ typedef struct _ocsd_generic_trace_elem {
         uint32_t flag_bits;
     };
 
-    union {
+    OCSD_UNNAMED union {
         uint32_t exception_number;
         trace_event_t trace_event;
         trace_on_reason_t trace_on_reason;

@@ -50,7 +50,7 @@ typedef struct _ocsd_etmv3_excep {
 } ocsd_etmv3_excep;
 
 typedef struct _etmv3_context_t {
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t curr_alt_isa : 1;
         uint32_t curr_NS : 1;
         uint32_t curr_Hyp : 1;
@@ -65,7 +65,7 @@ typedef struct _etmv3_context_t {
 typedef struct _etmv3_data_t {
     uint32_t value;
     ocsd_pkt_vaddr addr;
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t ooo_tag : 2;
         uint32_t be : 1;
         uint32_t update_be : 1;
@@ -76,7 +76,7 @@ typedef struct _etmv3_data_t {
 
 typedef struct _etmv3_isync_t {
     ocsd_iSync_reason reason;
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t has_cycle_count : 1;
         uint32_t has_LSipAddress : 1;
         uint32_t no_address : 1;

@@ -106,7 +106,7 @@ typedef union _etmv4_trace_info_t {
 } etmv4_trace_info_t;
 
 typedef struct _etmv4_context_t {
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t EL : 2;
         uint32_t SF : 1;
         uint32_t NS : 1;
@@ -166,7 +166,7 @@ typedef struct _ocsd_etmv4_i_pkt {
     struct {
         uint32_t cond_c_key;
         uint8_t num_c_elem;
-        struct {
+        OCSD_UNNAMED struct {
             uint32_t cond_key_set : 1;
             uint32_t f3_final_elem : 1;
             uint32_t f2_cond_incr : 1;
@@ -176,7 +176,7 @@ typedef struct _ocsd_etmv4_i_pkt {
     struct {
         uint32_t cond_r_key_0;
         uint32_t cond_r_key_1;
-        struct {
+        OCSD_UNNAMED struct {
             uint32_t res_0 : 4;
             uint32_t res_1 : 4;
             uint32_t ci_0 : 1;
@@ -191,7 +191,7 @@ typedef struct _ocsd_etmv4_i_pkt {
 
     struct {
         uint32_t q_count;
-        struct {
+        OCSD_UNNAMED struct {
             uint32_t addr_present : 1;
             uint32_t addr_match : 1;
             uint32_t count_present : 1;

@@ -29,7 +29,7 @@ typedef enum _ocsd_ptm_pkt_type {
 } ocsd_ptm_pkt_type;
 
 typedef struct _ptm_context_t {
-    struct {
+    OCSD_UNNAMED struct {
         uint32_t curr_alt_isa : 1;
         uint32_t curr_NS : 1;
         uint32_t curr_Hyp : 1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Number formats that the trace units of Armv7 cores share (ETMv3 and PTM): instruction addresses
-   compressed against the last one, timestamps in Gray code, names of exceptions. */
-#ifndef BASE_ARMV7_H
-#define BASE_ARMV7_H
+   compressed against the last one, timestamps in Gray code, A-sync. */
+#ifndef ARMV7_FIELDS_H
+#define ARMV7_FIELDS_H
 
-#include <trackway/log.h>
 #include <trackway/types.h>
 
 #include "base/bytes.h"
@@ -183,6 +182,21 @@ static inline void tw_armv7_put_time(struct tw_writer *out, uint64_t value, unsi
     tw_write_uleb_bits(out, value, bits, bytes_max);
 }
 
+/* The payload of a timestamp packet; 0 bits: as few as tell what is new since `last`.  False: it cannot be
+   written so. */
+static inline bool tw_armv7_put_timestamp(struct tw_writer *out, uint8_t head, uint64_t value,
+                                          uint64_t last, unsigned bits, unsigned width)
+{
+    if (bits > width || (width == 48 && value >> 48))
+        return false;
+    if (!bits)
+        for (bits = 1; bits < 64 && (value ^ last) >> bits;)
+            bits++;
+    tw_write_u8(out, head);
+    tw_armv7_put_time(out, value, bits, width);
+    return true;
+}
+
 static inline uint64_t tw_gray_to_binary(uint64_t gray)
 {
     for (unsigned shift = 1; shift < 64; shift *= 2)
@@ -215,44 +229,36 @@ static inline size_t tw_armv7_find_async(const uint8_t *data, size_t size, bool 
     return first;
 }
 
-/* "irq", "debug_halt" ... of exception numbers 0 to 15 on A and R profile. */
-static inline const char *tw_armv7_exception_name(unsigned number)
+/* What follows the first byte of an A-sync, up to its 80, as far as it is there.  False: it is none. */
+static inline bool tw_armv7_get_async(struct tw_bytes *in, uint8_t head)
 {
-    static const char *const names[16] = { "none",         "debug_halt", "smc",      "hyp",
-                                           "async_dabort", "jazelle",    "reserved", "reserved",
-                                           "reset",        "undef",      "svc",      "pabort",
-                                           "sync_dabort",  "generic",    "irq",      "fiq" };
+    unsigned zeros = 0;
+    uint8_t byte = head;
 
-    return names[number & 15];
+    while (byte == 0 && zeros < TW_ARMV7_ASYNC_LONGEST - 1) {
+        zeros++;
+        byte = tw_bytes_u8(in);
+        if (in->short_read)
+            return true;
+    }
+    if (byte == 0) /* more zeros than a packet may have: their end may still be an A-sync */
+        in->at -= TW_ARMV7_ASYNC_ZEROS;
+    return byte == 0x80 && zeros >= TW_ARMV7_ASYNC_ZEROS;
 }
 
-/* An exception of an execution log: its number in trace, and where its vector is. */
-struct tw_armv7_exception {
-    uint8_t number, vector;
-};
-
-static inline struct tw_armv7_exception tw_armv7_exception(unsigned type)
+/* An A-sync of `size` bytes; 0: the shortest.  False: there is none of that size. */
+static inline bool tw_armv7_put_async(struct tw_writer *out, uint32_t size)
 {
-    static const struct tw_armv7_exception exceptions[16] = {
-        [TW_EXCEPTION_PE_RESET] = { 8, 0x00 },     [TW_EXCEPTION_DEBUG_HALT] = { 1, 0x00 },
-        [TW_EXCEPTION_CALL] = { 10, 0x08 },        [TW_EXCEPTION_TRAP] = { 9, 0x04 },
-        [TW_EXCEPTION_SYSTEM_ERROR] = { 4, 0x10 }, [TW_EXCEPTION_INST_DEBUG] = { 11, 0x0c },
-        [TW_EXCEPTION_DATA_DEBUG] = { 12, 0x10 },  [TW_EXCEPTION_ALIGNMENT] = { 12, 0x10 },
-        [TW_EXCEPTION_INST_FAULT] = { 11, 0x0c },  [TW_EXCEPTION_DATA_FAULT] = { 12, 0x10 },
-        [TW_EXCEPTION_IRQ] = { 14, 0x18 },         [TW_EXCEPTION_FIQ] = { 15, 0x1c },
-    };
-    static const struct tw_armv7_exception generic = { 13, 0x04 };
+    const uint32_t least = TW_ARMV7_ASYNC_ZEROS + 1;
 
-    return type < 16 && exceptions[type].number ? exceptions[type] : generic;
-}
-
-/* "periodic" ... of the two bits of an I-sync. */
-static inline const char *tw_armv7_reason_name(unsigned reason)
-{
-    static const char *const names[4] = { "periodic", "trace_enable", "restart_overflow",
-                                          "debug_exit" };
-
-    return names[reason & 3];
+    if (size == 0)
+        size = least;
+    if (size < least || size > TW_ARMV7_ASYNC_LONGEST)
+        return false;
+    for (uint32_t i = 1; i < size; i++)
+        tw_write_u8(out, 0);
+    tw_write_u8(out, 0x80);
+    return true;
 }
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gzip files (RFC 1952) and the deflate data in them (RFC 1951). */
-#include "log/log.h"
+#include "base/gunzip.h"
 
-enum {
-    LONGEST_CODE = 15,
-    LITERALS = 288,
-    DISTANCES = 32,
-    SIZE_MOST = 256 << 20 /* bytes: a log that is larger is not given compressed */
-};
+#include "base/bytes.h"
+#include "base/memory.h"
+
+enum { LONGEST_CODE = 15, LITERALS = 288, DISTANCES = 32 };
 
 struct codes {
     uint16_t counts[LONGEST_CODE + 1]; /* of each length */
@@ -19,7 +17,7 @@ struct inflater {
     uint32_t bits;
     unsigned bit_count;
     uint8_t *out;
-    size_t size, room;
+    size_t size, room, most;
     size_t begin; /* of this member: distances do not reach before it */
     const struct tw_allocator *allocator;
     bool no_memory, is_bad;
@@ -84,7 +82,7 @@ static unsigned take_symbol(struct inflater *inflater, const struct codes *codes
 
 static void put(struct inflater *inflater, uint8_t byte)
 {
-    if (inflater->size == SIZE_MOST) {
+    if (inflater->size == inflater->most) {
         inflater->is_bad = true;
         return;
     }
@@ -295,9 +293,10 @@ static uint32_t checksum(const uint8_t *bytes, size_t size)
 }
 
 enum tw_status tw_gunzip(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size,
-                         const struct tw_allocator *allocator)
+                         size_t most, const struct tw_allocator *allocator)
 {
     struct inflater inflater = { .in = { .at = data, .end = data + size },
+                                 .most = most,
                                  .allocator = allocator };
 
     /* Even what is empty has a place. */

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""bench_gdb.py FOLDER: going back in GDB over 100 million instructions beside stepping there, and what the first prompt
+costs on a capture of 1 GiB. The captures are made of an execution log of the corpus, run after run."""
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+from exec_log import Log  # noqa: E402
+
+INSTRUCTIONS, STEPS, GIB = 100_000_000, 2000, 1 << 30
+SCRIPT = """
+import gdb, time
+begun = time.process_time(), time.time()
+gdb.execute("reverse-stepi %d", to_string=True)
+each = (time.time() - begun[1]) / %d
+gdb.execute("trackway goto last", to_string=True)
+gdb.execute("break memcmp", to_string=True)
+begun = time.time()
+gdb.execute("reverse-continue", to_string=True)
+print("@", each, time.time() - begun)
+""" % (STEPS, STEPS)
+
+
+def packet(text):
+    return b"$" + text.encode() + b"#%02x" % (sum(text.encode()) & 255)
+
+
+def first_prompt(tool, capture, elf):
+    """CPU time of the server until GDB has asked what it asks before its first prompt; in ms."""
+    asked = ["qSupported", "qXfer:features:read:target.xml:0,fff", "qXfer:threads:read::0,fff", "?", "g"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([tool, "gdb", "--serve", str(capture), str(elf)], input=b"".join(map(packet, asked)),
+                   stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    tool = str(folder.parent / "trackway")
+    logs = pathlib.Path(os.environ.get("TRACKWAY_CORPUS") or ROOT / ".." / "shared" / "corpus") / "exec" / "logs"
+    elf = logs / "a64-sorts-big.elf"
+    if not shutil.which("gdb-multiarch") or not elf.exists():
+        print("# gdb: skipped, no gdb-multiarch or no corpus")
+        return
+    work = folder / "gdb-work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    log = Log(logs / "a64-sorts-big.exlog.gz")
+    once = sum(log.runs[what][2] for kind, what in log.events if kind == "run")
+    times = -(-INSTRUCTIONS // once)
+    log.write(work / "long.exlog.gz", log.events * times)
+    subprocess.run([tool, "encode", work / "long.exlog.gz", "--elf", elf, "--protocol", "ete", "--log-repeats",
+                    str(10 * INSTRUCTIONS), "-o", work / "long"], check=True)
+    (work / "script.py").write_text(SCRIPT, encoding="utf-8")
+    out = subprocess.run([tool, "gdb", work / "long", elf, "--", "-nx", "-batch", "-x", work / "script.py"],
+                         stdout=subprocess.PIPE, check=True).stdout.decode()
+    each, back = map(float, next(line for line in out.splitlines() if line.startswith("@")).split()[1:])
+    print(f"gdb/reverse-continue {each * once * times / back:.0f} times as fast as stepping ({back:.2f} s for "
+          f"{once * times / 1e6:.0f} million instructions)")
+    trace = (work / "long" / "trace.bin").read_bytes()
+    with open(work / "long" / "trace.bin", "wb") as file:
+        for _ in range(-(-GIB // len(trace))):
+            file.write(trace)
+    print(f"gdb/first-prompt-ms {first_prompt(tool, work / 'long', elf):.0f} ms of CPU, 1 GiB without an index")
+    subprocess.run([tool, "index", "build", work / "long", "-q"], check=True, stdout=subprocess.DEVNULL)
+    print(f"gdb/first-prompt-index-ms {first_prompt(tool, work / 'long', elf):.0f} ms of CPU, 1 GiB with an index")
+    shutil.rmtree(work)
+
+
+main()

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Captures that come packed.  gzip is read by ourselves, zstd where it was built in, xz by liblzma where
+   that is on the machine: it is loaded when such a file is opened. */
+#include "capture/unpack.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/gunzip.h"
+#include "base/memory.h"
+#include "capture/hex.h"
+
+#ifdef TW_WITH_ZSTD
+#include <zstd.h>
+#endif
+#if defined(__linux__) || defined(__APPLE__)
+#include <dlfcn.h>
+#define HAS_LOADER 1
+#endif
+
+static const char *const names[TW_PACKING_COUNT] = { NULL, "gzip", "xz", "zstd", "hex" };
+
+const char *tw_packing_name(enum tw_packing packing)
+{
+    return packing < TW_PACKING_COUNT ? names[packing] : NULL;
+}
+
+enum tw_packing tw_packing_of(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t xz[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+    static const uint8_t zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+    if (size >= 18 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8)
+        return TW_PACKING_GZIP;
+    if (size >= sizeof xz && memcmp(bytes, xz, sizeof xz) == 0)
+        return TW_PACKING_XZ;
+    if (size >= sizeof zstd && memcmp(bytes, zstd, sizeof zstd) == 0)
+        return TW_PACKING_ZSTD;
+    return tw_hex_form(bytes, size) != TW_HEX_NONE ? TW_PACKING_HEX : TW_PACKING_NONE;
+}
+
+/* What was unpacked so far. */
+struct unpacked {
+    uint8_t *bytes;
+    size_t size, room;
+    const struct tw_unpacking *how;
+};
+
+static enum tw_status too_much(const struct unpacked *to, struct tw_fault *fault)
+{
+    if (to->how->may_cut)
+        return TW_OK;
+    return tw_fail(
+        fault, TW_E_CONFIG,
+        "it holds more than %zu MiB: unpack it first and give the file that comes out",
+        to->how->most >> 20);
+}
+
+/* Room for more, up to what is allowed; *is_full: there is none to be had. */
+static bool make_room(struct unpacked *to, bool *is_full)
+{
+    size_t wanted = to->room ? to->room * 2 : 1 << 16;
+
+    *is_full = to->room >= to->how->most;
+    if (wanted > to->how->most)
+        wanted = to->how->most;
+    return *is_full || TW_GROW(to->how->allocator, &to->bytes, &to->room, wanted);
+}
+
+#ifdef TW_WITH_ZSTD
+static enum tw_status unzstd(struct unpacked *to, const uint8_t *bytes, size_t size,
+                             struct tw_fault *fault)
+{
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    ZSTD_inBuffer in = { bytes, size, 0 };
+    enum tw_status status = zstd ? TW_OK : TW_E_MEMORY;
+    bool is_full = false;
+    size_t left = 1;
+
+    while (status == TW_OK && !is_full && (in.pos < in.size || left)) {
+        ZSTD_outBuffer out;
+
+        if (to->size == to->room && !make_room(to, &is_full)) {
+            status = TW_E_MEMORY;
+            break;
+        }
+        if (is_full) {
+            status = too_much(to, fault);
+            break;
+        }
+        out = (ZSTD_outBuffer){ to->bytes + to->size, to->room - to->size, 0 };
+        left = ZSTD_decompressStream(zstd, &out, &in);
+        to->size += out.pos;
+        if (ZSTD_isError(left))
+            status = tw_fail(fault, TW_E_CONFIG, "the zstd data is damaged: %s",
+                             ZSTD_getErrorName(left));
+        else if (in.pos == in.size && out.pos < out.size)
+            break; /* the end, or all there is of a file that was cut */
+    }
+    (void)ZSTD_freeDCtx(zstd);
+    return status;
+}
+#endif
+
+#ifdef HAS_LOADER
+/* liblzma's function for a stream that lies in memory, by its manual. */
+typedef int lzma_fn(uint64_t *memory_limit, uint32_t flags, const void *allocator,
+                    const uint8_t *in, size_t *in_at, size_t in_size, uint8_t *out,
+                    size_t *out_at, size_t out_size);
+
+static lzma_fn *load_lzma(void **library)
+{
+    static const char *const files[] = { "liblzma.so.5", "liblzma.5.dylib" };
+    lzma_fn *function = NULL;
+
+    *library = NULL;
+    for (size_t i = 0; !*library && i < sizeof files / sizeof files[0]; i++)
+        *library = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
+    if (*library) {
+        void *found = dlsym(*library, "lzma_stream_buffer_decode");
+
+        memcpy(&function, &found, sizeof function); /* C has no conversion */
+    }
+    return function;
+}
+
+static enum tw_status unxz(struct unpacked *to, const uint8_t *bytes, size_t size,
+                           struct tw_fault *fault)
+{
+    enum { FINE = 0, NO_ROOM = 10, MEMORY = 5, LIMIT = 6 };
+    void *library;
+    lzma_fn *decode = load_lzma(&library);
+    enum tw_status status = TW_OK;
+    size_t at = 0;
+    bool is_full = false;
+
+    if (!decode)
+        status = tw_fail(fault, TW_E_UNSUPPORTED,
+                         "it is packed with xz, and liblzma (Debian: liblzma5) is not on this "
+                         "machine: unpack it with \"unxz\" first");
+    while (status == TW_OK && !is_full && at < size) {
+        uint64_t limit = UINT64_C(512) << 20;
+        size_t in_at = at, out_at = to->size;
+        int result;
+
+        if (bytes[at] == 0) { /* padding between streams */
+            at++;
+            continue;
+        }
+        result = decode(&limit, 0, NULL, bytes, &in_at, size, to->bytes, &out_at, to->room);
+        if (result == FINE) {
+            at = in_at;
+            to->size = out_at;
+        } else if (result == NO_ROOM && (to->room < to->how->most)) {
+            if (!make_room(to, &is_full))
+                status = TW_E_MEMORY;
+        } else if (result == NO_ROOM) {
+            is_full = true;
+            to->size = to->room; /* it is full, though nothing says so */
+            status = too_much(to, fault);
+        } else {
+            status = result == MEMORY || result == LIMIT
+                         ? TW_E_MEMORY
+                         : tw_fail(fault, TW_E_CONFIG, "the xz data is damaged");
+        }
+    }
+    if (library)
+        (void)dlclose(library);
+    return status;
+}
+#endif
+
+static enum tw_status unpack_hex(struct unpacked *to, const uint8_t *bytes, size_t size,
+                                 struct tw_fault *fault)
+{
+    const enum tw_status status = tw_hex_read(&to->bytes, &to->size, tw_hex_form(bytes, size),
+                                              bytes, size, to->how->most, to->how->allocator);
+
+    return status == TW_E_CONFIG ? too_much(to, fault) : status;
+}
+
+static enum tw_status ungzip(struct unpacked *to, const uint8_t *bytes, size_t size,
+                             struct tw_fault *fault)
+{
+    const enum tw_status status =
+        tw_gunzip(&to->bytes, &to->size, bytes, size, to->how->most, to->how->allocator);
+
+    if (status != TW_E_CONFIG)
+        return status;
+    if (to->size == to->how->most)
+        return too_much(to, fault);
+    return tw_fail(fault, TW_E_CONFIG, "the gzip data is damaged");
+}
+
+enum tw_status tw_packing_open(uint8_t **out, size_t *out_size, enum tw_packing packing,
+                               const uint8_t *bytes, size_t size,
+                               const struct tw_unpacking *how, struct tw_fault *fault)
+{
+    struct unpacked to = { .how = how };
+    bool is_full;
+    enum tw_status status;
+
+    if (packing == TW_PACKING_GZIP)
+        status = ungzip(&to, bytes, size, fault);
+    else if (packing == TW_PACKING_HEX)
+        status = unpack_hex(&to, bytes, size, fault);
+    else if (!make_room(&to, &is_full))
+        status = TW_E_MEMORY;
+#ifdef TW_WITH_ZSTD
+    else if (packing == TW_PACKING_ZSTD)
+        status = unzstd(&to, bytes, size, fault);
+#endif
+#ifdef HAS_LOADER
+    else if (packing == TW_PACKING_XZ)
+        status = unxz(&to, bytes, size, fault);
+#endif
+    else
+        status = tw_fail(fault, TW_E_UNSUPPORTED,
+                         "it is packed with %s, which this build cannot read: unpack it first",
+                         packing == TW_PACKING_XZ ? "xz" : "zstd");
+    if (status == TW_E_MEMORY)
+        status = tw_fail(fault, TW_E_MEMORY, "no memory to unpack it");
+    if (status != TW_OK) {
+        tw_give(how->allocator, to.bytes);
+        to.bytes = NULL;
+        to.size = 0;
+    }
+    *out = to.bytes;
+    *out_size = to.size;
+    return status;
+}

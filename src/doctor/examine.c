@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One pass over the whole capture. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/memory.h"
+#include "doctor/doctor.h"
+
+static struct tw_patient *patient_of(struct tw_doctor *doctor, uint32_t source, uint8_t id)
+{
+    struct tw_patient *made;
+
+    for (size_t i = 0; i < doctor->patient_count; i++)
+        if (doctor->patients[i].source == source)
+            return &doctor->patients[i];
+    if (doctor->patient_count == TW_PATIENTS_MOST ||
+        !TW_GROW(doctor->allocator, &doctor->patients, &doctor->patient_room,
+                 doctor->patient_count + 1)) {
+        doctor->no_memory = doctor->no_memory || doctor->patient_count < TW_PATIENTS_MOST;
+        return NULL;
+    }
+    made = &doctor->patients[doctor->patient_count++];
+    *made = (struct tw_patient){ .source = source, .id = id };
+    return made;
+}
+
+static void on_source(void *context, const struct tw_run_source *source)
+{
+    struct tw_doctor *doctor = context;
+    struct tw_patient *patient = patient_of(doctor, source->source, source->id);
+
+    if (patient && source->left_out) {
+        patient->is_left_out = true;
+        patient->why = tw_doctor_text(doctor, "%s", source->left_out);
+    }
+}
+
+/* Heavier states hide lighter ones of the same stretch. */
+static void mark(struct tw_doctor *doctor, struct tw_patient *patient, uint32_t buffer,
+                 uint64_t index, enum tw_strip_state state, bool is_begin)
+{
+    const uint64_t first = tw_capture_buffer(doctor->capture, buffer)->offset;
+    const uint64_t at = doctor->starts[buffer] + (index > first ? index - first : 0);
+    const uint64_t column = doctor->total ? at * TW_STRIP_COLUMNS / doctor->total : 0;
+
+    if (column >= TW_STRIP_COLUMNS)
+        return;
+    /* Trace that begins with a synchronization has no gap before it. */
+    if (patient->states[column] < state ||
+        (state == TW_STRIP_SYNCED && patient->has_begin && patient->begin == column))
+        patient->states[column] = (uint8_t)state;
+    patient->has_begin = is_begin || (patient->has_begin && patient->begin != column);
+    if (is_begin)
+        patient->begin = column;
+}
+
+static bool is_contradiction(unsigned code)
+{
+    return code == TW_ERROR_IMAGE_MISMATCH || code == TW_ERROR_BAD_ATOM ||
+           code == TW_ERROR_BAD_OPCODE || code == TW_ERROR_NOT_CONTINUOUS ||
+           code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_RETURN_STACK;
+}
+
+static void count_error(struct tw_patient *patient, const struct tw_element *element)
+{
+    const unsigned code = element->error < TW_ERROR_CODES ? element->error : TW_ERROR_NONE;
+
+    if (patient->errors[code]++ == 0)
+        patient->first_error[code] = element->index;
+    if (is_contradiction(code) && patient->contradictions++ == 0) {
+        patient->first_contradiction = element->index;
+        patient->contradicted_at = element->error_detail;
+    }
+    if (code == TW_ERROR_DISCONTINUITY && patient->gaps++ == 0)
+        patient->first_gap = element->index;
+}
+
+static void count_missing(struct tw_patient *patient, const struct tw_element *element)
+{
+    if (patient->missing++ == 0)
+        patient->first_missing = element->index;
+    patient->kernel_missing += element->address >> 63;
+    if (patient->address_count < TW_MISSING_KEPT)
+        patient->addresses[patient->address_count++] = element->address;
+}
+
+/* Exceptions that a program does not mean to take. */
+static bool is_fault(const struct tw_element *element)
+{
+    const uint32_t number = element->count;
+
+    if (element->flags & TW_EXCEPTION_RISCV)
+        return !(element->flags & TW_EXCEPTION_INTERRUPT) &&
+               (number <= 7 || number == 12 || number == 13 || number == 15) && number != 3;
+    switch (element->kind) {
+    case TW_NUMBERS_ARMV8_M:
+    case TW_NUMBERS_ARMV7_M:
+        return element->architectural >= 3 && element->architectural <= 7;
+    default:
+        return false;
+    }
+}
+
+static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, uint32_t buffer,
+                          const struct tw_element *element)
+{
+    enum tw_strip_state state = TW_STRIP_SYNCED;
+
+    switch (element->type) {
+    case TW_ELEMENT_INSTR_RANGE:
+        patient->ranges++;
+        patient->instructions += element->count;
+        break;
+    case TW_ELEMENT_ADDR_NACC:
+        count_missing(patient, element);
+        state = TW_STRIP_MISSING;
+        break;
+    case TW_ELEMENT_ERROR:
+        count_error(patient, element);
+        state = element->error == TW_ERROR_OVERFLOW   ? TW_STRIP_OVERFLOW
+                : is_contradiction(element->error)    ? TW_STRIP_MISSING
+                : element->error == TW_ERROR_UNPLACED ? TW_STRIP_SYNCED
+                                                      : TW_STRIP_GAP;
+        break;
+    case TW_ELEMENT_NO_SYNC:
+        state = element->reason == TW_REASON_OVERFLOW ? TW_STRIP_OVERFLOW : TW_STRIP_GAP;
+        break;
+    case TW_ELEMENT_TRACE_ON:
+        if (element->reason == TW_TRACE_ON_OVERFLOW) {
+            state = TW_STRIP_OVERFLOW;
+            if (patient->overflows++ == 0)
+                patient->first_overflow = element->index;
+        }
+        break;
+    case TW_ELEMENT_PE_CONTEXT:
+        patient->contexts++;
+        patient->context_ids +=
+            (element->flags & (TW_CONTEXT_HAS_CID | TW_CONTEXT_HAS_PRIV)) != 0;
+        break;
+    case TW_ELEMENT_TIMESTAMP:
+        patient->timestamps++;
+        patient->backward += element->timestamp < patient->last_time;
+        patient->last_time = element->timestamp;
+        break;
+    case TW_ELEMENT_EXCEPTION:
+        patient->exceptions++;
+        if (is_fault(element)) {
+            if (patient->faults++ == 0)
+                patient->first_fault = element->index;
+            patient->last_fault = element->count;
+        }
+        break;
+    default:
+        break;
+    }
+    patient->elements += element->type != TW_ELEMENT_EO_TRACE &&
+                         element->type != TW_ELEMENT_NO_SYNC &&
+                         element->type != TW_ELEMENT_ERROR;
+    if (element->type != TW_ELEMENT_EO_TRACE)
+        mark(doctor, patient, buffer, element->index, state,
+             element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT);
+}
+
+static void count_part(struct tw_doctor *doctor, const struct tw_part *part)
+{
+    struct tw_patient *patient;
+
+    if (!part->source)
+        return;
+    patient = patient_of(doctor, part->source_number, part->batch.id);
+    if (!patient)
+        return;
+    patient->id = part->batch.id;
+    if (part->batch.src != TW_NO_SRC && part->batch.src < 64)
+        patient->srcs |= UINT64_C(1) << part->batch.src;
+    patient->parts++;
+    patient->unattributed += part->who.tid == TW_NONE;
+    for (size_t i = 0; i < part->batch.count; i++)
+        count_element(doctor, patient, part->buffer, &part->batch.elements[i]);
+}
+
+/* A buffer is at its end: what the decoders of its IDs counted. */
+static void count_stats(struct tw_doctor *doctor, const struct tw_run *run)
+{
+    for (size_t i = 0; i < doctor->patient_count; i++) {
+        struct tw_patient *patient = &doctor->patients[i];
+        const struct tw_source_stats *stats =
+            patient->is_left_out ? NULL : tw_run_source_stats(run, patient->id);
+
+        if (!stats)
+            continue;
+        patient->bytes += stats->bytes;
+        patient->unsynced += stats->unsynced_bytes;
+        patient->discards += stats->discards;
+        if (stats->overflows > patient->overflows)
+            patient->overflows = stats->overflows;
+    }
+}
+
+/* The A profile's atoms check the code; ETMv3 tells of every instruction, and there addresses do. */
+static bool has_source(const struct tw_capture *capture, const char *protocol, const char *core)
+{
+    for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
+        const struct tw_source *source = tw_capture_source(capture, i);
+
+        if (protocol && source->protocol && strcmp(source->protocol, protocol) == 0)
+            return true;
+        if (core && source->core_type && strstr(source->core_type, core))
+            return true;
+    }
+    return false;
+}
+
+static enum tw_status place_buffers(struct tw_doctor *doctor)
+{
+    const size_t count = tw_capture_buffer_count(doctor->capture);
+
+    doctor->starts = tw_take(doctor->allocator, (count + 1) * sizeof *doctor->starts);
+    if (!doctor->starts)
+        return TW_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        doctor->starts[i] = doctor->total;
+        doctor->total += tw_capture_buffer(doctor->capture, i)->size;
+    }
+    return TW_OK;
+}
+
+enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault)
+{
+    const bool is_v3 = has_source(doctor->capture, "etmv3", NULL);
+    const bool is_m = has_source(doctor->capture, NULL, "-M");
+    const struct tw_run_config config = { .size = sizeof config,
+                                          .threads = 1,
+                                          .check_atoms = !is_v3 && !is_m,
+                                          .check_continuity = is_v3,
+                                          .on_source = on_source,
+                                          .on_bytes = doctor->options.on_bytes,
+                                          .context = doctor,
+                                          .allocator = doctor->allocator };
+    struct tw_part part = { .size = sizeof part };
+    struct tw_run *run;
+    enum tw_status status;
+
+    TW_TRY(place_buffers(doctor));
+    TW_TRY(tw_run_new(&run, doctor->capture, &config, fault));
+    while ((status = tw_run_next(run, &part)) == TW_OK) {
+        if (part.kind == TW_PART_ELEMENTS)
+            count_part(doctor, &part);
+        else if (part.kind == TW_PART_END)
+            count_stats(doctor, run);
+    }
+    /* Where nothing was read, nothing was synchronized either. */
+    for (size_t i = 0; i < doctor->patient_count; i++)
+        if (!doctor->patients[i].elements)
+            doctor->patients[i].unsynced = doctor->patients[i].bytes;
+    doctor->losses.size = sizeof doctor->losses;
+    (void)tw_run_losses(run, &doctor->losses);
+    if (status != TW_END)
+        (void)tw_fail(fault, status, "%s", tw_run_fault(run));
+    tw_run_free(run);
+    if (doctor->no_memory)
+        return tw_fail(fault, TW_E_MEMORY, "no memory to examine the capture");
+    return status == TW_END ? TW_OK : status;
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All ways to look at a file are tried, and the answer is the one that explains most of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/compiler.h"
+#include "base/fault.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "capture/hex.h"
+#include "capture/perfdata.h"
+#include "capture/unpack.h"
+#include "identify/identify.h"
+#include "image/file.h"
+
+enum {
+    UNPACKED_SEEN = 4 << 20, /* of a packed file */
+    LEAST_SHARE = 2000,      /* an ID with less than this part of the bytes is no source */
+    LEAST_BYTES = 4,
+    SOURCES_MOST = 32
+};
+
+/* Unlike protocols, which add up, ETE and ETMv4 are told apart only by the few packets that one has. */
+#define UNDECIDED 0.9
+
+struct verdict {
+    struct tw_aspect way;
+    struct tw_trial *trials; /* SOURCES_MOST of them */
+    uint8_t ids[SOURCES_MOST];
+    uint64_t bytes[SOURCES_MOST]; /* in the samples */
+    double confidences[SOURCES_MOST];
+    size_t count;
+    uint64_t frames, total, skipped;
+    double confidence;
+};
+
+struct inquiry {
+    const uint8_t *file;
+    size_t size;
+    const struct tw_identify_options *options;
+    const struct tw_allocator *allocator;
+    struct tw_identified *answer;
+    struct verdict best;
+};
+
+static bool is_either(const struct tw_trial *trial)
+{
+    return strcmp(trial->suspect->protocol, "etmv4") == 0 ||
+           strcmp(trial->suspect->protocol, "ete") == 0;
+}
+
+/* Fields of which the packets tell are set as these say. */
+static void set_seen(struct tw_trial *trial)
+{
+    struct tw_settings *settings = &trial->settings;
+    const struct tw_setting *control = tw_settings_find(settings, "TRCCONFIGR");
+
+    if (control) {
+        uint64_t value = control->value & ~(uint64_t)0x8d0;
+
+        value |= trial->cycles ? 0x10 : 0;
+        value |= trial->cids ? 0x40 : 0;
+        value |= trial->vmids ? 0x80 : 0;
+        value |= trial->times ? 0x800 : 0;
+        tw_settings_put(settings, "TRCCONFIGR", value);
+        tw_settings_put(settings, "TRCIDR8", trial->depth);
+    }
+    control = tw_settings_find(settings, "ETMCR");
+    if (control)
+        tw_settings_put(settings, "ETMCR",
+                        (control->value & ~(uint64_t)0x10000000) |
+                            (trial->times ? 0x10000000 : 0));
+}
+
+static enum tw_status judge_stream(const struct inquiry *inquiry, struct verdict *verdict,
+                                   const struct tw_sampled *stream)
+{
+    const size_t n = verdict->count;
+    struct tw_trial *trial = &verdict->trials[n];
+
+    TW_TRY(tw_judge(trial, stream, inquiry->options->image, inquiry->allocator));
+    verdict->ids[n] = stream->id;
+    verdict->bytes[n] = stream->size;
+    verdict->confidences[n] = trial->suspect ? tw_trial_confidence(trial) : 0;
+    if (trial->suspect && is_either(trial) && trial->is_alike &&
+        verdict->confidences[n] > UNDECIDED)
+        verdict->confidences[n] = UNDECIDED;
+    verdict->count++;
+    return TW_OK;
+}
+
+/* Reads the samples in one way. */
+static enum tw_status judge_way(struct inquiry *inquiry, struct verdict *verdict,
+                                const struct tw_aspect *way)
+{
+    struct tw_excerpts samples = { .file = inquiry->file,
+                                   .size = inquiry->size,
+                                   .allocator = inquiry->allocator };
+    enum tw_status status = tw_excerpts_take(&samples, way);
+    double explained = 0;
+
+    verdict->way = *way;
+    verdict->count = 0;
+    verdict->frames = samples.frames.frames;
+    verdict->skipped = samples.frames.skipped_bytes;
+    verdict->total = verdict->skipped;
+    /* ID 0 is padding; 0x7d and 0x7b are markers; what comes before the first ID is nobody's. */
+    for (unsigned id = way->framing == TW_FRAMING_NONE ? 0 : 1; id < 0x7b; id++)
+        verdict->total += samples.streams[id].size;
+    for (unsigned id = way->framing == TW_FRAMING_NONE ? 0 : 1;
+         status == TW_OK && id < 0x70 && verdict->count < SOURCES_MOST; id++) {
+        const struct tw_sampled *stream = &samples.streams[id];
+
+        if (stream->size >= LEAST_BYTES && stream->size >= verdict->total / LEAST_SHARE)
+            status = judge_stream(inquiry, verdict, stream);
+    }
+    for (size_t i = 0; i < verdict->count; i++)
+        explained += verdict->confidences[i] * (double)verdict->bytes[i];
+    verdict->confidence = verdict->total ? explained / (double)verdict->total : 0;
+    /* Reserved IDs, and more sources than there are in a system, are chance. */
+    if (way->framing != TW_FRAMING_NONE && verdict->frames)
+        verdict->confidence *=
+            1 - (double)(samples.strange + samples.lost) /
+                    (double)(verdict->frames + samples.strange + samples.lost);
+    if (way->limit)
+        verdict->confidence *= 0.8;
+    tw_excerpts_free(&samples);
+    return status;
+}
+
+static enum tw_status try_way(struct inquiry *inquiry, struct verdict *other,
+                              const struct tw_aspect *way)
+{
+    const struct tw_identify_options *options = inquiry->options;
+
+    if (options->has_framing && options->framing != way->framing)
+        return TW_OK;
+    TW_TRY(judge_way(inquiry, other, way));
+    if (other->confidence > inquiry->best.confidence + 0.01) {
+        const struct verdict old = inquiry->best;
+
+        inquiry->best = *other;
+        *other = old;
+    }
+    return TW_OK;
+}
+
+/* A buffer that was not filled: behind the trace lies what was there before. */
+static enum tw_status try_beginning(struct inquiry *inquiry, struct verdict *other,
+                                    unsigned swap)
+{
+    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
+
+    for (size_t limit = inquiry->size / 2; limit >= (size_t)16 * TW_FRAME_SIZE; limit /= 2) {
+        const struct tw_aspect way = { TW_FRAMING_MEMORY, swap, 0, limit };
+
+        if (tw_excerpts_aligned(&samples, &way) > 0.97)
+            return try_way(inquiry, other, &way);
+    }
+    return TW_OK;
+}
+
+/* Frames that begin somewhere in the first 16 bytes: the places where it looks most like it. */
+static enum tw_status try_frames(struct inquiry *inquiry, struct verdict *other, unsigned swap)
+{
+    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
+    double likely[TW_FRAME_SIZE];
+
+    for (unsigned offset = 0; offset < TW_FRAME_SIZE; offset++)
+        likely[offset] = tw_excerpts_aligned(
+            &samples, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, offset, 0 });
+    if (likely[0] < 0.75)
+        TW_TRY(try_beginning(inquiry, other, swap));
+    /* Frames that begin an even number of bytes elsewhere look alike: reading them tells. */
+    for (unsigned pick = 0; pick < 8 && inquiry->best.confidence < 0.9; pick++) {
+        unsigned best = 0;
+
+        for (unsigned offset = 1; offset < TW_FRAME_SIZE; offset++)
+            if (likely[offset] > likely[best])
+                best = offset;
+        if (likely[best] < 0.75)
+            break;
+        likely[best] = 0;
+        TW_TRY(
+            try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, best, 0 }));
+    }
+    return TW_OK;
+}
+
+static enum tw_status try_all(struct inquiry *inquiry, struct verdict *other)
+{
+    static const unsigned swaps[] = { 1, 4, 2, 8, 16 };
+    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
+
+    for (size_t i = 0; i < TW_LENGTH(swaps); i++) {
+        const unsigned swap = swaps[i];
+
+        TW_TRY(try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_NONE, swap, 0, 0 }));
+        if (inquiry->best.confidence < 0.94)
+            TW_TRY(try_frames(inquiry, other, swap));
+        if (inquiry->best.confidence < 0.94 && tw_excerpts_has_fsync(&samples, swap))
+            for (unsigned framing = TW_FRAMING_TPIU; framing <= TW_FRAMING_DSTREAM; framing++)
+                TW_TRY(try_way(inquiry, other,
+                               &(struct tw_aspect){ (enum tw_framing)framing, swap, 0, 0 }));
+        if (inquiry->best.confidence > 0.5)
+            break;
+    }
+    return TW_OK;
+}
+
+static const char *framing_words(enum tw_framing framing)
+{
+    switch (framing) {
+    case TW_FRAMING_MEMORY:
+        return "in memory-aligned frames";
+    case TW_FRAMING_TPIU:
+        return "in TPIU frames with FSYNC";
+    case TW_FRAMING_TPIU_HSYNC:
+        return "in TPIU frames with FSYNC and HSYNC";
+    case TW_FRAMING_DSTREAM:
+        return "in TPIU frames inside DSTREAM blocks";
+    default:
+        return "without frames";
+    }
+}
+
+/* "12 of them", for people. */
+static void tell_trial(struct tw_identified *answer, const struct tw_trial *trial, uint8_t id,
+                       bool is_framed)
+{
+    char whose[16] = "";
+
+    if (is_framed)
+        (void)snprintf(whose, sizeof whose, "ID 0x%02x: ", id);
+    tw_answer_evidence(answer,
+                       "%s%" PRIu64 " packets of %s in the sample, %" PRIu64 " bad; %" PRIu64
+                       " of %" PRIu64 " bytes read in synchronization",
+                       whose, trial->packets, trial->suspect->protocol, trial->bad,
+                       trial->bytes - trial->head - trial->unsynced, trial->bytes);
+    if (trial->suspect->has_sync && trial->suspect->greeting > 0.5)
+        tw_answer_evidence(answer,
+                           "%s%" PRIu64 " synchronization packets, %" PRIu64
+                           " followed by the packet that belongs there",
+                           whose, trial->syncs, trial->greeted);
+    else if (trial->syncs)
+        tw_answer_evidence(answer, "%s%" PRIu64 " synchronization packets", whose,
+                           trial->syncs);
+    if (trial->addresses)
+        tw_answer_evidence(answer, "%s%" PRIu64 " addresses in %s%" PRIu64 " MiB of memory",
+                           whose, trial->addresses,
+                           trial->pages > TW_TRIAL_PAGES / 2 ? "more than " : "", trial->pages);
+    if (trial->inside)
+        tw_answer_evidence(answer, "%s%" PRIu64 " of %" PRIu64 " addresses are in the image",
+                           whose, trial->inside, trial->addresses);
+    if (trial->is_alike)
+        tw_answer_evidence(
+            answer, "%sno packet that only one of ETMv4 and ETE has: it may be either", whose);
+}
+
+static enum tw_status tune_sources(struct inquiry *inquiry)
+{
+    struct verdict *best = &inquiry->best;
+    struct tw_excerpts samples = { .file = inquiry->file,
+                                   .size = inquiry->size,
+                                   .allocator = inquiry->allocator };
+    enum tw_status status = TW_OK;
+
+    for (size_t i = 0; i < best->count; i++)
+        if (best->trials[i].suspect)
+            set_seen(&best->trials[i]);
+    if (!inquiry->options->image)
+        return TW_OK;
+    status = tw_excerpts_take(&samples, &best->way);
+    for (size_t i = 0; status == TW_OK && i < best->count; i++)
+        if (best->trials[i].suspect)
+            tw_follow_tune(&best->trials[i], &samples.streams[best->ids[i]],
+                           inquiry->options->image, inquiry->allocator);
+    tw_excerpts_free(&samples);
+    return status;
+}
+
+static void fill_source(struct inquiry *inquiry, size_t n)
+{
+    struct tw_identified *answer = inquiry->answer;
+    const struct verdict *best = &inquiry->best;
+    const struct tw_trial *trial = &best->trials[n];
+    struct tw_text text = { .allocator = inquiry->allocator };
+    struct tw_identified_source *source = &answer->sources[answer->about.source_count++];
+
+    *source = (struct tw_identified_source){ .id = best->ids[n],
+                                             .bytes = best->bytes[n],
+                                             .confidence = best->confidences[n] };
+    if (!trial->suspect || source->confidence < 0.05)
+        return;
+    source->protocol = trial->suspect->protocol;
+    tw_settings_print(&text, &trial->settings);
+    source->config = text.failed || !text.chars ? "" : tw_answer_text(answer, "%s", text.chars);
+    answer->no_memory = answer->no_memory || text.failed;
+    tw_text_free(&text);
+    tell_trial(answer, trial, source->id, best->way.framing != TW_FRAMING_NONE);
+}
+
+static const char *title(const struct tw_identity *about)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < about->source_count; i++) {
+        const char *protocol = about->sources[i].protocol;
+
+        if (protocol && found && strcmp(found, protocol) != 0)
+            return "trace of several kinds";
+        if (protocol)
+            found = protocol;
+    }
+    return found ? tw_protocol_title(found) : "trace";
+}
+
+static void fill_answer(struct inquiry *inquiry, const char *name)
+{
+    struct tw_identified *answer = inquiry->answer;
+    struct tw_identity *about = &answer->about;
+    const struct verdict *best = &inquiry->best;
+
+    about->sources = answer->sources;
+    about->confidence = best->confidence;
+    if (best->confidence < 0.05) {
+        about->confidence = 0;
+        about->what = "not known: no protocol that Trackway reads fits";
+        tw_answer_evidence(answer,
+                           "no framing and no byte order gives packets that make sense");
+        return;
+    }
+    about->format = "trace";
+    about->has_framing = true;
+    about->framing = best->way.framing;
+    about->swap = best->way.swap > 1 ? best->way.swap : 0;
+    about->skip = best->way.offset;
+    if (about->framing != TW_FRAMING_NONE)
+        tw_answer_evidence(answer, "%" PRIu64 " frames in the sample, which name %zu ID%s",
+                           best->frames, best->count, best->count == 1 ? "" : "s");
+    if (best->way.limit)
+        tw_answer_evidence(answer,
+                           "only about the first %zu bytes are trace: what follows is "
+                           "what was in the buffer before",
+                           best->way.limit);
+    for (size_t i = 0; i < best->count; i++)
+        fill_source(inquiry, i);
+    about->what = tw_answer_text(answer, "%s %s%s", title(about), framing_words(about->framing),
+                                 about->swap == 2   ? ", bytes swapped in groups of 2"
+                                 : about->swap == 4 ? ", bytes swapped in groups of 4"
+                                 : about->swap      ? ", bytes swapped"
+                                                    : "");
+    tw_answer_command(answer, name);
+}
+
+static enum tw_status identify_trace(struct inquiry *inquiry, const char *name)
+{
+    struct verdict other = { .confidence = 0 };
+    enum tw_status status = TW_E_MEMORY;
+
+    inquiry->best.trials = tw_take(inquiry->allocator, SOURCES_MOST * sizeof(struct tw_trial));
+    other.trials = tw_take(inquiry->allocator, SOURCES_MOST * sizeof(struct tw_trial));
+    if (inquiry->best.trials && other.trials)
+        status = try_all(inquiry, &other);
+    if (status == TW_OK && inquiry->best.confidence >= 0.05)
+        status = tune_sources(inquiry);
+    if (status == TW_OK)
+        fill_answer(inquiry, name);
+    tw_give(inquiry->allocator, inquiry->best.trials);
+    tw_give(inquiry->allocator, other.trials);
+    return status;
+}
+
+static enum tw_status look_inside(struct inquiry *inquiry, const char *name);
+
+/* Packed: what is in it, as far as it is looked at. */
+static enum tw_status unpack_and_look(struct inquiry *inquiry, enum tw_packing packing,
+                                      const char *name)
+{
+    const struct tw_unpacking how = { .most = UNPACKED_SEEN,
+                                      .may_cut = true,
+                                      .allocator = inquiry->allocator };
+    struct tw_identity *about = &inquiry->answer->about;
+    struct tw_fault fault = { TW_OK, "" };
+    uint8_t *bytes;
+    size_t size;
+    enum tw_status status =
+        tw_packing_open(&bytes, &size, packing, inquiry->file, inquiry->size, &how, &fault);
+
+    about->container = tw_packing_name(packing);
+    if (packing == TW_PACKING_HEX)
+        tw_answer_evidence(inquiry->answer, "text: %s",
+                           tw_hex_form_name(tw_hex_form(inquiry->file, inquiry->size)));
+    else
+        tw_answer_evidence(inquiry->answer, "begins as %s does", about->container);
+    if (status == TW_E_MEMORY)
+        return status;
+    if (status != TW_OK) {
+        about->what = tw_answer_text(inquiry->answer, "%s: %s", about->container, fault.text);
+        return TW_OK;
+    }
+    inquiry->file = bytes;
+    inquiry->size = size;
+    status = look_inside(inquiry, name);
+    tw_give(inquiry->allocator, bytes);
+    return status;
+}
+
+static enum tw_status look_inside(struct inquiry *inquiry, const char *name)
+{
+    struct tw_identity *about = &inquiry->answer->about;
+    const enum tw_packing packing =
+        about->container ? TW_PACKING_NONE : tw_packing_of(inquiry->file, inquiry->size);
+    struct tw_look look;
+
+    if (packing != TW_PACKING_NONE)
+        return unpack_and_look(inquiry, packing, name);
+    if (tw_perf_is(inquiry->file, inquiry->size)) {
+        about->format = "perf.data";
+        about->what = "a perf.data file";
+        about->confidence = 1;
+        tw_answer_evidence(inquiry->answer, "begins with \"%.8s\"",
+                           (const char *)inquiry->file);
+        tw_answer_command(inquiry->answer, name);
+        return TW_OK;
+    }
+    if (tw_look_at(&look, inquiry->file, inquiry->size)) {
+        about->format = look.format;
+        about->what = look.what;
+        about->confidence = 1;
+        tw_answer_evidence(inquiry->answer, "%s", look.why);
+        if (look.advice) {
+            const char *hole = strstr(look.advice, "%s");
+
+            about->command =
+                hole ? tw_answer_text(inquiry->answer, "%.*s%s%s", (int)(hole - look.advice),
+                                      look.advice, name, hole + 2)
+                     : look.advice;
+        }
+        return TW_OK;
+    }
+    return identify_trace(inquiry, name);
+}
+
+static enum tw_status start(struct tw_identified **identified, struct tw_identify_options *copy,
+                            const struct tw_identify_options *options, struct tw_fault *fault)
+{
+    struct tw_identified *answer;
+
+    *identified = NULL;
+    *copy = (struct tw_identify_options){ .size = sizeof *copy };
+    if (options)
+        TW_TRY(TW_SIZED_TAKE(copy, options, "tw_identify_options", fault));
+    answer = tw_take(copy->allocator, sizeof *answer);
+    if (!answer)
+        return tw_fail(fault, TW_E_MEMORY, "no memory to identify a file");
+    if (copy->allocator) {
+        answer->allocator_copy = *copy->allocator;
+        answer->allocator = &answer->allocator_copy;
+    }
+    *identified = answer;
+    return TW_OK;
+}
+
+static enum tw_status finish(struct tw_identified **identified, enum tw_status status,
+                             struct tw_fault *fault)
+{
+    if (status == TW_OK && (*identified)->no_memory)
+        status = TW_E_MEMORY;
+    if (status == TW_E_MEMORY)
+        (void)tw_fail(fault, status, "no memory to identify a file");
+    if (status != TW_OK) {
+        tw_identified_free(*identified);
+        *identified = NULL;
+    }
+    return status;
+}
+
+enum tw_status tw_identify_bytes(struct tw_identified **identified, const uint8_t *bytes,
+                                 size_t size, const char *name,
+                                 const struct tw_identify_options *options,
+                                 struct tw_fault *fault)
+{
+    struct tw_identify_options copy;
+    struct inquiry inquiry = { .file = bytes, .size = size, .options = &copy };
+
+    TW_TRY(start(identified, &copy, options, fault));
+    inquiry.answer = *identified;
+    inquiry.allocator = (*identified)->allocator;
+    return finish(identified, look_inside(&inquiry, name), fault);
+}
+
+/* What says itself what it is. */
+static enum tw_status ask_capture(struct tw_identified *answer, const char *path,
+                                  const char *kind)
+{
+    struct tw_identity *about = &answer->about;
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_capture *capture;
+
+    about->format = kind;
+    about->confidence = 1;
+    if (tw_capture_open(&capture, path, NULL, &fault) != TW_OK) {
+        about->what = tw_answer_text(answer, "%s that cannot be opened: %s", kind, fault.text);
+        about->command = NULL;
+        return TW_OK;
+    }
+    about->what =
+        tw_answer_text(answer, "%s with %zu buffers and %zu sources", kind,
+                       tw_capture_buffer_count(capture), tw_capture_source_count(capture));
+    if (tw_capture_buffer_count(capture)) {
+        about->has_framing = true;
+        about->framing = tw_capture_buffer(capture, 0)->framing;
+    }
+    about->sources = answer->sources;
+    for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
+        const struct tw_source *source = tw_capture_source(capture, i);
+
+        if (about->source_count == TW_ID_COUNT)
+            break;
+        answer->sources[about->source_count++] = (struct tw_identified_source){
+            .id = source->has_id ? source->id : 0,
+            .protocol =
+                source->protocol ? tw_answer_text(answer, "%s", source->protocol) : NULL,
+            .confidence = 1,
+        };
+    }
+    tw_capture_free(capture);
+    tw_answer_command(answer, path);
+    return TW_OK;
+}
+
+enum tw_status tw_identify(struct tw_identified **identified, const char *path,
+                           const struct tw_identify_options *options, struct tw_fault *fault)
+{
+    struct tw_identify_options copy;
+    struct stat about;
+    struct tw_file file;
+    enum tw_status status;
+
+    *identified = NULL;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        TW_TRY(start(identified, &copy, options, fault));
+        tw_answer_evidence(*identified, "a folder");
+        return finish(identified, ask_capture(*identified, path, "snapshot"), fault);
+    }
+    TW_TRY(tw_file_map(&file, path, fault));
+    status = tw_identify_bytes(identified, file.bytes, file.size, path, options, fault);
+    tw_file_unmap(&file);
+    if (status == TW_OK && (*identified)->about.format &&
+        (strcmp((*identified)->about.format, "perf.data") == 0 ||
+         strcmp((*identified)->about.format, "snapshot") == 0))
+        status = finish(identified, ask_capture(*identified, path, (*identified)->about.format),
+                        fault);
+    return status;
+}

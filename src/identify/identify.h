@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an unknown file is: hypotheses about its framing and its protocols are tried with the library's
+   own readers on samples of it, and the one under which the bytes make sense is the answer.
+
+     look.c      what the first bytes or the text say: containers, programs, logs, dumps as text
+     excerpts.c  windows of the file, in the byte order that is tried, and the streams in them
+     trial.c     one protocol in one configuration reads a stream
+     table.c     protocols with the settings that change how they are read
+     judge.c     from what a trial counted to a number, and the search for the best settings
+     follow.c    with an image: settings that only show when the program is followed
+     identify.c  all of it, and the answer */
+#ifndef IDENTIFY_IDENTIFY_H
+#define IDENTIFY_IDENTIFY_H
+
+#include <trackway/frame.h>
+#include <trackway/identify.h>
+#include <trackway/image.h>
+
+#include "base/text.h"
+#include "protocol.h"
+
+/* ---- settings of a protocol */
+
+enum { TW_SETTINGS_MOST = 28 };
+
+struct tw_setting {
+    const char *name;
+    uint64_t value;
+    const char *word; /* instead of a number; or NULL */
+};
+
+struct tw_settings {
+    struct tw_setting items[TW_SETTINGS_MOST];
+    size_t count;
+    bool is_text; /* keys of a text, in decimal; else registers */
+};
+
+/* A field whose value is found by trying. */
+struct tw_dial {
+    const char *name;     /* of the setting */
+    uint64_t mask;        /* of the field in it; 0: all of it */
+    uint64_t values[6];   /* in place; the first is the usual one */
+    const char *words[6]; /* instead; or NULL */
+    unsigned count;
+};
+
+void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, unsigned choice);
+const struct tw_setting *tw_settings_find(const struct tw_settings *settings, const char *name);
+void tw_settings_put(struct tw_settings *settings, const char *name, uint64_t value);
+/* "NAME=VALUE,NAME=VALUE". */
+void tw_settings_print(struct tw_text *out, const struct tw_settings *settings);
+
+/* ---- a protocol as it may be met */
+
+struct tw_suspect {
+    const char *protocol;
+    const struct tw_setting *base; /* to begin with */
+    size_t base_count;
+    bool is_text;
+    bool has_sync;      /* nothing is read before a synchronization packet */
+    bool is_data;       /* most packets carry data, not flow */
+    double greeting;    /* that a packet of TW_PACKET_INFO follows it weighs so much: 0 to 1 */
+    double sync_bits;   /* how little chance makes such a packet */
+    double packet_bits; /* ... and one that is none of the bad ones */
+    bool is_chained;    /* the headers of its packets allow little */
+    double most;        /* confidence that the reader alone can give */
+    const struct tw_dial *dials; /* tried in all combinations */
+    unsigned dial_count;
+    const struct tw_dial *more; /* tried one after the other */
+    unsigned more_count;
+    const struct tw_dial *followed; /* tried with an image */
+    unsigned followed_count;
+};
+
+extern const struct tw_suspect tw_suspects[];
+extern const size_t tw_suspect_count;
+
+/* ---- samples */
+
+/* Bytes of one source, as far as they are in the samples.  Between two cuts nothing is missing. */
+struct tw_sampled {
+    uint8_t id;
+    uint8_t *bytes;
+    size_t size, room;
+    size_t *cuts; /* offsets before which bytes are missing */
+    size_t cut_count, cut_room;
+    bool no_memory;
+};
+
+/* How the file is looked at. */
+struct tw_aspect {
+    enum tw_framing framing;
+    unsigned swap;   /* bytes whose order is reversed, group by group; 1: none */
+    unsigned offset; /* bytes before the first frame */
+    size_t limit;    /* only so many bytes at the beginning are trace; 0: all */
+};
+
+struct tw_excerpts {
+    const uint8_t *file;
+    size_t size;
+    const struct tw_allocator *allocator;
+    struct tw_sampled streams[TW_ID_COUNT]; /* unframed: the first alone */
+    struct tw_frame_stats frames;
+    uint64_t lost;           /* frames damaged, bytes that belong to none */
+    uint64_t named, strange; /* ID bytes seen; those that name a reserved ID */
+};
+
+enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_aspect *way);
+void tw_excerpts_free(struct tw_excerpts *samples);
+/* Of memory-aligned frames that begin `offset` bytes into the file: how likely that is, 0 to 1. */
+double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_aspect *way);
+bool tw_excerpts_has_fsync(const struct tw_excerpts *samples, unsigned swap);
+
+/* ---- trials */
+
+enum { TW_TRIAL_PAGES = 512, TW_TRIAL_KINDS = 16 };
+
+/* What a protocol's reader made of a stream. */
+struct tw_trial {
+    const struct tw_suspect *suspect;
+    const struct tw_protocol *protocol;
+    struct tw_settings settings;
+    uint64_t bytes;    /* read */
+    uint64_t head;     /* ... of them before the first synchronization of a stretch */
+    uint64_t unsynced; /* ... after it was lost */
+    uint64_t bad_bytes, padding;
+    uint64_t packets, bad; /* those in synchronization */
+    uint64_t syncs;        /* synchronization packets */
+    uint64_t greeted;      /* ... which the packet followed that belongs there */
+    uint64_t kinds[TW_TRIAL_KINDS];
+    uint64_t first_bytes[256];
+    uint64_t addresses, odd,
+        pages;                /* addresses told, unaligned ones, distinct megabytes of them */
+    uint64_t begins;          /* addresses of TW_PACKET_INFO and TW_PACKET_SYNC */
+    double leaps;             /* how far they are from the one before: sum of logarithms */
+    uint64_t times, backward; /* timestamps, and those before the one before */
+    uint64_t cids, vmids, cycles, depth;
+    uint64_t inside; /* addresses that the image holds */
+    uint64_t page[TW_TRIAL_PAGES];
+    bool is_alike; /* the other of ETMv4 and ETE reads it as well */
+    double fit;    /* how well it goes: judge.c */
+    double bits;   /* how much speaks for it */
+};
+
+/* Reads at most `most` bytes of it.  TW_E_CONFIG: the settings are none for this protocol. */
+enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_sampled *sampled,
+                            size_t most, struct tw_image *image,
+                            const struct tw_allocator *allocator);
+enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protocol,
+                                  const struct tw_settings *settings);
+
+/* The best of all protocols and settings for a stream; fit 0: none. */
+enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
+                        struct tw_image *image, const struct tw_allocator *allocator);
+double tw_trial_confidence(const struct tw_trial *trial);
+/* Sets fit and bits of a trial that was run. */
+void tw_trial_judge(struct tw_trial *trial);
+
+/* Of E-Trace: what part of the bytes headers lead through from the first on, and how many there are. */
+double tw_chain_share(const struct tw_sampled *sampled, const struct tw_settings *settings,
+                      bool is_data, uint64_t *links);
+
+/* With an image: changes the settings to those under which trace and code agree best. */
+void tw_follow_tune(struct tw_trial *trial, const struct tw_sampled *sampled,
+                    struct tw_image *image, const struct tw_allocator *allocator);
+
+/* ---- what needs no trial */
+
+/* A file that is something else, or says itself what it is. */
+struct tw_look {
+    const char *format; /* NULL: nothing is known of it */
+    const char *what;
+    const char *why;    /* the evidence */
+    const char *advice; /* a command; %s: the file.  NULL: none opens it */
+};
+
+bool tw_look_at(struct tw_look *look, const uint8_t *bytes, size_t size);
+
+/* ---- the answer */
+
+struct tw_identified {
+    struct tw_identity about;
+    struct tw_identified_source sources[TW_ID_COUNT];
+    char **texts; /* all that `about` points to */
+    size_t text_count, text_room;
+    const char **evidence;
+    size_t evidence_room;
+    struct tw_allocator allocator_copy;
+    const struct tw_allocator *allocator;
+    bool no_memory;
+};
+
+/* A text that stays as long as the answer; "" when memory is out. */
+const char *tw_answer_text(struct tw_identified *answer, const char *format, ...)
+    TW_PRINTF(2, 3);
+void tw_answer_evidence(struct tw_identified *answer, const char *format, ...) TW_PRINTF(2, 3);
+/* The command that opens what was found. */
+void tw_answer_command(struct tw_identified *answer, const char *name);
+
+#endif

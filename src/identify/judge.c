@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From what a trial counted to a number, and the search for the settings that make it best. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "identify/identify.h"
+
+enum {
+    LITTLE = 16 << 10, /* bytes for the many trials */
+    MUCH = 256 << 10,  /* ... for the last one */
+    FEW_ADDRESSES = 16
+};
+
+/* 1 for none, falling quickly. */
+static double cleanliness(double bad_share)
+{
+    const double factor = 1 - 8 * bad_share;
+
+    return factor > 0 ? factor * factor : 0;
+}
+
+/* What part of the bytes was read in synchronization; heads that could not be are no fault. */
+static double coverage(const struct tw_trial *trial)
+{
+    const double in = (double)(trial->bytes - trial->head);
+    const double good = in - (double)trial->unsynced - (double)trial->bad_bytes;
+
+    return in > 0 && good > 0 ? good / in : 0;
+}
+
+/* Programs lie in few places: addresses that are all over memory are chance. */
+static double plausibility(const struct tw_trial *trial)
+{
+    double factor = 1;
+
+    if (trial->addresses > FEW_ADDRESSES) {
+        const double share = (double)trial->pages / (double)trial->addresses;
+
+        if (trial->pages > TW_TRIAL_PAGES / 2 || share > 0.5)
+            factor = 0.3;
+        else
+            factor = 1 - 0.3 * share;
+        factor *= 1 - 0.5 * (double)trial->odd / (double)trial->addresses;
+    }
+    if (trial->times > FEW_ADDRESSES && trial->backward * 3 > trial->times)
+        factor *= 0.5;
+    return factor;
+}
+
+/* The kinds of packets that there must be most of. */
+static double substance(const struct tw_trial *trial)
+{
+    const double flow =
+        (double)(trial->kinds[TW_PACKET_FLOW] + trial->kinds[TW_PACKET_EXCEPTION]);
+    const double data = (double)(trial->kinds[TW_PACKET_DATA] + trial->kinds[TW_PACKET_TIME] +
+                                 trial->kinds[TW_PACKET_CONTEXT]);
+    const double share = (trial->suspect->is_data ? data : flow) / (double)trial->packets;
+
+    return share > 0.25 ? 1 : share * 4;
+}
+
+void tw_trial_judge(struct tw_trial *trial)
+{
+    const struct tw_suspect *suspect = trial->suspect;
+    double bad_share;
+
+    trial->fit = trial->bits = 0;
+    if (!trial->packets || (suspect->has_sync && !trial->syncs))
+        return;
+    bad_share = (double)trial->bad / (double)trial->packets;
+    trial->fit =
+        coverage(trial) * cleanliness(bad_share) * plausibility(trial) * substance(trial);
+    if (suspect->has_sync)
+        trial->fit *= 1 - suspect->greeting +
+                      suspect->greeting * (double)trial->greeted / (double)trial->syncs;
+    if (!suspect->has_sync) /* the chain of packets is all that there is */
+        trial->fit *= coverage(trial);
+    trial->bits = suspect->packet_bits * (double)(trial->packets - trial->bad) +
+                  suspect->sync_bits * (double)trial->syncs;
+}
+
+double tw_trial_confidence(const struct tw_trial *trial)
+{
+    double doubt = 1;
+
+    for (double bits = trial->bits; bits >= 4 && doubt > 1e-6; bits -= 4)
+        doubt /= 1.5;
+    return trial->fit * (1 - doubt) * trial->suspect->most;
+}
+
+/* A better answer, by more than chance makes. */
+static bool is_better(const struct tw_trial *a, const struct tw_trial *b)
+{
+    if (a->fit > b->fit + 0.002)
+        return true;
+    if (a->fit < b->fit - 0.002)
+        return false;
+    if (a->inside != b->inside && a->suspect == b->suspect)
+        return (double)a->inside / (double)(a->addresses + 1) >
+               (double)b->inside / (double)(b->addresses + 1);
+    /* Alike: addresses where reading begins are near those before. */
+    return a->begins > 2 && b->begins > 2 &&
+           a->leaps / (double)a->begins + 2 < b->leaps / (double)b->begins;
+}
+
+struct search {
+    const struct tw_sampled *sampled;
+    struct tw_image *image;
+    const struct tw_allocator *allocator;
+    size_t most;
+};
+
+/* Tries what `trial` is set to, and keeps it where it is better. */
+static void try_one(const struct search *search, struct tw_trial *best, struct tw_trial *trial)
+{
+    if (tw_trial_run(trial, search->sampled, search->most, search->image, search->allocator) !=
+        TW_OK)
+        return;
+    tw_trial_judge(trial);
+    if (is_better(trial, best))
+        *best = *trial;
+}
+
+/* All combinations of the suspect's dials. */
+static void try_dials(const struct search *search, struct tw_trial *best,
+                      struct tw_trial *trial)
+{
+    const struct tw_suspect *suspect = trial->suspect;
+    unsigned total = 1;
+
+    for (unsigned i = 0; i < suspect->dial_count; i++)
+        total *= suspect->dials[i].count;
+    for (unsigned n = 0; n < total && best->fit < 0.9999; n++) {
+        unsigned rest = n;
+
+        for (unsigned i = 0; i < suspect->dial_count; i++) {
+            tw_settings_set(&trial->settings, &suspect->dials[i],
+                            rest % suspect->dials[i].count);
+            rest /= suspect->dials[i].count;
+        }
+        try_one(search, best, trial);
+    }
+}
+
+static void try_more(const struct search *search, struct tw_trial *best)
+{
+    const struct tw_suspect *suspect = best->suspect;
+    struct tw_trial trial;
+
+    for (unsigned i = 0; i < suspect->more_count; i++)
+        for (unsigned choice = 0; choice < suspect->more[i].count; choice++) {
+            trial = *best;
+            tw_settings_set(&trial.settings, &suspect->more[i], choice);
+            try_one(search, best, &trial);
+        }
+}
+
+/* The same between protocols, some of which allow nearly everything. */
+static bool is_likelier(const struct tw_trial *a, const struct tw_trial *b)
+{
+    const double one = tw_trial_confidence(a), other = tw_trial_confidence(b);
+
+    if (one > other + 0.01 || one < other - 0.01)
+        return one > other;
+    return is_better(a, b);
+}
+
+/* What finds no synchronization, or no chain, does not under other settings either. */
+static bool may_be(const struct tw_trial *trial, const struct tw_sampled *sampled,
+                   double *chain)
+{
+    const struct tw_suspect *suspect = trial->suspect;
+    uint64_t links;
+
+    *chain = 0;
+    if (suspect->has_sync)
+        return trial->syncs > 0;
+    if (suspect->is_chained) {
+        *chain = tw_chain_share(sampled, &trial->settings, suspect->is_data, &links);
+        if (links < 16)
+            *chain = *chain / 2;
+        return *chain > 0.3;
+    }
+    return trial->unsynced + trial->head <= trial->bytes / 2 + 64;
+}
+
+static void try_suspect(const struct search *search, struct tw_trial *best,
+                        const struct tw_suspect *suspect)
+{
+    struct tw_trial own = { .suspect = suspect }, trial;
+    double chain;
+
+    own.protocol = tw_protocol_by_name(suspect->protocol);
+    if (!own.protocol)
+        return;
+    own.settings.is_text = suspect->is_text;
+    own.settings.count = suspect->base_count;
+    memcpy(own.settings.items, suspect->base, suspect->base_count * sizeof *suspect->base);
+    trial = own;
+    if (tw_trial_run(&trial, search->sampled, search->most, search->image, search->allocator) !=
+        TW_OK)
+        return;
+    tw_trial_judge(&trial);
+    if (!may_be(&trial, search->sampled, &chain))
+        return;
+    own = trial;
+    try_dials(search, &own, &trial);
+    try_more(search, &own);
+    if (suspect->is_chained && own.fit < 0.97 * chain)
+        own.fit = 0.97 * chain;
+    if (!best->suspect || is_likelier(&own, best))
+        *best = own;
+}
+
+/* ETMv4 and ETE have almost the same packets. */
+static void ask_twin(const struct search *search, struct tw_trial *best)
+{
+    const bool is_etmv4 = strcmp(best->suspect->protocol, "etmv4") == 0;
+    const char *twin = is_etmv4                                      ? "ete"
+                       : strcmp(best->suspect->protocol, "ete") == 0 ? "etmv4"
+                                                                     : NULL;
+    struct tw_trial other = { 0 };
+
+    for (size_t i = 0; twin && i < tw_suspect_count; i++)
+        if (strcmp(tw_suspects[i].protocol, twin) == 0)
+            try_suspect(search, &other, &tw_suspects[i]);
+    best->is_alike = other.suspect && other.bad <= best->bad && other.fit > best->fit - 0.01;
+}
+
+enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
+                        struct tw_image *image, const struct tw_allocator *allocator)
+{
+    struct search search = { sampled, image, allocator, LITTLE };
+
+    *best = (struct tw_trial){ 0 };
+    /* Where synchronization is rarer, a longer look. */
+    for (; best->fit < 0.5; search.most *= 4) {
+        for (size_t i = 0; i < tw_suspect_count; i++)
+            try_suspect(&search, best, &tw_suspects[i]);
+        if (search.most >= sampled->size || search.most >= MUCH)
+            break;
+    }
+    if (best->suspect && search.most < sampled->size) {
+        TW_TRY(tw_trial_run(best, sampled, MUCH, image, allocator));
+        tw_trial_judge(best);
+    }
+    search.most = MUCH;
+    if (best->suspect)
+        ask_twin(&search, best);
+    return sampled->no_memory ? TW_E_MEMORY : TW_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a replay is made of: windows of the capture, the elements of each thread in those that are decoded, and call
+   stacks at the beginning of windows. */
+#ifndef REPLAY_REPLAY_H
+#define REPLAY_REPLAY_H
+
+#include <trackway/replay.h>
+#include <trackway/walk.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* Elements of one thread in a window, in the order of the trace. */
+struct tw_replay_track {
+    struct tw_element *elements;
+    uint64_t *before; /* by element: instructions of the track before it */
+    size_t count, room, before_room;
+    uint64_t instructions;
+    struct tw_replay_stretch *stretches;
+    size_t stretch_count, stretch_room;
+};
+
+/* What a run's part says of its elements. */
+struct tw_replay_stretch {
+    size_t first; /* element */
+    struct tw_part part;
+};
+
+struct tw_replay_data {
+    struct tw_replay_track *tracks; /* by thread number */
+    size_t count, room;
+    uint64_t bytes; /* memory of all tracks */
+};
+
+struct tw_replay_window {
+    uint32_t buffer;
+    uint64_t from, to;           /* offsets in the capture */
+    struct tw_replay_data *data; /* NULL: not decoded, or forgotten */
+    uint64_t used;               /* when it was asked for last */
+};
+
+/* Call stacks of a thread before an element of a window. */
+struct tw_replay_mark {
+    uint32_t window;
+    size_t element;
+    bool is_whole; /* nothing that the trace tells of callers is left out */
+    struct tw_calls_mark *stacks;
+};
+
+struct tw_replay_about {
+    uint64_t key;
+    uint64_t scan;                /* the last that met it */
+    struct tw_replay_mark *marks; /* in order; those inside a window are of the one at work */
+    size_t mark_count, mark_room;
+    char name[80];
+    struct tw_replay_thread thread;
+    struct tw_replay_place first, last; /* once they were asked for */
+    bool has_first, has_last;
+};
+
+struct tw_replay {
+    struct tw_capture *capture;
+    const struct tw_perf *perf;
+    struct tw_replay_config config;
+    struct tw_run_config run_config; /* of each run */
+    struct tw_filter filter;         /* of each run */
+    struct tw_run *names;
+    struct tw_walk *walk;
+    const struct tw_allocator *allocator;
+    struct tw_allocator allocator_copy;
+    struct tw_fault fault;
+
+    struct tw_replay_window *windows; /* in the order in which they are gone through */
+    size_t window_count, window_room;
+    uint64_t clock, bytes, scans;
+
+    struct tw_replay_about **threads;
+    size_t thread_count, thread_room;
+    struct tw_map by_key;
+
+    struct tw_calls *calls;
+};
+
+/* ---- windows.c ---- */
+
+enum tw_status tw_windows_list(struct tw_replay *replay);
+/* The decoded elements of a window; they stay until the next but one call. */
+enum tw_status tw_windows_load(struct tw_replay *replay, struct tw_replay_data **data,
+                               uint32_t window);
+void tw_windows_free(struct tw_replay *replay);
+/* The track of a thread; NULL: it is not in the window. */
+struct tw_replay_track *tw_windows_track(const struct tw_replay_data *data, uint32_t thread);
+
+/* Gives the parts of windows [first, end) that are next to each other in a buffer; `take` returns false to end. */
+typedef bool tw_scan_fn(void *context, uint32_t thread, const struct tw_part *part);
+enum tw_status tw_windows_scan(struct tw_replay *replay, uint32_t first, uint32_t end,
+                               tw_scan_fn *take, void *context);
+/* The last window, from `first` on, that a scan may go through at once, of `most`; behind it. */
+uint32_t tw_windows_together(const struct tw_replay *replay, uint32_t first, uint32_t most);
+
+/* The number of the thread that a part belongs to, made when it is new; TW_NONE: no memory. */
+uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part);
+bool tw_replay_is_cancelled(struct tw_replay *replay);
+
+/* ---- track.c ---- */
+
+bool tw_track_add(struct tw_replay *replay, struct tw_replay_track *track,
+                  const struct tw_part *part, const struct tw_element *elements, size_t count);
+void tw_track_release(const struct tw_replay *replay, struct tw_replay_track *track);
+
+/* Where an instruction of a track is. */
+struct tw_track_spot {
+    size_t element;       /* the range, or a REPEAT ... */
+    size_t range;         /* ... and the range that it repeats */
+    uint64_t times;       /* that all it repeats was executed before, by this REPEAT */
+    uint32_t instruction; /* of the range */
+};
+
+/* False: the track has not so many. */
+bool tw_track_find(const struct tw_replay_track *track, struct tw_track_spot *spot,
+                   uint64_t instruction);
+const struct tw_part *tw_track_part(const struct tw_replay_track *track, size_t element);
+/* Address and size of an instruction of a range. */
+uint64_t tw_track_address(struct tw_replay *replay, const struct tw_part *part,
+                          const struct tw_element *range, uint32_t instruction, uint32_t *size);
+/* What an element tells of missing trace or code; false: nothing. */
+bool tw_track_loss(struct tw_replay_loss *loss, const struct tw_element *element);
+
+/* ---- stack.c ---- */
+
+void tw_replay_stacks_free(struct tw_replay *replay);
+
+#endif

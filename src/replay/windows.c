@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Windows of a capture: stretches of bytes that are decoded when they are looked at, and forgotten when others need
+   their memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "replay/replay.h"
+
+enum {
+    WINDOW = 128 << 10,
+    BEHIND = 256 << 10, /* bytes behind a window after which nothing of it comes any more */
+    KEPT_LEAST = 3      /* windows that are kept whatever their size */
+};
+
+/* ---- the list ---- */
+
+static bool wants_buffer(const struct tw_replay *replay, uint32_t buffer)
+{
+    const struct tw_filter *filter = replay->config.run ? replay->config.run->filter : NULL;
+    const char *name = tw_capture_buffer(replay->capture, buffer)->name;
+
+    if (!filter || !filter->buffer_count)
+        return true;
+    for (size_t i = 0; i < filter->buffer_count; i++)
+        if (strcmp(filter->buffers[i], name) == 0)
+            return true;
+    return false;
+}
+
+struct ordered {
+    uint32_t buffer;
+    uint64_t time;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
+/* Blocks of perf.data come by the time of their record, where all have one. */
+static void sort_blocks(const struct tw_replay *replay, struct ordered *buffers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffers[i].time =
+            replay->perf ? tw_perf_block(replay->perf, buffers[i].buffer)->time : 0;
+        if (replay->perf && !buffers[i].time)
+            return;
+    }
+    qsort(buffers, count, sizeof *buffers, compare_times);
+}
+
+static bool add_windows(struct tw_replay *replay, uint32_t buffer)
+{
+    const struct tw_buffer *about = tw_capture_buffer(replay->capture, buffer);
+    const uint64_t each = replay->config.window ? replay->config.window : WINDOW;
+
+    for (uint64_t at = 0; at < about->size; at += each) {
+        const uint64_t size = about->size - at < each ? about->size - at : each;
+
+        if (!TW_GROW(replay->allocator, &replay->windows, &replay->window_room,
+                     replay->window_count + 1))
+            return false;
+        replay->windows[replay->window_count++] = (struct tw_replay_window){
+            .buffer = buffer, .from = about->offset + at, .to = about->offset + at + size
+        };
+    }
+    return true;
+}
+
+enum tw_status tw_windows_list(struct tw_replay *replay)
+{
+    const uint32_t count = (uint32_t)tw_capture_buffer_count(replay->capture);
+    struct ordered *buffers = tw_take(replay->allocator, ((size_t)count + 1) * sizeof *buffers);
+    size_t wanted = 0;
+    bool is_good = buffers != NULL;
+
+    for (uint32_t i = 0; is_good && i < count; i++)
+        if (wants_buffer(replay, i))
+            buffers[wanted++].buffer = i;
+    if (is_good)
+        sort_blocks(replay, buffers, wanted);
+    for (size_t i = 0; is_good && i < wanted; i++)
+        is_good = add_windows(replay, buffers[i].buffer);
+    tw_give(replay->allocator, buffers);
+    return is_good ? TW_OK : tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
+}
+
+/* ---- decoding ---- */
+
+uint32_t tw_windows_together(const struct tw_replay *replay, uint32_t first, uint32_t most)
+{
+    uint32_t end = first + 1;
+
+    while (end < replay->window_count && end - first < most &&
+           replay->windows[end].buffer == replay->windows[first].buffer &&
+           replay->windows[end].from == replay->windows[end - 1].to)
+        end++;
+    return end;
+}
+
+/* A scan of the bytes from `from` to before `to`. */
+struct scan {
+    struct tw_replay *replay;
+    uint32_t buffer;
+    uint64_t from, to;
+    tw_scan_fn *take;
+    void *context;
+    bool is_over; /* `take` wants no more */
+    uint64_t fed, fed_at_passing;
+    bool has_passed;
+};
+
+static void count_bytes(void *context, uint64_t bytes)
+{
+    struct scan *scan = context;
+
+    scan->fed += bytes;
+}
+
+/* Gives the elements of a part that lie in the window.  False: no more of them can come. */
+static bool give(struct scan *scan, struct tw_part *part)
+{
+    const struct tw_element *elements = part->batch.elements;
+    const size_t count = part->batch.count;
+    size_t first = 0, end;
+    uint32_t thread = TW_NONE;
+
+    while (first < count) {
+        while (first < count &&
+               (elements[first].index < scan->from || elements[first].index >= scan->to)) {
+            if (elements[first].index >= scan->to && !scan->has_passed) {
+                scan->has_passed = true;
+                scan->fed_at_passing = scan->fed;
+            }
+            first++;
+        }
+        end = first;
+        while (end < count && elements[end].index >= scan->from &&
+               elements[end].index < scan->to)
+            end++;
+        if (first == end)
+            break;
+        if (thread == TW_NONE)
+            thread = tw_replay_thread_of(scan->replay, part);
+        if (thread == TW_NONE) /* nothing was executed yet */
+            break;
+        part->batch.elements += first;
+        part->batch.count = part->batch.room = end - first;
+        part->stream = thread; /* the same in every run */
+        /* What a scan meets first follows what the window before it ends with. */
+        if (scan->replay->threads[thread]->scan != scan->replay->scans)
+            part->is_resumed = false;
+        scan->replay->threads[thread]->scan = scan->replay->scans;
+        scan->is_over = !scan->take(scan->context, thread, part);
+        part->batch.elements -= first;
+        if (scan->is_over)
+            return false;
+        first = end;
+    }
+    return count == 0 || elements[count - 1].index < scan->to ||
+           elements[count - 1].index - scan->to < BEHIND;
+}
+
+/* One stream alone gives its elements in order: the first behind the window is the end. */
+static bool is_past(const struct scan *scan, const struct tw_run *run)
+{
+    if (!scan->has_passed)
+        return false;
+    return tw_run_source_count(run) == 1 && tw_run_stream_count(run) == 1
+               ? true
+               : scan->fed > scan->fed_at_passing + BEHIND;
+}
+
+static enum tw_status go_through(struct scan *scan, struct tw_run *run)
+{
+    struct tw_replay *replay = scan->replay;
+    const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = scan->from };
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status = tw_run_seek(run, &place);
+
+    while (status == TW_OK) {
+        status = tw_run_next(run, &part);
+        if (status != TW_OK)
+            break;
+        if (part.kind == TW_PART_END && part.buffer == scan->buffer)
+            break;
+        if (part.kind == TW_PART_ELEMENTS && part.source &&
+            (!give(scan, &part) || is_past(scan, run)))
+            break;
+        if (tw_replay_is_cancelled(replay))
+            return tw_fail(&replay->fault, TW_E_CANCELLED, "interrupted");
+    }
+    if (status < 0)
+        return tw_fail(&replay->fault, status, "%s", tw_run_fault(run));
+    return TW_OK;
+}
+
+enum tw_status tw_windows_scan(struct tw_replay *replay, uint32_t first, uint32_t end,
+                               tw_scan_fn *take, void *context)
+{
+    struct scan scan = { .replay = replay,
+                         .buffer = replay->windows[first].buffer,
+                         .from = replay->windows[first].from,
+                         .to = replay->windows[end - 1].to,
+                         .take = take,
+                         .context = context };
+    const char *name = tw_capture_buffer(replay->capture, scan.buffer)->name;
+    struct tw_run_config config = replay->run_config;
+    struct tw_filter filter = replay->filter;
+    struct tw_run *run;
+    enum tw_status status;
+
+    replay->scans++;
+    filter.buffers = &name;
+    filter.buffer_count = 1;
+    config.filter = &filter;
+    config.on_bytes = count_bytes;
+    config.context = &scan;
+    status = tw_run_new(&run, replay->capture, &config, &replay->fault);
+    if (status != TW_OK)
+        return status;
+    status = go_through(&scan, run);
+    tw_run_free(run);
+    return status;
+}
+
+/* ---- keeping ---- */
+
+static void release(struct tw_replay *replay, struct tw_replay_window *window)
+{
+    struct tw_replay_data *data = window->data;
+
+    if (!data)
+        return;
+    for (size_t i = 0; i < data->count; i++)
+        tw_track_release(replay, &data->tracks[i]);
+    replay->bytes -= data->bytes;
+    tw_give(replay->allocator, data->tracks);
+    tw_give(replay->allocator, data);
+    window->data = NULL;
+}
+
+void tw_windows_free(struct tw_replay *replay)
+{
+    for (size_t i = 0; i < replay->window_count; i++)
+        release(replay, &replay->windows[i]);
+    tw_give(replay->allocator, replay->windows);
+    replay->windows = NULL;
+    replay->window_count = 0;
+}
+
+/* The window that was used longest ago, of those with data; NULL: too few have. */
+static struct tw_replay_window *oldest(struct tw_replay *replay)
+{
+    struct tw_replay_window *found = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < replay->window_count; i++) {
+        struct tw_replay_window *window = &replay->windows[i];
+
+        if (!window->data)
+            continue;
+        count++;
+        if (!found || window->used < found->used)
+            found = window;
+    }
+    return count > KEPT_LEAST ? found : NULL;
+}
+
+static void make_room(struct tw_replay *replay)
+{
+    struct tw_replay_window *window;
+
+    while (replay->bytes > replay->config.memory && (window = oldest(replay)) != NULL)
+        release(replay, window);
+}
+
+struct keeper {
+    struct tw_replay *replay;
+    struct tw_replay_data *data;
+    bool is_out;
+};
+
+static bool keep(void *context, uint32_t thread, const struct tw_part *part)
+{
+    struct keeper *keeper = context;
+    struct tw_replay_data *data = keeper->data;
+    const size_t before = data->room;
+
+    if (!TW_GROW(keeper->replay->allocator, &data->tracks, &data->room, (size_t)thread + 1)) {
+        keeper->is_out = true;
+        return false;
+    }
+    if (data->room > before)
+        memset(data->tracks + before, 0, (data->room - before) * sizeof *data->tracks);
+    if (data->count <= thread)
+        data->count = (size_t)thread + 1;
+    keeper->is_out = !tw_track_add(keeper->replay, &data->tracks[thread], part,
+                                   part->batch.elements, part->batch.count);
+    return !keeper->is_out;
+}
+
+/* perf.data: what the recorder lost before a block stands before its first element. */
+static void put_losses(struct keeper *keeper, const struct tw_replay_window *window)
+{
+    const struct tw_perf *perf = keeper->replay->perf;
+    const struct tw_perf_block *block = perf ? tw_perf_block(perf, window->buffer) : NULL;
+
+    for (size_t i = 0; block && i < tw_perf_loss_count(perf); i++) {
+        const struct tw_perf_loss *loss = tw_perf_loss(perf, i);
+        const bool is_same = loss->cpu == block->cpu && loss->tid == block->tid;
+        struct tw_element element = { .index = window->from, .type = TW_ELEMENT_UNKNOWN };
+
+        if (!is_same || window->from != block->offset ||
+            loss->aux_offset + loss->size != block->aux_offset)
+            continue;
+        element.value = loss->has_data;
+        for (size_t k = 0; k < keeper->data->count; k++) {
+            struct tw_replay_track *track = &keeper->data->tracks[k];
+
+            if (track->stretch_count && !keeper->is_out) {
+                struct tw_part part = track->stretches[0].part;
+
+                keeper->is_out |= !tw_track_add(keeper->replay, track, &part, &element, 1);
+                if (keeper->is_out)
+                    return;
+                /* to the front: it has no instructions */
+                memmove(track->elements + 1, track->elements,
+                        (track->count - 1) * sizeof *track->elements);
+                memmove(track->before + 1, track->before,
+                        (track->count - 1) * sizeof *track->before);
+                track->elements[0] = element;
+                track->before[0] = 0;
+                track->stretch_count--;
+                for (size_t n = 1; n < track->stretch_count; n++)
+                    track->stretches[n].first++;
+            }
+        }
+    }
+}
+
+static uint64_t bytes_of(const struct tw_replay_data *data)
+{
+    uint64_t bytes = sizeof *data + data->room * sizeof *data->tracks;
+
+    for (size_t i = 0; i < data->count; i++)
+        bytes += data->tracks[i].room * sizeof(struct tw_element) +
+                 data->tracks[i].before_room * sizeof(uint64_t) +
+                 data->tracks[i].stretch_room * sizeof(struct tw_replay_stretch);
+    return bytes;
+}
+
+enum tw_status tw_windows_load(struct tw_replay *replay, struct tw_replay_data **data,
+                               uint32_t number)
+{
+    struct tw_replay_window *window = &replay->windows[number];
+    struct keeper keeper = { .replay = replay };
+    enum tw_status status;
+
+    window->used = ++replay->clock;
+    *data = window->data;
+    if (*data)
+        return TW_OK;
+    make_room(replay);
+    keeper.data = tw_take(replay->allocator, sizeof *keeper.data);
+    if (!keeper.data)
+        return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
+    status = tw_windows_scan(replay, number, number + 1, keep, &keeper);
+    put_losses(&keeper, window);
+    keeper.data->bytes = bytes_of(keeper.data);
+    replay->bytes += keeper.data->bytes;
+    window->data = keeper.data;
+    if (status == TW_OK && keeper.is_out)
+        status = tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
+    if (status != TW_OK) {
+        release(replay, window);
+        return status;
+    }
+    *data = keeper.data;
+    return TW_OK;
+}
+
+struct tw_replay_track *tw_windows_track(const struct tw_replay_data *data, uint32_t thread)
+{
+    return thread < data->count && data->tracks[thread].count ? &data->tracks[thread] : NULL;
+}

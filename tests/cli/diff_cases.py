@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trackway diff: runs that were changed at a known place, and streams with a bit turned over."""
+import os
+import random
+import re
+import shutil
+
+from exec_log import Log
+from harness import case, corpus, equal
+
+FULL = os.environ.get("TW_TEST_FULL")
+MUTATIONS = 1000 if FULL else 60
+
+
+def truth():
+    return corpus() / "analysis" / "truth"
+
+
+def runs_of(events):
+    return [number for number, (kind, _) in enumerate(events) if kind == "run"]
+
+
+def change_path(log, pick):
+    """One straight run in the place of another."""
+    events = list(log.events)
+    events[pick.choice(runs_of(events))] = ("run", pick.randrange(len(log.runs)))
+    return events
+
+
+def leave_out(log, pick):
+    """A stretch of execution is not there: a call that was not made."""
+    first = pick.choice(runs_of(log.events))
+    return log.events[:first] + log.events[first + pick.randrange(1, 12):]
+
+
+def add_more(log, pick):
+    """Something is executed again."""
+    first, at = pick.choice(runs_of(log.events)), pick.choice(runs_of(log.events))
+    more = [event for event in log.events[first:first + pick.randrange(1, 9)] if event[0] == "run"]
+    return log.events[:at] + more + log.events[at:]
+
+
+def first_difference(a, b):
+    for number, (one, two) in enumerate(zip(a, b)):
+        if one != two:
+            return number
+    return min(len(a), len(b))
+
+
+def check_join(text, a, b):
+    """Where it says that they join, both are at that address."""
+    parted = re.search(r"^they part after (\d+) instructions", text, re.M)
+    joined = re.search(r"they join again at 0x([0-9a-f]+).*, after (\d+) instructions in A and (\d+) in B", text)
+    if joined and parted:
+        place = int(parted.group(1))
+        address = int(joined.group(1), 16)
+        for side, log in ((2, a), (3, b)):
+            at = place + int(joined.group(side))
+            equal(log[at] if at < len(log) else address, address, f"join\n{text[:600]}")
+
+
+def check_mutation(tool, log, plain, events):
+    log.write(tool.folder / "b.exlog.gz", events)
+    a, b = plain, log.addresses(events)
+    if a == b:
+        equal(tool.run("diff", "a.exlog.gz", "b.exlog.gz").out, f"equal: {len(a)} instructions\n")
+        return
+    text = tool.run("diff", "a.exlog.gz", "b.exlog.gz", status=1).out
+    parted = re.search(r"^they part after (\d+) instructions", text, re.M)
+    assert parted, text[:500]
+    equal(int(parted.group(1)), first_difference(a, b), f"the first divergence\n{text[:600]}")
+    check_join(text, a, b)
+
+
+@case
+def diff_finds_where_runs_part(tool):
+    names = ["a64-counts", "rv64-counts", "a64-O0-counts"]
+    for number in range(MUTATIONS):
+        pick = random.Random(number)
+        name = names[number % len(names)]
+        log = Log(truth() / f"{name}.exlog.gz")
+        log.write(tool.folder / "a.exlog.gz", log.events)
+        change = (change_path, leave_out, add_more)[number // len(names) % 3]
+        check_mutation(tool, log, log.addresses(log.events), change(log, pick))
+
+
+@case
+def diff_ignores_interrupts(tool):
+    """A log with an interrupt more than the other, which comes back to where it came from."""
+    log = Log(truth() / "a64-counts.exlog.gz")
+    log.write(tool.folder / "a.exlog.gz", log.events)
+    for number in range(MUTATIONS // 10):
+        pick = random.Random(number)
+        at = pick.choice(runs_of(log.events)[1:])
+        back = log.runs[log.events[at][1]][3]
+        handler = [("run", pick.randrange(len(log.runs))) for _ in range(4)]
+        handler = [event for event in handler if log.runs[event[1]][3] != back]
+        events = log.events[:at] + [(2, [5, 0, 0, 1, back, 0x1000])] + handler + log.events[at:]
+        log.write(tool.folder / "b.exlog.gz", events)
+        equal(tool.run("diff", "a.exlog.gz", "b.exlog.gz", "--ignore", "interrupts").out,
+              f"equal: {len(log.addresses(log.events))} instructions\n", "without it")
+        if handler:
+            tool.run("diff", "a.exlog.gz", "b.exlog.gz", status=1)
+
+
+@case
+def diff_finds_the_first_bit(tool):
+    tool.run("encode", truth() / "a64-counts.exlog.gz", "--elf", truth() / "a64-counts.elf", "--protocol", "ete", "-o", "a")
+    shutil.copytree(tool.folder / "a", tool.folder / "b")
+    trace = (tool.folder / "a" / "trace.bin").read_bytes()
+    assert "equal:" in tool.run("diff", "a", "b", "--packets").out
+    for number in range(MUTATIONS // 4):
+        pick = random.Random(number)
+        place, bit = pick.randrange(16, len(trace)), pick.randrange(8)
+        data = bytearray(trace)
+        data[place] ^= 1 << bit
+        (tool.folder / "b" / "trace.bin").write_bytes(data)
+        text = tool.run("diff", "a", "b", "--packets", status=1).out
+        found = re.search(r"in bit (\d) of its byte \d+: at 0x([0-9a-f]+) in A, 0x([0-9a-f]+) in B", text)
+        assert found, text[:500]
+        equal((int(found.group(1)), int(found.group(2), 16), int(found.group(3), 16)), (bit, place, place), text[:500])
+        assert "\nA: " in text and "\nB: " in text and "|type" in text
+
+
+@case
+def diff_of_one_run_through_every_unit(tool):
+    for name, units in (("a64-counts", ("ete", "etmv4")), ("t32-counts", ("etmv3", "ptm", "etmv4")),
+                        ("rv64-counts", ("etrace", "ntrace"))):
+        for unit in units:
+            tool.run("encode", truth() / f"{name}.exlog.gz", "--elf", truth() / f"{name}.elf", "--protocol", unit,
+                     "-o", f"{name}-{unit}")
+            equal(tool.run("diff", f"{name}-{unit}", truth() / f"{name}.exlog.gz").out.split(":")[0], "equal", unit)
+            equal(tool.run("diff", f"{name}-{unit}", f"{name}-{units[0]}").out.split(":")[0], "equal", unit)
+
+
+@case
+def diff_shows_source_stack_and_summary(tool):
+    elf = truth() / "a64-counts.elf"
+    tool.run("encode", truth() / "a64-counts.exlog.gz", "--elf", elf, "--protocol", "ete", "-o", "a")
+    log = Log(truth() / "a64-counts.exlog.gz")
+    cut = [event for number, event in enumerate(log.events) if not 60 <= number < 70]
+    log.write(tool.folder / "b.exlog.gz", cut)
+    text = tool.run("diff", "a", "b.exlog.gz", "--symbols", elf, status=1).out
+    for words in ("they part after", "counts.c:", "stack in A:", "they join again", "functions (instructions",
+                  "branches taken"):
+        assert words in text, f"{words}\n{text[:1500]}"
+    assert "no function is named" in tool.run("diff", "a", "a", "--ignore", "function:nothing", status=2).err
+    assert "--ignore" in tool.run("diff", "a", "a", "--ignore", "nonsense", status=2).err
+    assert "equal" in tool.run("diff", "a", "a", "--ignore", "function:leaf", "--symbols", elf).out
+    assert "has no packets" in tool.run("diff", "a", "b.exlog.gz", "--packets", status=3).err

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""doctor: faults that are made, and captures that are good."""
+import json
+import os
+import xml.etree.ElementTree
+
+import doctor
+import identify
+from harness import case, corpus, equal
+
+FULL = os.environ.get("TW_TEST_FULL") == "1"
+
+
+@case
+def doctor_names_the_fault_first(tool):
+    names = doctor.GOOD if FULL else doctor.GOOD[1:2]
+    found, total = doctor.missed(tool.program, corpus(), names)
+    assert len(found) * 20 <= total, found
+    assert total >= (40 if FULL else 10), total
+
+
+@case
+def doctor_finds_nothing_wrong_with_good_captures(tool):
+    equal(doctor.alarms(tool.program, corpus(), doctor.GOOD if FULL else doctor.GOOD[3:6]), [])
+
+
+@case
+def doctor_says_the_summary_first_and_draws_a_strip(tool):
+    good = corpus() / "coresight" / "snapshots" / "trace_file_vmid"
+    text = tool.run("doctor", good).out
+    assert text.startswith("nothing is wrong: "), text
+    assert "|====" in text and "= decoded" in text, text
+    done = tool.run("doctor", good, "--format", "jsonl")
+    last = json.loads(done.out.splitlines()[-1])
+    equal([last["t"], last["whole"]], ["SUMMARY", True])
+    picture = xml.etree.ElementTree.fromstring(tool.run("doctor", good, "--format", "svg").out)
+    assert picture.tag.endswith("svg") and len(picture) > 5
+
+
+@case
+def doctor_explains_what_was_lost(tool):
+    lost = corpus() / "coresight" / "snapshots" / "juno-uname-002"
+    lines = [json.loads(line) for line in tool.run("doctor", lost, "--format", "jsonl", status=1).out.splitlines()]
+    equal([lines[0]["t"], lines[0]["severity"], lines[0]["code"], lines[0]["count"]], ["FINDING", "error", "overflow", 43])
+    assert "return stack" in lines[0]["remedy"], lines[0]
+    assert "!" in tool.run("doctor", lost, "-q", status=1).out
+
+
+@case
+def identify_knows_the_corpora(tool):
+    wrong, counts = identify.compare(tool.program, corpus(), 1 if FULL else 40)
+    equal(wrong, [], counts)

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trackway gdb with the real GDB: every stop of random commands, and stacks, against the execution logs."""
+import bisect
+import gzip
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+
+from exec_log import executed
+from harness import Skip, add_case, case, corpus, equal, ROOT
+
+FULL = os.environ.get("TW_TEST_FULL")
+COMMANDS, PLACES = 500, 200
+UNITS = {"a64": "ete", "a32": "etmv4", "t32": "etmv3", "mix": "ptm", "rv64": "etrace", "sys": "etmv4"}
+DEPTH = 400
+# GDB goes over a loop of load-exclusive and store-exclusive in one step.
+HAS_EXCLUSIVES = ("clib", "jumps", "throw", "signals")
+# Where frames are left without a return a `finish` may never come back.
+LEAVES_FRAMES = ("jumps", "throw", "coro", "signals", "sys-el")
+
+
+def gdb_program():
+    found = shutil.which("gdb-multiarch")
+    if not found:
+        raise Skip("no gdb-multiarch")
+    return found
+
+
+def session(tool, capture, elf, commands, *options):
+    """What GDB shows after each command, the first before any."""
+    env = dict(os.environ, TW_GDB_COMMANDS=str(tool.write("commands.json", json.dumps(
+        {"commands": commands, "depth": DEPTH}))), TW_GDB_RESULTS=str(tool.folder / "results.jsonl"),
+        TRACKWAY_GDB=gdb_program(), HOME=str(tool.folder))
+    done = subprocess.run([tool.program, "gdb", str(capture), str(elf), *options, "--", "-nx", "-batch", "-x",
+                           str(ROOT / "tests" / "cli" / "gdb_driver.py")],
+                          cwd=tool.folder, env=env, timeout=1500, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    text = done.stdout.decode("utf-8", "replace")
+    assert done.returncode == 0 and "Sanitizer" not in text, text[-3000:]
+    lines = (tool.folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    equal(len(lines), len(commands) + 1, f"stops\n{text[-2000:]}")
+    return [json.loads(line) for line in lines]
+
+
+class Symbols:
+    """Names of an address are all the same to us."""
+
+    def __init__(self, elf):
+        self.at, self.labels = {}, set()
+        text = subprocess.run(["readelf", "-sW", str(elf)], stdout=subprocess.PIPE, check=True).stdout.decode()
+        for line in text.splitlines():
+            words = line.split()
+            if len(words) >= 8 and words[3] in ("FUNC", "NOTYPE", "IFUNC", "GNU_IFUNC") and words[6] != "UND":
+                self.at.setdefault(words[7], int(words[1], 16) & ~1)
+                if words[3] == "NOTYPE":  # GDB may take the function before it
+                    self.labels.add(words[7])
+
+    def same(self, a, b):
+        a, b = a.split(".cold")[0], b.split(".cold")[0]
+        return a == b or "?" in (a[0], b[0]) or b in self.labels or self.at.get(a, a) == self.at.get(b, b)
+
+
+class Truth:
+    """The stack at every instruction, from the events of corpus/analysis."""
+
+    def __init__(self, name):
+        self.numbers, self.stacks = [], []
+        stack = []
+        with gzip.open(corpus() / "analysis" / "truth" / f"{name}.events.gz", "rt") as lines:
+            for line in lines:
+                words = line.split()
+                if not words or words[0] == "#":
+                    continue
+                kind, number, depth = words[0], int(words[1]), words[-1]
+                if kind == "S":
+                    stack = (words[3],)
+                elif kind == "C":
+                    stack = stack[:int(depth) - 1] + (words[4],)
+                elif kind == "T":
+                    stack = stack[:int(depth) - 1] + (words[4],)
+                else:
+                    stack = stack[:int(depth)]
+                self.numbers.append(number)
+                self.stacks.append(stack)
+
+    def at(self, number):
+        return self.stacks[bisect.bisect_right(self.numbers, number) - 1]
+
+
+def random_commands(seed, log, count):
+    pick = random.Random(seed)
+    places = sorted(set(log))
+    out = ["continue"]
+    while len(out) < count:
+        kind = pick.random()
+        if kind < 0.22:
+            out.append(pick.choice(["stepi", "reverse-stepi"]) + f" {pick.choice([1, 1, 1, 2, 7, 40])}")
+        elif kind < 0.27:
+            steps = pick.choice([1, 3, 17])
+            out += [f"stepi {steps}", f"reverse-stepi {steps}"]
+        elif kind < 0.55:
+            out.append(pick.choice(["step", "next", "reverse-step", "reverse-next", "until", "finish", "reverse-finish"]))
+        elif kind < 0.75:
+            out.append(pick.choice(["continue", "reverse-continue"]))
+        elif kind < 0.85:
+            out.append(pick.choice(["break", "tbreak"]) + f" *0x{pick.choice(places):x}")
+        elif kind < 0.90:
+            out.append("delete")
+        else:
+            out.append(f"trackway goto n:{pick.randrange(len(log))}")
+    return out[:count]
+
+
+class Model:
+    """Where a command has to stop."""
+
+    def __init__(self, log, last, truth, elf_name):
+        self.log, self.last, self.truth = log, last, truth
+        self.has_exclusives = any(word in elf_name for word in HAS_EXCLUSIVES)
+        self.is_plain = not any(word in elf_name for word in LEAVES_FRAMES)
+
+    def hits(self, number, points):
+        return number < len(self.log) and self.log[number] in points
+
+    def steps(self, number, count, back, points):
+        for _ in range(count):
+            if number == (0 if back else self.last):
+                return number
+            number += -1 if back else 1
+            if self.hits(number, points):
+                return number
+        return number
+
+    def run(self, number, back, points):
+        while number != (0 if back else self.last):
+            number += -1 if back else 1
+            if self.hits(number, points):
+                return number
+        return number
+
+    def finish(self, number, points):
+        depth = len(self.truth.at(number))
+        while number != self.last:
+            number += 1
+            if self.hits(number, points) or len(self.truth.at(number)) < depth:
+                return number
+        return number
+
+    def wanted(self, command, number, points):
+        """The number of the instruction; None: GDB's own rules for source lines say."""
+        word, *rest = command.split()
+        if word in ("stepi", "reverse-stepi"):
+            return self.steps(number, int(rest[0]), word != "stepi", points)
+        if word in ("continue", "reverse-continue"):
+            return self.run(number, word != "continue", points)
+        if word == "trackway":
+            return int(rest[1][2:])
+        if word in ("break", "tbreak", "delete"):
+            return number
+        if word == "finish" and self.truth and self.is_plain and number < len(self.log) and \
+                len(self.truth.at(number)) > 1:
+            return self.finish(number, points)
+        return None
+
+
+def check_stack(symbols, stop, want):
+    got = stop["stack"]
+    is_same = len(got) == min(len(want), DEPTH) and all(
+        symbols.same(a, b) for a, b in zip(got, reversed(want)))
+    assert is_same, f"stack after {stop['command']} at {stop['number']}\ngot  {got[:20]}\nwant {list(reversed(want))[:20]}"
+
+
+def check_stops(stops, model, symbols):
+    log, last = model.log, model.last
+    for before, stop in zip(stops, stops[1:]):
+        command, number, points = stop["command"], stop["number"], set(before["breakpoints"])
+        what = f"{command} from {before['number']} ({stop['said'].strip()[-200:]}), breakpoints {points}"
+        want = model.wanted(command, before["number"], points)
+        if command == "finish" and before["is_inlined"]:  # out of the inlined code alone
+            want = None
+        if want is not None and not (command.startswith("stepi") and model.has_exclusives and want < number < want + 40):
+            equal(number, want, what)
+        if command.split()[0] in ("step", "next", "until"):
+            assert before["number"] <= number, what
+        if command.split()[0] in ("reverse-step", "reverse-next", "reverse-finish"):
+            assert before["number"] >= number, what
+        assert 0 <= number <= last, what
+        equal(stop["thread"], 1, what)
+        is_at_end = number == (0 if command.startswith("reverse") else last)
+        if number == len(log):
+            continue
+        equal(stop["pc"], log[number], what)
+        if not model.truth:
+            continue
+        check_stack(symbols, stop, model.truth.at(number))
+        if command in ("next", "reverse-next") and model.is_plain and not model.hits(number, points) \
+                and not is_at_end and before["number"] < len(log):
+            # A function on one line that calls itself is one range of addresses to GDB.
+            old, new = model.truth.at(before["number"]), model.truth.at(number)
+            assert len(new) <= len(old) or new[-1] == old[-1], what
+
+
+def check_pairs(stops):
+    """stepi n, then reverse-stepi n, comes back, unless a breakpoint or an end was in the way."""
+    for first, on, back in zip(stops, stops[1:], stops[2:]):
+        if on["command"].startswith("stepi") and back["command"] == "reverse-" + on["command"] and \
+                on["number"] - first["number"] == int(on["command"].split()[1]) == on["number"] - back["number"]:
+            equal(back["pc"], first["pc"], "there and back")
+
+
+def folder_of(kind):
+    return corpus() / "analysis" / "truth" if kind == "truth" else corpus() / "exec" / "logs"
+
+
+def stops_equal_the_log(kind, name, seed):
+    def run(tool):
+        folder = folder_of(kind)
+        log_path, elf = folder / f"{name}.exlog.gz", folder / f"{name}.elf"
+        unit = UNITS[name.split("-")[0]]
+        tool.run("encode", log_path, "--elf", elf, "--protocol", unit, "-o", "capture")
+        log = executed(log_path)
+        truth = Truth(name) if kind == "truth" and "coro" not in name else None
+        count = COMMANDS if FULL else 160
+        stops = session(tool, "capture", elf, random_commands(seed, log, count), "--first")
+        equal(stops[0]["number"], 0, "--first")
+        equal(stops[0]["pc"], log[0], "--first")
+        assert stops[1]["number"] in (len(log) - 1, len(log)), f"{name}: the end is {stops[1]['number']} of {len(log)}"
+        check_stops(stops, Model(log, stops[1]["number"], truth, name), Symbols(elf))
+        check_pairs(stops)
+    return run
+
+
+def stacks_equal_the_truth(name):
+    def run(tool):
+        folder = folder_of("truth")
+        log_path, elf = folder / f"{name}.exlog.gz", folder / f"{name}.elf"
+        tool.run("encode", log_path, "--elf", elf, "--protocol", UNITS[name.split("-")[0]], "-o", "capture")
+        log, truth, pick = executed(log_path), Truth(name), random.Random(21)
+        places = [pick.randrange(len(log)) for _ in range(PLACES if FULL else 40)]
+        stops = session(tool, "capture", elf, [f"trackway goto n:{place}" for place in places])
+        for place, stop in zip(places, stops[1:]):
+            equal(stop["number"], place, "goto")
+            equal(stop["pc"], log[place], "goto")
+            check_stack(Symbols(elf), stop, truth.at(place))
+    return run
+
+
+def names(folder, left_out=()):
+    try:
+        return sorted(path.name[:-len(".exlog.gz")] for path in folder_of(folder).glob("*.exlog.gz")
+                      if not any(word in path.name for word in left_out))
+    except Skip:
+        return []
+
+
+PLAIN = [("truth", "a64-counts"), ("truth", "mix-indirect")]
+EVERY = [("truth", name) for name in names("truth")] + \
+    [("exec", name) for name in names("exec", ("-big",)) if name not in names("truth")]
+for number, (kind, each) in enumerate(EVERY):
+    if FULL or (kind, each) in PLAIN:
+        add_case(f"gdb_stops_{kind}_{each}", stops_equal_the_log(kind, each, number))
+for each in names("truth", ("coro",)):
+    if FULL or each in ("a32-recur", "rv64-recur"):
+        add_case(f"gdb_stacks_{each}", stacks_equal_the_truth(each))
+
+
+# ---- the protocol ----
+
+
+def packet(text):
+    data = text.encode("latin-1") if isinstance(text, str) else text
+    return b"$" + data + b"#%02x" % (sum(data) & 255)
+
+
+def serve(tool, sent, *options):
+    """What the server answers to bytes, when nothing comes behind them."""
+    client = tool.start("gdb", "--serve", ROOT / "tests" / "captures" / "demo", *options, stdin=subprocess.PIPE)
+    out, err = client.communicate(sent, timeout=60)
+    assert client.returncode == 0 and b"Sanitizer" not in err, (client.returncode, err[-2000:])
+    return out
+
+
+@case
+def gdb_answers_as_the_protocol_says(tool):
+    equal(serve(tool, packet("vMustReplyEmpty")), b"+$#00", "unknown packet")
+    equal(serve(tool, b"$g#00"), b"-", "wrong checksum")
+    equal(serve(tool, b"$g#zz"), b"-", "no checksum")
+    equal(serve(tool, packet("?") + b"-")[-40:].count(b"T05thread:1;"), 2, "sent again")
+    equal(serve(tool, packet(b"m" + b"0" * 70000 + b",4")), b"+" + packet("E07"), "a huge packet")
+    equal(serve(tool, packet("QStartNoAckMode") + b"+" + packet("vX") + b"$g#00"), b"+" + packet("OK") + packet(""),
+          "without acknowledgements")
+    equal(serve(tool, packet("M0,1:00")), b"+" + packet("E01"), "memory is not written")
+    equal(serve(tool, packet("m1,4")), b"+" + packet("E14"), "no memory there")
+    equal(serve(tool, packet("Hg99") + packet("T99") + packet("vCont;s:99")), (b"+" + packet("E22")) * 3, "no such thread")
+    equal(serve(tool, packet("Z2,0,4")), b"+" + packet(""), "watchpoints")
+    equal(serve(tool, b"\x03" + packet("D") + packet("g")), b"+" + packet("OK"), "nothing after good-bye")
+    equal(serve(tool, b"$qSupp"), b"", "a pipe that closes inside a packet")
+    equal(serve(tool, b""), b"", "a pipe that closes at once")
+
+
+@case
+def gdb_says_both_ends(tool):
+    assert b"replaylog:end" in serve(tool, packet("c") + packet("c")), "the end"
+    assert b"replaylog:begin" in serve(tool, packet("bc")), "the beginning"
+    assert b"replaylog:begin" in serve(tool, packet("bs"), "--first"), "a step back from the first"
+    assert b"replaylog" not in serve(tool, packet("s"), "--first"), "a step"
+
+
+@case
+def gdb_listens_on_loopback_alone(tool):
+    server = tool.start("gdb", ROOT / "tests" / "captures" / "demo", "--port", "0")
+    try:
+        line = server.stderr.readline().decode()
+        port = int(line.rsplit(":", 1)[1])
+        listening = [words.split() for words in open("/proc/net/tcp", encoding="utf-8").read().splitlines()[1:]]
+        equal([words[1] for words in listening if words[3] == "0A" and words[1].endswith(f":{port:04X}")],
+              [f"0100007F:{port:04X}"], "127.0.0.1 and nothing else")
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            client.sendall(packet("?"))
+            answer = b""
+            while b"#" not in answer:
+                answer += client.recv(1000)
+        assert b"T05" in answer, answer
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@case
+def gdb_wants_things_that_go_together(tool):
+    demo = ROOT / "tests" / "captures" / "demo"
+    assert "give one of them" in tool.run("gdb", demo, "--serve", "--first", "--at", "+0", status=2).err
+    assert "65535" in tool.run("gdb", demo, "--port", "70000", status=2).err
+    assert "no place" in tool.run("gdb", demo, "--serve", "--at", "nowhere", status=3).err
+    assert "does not come" in tool.run("gdb", demo, "--serve", "--at", "n:99999999", status=3).err
+
+
+@case
+def gdb_monitor_commands(tool):
+    def ask(line, *options):
+        answer = serve(tool, packet("qRcmd," + line.encode().hex()), *options)
+        return "".join(bytes.fromhex(part.split("#")[0]).decode() for part in answer.decode().split("$O")[1:]
+                       if not part.startswith("K#"))
+    for word in ("goto", "where", "calls", "profile", "coverage", "gaps", "find", "registers", "data", "time"):
+        assert f"monitor {word}" in ask("help"), word
+    assert "instruction 0" in ask("where", "--first")
+    assert "_start" in ask("calls", "--first") and "callers unknown" in ask("calls")
+    assert "fib" in ask("profile") and "51431" in ask("profile")
+    assert "functions" in ask("coverage")
+    assert "0 in all" in ask("gaps")
+    assert "before:" in ask("find fib") and "after:   never" in ask("find fib")
+    assert "there is no function" in ask("find nothing_of_that_name")
+    assert "traced" in ask("registers")
+    assert "no data accesses" in ask("data")
+    assert "instruction 7" in ask("goto n:7")
+    assert "no place" in ask("goto nowhere")
+    assert "monitor help" in ask("nonsense")

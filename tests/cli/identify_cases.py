@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""identify, and captures of which nobody says what they are."""
+import gzip
+import json
+import lzma
+import random
+import shutil
+import subprocess
+
+from harness import case, corpus, equal
+
+
+
+def answers(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def identify(tool, *words):
+    return answers(tool.run("identify", "--format", "json", *words))
+
+
+def ntrace():
+    """N-Trace by hand: a ProgTraceSync, then IndirectBranchHist messages."""
+    dice = random.Random(3)
+    out = bytearray()
+
+    def message(*fields):
+        bits, data = [], []
+        for value, width, is_last in fields:
+            size = max(width or value.bit_length(), 1)
+            bits += [value >> i & 1 for i in range(size)]
+            if not width:
+                while len(bits) % 6:
+                    bits.append(0)
+                data.append(len(bits) // 6)
+            del is_last
+        while len(bits) % 6:
+            bits.append(0)
+        count = len(bits) // 6
+        for i in range(count):
+            word = sum(bit << k for k, bit in enumerate(bits[6 * i:6 * i + 6]))
+            ends = 3 if i + 1 == count else 1 if i + 1 in data else 0
+            out.append(word << 2 | ends)
+
+    message((9, 6, 0), (5, 4, 0), (0, 0, 0), (0x40000000 >> 1, 0, 1))
+    for _ in range(600):
+        message((28, 6, 0), (0, 2, 0), (dice.randrange(1, 60), 0, 0), (dice.randrange(1, 2000), 0, 0),
+                (dice.randrange(2, 2**12), 0, 1))
+    return bytes(out)
+
+
+@case
+def identify_says_what_it_is_and_how_to_open_it(tool):
+    tool.write("dump", ntrace())
+    found, = identify(tool, "dump")
+    equal([found["file"], found["framing"], found["protocol"], found["ids"]], ["dump", "none", "ntrace", []])
+    assert found["confidence"] >= 0.95, found
+    assert found["evidence"], found
+    assert found["command"].startswith("trackway decode dump --protocol ntrace"), found
+    equal(tool.run(*found["command"].split()[1:2], *found["command"].split()[2:], "--format", "jsonl").out,
+          tool.run("decode", "dump", "--format", "jsonl", "-q").out)
+    text = tool.run("identify", "dump").out
+    assert "certain" in text and "because:" in text and "open it: trackway decode" in text, text
+
+
+@case
+def decode_uses_what_is_certain_and_says_so(tool):
+    tool.write("dump", ntrace())
+    done = tool.run("packets", "dump")
+    assert "opened as that" in done.err and "N-Trace" in done.err, done.err
+    equal(done.out, tool.run("packets", "dump", "--protocol", "ntrace", "--config", "dialect=1.0").out)
+
+
+@case
+def frames_swapped_bytes_and_an_offset(tool):
+    tool.write("n", ntrace())
+    tool.run("pack", "--stream", "0x12:n", "-o", "plain")
+    plain = (tool.folder / "plain").read_bytes()
+    found, = identify(tool, "plain")
+    equal([found["framing"], found["protocol"], found["ids"]], ["memory", "ntrace", [0x12]])
+    want = tool.run("packets", "plain", "-q").out
+    for size in (2, 4):
+        tool.write("turned", b"".join(plain[i:i + size][::-1] for i in range(0, len(plain), size)))
+        found, = identify(tool, "turned")
+        equal([found["framing"], found["protocol"], found["ids"], found["swap"]], ["memory", "ntrace", [0x12], size])
+        equal(tool.run("packets", "turned", "-q").out, want)
+    tool.write("late", b"\x77" * 5 + plain)
+    found, = identify(tool, "late")
+    equal([found["framing"], found["offset"], found["protocol"]], ["memory", 5, "ntrace"])
+    tool.run("pack", "--stream", "0x12:n", "--framing", "tpiu", "-o", "port")
+    found, = identify(tool, "port")
+    equal([found["framing"], found["protocol"], found["ids"]], ["tpiu", "ntrace", [0x12]])
+
+
+@case
+def packed_files_and_dumps_as_text_are_opened(tool):
+    plain = ntrace()
+    tool.write("plain", plain)
+    want = tool.run("packets", "plain", "-q").out
+    tool.write("t.gz", gzip.compress(plain))
+    tool.write("t.xz", lzma.compress(plain))
+    tool.write("digits", plain.hex())
+    tool.write("bytes", "".join(" ".join(f"{b:02x}" for b in plain[i:i + 16]) + "\n" for i in range(0, len(plain), 16)))
+    tool.write("gdb", "".join(f"0x{0x20000000 + i:x} <buffer+{i}>:\t" + "\t".join(f"0x{b:02x}" for b in plain[i:i + 8]) + "\n"
+                              for i in range(0, len(plain), 8)))
+    tool.write("ihex", "".join(record(plain[i:i + 16], i) for i in range(0, len(plain), 16)) + ":00000001FF\n")
+    names = ["t.gz", "t.xz", "digits", "bytes", "gdb", "ihex"]
+    for program, name in ((["xxd", "plain"], "xxd"), (["od", "-tx1", "plain"], "od"), (["hexdump", "-C", "plain"], "hexdump")):
+        if shutil.which(program[0]):
+            tool.write(name, subprocess.run(program, cwd=tool.folder, capture_output=True, check=True).stdout)
+            names.append(name)
+    for name in names:
+        found, = identify(tool, name)
+        equal([found["container"], found["protocol"]],
+              ["gzip" if name == "t.gz" else "xz" if name == "t.xz" else "hex", "ntrace"], name)
+        equal(tool.run("packets", name, "-q").out, want, name)
+    tool.write("cut.gz", gzip.compress(plain)[:-20])
+    assert "gzip data is damaged" in tool.run("packets", "cut.gz", status=3).err
+
+
+def record(data, address):
+    body = bytes([len(data), address >> 8 & 255, address & 255, 0]) + data
+    return ":" + (body + bytes([-sum(body) & 255])).hex().upper() + "\n"
+
+
+@case
+def what_is_no_capture_is_named(tool):
+    tool.write("prog", b"\x7fELF" + bytes(200))
+    tool.write("trace.ini", "[trace_buffers]\nbuffers=buffer0\n")
+    tool.write("notes.txt", "Nothing but words, and more of them.\n" * 40)
+    for name, word, step in (("prog", "ELF", "--image prog"), ("trace.ini", "snapshot", "folder that holds snapshot.ini"),
+                             ("notes.txt", "text", "")):
+        done = tool.run("decode", name, status=3)
+        assert word in done.err and step in done.err and len(done.err.splitlines()) == 1, done.err
+        found, = identify(tool, name)
+        equal([found["framing"], found["protocol"]], [None, None])
+
+
+@case
+def identify_is_not_sure_of_chance(tool):
+    dice = random.Random(11)
+    names = []
+    for n in range(40):
+        content = bytearray(dice.randbytes(dice.choice([300, 5000, 70000])))
+        if n % 2:
+            for _ in range(len(content) // 3):
+                content[dice.randrange(len(content))] = dice.choice([0, 0, 0, 0x80, 1, 255])
+        tool.write(f"{n}", content)
+        names.append(f"{n}")
+    for found in identify(tool, *names):
+        assert found["confidence"] < 0.95, found
+
+
+@case
+def identify_knows_snapshots_and_perf(tool):
+    folder = corpus()
+    if not folder:
+        return
+    found, = identify(tool, str(folder / "coresight" / "snapshots" / "Snowball"))
+    equal([found["framing"], found["protocol"], found["confidence"]], ["memory", "ptm", 1.0])
+    found, = identify(tool, str(folder / "perf" / "p10-walk-percpu-etmv4-v1.perf.data"))
+    equal([found["framing"], found["protocol"]], ["perf.data", "etmv4"])

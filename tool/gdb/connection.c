@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads and writes of the server. */
+#define _XOPEN_SOURCE 700 /* poll, sockets */
+#include "gdb/connection.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/output.h"
+
+enum { CTRL_C = 0x03, ASK_EACH = 16 };
+
+bool connection_listen(struct connection *connection, uint16_t port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons(port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    const int yes = 1;
+    bool is_good = listener >= 0;
+
+    if (is_good) {
+        (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        is_good = bind(listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
+                  listen(listener, 1) == 0 &&
+                  getsockname(listener, (struct sockaddr *)&address, &size) == 0;
+    }
+    if (is_good) {
+        say("listens on 127.0.0.1:%u; in GDB: target remote localhost:%u",
+            ntohs(address.sin_port), ntohs(address.sin_port));
+        do
+            connection->in = accept(listener, NULL, NULL);
+        while (connection->in < 0 && errno == EINTR);
+        connection->out = connection->in;
+        is_good = connection->in >= 0;
+    }
+    if (!is_good)
+        say("cannot listen on port %u of this machine: %s", port, strerror(errno));
+    if (listener >= 0)
+        (void)close(listener);
+    return is_good;
+}
+
+/* More bytes of the client; false: it is gone. */
+static bool read_more(struct connection *connection)
+{
+    ssize_t size;
+
+    do
+        size = read(connection->in, connection->bytes + connection->count,
+                    sizeof connection->bytes - connection->count);
+    while (size < 0 && errno == EINTR);
+    connection->is_closed |= size <= 0;
+    connection->count += size > 0 ? (size_t)size : 0;
+    return size > 0;
+}
+
+bool connection_is_interrupted(void *context)
+{
+    struct connection *connection = context;
+    struct pollfd wait = { .fd = connection->in, .events = POLLIN };
+
+    if (connection->is_closed)
+        return true;
+    if (++connection->asked % ASK_EACH)
+        return false;
+    if (connection->count < sizeof connection->bytes && poll(&wait, 1, 0) > 0 &&
+        !read_more(connection))
+        return true;
+    for (size_t i = 0; i < connection->count; i++)
+        if (connection->bytes[i] == CTRL_C) {
+            memmove(connection->bytes + i, connection->bytes + i + 1,
+                    connection->count - i - 1);
+            connection->count--;
+            return true;
+        }
+    return false;
+}
+
+static bool write_all(struct connection *connection, struct gdb_text *out)
+{
+    for (size_t done = 0; done < out->size;) {
+        const ssize_t size = write(connection->out, out->text + done, out->size - done);
+
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size <= 0)
+            return false;
+        done += (size_t)size;
+    }
+    gdb_text_clear(out);
+    return true;
+}
+
+void connection_serve(struct connection *connection, struct gdb_server *server)
+{
+    while (!server->is_over && !connection->is_closed) {
+        uint8_t byte;
+
+        if (!connection->count && !read_more(connection))
+            break;
+        /* One at a time: what comes behind may be a Ctrl-C to what this one begins. */
+        byte = connection->bytes[0];
+        memmove(connection->bytes, connection->bytes + 1, --connection->count);
+        gdb_server_take(server, &byte, 1);
+        if (server->out.size && !write_all(connection, &server->out))
+            break;
+    }
+}
+
+void connection_close(struct connection *connection)
+{
+    if (connection->in > STDERR_FILENO)
+        (void)close(connection->in);
+}

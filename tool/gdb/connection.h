@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bytes between a client and the server: a pipe, or a socket of this machine. */
+#ifndef GDB_CONNECTION_H
+#define GDB_CONNECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gdb/server.h"
+
+struct connection {
+    int in, out;
+    uint8_t bytes[65536]; /* that came while the server was at work */
+    size_t count;
+    unsigned asked;
+    bool is_closed;
+};
+
+/* Waits for a client on a port of the loopback interface; port 0: any, said on standard error.  False: failed, said
+   why. */
+bool connection_listen(struct connection *connection, uint16_t port);
+/* Serves until the client goes. */
+void connection_serve(struct connection *connection, struct gdb_server *server);
+/* Whether the client wants what is at work to end.  Cheap enough to be asked often. */
+bool connection_is_interrupted(void *connection);
+void connection_close(struct connection *connection);
+
+#endif

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""For GDB, beside `trackway gdb --serve`: the traced call stack as GDB's frames, and `trackway` commands.
+
+A trace tells which instructions ran, not what memory or registers held.  So frames cannot be unwound; the server
+knows them from the traced calls.  The register trackway_depth says which of them a frame is."""
+import gdb
+from gdb.unwinder import Unwinder
+
+DEPTH = "trackway_depth"
+UNKNOWN = 0  # the depth of what stands for callers that are not known
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp = sp
+        self.pc = pc
+
+
+# Where the server keeps the frame of level 0, and how much of each frame: see the server's machine.h.
+FRAMES_64, FRAMES_32, EACH = 0x0070747261636B00, 0xFFFA0000, 32
+IS_THERE, HAS_CALLER, CALLER_T32, LATER = 1, 2, 4, 8
+ZERO = 0x100000  # the depth of level 0
+
+
+class Caller:
+    """What calls a frame."""
+
+    def __init__(self, architecture, depth):
+        base = FRAMES_32 if architecture.integer_type(8).pointer().sizeof == 4 else FRAMES_64
+        pointer = architecture.integer_type(64, False).pointer()
+        record = gdb.Value(base + (depth - ZERO) * EACH).cast(pointer)
+        flags = int((record + 2).dereference())
+        self.is_there = flags & IS_THERE != 0
+        self.entry = int(record.dereference())
+        self.is_known = flags & HAS_CALLER != 0
+        self.pc = int((record + 1).dereference())
+        self.is_t32 = flags & CALLER_T32 != 0
+
+
+class TracedFrames(Unwinder):
+    def __init__(self):
+        super().__init__("trackway")
+
+    @staticmethod
+    def save(info, pending, name, value):
+        kind = pending.read_register(name).type
+        bits = kind.sizeof * 8
+        if kind.code == gdb.TYPE_CODE_PTR or not kind.is_signed:
+            value &= (1 << bits) - 1
+        info.add_saved_register(name, gdb.Value(value).cast(kind))
+
+    def __call__(self, pending):
+        try:
+            depth = int(pending.read_register(DEPTH)) & 0xFFFFFFFF
+        except (ValueError, gdb.error):
+            return None
+        if depth == UNKNOWN:
+            info = pending.create_unwind_info(FrameId(gdb.Value(0xFFFFFFF0), gdb.Value(0)))
+            self.save(info, pending, "pc", 0)
+            self.save(info, pending, DEPTH, UNKNOWN)
+            return info
+        try:
+            caller = Caller(pending.architecture(), depth)
+        except gdb.error:
+            return None
+        if not caller.is_there:
+            return None
+        top = 0x80000000 - 16 * (depth - ZERO)
+        info = pending.create_unwind_info(FrameId(gdb.Value(top), gdb.Value(caller.entry)))
+        self.save(info, pending, "pc", caller.pc)
+        self.save(info, pending, DEPTH, depth - 1 if caller.is_known else UNKNOWN)
+        for name, value in self.others(pending.architecture(), caller, top):
+            self.save(info, pending, name, value)
+        return info
+
+    @staticmethod
+    def others(architecture, caller, top):
+        """What GDB cannot do without on 32-bit Arm."""
+        names = {register.name for register in architecture.registers()}
+        if "cpsr" in names and "r0" in names:
+            yield "cpsr", 0x30 if caller.is_t32 else 0x10
+        elif "xpsr" in names:
+            yield "xpsr", 0x01000000
+        else:
+            return
+        yield "sp", top + 16
+        yield "lr", 0
+
+
+class UnknownCallers:
+    """Names the last frame for what it is."""
+
+    def __init__(self):
+        self.name = "trackway"
+        self.priority = 100
+        self.enabled = True
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        for frame in frames:
+            inner = frame.inferior_frame()
+            yield CallersNotKnown(frame) if is_unknown(inner) else frame
+
+
+def is_unknown(frame):
+    try:
+        return frame.level() > 0 and int(frame.read_register(DEPTH)) == UNKNOWN
+    except (ValueError, gdb.error):
+        return False
+
+
+class CallersNotKnown(gdb.FrameDecorator.FrameDecorator):
+    def function(self):
+        return "[callers unknown]"
+
+    def address(self):
+        return None
+
+    def frame_args(self):
+        return None
+
+    def frame_locals(self):
+        return None
+
+
+class Trackway(gdb.Command):
+    """Commands of the trace: trackway goto PLACE, where, calls, find, gaps ... (see: monitor help)."""
+
+    def __init__(self):
+        super().__init__("trackway", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        moves = argument.split()[:1] in (["goto"], ["time"])
+        text = gdb.execute("monitor " + (argument or "help"), to_string=True)
+        for line in text.splitlines():
+            if not line.startswith("GDB does not know yet"):
+                gdb.write(line + "\n")
+        if moves:
+            gdb.execute("maintenance flush register-cache", to_string=True)
+            gdb.execute("frame", from_tty)
+
+
+# GDB would take a register that is not known for 0.
+gdb.execute("set print finish off")
+gdb.unwinder.register_unwinder(None, TracedFrames(), replace=True)
+UnknownCallers()
+Trackway()

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which memory a program may write to, by the segments of its ELF file. */
+#ifndef GDB_WRITABLE_H
+#define GDB_WRITABLE_H
+
+#include "gdb/recording.h"
+
+/* False: the file cannot be read, or is no ELF file; said so. */
+bool gdb_writable(struct gdb_stretch **stretches, size_t *count, const char *path);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is missing, and what to give: a line on standard error each. */
+#ifndef SHARED_ADVICE_H
+#define SHARED_ADVICE_H
+
+#include <stdint.h>
+
+/* Instructions in code without symbols, of all. */
+void advise_symbols(uint64_t unknown, uint64_t all);
+/* Times that the path led to code that is not there. */
+void advise_code(uint64_t times);
+/* There is not one instruction; `missing`: times that code was not there. */
+void advise_nothing(uint64_t missing);
+
+#endif
