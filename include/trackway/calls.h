@@ -99,9 +99,9 @@ struct tw_calls_config {
     size_t size; /* sizeof(struct tw_calls_config) */
     enum tw_call_key key;
     bool is_logical; /* a tail call stands on its caller; else it takes its place */
-    bool
-        with_inlined; /* functions that were inlined are frames, by the debug information: no events
-                          tell of them, and they have no entries */
+    /* Functions that were inlined are frames, by the debug information: no events tell of them, and they
+       have no entries. */
+    bool with_inlined;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     void *context;
     const struct tw_allocator *allocator;
