@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Functions that were inlined are frames of calls: what they executed is what a profile by inlined functions says."""
 import json
-import shutil
 import subprocess
 
+from gcov_program import need_recorder
 from harness import Skip, add_case, equal
 
 SOURCE = r"""
@@ -30,9 +30,7 @@ int main(int count, char **words)
 
 
 def frames_of_inlined_functions(tool):
-    for program in ("aarch64-linux-gnu-gcc", "qemu-aarch64"):
-        if not shutil.which(program):
-            raise Skip(f"no {program}")
+    need_recorder(tool)
     if "dw" not in tool.run("--version").out.splitlines()[1].split():
         raise Skip("this build has no dw")
     tool.write("it.c", SOURCE)

@@ -99,7 +99,10 @@ class UnknownCallers:
     def filter(self, frames):
         for frame in frames:
             inner = frame.inferior_frame()
-            yield CallersNotKnown(frame) if is_unknown(inner) else frame
+            if is_unknown(inner):
+                yield CallersNotKnown(frame)
+            else:
+                yield frame if inner.name() else NoName(frame)
 
 
 def is_unknown(frame):
@@ -107,6 +110,11 @@ def is_unknown(frame):
         return frame.level() > 0 and int(frame.read_register(DEPTH)) == UNKNOWN
     except (ValueError, gdb.error):
         return False
+
+
+class NoName(gdb.FrameDecorator.FrameDecorator):
+    def function(self):
+        return "??"
 
 
 class CallersNotKnown(gdb.FrameDecorator.FrameDecorator):
@@ -131,7 +139,9 @@ class Trackway(gdb.Command):
 
     def invoke(self, argument, from_tty):
         moves = argument.split()[:1] in (["goto"], ["time"])
-        text = gdb.execute("monitor " + (argument or "help"), to_string=True)
+        thread = gdb.selected_thread()
+        whose = "thread:%d " % thread.ptid[1] if thread and thread.ptid[1] else ""
+        text = gdb.execute("monitor " + whose + (argument or "help"), to_string=True)
         for line in text.splitlines():
             if not line.startswith("GDB does not know yet"):
                 gdb.write(line + "\n")
