@@ -99,13 +99,8 @@ struct tw_calls_config {
     size_t size; /* sizeof(struct tw_calls_config) */
     enum tw_call_key key;
     bool is_logical; /* a tail call stands on its caller; else it takes its place */
-<<<<<<< HEAD
-    /* Functions that were inlined are frames, by the debug information: no events tell of them, and they
-       have no entries. */
-=======
     /* Functions that were inlined are frames, by the debug information: no events tell of them, and they have
        no entries. */
->>>>>>> main
     bool with_inlined;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     void *context;
