@@ -227,10 +227,10 @@ static void each_rule_gives_its_stacks(void **state)
 static void kinds_have_names(void **state)
 {
     static const char *const calls[] = {
-        [TW_CALL_BEGIN] = "begin",    [TW_CALL_CALL] = "call",
-        [TW_CALL_TAIL] = "tail",      [TW_CALL_EXCEPTION] = "exception",
-        [TW_CALL_SIGNAL] = "signal",  [TW_CALL_OUTER] = "outer",
-        [TW_CALL_RESUMED] = "resumed"
+        [TW_CALL_BEGIN] = "begin",     [TW_CALL_CALL] = "call",
+        [TW_CALL_TAIL] = "tail",       [TW_CALL_EXCEPTION] = "exception",
+        [TW_CALL_SIGNAL] = "signal",   [TW_CALL_OUTER] = "outer",
+        [TW_CALL_RESUMED] = "resumed", [TW_CALL_INLINED] = "inlined"
     };
     static const char *const leaves[] = {
         [TW_LEAVE_RETURN] = "return", [TW_LEAVE_TAIL] = "tail", [TW_LEAVE_UNWOUND] = "unwound",

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 
@@ -189,3 +190,23 @@ def lines_of_a_recording_equal_gcov(tool):
     got = {int(number): int(count) for number, count in re.findall(r"^DA:(\d+),(\d+)", lines, re.M)}
     assert len(want) > 10, want  # the compiler's lines begin functions at their brace
     equal({number: got.get(number) for number in want}, want)
+
+
+@case
+def memory_does_not_grow(tool):
+    """Neither QEMU's nor ours; with --full a thousand million instructions, all of them decoded."""
+    build(tool, LONG)
+    grown = []
+    for rounds in [200000, 4000000]:
+        tool.run("record", "--snapshot", "100000", "./it", rounds)
+        grown.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    assert grown[1] < grown[0] + 20000, grown
+    if not os.environ.get("TW_TEST_FULL"):
+        return
+    done = tool.run("record", "./it", 115000000)
+    count = int(re.search(r"(\d+) instructions", done.err).group(1))
+    assert count > 1000000000, done.err
+    text = tool.run("stats", "perf.data").out
+    got = int(re.search(r"(\d+) instructions", text).group(1))
+    # What is straight code behind the last branch no packet tells.
+    assert count - 8 <= got <= count, (count, got)
