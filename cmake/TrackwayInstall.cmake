@@ -55,6 +55,20 @@ foreach(section 1 3 7)
     install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
         FILES_MATCHING PATTERN "*.${section}")
 endforeach()
+install(FILES docs/formats.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# "man tw_tree_next" leads to the page of its header, which has it in its synopsis.
+file(GLOB pages docs/man/trackway_*.3)
+foreach(page ${pages})
+    get_filename_component(name ${page} NAME)
+    file(STRINGS ${page} lines REGEX "^[.]B \".*[ *]tw_[a-z0-9_]+\\(")
+    foreach(line ${lines})
+        if(line MATCHES "[ *](tw_[a-z0-9_]+)\\(")
+            set(link "${CMAKE_CURRENT_BINARY_DIR}/man3/${CMAKE_MATCH_1}.3")
+            file(WRITE "${link}" ".so man3/${name}\n")
+            install(FILES "${link}" DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+        endif()
+    endforeach()
+endforeach()
 install(FILES tool/completion/trackway.bash OPTIONAL RENAME trackway
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES tool/completion/_trackway OPTIONAL

@@ -486,6 +486,9 @@ void feed_chunk(struct feed *feed, const struct chunk *chunk)
 
 void feed_write(struct feed *feed)
 {
+    const struct tw_step flush = { .kind = TW_STEP_FLUSH };
+
+    step(feed, &flush);
     write_output(feed, 1);
 }
 

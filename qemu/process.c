@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,20 +172,42 @@ static void failed(void)
                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Where a limit on the size of files is reached, the signal that comes with it is none of the program's. */
+static ssize_t write_quietly(int file, const struct iovec *parts, int count)
+{
+    const struct timespec now = { 0, 0 };
+    sigset_t limit, before;
+    ssize_t done;
+
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    done = writev(file, parts, count);
+    if (done < 0 && errno == EFBIG) {
+        (void)sigtimedwait(&limit, NULL, &now);
+        errno = EFBIG;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return done;
+}
+
 static bool append(const char *path, const struct iovec *parts, int count)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     size_t size = 0;
-    bool is_good;
+    ssize_t done = -1;
 
     for (int i = 0; i < count; i++)
         size += parts[i].iov_len;
-    is_good = file >= 0 && writev(file, parts, count) == (ssize_t)size;
-    if (!is_good)
+    if (file >= 0)
+        done = write_quietly(file, parts, count);
+    if (done >= 0 && (size_t)done < size)
+        errno = ENOSPC; /* some of it was written, and is kept */
+    if (done != (ssize_t)size)
         failed();
     if (file >= 0)
         (void)close(file);
-    return is_good;
+    return done == (ssize_t)size;
 }
 
 void process_say(const struct spool_event *event, const void *payload, const void *more,
@@ -212,7 +235,7 @@ void process_say(const struct spool_event *event, const void *payload, const voi
 
 void process_trace_name(char *name, size_t room, uint32_t tid, uint32_t cpu)
 {
-    (void)snprintf(name, room, "%d-%" PRIu32 "-%" PRIu32 ".trace", (int)process.pid, tid, cpu);
+    (void)snprintf(name, room, SPOOL_TRACE_NAME, (unsigned)process.pid, tid, cpu);
 }
 
 bool process_write(uint32_t tid, uint32_t cpu, const uint8_t *bytes, size_t size)

@@ -13,7 +13,9 @@ enum { SPOOL_CPUS = 500, SPOOL_PATH = 4096, SPOOL_NAME = 4096 };
 
 #define SPOOL_OPTIONS "options"
 #define SPOOL_TABLE   "table"
-#define SPOOL_EVENTS  ".events"
+/* Of process, thread and CPU. */
+#define SPOOL_TRACE_NAME "%u-%u-%u.trace"
+#define SPOOL_EVENTS     ".events"
 /* Of a whole machine: QEMU's own list of exceptions. */
 #define SPOOL_EXCEPTIONS "exceptions.log"
 

@@ -85,6 +85,7 @@ FILLS(tw_coverage_totals, tw_coverage_totals(made.coverage, it))
 FILLS(tw_profile_totals, tw_profile_totals(made.profile, it))
 FILLS(tw_timeline_stats, tw_timeline_stats(made.timeline, it))
 FILLS(tw_source_statistics, tw_statistics_source(made.statistics, it, 0))
+FILLS(tw_perf_program, tw_perf_program(it, "/proc/self/exe", NULL) == TW_OK)
 FILLS(tw_ntrace_guess, tw_ntrace_guess(it, (const uint8_t *)"x", 1, NULL) == TW_OK)
 FILLS(tw_pc_totals, tw_pc_samples_totals(made.samples, it))
 
@@ -156,20 +157,11 @@ static const struct {
     size_t size;
     fill_fn *fill;
 } results[] = {
-    RESULT(tw_batch),
-    RESULT(tw_coverage_totals),
-    RESULT(tw_index_block),
-    RESULT(tw_index_stream),
-    RESULT(tw_index_stream_block),
-    RESULT(tw_instruction_answer),
-    RESULT(tw_ntrace_guess),
-    RESULT(tw_packet_view),
-    RESULT(tw_part),
-    RESULT(tw_pc_totals),
-    RESULT(tw_profile_totals),
-    RESULT(tw_run_losses),
-    RESULT(tw_source_statistics),
-    RESULT(tw_timeline_stats),
+    RESULT(tw_batch),        RESULT(tw_coverage_totals),    RESULT(tw_index_block),
+    RESULT(tw_index_stream), RESULT(tw_index_stream_block), RESULT(tw_instruction_answer),
+    RESULT(tw_ntrace_guess), RESULT(tw_perf_program),       RESULT(tw_packet_view),
+    RESULT(tw_part),         RESULT(tw_pc_totals),          RESULT(tw_profile_totals),
+    RESULT(tw_run_losses),   RESULT(tw_source_statistics),  RESULT(tw_timeline_stats),
 };
 
 /* A block of the size, which is set, with marks in all other bytes. */

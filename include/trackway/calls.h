@@ -19,8 +19,9 @@ enum tw_call_kind {
     TW_CALL_TAIL,
     TW_CALL_EXCEPTION, /* or interrupt, system call */
     TW_CALL_SIGNAL,
-    TW_CALL_OUTER,  /* it was there before: a return showed it */
-    TW_CALL_RESUMED /* its stack was left for another one, and goes on (events alone) */
+    TW_CALL_OUTER,   /* it was there before: a return showed it */
+    TW_CALL_RESUMED, /* its stack was left for another one, and goes on (events alone) */
+    TW_CALL_INLINED  /* not called: its code stands in its caller's; how often is not known */
 };
 
 /* How a frame was left. */
@@ -98,6 +99,9 @@ struct tw_calls_config {
     size_t size; /* sizeof(struct tw_calls_config) */
     enum tw_call_key key;
     bool is_logical; /* a tail call stands on its caller; else it takes its place */
+    /* Functions that were inlined are frames, by the debug information: no events tell of them, and they have
+       no entries. */
+    bool with_inlined;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     void *context;
     const struct tw_allocator *allocator;

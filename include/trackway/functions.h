@@ -17,8 +17,9 @@ enum tw_function_kind {
     TW_FUNCTION_UNNAMED,    /* code without a symbol: "[0xADDRESS]", where control entered it */
     TW_FUNCTION_NO_CODE,    /* "[no code at 0xADDRESS]" */
     TW_FUNCTION_NOT_TRACED, /* "[not traced]": counted, but not where */
-    TW_FUNCTION_KERNEL /* "[kernel]": from an exception whose handler is not traced to its return;
+    TW_FUNCTION_KERNEL, /* "[kernel]": from an exception whose handler is not traced to its return;
                           timelines alone show it */
+    TW_FUNCTION_INLINED /* has no code of its own there: address 0 */
 };
 
 struct tw_function {

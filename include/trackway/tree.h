@@ -144,20 +144,20 @@ struct tw_packet_view {
     const struct tw_packet *packet; /* the protocol's struct begins with this */
     const uint8_t *bytes;           /* packet->size of them; NULL for a run that was not kept */
     const char *protocol;
-    uint8_t kind;                     /* enum tw_packet_kind */
-    bool is_bad;                      /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
-    bool is_not_sync;                 /* of it: TW_PACKET_NOT_SYNC */
-    uint32_t source, src;             /* as in struct tw_batch */
-    void *user;                       /* tw_tree_source.user */
-    const struct tw_protocol *about;  /* for the functions below */
+    uint8_t kind;                    /* enum tw_packet_kind */
+    bool is_bad;                     /* of it: TW_PACKET_BAD or TW_PACKET_CUT */
+    bool is_not_sync;                /* of it: TW_PACKET_NOT_SYNC */
+    uint32_t source, src;            /* as in struct tw_batch */
+    void *user;                      /* tw_tree_source.user */
+    const struct tw_protocol *about; /* for the functions below */
     struct tw_bit_reader *bits;      /* for tw_packet_bits; NULL: it cannot be asked */
 };
 
-/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on. */
+/* Bits of a packet that stand for one thing, counted from the lowest bit of its first byte on.  The name is
+   the key of a member, as JSON has it; "type": which packet it is; "more": whether and how it goes on;
+   "fixed": no such packet has another value there; "-": nothing. */
 struct tw_packet_bit_run {
-    const char *
-        name; /* the key of a member, as JSON has it; "type": which packet it is; "more": whether and how
-                         it goes on; "fixed": no such packet has another value there; "-": nothing */
+    const char *name;
     uint32_t first, count;
 };
 

@@ -66,6 +66,26 @@ struct tw_call_stack {
 
 enum tw_call_notice { TW_NOTICE_ELEMENT, TW_NOTICE_EXCEPTION_RETURN, TW_NOTICE_ARRIVAL };
 
+/* Instructions of a range that follow each other and were inlined alike. */
+enum { TW_INLINED_MOST = 12, TW_INLINED_DEPTH = 1 << 15 };
+
+struct tw_inlined_piece {
+    uint32_t count; /* instructions */
+    uint32_t depth;
+    uint32_t functions[TW_INLINED_MOST]; /* the outermost first */
+};
+
+struct tw_inlined_range {
+    uint32_t first, number; /* of its pieces; number 0: they are not known yet */
+};
+
+struct tw_call_inlined {
+    struct tw_inlined_piece *pieces;
+    size_t piece_count, piece_room;
+    struct tw_inlined_range *by_range; /* by number of the flow range */
+    size_t range_count, range_room;
+};
+
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
@@ -73,8 +93,10 @@ struct tw_call_machine {
     struct tw_call_edges edges;
     struct tw_call_tree tree; /* of all stacks, as far as they were merged */
     struct tw_calls_stats stats;
-    uint64_t losses; /* elements that told of missing trace, since the caller set it to 0 */
-    bool is_logical; /* tail calls keep their caller on the stack */
+    uint64_t losses;   /* elements that told of missing trace, since the caller set it to 0 */
+    bool is_logical;   /* tail calls keep their caller on the stack */
+    bool with_inlined; /* functions that were inlined are frames */
+    struct tw_call_inlined inlined;
     bool is_out;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     /* For a timeline: of each element that is no range, after the stack took it; of a range that ends
@@ -115,6 +137,12 @@ uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint6
 /* Whether control stays in the function of the top frame. */
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
                        uint32_t function);
+
+/* call_inlined.c: counts a range that lies in the function of the top frame. */
+void tw_call_count_inlined(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *range, const struct tw_code_place *place,
+                           size_t number);
+void tw_call_inlined_release(struct tw_call_machine *machine);
 
 /* call_frames.c: frames pushed, popped and parked. */
 void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,

@@ -98,19 +98,23 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
 {
     const struct tw_flow_range *found = tw_flow_ranges_of(&machine->ranges, range, place);
     struct tw_flow_range to;
+    size_t number;
 
     if (!found) {
         machine->is_out = true;
         return;
     }
     to = *found; /* what follows may move it */
+    number = (size_t)(found - machine->ranges.items);
     if (machine->notice && (stack->exception.is_pending || stack->has_gap || !stack->count ||
                             !stack->left.is_known))
         machine->notice(machine->context, stack, range, TW_NOTICE_ARRIVAL);
     tw_call_arrive(machine, stack, range, &to);
     if (!stack->count)
         return; /* memory is out */
-    if (to.function == to.last_function)
+    if (to.function == to.last_function && machine->with_inlined && place->frames)
+        tw_call_count_inlined(machine, stack, range, place, number);
+    else if (to.function == to.last_function)
         count(stack, range->count);
     else
         count_across(machine, stack, range, place);
@@ -118,10 +122,10 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
 }
 
 /* Whether what comes next can only be another range of the same function. */
-static bool is_quiet(const struct tw_call_stack *stack)
+static bool is_quiet(const struct tw_call_machine *machine, const struct tw_call_stack *stack)
 {
-    return stack->count && stack->left.is_known && !stack->exception.is_pending &&
-           !stack->has_gap && !stack->lacks_code;
+    return !machine->with_inlined && stack->count && stack->left.is_known &&
+           !stack->exception.is_pending && !stack->has_gap && !stack->lacks_code;
 }
 
 /* The function of the top frame as ranges in it have it: code without a symbol is one function. */
@@ -320,7 +324,7 @@ static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *s
     const struct tw_element *first = elements + at - reach;
     const uint32_t function = stack->count ? function_of_top(machine, stack) : 0;
     uint64_t times = elements[at].times, instructions = 0;
-    bool is_quiet_loop = is_quiet(stack);
+    bool is_quiet_loop = is_quiet(machine, stack);
 
     for (size_t i = 0; i < reach; i++) {
         const struct tw_flow_range *to =
@@ -352,8 +356,9 @@ void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *s
 
     machine->base = stack->instructions;
     while (i < number) {
-        const size_t done =
-            is_quiet(stack) ? take_quietly(machine, stack, elements + i, number - i, place) : 0;
+        const size_t done = is_quiet(machine, stack)
+                                ? take_quietly(machine, stack, elements + i, number - i, place)
+                                : 0;
 
         i += done;
         if (i < number && elements[i].type == TW_ELEMENT_REPEAT)

@@ -42,6 +42,7 @@ enum tw_status tw_calls_new(struct tw_calls **calls, const struct tw_calls_confi
     made->by_key.allocator = made->allocator;
     made->machine = (struct tw_call_machine){ .functions = &made->functions,
                                               .is_logical = config.is_logical,
+                                              .with_inlined = config.with_inlined,
                                               .event = config.event,
                                               .context = config.context,
                                               .allocator = made->allocator };
@@ -74,6 +75,7 @@ void tw_calls_free(struct tw_calls *calls)
     tw_call_tree_release(&calls->machine.tree);
     tw_call_tree_release(&calls->folded);
     tw_call_edges_release(&calls->machine.edges);
+    tw_call_inlined_release(&calls->machine);
     tw_flow_ranges_release(&calls->machine.ranges);
     tw_functions_release(&calls->functions);
     allocator = calls->allocator_copy; /* the handle itself holds it */
@@ -212,7 +214,7 @@ const char *tw_call_kind_name(unsigned kind)
         [TW_CALL_BEGIN] = "begin",     [TW_CALL_CALL] = "call",
         [TW_CALL_TAIL] = "tail",       [TW_CALL_EXCEPTION] = "exception",
         [TW_CALL_SIGNAL] = "signal",   [TW_CALL_OUTER] = "outer",
-        [TW_CALL_RESUMED] = "resumed",
+        [TW_CALL_RESUMED] = "resumed", [TW_CALL_INLINED] = "inlined",
     };
 
     return kind < TW_LENGTH(names) ? names[kind] : "unknown";

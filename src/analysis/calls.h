@@ -44,8 +44,6 @@ struct tw_calls_mark *tw_calls_mark(const struct tw_calls *calls, uint32_t strea
 void tw_calls_mark_free(const struct tw_calls *calls, struct tw_calls_mark *mark);
 bool tw_calls_go_back(struct tw_calls *calls, uint32_t stream,
                       const struct tw_calls_mark *mark);
-/* Its frames have so many levels less. */
-void tw_calls_mark_shift(struct tw_calls_mark *mark, int32_t levels);
 
 /* calls_saved.c: what was saved, to a handle that is new. */
 void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load);

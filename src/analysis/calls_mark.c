@@ -134,9 +134,3 @@ bool tw_calls_go_back(struct tw_calls *calls, uint32_t stream, const struct tw_c
             return false;
     return true;
 }
-
-void tw_calls_mark_shift(struct tw_calls_mark *mark, int32_t levels)
-{
-    for (size_t i = 0; mark && i < mark->count; i++)
-        mark->stacks[i].stack.outer += levels;
-}

@@ -115,7 +115,7 @@ static void load_function(struct tw_load *load, struct tw_calls *calls)
     line = tw_load_u64(load);
     about = tw_load_u64(load);
     load->is_wrong |= !has_name || line > UINT32_MAX || (uint8_t)about == TW_FUNCTION_UNKNOWN ||
-                      (uint8_t)about > TW_FUNCTION_KERNEL || about >> 10;
+                      (uint8_t)about > TW_FUNCTION_INLINED || about >> 10;
     if (load->is_wrong || load->in.short_read)
         return;
     made.line.line = (uint32_t)line;
@@ -135,7 +135,7 @@ static void load_edge(struct tw_load *load, struct tw_calls *calls)
     uint32_t number;
 
     load->is_wrong |= from >= calls->functions.count || to >= calls->functions.count ||
-                      kind > TW_CALL_RESUMED;
+                      kind > TW_CALL_INLINED;
     if (load->is_wrong)
         return;
     number = tw_call_edges_number(edges, (uint32_t)from, (uint32_t)to, (enum tw_call_kind)kind);

@@ -89,6 +89,18 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     return true;
 }
 
+static size_t frames_of(void *context, struct tw_source_frame *frames, size_t room,
+                        struct tw_function *about, uint64_t address)
+{
+    struct tw_code_places *places = context;
+    uint64_t link = address;
+
+    about->symbols = tw_run_symbols(places->run, &link, places->part, address);
+    about->object = tw_run_object(places->run, NULL, places->part, address);
+    about->file = tw_code_places_file(places, about->object);
+    return about->symbols ? tw_symbols_frames(about->symbols, frames, room, link) : 0;
+}
+
 bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *place,
                        struct tw_run *run, const struct tw_part *part)
 {
@@ -100,6 +112,7 @@ bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *plac
                                      .image = part->image,
                                      .view = part->who.view,
                                      .find = find,
+                                     .frames = frames_of,
                                      .context = places };
     return place->map != 0;
 }

@@ -7,6 +7,7 @@
 #include <trackway/disassembly.h>
 
 #include "analysis/coverage.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "isa/isa.h"
 
@@ -208,17 +209,30 @@ static bool keep_line(struct walk *walk)
     return true;
 }
 
-/* Copies of a line are told apart by the function that they are in. */
+/* Copies of a line are told apart by the function that they are in, and by where it was inlined. */
+static uint64_t copy_of(const struct walk *walk, uint64_t address)
+{
+    enum { INLINED = 8 };
+    uint64_t copy = walk->has_function ? walk->function.address : address;
+    struct tw_source_frame frames[INLINED];
+    const size_t count = tw_symbols_frames(walk->object->of->symbols, frames, INLINED, address);
+
+    for (size_t i = 1; i < count && i < INLINED; i++)
+        copy = tw_hash64(copy + frames[i].line.line);
+    return copy;
+}
+
 static bool add_line(struct walk *walk, uint64_t address)
 {
-    const uint64_t copy = walk->has_function ? walk->function.address : address;
     struct tw_source_line line;
+    uint64_t copy;
 
     if (!walk->object->of->symbols ||
         !tw_symbols_line(walk->object->of->symbols, &line, address)) {
         walk->coverage->totals.unexplained++;
         return keep_line(walk);
     }
+    copy = copy_of(walk, address);
     if (walk->has_line &&
         (walk->line.line.line != line.line || walk->line.copy != copy ||
          walk->line.line.file != line.file) &&

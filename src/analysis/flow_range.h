@@ -31,6 +31,10 @@ struct tw_code_place {
        where up to where it lies in the target's memory; false: none does. */
     bool (*find)(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
                  uint64_t address);
+    /* The functions that the code at an address was written in, as tw_symbols_frames has them, and the file
+       that holds them (file, object, symbols); NULL: not known. */
+    size_t (*frames)(void *context, struct tw_source_frame *frames, size_t room,
+                     struct tw_function *about, uint64_t address);
     void *context;
 };
 

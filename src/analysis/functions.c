@@ -19,7 +19,8 @@ static uint64_t place_key(uint32_t file, uint64_t address, unsigned kind)
 static bool is_same(const struct tw_function *a, const struct tw_function *b)
 {
     return a->address == b->address && a->file == b->file && a->kind == b->kind &&
-           (a->kind != TW_FUNCTION_SYMBOL || strcmp(a->name, b->name) == 0);
+           ((a->kind != TW_FUNCTION_SYMBOL && a->kind != TW_FUNCTION_INLINED) ||
+            strcmp(a->name, b->name) == 0);
 }
 
 /* Linker veneers, PLT entries and what compilers put outside a function to save space. */

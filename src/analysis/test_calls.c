@@ -224,6 +224,28 @@ static void each_rule_gives_its_stacks(void **state)
 }
 
 /* A program that calls itself without end takes no memory without end. */
+static void kinds_have_names(void **state)
+{
+    static const char *const calls[] = {
+        [TW_CALL_BEGIN] = "begin",     [TW_CALL_CALL] = "call",
+        [TW_CALL_TAIL] = "tail",       [TW_CALL_EXCEPTION] = "exception",
+        [TW_CALL_SIGNAL] = "signal",   [TW_CALL_OUTER] = "outer",
+        [TW_CALL_RESUMED] = "resumed", [TW_CALL_INLINED] = "inlined"
+    };
+    static const char *const leaves[] = {
+        [TW_LEAVE_RETURN] = "return", [TW_LEAVE_TAIL] = "tail", [TW_LEAVE_UNWOUND] = "unwound",
+        [TW_LEAVE_SWITCH] = "switch", [TW_LEAVE_GAP] = "gap",   [TW_LEAVE_END] = "end"
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < LENGTH(calls); i++)
+        CHECK_TEXT(tw_call_kind_name(i), calls[i]);
+    for (unsigned i = 0; i < LENGTH(leaves); i++)
+        CHECK_TEXT(tw_leave_kind_name(i), leaves[i]);
+    CHECK_TEXT(tw_call_kind_name(LENGTH(calls)), "unknown");
+    CHECK_TEXT(tw_leave_kind_name(LENGTH(leaves)), "unknown");
+}
+
 static void recursion_without_end_is_bounded(void **state)
 {
     const struct tw_code_place place = { .map = 1, .find = find };
@@ -395,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_gives_its_stacks),
+        cmocka_unit_test(kinds_have_names),
         cmocka_unit_test(recursion_without_end_is_bounded),
         cmocka_unit_test(sums_do_not_depend_on_order_or_grouping),
         cmocka_unit_test(what_does_not_fit_is_not_added),

@@ -99,7 +99,8 @@ enum tw_status tw_folder_commit(struct tw_folder *folder, bool overwrite, const 
 
     if (lstat(path, &about) == 0) {
         if (!overwrite)
-            return tw_fail(folder->fault, TW_E_FILE, "%s: exists already; --force replaces it", path);
+            return tw_fail(folder->fault, TW_E_FILE, "%s: exists already; --force replaces it",
+                           path);
         if (!S_ISDIR(about.st_mode) || !holds(path, mark))
             return tw_fail(folder->fault, TW_E_FILE,
                            "%s: exists already and is no snapshot; it is left alone", path);

@@ -120,6 +120,54 @@ static void what_is_written_is_read(void **state)
     tw_capture_free(capture);
 }
 
+static uint64_t word_at(uint64_t offset)
+{
+    uint64_t word = 0;
+
+    for (unsigned i = 0; i < 8; i++)
+        word |= (uint64_t)file.bytes[offset + i] << 8 * i;
+    return word;
+}
+
+/* The options that perf would have been given, and the flags of the event: perf_event_attr. */
+static void attributes_say_what_was_traced(void **state)
+{
+    static const struct {
+        uint32_t bit; /* of TRCCONFIGR */
+        uint64_t option;
+    } cases[] = { { 0, 0 },
+                  { 1u << 4, 1u << 12 },
+                  { 1u << 6, 1u << 14 },
+                  { 1u << 11, 1u << 28 },
+                  { 1u << 12, 1u << 29 },
+                  { 1u << 3, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct tw_register own[LENGTH(registers)];
+        const struct tw_perf_cpu cpu = { 0, own, LENGTH(own) };
+        struct tw_perf_writer_config config = config_of(keep);
+        const struct tw_perf_stamp stamp = { 1000, TID_A, TID_A, 0 };
+        struct tw_perf_writer *writer;
+        uint64_t attribute;
+
+        memcpy(own, registers, sizeof own);
+        own[0].value = cases[i].bit;
+        config.cpus = &cpu;
+        config.cpu_count = 1;
+        memset(&file, 0, sizeof file);
+        CHECK_EQ(tw_perf_writer_new(&writer, &config, NULL), TW_OK);
+        CHECK_EQ(tw_perf_writer_start(writer, &stamp), TW_OK);
+        CHECK_EQ(tw_perf_writer_finish(writer), TW_OK);
+        tw_perf_writer_free(writer);
+        attribute = word_at(24);
+        check_case("TRCCONFIGR 0x%x", (unsigned)cases[i].bit);
+        CHECK_EQ(word_at(attribute + 8), cases[i].option);
+        /* disabled, exclude_kernel, exclude_hv, sample_id_all, exclude_guest */
+        CHECK_EQ(word_at(attribute + 40) & 0x140061, 0x140061);
+    }
+}
+
 static void what_cannot_be_written_is_said(void **state)
 {
     struct tw_perf_writer_config config = config_of(keep);
@@ -154,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(attributes_say_what_was_traced),
         cmocka_unit_test(what_cannot_be_written_is_said),
     };
 

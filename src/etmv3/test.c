@@ -236,6 +236,33 @@ static void random_packets_are_written_as_they_were_read(void **unused)
     CHECK(good > 1000);
 }
 
+/* The fifth byte of a data address: four bits, the byte order, three that are reserved. */
+static void reserved_bits_of_data_addresses(void **unused)
+{
+    (void)unused;
+    for (unsigned last = 0; last < 0x80; last++) {
+        /* A-sync, a data packet with address and no value, five bytes. */
+        const uint8_t bytes[] = { 0,    0,    0,    0,    0,    0x80,
+                                  0x22, 0x81, 0x82, 0x83, 0x84, (uint8_t)last };
+        const struct tw_etmv3_config config = { .size = sizeof config,
+                                                .etmcr = 1 << 3,
+                                                .etmidr = 0x4104f251 };
+        struct tw_etmv3_reader reader;
+        struct tw_etmv3_packet packet;
+
+        check_case("last byte 0x%x", last);
+        tw_etmv3_reader_init(&reader, &config);
+        CHECK_EQ(tw_etmv3_read(&reader, &packet, bytes, sizeof bytes, true), TW_OK);
+        CHECK_EQ(packet.base.type, TW_ETMV3_A_SYNC);
+        CHECK_EQ(tw_etmv3_read(&reader, &packet, bytes + 6, sizeof bytes - 6, true), TW_OK);
+        CHECK_EQ(packet.base.type, TW_ETMV3_NORM_DATA);
+        CHECK_EQ(packet.base.size, 6);
+        CHECK_EQ(packet.has_reserved, last >> 5 != 0);
+        CHECK_EQ(packet.is_big_endian, last >> 4 & 1);
+        CHECK_EQ(packet.data_address, (last & 0xfu) << 28 | 0x80c101u);
+    }
+}
+
 /* What a stream gives, as text. */
 static char *decode_text(const uint8_t *bytes, size_t size, size_t piece,
                          const struct tw_register *registers, size_t count)
@@ -474,6 +501,7 @@ int main(void)
         cmocka_unit_test(random_packets_are_written_as_they_were_read),
         cmocka_unit_test(damaged_streams_decode_the_same_in_any_pieces),
         cmocka_unit_test(programs_come_back_from_their_trace),
+        cmocka_unit_test(reserved_bits_of_data_addresses),
         cmocka_unit_test(the_unit_tells_exceptions_and_states),
     };
 

@@ -24,9 +24,10 @@ static void put_function(struct tw_sink *sink, const struct tw_subject *subject,
         tw_sink_json(sink, line.file);
         tw_sink_format(sink, ",\"line\":%" PRIu32, line.line);
     }
-    tw_sink_format(sink,
-                   ",\"entries\":%" PRIu64 ",\"self\":%" PRIu64 ",\"inclusive\":%" PRIu64 "}\n",
-                   totals.entries, totals.self, totals.inclusive);
+    tw_sink_format(
+        sink, ",\"entries\":%" PRIu64 ",\"self\":%" PRIu64 ",\"inclusive\":%" PRIu64 "%s}\n",
+        totals.entries, totals.self, totals.inclusive,
+        function->kind == TW_FUNCTION_INLINED ? ",\"inlined\":true" : "");
 }
 
 static void put_edge(struct tw_sink *sink, const struct tw_subject *subject,

@@ -141,7 +141,8 @@ static uint32_t leaf_of(struct sample_profile *profile, struct tw_sample_frame *
     for (size_t i = count; i-- > 0 && !profile->is_out;) {
         function = function_of(profile, function, i + 1 < count ? &frames[i + 1] : NULL,
                                frames[i].function);
-        profile->functions[function].total += function ? total : 0;
+        if (function)
+            profile->functions[function].total += total;
     }
     return function;
 }

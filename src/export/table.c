@@ -33,6 +33,7 @@ static const struct row rows[] = {
     { { "lcov",       ".info",            "lcov, genhtml",                              TW_SUBJECT_COVERAGE, false }, tw_write_lcov },
     { { "cobertura",  ".xml",             "Cobertura's readers: CI servers, editors",   TW_SUBJECT_COVERAGE, false }, tw_write_cobertura },
     { { "drcov",      ".drcov",           "Lighthouse, Cartographer",                   TW_SUBJECT_COVERAGE, true  }, tw_write_drcov },
+    { { "outcomes",   ".csv",             "outcomes of each branch, unexplained code",  TW_SUBJECT_COVERAGE, false }, tw_write_outcomes },
     { { "autofdo",    ".autofdo",         "AutoFDO: create_llvm_prof, create_gcov",     TW_SUBJECT_COVERAGE, false }, tw_write_autofdo },
     { { "unsymbolized", ".unsymbolized",  "llvm-profgen --unsymbolized-profile",        TW_SUBJECT_COVERAGE, false }, tw_write_unsymbolized },
     { { "llvm",       ".proftext",        "clang -fprofile-sample-use, llvm-profdata",  TW_SUBJECT_COVERAGE, false }, tw_write_sample_profile },

@@ -21,7 +21,8 @@ static bool append(struct tw_sampled *stream, const uint8_t *bytes, size_t size,
         stream->no_memory = true;
         return false;
     }
-    memcpy(stream->bytes + stream->size, bytes, size);
+    if (size)
+        memcpy(stream->bytes + stream->size, bytes, size);
     stream->size += size;
     return true;
 }
@@ -174,7 +175,8 @@ void tw_excerpts_free(struct tw_excerpts *samples)
 double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_aspect *way)
 {
     uint64_t ids[128] = { 0 }, named = 0, strange = 0, top = 0, frames = 0;
-    const size_t size = way->limit && way->limit < samples->size ? way->limit : samples->size;
+    const size_t seen = way->limit && way->limit < samples->size ? way->limit : samples->size;
+    const size_t size = seen - seen % way->swap;
     size_t at = way->offset;
 
     for (; at + TW_FRAME_SIZE <= size && frames < FRAMES_TRIED; at += TW_FRAME_SIZE) {

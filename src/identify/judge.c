@@ -88,16 +88,26 @@ double tw_trial_confidence(const struct tw_trial *trial)
     return trial->fit * (1 - doubt) * trial->suspect->most;
 }
 
+static double inside_share(const struct tw_trial *trial)
+{
+    return trial->addresses ? (double)trial->inside / (double)trial->addresses : 0;
+}
+
 /* A better answer, by more than chance makes. */
 static bool is_better(const struct tw_trial *a, const struct tw_trial *b)
 {
+    /* With an image: addresses that are in it say more than anything else. */
+    if (a->suspect == b->suspect && (a->inside || b->inside)) {
+        const double one = a->fit * (0.2 + inside_share(a)),
+                     other = b->fit * (0.2 + inside_share(b));
+
+        if (one > other + 0.005 || one < other - 0.005)
+            return one > other;
+    }
     if (a->fit > b->fit + 0.002)
         return true;
     if (a->fit < b->fit - 0.002)
         return false;
-    if (a->inside != b->inside && a->suspect == b->suspect)
-        return (double)a->inside / (double)(a->addresses + 1) >
-               (double)b->inside / (double)(b->addresses + 1);
     /* Alike: addresses where reading begins are near those before. */
     return a->begins > 2 && b->begins > 2 &&
            a->leaps / (double)a->begins + 2 < b->leaps / (double)b->begins;
@@ -126,18 +136,25 @@ static void try_dials(const struct search *search, struct tw_trial *best,
                       struct tw_trial *trial)
 {
     const struct tw_suspect *suspect = trial->suspect;
+    const unsigned xlen = search->image ? tw_image_xlen(search->image) : 0;
     unsigned total = 1;
 
     for (unsigned i = 0; i < suspect->dial_count; i++)
         total *= suspect->dials[i].count;
-    for (unsigned n = 0; n < total && best->fit < 0.9999; n++) {
+    for (unsigned n = 0; n < total; n++) {
         unsigned rest = n;
+
+        if (best->fit > 0.9999 && (!search->image || inside_share(best) > 0.999))
+            break;
 
         for (unsigned i = 0; i < suspect->dial_count; i++) {
             tw_settings_set(&trial->settings, &suspect->dials[i],
                             rest % suspect->dials[i].count);
             rest /= suspect->dials[i].count;
         }
+        /* A RISC-V program tells how wide its addresses are. */
+        if (xlen && tw_settings_find(&trial->settings, "iaddress_width_p"))
+            tw_settings_put(&trial->settings, "iaddress_width_p", xlen);
         try_one(search, best, trial);
     }
 }
@@ -196,6 +213,9 @@ static void try_suspect(const struct search *search, struct tw_trial *best,
     own.settings.is_text = suspect->is_text;
     own.settings.count = suspect->base_count;
     memcpy(own.settings.items, suspect->base, suspect->base_count * sizeof *suspect->base);
+    if (search->image && tw_image_xlen(search->image) &&
+        tw_settings_find(&own.settings, "iaddress_width_p"))
+        tw_settings_put(&own.settings, "iaddress_width_p", tw_image_xlen(search->image));
     trial = own;
     if (tw_trial_run(&trial, search->sampled, search->most, search->image, search->allocator) !=
         TW_OK)

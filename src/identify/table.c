@@ -48,12 +48,12 @@ static const struct tw_dial etrace_dials[] = {
     DIAL("nocontext_p", 0, 0, 1),
     DIAL("context_width_p", 0, 32, 16, 8),
     DIAL("privilege_width_p", 0, 2, 3),
-    DIAL("f0s_width_p", 0, 0, 1),
+    DIAL("iaddress_lsb_p", 0, 1, 0),
 };
 static const struct tw_dial etrace_more[] = {
     DIAL("notime_p", 0, 1, 0),
     DIAL("time_width_p", 0, 40, 64, 32, 16),
-    DIAL("iaddress_lsb_p", 0, 1, 0),
+    DIAL("f0s_width_p", 0, 0, 1),
     DIAL("ecause_width_p", 0, 5, 6, 4),
     DIAL("cache_size_p", 0, 0, 7, 4, 5, 2),
     DIAL("bpred_size_p", 0, 0, 7, 4, 6, 5),

@@ -94,12 +94,30 @@ static void configuration_is_read(void **unused)
     CHECK_EQ(tw_itm.trace_id(&config), 7);
 }
 
+/* A unit whose SYNCENA is 0 sends no synchronization, at its start or later. */
+static void units_without_sync_send_none(void **unused)
+{
+    (void)unused;
+    for (uint32_t sync = 0; sync < 2; sync++) {
+        const struct tw_itm_unit_config setup = { .size = sizeof setup,
+                                                  .tcr = 1 | (sync ? TW_ITM_TCR_SYNC : 0) };
+        struct tw_itm_unit *unit;
+        size_t size;
+
+        CHECK_EQ(tw_itm_unit_new(&unit, &setup, NULL), TW_OK);
+        (void)tw_itm_unit_output(unit, &size);
+        CHECK_EQ(size, sync ? 6 : 0);
+        tw_itm_unit_free(unit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unit_model_is_decoded),
         cmocka_unit_test(unit_model_overflows),
         cmocka_unit_test(configuration_is_read),
+        cmocka_unit_test(units_without_sync_send_none),
     };
 
     return cmocka_run_group_tests_name("itm unit", tests, NULL, NULL);

@@ -355,6 +355,10 @@ static void reads_and_prints_a_configuration(void **state)
         { "xlen=16", "xlen is 16; it must be 32 or 64" },
         { "src_bits=2,src=4", "src is 4, which src_bits=2 cannot hold" },
         { "ram_limit=0xffc,ram_wp=0x1000", "ram_wp 0x1000 does not lie in 0x0 to 0xffc" },
+        { "ram_start=0x100,ram_limit=0xffc,ram_wp=0xfc",
+          "ram_wp 0xfc does not lie in 0x100 to 0xffc" },
+        { "ram_start=0x1000,ram_limit=0xffc,ram_wp=0x1000",
+          "ram_wp 0x1000 does not lie in 0x1000 to 0xffc" },
     };
     static const char all[] = "dialect=sifive,src_bits=2,src=3,extend_addr_msb=1,all_jumps=1,"
                               "xlen=32,zcmp_zcmt=true,jvt=800000c0,time_width=40,mode=htm,"

@@ -209,14 +209,10 @@ static enum tw_status take_spot(struct tw_replay *replay, struct tw_replay_track
 
     if (spot->element != spot->range) { /* a REPEAT: so often, and then a part of it */
         const size_t reach = tw_repeat_reach(track->elements, spot->element);
-        const uint64_t times = track->elements[spot->element].times;
         enum tw_status status = TW_OK;
 
-        track->elements[spot->element].times = spot->times;
-        /* What a REPEAT repeats is given with it, but was taken before. */
         for (uint64_t i = 0; status == TW_OK && i < spot->times && i < EACH; i++)
             status = take(replay, part, track->elements + spot->element - reach, reach);
-        track->elements[spot->element].times = times;
         if (status == TW_OK)
             status = take(replay, part, track->elements + spot->element - reach,
                           spot->range - (spot->element - reach));

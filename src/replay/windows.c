@@ -313,7 +313,8 @@ static void put_losses(struct keeper *keeper, const struct tw_replay_window *win
 
     for (size_t i = 0; block && i < tw_perf_loss_count(perf); i++) {
         const struct tw_perf_loss *loss = tw_perf_loss(perf, i);
-        const bool is_same = loss->cpu == block->cpu && loss->tid == block->tid;
+        const bool is_same =
+            block->cpu != TW_NONE ? loss->cpu == block->cpu : loss->tid == block->tid;
         struct tw_element element = { .index = window->from, .type = TW_ELEMENT_UNKNOWN };
 
         if (!is_same || window->from != block->offset ||

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """trackway coverage: counts of instructions, branches, targets and lines of programs whose truth is known."""
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -93,6 +94,27 @@ def lcov_reads_it(tool):
                           cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     text = done.stdout.decode()
     assert done.returncode == 0 and "lines......:" in text, text
+
+
+def genhtml_draws_it(tool):
+    if not shutil.which("genhtml"):
+        raise Skip("no genhtml")
+    elf = truth_folder() / "a64-O0-counts.elf"
+    tool.run("encode", truth_folder() / "a64-O0-counts.exlog.gz", "--elf", elf, "--protocol", "etmv4", "-o", "capture")
+    text = tool.run("coverage", "capture", "--symbols", elf, "--format", "lcov", "-q").out
+    sources = corpus() / "analysis" / "src"
+    tool.write("it.info", re.sub(r"^SF:.*/(\w+\.c)$", lambda found: f"SF:{sources / found[1]}", text, flags=re.M))
+    done = subprocess.run(["genhtml", "--branch-coverage", "--ignore-errors", "source", "it.info", "-o", "html"],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    said = done.stdout.decode()
+    totals = {kind: (int(hit), int(found)) for kind, hit, found in
+              re.findall(r"(lines|functions|branches)\.*: [\d.]+% \((\d+) of (\d+)", said)}
+    assert done.returncode == 0, said
+    for kind, mark in (("lines", "L"), ("functions", "FN"), ("branches", "BR")):
+        sums = [sum(map(int, re.findall(rf"^{mark}{end}:(\d+)$", text, re.M))) for end in "HF"]
+        equal(totals[kind], tuple(sums), kind)
+    page = next((tool.folder / "html").rglob("counts.c.gcov.html")).read_text()
+    assert "lineCov" in page and "lineNoCov" in page
 
 
 def twice_is_twice(tool):
@@ -216,6 +238,7 @@ for each in programs():
         add_case(f"coverage_{each}_{one}", equals_truth(each, one))
 add_case("coverage_lines_gcov", lines_equal_gcov)
 add_case("coverage_lcov", lcov_reads_it)
+add_case("coverage_genhtml", genhtml_draws_it)
 add_case("coverage_several_captures", twice_is_twice)
 add_case("coverage_merge", saved_results_add_up)
 add_case("coverage_cobertura", cobertura_is_valid)

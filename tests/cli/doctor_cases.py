@@ -50,3 +50,15 @@ def doctor_explains_what_was_lost(tool):
 def identify_knows_the_corpora(tool):
     wrong, counts = identify.compare(tool.program, corpus(), 1 if FULL else 40)
     equal(wrong, [], counts)
+
+
+@case
+def identify_finds_widths_with_the_image(tool):
+    """RISC-V E-Trace: field widths that make every address one of the program."""
+    cases = corpus() / "riscv" / "cases"
+    for name, wanted in (("embench-slre-py-sijump", {"iaddress_width_p": "32", "context_width_p": "32"}),
+                         ("zc32-py-noctx-p3-e6", {"nocontext_p": "1", "privilege_width_p": "3"})):
+        program = corpus() / "riscv" / "programs" / name.split("-py-")[0] / "image.txt"
+        found, = [json.loads(line) for line in
+                  tool.run("identify", "--format", "json", "--image", program, cases / name / "trace.bin").out.splitlines()]
+        equal({key: found["config"].get(key) for key in wanted}, wanted, name)

@@ -2,6 +2,7 @@
 """A second witness: AArch64 programs that count for themselves (--coverage), recorded by trackway record while they do.
 What gcov says of a run is what the trace of the same run must say."""
 import json
+import pathlib
 import shutil
 import subprocess
 
@@ -17,12 +18,18 @@ def do(words, folder):
     return done.stdout
 
 
-def record(tool, source, *options, arguments=()):
-    """Builds a program (C source, compiler options), runs it under trackway record: leaves it.elf and perf.data in the
-    tool's folder.  Gives what gcov says of each source file: its JSON."""
+def need_recorder(tool):
     for program in (COMPILER, GCOV, "qemu-aarch64"):
         if not shutil.which(program):
             raise Skip(f"no {program}")
+    if not (pathlib.Path(tool.program).parent / "trackway-qemu.so").exists():
+        raise Skip("this build has no plug-in for QEMU")
+
+
+def record(tool, source, *options, arguments=()):
+    """Builds a program (C source, compiler options), runs it under trackway record: leaves it.elf and perf.data in the
+    tool's folder.  Gives what gcov says of each source file: its JSON."""
+    need_recorder(tool)
     tool.write("it.c", source)
     do([COMPILER, "-g", "-static", "--coverage", *options, "it.c", "-o", "it.elf"], tool.folder)
     for old in tool.folder.glob("*.gcda"):

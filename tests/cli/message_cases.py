@@ -2,6 +2,7 @@
 """Messages name the thing, the reason and the next step."""
 from harness import case, corpus
 from identify_cases import ntrace
+from perf_file import ETMV4, RAW, PerfFile
 
 REGISTERS = "TRCIDR0=0x28000ea1,TRCIDR1=0x4100f403,TRCIDR2=0x488,TRCCONFIGR=1"
 
@@ -37,7 +38,6 @@ def a_time_that_is_not_there(tool):
 @case
 def what_exists_can_be_replaced(tool):
     tool.write("n", ntrace())
-    words = ["snapshot", "--from", "n", "--protocol", "ntrace", "--config", "dialect=1.0", "-o", "snap"]
     words = ["snapshot", "--trace", "A:n", "-o", "snap"]
     if tool.run(*words, status=None).returncode == 0:
         said(tool, *words, status=3, has=["exists already", "--force"])
@@ -61,3 +61,18 @@ def options_without_effect_are_told_of(tool):
 def channels_of_other_trace(tool):
     said(tool, "channels", corpus() / "coresight" / "snapshots" / "trace_file_vmid", status=1,
          has=["no ITM or STM packet", "--assume-sync"])
+
+
+@case
+def info_sums_up_many_buffers(tool):
+    made = PerfFile()
+    made.info(ETMV4, {0: {"TRCCONFIGR": 0x41, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403,
+                          "TRCIDR2": 0x488}})
+    for n in range(200):
+        made.aux(n * 16, 16, RAW, 100, 10 + n)
+    made.trace((bytes(11) + b"\x80\x01\x00\x04\xf7") * 200, cpu=0)
+    tool.write("many.perf.data", made.bytes())
+    short = tool.run("info", "many.perf.data", status=None).out
+    assert "200 buffers: 3200 bytes" in short and "-v lists each" in short, short
+    assert len(short.splitlines()) < 40, short
+    assert tool.run("info", "many.perf.data", "-v", status=None).out.count("framing") == 200

@@ -30,7 +30,7 @@ def run_quietly(words, folder):
 class Program:
     """An AArch64 program with DWARF 4, built here, and the addresses it executed."""
 
-    def __init__(self, tool, name, argument, is_pie, link=()):
+    def __init__(self, tool, name, argument, is_pie, link=(), options=()):
         need("clang", "aarch64-linux-gnu-ld", "qemu-aarch64")
         self.name = name
         self.root = tool.folder / "root"
@@ -42,7 +42,7 @@ class Program:
             objects.append(f"{source}.o")
             run_quietly(["clang", "--target=aarch64-linux-gnu", "-O2", "-gdwarf-4",
                          "-fno-inline", "-ffreestanding", "-fno-stack-protector", "-fPIE" if is_pie else "-fno-pie",
-                         "-c", SOURCES / f"{source}.c", "-o", objects[-1]], tool.folder)
+                         *options, "-c", SOURCES / f"{source}.c", "-o", objects[-1]], tool.folder)
         run_quietly(["aarch64-linux-gnu-ld", "--build-id", "-z", "max-page-size=4096",
                      *(["-pie", "--no-dynamic-linker"] if is_pie else ["-static"]), *link,
                      "-o", self.path, *objects], tool.folder)

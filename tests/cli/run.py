@@ -33,10 +33,12 @@ import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
+import inline_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import message_cases  # noqa: E402,F401
 import missing_cases  # noqa: E402,F401
+import loop_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
 import perf_cases  # noqa: E402,F401
@@ -45,6 +47,7 @@ import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401

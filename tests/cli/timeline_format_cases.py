@@ -5,7 +5,9 @@ import io
 import json
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 from calls_cases import DEMO, truth_folder
 from harness import Skip, add_case, corpus, equal
@@ -295,3 +297,25 @@ add_case("timeline_ctf_is_a_folder", ctf_is_a_folder)
 add_case("timeline_hostile_names", hostile_names_stay_text)
 add_case("timeline_limit", limit)
 add_case("timeline_clock", clock)
+
+
+def interrupted_export_leaves_nothing(tool):
+    """Ctrl-C while a folder is written: neither it nor what it was written to is there afterwards."""
+    for wait in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4):
+        running = tool.start("timeline", *[DEMO] * 60, "--format", "ctf", "-q", "-o", "t.ctf")
+        deadline = time.monotonic() + 20
+        while not list(tool.folder.glob("t.ctf*")) and running.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(wait)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        left = [path.name for path in tool.folder.glob("t.ctf*")]
+        if running.returncode == 0:
+            equal(left, ["t.ctf"], "it was done before")
+            shutil.rmtree(tool.folder / "t.ctf")
+        else:
+            equal(left, [], f"after {wait} s")
+            equal(running.returncode, -signal.SIGINT)
+
+
+add_case("timeline_ctf_interrupted", interrupted_export_leaves_nothing)

@@ -30,7 +30,7 @@ def help_of_each_command(tool):
         equal(tool.run(command, "--help").out, text)
         equal(tool.run(command, "-h", "more", "words").out, text)
         assert text.startswith(f"usage: trackway {command} "), text
-        assert max(map(len, text.splitlines())) <= 100, text
+        assert max(map(len, text.splitlines())) <= 80, text
 
 
 @case

@@ -89,7 +89,7 @@ static void print_line(struct calls_command *command, const struct tree_line *li
     for (uint32_t i = 0; i < line->depth; i++)
         output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
     output_name(&command->out, names_show(&command->names, function->name));
-    output_text(&command->out, "\n");
+    output_text(&command->out, function->kind == TW_FUNCTION_INLINED ? " (inlined)\n" : "\n");
 }
 
 static int print_tree(struct calls_command *command)
@@ -241,7 +241,8 @@ static int run(const struct options *options)
 {
     const struct tw_calls_config config = { .size = sizeof config,
                                             .key = calls_key(options),
-                                            .is_logical = is_logical(options) };
+                                            .is_logical = is_logical(options),
+                                            .with_inlined = options->with_inlined };
     struct calls_command command = { .total = 0 };
     struct feed feed = { .order = TW_ORDER_TIME };
     struct tw_fault fault;
@@ -287,7 +288,7 @@ static int run(const struct options *options)
 static const uint8_t takes[] = {
     G_CAPTURE,    G_PART,        G_DECODER, G_EXECUTED, O_RANGE, O_OF_FUNCTION,  O_KEY,
     O_TAIL_CALLS, O_STACKS,      O_EVENTS,  O_BEFORE,   O_LAST,  O_INSTRUCTIONS, O_SOURCE_ROOT,
-    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_SAVE,     O_ADD,   O_END,
+    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_INLINE,   O_SAVE,  O_ADD,          O_END,
 };
 
 const struct command command_calls = {

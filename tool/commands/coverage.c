@@ -113,6 +113,72 @@ static void print_one_way(struct coverage_command *command)
     }
 }
 
+/* Lines that have code and were never executed, by file: 12-15, 20. */
+static void print_uncovered_lines(struct coverage_command *command)
+{
+    const struct tw_line_count *line = tw_coverage_line(command->coverage, 0);
+    const char *file = NULL;
+
+    for (size_t i = 0; line;) {
+        const uint32_t first = line->line;
+        uint32_t last = first;
+        const char *of = line->file;
+        const bool is_covered = line->count != 0;
+
+        /* Lines between, of which there is no code, do not end a stretch. */
+        for (line = tw_coverage_line(command->coverage, ++i);
+             line && !is_covered && !line->count && strcmp(line->file, of) == 0;
+             line = tw_coverage_line(command->coverage, ++i))
+            last = line->line;
+        if (is_covered)
+            continue;
+        if (!file)
+            output_text(&command->out, "\nlines that were never executed");
+        if (!file || strcmp(file, of) != 0)
+            output_format(&command->out, "\n  %s: ", of);
+        else
+            output_text(&command->out, ", ");
+        file = of;
+        output_decimal(&command->out, first);
+        if (last > first)
+            output_format(&command->out, "-%" PRIu32, last);
+    }
+    if (file)
+        output_text(&command->out, "\n");
+}
+
+/* Branches of functions that were executed, but did not come there. */
+static void print_unreached(struct coverage_command *command)
+{
+    const struct tw_function_count *function, *next;
+    const struct tw_branch_count *branch;
+    bool has_any = false;
+
+    for (size_t i = 0; i < tw_coverage_object_count(command->coverage); i++) {
+        size_t at = 0;
+
+        for (size_t k = 0; (branch = tw_coverage_branch(command->coverage, i, k)); k++) {
+            struct tw_source_line line = { NULL, 0 };
+
+            while ((next = tw_coverage_function(command->coverage, i, at + 1)) &&
+                   next->address <= branch->address)
+                at++;
+            function = tw_coverage_function(command->coverage, i, at);
+            if (branch->taken || branch->not_taken || !function || !function->covered)
+                continue;
+            if (!has_any)
+                output_text(&command->out,
+                            "\nbranches that were never reached, of functions that were\n");
+            has_any = true;
+            output_format(&command->out, "  0x%" PRIx64 "  %s", branch->address,
+                          function->name);
+            if (tw_coverage_source(command->coverage, i, &line, branch->address))
+                output_format(&command->out, "  %s:%" PRIu32, line.file, line.line);
+            output_text(&command->out, "\n");
+        }
+    }
+}
+
 static int print_text(struct coverage_command *command)
 {
     struct tw_coverage_totals totals = { .size = sizeof totals };
@@ -129,7 +195,9 @@ static int print_text(struct coverage_command *command)
                       totals.unexplained);
     print_files(command);
     print_functions(command);
+    print_uncovered_lines(command);
     print_one_way(command);
+    print_unreached(command);
     return DONE;
 }
 
@@ -264,16 +332,18 @@ const struct command command_coverage = {
     .arguments = "CAPTURE... [OPTION...]",
     .summary = "what was executed and what was not: code, branches, lines, functions",
     .details =
-        "text prints totals, files, functions, and the branches that went one way only;\n"
-        "lcov is for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse.\n"
+        "text prints totals, files, functions, lines that were never executed, and branches\n"
+        "that went one way only or were not reached; outcomes is a table of all branches\n"
+        "(taken, not taken, both, never reached) and of code that no line explains; lcov is\n"
+        "for lcov and genhtml, cobertura for CI servers, drcov for Lighthouse.\n"
         "All code of the program's ELF files is listed, executed or not (--symbols, --image\n"
         "FILE). Several captures are added up.\n"
         "afl prints the edge map that fuzzers keep, one byte per edge, as afl-showmap -r\n"
         "does, afl-map its 65536 bytes; with --each one map for each capture, thousands in "
         "one\n"
         "go: coverage --each --format afl --protocol etmv4 --config regs --image prog *.bin",
-    .formats =
-        "text|jsonl|lcov|cobertura|drcov|afl|afl-map|autofdo|unsymbolized|llvm|bolt|fdata",
+    .formats = "text|jsonl|lcov|cobertura|drcov|outcomes|afl|afl-map|autofdo|unsymbolized|llvm|"
+               "bolt|fdata",
     .options = takes,
     .least = 1,
     .most = 1 << 20,

@@ -165,7 +165,7 @@ static int start(const struct options *options, size_t ours)
     const size_t theirs = options->arguments.count - ours;
     char self[PATH_ROOM], script[PATH_ROOM];
     struct gdb_text source = { .size = 0 }, connection = { .size = 0 };
-    char **words = calloc(theirs + 14, sizeof *words);
+    char **words = calloc(theirs + 16, sizeof *words);
     size_t count = 0;
 
     if (words && find_self(self, script) && put_connection(&connection, options, self)) {
@@ -179,6 +179,9 @@ static int start(const struct options *options, size_t ours)
         words[count++] = strdup(source.text);
         words[count++] = strdup("-ex");
         words[count++] = strdup(connection.text);
+        /* The thread that is selected moves, and no other. */
+        words[count++] = strdup("-ex");
+        words[count++] = strdup("set scheduler-locking on");
         for (size_t i = 0; i < theirs; i++)
             words[count++] = strdup(options->arguments.items[ours + i]);
         if (ours > 1)

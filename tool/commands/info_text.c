@@ -91,12 +91,48 @@ static void print_srcs(struct output *out, const struct session *session, size_t
     free(found);
 }
 
+/* More buffers than anyone reads: a perf.data file has one for each AUX record. */
+enum { BUFFERS_LISTED = 64 };
+
+static bool is_long(const struct session *session)
+{
+    return !session->options->buffer && !session->options->verbose &&
+           tw_capture_buffer_count(session->capture) > BUFFERS_LISTED;
+}
+
+/* The sum of all of them. */
+static void print_total(struct output *out, const struct session *session,
+                        const struct scan *scans)
+{
+    const struct tw_capture *capture = session->capture;
+    const size_t count = tw_capture_buffer_count(capture);
+    uint64_t bytes = 0, frames = 0, by_id[TW_ID_COUNT] = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        bytes += tw_capture_buffer(capture, i)->size;
+        if (tw_capture_buffer(capture, i)->framing == TW_FRAMING_NONE)
+            continue;
+        frames += scans[i].stats.frames;
+        for (unsigned id = 0; id < TW_ID_COUNT; id++)
+            by_id[id] += scans[i].stats.bytes_by_id[id];
+    }
+    output_format(out, "  %zu buffers: %" PRIu64 " bytes, %" PRIu64 " frames; -v lists each\n",
+                  count, bytes, frames);
+    for (unsigned id = 0; id < TW_ID_COUNT; id++)
+        if (by_id[id])
+            print_id(out, session, 0, id, by_id[id]);
+}
+
 static void print_buffers(struct output *out, const struct session *session,
                           const struct scan *scans)
 {
     const struct tw_capture *capture = session->capture;
 
     heading(out, "buffers");
+    if (is_long(session)) {
+        print_total(out, session, scans);
+        return;
+    }
     for (size_t i = 0; i < tw_capture_buffer_count(capture); i++) {
         const struct tw_buffer *buffer = tw_capture_buffer(capture, i);
 
@@ -147,7 +183,7 @@ static void print_sources(struct output *out, const struct session *session)
             output_format(out, ", core %s", source->core);
         if (source->core_type)
             output_format(out, " (%s)", source->core_type);
-        for (size_t k = 0; k < tw_capture_buffer_count(capture); k++) {
+        for (size_t k = 0; k < tw_capture_buffer_count(capture) && !is_long(session); k++) {
             if (!tw_capture_source_is_in(capture, i, 0, (uint32_t)k))
                 continue;
             output_format(out, "%s%s", between, tw_capture_buffer(capture, k)->name);

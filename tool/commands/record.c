@@ -151,10 +151,11 @@ static bool find_all(struct record *record, const struct machine *machine)
 /* ---- the run ---- */
 
 /* The child: becomes QEMU. */
-static void run_child(char **words, const char *preload)
+static void run_child(char **words, const char *preload, const char *plugin)
 {
-    /* Messages of ours would be taken for the program's. */
-    if (setenv("LD_PRELOAD", preload, 1) == 0)
+    /* What a program becomes by exec, in a QEMU that the system runs for it, finds the plug-in here, too. */
+    if (setenv("LD_PRELOAD", preload, 1) == 0 &&
+        (!plugin || setenv("QEMU_PLUGIN", plugin, 1) == 0))
         (void)execv(words[0], words);
     say("record: cannot run %s: %s", words[0], strerror(errno));
     _exit(127);
@@ -241,8 +242,10 @@ static char **make_words(struct record *record, const struct machine *machine)
             add_word(record, words, &count, libraries);
         }
     }
-    add_word(record, words, &count, "-plugin");
-    words[count++] = make_text(record, record->plugin, ",folder=", record->folder);
+    if (is_system) {
+        add_word(record, words, &count, "-plugin");
+        words[count++] = make_text(record, record->plugin, ",folder=", record->folder);
+    }
     for (size_t i = is_system; i < arguments->count; i++)
         add_word(record, words, &count, arguments->items[i]);
     words[count] = NULL;
@@ -265,7 +268,10 @@ static bool run_program(struct record *record, const struct machine *machine, in
     if (child == 0) {
         (void)sigaction(SIGINT, &interrupt, NULL);
         (void)sigaction(SIGQUIT, &quit, NULL);
-        run_child(words, record->plugin);
+        run_child(words, record->plugin,
+                  record->options->is_system
+                      ? NULL
+                      : make_text(record, record->plugin, ",folder=", record->folder));
     }
     if (child < 0 || waitpid(child, status, 0) < 0) {
         say("record: cannot run %s: %s", record->qemu, strerror(errno));

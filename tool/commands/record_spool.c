@@ -237,6 +237,57 @@ static bool read_events(struct record *record, const char *name)
     return is_good; /* the bytes stay mapped: events point into them */
 }
 
+/* When the process became another program (exec), which is the end of this trace; 0: it did not. */
+static uint64_t next_program(const struct record *record, const struct spool_event *start,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct spool_event *at = &record->events[i].head;
+
+        if (at->kind == SPOOL_COMM && at->extra && at->pid == start->pid &&
+            at->time > start->time)
+            return at->time;
+    }
+    return 0;
+}
+
+/* A process that was killed, or could not write any more, does not say that its trace is whole. */
+static bool add_untold(struct record *record)
+{
+    const size_t count = record->event_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct spool_event start = record->events[i].head;
+        struct record_event made = { .head = start, .order = record->event_count };
+        bool is_told = false;
+        uint64_t become;
+        char *name;
+
+        if (start.kind != SPOOL_START)
+            continue;
+        for (size_t k = 0; k < count && !is_told; k++) {
+            const struct spool_event *other = &record->events[k].head;
+
+            is_told = other->kind == SPOOL_TRACE && other->pid == start.pid &&
+                      other->tid == start.tid && other->cpu == start.cpu;
+        }
+        name = is_told ? NULL : arena_room(&record->arena, 64);
+        if (!name)
+            continue;
+        made.head.kind = SPOOL_TRACE;
+        made.head.size = (uint32_t)snprintf(name, 64, SPOOL_TRACE_NAME, (unsigned)start.pid,
+                                            (unsigned)start.tid, (unsigned)start.cpu) +
+                         1;
+        become = next_program(record, &start, count);
+        made.head.time = become ? become - 1 : record->events[count - 1].head.time + 1;
+        made.head.extra = become ? 0 : TW_PERF_TRUNCATED;
+        made.payload = (const uint8_t *)name;
+        if (!add_event(record, &made))
+            return false;
+    }
+    return true;
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct record_event *left = a, *right = b;
@@ -260,6 +311,9 @@ bool record_read(struct record *record)
     }
     if (folder)
         (void)closedir(folder);
+    if (record->event_count)
+        qsort(record->events, record->event_count, sizeof *record->events, compare);
+    is_good = is_good && add_untold(record);
     if (record->event_count)
         qsort(record->events, record->event_count, sizeof *record->events, compare);
     return is_good;

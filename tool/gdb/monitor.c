@@ -459,9 +459,18 @@ static void help(struct recording *recording, struct gdb_text *out, uint32_t *th
 
 void recording_monitor(void *context, struct gdb_text *out, uint32_t *thread, const char *line)
 {
-    const size_t size = strcspn(line, " \t");
+    size_t size = strcspn(line, " \t");
     const char *rest = line + size + strspn(line + size, " \t");
+    uint64_t whose;
 
+    /* "thread:N ...", for trackway-gdb.py: GDB itself does not tell which one it has selected */
+    if (strncmp(line, "thread:", 7) == 0 && parse_number_size(&whose, line + 7, size - 7) &&
+        whose && whose <= tw_replay_thread_count(((struct recording *)context)->replay)) {
+        *thread = (uint32_t)whose - 1;
+        line = rest;
+        size = strcspn(line, " \t");
+        rest = line + size + strspn(line + size, " \t");
+    }
     for (size_t i = 0; i < TW_LENGTH(commands); i++)
         if (size == strlen(commands[i].name) && strncmp(line, commands[i].name, size) == 0) {
             commands[i].run(context, out, thread, rest);

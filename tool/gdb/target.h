@@ -51,6 +51,6 @@ struct gdb_target {
     void (*monitor)(void *context, struct gdb_text *out, uint32_t *thread, const char *line);
 };
 
-enum { GDB_ALL_REGISTERS = UINT32_MAX };
+#define GDB_ALL_REGISTERS UINT32_MAX /* a number for `registers` */
 
 #endif

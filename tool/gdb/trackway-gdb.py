@@ -7,7 +7,8 @@ import gdb
 from gdb.unwinder import Unwinder
 
 DEPTH = "trackway_depth"
-UNKNOWN = 0  # the depth of what stands for callers that are not known
+UNKNOWN = 0  # the depth of what stands for callers that are not known ...
+NOT_YET = 1  # ... or not yet: much would have to be decoded for them
 
 
 class FrameId:
@@ -35,6 +36,7 @@ class Caller:
         self.is_known = flags & HAS_CALLER != 0
         self.pc = int((record + 1).dereference())
         self.is_t32 = flags & CALLER_T32 != 0
+        self.outer = NOT_YET if flags & LATER else UNKNOWN
 
 
 class TracedFrames(Unwinder):
@@ -54,10 +56,10 @@ class TracedFrames(Unwinder):
             depth = int(pending.read_register(DEPTH)) & 0xFFFFFFFF
         except (ValueError, gdb.error):
             return None
-        if depth == UNKNOWN:
+        if depth in (UNKNOWN, NOT_YET):
             info = pending.create_unwind_info(FrameId(gdb.Value(0xFFFFFFF0), gdb.Value(0)))
             self.save(info, pending, "pc", 0)
-            self.save(info, pending, DEPTH, UNKNOWN)
+            self.save(info, pending, DEPTH, depth)
             return info
         try:
             caller = Caller(pending.architecture(), depth)
@@ -68,7 +70,7 @@ class TracedFrames(Unwinder):
         top = 0x80000000 - 16 * (depth - ZERO)
         info = pending.create_unwind_info(FrameId(gdb.Value(top), gdb.Value(caller.entry)))
         self.save(info, pending, "pc", caller.pc)
-        self.save(info, pending, DEPTH, depth - 1 if caller.is_known else UNKNOWN)
+        self.save(info, pending, DEPTH, depth - 1 if caller.is_known else caller.outer)
         for name, value in self.others(pending.architecture(), caller, top):
             self.save(info, pending, name, value)
         return info
@@ -99,18 +101,29 @@ class UnknownCallers:
     def filter(self, frames):
         for frame in frames:
             inner = frame.inferior_frame()
-            yield CallersNotKnown(frame) if is_unknown(inner) else frame
+            if depth_of(inner) in (UNKNOWN, NOT_YET):
+                yield CallersNotKnown(frame)
+            else:
+                yield frame if inner.name() else NoName(frame)
 
 
-def is_unknown(frame):
+def depth_of(frame):
+    """What trackway_depth says of a frame; None: nothing."""
     try:
-        return frame.level() > 0 and int(frame.read_register(DEPTH)) == UNKNOWN
+        return int(frame.read_register(DEPTH)) if frame.level() else None
     except (ValueError, gdb.error):
-        return False
+        return None
+
+
+class NoName(gdb.FrameDecorator.FrameDecorator):
+    def function(self):
+        return "??"
 
 
 class CallersNotKnown(gdb.FrameDecorator.FrameDecorator):
     def function(self):
+        if depth_of(self.inferior_frame()) == NOT_YET:
+            return "[callers not known yet; \"trackway calls\" finds them]"
         return "[callers unknown]"
 
     def address(self):
@@ -131,12 +144,15 @@ class Trackway(gdb.Command):
 
     def invoke(self, argument, from_tty):
         moves = argument.split()[:1] in (["goto"], ["time"])
-        text = gdb.execute("monitor " + (argument or "help"), to_string=True)
+        thread = gdb.selected_thread()
+        whose = "thread:%d " % thread.ptid[1] if thread and thread.ptid[1] else ""
+        text = gdb.execute("monitor " + whose + (argument or "help"), to_string=True)
         for line in text.splitlines():
             if not line.startswith("GDB does not know yet"):
                 gdb.write(line + "\n")
-        if moves:
+        if moves or argument.split()[:1] == ["calls"]:
             gdb.execute("maintenance flush register-cache", to_string=True)
+        if moves:
             gdb.execute("frame", from_tty)
 
 

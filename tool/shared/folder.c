@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shared/interrupt.h"
 #include "shared/output.h"
 
 /* "path/name"; NULL: out of memory. */
@@ -19,6 +20,22 @@ static char *join(const char *path, const char *name)
     if (joined)
         (void)snprintf(joined, size, "%s/%s", path, name);
     return joined;
+}
+
+/* An interrupt takes it away again. */
+static bool make(struct folder *folder)
+{
+    bool is_made;
+
+    interrupt_hold();
+    is_made = mkdtemp(folder->temporary) != NULL;
+    if (is_made && !interrupt_removes(folder->temporary)) {
+        (void)rmdir(folder->temporary);
+        errno = ENOMEM;
+        is_made = false;
+    }
+    interrupt_release();
+    return is_made;
 }
 
 bool folder_open(struct folder *folder, const char *path)
@@ -36,7 +53,7 @@ bool folder_open(struct folder *folder, const char *path)
         say("%s: is there already", folder->path);
     } else {
         (void)snprintf(folder->temporary, size + sizeof ".XXXXXX", "%s.XXXXXX", folder->path);
-        if (mkdtemp(folder->temporary))
+        if (make(folder))
             return true;
         say("%s: %s", folder->temporary, strerror(errno));
     }
@@ -63,7 +80,7 @@ static FILE *file_of(struct folder *folder, const char *name)
         if (strcmp(folder->files[i].name, name) == 0)
             return folder->files[i].file;
     path = folder->count < FOLDER_FILES ? join(folder->temporary, name) : NULL;
-    file = path ? fopen(path, "wb") : NULL;
+    file = path && interrupt_removes(path) ? fopen(path, "wb") : NULL;
     free(path);
     if (!file)
         return NULL;
@@ -84,6 +101,19 @@ bool folder_write(void *context, const char *name, const void *bytes, size_t siz
     if (!file || (size && fwrite(bytes, 1, size, file) != size))
         return fail(folder, name);
     return true;
+}
+
+/* Nothing of it is an interrupt's any more. */
+static void keep_all(const struct folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++) {
+        char *path = join(folder->temporary, folder->files[i].name);
+
+        if (path)
+            interrupt_keeps(path);
+        free(path);
+    }
+    interrupt_keeps(folder->temporary);
 }
 
 static void remove_all(struct folder *folder)
@@ -107,6 +137,7 @@ bool folder_close(struct folder *folder, bool keep)
     for (size_t i = 0; i < folder->count; i++)
         if (fclose(folder->files[i].file) != 0)
             is_good = fail(folder, folder->files[i].name);
+    interrupt_hold();
     if (keep && is_good) {
         (void)chmod(folder->temporary, 0755);
         if (rename(folder->temporary, folder->path) != 0)
@@ -114,6 +145,8 @@ bool folder_close(struct folder *folder, bool keep)
     }
     if (!keep || !is_good)
         remove_all(folder);
+    keep_all(folder);
+    interrupt_release();
     for (size_t i = 0; i < folder->count; i++)
         free(folder->files[i].name);
     free(folder->path);

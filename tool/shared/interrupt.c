@@ -32,8 +32,8 @@ static void end(int number)
         return;
     }
     for (struct doomed *file = atomic_load(&all); file; file = file->next)
-        if (atomic_load(&file->is_there))
-            (void)unlink(file->path);
+        if (atomic_load(&file->is_there) && unlink(file->path) != 0)
+            (void)rmdir(file->path); /* its files were named after it, and are gone by now */
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* comes when this handler is left */
 }

@@ -12,8 +12,8 @@ void interrupt_start(void);
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* An interrupt removes the file that is at this path (which is copied), until it is kept.  False: no
-   memory for that. */
+/* An interrupt removes the file that is at this path (which is copied), until it is kept; or the folder,
+   once its files are gone, which are to be named after it.  False: no memory for that. */
 bool interrupt_removes(const char *path);
 void interrupt_keeps(const char *path);
 

@@ -389,6 +389,28 @@ static size_t break_of(const char *words)
     return at;
 }
 
+enum { HELP_WIDTH = 80 };
+
+/* A line of help, from this column on; what does not fit goes on below, indented so much. */
+static void help_line(struct output *out, const char *line, size_t size, size_t column,
+                      size_t indent)
+{
+    while (column + size > HELP_WIDTH) {
+        size_t cut = HELP_WIDTH - column;
+
+        while (cut > 0 && line[cut] != ' ' && line[cut - 1] != '|')
+            cut--;
+        if (cut <= (column ? 0 : indent))
+            break; /* one long word */
+        output_format(out, "%.*s\n%*s", (int)cut, line, (int)indent, "");
+        cut += line[cut] == ' ';
+        line += cut;
+        size -= cut;
+        column = indent;
+    }
+    output_format(out, "%.*s\n", (int)size, line);
+}
+
 static void help_option(struct output *out, const struct command *command, unsigned key)
 {
     enum { COLUMN = 28 };
@@ -421,7 +443,7 @@ static void help_option(struct output *out, const struct command *command, unsig
             output_format(out, head[0] ? "\n%*s" : "%*s", COLUMN, "");
         else
             output_format(out, "%*s", COLUMN - width, "");
-        output_format(out, "%.*s\n", (int)size, help);
+        help_line(out, help, size, COLUMN, COLUMN);
         help += size + (help[size] == '\n');
         width = 0;
         head[0] = 0;
@@ -435,8 +457,12 @@ void options_help(struct output *out, const struct command *command)
     output_format(out, "\n\n%s\n", command->summary);
     if (command->details) {
         output_text(out, "\n");
-        output_text(out, command->details);
-        output_text(out, "\n");
+        for (const char *line = command->details; *line;) {
+            const size_t size = strcspn(line, "\n");
+
+            help_line(out, line, size, 0, strspn(line, " "));
+            line += size + (line[size] == '\n');
+        }
     }
     output_text(out, "\nOptions:\n");
     for (unsigned key = 1; key < OPTION_COUNT; key++)

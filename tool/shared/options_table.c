@@ -431,7 +431,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SELF] = { "self", NULL, NULL,
         "functions: do not follow calls. No totals, but several times as\nfast, on all threads; \"first\" counts their first instruction", .offset = AT(self), .kind = KIND_FLAG },
     [O_INLINE] = { "inline", NULL, NULL,
-        "functions: what was inlined counts for the function that it was\nwritten in, as the debug information has it; calls are not followed", .offset = AT(with_inlined), .kind = KIND_FLAG },
+        "functions that were inlined, as the debug information has them:\nprofile counts for them, and follows no calls; for calls they are\nframes", .offset = AT(with_inlined), .kind = KIND_FLAG },
     [O_DEMANGLE] = { "demangle", NULL, NULL, "names of C++ and Rust as they were written, in every format\n(default: in text and svg)", .offset = AT(demangle), .kind = KIND_FLAG },
     [O_NO_DEMANGLE] = { "no-demangle", NULL, NULL, "names as the symbols have them, in every format", .offset = AT(no_demangle), .kind = KIND_FLAG },
     [O_LIMIT] = { "limit", "N", NULL, "text: no more than N rows", .offset = AT(limit), .kind = KIND_NUMBER },

@@ -1,0 +1,84 @@
+#!/bin/sh
+# packages.sh: builds the Debian packages of what is committed, without network, and holds them to lintian; in a
+# bare Debian (debootstrap, root) they install, work, and leave nothing when they are removed.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+passed=0 failed=0 skipped=0
+
+for tool in dpkg-buildpackage lintian git; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; echo "[  SKIPPED ] 1 test(s)."; exit 0; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+ok() { # ok NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "[  FAILED  ] $name"
+        tail -40 "$work/log"
+        failed=$((failed + 1))
+    fi
+}
+
+builds() {
+    mkdir "$work/trackway"
+    git -C "$root" archive HEAD | tar x -C "$work/trackway"
+    # A name space without network, where one can be made.
+    alone=
+    unshare -n true 2>/dev/null && alone="unshare -n"
+    (cd "$work/trackway" && DEB_BUILD_OPTIONS=nocheck $alone dpkg-buildpackage -b -us -uc)
+}
+
+is_clean() { lintian --allow-root --fail-on error,warning "$work"/trackway_*.changes; }
+
+# The bare system's own files, to see that nothing stays.
+files() { find "$work/bare" -xdev \( -path '*/var/*' -o -path '*/etc/ld.so.cache' -o -path '*/proc/*' \) -prune -o -print | sort; }
+
+bare() {
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    debootstrap --variant=minbase "$suite" "$work/bare" &&
+        cp /etc/apt/sources.list "$work/bare/etc/apt/" 2>/dev/null || :
+    cp -r /etc/apt/sources.list.d /etc/apt/apt.conf.d "$work/bare/etc/apt/" 2>/dev/null || :
+    cp /etc/resolv.conf "$work/bare/etc/" 2>/dev/null || :
+    chroot "$work/bare" apt-get update
+    chroot "$work/bare" apt-get install -y python3-numpy libllvm19 libdw1 libelf1 libzstd1
+    files >"$work/before"
+    mkdir "$work/bare/debs"
+    cp "$work"/*.deb "$work/bare/debs/"
+    rm -f "$work"/bare/debs/*-dbgsym_*
+    chroot "$work/bare" sh -c 'apt-get install -y --no-install-recommends /debs/libtrackway0_*.deb /debs/trackway_*.deb /debs/python3-trackway_*.deb'
+}
+
+works() {
+    mkdir -p "$work/bare/demo"
+    cp -r "$root/tests/captures" "$work/bare/demo/"
+    chroot "$work/bare" trackway --version | tee "$work/version"
+    for feature in elf dw zstd llvm; do grep -q $feature "$work/version" || return 1; done
+    chroot "$work/bare" trackway stats /demo/captures/demo --format jsonl | grep -q '"instructions":51431'
+    chroot "$work/bare" python3 -c 'import trackway; assert trackway.open("/demo/captures/demo").profile().totals["instructions"] == 51431'
+}
+
+leaves_nothing() {
+    chroot "$work/bare" apt-get purge -y trackway libtrackway0 python3-trackway
+    rm -rf "$work/bare/demo" "$work/bare/debs"
+    files >"$work/after"
+    diff "$work/before" "$work/after"
+}
+
+ok "the packages build" builds
+[ $failed = 0 ] && ok "lintian finds neither errors nor warnings" is_clean
+if [ $failed = 0 ] && [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
+    ok "they install in a bare Debian" bare
+    [ $failed = 0 ] && ok "tool and Python package work there" works
+    [ $failed = 0 ] && ok "nothing is left when they are removed" leaves_nothing
+else
+    echo "skipped: the bare Debian wants root and debootstrap"
+    skipped=1
+fi
+echo "[  PASSED  ] $passed test(s)."
+[ $skipped = 0 ] || echo "[  SKIPPED ] $skipped test(s)."
+[ $failed = 0 ] || { echo "[  FAILED  ] $failed test(s)."; exit 1; }
