@@ -47,6 +47,7 @@ struct tw_dial {
 void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, unsigned choice);
 const struct tw_setting *tw_settings_find(const struct tw_settings *settings, const char *name);
 void tw_settings_put(struct tw_settings *settings, const char *name, uint64_t value);
+void tw_settings_put_word(struct tw_settings *settings, const char *name, const char *word);
 /* "NAME=VALUE,NAME=VALUE". */
 void tw_settings_print(struct tw_text *out, const struct tw_settings *settings);
 

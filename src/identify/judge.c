@@ -2,6 +2,8 @@
 /* From what a trial counted to a number, and the search for the settings that make it best. */
 #include <string.h>
 
+#include <trackway/ntrace.h>
+
 #include "base/fault.h"
 #include "identify/identify.h"
 
@@ -201,6 +203,28 @@ static bool may_be(const struct tw_trial *trial, const struct tw_sampled *sample
     return trial->unsynced + trial->head <= trial->bytes / 2 + 64;
 }
 
+/* N-Trace tells itself which dialect it is and how wide its SRC: other widths read it as well. */
+static void ask_ntrace(const struct search *search, struct tw_trial *own)
+{
+    const struct tw_sampled *sampled = search->sampled;
+    const size_t size = sampled->cut_count ? sampled->cuts[0] : sampled->size;
+    struct tw_ntrace_guess guess = { .size = sizeof guess };
+    struct tw_trial trial = *own;
+
+    if (strcmp(own->suspect->protocol, "ntrace") != 0 ||
+        tw_ntrace_guess(&guess, sampled->bytes, size, search->allocator) != TW_OK ||
+        !guess.score || guess.pib_bits)
+        return;
+    tw_settings_put(&trial.settings, "src_bits", guess.src_bits);
+    tw_settings_put_word(&trial.settings, "dialect",
+                         guess.dialect == TW_NTRACE_SIFIVE ? "sifive" : "1.0");
+    if (tw_trial_run(&trial, sampled, search->most, search->image, search->allocator) != TW_OK)
+        return;
+    tw_trial_judge(&trial);
+    if (trial.fit > own->fit - 0.02)
+        *own = trial;
+}
+
 static void try_suspect(const struct search *search, struct tw_trial *best,
                         const struct tw_suspect *suspect)
 {
@@ -226,6 +250,7 @@ static void try_suspect(const struct search *search, struct tw_trial *best,
     own = trial;
     try_dials(search, &own, &trial);
     try_more(search, &own);
+    ask_ntrace(search, &own);
     if (suspect->is_chained && own.fit < 0.97 * chain)
         own.fit = 0.97 * chain;
     if (!best->suspect || is_likelier(&own, best))

@@ -29,6 +29,11 @@ void tw_settings_put(struct tw_settings *settings, const char *name, uint64_t va
     setting(settings, name)->value = value;
 }
 
+void tw_settings_put_word(struct tw_settings *settings, const char *name, const char *word)
+{
+    setting(settings, name)->word = word;
+}
+
 void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, unsigned choice)
 {
     struct tw_setting *item = setting(settings, dial->name);

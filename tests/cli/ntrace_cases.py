@@ -2,6 +2,7 @@
 """RISC-V N-Trace: logs through the encoder and back, messages, paths of the corpus."""
 import gzip
 import json
+import re
 import struct
 
 from encode_etrace_cases import PCS, TEXT, pcs
@@ -294,3 +295,24 @@ def harts_that_share_frames_are_told_apart(tool):
     runs = threads(tool, recording(tool, 8, words, {0: framed}), "--trust-time")
     equal({run[:2] for run in runs}, {("0", "100"), ("1", "200")})
     equal([sum(run[2] for run in runs if run[0] == cpu) for cpu in "01"], [12, 12])
+
+
+@case
+def identify_finds_dialect_and_src(tool):
+    """N-Trace that says nothing of itself: how wide SRC is, and whether it is the dialect."""
+    tried = 0
+    for folder in sorted((corpus() / "ntrace" / "cases").iterdir()):
+        trace, about = folder / "trace.bin", folder / "case.txt"
+        if not trace.is_file() or not 1024 <= trace.stat().st_size < 1 << 20:
+            continue
+        text = about.read_text()
+        want = re.search(r"src_bits\s*[= ]\s*(\d+)", text)
+        found = json.loads(tool.run("identify", "--format", "json", trace, status=None).out.splitlines()[0])
+        told = json.dumps(found)
+        if '"ntrace"' not in told:
+            continue
+        tried += 1
+        got = re.search(r"src_bits=(\d+)", told)
+        equal(int(got.group(1)) if got else 0, int(want.group(1)) if want else 0, folder.name)
+        assert "dialect=sifive" not in told, folder.name
+    assert tried > 50, tried
