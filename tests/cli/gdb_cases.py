@@ -468,7 +468,7 @@ def gdb_is_interrupted(tool):
     long, elf = long_capture(tool)
     begin = b"T05thread:1;replaylog:begin;"
     for threads in ("1", "2"):
-        options = (elf, "--threads", threads)
+        options = (elf, "--symbols", elf, "--threads", threads)
         equal(stops_while_open(tool, long, packet("bc") + b"\x03" + packet("bs") + packet("bc"), 3, *options),
               [stop, one, begin], "back")
         equal(stops_while_open(tool, long, packet("c") + b"\x03" + packet("s") + packet("c"), 3, "--first", *options),
