@@ -5,9 +5,13 @@ import gzip
 import json
 import os
 import random
+import re
+import select
 import shutil
+import signal
 import socket
 import subprocess
+import time
 
 from exec_log import executed
 from harness import Skip, add_case, case, corpus, equal, ROOT
@@ -407,3 +411,113 @@ def gdb_monitor_commands(tool):
     assert "instruction 7" in ask("goto n:7")
     assert "no place" in ask("goto nowhere")
     assert "monitor help" in ask("nonsense")
+
+
+# ---- Ctrl-C ----
+
+
+def long_capture(tool):
+    logs = corpus() / "exec" / "logs"
+    elf = logs / "a64-sorts-big.elf"
+    tool.run("encode", logs / "a64-sorts-big.exlog.gz", "--elf", elf, "--protocol", "ete", "--log-repeats",
+             "1000000000", "-o", "long")
+    return tool.folder / "long", elf
+
+
+def stops_of(answer):
+    return re.findall(rb"\$(T[^#]*)#", answer)
+
+
+def read_until(stream, pattern, seconds):
+    """What comes until a pattern is in it."""
+    said, end = b"", time.monotonic() + seconds
+    while not re.search(pattern, said):
+        ready, _, _ = select.select([stream], [], [], max(0, end - time.monotonic()))
+        more = os.read(stream.fileno(), 65536) if ready else b""
+        assert more, f"no {pattern} but {said[-2000:]}"
+        said += more
+    return said
+
+
+def stops_while_open(tool, capture, sent, count, *options):
+    """The first stops that the server tells a client who stays."""
+    server = tool.start("gdb", "--serve", capture, *options, stdin=subprocess.PIPE)
+    try:
+        server.stdin.write(sent)
+        server.stdin.flush()
+        said = b""
+        while len(stops_of(said)) < count:
+            said += read_until(server.stdout, b"#", 60)
+        server.stdin.close()
+        equal(server.wait(60), 0, "the server ends with its client")
+        return stops_of(said)
+    finally:
+        server.kill()
+        server.wait()
+
+
+@case
+def gdb_is_interrupted(tool):
+    """Ctrl-C while the server runs, between two steps, and to one who stands still; then it goes on as before."""
+    demo = ROOT / "tests" / "captures" / "demo"
+    one, end, stop = b"T05thread:1;", b"T05thread:1;replaylog:end;", b"T02thread:1;"
+    equal(stops_of(serve(tool, packet("s") + b"\x03" + packet("s") + packet("s"), "--first", capture=demo)),
+          [one, stop, one], "between two steps")
+    equal(pc_of(serve(tool, packet("s") + b"\x03" + packet("s") + packet("p20"), "--first", capture=demo)),
+          pc_of(serve(tool, packet("s") + packet("p20"), "--first", capture=demo)), "the step was not made")
+    long, elf = long_capture(tool)
+    begin = b"T05thread:1;replaylog:begin;"
+    for threads in ("1", "2"):
+        options = (elf, "--symbols", elf, "--threads", threads)
+        equal(stops_while_open(tool, long, packet("bc") + b"\x03" + packet("bs") + packet("bc"), 3, *options),
+              [stop, one, begin], "back")
+        equal(stops_while_open(tool, long, packet("c") + b"\x03" + packet("s") + packet("c"), 3, "--first", *options),
+              [stop, one, end], "on")
+
+
+def comes_alone(tool, capture, elf):
+    server = tool.start("gdb", "--serve", capture, elf, stdin=subprocess.PIPE)
+    try:
+        server.stdin.write(packet("bc"))
+        server.stdin.flush()
+        return read_until(server.stdout, rb"\+", 60) == b"+"
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@case
+def gdb_acknowledges_before_it_runs(tool):
+    """GDB sends again what is not acknowledged within seconds. A reader that is late finds the answer behind it."""
+    long, elf = long_capture(tool)
+    assert any(comes_alone(tool, long, elf) for _ in range(8)), "the acknowledgement came with the answer"
+
+
+@case
+def gdb_passes_ctrl_c_on(tool):
+    """Ctrl-C at GDB: steps backwards that would last for hours end, and the next command is done."""
+    long, elf = long_capture(tool)
+    env = dict(os.environ, TRACKWAY_GDB=gdb_program(), HOME=str(tool.folder))
+    gdb = subprocess.Popen([tool.program, "gdb", str(long), str(elf), "--", "-nx", "--interpreter=mi3"], env=env,
+                           cwd=tool.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        read_until(gdb.stdout, rb"\(gdb\)", 60)
+        for number in range(3):
+            gdb.stdin.write(b"1-interpreter-exec console \"reverse-stepi 100000000\"\n")
+            gdb.stdin.flush()
+            read_until(gdb.stdout, rb"\*running", 60)
+            time.sleep(0.3 * number)
+            gdb.send_signal(signal.SIGINT)
+            # Where it meets GDB in its own work GDB says "Quit", and nothing of a stop.
+            said = read_until(gdb.stdout, rb"\*stopped.*\n|Quit\\n\"\n\(gdb\)", 60)
+            assert b"SIGINT" in said or b"Quit" in said, said
+            gdb.stdin.write(b"2-exec-step-instruction --reverse\n")
+            gdb.stdin.flush()
+            said = read_until(gdb.stdout, rb"\*stopped.*\n", 60)
+            assert b"end-stepping-range" in said, said
+        gdb.stdin.write(b"3-gdb-exit\n")
+        gdb.stdin.flush()
+        equal(gdb.wait(60), 0, "GDB ends")
+    finally:
+        gdb.kill()
+        gdb.communicate()

@@ -31,6 +31,18 @@ static bool go_to_start(struct recording *recording, const struct options *optio
     return is_good;
 }
 
+/* The names that were asked for and those of the program, in a list of our own. */
+static bool list_symbols(struct list *symbols, const struct options *options)
+{
+    bool is_good = true;
+
+    for (size_t i = 0; i < options->symbols.count; i++)
+        is_good = is_good && list_add(symbols, options->symbols.items[i]);
+    if (options->arguments.count > 1)
+        is_good = is_good && list_add(symbols, options->arguments.items[1]);
+    return is_good;
+}
+
 /* The capture as the options say it, with the program's code and names. */
 static int open_recording(struct recording *recording, struct options *options,
                           struct session *session, struct session_wish *wish)
@@ -38,8 +50,6 @@ static int open_recording(struct recording *recording, struct options *options,
     const char *program = options->arguments.count > 1 ? options->arguments.items[1] : NULL;
     int status;
 
-    if (program && !list_add(&options->symbols, program))
-        return NOT_DONE;
     options->arguments.count = 1;
     status = session_open(session, options);
     if (status == DONE)
@@ -59,10 +69,10 @@ static int serve(const struct options *given)
     struct recording *recording = calloc(1, sizeof *recording);
     struct connection *connection = calloc(1, sizeof *connection);
     struct gdb_server *server = calloc(1, sizeof *server);
-    const size_t arguments = options.arguments.count;
     int status = NOT_DONE;
 
-    if (!recording || !connection || !server)
+    options.symbols = (struct list){ .count = 0 };
+    if (!list_symbols(&options.symbols, given) || !recording || !connection || !server)
         say("out of memory");
     else
         status = open_recording(recording, &options, &session, &wish);
@@ -85,7 +95,7 @@ static int serve(const struct options *given)
         recording_close(recording);
     session_wish_free(&wish);
     session_close(&session);
-    options.arguments.count = arguments;
+    free(options.symbols.items);
     free(server);
     free(connection);
     free(recording);

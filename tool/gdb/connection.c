@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -98,8 +99,21 @@ static bool write_all(struct connection *connection, struct gdb_text *out)
     return true;
 }
 
+static void flush(void *context, struct gdb_text *out)
+{
+    struct connection *connection = context;
+
+    if (out->size && !write_all(connection, out))
+        connection->is_closed = true;
+}
+
 void connection_serve(struct connection *connection, struct gdb_server *server)
 {
+    server->flush = flush;
+    server->flush_context = connection;
+    /* Ctrl-C at GDB's terminal goes to all who run there; GDB's word for it is a byte in the pipe. */
+    if (connection->in == STDIN_FILENO)
+        (void)signal(SIGINT, SIG_IGN);
     while (!server->is_over && !connection->is_closed) {
         uint8_t byte;
 

@@ -75,9 +75,15 @@ static void move(struct gdb_server *server, struct gdb_move *way)
 
     way->breakpoints = server->breakpoints;
     way->breakpoint_count = server->breakpoint_count;
-    server->stop = (struct gdb_stop){ .thread = way->thread };
-    if (!target->move(target->context, &server->stop, way) && !server->stop.why[0])
+    server->stop =
+        (struct gdb_stop){ .thread = way->thread, .is_interrupted = server->is_interrupted };
+    /* A client that sees no acknowledgement for seconds sends the packet again. */
+    if (server->flush)
+        server->flush(server->flush_context, &server->out);
+    if (!server->is_interrupted && !target->move(target->context, &server->stop, way) &&
+        !server->stop.why[0])
         (void)snprintf(server->stop.why, sizeof server->stop.why, "it could not be done");
+    server->is_interrupted = false;
     if (server->stop.why[0]) {
         tell(server, "trackway: ", 10);
         tell(server, server->stop.why, strlen(server->stop.why));
@@ -505,7 +511,11 @@ static void take_event(struct gdb_server *server, enum gdb_event event)
             gdb_text_add(&server->out, server->last.text ? server->last.text : "",
                          server->last.size);
         break;
-    default: /* Ctrl-C of someone who stands still already changes nothing */
+    case GDB_INTERRUPT:
+        /* GDB goes back over a source line in single steps: it comes between two of them as a rule. */
+        server->is_interrupted = true;
+        break;
+    default:
         break;
     }
 }

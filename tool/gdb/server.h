@@ -22,7 +22,11 @@ struct gdb_server {
     uint8_t kinds[GDB_BREAKPOINTS]; /* Z0 or Z1 */
     size_t breakpoint_count;
     bool has_no_acks;
-    bool is_over; /* the client said good-bye */
+    bool is_interrupted; /* Ctrl-C came between two moves: the next one ends at once */
+    bool is_over;        /* the client said good-bye */
+    /* Sends what is in `out`, before a move that may take long; NULL: it waits until the packet is done. */
+    void (*flush)(void *context, struct gdb_text *out);
+    void *flush_context;
 };
 
 void gdb_server_init(struct gdb_server *server, const struct gdb_target *target);
