@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = {
@@ -27,9 +28,10 @@ def main():
         print("[  SKIPPED ] no corpus")
         return 0
     failed = passed = 0
+    nothing = tempfile.TemporaryDirectory()  # files come from the root alone
     for path, root in files:
         for name, words in COMMANDS.items():
-            want = output([tool, *words, path, "--sysroot", root, "--build-ids", "/nowhere"])
+            want = output([tool, *words, path, "--sysroot", root, "--build-ids", nothing.name])
             got = output([program, name, path, root])
             if got.stdout == want.stdout and (got.returncode == 0) == (want.returncode < 2):
                 passed += 1

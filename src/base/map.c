@@ -13,7 +13,7 @@ struct tw_map_slot {
 
 static struct tw_map_slot *slot_of(const struct tw_map *map, uint64_t key)
 {
-    size_t at = tw_hash64(key) & (map->room - 1);
+    size_t at = (size_t)tw_hash64(key) & (map->room - 1);
 
     while (map->slots[at].is_used && map->slots[at].key != key)
         at = (at + 1) & (map->room - 1);

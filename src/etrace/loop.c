@@ -85,7 +85,8 @@ bool tw_etrace_look_for_loop(struct tw_stage *stage)
         if (!is_same(decoder)) /* it may be at the next turn */
             return begin(stage);
         repeat(stage);
-    } else if (stage->out - loop->first >= loop->most) { /* it begins later, or is longer */
+    } else if ((size_t)(stage->out - loop->first) >=
+               loop->most) { /* it begins later, or is longer */
         loop->most = loop->most < TW_REPEAT_MAX ? 2 * loop->most : TW_REPEAT_MAX;
         return begin(stage);
     }

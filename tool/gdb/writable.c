@@ -31,7 +31,7 @@ static bool read_segments(struct gdb_stretch **stretches, size_t *count, FILE *f
 
     if (each < (is_64 ? 56u : 32u) || segments > SEGMENTS_MOST || at > INT32_MAX)
         return true;
-    *stretches = calloc(segments + 1, sizeof **stretches);
+    *stretches = calloc((size_t)segments + 1, sizeof **stretches);
     for (uint64_t i = 0; *stretches && i < segments; i++) {
         uint64_t first, size, flags;
 
