@@ -96,6 +96,12 @@ struct tw_member_table {
     const struct tw_member_table *more; /* rows that `put` takes from elsewhere; or NULL */
 };
 
+/* A register that the reading of trace depends on. */
+struct tw_register_use {
+    const char *name;
+    const char *otherwise; /* what counts when it is not given; NULL: it must be given */
+};
+
 struct tw_protocol {
     const char *name;  /* as typed on the command line */
     const char *title; /* for people */
@@ -103,6 +109,7 @@ struct tw_protocol {
     size_t config_size, reader_size, decoder_size, packet_size;
     size_t packet_max; /* longest packet in bytes: bounds what is kept between calls */
 
+    const struct tw_register_use *registers; /* up to a name of NULL; NULL: it has others */
     /* Fills the typed config from registers; says which register is missing or wrong. */
     enum tw_status (*configure)(void *config, const struct tw_source_info *source,
                                 struct tw_fault *fault);
@@ -255,8 +262,9 @@ const struct tw_protocol *tw_protocol_by_name(const char *name);
 /* A register's value (see tw_source_register); its absence is a fault that names it. */
 enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *value,
                               const char *name, struct tw_fault *fault);
-/* All of these must be there; a fault names each that is not. */
-enum tw_status tw_source_need_all(const struct tw_source_info *source, const char *const *names,
-                                  size_t count, struct tw_fault *fault);
+/* Those without another value must be there; a fault names each that is not, and what counts for the
+   others. */
+enum tw_status tw_source_need_all(const struct tw_source_info *source,
+                                  const struct tw_register_use *uses, struct tw_fault *fault);
 
 #endif

@@ -79,21 +79,47 @@ enum tw_status tw_source_need(const struct tw_source_info *source, uint64_t *val
     return tw_fail(fault, TW_E_CONFIG, "register %s is missing", name);
 }
 
-enum tw_status tw_source_need_all(const struct tw_source_info *source, const char *const *names,
-                                  size_t count, struct tw_fault *fault)
+/* "TRCIDR3 to TRCIDR13 count as 0, ...": those that need not be given, and are not. */
+static void print_defaults(struct tw_text *text, const struct tw_source_info *source,
+                           const struct tw_register_use *uses)
 {
-    char list[sizeof fault->text / 2];
+    const char *before = "; ";
+    uint64_t value;
+
+    while (uses->name) {
+        const struct tw_register_use *first = uses++, *last = first;
+
+        if (!first->otherwise || tw_source_register(source, &value, first->name))
+            continue;
+        while (uses->name && uses->otherwise &&
+               strcmp(uses->otherwise, first->otherwise) == 0 &&
+               !tw_source_register(source, &value, uses->name))
+            last = uses++;
+        tw_text_format(text, "%s%s", before, first->name);
+        if (last != first)
+            tw_text_format(text, " to %s", last->name);
+        tw_text_format(text, " may be left out (%s)", first->otherwise);
+        before = ", ";
+    }
+}
+
+enum tw_status tw_source_need_all(const struct tw_source_info *source,
+                                  const struct tw_register_use *uses, struct tw_fault *fault)
+{
+    char list[sizeof fault->text / 2], others[sizeof fault->text / 2];
     struct tw_text text = tw_text_in(list, sizeof list);
+    struct tw_text defaults = tw_text_in(others, sizeof others);
     unsigned missing = 0;
     uint64_t value;
 
-    list[0] = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!tw_source_register(source, &value, names[i]))
-            tw_text_format(&text, "%s%s", missing++ ? ", " : "", names[i]);
+    list[0] = others[0] = 0;
+    for (const struct tw_register_use *use = uses; use->name; use++)
+        if (!use->otherwise && !tw_source_register(source, &value, use->name))
+            tw_text_format(&text, "%s%s", missing++ ? ", " : "", use->name);
     if (!missing)
         return TW_OK;
+    print_defaults(&defaults, source, uses);
     if (missing == 1)
-        return tw_fail(fault, TW_E_CONFIG, "register %s is missing", list);
-    return tw_fail(fault, TW_E_CONFIG, "registers %s are missing", list);
+        return tw_fail(fault, TW_E_CONFIG, "register %s is missing%s", list, others);
+    return tw_fail(fault, TW_E_CONFIG, "registers %s are missing%s", list, others);
 }

@@ -5,14 +5,19 @@
 #include "base/compiler.h"
 #include "base/fault.h"
 
+const struct tw_register_use tw_armv7_register_uses[] = {
+    { "ETMCR", NULL },   { "ETMIDR", NULL },
+    { "ETMCCER", NULL }, { "ETMTRACEIDR", "the source's trace ID" },
+    { NULL, NULL },
+};
+
 enum tw_status tw_armv7_registers(struct tw_armv7_registers *out,
                                   const struct tw_source_info *source, unsigned major,
                                   const char *name, struct tw_fault *fault)
 {
-    static const char *const needed[] = { "ETMCR", "ETMIDR", "ETMCCER" };
     uint64_t control, identity, features, id = source->id;
 
-    TW_TRY(tw_source_need_all(source, needed, TW_LENGTH(needed), fault));
+    TW_TRY(tw_source_need_all(source, tw_armv7_register_uses, fault));
     TW_TRY(tw_source_need(source, &control, "ETMCR", fault));
     TW_TRY(tw_source_need(source, &identity, "ETMIDR", fault));
     TW_TRY(tw_source_need(source, &features, "ETMCCER", fault));

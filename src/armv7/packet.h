@@ -12,6 +12,8 @@ struct tw_armv7_registers {
     uint32_t etmcr, etmidr, etmccer, etmtraceidr;
 };
 
+extern const struct tw_register_use tw_armv7_register_uses[];
+
 /* Those of a source; `major`, the architecture in ETMIDR, is what `name` has. */
 enum tw_status tw_armv7_registers(struct tw_armv7_registers *out,
                                   const struct tw_source_info *source, unsigned major,

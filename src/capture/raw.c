@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/distance.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "capture/capture.h"
@@ -25,6 +26,48 @@ static void split_lines(char *text)
 static bool takes_text(const char *protocol)
 {
     return tw_name_begins(protocol, "etrace") || tw_name_begins(protocol, "ntrace");
+}
+
+/* Names of a family (TRCIDR3, TRCIDR8) are no slips of the fingers. */
+static bool differ_by_number(const char *a, const char *b)
+{
+    const size_t letters = strcspn(a, "0123456789");
+
+    return letters == strcspn(b, "0123456789") && strncmp(a, b, letters) == 0;
+}
+
+/* Registers that say nothing to the decoder, but look like one that is not given. */
+static enum tw_status warn_of_misspelt(struct tw_capture *capture,
+                                       const struct tw_source *source)
+{
+    enum { SLIP = 2 };
+    const struct tw_protocol *protocol = tw_protocol_by_name(source->protocol);
+    const struct tw_register_use *uses = protocol ? protocol->registers : NULL;
+    const struct tw_source_info given = { .registers = source->registers,
+                                          .register_count = source->register_count };
+
+    for (size_t i = 0; uses && i < source->register_count; i++) {
+        const char *name = source->registers[i].name, *nearest = NULL;
+        size_t least = SLIP + 1;
+        uint64_t value;
+
+        for (const struct tw_register_use *use = uses; use->name; use++) {
+            const size_t far = tw_name_distance(name, use->name);
+
+            if (far == 0)
+                least = 0;
+            if (far < least && !tw_source_register(&given, &value, use->name) &&
+                !differ_by_number(name, use->name)) {
+                least = far;
+                nearest = use->name;
+            }
+        }
+        if (least && nearest)
+            TW_TRY(tw_capture_warn(
+                capture, "%s: register %s has no effect on how it is read; did you mean %s?",
+                source->protocol, name, nearest));
+    }
+    return TW_OK;
 }
 
 /* The numbers of a configuration become registers. */
@@ -63,7 +106,7 @@ static enum tw_status read_registers(struct tw_capture *capture, struct tw_sourc
             source->register_count++;
         }
     }
-    return TW_OK;
+    return has_regs ? TW_OK : warn_of_misspelt(capture, source);
 }
 
 /* An ipxact component is no list of keys, though keys may stand before it. */

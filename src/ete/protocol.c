@@ -17,6 +17,7 @@ const struct tw_protocol tw_ete = {
     .reader_size = sizeof(struct tw_etmv4_reader),
     .packet_size = sizeof(struct tw_etmv4_packet),
     .packet_max = TW_ETMV4_PACKET_MAX,
+    .registers = tw_ete_registers,
     .configure = configure,
     .trace_id = tw_etmv4_config_id,
     .reader_init = tw_etmv4_any_init,

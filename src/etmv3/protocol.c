@@ -104,6 +104,7 @@ const struct tw_protocol tw_etmv3 = {
     .decoder_size = sizeof(struct tw_etmv3_decoder),
     .packet_size = sizeof(struct tw_etmv3_packet),
     .packet_max = TW_ETMV3_PACKET_MAX,
+    .registers = tw_armv7_register_uses,
     .configure = configure,
     .trace_id = trace_id,
     .reader_init = reader_init,

@@ -185,6 +185,7 @@ unsigned tw_etmv4_notes(uint64_t *state, struct tw_index_note *notes, const void
 size_t tw_etmv4_pass(void *reader, const uint8_t *data, size_t size);
 
 /* protocol.c: shared with ETE. */
+extern const struct tw_register_use tw_etmv4_registers[], tw_ete_registers[];
 enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
                                   const struct tw_source_info *source, bool is_ete,
                                   struct tw_fault *fault);

@@ -151,37 +151,35 @@ static void core_from_name(struct tw_etmv4_config *config, const char *name)
     }
 }
 
+/* From TRCIDR0 on in the order of tw_etmv4_config.trcidr. */
+/* clang-format off */
+#define REGISTERS(devarch)                                                              \
+    { "TRCIDR0", NULL }, { "TRCIDR1", NULL }, { "TRCIDR2", NULL }, { "TRCIDR3", "0" },  \
+    { "TRCIDR4", "0" }, { "TRCIDR5", "0" }, { "TRCIDR6", "0" }, { "TRCIDR7", "0" },     \
+    { "TRCIDR8", "0" }, { "TRCIDR9", "0" }, { "TRCIDR10", "0" }, { "TRCIDR11", "0" },   \
+    { "TRCIDR12", "0" }, { "TRCIDR13", "0" }, { "TRCCONFIGR", NULL },                   \
+    { "TRCDEVARCH", devarch }, { "TRCAUTHSTATUS", "0" },                                \
+    { "TRCTRACEIDR", "the source's trace ID" }, { NULL, NULL }
+/* clang-format on */
+
+const struct tw_register_use tw_etmv4_registers[] = { REGISTERS("0") };
+const struct tw_register_use tw_ete_registers[] = { REGISTERS(NULL) };
+
 enum tw_status tw_etmv4_configure(struct tw_etmv4_config *config,
                                   const struct tw_source_info *source, bool is_ete,
                                   struct tw_fault *fault)
 {
-    static const char *const names[] = { "TRCIDR0",  "TRCIDR1", "TRCIDR2",  "TRCIDR3",
-                                         "TRCIDR4",  "TRCIDR5", "TRCIDR6",  "TRCIDR7",
-                                         "TRCIDR8",  "TRCIDR9", "TRCIDR10", "TRCIDR11",
-                                         "TRCIDR12", "TRCIDR13" };
-    static const char *const needed[] = { "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCCONFIGR",
-                                          "TRCDEVARCH" };
-    enum { NEEDED = 3 };
+    const struct tw_register_use *uses = is_ete ? tw_ete_registers : tw_etmv4_registers;
     uint64_t value;
 
-    /* ETMv4 does without the last one. */
-    TW_TRY(tw_source_need_all(source, needed, TW_LENGTH(needed) - !is_ete, fault));
+    TW_TRY(tw_source_need_all(source, uses, fault));
     *config = (struct tw_etmv4_config){ .size = sizeof *config, .is_ete = is_ete };
-    for (unsigned i = 0; i < TW_LENGTH(names); i++) {
-        value = 0;
-        if (i < NEEDED)
-            TW_TRY(tw_source_need(source, &value, names[i], fault));
-        else
-            (void)tw_source_register(source, &value, names[i]);
-        config->trcidr[i] = (uint32_t)value;
-    }
+    for (unsigned i = 0; i < TW_LENGTH(config->trcidr); i++)
+        config->trcidr[i] =
+            tw_source_register(source, &value, uses[i].name) ? (uint32_t)value : 0;
     TW_TRY(tw_source_need(source, &value, "TRCCONFIGR", fault));
     config->trcconfigr = (uint32_t)value;
-    if (is_ete)
-        TW_TRY(tw_source_need(source, &value, "TRCDEVARCH", fault));
-    else if (!tw_source_register(source, &value, "TRCDEVARCH"))
-        value = 0;
-    config->trcdevarch = (uint32_t)value;
+    config->trcdevarch = tw_source_register(source, &value, "TRCDEVARCH") ? (uint32_t)value : 0;
     config->trcauthstatus =
         tw_source_register(source, &value, "TRCAUTHSTATUS") ? (uint32_t)value : 0;
     config->trctraceidr =
@@ -251,6 +249,7 @@ const struct tw_protocol tw_etmv4 = {
     .reader_size = sizeof(struct tw_etmv4_reader),
     .packet_size = sizeof(struct tw_etmv4_packet),
     .packet_max = TW_ETMV4_PACKET_MAX,
+    .registers = tw_etmv4_registers,
     .configure = configure,
     .trace_id = tw_etmv4_config_id,
     .companion = &tw_etmv4d,

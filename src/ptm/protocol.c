@@ -96,6 +96,7 @@ const struct tw_protocol tw_ptm = {
     .decoder_size = sizeof(struct tw_ptm_decoder),
     .packet_size = sizeof(struct tw_ptm_packet),
     .packet_max = TW_PTM_PACKET_MAX,
+    .registers = tw_armv7_register_uses,
     .configure = configure,
     .trace_id = trace_id,
     .reader_init = reader_init,

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Messages name the thing, the reason and the next step."""
-from harness import case, corpus
+import json
+
+from harness import case, corpus, equal
 from identify_cases import ntrace
 from perf_file import ETMV4, RAW, PerfFile
+from usage_cases import COMMANDS
 
 REGISTERS = "TRCIDR0=0x28000ea1,TRCIDR1=0x4100f403,TRCIDR2=0x488,TRCCONFIGR=1"
 
@@ -65,6 +68,36 @@ def channels_of_other_trace(tool):
 
 @case
 def info_sums_up_many_buffers(tool):
+    many_buffers(tool)
+    short = tool.run("info", "many.perf.data", status=None).out
+    assert "200 buffers: 3200 bytes" in short and "-v lists each" in short, short
+    assert len(short.splitlines()) < 40, short
+    assert tool.run("info", "many.perf.data", "-v", status=None).out.count("framing") == 200
+
+
+@case
+def a_misspelt_register_is_told_of(tool):
+    tool.write("raw", bytes(11) + b"\x80" + bytes(2000))
+    words = ["packets", "raw", "--protocol", "etmv4", "-o", "out", "--config"]
+    said(tool, *words, REGISTERS.replace("TRCCONFIGR", "TRCCONFIRG"),
+         has=["register TRCCONFIRG has no effect", "did you mean TRCCONFIGR?", "register TRCCONFIGR is missing"])
+    said(tool, *words, REGISTERS + ",TRCDEVACH=0", has=["register TRCDEVACH", "did you mean TRCDEVARCH?"])
+    # Others of its kind are none: real registers, in any case of letters, given beside the right one.
+    for more in ["TRCVICTLR=1", "trcidr8=0", "TRCIDR30=1", "TRCIDR0=1"]:
+        assert "did you mean" not in said(tool, *words, f"{REGISTERS},{more}"), more
+    said(tool, "packets", "raw", "--protocol", "ptm", "--config", "ETMCR=0,ETMIRD=0x4111f310,ETMCCER=0",
+         has=["did you mean ETMIDR?"])
+
+
+@case
+def missing_registers_come_with_what_may_be_left_out(tool):
+    tool.write("raw", bytes(2000))
+    said(tool, "packets", "raw", "--protocol", "etmv4", "--config", "TRCIDR1=1,TRCIDR8=4",
+         has=["TRCIDR3 to TRCIDR7 may be left out (0)", "TRCTRACEIDR may be left out (the source's trace ID)"])
+    said(tool, "packets", "raw", "--protocol", "etmv3", has=["ETMTRACEIDR may be left out"])
+
+
+def many_buffers(tool):
     made = PerfFile()
     made.info(ETMV4, {0: {"TRCCONFIGR": 0x41, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403,
                           "TRCIDR2": 0x488}})
@@ -72,7 +105,40 @@ def info_sums_up_many_buffers(tool):
         made.aux(n * 16, 16, RAW, 100, 10 + n)
     made.trace((bytes(11) + b"\x80\x01\x00\x04\xf7") * 200, cpu=0)
     tool.write("many.perf.data", made.bytes())
-    short = tool.run("info", "many.perf.data", status=None).out
-    assert "200 buffers: 3200 bytes" in short and "-v lists each" in short, short
+
+
+@case
+def stats_sum_up_many_buffers(tool):
+    many_buffers(tool)
+    short = tool.run("stats", "many.perf.data", status=None).out
+    assert "200 buffers, summed up; -v lists each" in short, short
+    assert "3200 bytes" in short and "200 syncs" in short, short
     assert len(short.splitlines()) < 40, short
-    assert tool.run("info", "many.perf.data", "-v", status=None).out.count("framing") == 200
+    long = tool.run("stats", "many.perf.data", "-v", status=None).out
+    equal(long.count("buffer "), 200)
+    # The sums are those of the single lines.
+    for name in ["A_SYNC", "ASYNC"]:
+        each = [int(line.split()[1]) for line in long.splitlines() if line.split()[0] == name]
+        total = [int(line.split()[1]) for line in short.splitlines() if line.split()[0] == name]
+        equal(total, [sum(each)] if each else [])
+
+
+@case
+def progress_lines_have_one_shape(tool):
+    many_buffers(tool)
+    for command in ["stats", "decode", "packets"]:
+        lines = tool.run(command, "many.perf.data", "--progress", "json", "-q", "-o", "out", status=None).err.splitlines()
+        lines = [json.loads(line) for line in lines]
+        assert len(lines) >= 2, lines
+        for line in lines:
+            equal(list(line), ["t", "done", "total", "seconds", "rate", "left", "end"])
+            equal(line["t"], "PROGRESS")
+        equal([line["end"] for line in lines], [False] * (len(lines) - 1) + [True])
+        equal((lines[0]["done"], lines[0]["left"]), (0, None))
+
+
+@case
+def help_has_examples(tool):
+    for command in COMMANDS:
+        text = tool.run(command, "--help").out
+        assert "\nexamples:\n  " in text, command

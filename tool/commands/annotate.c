@@ -380,7 +380,7 @@ const struct command command_annotate = {
         "What takes the most is red, what was never executed is dim. Several captures are\n"
         "added up.\n"
         "\n"
-        "example:\n"
+        "examples:\n"
         "  trackway annotate perf.data --function memcpy --source-root src/",
     .formats = "text|jsonl",
     .options = takes,

@@ -409,7 +409,11 @@ const struct command command_branches = {
         "clang\n"
         "-fprofile-sample-use, bolt for perf2bolt -pa, fdata for llvm-bolt -data; "
         "\"coverage\"\n"
-        "writes them too, of several captures and saved results.",
+        "writes them too, of several captures and saved results.\n"
+        "\n"
+        "examples:\n"
+        "  trackway branches perf.data\n"
+        "  trackway branches perf.data --format llvm --binary a.out -o a.prof",
     .formats = "perf|profgen|autofdo|unsymbolized|llvm|bolt|fdata",
     .options = takes,
     .least = 1,

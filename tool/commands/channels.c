@@ -171,7 +171,9 @@ const struct command command_channels = {
         "channel), data accesses, exceptions, PC samples and counters, and with --image or\n"
         "--symbols the functions they are in and how PC samples spread over them.\n"
         "A file without --protocol is raw SWO; CAPTURE and FILE of --follow may be - for\n"
-        "standard input, tcp:HOST:PORT for a debug probe's server, or serial:PATH:BAUD:\n"
+        "standard input, tcp:HOST:PORT for a debug probe's server, or serial:PATH:BAUD.\n"
+        "\n"
+        "examples:\n"
         "  trackway channels tcp:localhost:3443 --port-format 1=%d,2=%08x\n"
         "  trackway channels --follow swo.bin --symbols firmware.elf --histogram",
     .formats = "text|jsonl|csv",

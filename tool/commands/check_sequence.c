@@ -171,7 +171,12 @@ const struct command command_check_sequence = {
         "FILE is assembler, disassembly or a simulator's log: register writes and reads, ISB,\n"
         "DSB, TSB CSYNC, exceptions and returns. Each finding names line, rule, what may\n"
         "happen and the fix. Exit status 1: something was found. Accesses to the registers of\n"
-        "RISC-V trace components (trTeControl = 1, poll trRamEmpty == 1) are checked likewise.",
+        "RISC-V trace components (trTeControl = 1, poll trRamEmpty == 1) are checked "
+        "likewise.\n"
+        "\n"
+        "examples:\n"
+        "  trackway check-sequence driver.S\n"
+        "  objdump -d vmlinux | trackway check-sequence - --format jsonl",
     .formats = "text|jsonl",
     .options = takes,
     .least = 0,

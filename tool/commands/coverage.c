@@ -341,7 +341,11 @@ const struct command command_coverage = {
         "afl prints the edge map that fuzzers keep, one byte per edge, as afl-showmap -r\n"
         "does, afl-map its 65536 bytes; with --each one map for each capture, thousands in "
         "one\n"
-        "go: coverage --each --format afl --protocol etmv4 --config regs --image prog *.bin",
+        "go: coverage --each --format afl --protocol etmv4 --config regs --image prog *.bin\n"
+        "\n"
+        "examples:\n"
+        "  trackway coverage snapshot --symbols firmware.elf\n"
+        "  trackway coverage perf.data --format lcov -o coverage.info",
     .formats = "text|jsonl|lcov|cobertura|drcov|outcomes|afl|afl-map|autofdo|unsymbolized|llvm|"
                "bolt|fdata",
     .options = takes,

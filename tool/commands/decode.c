@@ -30,7 +30,12 @@ const struct command command_decode = {
         "CPU and thread in time order (cpu tid first n), and perf what perf script prints of\n"
         "branches, or with --instructions of instructions. All leave out transactions that "
         "failed,\n"
-        "as does --instructions, which lists instructions in place of ranges.",
+        "as does --instructions, which lists instructions in place of ranges.\n"
+        "\n"
+        "examples:\n"
+        "  trackway decode snapshot\n"
+        "  trackway decode perf.data --instructions --function main\n"
+        "  trackway decode trace.bin --protocol etrace --image prog.elf --format jsonl",
     .formats_of = formats,
     .options = takes,
     .least = 1,

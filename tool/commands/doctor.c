@@ -149,7 +149,7 @@ const struct command command_doctor = {
         "address, wrong registers, framing or protocol, trace that was lost and why; and\n"
         "where in the capture, as a strip. Exit status 1: a finding is an error or worse.\n"
         "\n"
-        "Examples:\n"
+        "examples:\n"
         "  trackway doctor snapshot/\n"
         "  trackway doctor perf.data --sysroot /mnt/target\n"
         "  trackway doctor trace.bin --format svg -o strip.svg\n",

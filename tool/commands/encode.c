@@ -289,7 +289,8 @@ const struct command command_encode = {
     .details =
         "LOG is an execution log: an exlog file or a text log (docs/formats.md), either of\n"
         "them compressed with gzip or not.  The snapshot that is written holds the trace,\n"
-        "the unit's registers and the program's memory.  For example:\n"
+        "the unit's registers and the program's memory.\n"
+        "examples:\n"
         "  trackway encode --protocol ete run.exlog.gz --elf run.elf -o snap\n"
         "  trackway decode snap\n"
         "Registers are those of the trace unit (TRCCONFIGR, TRCVICTLR ...) and TRFCR_ELx;\n"

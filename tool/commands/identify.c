@@ -264,7 +264,7 @@ const struct command command_identify = {
         "it without being told. With --image settings are found too that only show when\n"
         "the program is followed.\n"
         "\n"
-        "Examples:\n"
+        "examples:\n"
         "  trackway identify dump.bin\n"
         "  trackway identify --image prog.elf trace.bin\n"
         "  trackway identify --format json *.bin\n",

@@ -536,7 +536,12 @@ const struct command command_index = {
         "block and entry. find tells where --at PLACE is: for a time in every stream, so what\n"
         "the other cores did then. An index that is damaged, or of another capture, is "
         "noticed\n"
-        "and made anew.",
+        "and made anew.\n"
+        "\n"
+        "examples:\n"
+        "  trackway index build snapshot\n"
+        "  trackway index find snapshot --at 1000\n"
+        "  trackway decode snapshot --at 1000 --count 20",
     .formats = "text|jsonl",
     .options = takes,
     .least = 2,

@@ -163,7 +163,12 @@ const struct command command_info = {
         "trTeInstFeatures,\n"
         "trRamWPLow ...) it tells the components, their versions, and the configuration that "
         "a\n"
-        "decoder of their trace wants; -v adds the fields.",
+        "decoder of their trace wants; -v adds the fields.\n"
+        "\n"
+        "examples:\n"
+        "  trackway info snapshot\n"
+        "  trackway info perf.data -v\n"
+        "  trackway info registers.txt --format jsonl",
     .formats = "text|jsonl",
     .options = takes,
     .least = 1,

@@ -91,15 +91,6 @@ static void print_srcs(struct output *out, const struct session *session, size_t
     free(found);
 }
 
-/* More buffers than anyone reads: a perf.data file has one for each AUX record. */
-enum { BUFFERS_LISTED = 64 };
-
-static bool is_long(const struct session *session)
-{
-    return !session->options->buffer && !session->options->verbose &&
-           tw_capture_buffer_count(session->capture) > BUFFERS_LISTED;
-}
-
 /* The sum of all of them. */
 static void print_total(struct output *out, const struct session *session,
                         const struct scan *scans)
@@ -129,7 +120,7 @@ static void print_buffers(struct output *out, const struct session *session,
     const struct tw_capture *capture = session->capture;
 
     heading(out, "buffers");
-    if (is_long(session)) {
+    if (session_sums_up(session)) {
         print_total(out, session, scans);
         return;
     }
@@ -183,7 +174,8 @@ static void print_sources(struct output *out, const struct session *session)
             output_format(out, ", core %s", source->core);
         if (source->core_type)
             output_format(out, " (%s)", source->core_type);
-        for (size_t k = 0; k < tw_capture_buffer_count(capture) && !is_long(session); k++) {
+        for (size_t k = 0; k < tw_capture_buffer_count(capture) && !session_sums_up(session);
+             k++) {
             if (!tw_capture_source_is_in(capture, i, 0, (uint32_t)k))
                 continue;
             output_format(out, "%s%s", between, tw_capture_buffer(capture, k)->name);

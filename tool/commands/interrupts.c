@@ -431,6 +431,7 @@ const struct command command_interrupts = {
         "difference of the longest and the shortest; chained are those that follow another\n"
         "one without a return. On M profile numbers are those of the architecture.\n"
         "\n"
+        "examples:\n"
         "  trackway interrupts snapshot --symbols firmware.elf\n"
         "  trackway interrupts swo.bin --protocol itm --events --format jsonl",
     .formats = "text|jsonl|csv",

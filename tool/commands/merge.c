@@ -31,7 +31,11 @@ const struct command command_merge = {
         "however\n"
         "many there are; the sum does not depend on their order, and may be merged again.\n"
         "Results of other builds of a program are refused. \"coverage CAPTURE --add FILE\"\n"
-        "shows a sum, and so do \"calls\" and \"profile\", which need no CAPTURE then.",
+        "shows a sum, and so do \"calls\" and \"profile\", which need no CAPTURE then.\n"
+        "\n"
+        "examples:\n"
+        "  trackway coverage run1 --save 1.tws && trackway coverage run2 --save 2.tws\n"
+        "  trackway merge -o all.tws 1.tws 2.tws",
     .options = takes,
     .least = 1,
     .most = 1 << 20,

@@ -305,7 +305,10 @@ const struct command command_pack = {
     .summary = "streams of several trace IDs into CoreSight frames",
     .details =
         "The reverse of frames --split. The streams take turns of --interleave bytes, in\n"
-        "the order given. --framing is memory (default), tpiu or tpiu-hsync.",
+        "the order given. --framing is memory (default), tpiu or tpiu-hsync.\n"
+        "\n"
+        "examples:\n"
+        "  trackway pack --stream 0x10:0x10.bin --stream 0x11:0x11.bin -o etb.bin",
     .options = takes,
     .least = 0,
     .most = 0,

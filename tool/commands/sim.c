@@ -233,7 +233,7 @@ const struct command command_sim = {
     .details =
         "SCRIPT writes registers, executes barriers, runs LOG (an execution log) through a\n"
         "trace unit into the buffer, or gives it the bytes of TRACE, and states what it\n"
-        "expects. Registers, states and events are printed. For example:\n"
+        "expects. Registers, states and events are printed. A script:\n"
         "  memory 0x10000 0x2000\n"
         "  preset minimal                        # the trace unit, for one process at EL0\n"
         "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
@@ -250,7 +250,11 @@ const struct command command_sim = {
         "  run\n"
         "  drain ram0 to trace.bin\n"
         "The commands are in docs/formats.md and trackway-sim(1). Exit status 1: an\n"
-        "expectation failed, or the unit was misused.",
+        "expectation failed, or the unit was misused.\n"
+        "\n"
+        "examples:\n"
+        "  trackway sim trbe wrap.script run.exlog\n"
+        "  trackway sim riscv encoder.script hart.csv --format jsonl",
     .formats = "text|jsonl",
     .options = takes,
     .least = 2,

@@ -463,7 +463,7 @@ const struct command command_snapshot = {
     .arguments = "--output FOLDER [OPTION...]",
     .summary = "a snapshot folder written from its parts, or from another capture",
     .details =
-        "For example:\n"
+        "examples:\n"
         "  trackway snapshot --output snap --trace ETB=etb.bin \\\n"
         "      --device cpu_0,class=core,type=Cortex-A57 --dump cpu_0:code.bin@0x80000000 \\\n"
         "      --device ETM_0,class=trace_source,type=ETM4.0,core=cpu_0,buffer=ETB \\\n"

@@ -6,6 +6,7 @@
 #include <trackway/statistics.h>
 
 #include "commands/commands.h"
+#include "commands/stats.h"
 #include "shared/session.h"
 
 struct stats {
@@ -53,7 +54,9 @@ static void print_flow(struct stats *stats, const struct tw_source_statistics *s
         output_format(out, "  %" PRIu64 " cycles counted\n", source->cycles);
 }
 
-static void print_text(struct stats *stats, const struct tw_source_statistics *source)
+/* `apart`: the distance of syncs, on average. */
+static void print_text(struct stats *stats, const struct tw_source_statistics *source,
+                       double apart)
 {
     struct output *out = &stats->out;
 
@@ -66,11 +69,9 @@ static void print_text(struct stats *stats, const struct tw_source_statistics *s
                       source->types[i].name, source->types[i].packets, source->types[i].bytes,
                       share(source->types[i].bytes, source->bytes));
     output_format(out, "  %" PRIu64 " syncs", source->syncs);
-    if (source->syncs > 1)
+    if (source->sync_most)
         output_format(out, ", %" PRIu64 " to %" PRIu64 " bytes apart, %.0f on average",
-                      source->sync_least, source->sync_most,
-                      (double)(source->last_sync - source->first_sync) /
-                          (double)(source->syncs - 1));
+                      source->sync_least, source->sync_most, apart);
     output_text(out, "\n");
     print_flow(stats, source);
     output_format(out,
@@ -130,16 +131,46 @@ static void print_source(struct stats *stats, const struct tw_source_statistics 
     if (stats->is_json)
         print_json(stats, source);
     else
-        print_text(stats, source);
+        print_text(stats, source,
+                   source->syncs > 1 ? (double)(source->last_sync - source->first_sync) /
+                                           (double)(source->syncs - 1)
+                                     : 0);
 }
 
-static void print(struct stats *stats, struct tw_statistics *statistics)
+/* Of so many buffers that nobody would read them all. */
+static bool print_totals(struct stats *stats, struct tw_statistics *statistics)
+{
+    struct tw_source_statistics source = { .size = sizeof source };
+    struct stats_totals totals = { 0 };
+    size_t buffers = 0;
+    bool is_done = true;
+
+    for (size_t i = 0; is_done && tw_statistics_source(statistics, &source, i); i++)
+        is_done = !source.packets || stats_totals_add(&totals, &source);
+    for (size_t i = 0; i < tw_capture_buffer_count(stats->session.capture); i++)
+        buffers += stats->is_there[i];
+    stats_totals_end(&totals);
+    output_format(&stats->out, "%zu buffers, summed up; -v lists each\n", buffers);
+    for (size_t i = 0; i < totals.count; i++) {
+        const struct stats_total *row = &totals.rows[i];
+
+        print_text(stats, &row->sum, row->gaps ? (double)row->span / (double)row->gaps : 0);
+    }
+    stats_totals_free(&totals);
+    if (!is_done)
+        say("out of memory");
+    return is_done;
+}
+
+static bool print(struct stats *stats, struct tw_statistics *statistics)
 {
     const struct tw_capture *capture = stats->session.capture;
     struct tw_source_statistics source = { .size = sizeof source };
     bool has_source = tw_statistics_source(statistics, &source, 0);
     size_t next = 1;
 
+    if (!stats->is_json && session_sums_up(&stats->session))
+        return print_totals(stats, statistics);
     for (size_t i = 0; i < tw_capture_buffer_count(capture); i++) {
         if (!stats->is_there[i])
             continue;
@@ -150,6 +181,7 @@ static void print(struct stats *stats, struct tw_statistics *statistics)
             has_source = tw_statistics_source(statistics, &source, next);
         }
     }
+    return true;
 }
 
 static struct tw_run *packet_run(struct session *session, struct session_wish *wish)
@@ -229,8 +261,8 @@ static int run(const struct options *options)
         stats.session.out = &stats.out;
         status = count(&stats, statistics);
     }
-    if (status == DONE || status == DONE_WITH_LOSS)
-        print(&stats, statistics);
+    if ((status == DONE || status == DONE_WITH_LOSS) && !print(&stats, statistics))
+        status = NOT_DONE;
     if ((status == DONE || status == DONE_WITH_LOSS) && options->save &&
         tw_statistics_save(statistics, options->save, &fault) != TW_OK) {
         say("%s", fault.text);
@@ -252,7 +284,16 @@ const struct command command_stats = {
     .name = "stats",
     .arguments = "CAPTURE [OPTION...]",
     .summary = "counts: packets and bytes by type, bandwidth, syncs, losses",
+    .details =
+        "For each trace ID of each buffer. Of more than 64 buffers text prints the sums;\n"
+        "-v, or --buffer, prints those of each.\n"
+        "\n"
+        "examples:\n"
+        "  trackway stats snapshot\n"
+        "  trackway stats perf.data -v\n"
+        "  trackway stats snapshot --clock 1000000000 --format jsonl",
     .formats = "text|jsonl",
+    .prints_last = true,
     .options = takes,
     .least = 1,
     .most = 1,

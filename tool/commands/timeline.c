@@ -229,6 +229,7 @@ const struct command command_timeline = {
         "babeltrace2 and Trace Compass, vcd for waveform viewers: there 1 ns stands for what\n"
         "times count, unless --clock says how fast that is.\n"
         "\n"
+        "examples:\n"
         "  trackway timeline snapshot --from t:1000 --to t:2000\n"
         "  trackway timeline snapshot --at 1000 --to t:2000     (the same, by the index)\n"
         "  trackway timeline perf.data --min-duration 1000 --format perfetto -o "

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/distance.h"
+
 bool options_wrong(const struct options *options, const char *format, ...)
 {
     char text[1024];
@@ -81,40 +83,13 @@ bool is_choice(const char *choices, const char *word, size_t size)
     return false;
 }
 
-/* Edit distance, given up beyond what counts as a slip of the fingers. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { MOST = 31 };
-    const size_t width = strlen(b);
-    size_t row[MOST + 1];
-
-    if (width > MOST || strlen(a) > MOST)
-        return MOST;
-    for (size_t i = 0; i <= width; i++)
-        row[i] = i;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < width; j++) {
-            const size_t change = diagonal + (a[i] != b[j]);
-            size_t least = row[j + 1] < row[j] ? row[j + 1] : row[j];
-
-            least = least + 1 < change ? least + 1 : change;
-            diagonal = row[j + 1];
-            row[j + 1] = least;
-        }
-    }
-    return row[width];
-}
-
 const char *nearest_name(const char *word, const char *const *names, size_t count)
 {
     const char *best = NULL;
     size_t least = strlen(word) / 3 + 2;
 
     for (size_t i = 0; i < count; i++) {
-        const size_t far = distance(word, names[i]);
+        const size_t far = tw_name_distance(word, names[i]);
 
         if (far < least) {
             least = far;

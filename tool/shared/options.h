@@ -298,6 +298,7 @@ struct command {
     const char *(*formats_of)(void); /* ... or those of a table; or NULL */
     const uint8_t *options;
     unsigned least, most; /* arguments */
+    bool prints_last;     /* nothing before the work is done: a bar does not tear its lines */
     bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };

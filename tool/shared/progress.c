@@ -25,18 +25,8 @@ static bool is_for_terminal(const struct options *options)
 {
     const bool to_file = options->output && strcmp(options->output, "-") != 0;
 
-    return isatty(STDERR_FILENO) && (to_file || !isatty(STDOUT_FILENO));
-}
-
-void progress_start(struct progress *progress, const struct options *options, uint64_t total)
-{
-    const char *wish = options->progress ? options->progress : "auto";
-
-    *progress = (struct progress){ .total = total, .began = now() };
-    if (strcmp(wish, "json") == 0)
-        progress->how = PROGRESS_JSON;
-    else if (strcmp(wish, "auto") == 0 && !options->quiet && is_for_terminal(options))
-        progress->how = PROGRESS_BAR;
+    return isatty(STDERR_FILENO) &&
+           (to_file || options->command->prints_last || !isatty(STDOUT_FILENO));
 }
 
 /* 1.5 GB and the like. */
@@ -71,15 +61,19 @@ static void print_bar(struct progress *progress, double seconds, double rate)
     progress->is_shown = true;
 }
 
+/* Each line has all members: null is what cannot be told yet. */
 static void print_json(const struct progress *progress, double seconds, double rate,
                        bool is_last)
 {
-    fprintf(stderr,
-            "{\"done\":%" PRIu64 ",\"total\":%" PRIu64 ",\"seconds\":%.3f,\"rate\":%.0f",
-            progress->done, progress->total, seconds, rate);
+    char left[32] = "null";
+
     if (rate > 0)
-        fprintf(stderr, ",\"left\":%.1f", (double)(progress->total - progress->done) / rate);
-    fprintf(stderr, "%s}\n", is_last ? ",\"end\":true" : "");
+        (void)snprintf(left, sizeof left, "%.1f",
+                       (double)(progress->total - progress->done) / rate);
+    fprintf(stderr,
+            "{\"t\":\"PROGRESS\",\"done\":%" PRIu64 ",\"total\":%" PRIu64
+            ",\"seconds\":%.3f,\"rate\":%.0f,\"left\":%s,\"end\":%s}\n",
+            progress->done, progress->total, seconds, rate, left, is_last ? "true" : "false");
     (void)fflush(stderr);
 }
 
@@ -95,6 +89,19 @@ static void print(struct progress *progress, uint64_t time, bool is_last)
         print_json(progress, seconds, rate, is_last);
 }
 
+void progress_start(struct progress *progress, const struct options *options, uint64_t total)
+{
+    const char *wish = options->progress ? options->progress : "auto";
+
+    *progress = (struct progress){ .total = total, .began = now() };
+    if (strcmp(wish, "json") == 0)
+        progress->how = PROGRESS_JSON;
+    else if (strcmp(wish, "auto") == 0 && !options->quiet && is_for_terminal(options))
+        progress->how = PROGRESS_BAR;
+    if (progress->how == PROGRESS_JSON)
+        print(progress, progress->began, false);
+}
+
 void progress_add(struct progress *progress, uint64_t bytes)
 {
     uint64_t time;
@@ -105,8 +112,10 @@ void progress_add(struct progress *progress, uint64_t bytes)
     if (progress->how == PROGRESS_NONE)
         return;
     time = now();
-    /* Nothing for what is over in a second. */
-    if (time - progress->began >= second && time - progress->said >= second / 5)
+    /* No bar for what is over in a second. */
+    if (progress->how == PROGRESS_BAR && time - progress->began < second)
+        return;
+    if (time - progress->said >= second / 5)
         print(progress, time, false);
 }
 

@@ -382,6 +382,15 @@ bool session_has_several(const struct session *session)
     return tw_capture_buffer_count(session->capture) > 1;
 }
 
+/* A perf.data file has a buffer for each AUX record. */
+bool session_sums_up(const struct session *session)
+{
+    enum { BUFFERS_LISTED = 64 };
+
+    return !session->options->buffer && !session->options->verbose &&
+           tw_capture_buffer_count(session->capture) > BUFFERS_LISTED;
+}
+
 bool session_wants(const struct session *session, size_t buffer)
 {
     const char *name = session->options->buffer;

@@ -44,6 +44,8 @@ int session_open(struct session *session, const struct options *options);
 void session_close(struct session *session);
 
 bool session_has_several(const struct session *session);
+/* More buffers than anyone reads, and nothing asks for each. */
+bool session_sums_up(const struct session *session);
 /* "cstrace.bin": the file that offsets of a buffer are in, for messages. */
 const char *session_file(const struct session *session, size_t buffer);
 /* What the options want: buffers, sources by name, trace IDs. */
