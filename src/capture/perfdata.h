@@ -184,6 +184,7 @@ struct tw_perf {
     const struct perf_part *part; /* that is being read */
     bool is_pipe;
     const char *directory; /* of the directory form, with a slash; or NULL */
+    const char *foreign;   /* kind of trace that is not decoded here; or NULL */
     unsigned complaints;   /* warnings of records; a broken file has no end of them */
 
     struct perf_attr *attrs;

@@ -121,6 +121,25 @@ static const struct perf_unit *unit_of(uint64_t magic)
     return NULL;
 }
 
+/* Recorded elsewhere, or without trace: says which, as far as the file does. */
+static enum tw_status fail_foreign(const struct tw_perf *perf)
+{
+    const struct tw_capture *capture = perf->capture;
+    const char *arch = tw_perf_feature(perf, "arch");
+    const bool has_arch = arch && *arch;
+
+    if (perf->foreign)
+        return tw_fail(capture->fault, TW_E_UNSUPPORTED,
+                       "%s: holds no trace that is known, but %s trace%s%s; \"perf script\" "
+                       "may read it",
+                       capture->path, perf->foreign, has_arch ? ", recorded on " : "",
+                       has_arch ? arch : "");
+    return tw_fail(capture->fault, TW_E_UNSUPPORTED,
+                   "%s: holds no trace that is known (no AUXTRACE_INFO record)%s%s; on Arm "
+                   "\"perf record -e cs_etm//u\" records some",
+                   capture->path, has_arch ? ", recorded on " : "", has_arch ? arch : "");
+}
+
 enum tw_status tw_perf_make_sources(struct tw_perf *perf)
 {
     struct tw_capture *capture = perf->capture;
@@ -129,10 +148,7 @@ enum tw_status tw_perf_make_sources(struct tw_perf *perf)
     size_t at = 3;
 
     if (!perf->info.size)
-        return tw_fail(
-            capture->fault, TW_E_UNSUPPORTED,
-            "%s: holds no trace that is known (no AUXTRACE_INFO record of such a kind)",
-            capture->path);
+        return fail_foreign(perf);
     if (tw_perf_riscv_form(&perf->info) != PERF_RISCV_NONE)
         return tw_perf_make_riscv(perf);
     if (version > 2)

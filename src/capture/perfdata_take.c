@@ -360,6 +360,8 @@ static enum tw_status take_info(struct tw_perf *perf, const struct perf_record *
     const char *kind = kind_of(type);
     char *copy;
 
+    if (!is_known && !perf->foreign)
+        perf->foreign = kind ? kind : "another kind of";
     if (!is_known && !tw_perf_may_warn(perf))
         return TW_OK;
     if (!is_known)

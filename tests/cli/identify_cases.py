@@ -5,9 +5,11 @@ import json
 import lzma
 import random
 import shutil
+import struct
 import subprocess
 
 from harness import case, corpus, equal
+from perf_file import PerfFile
 
 
 
@@ -149,6 +151,27 @@ def identify_is_not_sure_of_chance(tool):
         names.append(f"{n}")
     for found in identify(tool, *names):
         assert found["confidence"] < 0.95, found
+
+
+@case
+def identify_names_perf_data_of_other_architectures(tool):
+    for kind, arch, name in [(1, "x86_64", "Intel PT"), (2, "x86_64", "Intel BTS"), (4, "aarch64", "SPE"),
+                             (5, "s390x", "s390"), (99, "sparc64", "another kind of")]:
+        made = PerfFile()
+        made.arch = arch
+        made.add(70, struct.pack("<II16Q", kind, 0, *range(16)))
+        tool.write("other.perf.data", made.bytes())
+        found, = identify(tool, "other.perf.data")
+        equal([found["format"], found["protocol"], found["command"]], ["perf.data", None, None])
+        assert name.lower() in found["what"].lower() and arch in found["what"], found
+        err = tool.run("decode", "other.perf.data", status=3).err
+        assert f"recorded on {arch}" in err, err
+    made = PerfFile()
+    made.arch = "loongarch64"
+    made.comm(100, "made", 1)
+    tool.write("none.perf.data", made.bytes())
+    found, = identify(tool, "none.perf.data")
+    assert "no AUXTRACE_INFO record" in found["what"] and "loongarch64" in found["what"], found
 
 
 @case

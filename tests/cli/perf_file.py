@@ -37,6 +37,7 @@ class PerfFile:
         self.has_cpu = has_cpu
         self.sample_type = 1 | TID | TIME | IDENTIFIER | (CPU if has_cpu else 0)
         self.records = b""
+        self.arch = "aarch64"
         self.pieces = []  # where records with trace behind them are
 
     def tail(self, pid, tid, time, cpu=0, event=DUMMY_ID):
@@ -89,7 +90,7 @@ class PerfFile:
         """The file, with the features that perf wants to see."""
         head, attributes = 104, 2 * 144
         data = head + 16 + attributes
-        features = {4: text("6.1.0"), 5: text("6.1.0"), 6: text("aarch64"),
+        features = {4: text("6.1.0"), 5: text("6.1.0"), 6: text(self.arch),
                     7: struct.pack("<II", 1, 1), 18: struct.pack("<Q", len(self.pieces)) +
                     b"".join(struct.pack("<QQ", data + place, 48) for place in self.pieces)}
         table, sections = b"", b""
