@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench_gdb.py FOLDER: going back in GDB over 100 million instructions beside stepping there, and what the first prompt
-costs on a capture of 1 GiB. The captures are made of an execution log of the corpus, run after run."""
+"""bench_gdb.py FOLDER: going back in GDB over 100 million instructions beside stepping there, diff of two such runs
+beside decoding both, and what the first prompt costs on a capture of 1 GiB. The captures are made of an execution log of the corpus, run after run."""
 import os
 import pathlib
 import resource
@@ -41,6 +41,19 @@ def first_prompt(tool, capture, elf):
     return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
 
 
+def diff_beside_decoding(tool, folder, capture):
+    """CPU time of a diff of equal runs, on as many threads as it takes by itself, over that of decoding both."""
+    decoding = min(float(subprocess.run([folder / "bench_run", capture], stdout=subprocess.PIPE, check=True).stdout)
+                   for _ in range(7))
+    times = []
+    for _ in range(7):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([tool, "diff", capture, capture], stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime))
+    return min(times) / (2 * decoding), min(times), 2 * decoding
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     tool = str(folder.parent / "trackway")
@@ -64,6 +77,8 @@ def main():
     each, back = map(float, next(line for line in out.splitlines() if line.startswith("@")).split()[1:])
     print(f"gdb/reverse-continue {each * once * times / back:.0f} times as fast as stepping ({back:.2f} s for "
           f"{once * times / 1e6:.0f} million instructions)")
+    ratio, ours, decoding = diff_beside_decoding(tool, folder, work / "long")
+    print(f"gdb/diff {ratio:.3f} of decoding both ({ours:.0f} ms and {decoding:.0f} ms of CPU)")
     trace = (work / "long" / "trace.bin").read_bytes()
     with open(work / "long" / "trace.bin", "wb") as file:
         for _ in range(-(-GIB // len(trace))):

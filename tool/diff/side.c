@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What one side of a comparison executed. */
+#define _XOPEN_SOURCE 700 /* sysconf */
 #include "diff/side.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trackway/capture.h>
+
+enum { LARGE = 4 << 20 }; /* bytes of trace from which on several threads pay */
 
 static bool is_log_file(const char *path)
 {
@@ -68,8 +72,25 @@ static void end_run(struct side *side)
     side->log = NULL;
 }
 
+/* Both sides decode at the same time: each has half of the cores, where several threads pay.  0: the default. */
+static uint32_t threads_of_side(const struct side *side)
+{
+    const struct tw_capture *capture = side->session.capture;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    bool is_large = false;
+
+    if (side->options.threads.is_given)
+        return side->wish.config.threads;
+    for (size_t i = 0; i < tw_capture_buffer_count(capture); i++)
+        is_large |= tw_capture_buffer(capture, i)->size >= LARGE;
+    if (!is_large)
+        return 0;
+    return cores > 3 ? (uint32_t)cores / 2 : 1;
+}
+
 bool side_start(struct side *side, const char *source)
 {
+    const uint32_t threads = side->wish.config.threads;
     struct tw_fault fault;
 
     end_run(side);
@@ -91,7 +112,9 @@ bool side_start(struct side *side, const char *source)
         side->wish.filter.source_count = 1;
     }
     side->wish.config.order = side->session.perf ? TW_ORDER_TIME : TW_ORDER_CAPTURE;
+    side->wish.config.threads = threads_of_side(side);
     side->run = session_run_new(&side->session, &side->wish);
+    side->wish.config.threads = threads;
     return side->run != NULL;
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* bench_run CAPTURE: goes through all elements of a capture and does nothing with them, as the tool's commands do at
+   the least; prints the CPU time, opening included, in ms. */
+#include <stdio.h>
+#include <time.h>
+
+#include <trackway/capture.h>
+#include <trackway/run.h>
+
+int main(int count, char **words)
+{
+    const struct tw_run_config config = { .size = sizeof config, .threads = 1 };
+    struct tw_part part = { .size = sizeof part };
+    struct tw_capture *capture = NULL;
+    struct tw_run *run = NULL;
+    struct tw_fault fault;
+    enum tw_status status;
+
+    if (count != 2) {
+        (void)fputs("usage: bench_run CAPTURE\n", stderr);
+        return 2;
+    }
+    status = tw_capture_open(&capture, words[1], NULL, &fault);
+    if (status == TW_OK)
+        status = tw_run_new(&run, capture, &config, &fault);
+    while (status == TW_OK)
+        status = tw_run_next(run, &part);
+    tw_run_free(run);
+    tw_capture_free(capture);
+    (void)printf("%.1f\n", 1e3 * (double)clock() / CLOCKS_PER_SEC);
+    return status == TW_END ? 0 : 1;
+}
