@@ -274,6 +274,26 @@ for each in names("truth", ("coro",)):
         add_case(f"gdb_stacks_{each}", stacks_equal_the_truth(each))
 
 
+@case
+def gdb_goes_up_and_down_the_stack(tool):
+    """The frames of the trace are frames of GDB's: up and down select them, info frame tells of the innermost."""
+    folder = folder_of("truth")
+    log_path, elf = folder / "a64-counts.exlog.gz", folder / "a64-counts.elf"
+    tool.run("encode", log_path, "--elf", elf, "--protocol", "ete", "-o", "capture")
+    truth = Truth("a64-counts")
+    deepest = max(range(len(truth.stacks)), key=lambda at: len(truth.stacks[at]))
+    stack = truth.stacks[deepest][::-1]
+    assert len(stack) > 2, stack
+    stops = session(tool, "capture", elf, [f"trackway goto n:{truth.numbers[deepest]}", "up", "frame", "up",
+                                           "frame", "down", "frame", "down", "frame", "info frame"])
+    equal([len(stop["stack"]) for stop in stops[1:]], [len(stack)] * 10, "the stack stays")
+    shown = [stop["said"] for stop in stops if stop["command"] == "frame"]
+    for said, level in zip(shown, (1, 2, 1, 0)):
+        assert said.startswith(f"#{level} ") and f"{stack[level]} (" in said, (said, stack)
+    about = stops[-1]["said"]
+    assert "Stack level 0" in about and "called by" in about, about
+
+
 # ---- the protocol ----
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import time
 
 from harness import case, equal
 
@@ -54,12 +55,12 @@ def no_bar_where_no_terminal_is(tool):
     assert "\r" not in run.err and "\033" not in run.err, run.err
 
 
-@case
-def a_bar_on_a_terminal(tool):
-    large(tool, 48 << 20)
+def on_a_terminal(tool, *words, **streams):
+    """What a program prints to a terminal, and how long it took."""
     reader, writer = pty.openpty()
-    process = subprocess.Popen([tool.program, "packets", "large.bin", *OPTIONS, "-o", os.devnull],
-                               cwd=tool.folder, stderr=writer, stdout=subprocess.DEVNULL)
+    began = time.monotonic()
+    process = subprocess.Popen([tool.program, *words], cwd=tool.folder, stderr=writer,
+                               stdout=streams.get("stdout", writer))
     os.close(writer)
     text = b""
     while True:
@@ -72,6 +73,25 @@ def a_bar_on_a_terminal(tool):
         text += piece
     process.wait()
     os.close(reader)
+    return text, time.monotonic() - began
+
+
+@case
+def a_bar_on_a_terminal(tool):
+    large(tool, 48 << 20)
+    text, _ = on_a_terminal(tool, "packets", "large.bin", *OPTIONS, "-o", os.devnull, stdout=subprocess.DEVNULL)
     if b"%" in text:  # it took longer than a second
         assert b"/s  " in text and b" left" in text, text[:200]
         assert text.rstrip().startswith(b"\r["), text[:80]
+
+
+@case
+def a_bar_before_what_is_printed_at_the_end(tool):
+    """stats prints nothing while it works: its bar is for the same terminal."""
+    large(tool, 48 << 20)
+    text, seconds = on_a_terminal(tool, "stats", "large.bin", *OPTIONS, "--threads", "1")
+    assert b"packets" in text, text[-200:]
+    if seconds > 12:  # elements alone took more than a second
+        assert b"\r[" in text and b" left" in text, text[:200]
+    text, _ = on_a_terminal(tool, "stats", "large.bin", *OPTIONS, "--progress", "never", "--to", "1000000")
+    assert b"\r[" not in text, text[:200]
