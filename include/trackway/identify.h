@@ -42,10 +42,8 @@ struct tw_identity {
     const char *format;
     bool has_framing; /* of trace */
     enum tw_framing framing;
-    uint32_t swap;       /* as in tw_capture_options; 0: not swapped */
-    uint64_t skip;       /* likewise: the offset of the first frame */
-    bool has_wrapped;    /* a ring buffer: */
-    uint64_t wrapped_at; /* ... its oldest byte */
+    uint32_t swap; /* as in tw_capture_options; 0: not swapped */
+    uint64_t skip; /* likewise: the offset of the first frame */
     const struct tw_identified_source *sources;
     size_t source_count;
     double confidence;           /* that all of this is so: 0 to 1 */

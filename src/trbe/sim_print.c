@@ -4,31 +4,22 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "script/lines.h"
 #include "trbe/sim.h"
 
 /* "line 12: TYPE ..." or {"line":12,"t":"TYPE",...}. */
 void tw_sim_begin(struct sim *sim, const char *type)
 {
-    tw_text_clear(&sim->text);
-    if (sim->config->is_json) {
-        tw_text_char(&sim->text, '{');
-        tw_json_u64(&sim->text, "line", sim->number);
-        tw_json_text(&sim->text, "t", type);
-        if (sim->has_pes)
-            tw_json_u64(&sim->text, "pe", sim->pe_number);
-    } else {
-        tw_text_format(&sim->text, "%zu: ", sim->number);
-        if (sim->has_pes)
-            tw_text_format(&sim->text, "pe %u: ", sim->pe_number);
-    }
+    tw_script_begin(&sim->text, sim->config, sim->number, type);
+    if (sim->has_pes && sim->config->is_json)
+        tw_json_u64(&sim->text, "pe", sim->pe_number);
+    else if (sim->has_pes)
+        tw_text_format(&sim->text, "pe %u: ", sim->pe_number);
 }
 
 void tw_sim_end(struct sim *sim)
 {
-    if (sim->config->is_json)
-        tw_text_char(&sim->text, '}');
-    if (!sim->text.failed)
-        sim->config->line(sim->config->context, sim->text.chars, sim->text.size);
+    tw_script_end(&sim->text, sim->config);
 }
 
 static const char *kind_name(const struct tw_trbe_event *event)
@@ -257,35 +248,13 @@ void tw_sim_expected(struct sim *sim, const char *what, uint64_t got, uint64_t w
         return;
     sim->result->failed++;
     tw_sim_begin(sim, "FAILED");
-    if (sim->config->is_json) {
-        tw_json_text(&sim->text, "what", what);
-        tw_json_hex(&sim->text, "got", got);
-        tw_json_hex(&sim->text, "want", want);
-    } else {
-        tw_text_format(&sim->text, "failed: %s is 0x%" PRIx64 ", expected 0x%" PRIx64, what,
-                       got, want);
-    }
+    tw_script_failed(&sim->text, sim->config, what, got, want);
     tw_sim_end(sim);
 }
 
 void tw_sim_drained(struct sim *sim, const uint8_t *bytes, size_t size, const char *name)
 {
-    const size_t shown = size < 64 ? size : 64;
-
     tw_sim_begin(sim, "DRAINED");
-    if (sim->config->is_json) {
-        tw_json_u64(&sim->text, "n", size);
-        if (name)
-            tw_json_text(&sim->text, "file", name);
-        else
-            tw_json_bytes(&sim->text, "b", bytes, size);
-    } else {
-        tw_text_format(&sim->text, "drained %zu bytes%s%s", size, name ? " to " : ":",
-                       name ? name : " ");
-        if (!name)
-            tw_text_hex_bytes(&sim->text, bytes, shown);
-        if (!name && shown < size)
-            tw_text_add(&sim->text, "...");
-    }
+    tw_script_drained(&sim->text, sim->config, bytes, size, name);
     tw_sim_end(sim);
 }

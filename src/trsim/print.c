@@ -4,26 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "script/lines.h"
 #include "trsim/sim.h"
 
 void tw_trsim_begin(struct tw_trsim *sim, const char *type)
 {
-    tw_text_clear(&sim->text);
-    if (sim->config->is_json) {
-        tw_text_char(&sim->text, '{');
-        tw_json_u64(&sim->text, "line", sim->number);
-        tw_json_text(&sim->text, "t", type);
-    } else {
-        tw_text_format(&sim->text, "%zu: ", sim->number);
-    }
+    tw_script_begin(&sim->text, sim->config, sim->number, type);
 }
 
 void tw_trsim_end(struct tw_trsim *sim)
 {
-    if (sim->config->is_json)
-        tw_text_char(&sim->text, '}');
-    if (!sim->text.failed)
-        sim->config->line(sim->config->context, sim->text.chars, sim->text.size);
+    tw_script_end(&sim->text, sim->config);
 }
 
 void tw_trsim_event(struct tw_trsim *sim, const struct tw_trsim_part *part, const char *name,
@@ -148,36 +139,14 @@ void tw_trsim_expected(struct tw_trsim *sim, const char *what, uint64_t got, uin
         return;
     sim->result->failed++;
     tw_trsim_begin(sim, "FAILED");
-    if (sim->config->is_json) {
-        tw_json_text(&sim->text, "what", what);
-        tw_json_hex(&sim->text, "got", got);
-        tw_json_hex(&sim->text, "want", want);
-    } else {
-        tw_text_format(&sim->text, "failed: %s is 0x%" PRIx64 ", expected 0x%" PRIx64, what,
-                       got, want);
-    }
+    tw_script_failed(&sim->text, sim->config, what, got, want);
     tw_trsim_end(sim);
 }
 
 void tw_trsim_drained(struct tw_trsim *sim, const uint8_t *bytes, size_t size, const char *name)
 {
-    const size_t shown = size < 64 ? size : 64;
-
     tw_trsim_begin(sim, "DRAINED");
-    if (sim->config->is_json) {
-        tw_json_u64(&sim->text, "n", size);
-        if (name)
-            tw_json_text(&sim->text, "file", name);
-        else
-            tw_json_bytes(&sim->text, "b", bytes, size);
-    } else {
-        tw_text_format(&sim->text, "%zu bytes%s%s", size, name ? " to " : ":",
-                       name ? name : " ");
-        if (!name)
-            tw_text_hex_bytes(&sim->text, bytes, shown);
-        if (!name && shown < size)
-            tw_text_add(&sim->text, "...");
-    }
+    tw_script_drained(&sim->text, sim->config, bytes, size, name);
     tw_trsim_end(sim);
 }
 

@@ -197,7 +197,7 @@ static void what_is_told(void **state)
         { "component te0 encoder\nread trTeImpl\n", "2: te0.trTeImpl 0x0\n" },
         { RAM "memory 0x1000 0x100\ntrRamControl = 0x11\ntrRamStartLow = 0x1000\n"
               "trRamLimitLow = 0x10fc\ntrRamWPLow = 0x1000\nbuffer ram0 to x\n",
-          "9: 256 bytes to x\n" },
+          "9: drained 256 bytes to x\n" },
     };
     struct sim_run *run = calloc(1, sizeof *run);
 
