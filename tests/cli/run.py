@@ -24,6 +24,7 @@ import gdb_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
+import digest_cases  # noqa: E402,F401
 import doctor_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401
