@@ -19,8 +19,7 @@ static bool is_absolute(const char *path)
 }
 
 /* No name, and no link on its way, leads above the folder. */
-static enum tw_status look_inside(struct tw_capture *capture, bool *is_inside,
-                                  const char *name)
+static enum tw_status look_inside(struct tw_capture *capture, bool *is_inside, const char *name)
 {
     struct tw_text path = { .allocator = capture->allocator };
     const int why = tw_inside(&path, capture->folder, name, false) ? 0 : errno;
