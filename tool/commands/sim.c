@@ -268,7 +268,7 @@ const struct command command_sim = {
         "expects. Registers, states and events are printed. A script:\n"
         "  memory 0x10000 0x2000\n"
         "  preset minimal                        # the trace unit, for one process at EL0\n"
-        "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
+        "  watermark wrap 0x10000 0x12000 0x600  # interrupt after 0x600 bytes\n"
         "  TRCPRGCTLR = 1\n"
         "  run until irq\n"
         "  capture snap 0x11a00                  # trackway decode snap\n"
