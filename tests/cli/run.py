@@ -33,6 +33,7 @@ import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
+import hostile_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import inline_cases  # noqa: E402,F401
