@@ -8,6 +8,7 @@
 
 #include <trackway/sim.h>
 
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "commands/encode.h"
 #include "shared/file.h"
@@ -37,8 +38,9 @@ static void put_line(void *context, const char *text, size_t size)
 /* A name in a script stands beside it, unless it begins at the root. */
 static char *beside(const struct run *run, const char *name)
 {
-    const char *slash = strrchr(run->script, '/');
-    const size_t folder = slash && name[0] != '/' ? (size_t)(slash - run->script) + 1 : 0;
+    const char *slash = tw_last_slash(run->script);
+    const size_t folder =
+        slash && !tw_is_slash(name[0]) ? (size_t)(slash - run->script) + 1 : 0;
     char *path = malloc(folder + strlen(name) + 1);
 
     if (!path) {
