@@ -7,7 +7,7 @@
 set(TW_PROTOCOL_FILES protocol.c packet.c encode.c print.c decode.c unit.c index.c batch.c split.c)
 
 # Tests of rights and links, with <elf.h>, or that look through folders in order or start programs.
-set(TW_TESTS_OF_POSIX base/test_beside.c image/test_files.c image/test_symbols.c hart/test_corpus.c hart/test_logs.c
+set(TW_TESTS_OF_POSIX base/test_beside.c base/test_inside.c image/test_files.c image/test_symbols.c hart/test_corpus.c hart/test_logs.c
     etrace/test_corpus.c ntrace/test_corpus.c)
 
 function(tw_add_part folder)

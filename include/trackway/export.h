@@ -4,7 +4,7 @@
 #define TRACKWAY_EXPORT_H
 
 #if defined(_WIN32) && defined(TW_BUILDING)
-#define TW_API      __declspec(dllexport)
+#define TW_API __declspec(dllexport)
 #define TW_MUST_USE
 #elif defined(__GNUC__)
 #define TW_API      __attribute__((visibility("default")))

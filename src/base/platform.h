@@ -55,20 +55,22 @@ const char *tw_windows_library_fault(void);
 
 #define mmap(where, size, access, kind, fd, offset)                                            \
     tw_windows_map(where, size, access, kind, fd, offset)
-#define munmap(map, size)    tw_windows_unmap(map, size)
-#define sysconf(name)        tw_windows_ask(name)
-#define rename(from, to)     tw_windows_rename(from, to)
-#define realpath(path, room) tw_windows_realpath(path, room)
-#define mkdtemp(path)        tw_windows_mkdtemp(path)
-#define mkstemp(path)        tw_windows_mkstemp(path)
-#define strndup(text, most)  tw_windows_strndup(text, most)
-#define mkdir(path, mode)    _mkdir(path)
-#define lstat(path, about)   stat(path, about)
-#define fsync(fd)            _commit(fd)
-#define dlopen(path, mode)   tw_windows_open_library(path, mode)
-#define dlsym(library, name) tw_windows_symbol(library, name)
-#define dlclose(library)     tw_windows_close_library(library)
-#define dlerror()            tw_windows_library_fault()
+#define munmap(map, size)          tw_windows_unmap(map, size)
+#define sysconf(name)              tw_windows_ask(name)
+#define rename(from, to)           tw_windows_rename(from, to)
+#define realpath(path, room)       tw_windows_realpath(path, room)
+#define mkdtemp(path)              tw_windows_mkdtemp(path)
+#define mkstemp(path)              tw_windows_mkstemp(path)
+#define strndup(text, most)        tw_windows_strndup(text, most)
+#define mkdir(path, mode)          _mkdir(path)
+#define lstat(path, about)         stat(path, about)
+/* Nothing is a link. */
+#define readlink(path, room, size) ((void)(path), (void)(room), (void)(size), (ssize_t)-1)
+#define fsync(fd)                  _commit(fd)
+#define dlopen(path, mode)         tw_windows_open_library(path, mode)
+#define dlsym(library, name)       tw_windows_symbol(library, name)
+#define dlclose(library)           tw_windows_close_library(library)
+#define dlerror()                  tw_windows_library_fault()
 
 #endif
 

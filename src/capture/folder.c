@@ -15,9 +15,8 @@
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)about;
-    (void)kind;
     (void)where;
-    return remove(path);
+    return kind == FTW_DP ? rmdir(path) : remove(path);
 }
 
 /* Links are removed, not followed. */
