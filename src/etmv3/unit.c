@@ -237,13 +237,13 @@ enum tw_status tw_etmv3_unit_retire(struct tw_etmv3_unit *unit,
 
 /* So many instructions behind each other may be told by atoms alone: none of them brings synchronization, whatever
    the headers of their atoms and of those that wait come to. */
-TW_INLINE bool is_plain(const struct tw_etmv3_unit *unit, const struct tw_retired *list,
-                        uint64_t count)
+TW_INLINE bool is_plain(const struct tw_etmv3_unit *unit, uint64_t count)
 {
     const struct tw_etmv3_setup *setup = &unit->writer.setup;
 
-    return tw_armv7_unit_goes_on(&unit->base, list) && !unit->entered && unit->base.has_begun &&
-           !setup->data_only && !setup->cycle_accurate && !setup->wide_is_two &&
+    return unit->base.is_tracing && !unit->base.is_waiting && unit->base.is_settled &&
+           !unit->entered && unit->base.has_begun && !setup->data_only &&
+           !setup->cycle_accurate && !setup->wide_is_two &&
            tw_armv7_unit_before_sync(&unit->base) > count + TW_ETMV3_UNIT_ATOMS;
 }
 
@@ -257,14 +257,15 @@ TW_INLINE bool are_executed(const struct tw_retired *list, size_t count)
     return !(flags & TW_RETIRED_FAILED);
 }
 
-/* All but the last of a run: each has its atom, and is no branch. */
+/* All but the last of a run, of which the first was arrived at: each has its atom, and is no branch. */
 static enum tw_status pass_straight(struct tw_etmv3_unit *unit, const struct tw_retired *list,
                                     size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct tw_retired *at = &list[i];
 
-        TW_TRY(i ? begin(unit, (uint32_t)at->address, at->isa) : arrive(unit, at));
+        if (i)
+            TW_TRY(begin(unit, (uint32_t)at->address, at->isa));
         unit->base.next = (uint32_t)at->address + at->size;
         unit->base.next_isa = at->isa;
         TW_TRY(add_atom(unit, at, !(at->flags & TW_RETIRED_FAILED)));
@@ -279,12 +280,14 @@ static enum tw_status retire_run(struct tw_etmv3_unit *unit, const struct tw_ret
 
     if (!tw_armv7_unit_takes(last))
         return TW_E_ARGUMENT;
-    if (TW_LIKELY(is_plain(unit, list, run->count)) && are_executed(list, before)) {
+    if (!tw_armv7_unit_goes_on(&unit->base, list) || !is_plain(unit, run->count))
+        TW_TRY(arrive(unit, list));
+    if (TW_LIKELY(is_plain(unit, run->count)) && are_executed(list, before)) {
         TW_TRY(tw_etmv3_unit_add_taken(unit, before));
-        return leave(unit, last, run->flags);
+    } else if (before) {
+        TW_TRY(pass_straight(unit, list, before));
+        TW_TRY(arrive(unit, last));
     }
-    TW_TRY(pass_straight(unit, list, before));
-    TW_TRY(arrive(unit, last));
     return leave(unit, last, run->flags);
 }
 
@@ -302,7 +305,10 @@ static uint32_t plain_repeats(struct tw_etmv3_unit *unit, const struct tw_retire
         return 0;
     if (most > room)
         most = (uint32_t)room;
-    return is_plain(unit, run->instructions, (uint64_t)most * run->count) ? most : 0;
+    return tw_armv7_unit_goes_on(&unit->base, run->instructions) &&
+                   is_plain(unit, (uint64_t)most * run->count)
+               ? most
+               : 0;
 }
 
 static enum tw_status repeat_run(struct tw_etmv3_unit *unit, const struct tw_retired_run *run)
