@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "isa/isa.h"
+#include "path/follow.h"
 
 enum { TW_ARMV7_UNIT_CODES = 512 /* instructions that are kept classified */ };
 

@@ -11,6 +11,7 @@
 enum {
     UPDATE_BYTES = 4096, /* a waypoint update after so many bytes without a waypoint */
     ATOMS_MOST = 5,
+    REPEATS_MOST = 1 << 18, /* bytes of atoms made at once: memory is bounded */
     DEFAULT_DEPTH = 4
 };
 
@@ -366,14 +367,14 @@ static uint64_t room_for_atoms(struct tw_ptm_unit *unit, const struct tw_retired
     const struct tw_instruction *what = tw_armv7_unit_look(&unit->base, last);
     const size_t before_sync = tw_armv7_unit_before_sync(&unit->base);
 
-    if (what->kind != TW_FLOW_BRANCH || what->is_link || !(run->flags & TW_RETIRED_TAKEN) ||
-        unit->writer.setup.cycle_accurate || unit->writer.setup.branch_broadcast ||
-        unit->base.isa.dsb_dmb_is_waypoint || !tw_armv7_unit_goes_on(&unit->base, first) ||
-        what->target_isa != first->isa ||
+    if (!before_sync || what->kind != TW_FLOW_BRANCH || what->is_link ||
+        !(run->flags & TW_RETIRED_TAKEN) || unit->writer.setup.cycle_accurate ||
+        unit->writer.setup.branch_broadcast || unit->base.isa.dsb_dmb_is_waypoint ||
+        !tw_armv7_unit_goes_on(&unit->base, first) || what->target_isa != first->isa ||
         last->address + last->size - first->address >= UPDATE_BYTES)
         return 0;
     /* Each byte holds five of them, and the one that would bring synchronization is left. */
-    return before_sync > SIZE_MAX / ATOMS_MOST ? SIZE_MAX : (before_sync - 1) * ATOMS_MOST;
+    return (before_sync < REPEATS_MOST ? before_sync - 1 : REPEATS_MOST) * ATOMS_MOST;
 }
 
 static enum tw_status repeat_atoms(struct tw_ptm_unit *unit, uint64_t count)
@@ -400,15 +401,9 @@ static enum tw_status repeat_atoms(struct tw_ptm_unit *unit, uint64_t count)
 
 static enum tw_status repeat_run(struct tw_ptm_unit *unit, const struct tw_retired_run *run)
 {
-    enum { MOST = 1 << 20 }; /* of atoms at once: memory is bounded */
-
     for (uint64_t left = run->repeats; left;) {
-        uint64_t some = room_for_atoms(unit, run);
+        const uint64_t room = room_for_atoms(unit, run), some = room < left ? room : left;
 
-        if (some > left)
-            some = left;
-        if (some > MOST)
-            some = MOST;
         if (some) {
             TW_TRY(repeat_atoms(unit, some));
             unit->cycles += some * run->count;
