@@ -4,9 +4,9 @@
 #define _XOPEN_SOURCE 700 /* clock_gettime, sysconf */
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 #include "replay/replay.h"
 
 enum { ASK_NS = 5000000 };
