@@ -22,6 +22,7 @@
     COMMAND(coverage)         \
     COMMAND(gdb)              \
     COMMAND(diff)             \
+    COMMAND(shard)            \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
