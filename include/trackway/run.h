@@ -81,8 +81,8 @@ struct tw_part {
     struct tw_who who;
     struct tw_when when;
     const struct tw_perf_loss *loss; /* TW_PART_LOSS */
-    bool
-        is_lead; /* packets of a run with an extent: before it, for those who count distances */
+    /* packets of a run with an extent: it lies before it, for those who count distances */
+    bool is_lead;
 };
 
 /* ---- what part of a capture, and how ---- */

@@ -18,10 +18,17 @@ SNAPSHOTS = ["TC2", "Snowball", "001-ack_test", "juno_r1_1", "stm_only", "itm_on
              "maxspec0_commopt1"]
 PERF = ["p03-juno-kernel-6cpu-etmv4-v1", "p04-tc2-etmv3-ptm-v1", "p10-walk-percpu-etmv4-v1", "p16-walk-snapshot-etmv4",
         "p19-walk-truncated-partial", "p20-walk-percpu-ete-raw-v2-hwid01"]
-COUNTS = (1, 2, 3, 7, 64) if os.environ.get("TW_TEST_FULL") else (3, 7)
+IS_FULL = bool(os.environ.get("TW_TEST_FULL"))
+COUNTS = (1, 2, 3, 7, 64)
 
 
-def add_up(tool, words, kind, counts=COUNTS):
+def all_add_up(tool, words, kinds=KINDS):
+    """In the plain run what is cut at its seams by everyone, and of the rest a little."""
+    for kind in kinds:
+        add_up(tool, words, kind, COUNTS if IS_FULL else (7,) if kind in ("stats", "coverage") else (2,))
+
+
+def add_up(tool, words, kind, counts):
     command = KINDS[kind]
     tool.run(*command, *words, "-q", "-o", "/dev/null", "--save", "whole", status=None)
     whole = (tool.folder / "whole").read_bytes()
@@ -37,23 +44,21 @@ def made_adds_up(name, unit, more):
     def run(tool):
         elf = truth_folder() / f"{name}.elf"
         tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "made", *more)
-        for kind in KINDS:
-            add_up(tool, ["made"], kind)
+        all_add_up(tool, ["made"])
     return run
 
 
 def snapshot_adds_up(name):
     def run(tool):
-        for kind in KINDS:
-            add_up(tool, [corpus() / "coresight" / "snapshots" / name], kind)
+        all_add_up(tool, [corpus() / "coresight" / "snapshots" / name], KINDS if IS_FULL else ("stats", "coverage"))
     return run
 
 
 def perf_adds_up(name):
     def run(tool):
         perf = corpus() / "perf"
-        for kind in KINDS:
-            add_up(tool, [perf / f"{name}.perf.data", "--sysroot", perf / "root"], kind)
+        all_add_up(tool, [perf / f"{name}.perf.data", "--sysroot", perf / "root"],
+                   KINDS if IS_FULL else ("stats", "coverage", "calls"))
     return run
 
 

@@ -168,24 +168,30 @@ static int read_parts(const struct session *session, struct parts_found *found)
     return NOT_DONE;
 }
 
-int parts_extent(struct session *session, const struct session_wish *wish,
-                 struct tw_run_extent *extent)
+int parts_take(struct session *session, struct session_wish *wish)
 {
+    const struct options *options = session->options;
     struct parts_found found = { .number = 0 };
     struct tw_run_extent *extents = NULL;
     uint64_t count;
     int status;
 
-    if (!parts_number(session->options, &found.number, &count))
+    if (options->from.is_given || options->to.is_given || options->multi_session) {
+        (void)options_wrong(options,
+                            "--part: neither --from, --to nor --opt multi-session with it");
         return BAD_USAGE;
+    }
+    if (!parts_number(options, &found.number, &count))
+        return BAD_USAGE;
+    wish->config.extent = &wish->extent;
     if (count) {
         status = parts_cut(session, wish, &extents, (size_t)count);
         if (status == DONE)
-            *extent = extents[found.number - 1];
+            wish->extent = extents[found.number - 1];
         free(extents);
         return status;
     }
     status = read_parts(session, &found);
-    *extent = found.extent;
+    wish->extent = found.extent;
     return status;
 }

@@ -16,8 +16,7 @@ void parts_print(struct output *out, const struct session *session,
 /* --part K/N, or --part K of the file that --parts names: which number of how many (0: the file says so).
    False: it is wrong, said so. */
 bool parts_number(const struct options *options, uint64_t *number, uint64_t *count);
-/* What of the session's capture that is: DONE, or the exit status. */
-int parts_extent(struct session *session, const struct session_wish *wish,
-                 struct tw_run_extent *extent);
+/* Sets what of the session's capture that is: DONE, or the exit status. */
+int parts_take(struct session *session, struct session_wish *wish);
 
 #endif

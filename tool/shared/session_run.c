@@ -172,22 +172,6 @@ static void take_filter(struct session_wish *wish, const struct options *options
     }
 }
 
-/* --part: what of the capture it is. */
-static int take_part(struct session *session, struct session_wish *wish)
-{
-    const struct options *options = session->options;
-    int status;
-
-    if (options->from.is_given || options->to.is_given || options->multi_session) {
-        (void)options_wrong(options, "--part: neither --from, --to nor --opt multi-session "
-                                     "with it");
-        return BAD_USAGE;
-    }
-    status = parts_extent(session, wish, &wish->extent);
-    wish->config.extent = &wish->extent;
-    return status;
-}
-
 int session_wish(struct session *session, struct session_wish *wish)
 {
     const struct options *options = session->options;
@@ -220,7 +204,7 @@ int session_wish(struct session *session, struct session_wish *wish)
         return BAD_USAGE;
     if (!take_symbols(wish, &options->symbols))
         return NOT_DONE;
-    return options->part ? take_part(session, wish) : DONE;
+    return options->part ? parts_take(session, wish) : DONE;
 }
 
 void session_wish_free(struct session_wish *wish)
