@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <trackway/merge.h>
 
 #include "analysis/coverage.h"
+#include "base/platform.h"
 
 enum { PARTS = 12, ROOM = 200 };
 
