@@ -4,7 +4,7 @@
 
      look.c      what the first bytes or the text say: containers, programs, logs, dumps as text
      excerpts.c  windows of the file, in the byte order that is tried, and the streams in them
-     step.c      packets, one after the other
+     packets.c   packets, one after the other
      trial.c     one protocol in one configuration reads a stream
      table.c     protocols with the settings that change how they are read
      judge.c     from what a trial counted to a number, and the search for the best settings
@@ -163,7 +163,7 @@ struct tw_bench {
 };
 
 /* Packets, one after the other. */
-struct tw_step {
+struct tw_reading {
     const struct tw_protocol *protocol;
     void *reader;
     void *packet; /* the one that was read */
@@ -173,18 +173,19 @@ struct tw_step {
 };
 
 /* TW_E_CONFIG: the settings are none for this protocol.  One step at a time has the bench. */
-enum tw_status tw_step_start(struct tw_step *step, const struct tw_protocol *protocol,
-                             const struct tw_settings *settings, struct tw_bench *bench,
-                             const struct tw_allocator *allocator);
+enum tw_status tw_reading_start(struct tw_reading *step, const struct tw_protocol *protocol,
+                                const struct tw_settings *settings, struct tw_bench *bench,
+                                const struct tw_allocator *allocator);
 /* The next packet of these bytes.  False: they are at their end. */
-bool tw_step_next(struct tw_step *step, const uint8_t *bytes, size_t size);
+bool tw_reading_next(struct tw_reading *step, const uint8_t *bytes, size_t size);
 /* Other bytes come next, and something is missing before them. */
-void tw_step_lose(struct tw_step *step);
-struct tw_members *tw_step_members(const struct tw_step *step, struct tw_members_here *here);
+void tw_reading_lose(struct tw_reading *step);
+struct tw_members *tw_reading_members(const struct tw_reading *step,
+                                      struct tw_members_here *here);
 /* The packet tells that tracing was switched on. */
-bool tw_step_is_start(const struct tw_step *step);
+bool tw_reading_is_start(const struct tw_reading *step);
 /* False: the packet tells no time. */
-bool tw_step_time(const struct tw_step *step, uint64_t *time);
+bool tw_reading_time(const struct tw_reading *step, uint64_t *time);
 
 /* What trials are made on. */
 struct tw_search {

@@ -113,9 +113,10 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
 }
 
 /* Addresses and times of a packet are seen in what its line would say. */
-static void look_inside(struct tw_trial *trial, struct watch *watch, const struct tw_step *step)
+static void look_inside(struct tw_trial *trial, struct watch *watch,
+                        const struct tw_reading *step)
 {
-    const struct tw_members *list = tw_step_members(step, &watch->members);
+    const struct tw_members *list = tw_reading_members(step, &watch->members);
 
     for (size_t i = 0; i < list->count; i++)
         look_at_member(trial, watch, &list->items[i],
@@ -123,7 +124,7 @@ static void look_inside(struct tw_trial *trial, struct watch *watch, const struc
 }
 
 static void count_packet(struct tw_trial *trial, struct watch *watch,
-                         const struct tw_step *step)
+                         const struct tw_reading *step)
 {
     const struct tw_packet *base = step->packet;
     const unsigned kind = step->kind;
@@ -189,7 +190,7 @@ static uint64_t cost(const struct tw_trial *trial)
 
 /* From cut to cut. */
 static void read_stretches(struct tw_trial *trial, const struct tw_search *search,
-                           struct tw_step *step)
+                           struct tw_reading *step)
 {
     const struct tw_sampled *sampled = search->sampled;
     const size_t size = sampled->size < search->most ? sampled->size : search->most;
@@ -203,10 +204,11 @@ static void read_stretches(struct tw_trial *trial, const struct tw_search *searc
 
         to = to < size ? to : size;
         if (i)
-            tw_step_lose(step);
+            tw_reading_lose(step);
         watch.since_sync = 0;
         watch.was_synced = false;
-        while (!trial->is_abandoned && tw_step_next(step, sampled->bytes + from, to - from)) {
+        while (!trial->is_abandoned &&
+               tw_reading_next(step, sampled->bytes + from, to - from)) {
             count_packet(trial, &watch, step);
             trial->is_abandoned = is_hopeless(trial);
         }
@@ -216,13 +218,13 @@ static void read_stretches(struct tw_trial *trial, const struct tw_search *searc
 
 enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_search *search)
 {
-    struct tw_step step;
+    struct tw_reading step;
     enum tw_status status;
     uint64_t spent;
 
     start(trial);
-    status = tw_step_start(&step, trial->protocol, &trial->settings, search->bench,
-                           search->allocator);
+    status = tw_reading_start(&step, trial->protocol, &trial->settings, search->bench,
+                              search->allocator);
     if (status == TW_OK)
         read_stretches(trial, search, &step);
     spent = cost(trial);

@@ -174,7 +174,7 @@ static void note_time(struct wrap_course *course, uint64_t time, size_t at, size
 static void read_thread(struct wrap_course *course, const struct wrap_search *search,
                         const struct wrap_stream *thread)
 {
-    struct tw_step step;
+    struct tw_reading step;
     /* Where packets are told from the first one on, it takes a while to find one. */
     const size_t settled = thread->trial->suspect->has_sync ? 0
                            : thread->size / 4 < UNSETTLED   ? thread->size / 4
@@ -186,10 +186,10 @@ static void read_thread(struct wrap_course *course, const struct wrap_search *se
                                     .shortest = SIZE_MAX,
                                     .between = SIZE_MAX,
                                     .since_time = SIZE_MAX };
-    if (tw_step_start(&step, thread->trial->protocol, &thread->trial->settings,
-                      &search->inquiry->bench, search->inquiry->allocator) != TW_OK)
+    if (tw_reading_start(&step, thread->trial->protocol, &thread->trial->settings,
+                         &search->inquiry->bench, search->inquiry->allocator) != TW_OK)
         return;
-    while (tw_step_next(&step, thread->bytes, thread->size)) {
+    while (tw_reading_next(&step, thread->bytes, thread->size)) {
         uint64_t time;
 
         if (!tw_kind_is_understood(step.kind)) {
@@ -205,9 +205,9 @@ static void read_thread(struct wrap_course *course, const struct wrap_search *se
         course->packets++;
         if (step.kind == TW_PACKET_SYNC)
             note_sync(course, step.at, &is_broken);
-        if (tw_step_time(&step, &time))
+        if (tw_reading_time(&step, &time))
             note_time(course, time, step.at, &last_time);
-        if (tw_step_is_start(&step)) {
+        if (tw_reading_is_start(&step)) {
             const bool has_sync = course->syncs && step.at - course->last_sync < START_NEAR;
 
             if (!has_sync && step.kind == TW_PACKET_FLOW)

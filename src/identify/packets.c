@@ -21,9 +21,9 @@ static char *bench_memory(struct tw_bench *bench, size_t size,
     return bench->memory;
 }
 
-enum tw_status tw_step_start(struct tw_step *step, const struct tw_protocol *protocol,
-                             const struct tw_settings *settings, struct tw_bench *bench,
-                             const struct tw_allocator *allocator)
+enum tw_status tw_reading_start(struct tw_reading *step, const struct tw_protocol *protocol,
+                                const struct tw_settings *settings, struct tw_bench *bench,
+                                const struct tw_allocator *allocator)
 {
     const size_t config_size = (protocol->config_size + 63) & ~(size_t)63;
     const size_t reader_size = (protocol->reader_size + 63) & ~(size_t)63;
@@ -33,22 +33,22 @@ enum tw_status tw_step_start(struct tw_step *step, const struct tw_protocol *pro
 
     if (!memory)
         return TW_E_MEMORY;
-    *step = (struct tw_step){ .protocol = protocol,
-                              .reader = memory + config_size,
-                              .packet = memory + config_size + reader_size };
+    *step = (struct tw_reading){ .protocol = protocol,
+                                 .reader = memory + config_size,
+                                 .packet = memory + config_size + reader_size };
     status = tw_trial_configure(memory, protocol, settings);
     if (status == TW_OK)
         protocol->reader_init(step->reader, memory);
     return status;
 }
 
-void tw_step_lose(struct tw_step *step)
+void tw_reading_lose(struct tw_reading *step)
 {
     step->protocol->reader_lost(step->reader);
     step->next = 0;
 }
 
-bool tw_step_next(struct tw_step *step, const uint8_t *bytes, size_t size)
+bool tw_reading_next(struct tw_reading *step, const uint8_t *bytes, size_t size)
 {
     const bool is_bits = (step->protocol->flags & TW_PROTOCOL_BITS) != 0;
     const struct tw_packet *base = step->packet;
@@ -70,7 +70,8 @@ bool tw_step_next(struct tw_step *step, const uint8_t *bytes, size_t size)
     return false;
 }
 
-struct tw_members *tw_step_members(const struct tw_step *step, struct tw_members_here *here)
+struct tw_members *tw_reading_members(const struct tw_reading *step,
+                                      struct tw_members_here *here)
 {
     struct tw_members *list = tw_members_start(here, TW_MEMBER_LISTED);
     const struct tw_member_table *table = step->protocol->members;
@@ -95,7 +96,7 @@ static const struct {
     { "ienable", NULL, 1u << 1 }, /* E-Trace */
 };
 
-bool tw_step_is_start(const struct tw_step *step)
+bool tw_reading_is_start(const struct tw_reading *step)
 {
     const struct tw_packet *base = step->packet;
     const char *type = tw_type_name(step->protocol, base->type);
@@ -106,7 +107,7 @@ bool tw_step_is_start(const struct tw_step *step)
         return true;
     if (step->kind != TW_PACKET_SYNC && step->kind != TW_PACKET_INFO)
         return false;
-    list = tw_step_members(step, &here);
+    list = tw_reading_members(step, &here);
     for (size_t i = 0; i < list->count; i++)
         for (size_t k = 0; k < TW_LENGTH(starts); k++) {
             const struct tw_member *item = &list->items[i];
@@ -120,14 +121,14 @@ bool tw_step_is_start(const struct tw_step *step)
     return false;
 }
 
-bool tw_step_time(const struct tw_step *step, uint64_t *time)
+bool tw_reading_time(const struct tw_reading *step, uint64_t *time)
 {
     struct tw_members_here here;
     const struct tw_members *list;
 
     if (step->kind != TW_PACKET_TIME && step->kind != TW_PACKET_SYNC)
         return false;
-    list = tw_step_members(step, &here);
+    list = tw_reading_members(step, &here);
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i].type->key, "ts") == 0) {
             *time = list->items[i].number;
