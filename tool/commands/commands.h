@@ -20,6 +20,7 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(report)           \
     COMMAND(gdb)              \
     COMMAND(diff)             \
     COMMAND(merge)            \
