@@ -23,6 +23,8 @@ struct tw_identify_options {
     bool has_framing; /* only this one comes into question */
     enum tw_framing framing;
     const struct tw_allocator *allocator;
+    /* how much is tried at most, about in bytes that are read; 0: enough for a file of its size */
+    uint64_t work;
 };
 
 /* A source in the file. */

@@ -8,7 +8,13 @@
 #include "base/memory.h"
 #include "identify/identify.h"
 
-enum { TEXT_MOST = 1024 };
+enum {
+    TEXT_MOST = 1024,
+    PIECE = 1024,       /* a reader that searches the next packet searches no further at once */
+    FAIR_CHANCE = 4096, /* bytes after which a reader that makes nothing of them is stopped */
+    TRIAL_COST = 1024,  /* of configuring a reader; in bytes read */
+    SEARCHING_COST = 16, /* ... of a byte that is skipped, or read in vain */
+};
 
 enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protocol,
                                   const struct tw_settings *settings)
@@ -122,8 +128,7 @@ static void look_inside(struct tw_trial *trial, struct watch *watch, const void 
                        kind == TW_PACKET_INFO || kind == TW_PACKET_SYNC);
 }
 
-static void count_packet(struct tw_trial *trial, struct watch *watch, const void *packet,
-                         uint8_t first)
+static void count_packet(struct tw_trial *trial, struct watch *watch, const void *packet)
 {
     const struct tw_packet *base = packet;
     const unsigned kind = tw_type_kind(trial->protocol, base->type);
@@ -141,7 +146,6 @@ static void count_packet(struct tw_trial *trial, struct watch *watch, const void
         return;
     }
     trial->packets++;
-    trial->first_bytes[first]++;
     if (tw_kind_is_bad(kind)) {
         trial->bad += kind == TW_PACKET_BAD;
         trial->bad_bytes += base->size;
@@ -161,21 +165,35 @@ static void count_packet(struct tw_trial *trial, struct watch *watch, const void
     look_inside(trial, watch, packet, kind);
 }
 
+/* More than half of what came after the first synchronization could not be read. */
+static bool is_hopeless(const struct tw_trial *trial)
+{
+    return trial->bytes >= FAIR_CHANCE && (trial->unsynced + trial->bad_bytes) * 2 >
+                                              trial->bytes - trial->head + FAIR_CHANCE / 2;
+}
+
 static void read_piece(struct tw_trial *trial, struct watch *watch, void *reader, void *packet,
                        const uint8_t *bytes, size_t size)
 {
     const bool is_bits = (trial->protocol->flags & TW_PROTOCOL_BITS) != 0;
     const struct tw_packet *base = packet;
-    size_t at = 0;
+    const size_t least = trial->protocol->packet_max + PIECE;
+    size_t at = 0, seen = least;
 
-    while (at < size) {
-        size_t used;
+    while (at < size && !trial->is_abandoned) {
+        const size_t left = size - at;
+        const size_t given = left < seen ? left : seen;
 
-        if (trial->protocol->read(reader, packet, bytes + at, size - at, false) != TW_OK)
-            return;
-        used = base->size - (is_bits && base->spare_bits != 0);
-        count_packet(trial, watch, packet, bytes[at]);
-        at += used;
+        if (trial->protocol->read(reader, packet, bytes + at, given, false) != TW_OK) {
+            if (given == left)
+                return;
+            seen *= 4;
+            continue;
+        }
+        seen = least;
+        count_packet(trial, watch, packet);
+        at += base->size - (is_bits && base->spare_bits != 0);
+        trial->is_abandoned = is_hopeless(trial);
     }
 }
 
@@ -186,42 +204,74 @@ static void start(struct tw_trial *trial)
 
     *trial = (struct tw_trial){ .suspect = old.suspect,
                                 .protocol = old.protocol,
-                                .settings = old.settings };
+                                .settings = old.settings,
+                                .chain = old.chain,
+                                .links = old.links };
 }
 
-enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_sampled *sampled,
-                            size_t most, struct tw_image *image,
-                            const struct tw_allocator *allocator)
+static uint64_t cost(const struct tw_trial *trial)
 {
-    const struct tw_protocol *protocol = trial->protocol;
-    const size_t config_size = (protocol->config_size + 63) & ~(size_t)63;
-    const size_t reader_size = (protocol->reader_size + 63) & ~(size_t)63;
-    char *memory = tw_take(allocator, config_size + reader_size + protocol->packet_size);
-    const size_t size = sampled->size < most ? sampled->size : most;
+    /* Synchronization sequences are looked for quickly; where there are none, every byte is tried. */
+    const uint64_t searched = trial->suspect->has_sync ? 0 : trial->head + trial->unsynced;
+
+    return TRIAL_COST + trial->bytes + SEARCHING_COST * (searched + trial->bad_bytes);
+}
+
+/* From cut to cut. */
+static void read_stretches(struct tw_trial *trial, const struct tw_search *search, void *reader,
+                           void *packet)
+{
+    const struct tw_sampled *sampled = search->sampled;
+    const size_t size = sampled->size < search->most ? sampled->size : search->most;
     struct watch watch;
-    enum tw_status status;
     size_t from = 0;
 
-    start(trial);
-    if (!memory)
-        return TW_E_MEMORY;
-    watch.image = image;
+    watch.image = search->image;
     watch.last_time = watch.last_address = 0;
-    status = tw_trial_configure(memory, protocol, &trial->settings);
-    if (status == TW_OK)
-        protocol->reader_init(memory + config_size, memory);
-    for (size_t i = 0; status == TW_OK && i <= sampled->cut_count && from < size; i++) {
+    for (size_t i = 0; i <= sampled->cut_count && from < size; i++) {
         size_t to = i < sampled->cut_count ? sampled->cuts[i] : size;
 
         to = to < size ? to : size;
         if (i)
-            protocol->reader_lost(memory + config_size);
+            trial->protocol->reader_lost(reader);
         watch.since_sync = 0;
         watch.was_synced = false;
-        read_piece(trial, &watch, memory + config_size, memory + config_size + reader_size,
-                   sampled->bytes + from, to - from);
+        read_piece(trial, &watch, reader, packet, sampled->bytes + from, to - from);
         from = to;
     }
-    tw_give(allocator, memory);
+}
+
+/* A reader may have a cache for all that can be: it sets to zero itself what it uses. */
+static char *bench_memory(const struct tw_search *search, size_t size)
+{
+    struct tw_bench *bench = search->bench;
+
+    if (bench->size < size) {
+        tw_give(search->allocator, bench->memory);
+        bench->memory = tw_take_raw(search->allocator, size);
+        bench->size = bench->memory ? size : 0;
+    }
+    return bench->memory;
+}
+
+enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_search *search)
+{
+    const struct tw_protocol *protocol = trial->protocol;
+    const size_t config_size = (protocol->config_size + 63) & ~(size_t)63;
+    const size_t reader_size = (protocol->reader_size + 63) & ~(size_t)63;
+    char *memory = bench_memory(search, config_size + reader_size + protocol->packet_size);
+    enum tw_status status;
+    uint64_t spent;
+
+    start(trial);
+    if (!memory)
+        return TW_E_MEMORY;
+    status = tw_trial_configure(memory, protocol, &trial->settings);
+    if (status == TW_OK) {
+        protocol->reader_init(memory + config_size, memory);
+        read_stretches(trial, search, memory + config_size, memory + config_size + reader_size);
+    }
+    spent = cost(trial);
+    search->budget->left -= spent < search->budget->left ? spent : search->budget->left;
     return status;
 }

@@ -232,8 +232,7 @@ const struct command command_timeline = {
         "examples:\n"
         "  trackway timeline snapshot --from t:1000 --to t:2000\n"
         "  trackway timeline snapshot --at 1000 --to t:2000     (the same, by the index)\n"
-        "  trackway timeline perf.data --min-duration 1000 --format perfetto -o "
-        "t.perfetto-trace",
+        "  trackway timeline perf.data --min-duration 1000 --format perfetto -o t.pb",
     .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd",
     .options = takes,
     .least = 1,

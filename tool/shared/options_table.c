@@ -284,7 +284,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
         "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
-        "a snapshot may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
+        "a snapshot or script may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
 
     [O_SYSROOT] = { "sysroot", "DIR", NULL,
         "perf.data: folder with the traced machine's files", .offset = AT(sysroot), .kind = KIND_TEXT },
@@ -368,7 +368,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_CLUSTER] = { "cluster", "NAME=DEVICE[,DEVICE...]", NULL, "a cluster of cores; may be repeated", .offset = AT(clusters), .kind = KIND_LIST },
     [O_FROM_CAPTURE] = { "from", "CAPTURE", NULL, "a perf.data or raw file that the snapshot is made of", .offset = AT(from_capture), .kind = KIND_TEXT },
     [O_DESCRIPTION] = { "description", "TEXT", NULL, "what the snapshot holds", .offset = AT(description), .kind = KIND_TEXT },
-    [O_FORCE] = { "force", NULL, NULL, "replace a snapshot that is there", .offset = AT(force), .kind = KIND_FLAG },
+    [O_FORCE] = { "force", NULL, NULL, "replace what is there already", .offset = AT(force), .kind = KIND_FLAG },
 
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
