@@ -45,7 +45,9 @@ static struct tw_capture *demo;
 SIMPLE(tw_calls_config, tw_calls, tw_calls)
 SIMPLE(tw_channels_config, tw_channels, tw_channels)
 SIMPLE(tw_coverage_config, tw_coverage, tw_coverage)
+#ifdef TW_WITH_LLVM
 SIMPLE(tw_disassembler_config, tw_disassembler, tw_disassembler)
+#endif
 SIMPLE(tw_edge_map_config, tw_edge_map, tw_edge_map)
 SIMPLE(tw_errors_config, tw_errors, tw_errors)
 SIMPLE(tw_unframer_config, tw_unframer, tw_unframer)
@@ -317,7 +319,9 @@ static const struct row rows[] = {
     FILLED(tw_counter, fill_counter),
     ROW(tw_coverage_config),
     ROW(tw_custom_protocol),
+#ifdef TW_WITH_LLVM /* else there is none at all */
     ROW(tw_disassembler_config),
+#endif
     ROW(tw_doctor_options),
     ROW(tw_edge_map_config),
     ROW(tw_errors_config),

@@ -270,7 +270,7 @@ size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *fir
 
     *first = *next;
     *next = count;
-    if (!run->filter.has_element && !run->seek)
+    if (!run->filter.has_element && (!run->seek || tw_seek_has_all(run, part, *first)))
         return count - *first;
     while (*first < count) {
         const size_t repeat = find_repeat(&part->batch, *first);

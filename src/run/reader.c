@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Decodes buffers one after the other: windows of bytes into a tree, elements that count out of it. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
 #include "protocol.h"

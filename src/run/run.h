@@ -221,6 +221,8 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader);
    again earlier. */
 enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
                              const struct tw_batch *batch);
+/* Whether all elements of a part, from `first` on, lie there: they are given then.  False: each has to be asked. */
+bool tw_seek_has_all(struct tw_run *run, const struct tw_part *part, size_t first);
 /* Whether an element lies at or behind the place, and was not given before. */
 bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
                  const struct tw_element *element);

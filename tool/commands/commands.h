@@ -5,6 +5,13 @@
 
 #include "shared/options.h"
 
+/* Those that start programs and talk to them are not there on Windows. */
+#ifdef _WIN32
+#define ON_POSIX(COMMAND, name)
+#else
+#define ON_POSIX(COMMAND, name) COMMAND(name)
+#endif
+
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
     COMMAND(identify)         \
@@ -21,7 +28,7 @@
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(report)           \
-    COMMAND(gdb)              \
+    ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
     COMMAND(merge)            \
     COMMAND(stats)            \
@@ -30,7 +37,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
-    COMMAND(record)           \
+    ON_POSIX(COMMAND, record) \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */

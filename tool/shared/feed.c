@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
+
 /* A capture on its way. */
 struct one {
     struct feed *feed;
@@ -125,7 +127,7 @@ const char *feed_title(const struct feed *feed)
     const struct list *files =
         feed->options->arguments.count ? &feed->options->arguments : &feed->options->add;
     const char *path = files->count ? files->items[0] : "";
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash && slash[1] ? slash + 1 : path;
 }
