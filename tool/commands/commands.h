@@ -30,6 +30,7 @@
     COMMAND(report)           \
     ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
+    COMMAND(shard)            \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \

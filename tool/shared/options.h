@@ -23,6 +23,8 @@ enum option_key {
     O_COMM,
     O_FROM,
     O_TO,
+    O_PART,
+    O_PARTS,
     O_RANGE,
     O_FUNCTION,
     /* what a raw file is */
@@ -145,6 +147,8 @@ enum option_key {
     /* diff */
     O_PACKETS,
     O_IGNORE,
+    /* shard */
+    O_SHARD_PARTS,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -220,6 +224,7 @@ struct options {
     struct numbers srcs, cpus, pids, tids;
     struct list comms;
     struct bound from, to;
+    const char *part, *parts;
     struct address_range range;
     struct list functions;
 

@@ -250,6 +250,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "only what is there or later: a capture offset, t:TIMESTAMP,\nSECONDSs, or n:N (instructions from the start)",
         .kind = KIND_OTHER, .set = set_from },
     [O_TO] = { "to", "PLACE", NULL, "only what is before that", .kind = KIND_OTHER, .set = set_to },
+    [O_PART] = { "part", "K/N", NULL,
+        "only part K of N, cut as \"trackway shard\" does: results that --save\nkept of all of them merge to that of the whole; with --parts: K", .offset = AT(part), .kind = KIND_TEXT },
+    [O_PARTS] = { "parts", "FILE", NULL, "the parts that \"trackway shard\" wrote there", .offset = AT(parts), .kind = KIND_TEXT },
     [O_RANGE] = { "range", "FIRST-END", NULL,
         "only what executed from address FIRST up to, not including, END",
         .kind = KIND_OTHER, .set = set_range },
@@ -453,6 +456,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_PACKETS] = { "packets", NULL, NULL, "compare packets, bit by bit: the first bit that differs", .offset = AT(packets), .kind = KIND_FLAG },
     [O_IGNORE] = { "ignore", "WHAT", NULL, "leave out on both sides: interrupts, function:NAME or range:FIRST-END;\nmay be repeated", .offset = AT(ignore), .kind = KIND_LIST },
+
+    [O_SHARD_PARTS] = { "parts", "N", NULL, "how many", .offset = AT(parts), .kind = KIND_TEXT },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
