@@ -110,7 +110,8 @@ enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter)
 
 bool tw_filter_has_buffer(const struct tw_run *run, uint32_t buffer)
 {
-    return !run->filter.has_buffer || run->filter.has_buffer[buffer];
+    return (!run->filter.has_buffer || run->filter.has_buffer[buffer]) &&
+           tw_extent_has_buffer(run, buffer);
 }
 
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id)
@@ -133,7 +134,9 @@ bool tw_filter_has_offset(const struct tw_run *run, uint64_t index)
 {
     const struct tw_filter *about = &run->filter.about;
 
-    return (!about->has_from || index >= about->from) && (!about->has_to || index < about->to);
+    return (!about->has_from || index >= about->from) &&
+           (!about->has_to || index < about->to) &&
+           (!run->extent.is_cut || (index >= run->extent.from && index < run->extent.to));
 }
 
 static bool is_among(const uint32_t *numbers, size_t count, uint32_t number)
@@ -204,6 +207,11 @@ static bool has_code(struct tw_run *run, const struct tw_part *part,
     default:
         return false;
     }
+}
+
+bool tw_filter_has_code(struct tw_run *run, const struct tw_part *part, size_t element)
+{
+    return has_code(run, part, &part->batch.elements[element]);
 }
 
 /* Instructions of ranges are counted as they go by, each `times` times. */

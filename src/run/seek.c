@@ -255,7 +255,7 @@ static enum tw_status begin_again(struct tw_run *run, struct tw_reader *reader)
     enum tw_status status;
 
     seek->back *= 4;
-    seek->skip = seek->given;
+    seek->skip = run->count ? 0 : seek->given; /* counting begins again, too */
     seek->given = 0;
     for (size_t i = 0; i < reader->stream_count; i++)
         reader->streams[i]->rollback.is_open = false;
@@ -326,6 +326,18 @@ bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
         return true;
     seek->skip--;
     return false;
+}
+
+size_t tw_seek_lead(const struct tw_run *run, const struct tw_part *part)
+{
+    const struct tw_run_seek *seek = run->seek;
+    size_t count = 0;
+
+    if (!run->extent.is_given || seek->is_begun || part->buffer != seek->buffer)
+        return 0;
+    while (count < part->batch.count && part->batch.elements[count].index < seek->offset)
+        count++;
+    return count;
 }
 
 bool tw_seek_has_all(struct tw_run *run, const struct tw_part *part, size_t first)

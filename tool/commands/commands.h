@@ -27,8 +27,10 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(report)           \
     ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
+    COMMAND(shard)            \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
