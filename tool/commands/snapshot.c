@@ -7,6 +7,7 @@
 
 #include <trackway/capture.h>
 
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
 #include "shared/arena.h"
@@ -41,7 +42,7 @@ static bool wrong(struct build *build, const char *format, ...)
 
 static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash ? slash + 1 : path;
 }
