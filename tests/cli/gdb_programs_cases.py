@@ -47,7 +47,7 @@ def gdb_loads_programs_of_perf_where_they_were(tool):
     folder = corpus() / "perf"
     capture, root = folder / "p10-walk-percpu-etmv4-v1.perf.data", folder / "root"
     said = batch(tool, capture, "--sysroot", root, commands=["info threads", "info symbol 0x5507000410"])
-    assert "0x0000000000400318 in run ()" in said and "0x0000005507000410 in _start ()" in said, said
+    assert "0x0000000000400358 in _start ()" in said and "0x0000005507000410 in _start ()" in said, said
     assert "warning" not in said, said
     said = batch(tool, capture, root / "usr" / "bin" / "walk_b", "--sysroot", root, commands=["thread 2"])
     assert "0x0000005507000410 in _start ()" in said, said
