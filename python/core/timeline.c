@@ -144,7 +144,10 @@ PyObject *core_timeline(struct core_capture *capture, PyObject *keywords)
     if (name && (!tw_format_by_name(name, TW_SUBJECT_TIMELINE) ||
                  !tw_format_by_name(name, TW_SUBJECT_TIMELINE)->extension))
         PyErr_Format(PyExc_ValueError, "there is no format '%s' for timelines", name);
-    if (!PyErr_Occurred() && core_wish(&wish, keywords) && core_all_known(keywords)) {
+    if (!PyErr_Occurred() && core_wish(&wish, keywords) && core_all_known(keywords) &&
+        wish.part)
+        PyErr_SetString(PyExc_ValueError, "a timeline has no parts");
+    else if (!PyErr_Occurred()) {
         Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(capture->lock, WAIT_LOCK);
         status = work(&job, capture, &wish, name, &fault);
         PyThread_release_lock(capture->lock);
