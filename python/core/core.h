@@ -118,6 +118,14 @@ PyObject *core_load(PyObject *module, PyObject *arguments);
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_timeline(struct core_capture *capture, PyObject *keywords);
 
+/* Bytes that grow; free() them. */
+struct core_bytes {
+    char *bytes;
+    size_t size, room;
+};
+
+/* Adds to such bytes: as writers want it.  False: no memory. */
+bool core_write(void *context, const void *bytes, size_t size);
 /* Files of formats, as bytes. */
 PyObject *core_export(const struct tw_subject *subject, enum tw_subject_kind kind,
                       const char *format);

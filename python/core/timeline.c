@@ -6,36 +6,13 @@
 
 #include "core/core.h"
 
-struct core_bytes_out {
-    char *bytes;
-    size_t size, room;
-};
-
 struct job {
     struct tw_timeline *timeline;
     struct tw_timeline_writer *writer; /* NULL: events are kept */
-    struct core_bytes_out out;
+    struct core_bytes out;
     PyObject *list;
     bool has_failed;
 };
-
-static bool write_bytes(void *context, const void *bytes, size_t size)
-{
-    struct core_bytes_out *out = context;
-
-    if (out->room - out->size < size) {
-        const size_t room = 2 * (out->size + size) + 4096;
-        char *more = realloc(out->bytes, room);
-
-        if (!more)
-            return false;
-        out->bytes = more;
-        out->room = room;
-    }
-    memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-    return true;
-}
 
 static PyObject *time_of(uint64_t time)
 {
@@ -109,7 +86,7 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
 
     subject.timeline = job->timeline;
     if (status == TW_OK && format)
-        status = tw_timeline_writer_new(&job->writer, format, &subject, write_bytes, &job->out,
+        status = tw_timeline_writer_new(&job->writer, format, &subject, core_write, &job->out,
                                         fault);
     if (status == TW_OK)
         status = tw_run_new(&run, capture->capture, &wish->config, fault);
