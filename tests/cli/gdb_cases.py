@@ -430,6 +430,8 @@ def gdb_monitor_commands(tool):
     assert "there is no function" in ask("find nothing_of_that_name")
     assert "traced" in ask("registers")
     assert "no data accesses" in ask("data")
+    assert "no time here" in ask("time") and "no time here" in ask("time 5")
+    equal(ask("threads"), 'threads: 1; "info threads" lists them\n')
     assert "instruction 7" in ask("goto n:7")
     assert "no place" in ask("goto nowhere")
     assert "monitor help" in ask("nonsense")

@@ -368,7 +368,7 @@ static void set_time(struct recording *recording, struct gdb_text *out, uint32_t
         gdb_text_format(out, "\"%.100s\" is no time\n", rest);
         return;
     }
-    if (!rest[0] && view.part.when.clock == TW_CLOCK_NONE) {
+    if (view.part.when.clock == TW_CLOCK_NONE) {
         gdb_text_put(out, "the trace tells no time here\n");
         return;
     }
@@ -454,7 +454,7 @@ static void list_threads(struct recording *recording, struct gdb_text *out, uint
     (void)rest;
     if (tw_replay_find_threads(recording->replay) != TW_OK)
         gdb_text_format(out, "%s\n", tw_replay_fault(recording->replay));
-    gdb_text_format(out, "%zu threads; \"info threads\" lists them\n",
+    gdb_text_format(out, "threads: %zu; \"info threads\" lists them\n",
                     tw_replay_thread_count(recording->replay));
 }
 
