@@ -36,7 +36,6 @@ int serve_views_open(struct serve_views *views, const struct options *options)
         status = session_open(&capture->session, &capture->options);
         if (status != DONE)
             return status;
-        capture->is_open = true;
         for (size_t k = 0; k < tw_capture_buffer_count(capture->session.capture); k++)
             capture->bytes += tw_capture_buffer(capture->session.capture, k)->size;
     }
@@ -48,8 +47,7 @@ void serve_views_close(struct serve_views *views)
     if (!views->captures)
         return;
     for (size_t i = 0; i < views->count; i++) {
-        if (views->captures[i].is_open)
-            session_close(&views->captures[i].session);
+        session_close(&views->captures[i].session);
         tw_text_free(&views->captures[i].words);
         tw_text_free(&views->captures[i].data);
     }

@@ -26,7 +26,6 @@ struct serve_capture {
     struct tw_text words;
     struct tw_text data; /* of the whole, once it was asked for */
     uint64_t bytes;
-    bool is_open;
 };
 
 struct serve_views {
