@@ -52,6 +52,9 @@ struct tw_identity {
     const char *const *evidence; /* why, one line each */
     size_t evidence_count;
     const char *command; /* that opens it; NULL: none does */
+    /* a ring buffer that was read from the beginning of its memory: its oldest byte lies at wrapped_at */
+    bool has_wrapped;
+    uint64_t wrapped_at;
 };
 
 struct tw_identified;

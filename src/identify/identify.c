@@ -153,6 +153,22 @@ static const char *title(const struct tw_identity *about)
     return found ? tw_protocol_title(found) : "trace";
 }
 
+static void tell_wrap(struct tw_inquiry *inquiry)
+{
+    struct tw_identity *about = &inquiry->answer->about;
+    bool is_timed;
+
+    if ((about->container && inquiry->size >= UNPACKED_SEEN) ||
+        about->framing > TW_FRAMING_MEMORY ||
+        !tw_wrap_find(inquiry, &about->wrapped_at, &is_timed))
+        return;
+    about->has_wrapped = true;
+    tw_answer_evidence(inquiry->answer,
+                       "a ring buffer whose oldest byte lies at about 0x%" PRIx64
+                       ": %s there, and the beginning goes on from the end",
+                       about->wrapped_at, is_timed ? "time goes back" : "packets break off");
+}
+
 static void fill_answer(struct tw_inquiry *inquiry, const char *name)
 {
     struct tw_identified *answer = inquiry->answer;
@@ -183,6 +199,8 @@ static void fill_answer(struct tw_inquiry *inquiry, const char *name)
                            best->way.limit);
     for (size_t i = 0; i < best->count; i++)
         fill_source(inquiry, i);
+    if (!best->way.limit && !best->way.offset && best->way.swap == 1 && best->confidence >= 0.5)
+        tell_wrap(inquiry);
     about->what = tw_answer_text(answer, "%s %s%s", title(about), framing_words(about->framing),
                                  about->swap == 2   ? ", bytes swapped in groups of 2"
                                  : about->swap == 4 ? ", bytes swapped in groups of 4"

@@ -4,11 +4,13 @@
 
      look.c      what the first bytes or the text say: containers, programs, logs, dumps as text
      excerpts.c  windows of the file, in the byte order that is tried, and the streams in them
+     packets.c   packets, one after the other
      trial.c     one protocol in one configuration reads a stream
      table.c     protocols with the settings that change how they are read
      judge.c     from what a trial counted to a number, and the search for the best settings
      follow.c    with an image: settings that only show when the program is followed
      ways.c      framing and byte orders, each judged
+     wrap.c      where a ring buffer begins
      identify.c  all of it, and the answer */
 #ifndef IDENTIFY_IDENTIFY_H
 #define IDENTIFY_IDENTIFY_H
@@ -17,6 +19,7 @@
 #include <trackway/identify.h>
 #include <trackway/image.h>
 
+#include "base/members.h"
 #include "base/text.h"
 #include "protocol.h"
 
@@ -159,6 +162,31 @@ struct tw_bench {
     size_t size;
 };
 
+/* Packets, one after the other. */
+struct tw_reading {
+    const struct tw_protocol *protocol;
+    void *reader;
+    void *packet; /* the one that was read */
+    size_t at;    /* where it begins */
+    size_t next;  /* ... and the one after it */
+    unsigned kind;
+};
+
+/* TW_E_CONFIG: the settings are none for this protocol.  One step at a time has the bench. */
+enum tw_status tw_reading_start(struct tw_reading *step, const struct tw_protocol *protocol,
+                                const struct tw_settings *settings, struct tw_bench *bench,
+                                const struct tw_allocator *allocator);
+/* The next packet of these bytes.  False: they are at their end. */
+bool tw_reading_next(struct tw_reading *step, const uint8_t *bytes, size_t size);
+/* Other bytes come next, and something is missing before them. */
+void tw_reading_lose(struct tw_reading *step);
+struct tw_members *tw_reading_members(const struct tw_reading *step,
+                                      struct tw_members_here *here);
+/* The packet tells that tracing was switched on. */
+bool tw_reading_is_start(const struct tw_reading *step);
+/* False: the packet tells no time. */
+bool tw_reading_time(const struct tw_reading *step, uint64_t *time);
+
 /* What trials are made on. */
 struct tw_search {
     const struct tw_sampled *sampled;
@@ -219,6 +247,9 @@ struct tw_inquiry {
 
 /* The best of all ways becomes inquiry->best; `other` has trials to work with. */
 enum tw_status tw_ways_try(struct tw_inquiry *inquiry, struct tw_verdict *other);
+
+/* A ring buffer in one of the ways that were tried: where its oldest byte lies, and whether times say so. */
+bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, bool *is_timed);
 
 /* ---- what needs no trial */
 

@@ -113,25 +113,21 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
 }
 
 /* Addresses and times of a packet are seen in what its line would say. */
-static void look_inside(struct tw_trial *trial, struct watch *watch, const void *packet,
-                        unsigned kind)
+static void look_inside(struct tw_trial *trial, struct watch *watch,
+                        const struct tw_reading *step)
 {
-    struct tw_members *list = tw_members_start(&watch->members, TW_MEMBER_LISTED);
-    const struct tw_member_table *table = trial->protocol->members;
+    const struct tw_members *list = tw_reading_members(step, &watch->members);
 
-    if (!table || !table->put)
-        return;
-    list->types = table->rows;
-    table->put(list, trial->protocol, packet);
     for (size_t i = 0; i < list->count; i++)
         look_at_member(trial, watch, &list->items[i],
-                       kind == TW_PACKET_INFO || kind == TW_PACKET_SYNC);
+                       step->kind == TW_PACKET_INFO || step->kind == TW_PACKET_SYNC);
 }
 
-static void count_packet(struct tw_trial *trial, struct watch *watch, const void *packet)
+static void count_packet(struct tw_trial *trial, struct watch *watch,
+                         const struct tw_reading *step)
 {
-    const struct tw_packet *base = packet;
-    const unsigned kind = tw_type_kind(trial->protocol, base->type);
+    const struct tw_packet *base = step->packet;
+    const unsigned kind = step->kind;
 
     trial->bytes += base->size;
     if (kind == TW_PACKET_NOT_SYNC) {
@@ -162,7 +158,7 @@ static void count_packet(struct tw_trial *trial, struct watch *watch, const void
         trial->syncs++;
         watch->since_sync = 1;
     }
-    look_inside(trial, watch, packet, kind);
+    look_inside(trial, watch, step);
 }
 
 /* More than half of what came after the first synchronization could not be read. */
@@ -170,31 +166,6 @@ static bool is_hopeless(const struct tw_trial *trial)
 {
     return trial->bytes >= FAIR_CHANCE && (trial->unsynced + trial->bad_bytes) * 2 >
                                               trial->bytes - trial->head + FAIR_CHANCE / 2;
-}
-
-static void read_piece(struct tw_trial *trial, struct watch *watch, void *reader, void *packet,
-                       const uint8_t *bytes, size_t size)
-{
-    const bool is_bits = (trial->protocol->flags & TW_PROTOCOL_BITS) != 0;
-    const struct tw_packet *base = packet;
-    const size_t least = trial->protocol->packet_max + PIECE;
-    size_t at = 0, seen = least;
-
-    while (at < size && !trial->is_abandoned) {
-        const size_t left = size - at;
-        const size_t given = left < seen ? left : seen;
-
-        if (trial->protocol->read(reader, packet, bytes + at, given, false) != TW_OK) {
-            if (given == left)
-                return;
-            seen *= 4;
-            continue;
-        }
-        seen = least;
-        count_packet(trial, watch, packet);
-        at += base->size - (is_bits && base->spare_bits != 0);
-        trial->is_abandoned = is_hopeless(trial);
-    }
 }
 
 /* Counts start anew; protocol and settings stay. */
@@ -218,8 +189,8 @@ static uint64_t cost(const struct tw_trial *trial)
 }
 
 /* From cut to cut. */
-static void read_stretches(struct tw_trial *trial, const struct tw_search *search, void *reader,
-                           void *packet)
+static void read_stretches(struct tw_trial *trial, const struct tw_search *search,
+                           struct tw_reading *step)
 {
     const struct tw_sampled *sampled = search->sampled;
     const size_t size = sampled->size < search->most ? sampled->size : search->most;
@@ -233,44 +204,29 @@ static void read_stretches(struct tw_trial *trial, const struct tw_search *searc
 
         to = to < size ? to : size;
         if (i)
-            trial->protocol->reader_lost(reader);
+            tw_reading_lose(step);
         watch.since_sync = 0;
         watch.was_synced = false;
-        read_piece(trial, &watch, reader, packet, sampled->bytes + from, to - from);
+        while (!trial->is_abandoned &&
+               tw_reading_next(step, sampled->bytes + from, to - from)) {
+            count_packet(trial, &watch, step);
+            trial->is_abandoned = is_hopeless(trial);
+        }
         from = to;
     }
 }
 
-/* A reader may have a cache for all that can be: it sets to zero itself what it uses. */
-static char *bench_memory(const struct tw_search *search, size_t size)
-{
-    struct tw_bench *bench = search->bench;
-
-    if (bench->size < size) {
-        tw_give(search->allocator, bench->memory);
-        bench->memory = tw_take_raw(search->allocator, size);
-        bench->size = bench->memory ? size : 0;
-    }
-    return bench->memory;
-}
-
 enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_search *search)
 {
-    const struct tw_protocol *protocol = trial->protocol;
-    const size_t config_size = (protocol->config_size + 63) & ~(size_t)63;
-    const size_t reader_size = (protocol->reader_size + 63) & ~(size_t)63;
-    char *memory = bench_memory(search, config_size + reader_size + protocol->packet_size);
+    struct tw_reading step;
     enum tw_status status;
     uint64_t spent;
 
     start(trial);
-    if (!memory)
-        return TW_E_MEMORY;
-    status = tw_trial_configure(memory, protocol, &trial->settings);
-    if (status == TW_OK) {
-        protocol->reader_init(memory + config_size, memory);
-        read_stretches(trial, search, memory + config_size, memory + config_size + reader_size);
-    }
+    status = tw_reading_start(&step, trial->protocol, &trial->settings, search->bench,
+                              search->allocator);
+    if (status == TW_OK)
+        read_stretches(trial, search, &step);
     spent = cost(trial);
     search->budget->left -= spent < search->budget->left ? spent : search->budget->left;
     return status;

@@ -95,6 +95,20 @@ def frames_swapped_bytes_and_an_offset(tool):
 
 
 @case
+def a_ring_buffer_is_opened_at_its_oldest_byte(tool):
+    plain = ntrace()
+    tool.write("plain", plain)
+    for middle in (1000, len(plain) - 777):
+        tool.write("ring", plain[middle:] + plain[:middle])
+        found, = identify(tool, "ring")
+        equal([found["protocol"], found["wrapped_at"]], ["ntrace", len(plain) - middle])
+        assert f"--wrapped-at 0x{len(plain) - middle:x}" in found["command"], found
+        assert "ring buffer" in tool.run("identify", "ring").out
+        equal(tool.run("packets", "ring", "-q").out, tool.run("packets", "plain", "-q").out)
+    assert "wrapped_at" not in identify(tool, "plain")[0]
+
+
+@case
 def packed_files_and_dumps_as_text_are_opened(tool):
     plain = ntrace()
     tool.write("plain", plain)

@@ -27,6 +27,7 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
+    COMMAND(report)           \
     ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
     COMMAND(shard)            \

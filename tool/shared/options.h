@@ -132,6 +132,9 @@ enum option_key {
     O_MIN_DURATION,
     O_DEPTH,
     O_SPAN_LIMIT,
+    /* report */
+    O_BUDGET,
+    O_EMBED_SOURCES,
     /* interrupts */
     O_EACH_EVENT,
     /* gdb */
@@ -265,6 +268,7 @@ struct options {
     const char *time_unit;
     const char *of_function, *before, *source_root;
     struct number min_duration, depth, limit, last;
+    struct number budget;
 
     const char *explain;
 
@@ -287,6 +291,7 @@ struct options {
     bool histogram;
     const char *save;
     struct list add;
+    bool embed_sources;
     bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;
