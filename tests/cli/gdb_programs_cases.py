@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from gdb_cases import folder_of, gdb_program, packet, serve
-from harness import case, corpus, ROOT
+from harness import case, corpus, equal, ROOT
 
 
 def batch(tool, *arguments, commands=()):
@@ -47,7 +47,7 @@ def gdb_loads_programs_of_perf_where_they_were(tool):
     folder = corpus() / "perf"
     capture, root = folder / "p10-walk-percpu-etmv4-v1.perf.data", folder / "root"
     said = batch(tool, capture, "--sysroot", root, commands=["info threads", "info symbol 0x5507000410"])
-    assert "0x0000000000400318 in run ()" in said and "0x0000005507000410 in _start ()" in said, said
+    assert "0x0000000000400358 in _start ()" in said and "0x0000005507000410 in _start ()" in said, said
     assert "warning" not in said, said
     said = batch(tool, capture, root / "usr" / "bin" / "walk_b", "--sysroot", root, commands=["thread 2"])
     assert "0x0000005507000410 in _start ()" in said, said
@@ -65,3 +65,33 @@ def gdb_says_what_is_wrong_before_it_starts(tool):
     assert "No such file" in tool.run("gdb", "nothing-here", status=3).err
     assert "cannot read nothing-here" in tool.run("gdb", demo, "nothing-here", status=3).err
     assert "no option -o" in tool.run("gdb", demo, "-o", "out", status=2).err
+
+
+def path_of(tool, capture, thread, steps, *options):
+    """The addresses that a thread comes to, step by step from its first instruction."""
+    go = packet("qRcmd," + f"thread:{thread} goto first".encode().hex()) + packet(f"Hg{thread}") + packet(f"Hc{thread}")
+    said = serve(tool, go + packet("p20") + (packet("s") + packet("p20")) * steps, *options, capture=capture)
+    stops = re.findall(rb"\$(T[^#]*)#", said)
+    found = [int.from_bytes(bytes.fromhex(digits.decode()), "little") for digits in re.findall(rb"\$([0-9a-f]{16})#", said)]
+    ends = [number for number, stop in enumerate(stops) if b"replaylog" in stop]
+    return found[:ends[0] + 1] if ends else found
+
+
+@case
+def gdb_steps_through_threads_that_move(tool):
+    """Two threads that a scheduler moves between two CPUs: each goes on where it was moved to."""
+    folder = corpus() / "perf"
+    name = "p15-walk-percpu-etmv4-barriers"
+    want = {}
+    for line in (folder / "expected" / f"{name}.truth.txt").read_text().splitlines():
+        words = line.split()
+        if len(words) == 4 and words[0] != "#":
+            first = int(words[2], 16)
+            want.setdefault(int(words[1]), []).extend(range(first, first + 4 * int(words[3]), 4))
+    options = ("--sysroot", folder / "root")
+    capture = folder / f"{name}.perf.data"
+    threads = serve(tool, packet("qXfer:threads:read::0,fff"), *options, capture=capture).decode()
+    found = re.findall(r'id="(\d+)" name="\w+ \((\d+)\)"', threads)
+    equal(sorted(int(tid) for _, tid in found), sorted(want), "threads")
+    for thread, tid in found:
+        equal(path_of(tool, capture, thread, len(want[int(tid)]) + 3, *options), want[int(tid)], tid)
