@@ -92,7 +92,7 @@ static bool is_wide_t32(uint32_t code)
 
 /* QEMU does not say in which state of a 32-bit processor code runs.  An instruction of two bytes or at an
    odd halfword is T32; one that T32 has no four-byte form for is A32.  What is left, every instruction
-   four bytes long and thinkable in both, is what led there, or what the code around it is. */
+   four bytes long and thinkable in both, is what led there, what the code before it is, or what it looks like. */
 static uint8_t arm_isa(const struct qemu_plugin_tb *translated, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -133,26 +133,36 @@ static uint8_t isa_behind(const struct block *last, uint64_t start)
     return end->isa == TW_ISA_A32 ? TW_ISA_T32 : TW_ISA_A32;
 }
 
-/* The instruction set of the nearest code that is known, in the same page: functions are of one. */
-static uint8_t isa_near(uint64_t start)
+/* The instruction set of code that goes on at `start`, or will come back there from a call. */
+static uint8_t isa_before(uint64_t start)
 {
-    enum { PAGE = 4096 };
-    uint64_t nearest = PAGE;
-    uint8_t isa = TW_ISA_A32;
+    const unsigned comes_back = TW_RETIRED_CONDITIONAL | TW_RETIRED_LINK;
+    uint8_t isa = TW_ISA_UNKNOWN;
 
     (void)pthread_mutex_lock(&table_lock);
     for (size_t i = 0; i < TABLE; i++)
         for (const struct block *block = table[i]; block; block = block->next) {
-            const uint64_t far =
-                block->end <= start ? start - block->end : block->start - start;
+            const struct tw_retired *last;
 
-            if (block->count && far < nearest && block->start / PAGE == start / PAGE) {
-                nearest = far;
-                isa = block->instructions[0].isa;
-            }
+            if (!block->count || block->end != start)
+                continue;
+            last = &block->instructions[block->count - 1];
+            if (last->kind == TW_RETIRED_OTHER || last->flags & comes_back)
+                isa = last->isa;
         }
     (void)pthread_mutex_unlock(&table_lock);
     return isa;
+}
+
+/* What it looks like: most A32 instructions are executed always, and begin with 0xe; in T32 these bits are a
+   register, or those of a branch. */
+static uint8_t isa_alike(const struct qemu_plugin_tb *translated, size_t count)
+{
+    size_t always = 0;
+
+    for (size_t i = 0; i < count; i++)
+        always += read_raw(translated, i).code >> 28 == 0xe;
+    return 2 * always > count ? TW_ISA_A32 : TW_ISA_T32;
 }
 
 static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count,
@@ -168,7 +178,9 @@ static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count,
     isa = is_m_profile ? (uint8_t)TW_ISA_T32 : arm_isa(translated, count);
     if (isa == TW_ISA_UNKNOWN)
         isa = isa_behind(last, start);
-    return isa == TW_ISA_UNKNOWN ? isa_near(start) : isa;
+    if (isa == TW_ISA_UNKNOWN)
+        isa = isa_before(start);
+    return isa == TW_ISA_UNKNOWN ? isa_alike(translated, count) : isa;
 }
 
 static void fill_opcode(struct tw_retired *out, uint32_t code)
