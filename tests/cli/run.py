@@ -51,6 +51,7 @@ import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import record_dynamic_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401

@@ -9,7 +9,8 @@
 #include "report/words.h"
 
 enum {
-    ROOM = 12 << 20, /* bytes of tables in an answer */
+    ROOM = 12 << 20,       /* bytes of tables in an answer ... */
+    WINDOW_ROOM = 4 << 20, /* ... about a window: more spans than pixels */
     /* Elements of a packet may come after those of packets further on, of other sources: so far behind the
        end of a window it is looked for them. */
     BEHIND = 64 << 10
@@ -179,7 +180,8 @@ static enum serve_done window_tables(struct window_run *window, struct tw_text *
     enum serve_done done = SERVE_FAILED;
 
     report_open(&maker, &window->capture->options);
-    maker.room = ROOM;
+    maker.room = WINDOW_ROOM;
+    maker.is_window = true;
     window->take = take_report;
     window->context = &maker;
     if (run && report_new(&maker, window->capture->options.arguments.items[0],
@@ -273,7 +275,8 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
     bool is_good;
 
     report_open(&maker, &capture->options);
-    maker.room = ROOM;
+    maker.room = WINDOW_ROOM;
+    maker.is_window = true;
     is_good = report_new(&maker, capture->options.arguments.items[0], capture->words.chars);
     for (size_t i = 0; is_good && i < SERVE_SAMPLES; i++) {
         struct window_run window = { .views = views,
