@@ -337,10 +337,30 @@ static void notice(void *context, struct tw_call_stack *stack, const struct tw_e
 
 /* ---- parts ---- */
 
+static bool is_of(const struct tw_timeline_stream *stream, const struct tw_part *part)
+{
+    return stream && stream->run_stream == part->stream &&
+           strcmp(stream->protocol, part->source ? part->source->protocol : "") == 0;
+}
+
+/* Captures may number streams alike that have nothing to do with each other: ETM in one, ITM in the other. */
+static size_t find_stream(const struct tw_timeline *timeline, const struct tw_part *part)
+{
+    const size_t count = timeline->stream_count;
+
+    if (part->stream >= count || !timeline->streams[part->stream] ||
+        is_of(timeline->streams[part->stream], part))
+        return part->stream;
+    for (size_t i = 0; i < count; i++)
+        if (is_of(timeline->streams[i], part))
+            return i;
+    return count;
+}
+
 static struct tw_timeline_stream *stream_of(struct tw_timeline *timeline,
                                             const struct tw_part *part)
 {
-    const size_t number = part->stream, before = timeline->stream_room;
+    const size_t number = find_stream(timeline, part), before = timeline->stream_room;
     const struct tw_source *source = part->source;
     struct tw_timeline_stream *stream;
 
@@ -368,7 +388,9 @@ static struct tw_timeline_stream *stream_of(struct tw_timeline *timeline,
     stream->returned_at = UINT64_MAX;
     stream->interrupted = TW_NONE;
     stream->timeline = timeline;
-    stream->number = part->stream;
+    stream->number = (uint32_t)number;
+    stream->run_stream = part->stream;
+    stream->protocol = source ? source->protocol : "";
     stream->core = part->who.core;
     stream->source = source ? source->name : NULL;
     stream->cpu = part->who.cpu;
@@ -594,5 +616,6 @@ bool tw_timeline_stats(const struct tw_timeline *timeline, struct tw_timeline_st
     struct tw_timeline_stats own = timeline->stats;
 
     own.instructions = timeline->instructions;
+    own.missing = tw_calls_stats(timeline->calls).missing;
     return TW_SIZED_GIVE(stats, &own);
 }

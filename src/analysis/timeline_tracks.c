@@ -172,6 +172,7 @@ uint32_t tw_timeline_what_track(struct tw_timeline *timeline, struct tw_timeline
     track->about.master = master;
     set_stream(&track->about, stream);
     track->about.is_m_profile = tw_exception_form_is_m(stream->form);
+    track->about.is_dwt = kind == TW_TRACK_EXCEPTION && master == TW_ITM_MASTER;
     *found = timeline->track_count;
     return finish_track(timeline, track, stream->form);
 }
