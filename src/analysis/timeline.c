@@ -337,30 +337,11 @@ static void notice(void *context, struct tw_call_stack *stack, const struct tw_e
 
 /* ---- parts ---- */
 
-static bool is_of(const struct tw_timeline_stream *stream, const struct tw_part *part)
-{
-    return stream && stream->run_stream == part->stream &&
-           strcmp(stream->protocol, part->source ? part->source->protocol : "") == 0;
-}
-
-/* Captures may number streams alike that have nothing to do with each other: ETM in one, ITM in the other. */
-static size_t find_stream(const struct tw_timeline *timeline, const struct tw_part *part)
-{
-    const size_t count = timeline->stream_count;
-
-    if (part->stream >= count || !timeline->streams[part->stream] ||
-        is_of(timeline->streams[part->stream], part))
-        return part->stream;
-    for (size_t i = 0; i < count; i++)
-        if (is_of(timeline->streams[i], part))
-            return i;
-    return count;
-}
-
 static struct tw_timeline_stream *stream_of(struct tw_timeline *timeline,
                                             const struct tw_part *part)
 {
-    const size_t number = find_stream(timeline, part), before = timeline->stream_room;
+    const size_t number = tw_timeline_find_stream(timeline, part),
+                 before = timeline->stream_room;
     const struct tw_source *source = part->source;
     struct tw_timeline_stream *stream;
 
@@ -609,13 +590,4 @@ enum tw_time_unit tw_timeline_unit(const struct tw_timeline *timeline)
 const struct tw_functions *tw_timeline_functions(const struct tw_timeline *timeline)
 {
     return &timeline->calls->functions;
-}
-
-bool tw_timeline_stats(const struct tw_timeline *timeline, struct tw_timeline_stats *stats)
-{
-    struct tw_timeline_stats own = timeline->stats;
-
-    own.instructions = timeline->instructions;
-    own.missing = tw_calls_stats(timeline->calls).missing;
-    return TW_SIZED_GIVE(stats, &own);
 }
