@@ -135,6 +135,8 @@ struct tw_code {
     struct tw_code_config config;
     struct tw_blocks **spaces;
     size_t space_count, space_room;
+    struct tw_map
+        space_by_view; /* hash of the view to its number; the next free key where it is taken */
     uint64_t generation;    /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
