@@ -16,7 +16,9 @@
 #include "qemu/worker.h"
 
 enum {
-    WAITING = 4, /* chunks that may wait for the worker; with more the thread works itself */
+    /* Chunks that may wait for the worker, of all threads together and of each; with more a thread works itself. */
+    WAITING_ALL = 128,
+    WAITING = 4,
     COMM = 16
 };
 
@@ -38,7 +40,7 @@ struct thread {
     struct tw_step_context context; /* of a processor of a machine */
     uint8_t level;                  /* RISC-V: behind the last block, unless a trap comes */
     pthread_mutex_t lock;           /* of what waits */
-    struct chunk *waiting;          /* the oldest first */
+    struct chunk *waiting, *newest; /* the oldest first */
     struct chunk *unused;
     unsigned waiting_count;
     pthread_mutex_t feeding; /* the unit is at work */
@@ -47,6 +49,7 @@ struct thread {
 uint64_t thread_counter, thread_news;
 
 static struct thread *threads[THREADS_MAX];
+static unsigned thread_count;
 static bool is_several, is_system;
 static struct thread *current; /* of a machine's processors, which take turns */
 
@@ -107,13 +110,13 @@ static struct chunk *take_unused(struct thread *thread)
 
 static void put_waiting(struct thread *thread, struct chunk *chunk)
 {
-    struct chunk **at = &thread->waiting;
-
     chunk->next = NULL;
     (void)pthread_mutex_lock(&thread->lock);
-    while (*at)
-        at = &(*at)->next;
-    *at = chunk;
+    if (thread->waiting)
+        thread->newest->next = chunk;
+    else
+        thread->waiting = chunk;
+    thread->newest = chunk;
     thread->waiting_count++;
     (void)pthread_mutex_unlock(&thread->lock);
 }
@@ -284,6 +287,7 @@ static void begin_unit(struct thread *thread)
 
 static void free_thread(struct thread *thread)
 {
+    (void)__atomic_sub_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     for (struct chunk *chunk; (chunk = thread->unused) != NULL;) {
         thread->unused = chunk->next;
         free(chunk);
@@ -329,6 +333,7 @@ static struct thread *begin_thread(unsigned vcpu)
         say_comm(thread);
     begin_unit(thread);
     threads[vcpu] = thread;
+    (void)__atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     return thread;
 }
 
@@ -406,7 +411,9 @@ static __attribute__((noinline)) void look(unsigned vcpu, const struct block *bl
         settle(thread);
     if (thread->at >= thread->end) {
         hand_over(thread, false);
-        if (thread->waiting_count >= WAITING)
+        if (thread->waiting_count >= WAITING &&
+            thread->waiting_count >=
+                WAITING_ALL / __atomic_load_n(&thread_count, __ATOMIC_RELAXED))
             feed_waiting(thread);
         else
             worker_add(&thread->work, run_work);
@@ -581,6 +588,7 @@ void thread_forked(uint32_t parent_pid, uint32_t parent_tid)
             free_thread(threads[i]);
         threads[i] = NULL;
     }
+    thread_count = 0;
     process_say(&(struct spool_event){ .kind = SPOOL_FORK,
                                        .time = process_start(),
                                        .tid = (uint32_t)gettid(),

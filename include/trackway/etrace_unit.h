@@ -143,6 +143,11 @@ TW_API void tw_etrace_unit_trace(const struct tw_etrace_unit *unit,
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_retire(struct tw_etrace_unit *unit,
                                                         const struct tw_etrace_block *blocks,
                                                         size_t count);
+/* The same block so many times more, each time `step` later than the one before: as if it were given
+   that often. */
+TW_API TW_MUST_USE enum tw_status tw_etrace_unit_repeat(struct tw_etrace_unit *unit,
+                                                        const struct tw_etrace_block *block,
+                                                        uint64_t times, uint64_t step);
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_cycle(struct tw_etrace_unit *unit,
                                                        const struct tw_etrace_cycle *cycle);
 /* The data of a split load or atomic; is_error: there is none. */

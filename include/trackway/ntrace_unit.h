@@ -60,6 +60,11 @@ enum { TW_NTRACE_TRIGGER_EXTERNAL = 8 /* an external trigger, behind the block: 
 TW_API TW_MUST_USE enum tw_status tw_ntrace_unit_retire(struct tw_ntrace_unit *unit,
                                                         const struct tw_etrace_block *blocks,
                                                         size_t count);
+/* The same block so many times more, each time `step` later than the one before: as if it were given
+   that often. */
+TW_API TW_MUST_USE enum tw_status tw_ntrace_unit_repeat(struct tw_ntrace_unit *unit,
+                                                        const struct tw_etrace_block *block,
+                                                        uint64_t times, uint64_t step);
 /* Cycles in which nothing retires. */
 TW_API void tw_ntrace_unit_idle(struct tw_ntrace_unit *unit, uint32_t cycles);
 /* The hart is in debug mode, in reset, or asleep. */

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/platform.h"
 
 enum { LINKS = 40, LINK_SIZE = 4096, LEFT_MAX = 1 << 16 };
 
@@ -78,6 +79,9 @@ static bool step(struct inside *inside, const char *name, size_t size)
         return true;
     if (size == 2 && name[0] == '.' && name[1] == '.')
         return go_up(inside);
+    for (size_t i = 0; i < size; i++) /* other ways out that the system knows */
+        if (tw_is_slash(name[i]))
+            return refuse(EXDEV);
     if (inside->path->size > inside->base)
         tw_text_char(inside->path, '/');
     tw_text_add_size(inside->path, name, size);

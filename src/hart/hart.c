@@ -315,12 +315,37 @@ enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
     struct tw_hart_event event;
     enum tw_status status;
 
-    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
+    for (;;) {
+        const struct tw_hart_batch *batch = &hart->batch;
+
+        while (tw_hart_gather(hart, &status)) {
+            status = tw_etrace_unit_retire(unit, batch->blocks, batch->count);
+            if (status == TW_OK && batch->repeats)
+                status = tw_etrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
+                                               batch->repeats, batch->step);
+            if (status != TW_OK)
+                return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
+        }
+        if (status == TW_OK)
+            status = tw_hart_next(hart, &event);
+        if (status != TW_OK)
+            return end_run(hart, status, NULL, fault);
         status = give(hart, unit, &event);
         if (status != TW_OK)
             return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
     }
-    return end_run(hart, status, NULL, fault);
+}
+
+static enum tw_status give_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
+                                  const struct tw_hart_event *event)
+{
+    if (event->is_halted != hart->was_halted)
+        tw_ntrace_unit_halted(unit, event->is_halted);
+    if (event->is_reset != hart->was_reset)
+        tw_ntrace_unit_reset(unit, event->is_reset);
+    hart->was_halted = event->is_halted;
+    hart->was_reset = event->is_reset;
+    return tw_ntrace_unit_retire(unit, event->cycle.blocks, event->cycle.block_count);
 }
 
 enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
@@ -329,18 +354,25 @@ enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *u
     struct tw_hart_event event;
     enum tw_status status;
 
-    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
-        if (event.is_halted != hart->was_halted)
-            tw_ntrace_unit_halted(unit, event.is_halted);
-        if (event.is_reset != hart->was_reset)
-            tw_ntrace_unit_reset(unit, event.is_reset);
-        hart->was_halted = event.is_halted;
-        hart->was_reset = event.is_reset;
-        status = tw_ntrace_unit_retire(unit, event.cycle.blocks, event.cycle.block_count);
+    for (;;) {
+        const struct tw_hart_batch *batch = &hart->batch;
+
+        while (tw_hart_gather(hart, &status)) {
+            status = tw_ntrace_unit_retire(unit, batch->blocks, batch->count);
+            if (status == TW_OK && batch->repeats)
+                status = tw_ntrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
+                                               batch->repeats, batch->step);
+            if (status != TW_OK)
+                return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
+        }
+        if (status == TW_OK)
+            status = tw_hart_next(hart, &event);
+        if (status != TW_OK)
+            return end_run(hart, status, NULL, fault);
+        status = give_ntrace(hart, unit, &event);
         if (status != TW_OK)
             return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
     }
-    return end_run(hart, status, NULL, fault);
 }
 
 const char *tw_hart_fault(const struct tw_hart *hart)

@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "image/store.h"
 
 static const uint8_t nothing[1];
@@ -66,7 +64,7 @@ static enum tw_status open_file(struct tw_file *file, const char *path, bool cop
         (void)close(fd);
         return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
     }
-    map = get_bytes(fd, (size_t)about.st_size, copies);
+    map = get_bytes(fd, (size_t)about.st_size, copies && TW_MAPPED_CAN_SHRINK);
     why = errno;
     (void)close(fd);
     if (map == MAP_FAILED)

@@ -129,6 +129,7 @@ void tw_replay_free(struct tw_replay *replay)
     for (size_t i = 0; i < replay->thread_count; i++)
         tw_give(replay->allocator, replay->threads[i]);
     tw_give(replay->allocator, replay->threads);
+    tw_give(replay->allocator, replay->handles);
     tw_map_free(&replay->by_key);
     tw_calls_free(replay->calls);
     tw_walk_free(replay->walk);
@@ -201,14 +202,26 @@ static bool is_m_profile(const struct tw_part *part)
                     (strlen(type) > 2 && strcmp(type + strlen(type) - 2, "-M") == 0));
 }
 
+static uint64_t key_of(const struct tw_part *part)
+{
+    const struct tw_who *who = &part->who;
+
+    return who->tid != TW_NONE
+               ? (uint64_t)1 << 63 | (who->tid ? 0 : (uint64_t)who->cpu << 32) | who->tid
+               : (uint64_t)part->source_number << 32 | part->batch.src;
+}
+
+uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_part *part)
+{
+    const uint64_t *number = tw_map_find(&replay->by_key, key_of(part));
+
+    return number && *number ? (uint32_t)(*number - 1) : TW_NONE;
+}
+
 uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part)
 {
     const struct tw_who *who = &part->who;
-    const bool has_tid = who->tid != TW_NONE;
-    const uint64_t key =
-        has_tid ? (uint64_t)1 << 63 | (who->tid ? 0 : (uint64_t)who->cpu << 32) | who->tid
-                : (uint64_t)part->source_number << 32 | part->batch.src;
-    uint64_t *number = tw_map_put(&replay->by_key, key);
+    uint64_t *number = tw_map_put(&replay->by_key, key_of(part));
     struct tw_replay_about *about;
     uint8_t isa;
 
@@ -222,7 +235,7 @@ uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *par
         tw_give(replay->allocator, about);
         return TW_NONE;
     }
-    about->key = key;
+    about->key = key_of(part);
     about->thread = (struct tw_replay_thread){ .size = sizeof about->thread,
                                                .cpu = who->cpu,
                                                .pid = who->pid,

@@ -105,7 +105,10 @@ uint32_t tw_windows_together(const struct tw_replay *replay, uint32_t first, uin
 
 /* A scan of the bytes from `from` to before `to`. */
 struct scan {
-    struct tw_replay *replay;
+    const struct tw_replay *replay;
+    struct tw_replay *changed;   /* the same; NULL: it is not changed */
+    struct tw_scan_apart *apart; /* then */
+    struct tw_fault *fault;
     uint32_t buffer;
     uint64_t from, to;
     tw_scan_fn *take;
@@ -120,6 +123,14 @@ static void count_bytes(void *context, uint64_t bytes)
     struct scan *scan = context;
 
     scan->fed += bytes;
+}
+
+/* What a scan meets first follows what the window before it ends with. */
+static void set_resumed(struct tw_replay *replay, uint32_t thread, struct tw_part *part)
+{
+    if (replay->threads[thread]->scan != replay->scans)
+        part->is_resumed = false;
+    replay->threads[thread]->scan = replay->scans;
 }
 
 /* Gives the elements of a part that lie in the window.  False: no more of them can come. */
@@ -146,16 +157,15 @@ static bool give(struct scan *scan, struct tw_part *part)
         if (first == end)
             break;
         if (thread == TW_NONE)
-            thread = tw_replay_thread_of(scan->replay, part);
-        if (thread == TW_NONE) /* nothing was executed yet */
+            thread = scan->changed ? tw_replay_thread_of(scan->changed, part)
+                                   : tw_replay_known_thread(scan->replay, part);
+        if (thread == TW_NONE) /* nothing was executed yet, or no one looks for it */
             break;
         part->batch.elements += first;
         part->batch.count = part->batch.room = end - first;
         part->stream = thread; /* the same in every run */
-        /* What a scan meets first follows what the window before it ends with. */
-        if (scan->replay->threads[thread]->scan != scan->replay->scans)
-            part->is_resumed = false;
-        scan->replay->threads[thread]->scan = scan->replay->scans;
+        if (scan->changed)
+            set_resumed(scan->changed, thread, part);
         scan->is_over = !scan->take(scan->context, thread, part);
         part->batch.elements -= first;
         if (scan->is_over)
@@ -176,9 +186,14 @@ static bool is_past(const struct scan *scan, const struct tw_run *run)
                : scan->fed > scan->fed_at_passing + BEHIND;
 }
 
+static bool is_cancelled(const struct scan *scan)
+{
+    return scan->changed ? tw_replay_is_cancelled(scan->changed)
+                         : scan->apart->is_over(scan->apart->context);
+}
+
 static enum tw_status go_through(struct scan *scan, struct tw_run *run)
 {
-    struct tw_replay *replay = scan->replay;
     const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = scan->from };
     struct tw_part part = { .size = sizeof part };
     enum tw_status status = tw_run_seek(run, &place);
@@ -192,41 +207,65 @@ static enum tw_status go_through(struct scan *scan, struct tw_run *run)
         if (part.kind == TW_PART_ELEMENTS && part.source &&
             (!give(scan, &part) || is_past(scan, run)))
             break;
-        if (tw_replay_is_cancelled(replay))
-            return tw_fail(&replay->fault, TW_E_CANCELLED, "interrupted");
+        if (is_cancelled(scan))
+            return tw_fail(scan->fault, TW_E_CANCELLED, "interrupted");
     }
     if (status < 0)
-        return tw_fail(&replay->fault, status, "%s", tw_run_fault(run));
+        return tw_fail(scan->fault, status, "%s", tw_run_fault(run));
     return TW_OK;
+}
+
+static enum tw_status scan_windows(struct scan *scan, struct tw_capture *capture,
+                                   uint32_t first, uint32_t end)
+{
+    const struct tw_replay *replay = scan->replay;
+    struct tw_run_config config = replay->run_config;
+    struct tw_filter filter = replay->filter;
+    const char *name;
+    struct tw_run *run;
+    enum tw_status status;
+
+    scan->buffer = replay->windows[first].buffer;
+    scan->from = replay->windows[first].from;
+    scan->to = replay->windows[end - 1].to;
+    name = tw_capture_buffer(capture, scan->buffer)->name;
+    filter.buffers = &name;
+    filter.buffer_count = 1;
+    config.filter = &filter;
+    config.on_bytes = count_bytes;
+    config.context = scan;
+    config.threads = 1; /* what is long is cut into pieces, each for a thread */
+    status = tw_run_new(&run, capture, &config, scan->fault);
+    if (status != TW_OK)
+        return status;
+    status = go_through(scan, run);
+    tw_run_free(run);
+    return status;
 }
 
 enum tw_status tw_windows_scan(struct tw_replay *replay, uint32_t first, uint32_t end,
                                tw_scan_fn *take, void *context)
 {
     struct scan scan = { .replay = replay,
-                         .buffer = replay->windows[first].buffer,
-                         .from = replay->windows[first].from,
-                         .to = replay->windows[end - 1].to,
+                         .changed = replay,
+                         .fault = &replay->fault,
                          .take = take,
                          .context = context };
-    const char *name = tw_capture_buffer(replay->capture, scan.buffer)->name;
-    struct tw_run_config config = replay->run_config;
-    struct tw_filter filter = replay->filter;
-    struct tw_run *run;
-    enum tw_status status;
 
     replay->scans++;
-    filter.buffers = &name;
-    filter.buffer_count = 1;
-    config.filter = &filter;
-    config.on_bytes = count_bytes;
-    config.context = &scan;
-    status = tw_run_new(&run, replay->capture, &config, &replay->fault);
-    if (status != TW_OK)
-        return status;
-    status = go_through(&scan, run);
-    tw_run_free(run);
-    return status;
+    return scan_windows(&scan, replay->capture, first, end);
+}
+
+enum tw_status tw_windows_scan_apart(const struct tw_replay *replay,
+                                     struct tw_scan_apart *apart, uint32_t first, uint32_t end)
+{
+    struct scan scan = { .replay = replay,
+                         .apart = apart,
+                         .fault = &apart->fault,
+                         .take = apart->take,
+                         .context = apart->context };
+
+    return scan_windows(&scan, apart->capture, first, end);
 }
 
 /* ---- keeping ---- */

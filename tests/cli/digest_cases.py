@@ -42,6 +42,18 @@ ANALYSES = [
     ["timeline", "--format", "jsonl", "--min-duration", "40"],
     ["interrupts", "--format", "jsonl"], ["interrupts", "--events", "--format", "jsonl"],
     ["channels"], ["channels", "--format", "jsonl"],
+    ["packets"], ["packets", "--format", "jsonl"], ["packets", "--format", "csv"],
+    ["decode", "--format", "jsonl"], ["decode", "--format", "csv"], ["decode", "--format", "runs"],
+    ["decode", "--instructions"], ["decode", "--from", "0x180", "--to", "0x900"],
+    ["profile", "--from", "0x180", "--to", "0x900", "--format", "jsonl"],
+    ["calls", "--from", "0x180", "--threads", "2", "--format", "jsonl"],
+    ["coverage", "--to", "0x900", "--threads", "2", "--format", "jsonl"],
+    ["info", "--format", "jsonl"],
+]
+# What is saved, added to itself, and shown.
+SAVED = [
+    ["profile", "--inline"], ["profile", "--by", "line"], ["profile", "--by", "stack"],
+    ["profile", "--unit", "cycles"], ["calls"], ["calls", "--inline"],
 ]
 # Through which trace units a log goes.
 LOGS = {"a32-recur": ["ptm", "etmv3", "etmv4"], "a64-coro": ["ete", "etmv4"],
@@ -126,12 +138,34 @@ def digest_of(done):
     return f"{done.returncode}:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
+def taken(words, command):
+    """Those that the command has: listings of packets know no symbols."""
+    return words[:1] if command in ("info", "packets", "stats") and "--symbols" in words else words
+
+
+def saved(tool, words, analysis):
+    """The file, and what is read from it twice."""
+    command, *more = analysis
+    done = tool.run(command, *words, *more, "--save", "part.twr", "-q", "-o", "shown", status=None)
+    path = tool.folder / "part.twr"
+    if not path.exists():
+        return digest_of(done)
+    done = tool.run(command, "--add", "part.twr", "--add", "part.twr", *more, "--format", "jsonl", "-q",
+                    status=None)
+    done.stdout += path.read_bytes()
+    path.unlink()
+    return digest_of(done)
+
+
 def check(name, make):
     def run(tool):
         words, rows = make(tool), table()
         found = {(name, " ".join(analysis)):
-                 digest_of(tool.run(*analysis[:1], *words, *analysis[1:], "-q", status=None))
+                 digest_of(tool.run(*analysis[:1], *taken(words, analysis[0]), *analysis[1:], "-q",
+                                    status=None))
                  for analysis in ANALYSES}
+        found |= {(name, f"{' '.join(analysis)} --save"): saved(tool, words, analysis)
+                  for analysis in SAVED}
         if os.environ.get("TW_WRITE_DIGESTS"):
             write(rows | found)
             return

@@ -52,7 +52,9 @@ import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
+import report_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
+import shard_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401

@@ -6,7 +6,7 @@ import subprocess
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["identify", "doctor", "info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "gdb", "diff", "merge", "stats", "channels", "pack",
+COMMANDS = ["identify", "doctor", "info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "report", "gdb", "diff", "shard", "merge", "stats", "channels", "pack",
             "index", "snapshot", "encode", "record", "check-sequence", "sim"]
 
 

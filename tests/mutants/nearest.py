@@ -52,11 +52,7 @@ SECOND = {
     "trbe": ["cli:trbe_cases", "cli:usage_cases"],
     "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
             "cli:listing_cases", "cli:output_cases", "cli:digest_cases", GOLDEN],
-    "analysis": ["cli:digest_cases", "cli:calls_cases", "cli:calls_view_cases", "cli:coverage_cases",
-                 "cli:profile_cases", "cli:profile_table_cases", "cli:timeline_cases",
-                 "cli:timeline_format_cases", "cli:interrupts_cases", "cli:analysis_loss_cases",
-                 "test_export_memory", "cli:channels_cases", "cli:listing_cases", "cli:output_cases",
-                 "cli:saved_cases", "cli:feedback_cases", "cli:perf_cases"],
+    "analysis": ["cli:digest_cases", "test_export_memory"],
     "export": ["cli:digest_cases", "cli:calls_view_cases", "cli:timeline_format_cases", "cli:calls_cases", "cli:coverage_cases", "cli:profile_cases", "cli:output_cases"],
     "stage": ["test_etmv3", "test_etmv3_table", "test_ptm", "test_ptm_table", "test_etmv4_table",
               "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
@@ -78,6 +74,19 @@ SECOND = {
               *DECODING],
     "": ["test_tree", "test_tree_registry", "test_capture", "test_vectors"],
 }
+# Of some files of a folder that has many: what is nearest to them, behind the folder's row.
+FILES = {
+    "analysis/(profile|counted|code_|range_counts|walk)": [
+        "cli:profile_cases", "cli:profile_table_cases", "cli:saved_cases"],
+    "analysis/(call)": ["cli:calls_cases", "cli:calls_view_cases", "cli:analysis_loss_cases",
+                        "cli:saved_cases"],
+    "analysis/(coverage|edge_|range_counts|outcome)": ["cli:coverage_cases", "cli:saved_cases"],
+    "analysis/(timeline|times)": ["cli:timeline_cases", "cli:timeline_format_cases"],
+    "analysis/(interrupt)": ["cli:interrupts_cases"],
+    "analysis/(channel)": ["cli:channels_cases"],
+    "analysis/(autofdo|samples|branch)": ["cli:perf_cases", "cli:feedback_cases"],
+    "analysis/(stat)": ["cli:output_cases", "cli:listing_cases"],
+}
 OTHER = DECODING  # of a folder that has no row yet
 # Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
 LEAST, TIMES = 5, 4
@@ -89,10 +98,12 @@ def own(folder, programs):
     return [name for name in programs if re.fullmatch(f"(test|replay)_{folder}(_.*)?", name)]
 
 
-def second(folder, programs):
+def second(path, folder, programs):
     """Further tests that are there; nothing that the first row has."""
     first = own(folder, programs)
-    return [name for name in SECOND.get(folder, OTHER)
+    names = SECOND.get(folder, OTHER) + [name for pattern, more in FILES.items()
+                                         if re.match(f"src/{pattern}", path) for name in more]
+    return [name for name in dict.fromkeys(names)
             if name not in first and (":" in name or name in programs)]
 
 

@@ -323,8 +323,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART, G_DECODER, G_EXECUTED, O_RANGE,  O_FUNCTION,
-    O_SAVE,    O_ADD,  O_EACH,    O_BINARY,   G_OUTPUT, O_END,
+    G_CAPTURE, G_PART,  G_DECODER, G_EXECUTED, O_RANGE,  O_FUNCTION, O_SAVE,
+    O_PART,    O_PARTS, O_ADD,     O_EACH,     O_BINARY, G_OUTPUT,   O_END,
 };
 
 const struct command command_coverage = {

@@ -252,8 +252,7 @@ const struct command command_gdb = {
         "\"monitor help\" in GDB lists what else there is. PROGRAM is the ELF file.\n"
         "\n"
         "examples:\n"
-        "  trackway gdb snapshot/ program.elf                 how did I get here? "
-        "reverse-finish\n"
+        "  trackway gdb snapshot/ program.elf     how did I get here? reverse-finish\n"
         "  trackway gdb perf.data program --at function:main\n"
         "  trackway gdb snapshot/ program.elf -- -batch -ex bt\n"
         "  gdb-multiarch program.elf -ex 'target remote | trackway gdb --serve snapshot/'",

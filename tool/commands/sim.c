@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <trackway/sim.h>
 
 #include "base/inside.h"
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "commands/encode.h"
 #include "shared/file.h"
@@ -41,10 +41,10 @@ static void put_line(void *context, const char *text, size_t size)
 /* A name in a script stands beside it, and below its folder: a script may come from anyone. */
 static char *beside(const struct run *run, const char *name)
 {
-    const char *slash = strrchr(run->script, '/');
+    const char *slash = tw_last_slash(run->script);
     const bool is_free = run->encoding.options->allow_outside;
     const size_t size =
-        slash && !(is_free && name[0] == '/') ? (size_t)(slash - run->script) + 1 : 0;
+        slash && !(is_free && tw_is_slash(name[0])) ? (size_t)(slash - run->script) + 1 : 0;
     char *path = malloc(size + strlen(name) + 1);
     struct tw_text real = { 0 };
     bool is_good = path != NULL;
@@ -268,7 +268,7 @@ const struct command command_sim = {
         "expects. Registers, states and events are printed. A script:\n"
         "  memory 0x10000 0x2000\n"
         "  preset minimal                        # the trace unit, for one process at EL0\n"
-        "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
+        "  watermark wrap 0x10000 0x12000 0x600  # interrupt after 0x600 bytes\n"
         "  TRCPRGCTLR = 1\n"
         "  run until irq\n"
         "  capture snap 0x11a00                  # trackway decode snap\n"

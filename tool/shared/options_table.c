@@ -248,6 +248,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "only what is there or later: a capture offset, t:TIMESTAMP,\nSECONDSs, or n:N (instructions from the start)",
         .kind = KIND_OTHER, .set = set_from },
     [O_TO] = { "to", "PLACE", NULL, "only what is before that", .kind = KIND_OTHER, .set = set_to },
+    [O_PART] = { "part", "K/N", NULL,
+        "only part K of N, cut as \"trackway shard\" does: results that --save\nkept of all of them merge to that of the whole; with --parts: K", .offset = AT(part), .kind = KIND_TEXT },
+    [O_PARTS] = { "parts", "FILE", NULL, "the parts that \"trackway shard\" wrote there", .offset = AT(parts), .kind = KIND_TEXT },
     [O_RANGE] = { "range", "FIRST-END", NULL,
         "only what executed from address FIRST up to, not including, END",
         .kind = KIND_OTHER, .set = set_range },
@@ -414,6 +417,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SPAN_LIMIT] = { "limit", "N", NULL,
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
+    [O_BUDGET] = { "budget", "BYTES", NULL, "how large the file may become, more or less (default: 20000000)", .offset = AT(budget), .kind = KIND_NUMBER },
+    [O_EMBED_SOURCES] = { "embed-sources", NULL, NULL, "lines of the program's sources go into the file", .offset = AT(embed_sources), .kind = KIND_FLAG },
+
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_SHOW_FUNCTION] = { "function", "NAME", NULL, "only this function, executed or not", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
@@ -448,6 +454,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_PACKETS] = { "packets", NULL, NULL, "compare packets, bit by bit: the first bit that differs", .offset = AT(packets), .kind = KIND_FLAG },
     [O_IGNORE] = { "ignore", "WHAT", NULL, "leave out on both sides: interrupts, function:NAME or range:FIRST-END;\nmay be repeated", .offset = AT(ignore), .kind = KIND_LIST },
+
+    [O_SHARD_PARTS] = { "parts", "N", NULL, "how many", .offset = AT(parts), .kind = KIND_TEXT },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },
