@@ -29,8 +29,7 @@ struct tw_ini {
     size_t entry_count, entry_room;
     struct tw_ini_section *sections;
     size_t section_count, section_room;
-    struct tw_map
-        section_by_name; /* hash to the first of them + 1; the next free key where it is taken */
+    struct tw_map section_by_name; /* hash to the first + 1, or to the next free key */
     const struct tw_allocator *allocator;
 };
 

@@ -52,47 +52,6 @@ static void check_find(struct tw_image *image, struct tw_view view, uint64_t add
     CHECK_EQ(size, want_size);
 }
 
-/* More regions than one piece holds, in orders that put each before, behind or between the others. */
-static void any_number_in_any_order(void **state)
-{
-    enum { REGIONS = 3000 };
-
-    (void)state;
-    for (unsigned order = 0; order < 3; order++) {
-        struct tw_image *image = new_image();
-        const struct tw_view all = { TW_SPACE_ANY, 0, 0 };
-        size_t size;
-
-        check_case("order %u", order);
-        for (uint32_t i = 0; i < REGIONS; i++) {
-            const uint32_t n = order == 0   ? i
-                               : order == 1 ? REGIONS - 1 - i
-                                            : (uint32_t)((uint64_t)i * 1999 % REGIONS);
-
-            CHECK_EQ(add(image, (struct tw_region){ .address = 0x1000 + 16 * n, .length = 8 },
-                         n * 4),
-                     TW_OK);
-        }
-        for (uint32_t n = 0; n < REGIONS; n++) {
-            CHECK_EQ(find(image, all, 0x1000 + 16 * n, &size), n * 4);
-            CHECK_EQ(size, 8);
-            CHECK_EQ(find(image, all, 0x1000 + 16 * n + 7, &size), n * 4 + 7);
-            CHECK_EQ(find(image, all, 0x1000 + 16 * n + 8, &size), -1);
-            CHECK_EQ(
-                add(image, (struct tw_region){ .address = 0xfff + 16 * n, .length = 17 }, 0),
-                TW_E_CONFIG);
-        }
-        for (uint32_t n = 0; n < REGIONS; n += 1 + n % 7)
-            tw_image_remove(image, 0x1000 + 16 * n, 0);
-        for (uint32_t n = 0, gone = 0; n < REGIONS; n++) {
-            CHECK_EQ(find(image, all, 0x1000 + 16 * n, &size), n == gone ? -1 : (int64_t)n * 4);
-            if (n == gone)
-                gone += 1 + gone % 7;
-        }
-        tw_image_free(image);
-    }
-}
-
 static void finds_what_was_added_and_nothing_beside_it(void **state)
 {
     struct tw_image *image = new_image();
@@ -589,7 +548,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_added_and_nothing_beside_it),
-        cmocka_unit_test(any_number_in_any_order),
         cmocka_unit_test(reads_across_regions_that_lie_together),
         cmocka_unit_test(refuses_true_overlaps_and_names_both),
         cmocka_unit_test(ignores_a_region_that_is_there_already),
