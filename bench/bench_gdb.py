@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench_gdb.py FOLDER: going back in GDB over 100 million instructions beside stepping there, diff of two such runs
+"""bench_gdb.py FOLDER: going back in GDB over 100 million instructions beside stepping there, on all cores beside one, diff of two such runs
 beside decoding both, and what the first prompt costs on a capture of 1 GiB. The captures are made of an execution log of the corpus, run after run."""
 import os
 import pathlib
@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
@@ -54,6 +55,23 @@ def diff_beside_decoding(tool, folder, capture):
     return min(times) / (2 * decoding), min(times), 2 * decoding
 
 
+def search_ms(tool, capture, elf, address, threads):
+    """Wall time of the server alone until the answer to a reverse-continue to a place that is never come to; in ms."""
+    begun = time.monotonic()
+    server = subprocess.Popen([tool, "gdb", "--serve", str(capture), str(elf), "--threads", str(threads)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    said, _ = server.communicate(packet(f"Z0,{address:x},4") + packet("bc"))
+    assert b"replaylog:begin" in said, said
+    return 1000 * (time.monotonic() - begun)
+
+
+def search_on_threads(tool, capture, elf):
+    """The same search on all cores beside one thread."""
+    one, all_cores = (min(search_ms(tool, capture, elf, 4, threads) for _ in range(5))
+                      for threads in (1, os.cpu_count()))
+    return one / all_cores, one, all_cores
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     tool = str(folder.parent / "trackway")
@@ -77,6 +95,8 @@ def main():
     each, back = map(float, next(line for line in out.splitlines() if line.startswith("@")).split()[1:])
     print(f"gdb/reverse-continue {each * once * times / back:.0f} times as fast as stepping ({back:.2f} s for "
           f"{once * times / 1e6:.0f} million instructions)")
+    gain, one, many = search_on_threads(tool, work / "long", elf)
+    print(f"gdb/search-threads {gain:.2f} times as fast as on one thread ({many:.0f} ms on {os.cpu_count()} and {one:.0f} ms)")
     ratio, ours, decoding = diff_beside_decoding(tool, folder, work / "long")
     print(f"gdb/diff {ratio:.3f} of decoding both ({ours:.0f} ms and {decoding:.0f} ms of CPU)")
     trace = (work / "long" / "trace.bin").read_bytes()

@@ -2,7 +2,16 @@
 # sources, and TW_FEATURES names it. Nothing here is needed by the core.
 
 find_package(Threads REQUIRED)
-find_package(PkgConfig QUIET)
+# A cross build takes the target's libraries or none: without a pkg-config that speaks of the target, none.
+if(CMAKE_CROSSCOMPILING AND NOT PKG_CONFIG_EXECUTABLE AND NOT DEFINED ENV{PKG_CONFIG_LIBDIR} AND NOT DEFINED ENV{PKG_CONFIG})
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -dumpmachine OUTPUT_VARIABLE machine OUTPUT_STRIP_TRAILING_WHITESPACE
+        ERROR_QUIET)
+    find_program(TW_TARGET_PKG_CONFIG ${machine}-pkg-config)
+    set(PKG_CONFIG_EXECUTABLE "${TW_TARGET_PKG_CONFIG}" CACHE FILEPATH "pkg-config of the target" FORCE)
+endif()
+if(NOT CMAKE_CROSSCOMPILING OR PKG_CONFIG_EXECUTABLE OR DEFINED ENV{PKG_CONFIG_LIBDIR} OR DEFINED ENV{PKG_CONFIG})
+    find_package(PkgConfig QUIET)
+endif()
 
 set(TW_FEATURES "")
 add_library(tw_features INTERFACE)
@@ -38,7 +47,9 @@ if("ELF" IN_LIST TW_FEATURES)
 endif()
 tw_feature(ZSTD libzstd-dev "${LIBZSTD_FOUND}" "${LIBZSTD_INCLUDE_DIRS}" zstd)
 
-find_program(LLVM_CONFIG llvm-config-19)
+if(NOT CMAKE_CROSSCOMPILING) # else it has to be given: that of the target
+    find_program(LLVM_CONFIG llvm-config-19)
+endif()
 set(llvm_found FALSE)
 if(LLVM_CONFIG)
     execute_process(COMMAND ${LLVM_CONFIG} --includedir
@@ -60,7 +71,12 @@ if("LLVM" IN_LIST TW_FEATURES)
 endif()
 
 set(TW_HAVE_TESTS FALSE)
-if(CMOCKA_FOUND AND NOT TW_TESTS STREQUAL "OFF" AND NOT TW_FUZZ)
+# Where the target has no cmocka, what our tests use of it is in tests/portable.
+set(TW_CMOCKA_STANDIN FALSE)
+if(CMAKE_CROSSCOMPILING AND NOT CMOCKA_FOUND AND TW_TESTS STREQUAL "ON")
+    set(TW_CMOCKA_STANDIN TRUE)
+endif()
+if((CMOCKA_FOUND OR TW_CMOCKA_STANDIN) AND NOT TW_TESTS STREQUAL "OFF" AND NOT TW_FUZZ)
     set(TW_HAVE_TESTS TRUE)
 elseif(TW_TESTS STREQUAL "ON")
     message(FATAL_ERROR "TW_TESTS=ON, but cmocka was not found (Debian: libcmocka-dev)")

@@ -1,7 +1,7 @@
 # What a builder may choose, and the compiler flags that follow from it.
 
 # AUTO takes what is found; ON fails the configuration when it is missing.
-foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE)
+foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_WITH_HTTP TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE)
     set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
@@ -35,9 +35,14 @@ else()
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wvla -Wcast-qual
         -Wstrict-prototypes -Wmissing-prototypes $<$<BOOL:${TW_WERROR}>:-Werror>)
 endif()
-if(UNIX)
+if(UNIX OR MINGW)
     # Strict C11 hides what the file readers need of POSIX.
     target_compile_definitions(tw_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+endif()
+if(MINGW)
+    # printf as C11 has it; programs and libraries that need no other file.
+    target_compile_definitions(tw_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
+    target_link_options(tw_flags INTERFACE -static)
 endif()
 if(TW_SANITIZE)
     set(sanitizers -fsanitize=${TW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

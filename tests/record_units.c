@@ -9,7 +9,7 @@
 
 #include "qemu/unit.h"
 
-enum { CODE = 96, STEPS = 40, LIST = 300, SETTINGS = 4 };
+enum { CODE = 96, STEPS = 24, LIST = 600, SETTINGS = 4 };
 
 /* ---- programs ---- */
 
@@ -200,6 +200,8 @@ struct walk {
     const struct program *program;
     struct check_random *random;
     size_t at;
+    size_t loop;       /* a branch that goes back ... */
+    size_t loop_times; /* ... so many times more */
     struct tw_retired list[LIST];
     struct tw_retired_run runs[LIST];
     size_t count, run_count;
@@ -212,10 +214,12 @@ static struct tw_retired step_on(struct walk *walk)
     const uint8_t isa = place->instruction.isa;
     struct tw_retired done = place->instruction;
     const bool is_conditional = done.flags & TW_RETIRED_CONDITIONAL;
+    const bool is_loop = walk->loop == walk->at && walk->loop_times;
     size_t next = walk->at + 1;
 
+    walk->loop_times -= is_loop;
     if ((done.kind == TW_RETIRED_BRANCH || done.kind == TW_RETIRED_INDIRECT) &&
-        (!is_conditional || check_random_below(walk->random, 4))) {
+        (!is_conditional || is_loop || check_random_below(walk->random, 4))) {
         done.flags |= TW_RETIRED_TAKEN;
         if (place->is_sequential)
             done.target = walk->program->places[0].instruction.address;
@@ -225,6 +229,11 @@ static struct tw_retired step_on(struct walk *walk)
                     .instruction.address;
         next = index_of(walk->program, done.target);
         CHECK(next < walk->program->count);
+        if (!walk->loop_times && next <= walk->at && walk->at - next < 6 &&
+            check_random_below(walk->random, 8) == 0) {
+            walk->loop = walk->at;
+            walk->loop_times = check_random_below(walk->random, 200);
+        }
     }
     if (next >= walk->program->count || (walk->program->places[next].instruction.isa != isa &&
                                          done.kind != TW_RETIRED_INDIRECT))
@@ -258,7 +267,7 @@ static void make_runs(struct walk *walk)
                                         .target = at->target,
                                         .flags = at->flags };
         from = i + 1;
-        if (walk->run_count && same_run(run - 1, run))
+        if (walk->run_count && same_run(run - 1, run) && check_random_below(walk->random, 100))
             run[-1].repeats++;
         else
             walk->run_count++;
@@ -314,12 +323,23 @@ static const struct setup {
     { "etrace", { "branch_prediction=1", "bpred_size_p=4" }, { NULL } },
     { "etrace", { "jump_target_cache=1", "cache_size_p=3" }, { NULL } },
     { "etrace", { "itype_width_p=3" }, { NULL } },
+    { "etrace", { NULL }, { "ResyncMode=1", "ResyncMax=0" } },
+    { "etrace", { NULL }, { "ResyncMode=2", "ResyncMax=1" } },
+    { "etrace", { "retires_p=4" }, { "ResyncMode=3", "ResyncMax=2" } },
+    { "etrace",
+      { "implicit_return=1", "call_counter_size_p=2" },
+      { "ResyncMode=2", "ResyncMax=0" } },
+    { "etrace", { "notime_p=0", "time_width_p=16" }, { "ResyncMode=2", "ResyncMax=0" } },
     { "ntrace", { NULL }, { NULL } },
     { "ntrace", { "mode=btm" }, { NULL } },
     { "ntrace", { "sequential_jump=1" }, { NULL } },
     { "ntrace", { "implicit_return_mode=3" }, { NULL } },
     { "ntrace", { "repeat_history=1" }, { NULL } },
     { "ntrace", { "sync_messages=16" }, { NULL } },
+    { "ntrace", { NULL }, { "trTeInstSyncMode=2", "trTeInstSyncMax=1" } },
+    { "ntrace", { "hist_max_bits=9" }, { "trTeInstSyncMode=3", "trTeInstSyncMax=3" } },
+    { "ntrace", { "icnt_max=40", "hist_max_bits=31" }, { NULL } },
+    { "ntrace", { "timestamps=1", "all_jumps=1" }, { NULL } },
 };
 
 static size_t length_of(const char *const *settings)
@@ -408,7 +428,7 @@ static size_t try_setup(const struct setup *setup, struct check_random *random, 
     make_program(&program, random, isa);
     walk.program = &program;
     walk.random = random;
-    walk.at = 0;
+    walk.at = walk.loop_times = 0;
     for (unsigned i = 0; i < STEPS; i++) {
         struct tw_step alone = { .kind = TW_STEP_INSTRUCTIONS };
         struct tw_step runs = { .kind = TW_STEP_RUNS };

@@ -45,7 +45,9 @@ static struct tw_capture *demo;
 SIMPLE(tw_calls_config, tw_calls, tw_calls)
 SIMPLE(tw_channels_config, tw_channels, tw_channels)
 SIMPLE(tw_coverage_config, tw_coverage, tw_coverage)
+#ifdef TW_WITH_LLVM
 SIMPLE(tw_disassembler_config, tw_disassembler, tw_disassembler)
+#endif
 SIMPLE(tw_edge_map_config, tw_edge_map, tw_edge_map)
 SIMPLE(tw_errors_config, tw_errors, tw_errors)
 SIMPLE(tw_unframer_config, tw_unframer, tw_unframer)
@@ -53,6 +55,7 @@ SIMPLE(tw_framer_config, tw_framer, tw_framer)
 SIMPLE(tw_interrupts_config, tw_interrupts, tw_interrupts)
 SIMPLE(tw_perf_writer_config, tw_perf_writer, tw_perf_writer)
 SIMPLE(tw_profile_config, tw_profiler, tw_profile)
+SIMPLE(tw_report_config, tw_report, tw_report)
 SIMPLE(tw_timeline_config, tw_timeline, tw_timeline)
 SIMPLE(tw_trbe_config, tw_trbe, tw_trbe)
 SIMPLE(tw_tree_config, tw_tree, tw_tree)
@@ -316,7 +319,9 @@ static const struct row rows[] = {
     FILLED(tw_counter, fill_counter),
     ROW(tw_coverage_config),
     ROW(tw_custom_protocol),
+#ifdef TW_WITH_LLVM /* else there is none at all */
     ROW(tw_disassembler_config),
+#endif
     ROW(tw_doctor_options),
     ROW(tw_edge_map_config),
     ROW(tw_errors_config),
@@ -355,6 +360,7 @@ static const struct row rows[] = {
     ROW(tw_stm_config),
     ROW(tw_stm_unit_config),
     FILLED(tw_subject, fill_subject),
+    ROW(tw_report_config),
     ROW(tw_timeline_config),
     ROW(tw_trbe_config),
     ROW(tw_tree_config),

@@ -39,7 +39,7 @@ struct tw_capture_image_option {
 
 struct tw_capture_options {
     size_t size;        /* sizeof(struct tw_capture_options) */
-    bool allow_outside; /* snapshots: files above or beside the folder may be named */
+    bool allow_outside; /* snapshots: names and links may lead out of the folder */
 
     /* Raw files only. */
     bool has_framing; /* else: none with one source, memory with several */

@@ -33,6 +33,7 @@
 #include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
 #include <trackway/replay.h>
+#include <trackway/report.h>
 #include <trackway/run.h>
 #include <trackway/samples.h>
 #include <trackway/sequence.h>

@@ -3,7 +3,10 @@
 #ifndef TRACKWAY_EXPORT_H
 #define TRACKWAY_EXPORT_H
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(TW_BUILDING)
+#define TW_API __declspec(dllexport)
+#define TW_MUST_USE
+#elif defined(__GNUC__)
 #define TW_API      __attribute__((visibility("default")))
 #define TW_MUST_USE __attribute__((warn_unused_result))
 #else

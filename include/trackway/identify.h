@@ -23,6 +23,8 @@ struct tw_identify_options {
     bool has_framing; /* only this one comes into question */
     enum tw_framing framing;
     const struct tw_allocator *allocator;
+    /* how much is tried at most, about in bytes that are read; 0: enough for a file of its size */
+    uint64_t work;
 };
 
 /* A source in the file. */
@@ -50,6 +52,9 @@ struct tw_identity {
     const char *const *evidence; /* why, one line each */
     size_t evidence_count;
     const char *command; /* that opens it; NULL: none does */
+    /* a ring buffer that was read from the beginning of its memory: its oldest byte lies at wrapped_at */
+    bool has_wrapped;
+    uint64_t wrapped_at;
 };
 
 struct tw_identified;

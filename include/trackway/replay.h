@@ -27,6 +27,10 @@ struct tw_replay_config {
     bool (*is_cancelled)(void *context);
     void *context;
     const struct tw_allocator *allocator;
+    /* Long searches decode on run->threads threads, each with a handle of its own: opens the same capture once more,
+       with the same options; NULL: there are no more.  The handles are the caller's, and outlive the replay.  Asked at
+       the first long search, once for each thread but the first.  NULL: one thread. */
+    struct tw_capture *(*open_again)(void *context);
 };
 
 TW_API TW_MUST_USE enum tw_status tw_replay_new(struct tw_replay **replay,
@@ -52,7 +56,7 @@ struct tw_replay_thread {
 };
 
 /* Those that were seen so far: of the first and the last window of each buffer from the beginning on, all
-   others when they are come across. */
+   others when a place near them is looked at. */
 TW_API size_t tw_replay_thread_count(const struct tw_replay *replay);
 /* False: there is no such number. */
 TW_API bool tw_replay_thread(const struct tw_replay *replay, struct tw_replay_thread *thread,

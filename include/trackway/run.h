@@ -81,6 +81,8 @@ struct tw_part {
     struct tw_who who;
     struct tw_when when;
     const struct tw_perf_loss *loss; /* TW_PART_LOSS */
+    /* packets of a run with an extent: it lies before it, for those who count distances */
+    bool is_lead;
 };
 
 /* ---- what part of a capture, and how ---- */
@@ -132,6 +134,14 @@ struct tw_filter {
     uint64_t from_instruction, to_instruction;
 };
 
+/* A stretch of a capture: packets that begin at or behind an offset of a buffer and before one of the
+   same or a later buffer.  Stretches that follow each other make the whole. */
+struct tw_run_extent {
+    uint32_t buffer;     /* that it begins in ... */
+    uint32_t end_buffer; /* ... and ends in; the number of buffers: it goes up to the end */
+    uint64_t offset, end_offset; /* in the capture */
+};
+
 /* An ELF file with names, beside those that the capture's own files have. */
 struct tw_symbol_file {
     const char *path;
@@ -165,6 +175,9 @@ struct tw_run_counter {
        threads of one address space may be told apart less well.  It is not called where parts are
        filtered, or transactions failed. */
     void (*sum)(void *context, void *tally, const struct tw_range_sum *sums, size_t count);
+    /* On the caller's thread, of a run with an extent: a tally was given what came right before it, which is
+       to be forgotten but for what matters to what comes next.  NULL: nothing does. */
+    void (*keep_end)(void *context, void *tally);
 };
 
 /* A source that is about to be decoded, or is left out. */
@@ -216,6 +229,9 @@ struct tw_run_config {
     void (*on_note)(void *context, const char *text); /* what is done meanwhile */
     void *context;
     const struct tw_allocator *allocator;
+
+    /* only this stretch, said as if all was decoded; borrowed during the call; capture order; NULL: all */
+    const struct tw_run_extent *extent;
 };
 
 /* The capture must outlive the run.  Of several runs of one capture, one at a time may decode elements;
@@ -241,6 +257,13 @@ TW_API TW_MUST_USE enum tw_status tw_run_next_packet(struct tw_run *run, struct 
 
 /* Calls tw_run_next until the end: for a run with a counter. */
 TW_API TW_MUST_USE enum tw_status tw_run_all(struct tw_run *run);
+
+/* Cuts what the run's filter leaves into so many stretches with about equally many bytes, one behind the
+   other, at synchronization points (perf.data: between its blocks).  A stretch may be empty: its begin is its end.
+   Nothing is decoded: some bytes at each place are looked at, or the index is.  Whoever cuts the same capture,
+   with the same filter, gets the same. */
+TW_API TW_MUST_USE enum tw_status tw_run_cut(struct tw_run *run, struct tw_run_extent *extents,
+                                             size_t count);
 
 /* Sources of rings that gave parts so far: tw_part.stream is less than this. */
 TW_API size_t tw_run_stream_count(const struct tw_run *run);

@@ -69,7 +69,7 @@ TW_API TW_MUST_USE enum tw_status tw_statistics_end_packets(struct tw_statistics
    are. */
 TW_API TW_MUST_USE enum tw_status tw_statistics_add(struct tw_statistics *statistics,
                                                     const struct tw_statistics *other);
-TW_API TW_MUST_USE enum tw_status tw_statistics_save(const struct tw_statistics *statistics,
+TW_API TW_MUST_USE enum tw_status tw_statistics_save(struct tw_statistics *statistics,
                                                      const char *path, struct tw_fault *fault);
 TW_API TW_MUST_USE enum tw_status tw_statistics_load(struct tw_statistics **statistics,
                                                      const char *path,

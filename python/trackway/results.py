@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Results of analyses: rows, tables, sums, files, pictures."""
 import html
+import pathlib
+import tempfile
 
 from . import _core
 
@@ -33,6 +35,24 @@ class Result:
     def load(cls, path):
         """A result that was saved."""
         return cls(_core.load(cls.kind, path))
+
+    def to_bytes(self):
+        """What `save` writes."""
+        with tempfile.NamedTemporaryFile(prefix="trackway-") as file:
+            self.save(file.name)
+            return pathlib.Path(file.name).read_bytes()  # another file took its place
+
+    @classmethod
+    def from_bytes(cls, data):
+        """The result that `to_bytes` gave."""
+        with tempfile.NamedTemporaryFile(prefix="trackway-") as file:
+            file.write(data)
+            file.flush()
+            return cls.load(file.name)
+
+    def __reduce__(self):
+        """Copies and pickles are saved results."""
+        return type(self).from_bytes, (self.to_bytes(),)
 
     def add(self, other):
         """Adds another result to this one."""

@@ -51,6 +51,12 @@ static void clear(void *context, void *tally)
     tw_range_counts_clear(tally);
 }
 
+static void keep_end(void *context, void *tally)
+{
+    (void)context;
+    tw_range_counts_keep_end(tally);
+}
+
 static void release(void *context, void *tally)
 {
     (void)context;
@@ -65,7 +71,8 @@ struct tw_run_counter tw_counted_code_counter(void)
                                     .sum = sum_part,
                                     .add = add_later,
                                     .clear = clear,
-                                    .release = release };
+                                    .release = release,
+                                    .keep_end = keep_end };
 }
 
 /* ---- by file, on the caller's thread ---- */

@@ -368,7 +368,8 @@ enum tw_status tw_profile_add(struct tw_profiler *profile, struct tw_profiler *o
         return tw_fail(fault, TW_E_MEMORY, "no memory for the sum");
     for (size_t i = 0; total_at(totals, i); i++)
         *total_at(totals, i) += *total_at(&other->totals, i);
-    totals->clock = totals->has_time ? totals->clock : other->totals.clock;
+    if (!totals->has_time && (other->totals.has_time || other->totals.clock > totals->clock))
+        totals->clock = other->totals.clock;
     totals->has_time |= other->totals.has_time;
     totals->has_cycles |= other->totals.has_cycles;
     join_rows(profile);

@@ -437,6 +437,15 @@ static bool is_empty(const struct tw_range_counts *counts)
            !counts->untraced && !counts->missing && !counts->is_out;
 }
 
+void tw_range_counts_keep_end(struct tw_range_counts *counts)
+{
+    const bool has_from = counts->has_from;
+
+    tw_range_counts_clear(counts); /* but for `from` and its kind */
+    counts->has_from = has_from;
+    counts->has_begun = true;
+}
+
 void tw_range_counts_join(struct tw_range_counts *counts, struct tw_range_counts *later)
 {
     if (is_empty(counts) && counts->allocator == later->allocator) {

@@ -97,6 +97,8 @@ struct tw_range_counts {
 void tw_range_counts_release(struct tw_range_counts *counts);
 /* Empties it, keeps the memory. */
 void tw_range_counts_clear(struct tw_range_counts *counts);
+/* The same, but for a branch whose target comes next. */
+void tw_range_counts_keep_end(struct tw_range_counts *counts);
 /* Elements in the order of the trace.  is_resumed: they do not directly follow those before. */
 void tw_range_counts_take(struct tw_range_counts *counts, const struct tw_element *elements,
                           size_t number, bool is_resumed);

@@ -256,16 +256,16 @@ enum tw_status tw_statistics_take(struct tw_statistics *statistics, const struct
 
 static void count_sync(struct tw_statistics_row *row, uint64_t offset)
 {
-    if (row->syncs++) {
-        const uint64_t distance = offset - row->last_sync;
+    const uint64_t distance = offset - (row->syncs ? row->last_sync : row->lead_sync);
 
-        if (row->syncs == 2 || distance < row->sync_least)
+    if (row->syncs || row->has_lead) {
+        if (!row->sync_most || distance < row->sync_least)
             row->sync_least = distance;
         if (distance > row->sync_most)
             row->sync_most = distance;
-    } else {
-        row->first_sync = offset;
     }
+    if (!row->syncs++)
+        row->first_sync = offset;
     row->last_sync = offset;
 }
 
@@ -301,6 +301,11 @@ enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
     row = packet_row(statistics, part);
     if (!row)
         return TW_E_MEMORY;
+    if (part->is_lead) {
+        row->has_lead |= view->kind == TW_PACKET_SYNC;
+        row->lead_sync = view->kind == TW_PACKET_SYNC ? packet->offset : row->lead_sync;
+        return TW_OK;
+    }
     number = &row->type_of[packet->type];
     if (!*number &&
         !tw_statistics_add_type(statistics, row, tw_packet_type_name(view), packet->type))
@@ -383,22 +388,35 @@ static int by_bytes(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
+static void order_types(struct tw_statistics_row *row)
+{
+    if (row->type_count)
+        qsort(row->types, row->type_count, sizeof *row->types, by_bytes);
+    memset(row->type_of, 0, sizeof row->type_of); /* they have moved */
+    for (size_t i = 0; i < row->type_count; i++)
+        if (row->types[i].number < TW_LENGTH(row->type_of))
+            row->type_of[row->types[i].number] = (uint32_t)i + 1;
+}
+
+void tw_statistics_order(struct tw_statistics *statistics)
+{
+    if (!statistics->is_sorted && statistics->row_count)
+        qsort(statistics->rows, statistics->row_count, sizeof *statistics->rows, by_place);
+    statistics->is_sorted = true;
+    for (size_t i = 0; i < statistics->row_count; i++)
+        order_types(statistics->rows[i]);
+}
+
 static bool show_types(struct tw_statistics *statistics, struct tw_statistics_row *row)
 {
     if (!TW_GROW(statistics->allocator, &statistics->types, &statistics->type_room,
                  row->type_count + 1))
         return false;
-    if (row->type_count)
-        qsort(row->types, row->type_count, sizeof *row->types, by_bytes);
-    memset(row->type_of, 0, sizeof row->type_of); /* they have moved */
-    for (size_t i = 0; i < row->type_count; i++) {
-        const struct tw_statistics_type *type = &row->types[i];
-
-        if (type->number < TW_LENGTH(row->type_of))
-            row->type_of[type->number] = (uint32_t)i + 1;
+    order_types(row);
+    for (size_t i = 0; i < row->type_count; i++)
         statistics->types[i] =
-            (struct tw_packet_count){ type->name, type->packets, type->bytes };
-    }
+            (struct tw_packet_count){ row->types[i].name, row->types[i].packets,
+                                      row->types[i].bytes };
     return true;
 }
 

@@ -21,6 +21,8 @@ struct tw_statistics_row {
     uint8_t id;
     uint64_t packets, bytes, bad, unsynced;
     uint64_t syncs, first_sync, last_sync, sync_least, sync_most;
+    uint64_t lead_sync; /* the last before the run's extent, if has_lead */
+    bool has_lead;
     uint64_t instructions, exceptions, errors, missing, overflows, discards;
     uint64_t cycles, timestamps, first_time, last_time;
     struct tw_statistics_row *same_hash; /* while rows are added */
@@ -57,6 +59,8 @@ struct tw_statistics_row *tw_statistics_add_row(struct tw_statistics *statistics
 struct tw_statistics_type *tw_statistics_add_type(const struct tw_statistics *statistics,
                                                   struct tw_statistics_row *row,
                                                   const char *name, uint32_t number);
+/* Rows and types in the order that results have. */
+void tw_statistics_order(struct tw_statistics *statistics);
 /* What a file holds: *load tells whether it can be. */
 struct tw_load;
 void tw_statistics_read(struct tw_statistics *statistics, struct tw_load *load);

@@ -37,7 +37,7 @@ static void add_syncs(struct tw_statistics_row *to, const struct tw_statistics_r
 {
     if (!from->syncs)
         return;
-    if (from->syncs > 1 && (to->syncs < 2 || from->sync_least < to->sync_least))
+    if (from->sync_most && (!to->sync_most || from->sync_least < to->sync_least))
         to->sync_least = from->sync_least;
     if (from->sync_most > to->sync_most)
         to->sync_most = from->sync_most;
@@ -180,14 +180,26 @@ static void save_row(struct tw_save *save, struct tw_statistics_row *row)
     }
 }
 
-enum tw_status tw_statistics_save(const struct tw_statistics *statistics, const char *path,
+/* A source that gave nothing is the same as none. */
+static bool has_something(const struct tw_statistics_row *row)
+{
+    return row->packets || row->instructions || row->exceptions || row->errors ||
+           row->missing || row->overflows || row->discards || row->cycles || row->timestamps;
+}
+
+enum tw_status tw_statistics_save(struct tw_statistics *statistics, const char *path,
                                   struct tw_fault *fault)
 {
     struct tw_save save = { .allocator = statistics->allocator };
+    uint64_t count = 0;
 
-    tw_save_u64(&save, statistics->row_count);
+    tw_statistics_order(statistics);
     for (size_t i = 0; i < statistics->row_count; i++)
-        save_row(&save, statistics->rows[i]);
+        count += has_something(statistics->rows[i]);
+    tw_save_u64(&save, count);
+    for (size_t i = 0; i < statistics->row_count; i++)
+        if (has_something(statistics->rows[i]))
+            save_row(&save, statistics->rows[i]);
     return tw_save_end(&save, &saved_kind, path, fault);
 }
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <trackway/merge.h>
 
 #include "analysis/coverage.h"
+#include "base/platform.h"
 
 enum { PARTS = 12, ROOM = 200 };
 
@@ -177,5 +177,5 @@ int main(void)
         return 1;
     failed = cmocka_run_group_tests_name("merge", tests, NULL, NULL);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command) != 0 ? 1 : failed;
+    return system(command) < 0 ? 1 : failed;
 }

@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/platform.h"
 
 enum { ATTEMPTS = 100, DIGITS = TW_BESIDE_SIZE - 2 };
 

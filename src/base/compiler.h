@@ -10,7 +10,7 @@
 #define TW_UNLIKELY(x)         __builtin_expect(!!(x), 0)
 #define TW_NOINLINE            __attribute__((noinline))
 #define TW_INLINE              static inline __attribute__((always_inline))
-#define TW_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TW_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
 #define TW_UNUSED              __attribute__((unused))
 #define TW_PREFETCH(address)   __builtin_prefetch(address)
 #else

@@ -125,20 +125,29 @@ TW_INLINE bool tw_payload_is_done(struct tw_payload_window in, unsigned size, un
                     : (in.high ^ in.fill) >> (at - 65) == 0;
 }
 
-/* Adds a field to a payload that is being written; the struct starts zeroed.  Bits of a field beyond
-   64 are 0, fields beyond TW_PAYLOAD_FULL are dropped. */
+/* A payload that is being written: what its fields do not reach is not defined. */
+TW_INLINE void tw_payload_begin(struct tw_payload *out, bool is_whole)
+{
+    out->size_bits = out->at = 0;
+    out->is_whole = is_whole;
+}
+
+/* Adds a field.  Bits of a field beyond 64 are 0, fields beyond TW_PAYLOAD_FULL are dropped. */
 static inline void tw_payload_put(struct tw_payload *out, uint64_t value, unsigned count)
 {
-    uint8_t *at = out->bytes + (out->at >> 3);
-    const unsigned shift = out->at & 7;
+    /* Always the same eight bytes: a processor waits for those that were stored in other parts. */
+    uint8_t *at = out->bytes + 8 * (out->at >> 6);
+    const unsigned shift = out->at & 63;
 
     if (count > 8 * TW_PAYLOAD_FULL - out->at)
         count = 8 * TW_PAYLOAD_FULL - out->at;
     if (count < 64)
         value &= ((uint64_t)1 << count) - 1;
-    tw_store_le64(at, tw_load_le64(at) | value << shift);
-    if (shift)
-        at[8] = (uint8_t)(value >> (64 - shift));
+    tw_store_le64(at, shift ? tw_load_le64(at) | value << shift : value);
+    if (shift + count > 64)
+        tw_store_le64(at + 8, shift ? value >> (64 - shift) : 0);
+    for (unsigned bits = 128; TW_UNLIKELY(shift + count > bits); bits += 64)
+        tw_store_le64(at + bits / 8, 0);
     out->at += count;
 }
 
@@ -148,21 +157,22 @@ static inline unsigned tw_payload_top(const struct tw_payload *out)
     return out->at ? out->bytes[(out->at - 1) >> 3] >> ((out->at - 1) & 7) & 1u : 0;
 }
 
-/* Ends writing: extends to whole bytes and drops those that a reader restores.  Returns the size
-   in bytes, at least 1. */
+/* Ends writing: drops the bytes that a reader restores.  Returns the size in bytes, at least 1. */
 static inline unsigned tw_payload_finish(struct tw_payload *out)
 {
-    const unsigned top = tw_payload_top(out);
-    unsigned size = (out->at + 7) / 8;
+    const uint64_t sign = tw_payload_top(out) ? UINT64_MAX : 0;
 
     if (out->is_whole)
-        return size ? size : 1;
-    if (out->at & 7)
-        tw_payload_put(out, top ? UINT64_MAX : 0, 8 - (out->at & 7));
-    while (size > 1 && out->bytes[size - 1] == (top ? 0xff : 0) &&
-           (out->bytes[size - 2] >> 7) == top)
-        size--;
-    return size;
+        return out->at ? (out->at + 7) / 8 : 1;
+    if (out->at & 63)
+        tw_payload_put(out, sign, 64 - (out->at & 63));
+    for (unsigned word = out->at / 64; word; word--) {
+        const uint64_t other = tw_load_le64(out->bytes + 8 * (word - 1)) ^ sign;
+
+        if (other) /* all bits above the highest of these are the sign, and one of them is there */
+            return 8 * (word - 1) + (tw_highest_bit(other) + 1) / 8 + 1;
+    }
+    return 1;
 }
 
 #endif

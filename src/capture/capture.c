@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "base/sized.h"
 #include "capture/perfdata.h"
 #include "capture/unpack.h"
@@ -237,7 +237,7 @@ static bool is_folder(const char *path)
 /* The path's last name; what is before it, slash included, is its folder. */
 static const char *last_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash ? slash + 1 : path;
 }
@@ -245,7 +245,7 @@ static const char *last_name(const char *path)
 static enum tw_status open_snapshot(struct tw_capture *capture, const char *path, bool is_dir)
 {
     const size_t size = is_dir ? strlen(path) : (size_t)(last_name(path) - path);
-    const bool has_slash = size == 0 || path[size - 1] == '/';
+    const bool has_slash = size == 0 || tw_is_slash(path[size - 1]);
 
     capture->kind = TW_CAPTURE_SNAPSHOT;
     capture->folder =

@@ -4,20 +4,19 @@
 #include "capture/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)about;
-    (void)kind;
     (void)where;
-    return remove(path);
+    return kind == FTW_DP ? rmdir(path) : remove(path);
 }
 
 /* Links are removed, not followed. */
@@ -32,7 +31,7 @@ enum tw_status tw_folder_create(struct tw_folder *folder, const char *path,
     size_t size = strlen(path);
 
     *folder = (struct tw_folder){ .fault = fault };
-    while (size > 1 && path[size - 1] == '/')
+    while (size > 1 && tw_is_slash(path[size - 1]))
         size--;
     tw_text_add_size(&folder->path, path, size);
     for (unsigned attempt = 0; attempt < 100; attempt++) {
@@ -59,13 +58,17 @@ enum tw_status tw_folder_write(struct tw_folder *folder, const char *name, const
     struct tw_text path = { 0 };
     enum tw_status status = TW_OK;
     FILE *file;
+    int fd;
 
     tw_text_format(&path, "%s/%s", folder->temporary.chars, name);
     if (path.failed)
         return tw_fail(folder->fault, TW_E_MEMORY, "no memory for %s", name);
-    file = fopen(path.chars, "wbx");
+    fd = open(path.chars, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!file) {
         status = tw_fail(folder->fault, TW_E_FILE, "%s: %s", path.chars, strerror(errno));
+        if (fd >= 0)
+            (void)close(fd);
     } else {
         const bool is_written = size == 0 || fwrite(bytes, 1, size, file) == size;
 

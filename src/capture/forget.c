@@ -3,9 +3,8 @@
 #define _DEFAULT_SOURCE /* madvise; where it is not to be had, memory is not given back */
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/platform.h"
 #include "capture/capture.h"
 
 /* The mapped file that these bytes lie in; NULL: they are not of a mapped file. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* perf.data: finds the files that were mapped, and makes of them the memory that was executed. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/inside.h"
 #include "base/memory.h"
 #include "capture/perfdata.h"
 
@@ -36,14 +38,45 @@ static bool is_anonymous(const char *name)
     return false;
 }
 
+/* Where a file was looked for: how much is believed of it follows from who named the path. */
+enum origin {
+    GIVEN,  /* by the caller, or beside the recording */
+    ROOT,   /* by the recording, below the caller's folder */
+    MACHINE /* by the recording, on this machine: anything at all may have that name */
+};
+
+static bool has_jit_magic(const struct capture_file *loaded)
+{
+    return loaded->size >= 4 &&
+           (memcmp(loaded->bytes, "JiTD", 4) == 0 || memcmp(loaded->bytes, "DTiJ", 4) == 0);
+}
+
+/* Whether these bytes may be what was mapped under that name. */
+static bool fits(const struct tw_perf_file *file, const struct capture_file *loaded,
+                 const struct perf_elf *elf, enum origin origin)
+{
+    uint8_t id[20];
+    size_t size;
+
+    if (!elf->is_elf)
+        return origin == GIVEN || has_jit_magic(loaded) ||
+               (origin == ROOT && !file->build_id_size);
+    if (elf->machine != MACHINE_ARM && elf->machine != MACHINE_AARCH64)
+        return false;
+    size = tw_perf_elf_build_id(elf, id);
+    if (!size || !file->build_id_size) /* a core has none: the memory of the kernel that ran */
+        return origin == GIVEN || !file->build_id_size || elf->type == TYPE_CORE;
+    /* Old records have 20 bytes of it, whatever its size. */
+    return memcmp(id, file->build_id,
+                  size < file->build_id_size ? size : file->build_id_size) == 0;
+}
+
 /* Takes the file at this path if it is the one that was mapped. */
 static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
-                               const char *path)
+                               const char *path, enum origin origin)
 {
     const struct capture_file *loaded;
     struct perf_elf elf;
-    uint8_t id[20];
-    size_t size;
 
     if (!path)
         return TW_E_MEMORY;
@@ -51,16 +84,10 @@ static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
     if (!loaded->bytes || file->state == TW_PERF_FILE_FOUND)
         return TW_OK;
     tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
-    if (elf.is_elf) {
-        size = tw_perf_elf_build_id(&elf, id);
-        if ((elf.machine != MACHINE_ARM && elf.machine != MACHINE_AARCH64) ||
-            (size && file->build_id_size &&
-             memcmp(id, file->build_id,
-                    size < file->build_id_size ? size : file->build_id_size) != 0)) {
-            file->state = TW_PERF_FILE_WRONG;
-            file->path = loaded->path;
-            return TW_OK;
-        }
+    if (!fits(file, loaded, &elf, origin)) {
+        file->state = TW_PERF_FILE_WRONG;
+        file->path = loaded->path;
+        return TW_OK;
     }
     file->state = TW_PERF_FILE_FOUND;
     file->path = loaded->path;
@@ -68,6 +95,23 @@ static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
     if (elf.is_elf && elf.type == TYPE_CORE && is_kernel(file->name))
         perf->kcore = loaded;
     return TW_OK;
+}
+
+/* A file of the traced machine, whose root is at `root`: no name in a recording and no link there leads
+   anywhere else.  NULL: no memory. */
+static const char *path_below(struct tw_perf *perf, const char *root, const char *name)
+{
+    struct tw_text path = { .allocator = perf->capture->allocator };
+    const char *kept = NULL;
+
+    if (tw_inside(&path, root, name, true))
+        kept = tw_capture_keep_text(perf->capture, path.chars, path.size);
+    else if (errno != ENOMEM) /* links that lead in a circle: opening it says so */
+        kept = tw_capture_format(perf->capture, "%s/", root);
+    else
+        (void)tw_capture_no_memory(perf->capture);
+    tw_text_free(&path);
+    return kept;
 }
 
 /* The cache that perf keeps by build ID. */
@@ -87,7 +131,8 @@ static enum tw_status try_build_id(struct tw_perf *perf, struct tw_perf_file *fi
     for (size_t i = 0; i < TW_LENGTH(ends) && file->state != TW_PERF_FILE_FOUND; i++)
         TW_TRY(try_path(perf, file,
                         tw_capture_format(perf->capture, "%s/.build-id/%.2s/%s%s", folder, hex,
-                                          hex + 2, ends[i])));
+                                          hex + 2, ends[i]),
+                        GIVEN));
     return TW_OK;
 }
 
@@ -113,19 +158,21 @@ static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file
 
     take_kernel_build_id(perf, file);
     if (perf->capture->options.kernel)
-        return try_path(perf, file, perf->capture->options.kernel);
+        return try_path(perf, file, perf->capture->options.kernel, GIVEN);
     if (perf->directory)
-        TW_TRY(
-            try_path(perf, file,
-                     tw_capture_format(perf->capture, "%skcore_dir/kcore", perf->directory)));
+        TW_TRY(try_path(perf, file,
+                        tw_capture_format(perf->capture, "%skcore_dir/kcore", perf->directory),
+                        GIVEN));
     for (size_t i = 0; root && i < TW_LENGTH(places); i++) {
         if (file->state != TW_PERF_FILE_FOUND)
-            TW_TRY(try_path(perf, file,
-                            tw_capture_format(perf->capture, "%s%s", root, places[i])));
-        if (file->state != TW_PERF_FILE_FOUND && release && *release)
-            TW_TRY(try_path(
-                perf, file,
-                tw_capture_format(perf->capture, "%s%s-%s", root, places[i], release)));
+            TW_TRY(try_path(perf, file, path_below(perf, root, places[i]), ROOT));
+        if (file->state != TW_PERF_FILE_FOUND && release && *release) {
+            const char *name = tw_capture_format(perf->capture, "%s-%s", places[i], release);
+
+            if (!name)
+                return TW_E_MEMORY;
+            TW_TRY(try_path(perf, file, path_below(perf, root, name), ROOT));
+        }
     }
     return file->state == TW_PERF_FILE_FOUND ? TW_OK : try_build_id(perf, file);
 }
@@ -140,7 +187,7 @@ static bool ends_with(const char *text, const char *end)
 /* "/lib/modules/.../name.ko.xz": the loader unpacks it, we do not; an unpacked one may lie beside
    it. */
 static enum tw_status try_unpacked(struct tw_perf *perf, struct tw_perf_file *file,
-                                   const char *path)
+                                   const char *path, enum origin origin)
 {
     static const char *const ends[] = { ".xz", ".gz", ".zst" };
 
@@ -150,8 +197,9 @@ static enum tw_status try_unpacked(struct tw_perf *perf, struct tw_perf_file *fi
         if (ends_with(path, ends[i]))
             return try_path(perf, file,
                             tw_capture_format(perf->capture, "%.*s",
-                                              (int)(strlen(path) - strlen(ends[i])), path));
-    return try_path(perf, file, path);
+                                              (int)(strlen(path) - strlen(ends[i])), path),
+                            origin);
+    return try_path(perf, file, path, origin);
 }
 
 static bool names_module(const char *path, size_t size, const char *name, size_t length)
@@ -182,8 +230,9 @@ static enum tw_status try_module(struct tw_perf *perf, struct tw_perf_file *file
 
     if (!root || !release || !*release || length < 3 || file->name[0] != '[')
         return TW_OK;
-    folder = tw_capture_format(perf->capture, "%s/lib/modules/%s/", root, release);
+    folder = tw_capture_format(perf->capture, "/lib/modules/%s/", release);
     path = folder ? tw_capture_format(perf->capture, "%smodules.dep", folder) : NULL;
+    path = path ? path_below(perf, root, path) : NULL;
     if (!path)
         return TW_E_MEMORY;
     TW_TRY(tw_capture_load(perf->capture, &list, path));
@@ -193,10 +242,12 @@ static enum tw_status try_module(struct tw_perf *perf, struct tw_perf_file *file
         const size_t size = end ? (size_t)(end - line) : list->size - at;
         const char *colon = memchr(line, ':', size);
 
-        if (colon && names_module(line, (size_t)(colon - line), file->name + 1, length - 2))
-            return try_unpacked(
-                perf, file,
-                tw_capture_format(perf->capture, "%s%.*s", folder, (int)(colon - line), line));
+        if (colon && names_module(line, (size_t)(colon - line), file->name + 1, length - 2)) {
+            path =
+                tw_capture_format(perf->capture, "%s%.*s", folder, (int)(colon - line), line);
+            return path ? try_unpacked(perf, file, path_below(perf, root, path), ROOT)
+                        : TW_E_MEMORY;
+        }
         at += size + 1;
     }
     return TW_OK;
@@ -206,23 +257,21 @@ static enum tw_status try_file(struct tw_perf *perf, struct tw_perf_file *file)
 {
     struct tw_capture *capture = perf->capture;
     const char *root = capture->options.sysroot, *slash = strrchr(file->name, '/');
-    const char *slash_before = file->name[0] == '/' ? "" : "/";
 
     if (is_kernel(file->name))
         return try_kernel(perf, file);
     if (strcmp(file->name, "[vdso]") == 0 && capture->options.vdso)
-        return try_path(perf, file, capture->options.vdso);
+        return try_path(perf, file, capture->options.vdso, GIVEN);
     if (root)
-        TW_TRY(try_unpacked(
-            perf, file, tw_capture_format(capture, "%s%s%s", root, slash_before, file->name)));
+        TW_TRY(try_unpacked(perf, file, path_below(perf, root, file->name), ROOT));
     if (file->state != TW_PERF_FILE_FOUND)
         TW_TRY(try_module(perf, file));
     if (root && slash && slash != file->name && file->state != TW_PERF_FILE_FOUND)
-        TW_TRY(try_unpacked(perf, file, tw_capture_format(capture, "%s%s", root, slash)));
+        TW_TRY(try_unpacked(perf, file, path_below(perf, root, slash), ROOT));
     if (file->state != TW_PERF_FILE_FOUND)
         TW_TRY(try_build_id(perf, file));
     if (!root && file->name[0] == '/' && file->state != TW_PERF_FILE_FOUND)
-        TW_TRY(try_unpacked(perf, file, file->name));
+        TW_TRY(try_unpacked(perf, file, file->name, MACHINE));
     return TW_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "base/distance.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "capture/capture.h"
 #include "protocol.h"
 
@@ -346,7 +347,7 @@ static enum tw_status take_order(struct tw_capture *capture, struct capture_buff
 enum tw_status tw_raw_read(struct tw_capture *capture)
 {
     const struct tw_capture_options *options = &capture->options;
-    const char *slash = strrchr(capture->path, '/');
+    const char *slash = tw_last_slash(capture->path);
     const struct capture_file *file;
     struct capture_buffer *buffer;
     const char **names;

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads snapshot.ini and the device files that it lists. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/inside.h"
 #include "base/memory.h"
 #include "capture/capture.h"
-
-/* Steps through a path's names; true when they never lead above where they began. */
-static bool stays_inside(const char *path)
-{
-    int depth = 0;
-
-    while (*path) {
-        const size_t size = strcspn(path, "/");
-
-        if (size == 2 && path[0] == '.' && path[1] == '.')
-            depth--;
-        else if (size && !(size == 1 && path[0] == '.'))
-            depth++;
-        if (depth < 0)
-            return false;
-        path += size + (path[size] == '/');
-    }
-    return true;
-}
 
 static bool is_absolute(const char *path)
 {
@@ -35,11 +18,23 @@ static bool is_absolute(const char *path)
     return c == '/' || has_drive;
 }
 
+/* No name, and no link on its way, leads above the folder. */
+static enum tw_status look_inside(struct tw_capture *capture, bool *is_inside, const char *name)
+{
+    struct tw_text path = { .allocator = capture->allocator };
+    const int why = tw_inside(&path, capture->folder, name, false) ? 0 : errno;
+
+    tw_text_free(&path);
+    *is_inside = why != EXDEV;
+    return why == ENOMEM ? tw_capture_no_memory(capture) : TW_OK;
+}
+
 enum tw_status tw_snapshot_path(struct tw_capture *capture, const char **path,
                                 const struct tw_ini *ini, const struct tw_ini_entry *entry,
                                 const char *item)
 {
     char *full = tw_capture_format(capture, "%s%s", capture->folder, item);
+    bool is_inside = true;
     char *name;
 
     *path = full;
@@ -56,7 +51,9 @@ enum tw_status tw_snapshot_path(struct tw_capture *capture, const char **path,
         return tw_fail(capture->fault, TW_E_CONFIG,
                        "%s:%u: %s=%s: absolute paths are not allowed in a snapshot", ini->path,
                        entry->line, entry->key, item);
-    if (!capture->options.allow_outside && !stays_inside(name))
+    if (!capture->options.allow_outside)
+        TW_TRY(look_inside(capture, &is_inside, name));
+    if (!is_inside)
         return tw_fail(capture->fault, TW_E_CONFIG,
                        "%s:%u: %s=%s: leads out of the snapshot's folder", ini->path,
                        entry->line, entry->key, item);
@@ -406,9 +403,15 @@ enum tw_status tw_snapshot_read(struct tw_capture *capture)
     const struct capture_file *file;
     struct tw_ini ini;
     enum tw_status status;
+    bool is_inside = true;
 
     if (!path)
         return TW_E_MEMORY;
+    if (!capture->options.allow_outside)
+        TW_TRY(look_inside(capture, &is_inside, "snapshot.ini"));
+    if (!is_inside)
+        return tw_fail(capture->fault, TW_E_CONFIG, "%s: leads out of the snapshot's folder",
+                       path);
     TW_TRY(tw_capture_load(capture, &file, path));
     if (!file->bytes)
         return tw_fail(capture->fault, TW_E_FILE, "%s", file->why);

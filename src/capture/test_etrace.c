@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <trackway/capture.h>
 #include <trackway/tree.h>
+
+#include "base/platform.h"
 
 /* addi, addi, jalr a0; the trace starts at 1000 and jumps back to it once. */
 static const uint8_t code[] = { 0x13, 0, 0, 0, 0x13, 0, 0, 0, 0x67, 0, 0x05, 0 };

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <trackway/capture.h>
+
+#include "base/platform.h"
 
 static char root[64]; /* a folder for all that is written here */
 

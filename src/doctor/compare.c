@@ -94,6 +94,15 @@ static double fit_as_given(const struct tw_doctor *doctor, uint32_t buffer,
                                       0 };
     struct tw_excerpts excerpts = { .allocator = doctor->allocator };
     struct tw_trial *trial = tw_take(doctor->allocator, sizeof *trial);
+    struct tw_budget budget = { UINT64_MAX };
+    struct tw_bench bench = { NULL, 0 };
+    const struct tw_search search = {
+        .sampled = &excerpts.streams[aspect.framing == TW_FRAMING_NONE ? 0 : id],
+        .allocator = doctor->allocator,
+        .most = FIT_SEEN,
+        .budget = &budget,
+        .bench = &bench
+    };
     double fit = -1;
 
     for (size_t i = 0; trial && !trial->suspect && i < tw_suspect_count; i++)
@@ -106,14 +115,13 @@ static double fit_as_given(const struct tw_doctor *doctor, uint32_t buffer,
         for (size_t i = 0; i < source->register_count && i < TW_SETTINGS_MOST; i++)
             tw_settings_put(&trial->settings, source->registers[i].name,
                             source->registers[i].value);
-        if (trial->protocol &&
-            tw_trial_run(trial, &excerpts.streams[aspect.framing == TW_FRAMING_NONE ? 0 : id],
-                         FIT_SEEN, NULL, doctor->allocator) == TW_OK) {
+        if (trial->protocol && tw_trial_run(trial, &search) == TW_OK) {
             tw_trial_judge(trial);
             fit = trial->fit;
         }
     }
     tw_excerpts_free(&excerpts);
+    tw_give(doctor->allocator, bench.memory);
     tw_give(doctor->allocator, trial);
     return fit;
 }

@@ -280,7 +280,7 @@ enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out, size
                               const struct tw_etmv3_packet *packet)
 {
     struct tw_writer to = { .at = out, .end = out + *size };
-    struct tw_etmv3_reader after = *writer;
+    uint8_t before[TW_ETMV3_READER_STATE];
     struct tw_etmv3_packet written;
 
     if (!put(&to, writer, packet))
@@ -289,10 +289,12 @@ enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out, size
     if (to.missing)
         return TW_E_ROOM;
     /* Reading it back moves the state on, and tells whether the configuration allows it. */
-    after.is_synced = true;
-    if (tw_etmv3_read(&after, &written, out, *size, true) != TW_OK ||
-        written.base.type != packet->base.type)
+    memcpy(before, writer, sizeof before);
+    writer->is_synced = true;
+    if (tw_etmv3_read(writer, &written, out, *size, true) != TW_OK ||
+        written.base.type != packet->base.type) {
+        memcpy(writer, before, sizeof before);
         return TW_E_ARGUMENT;
-    *writer = after;
+    }
     return TW_OK;
 }

@@ -91,6 +91,9 @@ struct tw_etmv3_reader {
     const struct tw_allocator *allocator;
 };
 
+/* Bytes at its beginning that reading changes: what is behind them are tables. */
+enum { TW_ETMV3_READER_STATE = offsetof(struct tw_etmv3_reader, rule) };
+
 void tw_etmv3_reader_init(struct tw_etmv3_reader *reader, const struct tw_etmv3_config *config);
 void tw_etmv3_claims(uint8_t claims[256], const struct tw_etmv3_setup *setup); /* for tests */
 

@@ -12,10 +12,10 @@ enum tw_status tw_etmv3_unit_put(struct tw_etmv3_unit *unit,
 {
     size_t size = TW_ETMV3_PACKET_MAX;
 
-    if (!TW_GROW(unit->config.allocator, &unit->bytes, &unit->room, unit->size + size))
+    if (!tw_armv7_unit_has_room(&unit->base, size))
         return TW_E_MEMORY;
-    TW_TRY(tw_etmv3_write(&unit->writer, unit->bytes + unit->size, &size, packet));
-    unit->size += size;
+    TW_TRY(tw_etmv3_write(&unit->writer, unit->base.bytes + unit->base.size, &size, packet));
+    unit->base.size += size;
     return TW_OK;
 }
 
@@ -32,27 +32,11 @@ static enum tw_status put_all(struct tw_etmv3_unit *unit)
     const uint32_t cycles = unit->cycles;
 
     TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    if (!unit->writer.setup.cycle_accurate || !unit->is_tracing || unit->writer.setup.data_only)
+    if (!unit->writer.setup.cycle_accurate || !unit->base.is_tracing ||
+        unit->writer.setup.data_only)
         return TW_OK;
     unit->cycles = 0;
     return tw_etmv3_unit_put_time(unit, cycles);
-}
-
-static bool is_ns(const struct tw_etmv3_unit *unit)
-{
-    return unit->context.security != TW_SECURE;
-}
-
-static bool is_hyp(const struct tw_etmv3_unit *unit)
-{
-    return unit->context.el == 2 && unit->writer.setup.has_hyp;
-}
-
-static uint32_t context_mask(const struct tw_etmv3_unit *unit)
-{
-    return unit->writer.setup.context_bytes == 4
-               ? UINT32_MAX
-               : (1u << (8 * unit->writer.setup.context_bytes)) - 1;
 }
 
 static enum tw_status put_isync(struct tw_etmv3_unit *unit, uint8_t reason, uint32_t address,
@@ -61,10 +45,9 @@ static enum tw_status put_isync(struct tw_etmv3_unit *unit, uint8_t reason, uint
     const struct tw_etmv3_setup *setup = &unit->writer.setup;
     const bool has_cycles = setup->cycle_accurate && reason != TW_ETMV3_PERIODIC;
     struct tw_etmv3_packet packet = { .reason = reason,
-                                      .ns = is_ns(unit),
-                                      .hyp = is_hyp(unit),
-                                      .context_id =
-                                          unit->context.context_id & context_mask(unit) };
+                                      .ns = tw_armv7_unit_is_ns(&unit->base),
+                                      .hyp = tw_armv7_unit_is_hyp(&unit->base),
+                                      .context_id = tw_armv7_unit_context_id(&unit->base) };
 
     packet.base.type = has_cycles ? TW_ETMV3_I_SYNC_CYCLE : TW_ETMV3_I_SYNC;
     packet.has_address = !setup->data_only;
@@ -74,16 +57,17 @@ static enum tw_status put_isync(struct tw_etmv3_unit *unit, uint8_t reason, uint
         packet.cycles = unit->cycles;
         unit->cycles = 0;
     }
-    unit->told_ns = packet.ns;
-    unit->told_hyp = packet.hyp;
-    unit->told_context_id = packet.context_id;
+    unit->base.told_ns = packet.ns;
+    unit->base.told_hyp = packet.hyp;
+    unit->base.told_context_id = packet.context_id;
+    tw_armv7_unit_settle(&unit->base);
     return tw_etmv3_unit_put(unit, &packet);
 }
 
 static enum tw_status put_async(struct tw_etmv3_unit *unit)
 {
-    unit->synced_at = unit->size;
-    unit->has_begun = true;
+    unit->base.synced_at = unit->base.size;
+    unit->base.has_begun = true;
     return put_simple(unit, TW_ETMV3_A_SYNC);
 }
 
@@ -95,36 +79,36 @@ static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, u
                                       .isa = isa,
                                       .exception = (uint16_t)exception,
                                       .cancels = cancels,
-                                      .ns = is_ns(unit),
-                                      .hyp = is_hyp(unit) };
+                                      .ns = tw_armv7_unit_is_ns(&unit->base),
+                                      .hyp = tw_armv7_unit_is_hyp(&unit->base) };
 
     TW_TRY(put_all(unit));
     packet.has_info = packet.has_state =
-        exception || cancels || packet.ns != unit->told_ns || packet.hyp != unit->told_hyp;
-    packet.has_second = exception > 15 || packet.hyp != unit->told_hyp;
-    unit->told_ns = packet.ns;
-    unit->told_hyp = packet.hyp;
+        exception || cancels || !tw_armv7_unit_knows_state(&unit->base);
+    packet.has_second = exception > 15 || packet.hyp != unit->base.told_hyp;
+    unit->base.told_ns = packet.ns;
+    unit->base.told_hyp = packet.hyp;
+    if (packet.has_info)
+        tw_armv7_unit_settle(&unit->base);
     return tw_etmv3_unit_put(unit, &packet);
 }
 
 static enum tw_status put_identifiers(struct tw_etmv3_unit *unit)
 {
-    const uint32_t context_id = unit->context.context_id & context_mask(unit);
-    const bool has_vmid =
-        unit->writer.setup.minor >= 5 && (unit->config.registers.etmcr >> 30 & 1);
     struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_CONTEXT_ID } };
 
-    if (unit->writer.setup.context_bytes && context_id != unit->told_context_id) {
+    if (!tw_armv7_unit_knows_context(&unit->base)) {
         TW_TRY(put_all(unit));
-        packet.value = unit->told_context_id = context_id;
+        packet.value = unit->base.told_context_id = tw_armv7_unit_context_id(&unit->base);
         TW_TRY(tw_etmv3_unit_put(unit, &packet));
     }
-    if (has_vmid && (unit->context.vmid & 0xff) != unit->told_vmid) {
+    if (!tw_armv7_unit_knows_vmid(&unit->base)) {
         TW_TRY(put_all(unit));
         packet.base.type = TW_ETMV3_VMID;
-        packet.value = unit->told_vmid = unit->context.vmid & 0xff;
+        packet.value = unit->base.told_vmid = unit->base.context.vmid & 0xff;
         TW_TRY(tw_etmv3_unit_put(unit, &packet));
     }
+    tw_armv7_unit_settle(&unit->base);
     return TW_OK;
 }
 
@@ -133,16 +117,16 @@ static enum tw_status resolve(struct tw_etmv3_unit *unit, uint32_t address, uint
 {
     const struct tw_etmv3_setup *setup = &unit->writer.setup;
 
-    if (!unit->is_waiting)
+    if (!unit->base.is_waiting)
         return TW_OK;
-    unit->is_waiting = false;
-    if (unit->is_exception_return &&
+    unit->base.is_waiting = false;
+    if (unit->base.is_exception_return &&
         (setup->minor >= 5 || (setup->minor == 4 && setup->profile == TW_PROFILE_M))) {
         TW_TRY(put_all(unit));
         TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
     }
-    unit->next = address;
-    unit->next_isa = isa;
+    unit->base.next = address;
+    unit->base.next_isa = isa;
     return put_branch(unit, address, isa, 0, false);
 }
 
@@ -152,10 +136,10 @@ static enum tw_status enter(struct tw_etmv3_unit *unit, uint32_t address)
     const unsigned traced = unit->entered;
 
     unit->entered = 0;
-    if (!traced || !unit->is_tracing)
+    if (!traced || !unit->base.is_tracing)
         return TW_OK;
-    unit->next = address;
-    unit->next_isa = TW_ISA_T32;
+    unit->base.next = address;
+    unit->base.next_isa = TW_ISA_T32;
     return unit->writer.setup.data_only ? TW_OK
                                         : put_branch(unit, address, TW_ISA_T32, traced, false);
 }
@@ -163,40 +147,19 @@ static enum tw_status enter(struct tw_etmv3_unit *unit, uint32_t address)
 /* Starts tracing, goes on where the path was broken off, or synchronizes in between. */
 static enum tw_status begin(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa)
 {
-    const bool is_new = !unit->is_tracing || unit->next != address || unit->next_isa != isa;
-    const bool is_due =
-        !unit->has_begun ||
-        (unit->config.sync_bytes && unit->size - unit->synced_at >= unit->config.sync_bytes);
+    const bool is_new =
+        !unit->base.is_tracing || unit->base.next != address || unit->base.next_isa != isa;
+    const bool is_due = !unit->base.has_begun || !tw_armv7_unit_before_sync(&unit->base);
 
-    if (!is_new && !is_due && is_ns(unit) == unit->told_ns && is_hyp(unit) == unit->told_hyp)
+    if (!is_new && !is_due && tw_armv7_unit_knows_state(&unit->base))
         return TW_OK;
     TW_TRY(is_new ? tw_etmv3_unit_put_atoms(unit) : put_all(unit));
     if (is_due)
         TW_TRY(put_async(unit));
-    TW_TRY(put_isync(unit, is_new ? unit->reason : TW_ETMV3_PERIODIC, address, isa));
-    unit->is_tracing = true;
-    unit->reason = TW_ETMV3_TRACE_ENABLE;
+    TW_TRY(put_isync(unit, is_new ? unit->base.reason : TW_ETMV3_PERIODIC, address, isa));
+    unit->base.is_tracing = true;
+    unit->base.reason = TW_ETMV3_TRACE_ENABLE;
     return TW_OK;
-}
-
-/* The same code is executed over and over. */
-static const struct tw_instruction *look(struct tw_etmv3_unit *unit,
-                                         const struct tw_retired *from)
-{
-    const uint32_t address = (uint32_t)from->address;
-    const size_t slot = (address >> 1 ^ address >> 10) % TW_ETMV3_UNIT_CODES;
-
-    if (unit->codes[slot].address == address && unit->codes[slot].opcode == from->opcode &&
-        unit->codes[slot].isa == from->isa)
-        return &unit->codes[slot].what;
-    unit->codes[slot].address = address;
-    unit->codes[slot].opcode = from->opcode;
-    unit->codes[slot].isa = from->isa;
-    if (from->isa == TW_ISA_A32)
-        tw_a32_classify(&unit->codes[slot].what, from->opcode, from->address, &unit->isa);
-    else
-        tw_t32_classify(&unit->codes[slot].what, from->opcode, from->address, 0, &unit->isa);
-    return &unit->codes[slot].what;
 }
 
 /* An instruction comes: where the one before went, or where trace begins. */
@@ -208,7 +171,7 @@ static enum tw_status arrive(struct tw_etmv3_unit *unit, const struct tw_retired
     if (unit->entered)
         TW_TRY(enter(unit, address));
     TW_TRY(begin(unit, address, from->isa));
-    return put_identifiers(unit);
+    return unit->base.is_settled ? TW_OK : put_identifiers(unit);
 }
 
 static enum tw_status add_atom(struct tw_etmv3_unit *unit, const struct tw_retired *from,
@@ -232,31 +195,31 @@ static enum tw_status add_atom(struct tw_etmv3_unit *unit, const struct tw_retir
     return TW_OK;
 }
 
-static enum tw_status retire_one(struct tw_etmv3_unit *unit, const struct tw_retired *from)
+/* An instruction that was arrived at, with flags that stand for its own. */
+static enum tw_status leave(struct tw_etmv3_unit *unit, const struct tw_retired *from,
+                            uint8_t flags)
 {
     const struct tw_etmv3_setup *setup = &unit->writer.setup;
-    const struct tw_instruction *what = look(unit, from);
+    const struct tw_instruction *what = tw_armv7_unit_look(&unit->base, from);
     const bool is_branch = what->kind == TW_FLOW_BRANCH || what->kind == TW_FLOW_INDIRECT;
-    const bool is_taken =
-        is_branch ? from->flags & TW_RETIRED_TAKEN : !(from->flags & TW_RETIRED_FAILED);
+    const bool is_taken = is_branch ? flags & TW_RETIRED_TAKEN : !(flags & TW_RETIRED_FAILED);
 
-    TW_TRY(arrive(unit, from));
-    unit->next = (uint32_t)from->address + from->size;
-    unit->next_isa = from->isa;
+    unit->base.next = (uint32_t)from->address + from->size;
+    unit->base.next_isa = from->isa;
     if (is_branch && is_taken && what->kind == TW_FLOW_BRANCH) {
-        unit->next = (uint32_t)what->target;
-        unit->next_isa = what->target_isa;
+        unit->base.next = (uint32_t)what->target;
+        unit->base.next_isa = what->target_isa;
     }
     TW_TRY(add_atom(unit, from, is_taken));
     if (!is_branch || !is_taken || setup->data_only)
         return TW_OK;
-    unit->is_exception_return = setup->profile == TW_PROFILE_M
-                                    ? from->flags & TW_RETIRED_EXCEPTION_RETURN
-                                    : what->is_exception_return;
+    unit->base.is_exception_return = setup->profile == TW_PROFILE_M
+                                         ? flags & TW_RETIRED_EXCEPTION_RETURN
+                                         : what->is_exception_return;
     if (what->kind == TW_FLOW_INDIRECT)
-        unit->is_waiting = true;
+        unit->base.is_waiting = true;
     else if (setup->branch_broadcast || what->target_isa != from->isa)
-        TW_TRY(put_branch(unit, unit->next, unit->next_isa, 0, false));
+        TW_TRY(put_branch(unit, unit->base.next, unit->base.next_isa, 0, false));
     return TW_OK;
 }
 
@@ -264,40 +227,114 @@ enum tw_status tw_etmv3_unit_retire(struct tw_etmv3_unit *unit,
                                     const struct tw_retired *instructions, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if ((instructions[i].isa != TW_ISA_A32 && instructions[i].isa != TW_ISA_T32) ||
-            instructions[i].address > UINT32_MAX)
+        if (!tw_armv7_unit_takes(&instructions[i]))
             return TW_E_ARGUMENT;
-        TW_TRY(retire_one(unit, &instructions[i]));
+        TW_TRY(arrive(unit, &instructions[i]));
+        TW_TRY(leave(unit, &instructions[i], instructions[i].flags));
     }
     return TW_OK;
 }
 
-/* All but the last: each has its atom, and is no branch. */
-static enum tw_status retire_run(struct tw_etmv3_unit *unit, const struct tw_retired_run *run)
+/* So many instructions behind each other may be told by atoms alone: none of them brings synchronization, whatever
+   the headers of their atoms and of those that wait come to. */
+TW_INLINE bool is_plain(const struct tw_etmv3_unit *unit, uint64_t count)
 {
-    struct tw_retired last = run->instructions[run->count - 1];
+    const struct tw_etmv3_setup *setup = &unit->writer.setup;
 
-    if ((last.isa != TW_ISA_A32 && last.isa != TW_ISA_T32) || last.address > UINT32_MAX)
-        return TW_E_ARGUMENT;
-    last.flags = run->flags;
-    last.target = run->target;
-    for (size_t i = 0; i + 1 < run->count; i++) {
-        const struct tw_retired *at = &run->instructions[i];
+    return unit->base.is_tracing && !unit->base.is_waiting && unit->base.is_settled &&
+           !unit->entered && unit->base.has_begun && !setup->data_only &&
+           !setup->cycle_accurate && !setup->wide_is_two &&
+           tw_armv7_unit_before_sync(&unit->base) > count + TW_ETMV3_UNIT_ATOMS;
+}
 
-        TW_TRY(i ? begin(unit, (uint32_t)at->address, at->isa) : arrive(unit, at));
-        unit->next = (uint32_t)at->address + at->size;
-        unit->next_isa = at->isa;
+/* None of these instructions, which are no branches, failed its condition. */
+TW_INLINE bool are_executed(const struct tw_retired *list, size_t count)
+{
+    unsigned flags = 0;
+
+    for (size_t i = 0; i < count; i++)
+        flags |= list[i].flags;
+    return !(flags & TW_RETIRED_FAILED);
+}
+
+/* All but the last of a run, of which the first was arrived at: each has its atom, and is no branch. */
+static enum tw_status pass_straight(struct tw_etmv3_unit *unit, const struct tw_retired *list,
+                                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_retired *at = &list[i];
+
+        if (i)
+            TW_TRY(begin(unit, (uint32_t)at->address, at->isa));
+        unit->base.next = (uint32_t)at->address + at->size;
+        unit->base.next_isa = at->isa;
         TW_TRY(add_atom(unit, at, !(at->flags & TW_RETIRED_FAILED)));
     }
-    return retire_one(unit, &last);
+    return TW_OK;
+}
+
+static enum tw_status retire_run(struct tw_etmv3_unit *unit, const struct tw_retired_run *run)
+{
+    const struct tw_retired *list = run->instructions, *last = &list[run->count - 1];
+    const size_t before = run->count - 1;
+
+    if (!tw_armv7_unit_takes(last))
+        return TW_E_ARGUMENT;
+    if (!tw_armv7_unit_goes_on(&unit->base, list) || !is_plain(unit, run->count))
+        TW_TRY(arrive(unit, list));
+    if (TW_LIKELY(is_plain(unit, run->count)) && are_executed(list, before)) {
+        TW_TRY(tw_etmv3_unit_add_taken(unit, before));
+    } else if (before) {
+        TW_TRY(pass_straight(unit, list, before));
+        TW_TRY(arrive(unit, last));
+    }
+    return leave(unit, last, run->flags);
+}
+
+/* A run that leads to itself, and was executed: so many times more it comes to atoms alone. */
+static uint32_t plain_repeats(struct tw_etmv3_unit *unit, const struct tw_retired_run *run,
+                              uint32_t most)
+{
+    const struct tw_retired *last = &run->instructions[run->count - 1];
+    const struct tw_instruction *what = tw_armv7_unit_look(&unit->base, last);
+    const uint64_t room = tw_armv7_unit_before_sync(&unit->base) / 2 / run->count;
+
+    if (what->kind != TW_FLOW_BRANCH || !(run->flags & TW_RETIRED_TAKEN) ||
+        unit->writer.setup.branch_broadcast || what->target_isa != last->isa ||
+        !are_executed(run->instructions, run->count - 1))
+        return 0;
+    if (most > room)
+        most = (uint32_t)room;
+    return tw_armv7_unit_goes_on(&unit->base, run->instructions) &&
+                   is_plain(unit, (uint64_t)most * run->count)
+               ? most
+               : 0;
+}
+
+static enum tw_status repeat_run(struct tw_etmv3_unit *unit, const struct tw_retired_run *run)
+{
+    enum { MOST = 1 << 16 }; /* at once: memory is bounded */
+
+    for (uint32_t left = run->repeats; left;) {
+        const uint32_t some = plain_repeats(unit, run, left < MOST ? left : MOST);
+
+        TW_TRY(some ? tw_etmv3_unit_add_taken(unit, (size_t)some * run->count)
+                    : retire_run(unit, run));
+        left -= some ? some : 1;
+    }
+    return TW_OK;
 }
 
 static enum tw_status retire_runs(struct tw_etmv3_unit *unit, const struct tw_retired_run *runs,
                                   size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t times = runs[i].count ? (uint64_t)runs[i].repeats + 1 : 0; times; times--)
-            TW_TRY(retire_run(unit, &runs[i]));
+    for (size_t i = 0; i < count; i++) {
+        if (!runs[i].count)
+            continue;
+        TW_TRY(retire_run(unit, &runs[i]));
+        if (runs[i].repeats)
+            TW_TRY(repeat_run(unit, &runs[i]));
+    }
     return TW_OK;
 }
 
@@ -311,7 +348,7 @@ enum tw_status tw_etmv3_unit_access(struct tw_etmv3_unit *unit,
 {
     const struct tw_etmv3_setup *setup = &unit->writer.setup;
 
-    if (!tw_etmv3_has_data(setup) || !unit->is_tracing)
+    if (!tw_etmv3_has_data(setup) || !unit->base.is_tracing)
         return TW_OK;
     TW_TRY(tw_etmv3_unit_put_atoms(unit));
     for (size_t i = 0; i < count; i++) {
@@ -355,7 +392,7 @@ enum tw_status tw_etmv3_unit_data(struct tw_etmv3_unit *unit, unsigned tag, uint
 
     if (tag < 1 || tag > 3)
         return TW_E_ARGUMENT;
-    if (!unit->writer.setup.data_value || !unit->is_tracing)
+    if (!unit->writer.setup.data_value || !unit->base.is_tracing)
         return TW_OK;
     TW_TRY(tw_etmv3_unit_put_atoms(unit));
     TW_TRY(tw_etmv3_unit_put(unit, &packet));
@@ -373,10 +410,10 @@ enum tw_status tw_etmv3_unit_suppress(struct tw_etmv3_unit *unit)
 static enum tw_status take_exception(struct tw_etmv3_unit *unit, unsigned number,
                                      uint32_t vector, uint8_t isa, bool cancels)
 {
-    if (!unit->is_tracing)
+    if (!unit->base.is_tracing)
         return TW_OK;
-    unit->next = vector;
-    unit->next_isa = isa;
+    unit->base.next = vector;
+    unit->base.next_isa = isa;
     if (unit->writer.setup.data_only)
         return TW_OK;
     return put_branch(unit, vector, isa, number, cancels);
@@ -390,7 +427,7 @@ enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit, unsigned numb
     if (number < 1 || number > most || (isa != TW_ISA_A32 && isa != TW_ISA_T32) ||
         vector & (isa == TW_ISA_A32 ? 3 : 1))
         return TW_E_ARGUMENT;
-    unit->is_waiting = false; /* where the branch went, no one tells */
+    unit->base.is_waiting = false; /* where the branch went, no one tells */
     return take_exception(unit, number, vector, isa, cancels);
 }
 
@@ -403,21 +440,22 @@ enum tw_status tw_etmv3_unit_exception_m(struct tw_etmv3_unit *unit, unsigned nu
         return TW_E_ARGUMENT;
     if (unit->entered) /* and nothing of that handler was executed */
         TW_TRY(enter(unit, return_address));
-    if (unit->is_waiting && unit->is_exception_return) {
+    if (unit->base.is_waiting && unit->base.is_exception_return) {
         /* Whether the return ended first is not to be seen. */
-        unit->is_waiting = false;
+        unit->base.is_waiting = false;
         TW_TRY(put_all(unit));
         TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
     }
     TW_TRY(resolve(unit, return_address, TW_ISA_T32));
-    unit->entered = (uint16_t)(unit->is_tracing ? traced : 0);
+    unit->entered = (uint16_t)(unit->base.is_tracing ? traced : 0);
     return TW_OK;
 }
 
 enum tw_status tw_etmv3_unit_context(struct tw_etmv3_unit *unit,
                                      const struct tw_step_context *context)
 {
-    unit->context = *context;
+    unit->base.context = *context;
+    tw_armv7_unit_settle(&unit->base);
     return TW_OK;
 }
 
@@ -431,9 +469,9 @@ enum tw_status tw_etmv3_unit_gap(struct tw_etmv3_unit *unit, unsigned reason)
     if (reason == TW_ETMV3_PERIODIC || reason > TW_ETMV3_DEBUG_EXIT)
         return TW_E_ARGUMENT;
     TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    unit->is_tracing = unit->is_waiting = false;
+    unit->base.is_tracing = unit->base.is_waiting = false;
     unit->entered = 0;
-    unit->reason = (uint8_t)reason;
+    unit->base.reason = (uint8_t)reason;
     return TW_OK;
 }
 
@@ -449,7 +487,7 @@ enum tw_status tw_etmv3_unit_time(struct tw_etmv3_unit *unit, uint64_t time)
     const uint64_t mask = setup->time_width == 48 ? ((uint64_t)1 << 48) - 1 : UINT64_MAX;
     struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_TIMESTAMP } };
 
-    if (!(unit->config.registers.etmcr >> 28 & 1) || setup->minor < 5 || !unit->is_tracing)
+    if (!(unit->config.registers.etmcr >> 28 & 1) || setup->minor < 5 || !unit->base.is_tracing)
         return TW_OK;
     TW_TRY(put_all(unit));
     packet.timestamp = setup->time_is_gray ? tw_binary_to_gray(time & mask) : time & mask;
@@ -518,9 +556,14 @@ enum tw_status tw_etmv3_unit_new(struct tw_etmv3_unit **unit,
         return tw_fail(fault, TW_E_MEMORY, "no memory for a trace unit");
     made->config = *config;
     tw_etmv3_reader_init(&made->writer, &config->registers);
-    made->isa.profile = config->registers.profile;
-    made->isa.arch = 7;
-    made->reason = TW_ETMV3_TRACE_ENABLE;
+    made->base.allocator = config->allocator;
+    made->base.sync_bytes = config->sync_bytes;
+    made->base.has_hyp = made->writer.setup.has_hyp;
+    made->base.has_vmid = made->writer.setup.minor >= 5 && (config->registers.etmcr >> 30 & 1);
+    made->base.context_bytes = made->writer.setup.context_bytes;
+    made->base.isa.profile = config->registers.profile;
+    made->base.isa.arch = 7;
+    made->base.reason = TW_ETMV3_TRACE_ENABLE;
     *unit = made;
     return TW_OK;
 }
@@ -529,18 +572,17 @@ void tw_etmv3_unit_free(struct tw_etmv3_unit *unit)
 {
     if (!unit)
         return;
-    tw_give(unit->config.allocator, unit->bytes);
+    tw_give(unit->config.allocator, unit->base.bytes);
     tw_give(unit->config.allocator, unit);
 }
 
 const uint8_t *tw_etmv3_unit_output(const struct tw_etmv3_unit *unit, size_t *size)
 {
-    *size = unit->size;
-    return unit->bytes;
+    *size = unit->base.size;
+    return unit->base.bytes;
 }
 
 void tw_etmv3_unit_take(struct tw_etmv3_unit *unit)
 {
-    unit->synced_at -= unit->size; /* wraps, as the difference does */
-    unit->size = 0;
+    tw_armv7_unit_take(&unit->base);
 }

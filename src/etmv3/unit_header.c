@@ -9,15 +9,11 @@ enum { TIME_MOST = 8 /* cycles in one P-header */ };
 /* A P-header is its byte: the table of the reader tells the rest. */
 static enum tw_status put_header(struct tw_etmv3_unit *unit, unsigned head)
 {
-    const struct tw_etmv3_atoms *atoms = &unit->writer.atoms[head];
-    const struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_P_HDR },
-                                            .header = (uint8_t)head,
-                                            .atoms = atoms->bits,
-                                            .atom_count = atoms->count,
-                                            .format = atoms->format,
-                                            .header_cycles = atoms->cycles };
-
-    return tw_etmv3_unit_put(unit, &packet);
+    if (!tw_armv7_unit_has_room(&unit->base, 1))
+        return TW_E_MEMORY;
+    unit->base.bytes[unit->base.size++] = (uint8_t)head;
+    unit->writer.offset++;
+    return TW_OK;
 }
 
 /* Non-cycle-accurate: as many E as there are and one N, or two of any kind.  Returns how many. */
@@ -105,5 +101,38 @@ enum tw_status tw_etmv3_unit_put_atoms(struct tw_etmv3_unit *unit)
         TW_TRY(put_header(unit, head));
     }
     unit->atom_count = 0;
+    return TW_OK;
+}
+
+enum tw_status tw_etmv3_unit_add_taken(struct tw_etmv3_unit *unit, size_t count)
+{
+    unsigned head[2], at = unit->atom_count;
+
+    while (count && at < TW_ETMV3_UNIT_ATOMS) {
+        unit->atoms[at].cycles = 1;
+        unit->atoms[at++].is_taken = true;
+        count--;
+    }
+    unit->atom_count = at;
+    unit->cycles = 0;
+    if (!count)
+        return TW_OK;
+    TW_TRY(tw_etmv3_unit_put_atoms(unit));
+    for (unsigned i = 0; i < TW_ETMV3_UNIT_ATOMS; i++) {
+        unit->atoms[i].cycles = 1;
+        unit->atoms[i].is_taken = true;
+    }
+    /* All that fill the queue have the same headers, and they wait until one more comes. */
+    unit->atom_count = TW_ETMV3_UNIT_ATOMS;
+    at = plain_header(unit, 0, &head[0]);
+    (void)plain_header(unit, at, &head[1]);
+    for (; count > TW_ETMV3_UNIT_ATOMS; count -= TW_ETMV3_UNIT_ATOMS) {
+        if (!tw_armv7_unit_has_room(&unit->base, 2))
+            return TW_E_MEMORY;
+        unit->base.bytes[unit->base.size++] = (uint8_t)head[0];
+        unit->base.bytes[unit->base.size++] = (uint8_t)head[1];
+        unit->writer.offset += 2;
+    }
+    unit->atom_count = (unsigned)count;
     return TW_OK;
 }

@@ -2,17 +2,21 @@
 /* Packets to bytes: the inverse of packet.c. */
 #include "etrace/packet.h"
 
-static void put_irdepth(const struct tw_etrace_shape *shape, struct tw_payload *out,
-                        const struct tw_etrace_packet *packet)
+/* irreport and irdepth behind a bit `before`; they have as many bits as irdepth_bits says. */
+static uint64_t irdepth_of(const struct tw_etrace_packet *packet, unsigned before)
 {
-    const unsigned bit = tw_payload_top(out) ^ (packet->irreport ? 1u : 0);
+    const unsigned bit = before ^ (packet->irreport ? 1u : 0);
     uint64_t irdepth = packet->irdepth;
 
-    tw_payload_put(out, bit, 1);
     /* 6.6.3: filler repeats the bit, and so is not sent; some encoders send something else */
     if (!packet->irreport && !(packet->has & TW_ETRACE_HAS_IRDEPTH))
         irdepth = bit ? UINT64_MAX : 0;
-    tw_payload_put(out, irdepth, shape->irdepth);
+    return bit | irdepth << 1;
+}
+
+static unsigned irdepth_bits(const struct tw_etrace_shape *shape)
+{
+    return 1u + shape->irdepth;
 }
 
 /* The address alone is compressed: to the bytes that hold it with a sign, and one bit more. */
@@ -43,15 +47,14 @@ static void put_field(const struct tw_etrace_shape *shape, struct tw_payload *ou
 static void put_address(const struct tw_etrace_shape *shape, struct tw_payload *out,
                         const struct tw_etrace_packet *packet)
 {
-    const unsigned top = (unsigned)(packet->address >> (shape->address_width - 1)) & 1;
+    const unsigned sign = (unsigned)(packet->address >> (shape->address_width - 1)) & 1;
+    unsigned notify, updiscon;
 
     put_field(shape, out, packet->field, true);
-    if (shape->never_notifies)
-        tw_payload_put(out, top, 1);
-    else
-        tw_payload_put(out, tw_payload_top(out) ^ (packet->notify ? 1u : 0), 1);
-    tw_payload_put(out, tw_payload_top(out) ^ (packet->updiscon ? 1u : 0), 1);
-    put_irdepth(shape, out, packet);
+    notify = shape->never_notifies ? sign : tw_payload_top(out) ^ (packet->notify ? 1u : 0);
+    updiscon = notify ^ (packet->updiscon ? 1u : 0);
+    tw_payload_put(out, notify | updiscon << 1 | irdepth_of(packet, updiscon) << 2,
+                   2 + irdepth_bits(shape));
 }
 
 static bool build_f0(const struct tw_etrace_shape *shape, uint32_t options,
@@ -77,7 +80,7 @@ static bool build_f0(const struct tw_etrace_shape *shape, uint32_t options,
     tw_payload_put(out, packet->index, shape->index);
     tw_payload_put(out, packet->branches, 5);
     tw_payload_put(out, packet->branch_map, tw_etrace_map_bits(packet->branches));
-    put_irdepth(shape, out, packet);
+    tw_payload_put(out, irdepth_of(packet, tw_payload_top(out)), irdepth_bits(shape));
     return true;
 }
 
@@ -86,13 +89,11 @@ static bool build_f1(const struct tw_etrace_shape *shape, struct tw_payload *out
 {
     if (packet->branches > 31)
         return false;
-    tw_payload_put(out, 1, 2);
-    tw_payload_put(out, packet->branches, 5);
-    if (packet->branches == 0) {
-        tw_payload_put(out, packet->branch_map, 31);
+    /* Behind the format their number, 0 for all that fit, and the map. */
+    tw_payload_put(out, 1u | packet->branches << 2 | (uint64_t)packet->branch_map << 7,
+                   7 + (packet->branches ? tw_etrace_map_bits(packet->branches) : 31));
+    if (packet->branches == 0)
         return true;
-    }
-    tw_payload_put(out, packet->branch_map, tw_etrace_map_bits(packet->branches));
     put_address(shape, out, packet);
     return true;
 }
@@ -146,7 +147,7 @@ static void build_f3(const struct tw_etrace_shape *shape, uint32_t options,
 bool tw_etrace_build(const struct tw_etrace_shape *shape, uint32_t options,
                      struct tw_payload *out, const struct tw_etrace_packet *packet)
 {
-    *out = (struct tw_payload){ .is_whole = shape->compresses_addresses };
+    tw_payload_begin(out, shape->compresses_addresses);
     switch (packet->base.type) {
     case TW_ETRACE_F0S0:
     case TW_ETRACE_F0S1:

@@ -256,23 +256,7 @@ static TW_NOINLINE enum tw_status check_block(struct tw_etrace_unit *unit,
     return check_widths(unit, block, half_words, is_trap);
 }
 
-/* Nearly every block is so that nothing of it needs to be looked at more closely: all that could be wrong
-   is in a few bits. */
-TW_INLINE bool is_usual(const struct tw_etrace_unit *unit, const struct tw_etrace_block *block,
-                        uint32_t half_words)
-{
-    const struct tw_etrace_usual *usual = &unit->usual;
-    const uint64_t odd = (block->iaddr & usual->iaddr) | (block->context & usual->context) |
-                         block->impdef | block->impdef_high | (block->priv & usual->priv);
-
-    return !odd && block->itype < 16 && usual->itypes >> block->itype & 1 &&
-           block->ilastsize <= 1 && block->ctype <= usual->ctype &&
-           half_words - (1u << block->ilastsize) <= usual->half_words &&
-           block->iretire <= usual->iretire;
-}
-
-/* What its last instruction is, by itype. */
-static const uint16_t flags_of[16] = {
+const uint16_t tw_etrace_slot_flags[16] = {
     [TW_ETRACE_ITYPE_NONE] = TW_SLOT_RETIRES,
     [TW_ETRACE_ITYPE_EXCEPTION] = TW_SLOT_RETIRES | TW_SLOT_TRAPS,
     [TW_ETRACE_ITYPE_INTERRUPT] = TW_SLOT_RETIRES | TW_SLOT_TRAPS | TW_SLOT_INTERRUPT,
@@ -314,7 +298,7 @@ static void push_block(struct tw_etrace_unit *unit, const struct tw_etrace_block
                        uint32_t common)
 {
     struct tw_etrace_slot slot;
-    uint32_t flags = flags_of[block->itype] | (common & TW_SLOT_QUALIFIED);
+    uint32_t flags = tw_etrace_slot_flags[block->itype] | (common & TW_SLOT_QUALIFIED);
 
     slot.priv = block->priv;
     slot.address = slot.from = block->iaddr;
@@ -360,8 +344,8 @@ static void trigger_off(struct tw_etrace_unit *unit)
         tw_etrace_unit_enable_data(unit, false);
 }
 
-static enum tw_status take_block(struct tw_etrace_unit *unit,
-                                 const struct tw_etrace_block *block)
+enum tw_status tw_etrace_unit_take_block(struct tw_etrace_unit *unit,
+                                         const struct tw_etrace_block *block)
 {
     const uint32_t half_words =
         unit->is_single ? block->iretire << block->ilastsize : block->iretire;
@@ -371,7 +355,7 @@ static enum tw_status take_block(struct tw_etrace_unit *unit,
 
     if (block->iretire == 0 && block->itype == TW_ETRACE_ITYPE_NONE && !block->trigger)
         return TW_OK;
-    if (TW_UNLIKELY(!is_usual(unit, block, half_words)))
+    if (TW_UNLIKELY(!tw_etrace_is_usual(unit, block, half_words)))
         TW_TRY(check_block(unit, block, half_words));
     if (half_words)
         stretch.last += 2 * (uint64_t)half_words - (2u << block->ilastsize);
@@ -392,23 +376,6 @@ static enum tw_status take_block(struct tw_etrace_unit *unit,
     push_block(unit, block, &stretch, half_words, common);
     if (TW_UNLIKELY(block->trigger & TW_ETRACE_TRIGGER_OFF))
         trigger_off(unit);
-    return TW_OK;
-}
-
-static void pass_cycles(struct tw_etrace_unit *unit, uint32_t count)
-{
-    unit->cycle += count;
-    if (unit->resync_mode == 2)
-        unit->resync_count += count;
-}
-
-enum tw_status tw_etrace_unit_retire(struct tw_etrace_unit *unit,
-                                     const struct tw_etrace_block *blocks, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        pass_cycles(unit, 1);
-        TW_TRY(take_block(unit, &blocks[i]));
-    }
     return TW_OK;
 }
 
@@ -458,15 +425,15 @@ enum tw_status tw_etrace_unit_cycle(struct tw_etrace_unit *unit,
         if (cycle->blocks[i].itype == TW_ETRACE_ITYPE_EXCEPTION ||
             cycle->blocks[i].itype == TW_ETRACE_ITYPE_INTERRUPT)
             return bad(unit, &cycle->blocks[i], "a trap, but not in the newest block");
-    pass_cycles(unit, 1);
+    tw_etrace_pass_cycles(unit, 1);
     for (size_t i = 0; i < cycle->block_count; i++)
-        TW_TRY(take_block(unit, &cycle->blocks[i]));
+        TW_TRY(tw_etrace_unit_take_block(unit, &cycle->blocks[i]));
     return take_accesses(unit, cycle);
 }
 
 void tw_etrace_unit_idle(struct tw_etrace_unit *unit, uint32_t cycles)
 {
-    pass_cycles(unit, cycles);
+    tw_etrace_pass_cycles(unit, cycles);
 }
 
 /* As if an unqualified instruction came. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the E-Trace encoder share: unit.c takes blocks,
+/* What the parts of the E-Trace encoder share: unit.c takes blocks, unit_plain.c those of which little is to be said,
    unit_flow.c decides what to report, unit_emit.c makes packets, unit_sink.c sends them. */
 #ifndef ETRACE_UNIT_H
 #define ETRACE_UNIT_H
@@ -139,6 +139,7 @@ struct tw_etrace_unit {
     uint64_t cycle;
 
     struct tw_etrace_unit_counts counts;
+    struct tw_etrace_packet report; /* for packets that report branches and addresses */
     /* The sink. */
     struct tw_fifo fifo;
     bool is_lost, data_is_lost;
@@ -215,6 +216,36 @@ TW_INLINE void tw_etrace_unit_push(struct tw_etrace_unit *unit,
     unit->previous = unit->slot.flags;
     unit->slot = *next;
 }
+/* unit.c */
+/* What the last instruction of a block is, by itype. */
+extern const uint16_t tw_etrace_slot_flags[16];
+
+/* Nearly every block is so that nothing of it needs to be looked at more closely: all that could be wrong
+   is in a few bits. */
+TW_INLINE bool tw_etrace_is_usual(const struct tw_etrace_unit *unit,
+                                  const struct tw_etrace_block *block, uint32_t half_words)
+{
+    const struct tw_etrace_usual *usual = &unit->usual;
+    const uint64_t odd = (block->iaddr & usual->iaddr) | (block->context & usual->context) |
+                         block->impdef | block->impdef_high | (block->priv & usual->priv);
+
+    return !odd && block->itype < 16 && usual->itypes >> block->itype & 1 &&
+           block->ilastsize <= 1 && block->ctype <= usual->ctype &&
+           half_words - (1u << block->ilastsize) <= usual->half_words &&
+           block->iretire <= usual->iretire;
+}
+
+TW_INLINE void tw_etrace_pass_cycles(struct tw_etrace_unit *unit, uint64_t count)
+{
+    unit->cycle += count;
+    if (unit->resync_mode == 2)
+        unit->resync_count += count;
+}
+
+enum tw_status tw_etrace_unit_take_block(struct tw_etrace_unit *unit,
+                                         const struct tw_etrace_block *block);
+
+/* unit_flow.c */
 /* Nothing more is qualified: ends what is traced. */
 void tw_etrace_unit_end(struct tw_etrace_unit *unit);
 
@@ -239,7 +270,13 @@ struct tw_etrace_report {
 };
 void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
                             const struct tw_etrace_report *report);
-void tw_etrace_emit_branches(struct tw_etrace_unit *unit);
+/* Branches that fill a packet. */
+void tw_etrace_emit_full(struct tw_etrace_unit *unit);
+TW_INLINE void tw_etrace_emit_branches(struct tw_etrace_unit *unit)
+{
+    if (unit->branches >= TW_ETRACE_BRANCHES)
+        tw_etrace_emit_full(unit);
+}
 void tw_etrace_add_branch(struct tw_etrace_unit *unit);
 void tw_etrace_forget_prediction(struct tw_etrace_unit *unit);
 

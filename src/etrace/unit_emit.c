@@ -82,12 +82,25 @@ static uint32_t branch_count(const struct tw_etrace_unit *unit)
     return (uint32_t)(unit->branches - unit->is_wrong - TW_ETRACE_BRANCHES);
 }
 
-void tw_etrace_emit_branches(struct tw_etrace_unit *unit)
+/* A packet that reports branches or an address: of the struct, which is large, only what such packets have is
+   written again. */
+static struct tw_etrace_packet *report_packet(struct tw_etrace_unit *unit, uint8_t type)
 {
-    struct tw_etrace_packet packet = { .base = { .type = TW_ETRACE_F1 } };
+    struct tw_etrace_packet *packet = &unit->report;
 
-    if (unit->branches < TW_ETRACE_BRANCHES)
-        return;
+    packet->base.type = type;
+    packet->has = 0;
+    packet->field = packet->address = 0;
+    packet->notify = packet->updiscon = packet->irreport = false;
+    packet->branches = packet->branch_fmt = 0;
+    packet->branch_map = packet->branch_count = packet->irdepth = packet->index = 0;
+    return packet;
+}
+
+void tw_etrace_emit_full(struct tw_etrace_unit *unit)
+{
+    struct tw_etrace_packet *packet;
+
     if (is_counted(unit)) {
         if (!unit->is_wrong && branch_count(unit) == UINT32_MAX) {
             const struct tw_etrace_report report = { .notify = true };
@@ -96,12 +109,13 @@ void tw_etrace_emit_branches(struct tw_etrace_unit *unit)
         }
         if (!unit->is_wrong)
             return;
-        packet.base.type = TW_ETRACE_F0S0;
-        packet.branch_count = branch_count(unit);
+        packet = report_packet(unit, TW_ETRACE_F0S0);
+        packet->branch_count = branch_count(unit);
     } else {
-        packet.branch_map = unit->map;
+        packet = report_packet(unit, TW_ETRACE_F1);
+        packet->branch_map = unit->map;
     }
-    send(unit, &packet);
+    send(unit, packet);
     unit->branches = 0;
 }
 
@@ -143,30 +157,28 @@ static void look_up(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
 void tw_etrace_emit_address(struct tw_etrace_unit *unit, uint64_t address,
                             const struct tw_etrace_report *report)
 {
-    struct tw_etrace_packet packet = {
-        .base = { .type = TW_ETRACE_F2 },
-        .has = TW_ETRACE_HAS_ADDRESS,
-        .field = field_of(unit, address),
-        .address = address,
-        .notify = report->notify,
-        .updiscon = report->updiscon,
-        .irreport = report->irreport,
-        .irdepth =
-            report->irreport ? report->irdepth & (uint32_t)mask_of(unit->shape.irdepth) : 0,
-    };
+    struct tw_etrace_packet *packet = report_packet(unit, TW_ETRACE_F2);
 
+    packet->has = TW_ETRACE_HAS_ADDRESS;
+    packet->field = field_of(unit, address);
+    packet->address = address;
+    packet->notify = report->notify;
+    packet->updiscon = report->updiscon;
+    packet->irreport = report->irreport;
+    if (report->irreport)
+        packet->irdepth = report->irdepth & (uint32_t)mask_of(unit->shape.irdepth);
     if (is_counted(unit)) {
-        packet.base.type = TW_ETRACE_F0S0;
-        packet.branch_fmt = unit->is_wrong ? 3 : 2;
-        packet.branch_count = branch_count(unit);
+        packet->base.type = TW_ETRACE_F0S0;
+        packet->branch_fmt = unit->is_wrong ? 3 : 2;
+        packet->branch_count = branch_count(unit);
     } else if (unit->branches) {
-        packet.base.type = TW_ETRACE_F1;
-        packet.branches = (uint8_t)unit->branches;
-        packet.branch_map = unit->map;
+        packet->base.type = TW_ETRACE_F1;
+        packet->branches = (uint8_t)unit->branches;
+        packet->branch_map = unit->map;
     }
     if (unit->options & TW_ETRACE_JUMP_TARGET_CACHE)
-        look_up(unit, &packet, address, report->is_target);
-    send(unit, &packet);
+        look_up(unit, packet, address, report->is_target);
+    send(unit, packet);
     unit->branches = 0;
     unit->address = address;
     tw_etrace_begin_stretch(unit);

@@ -40,12 +40,18 @@ static void pad(struct tw_etrace_unit *unit, unsigned stream, size_t size)
     unit->used[stream] += left;
 }
 
-static void put(struct tw_etrace_unit *unit, unsigned stream, const uint8_t *bytes, size_t size)
+/* A packet that stands behind what is used. */
+static void put(struct tw_etrace_unit *unit, unsigned stream, size_t size)
 {
-    pad(unit, stream, size);
-    if (unit->used[stream] + size > TW_ETRACE_SINK)
-        give(unit, stream);
-    memcpy(unit->bytes[stream] + unit->used[stream], bytes, size);
+    uint8_t packet[PACKET_ROOM];
+
+    if (unit->config.block_size) {
+        memcpy(packet, unit->bytes[stream] + unit->used[stream], size);
+        pad(unit, stream, size);
+        if (unit->used[stream] + size > TW_ETRACE_SINK)
+            give(unit, stream);
+        memcpy(unit->bytes[stream] + unit->used[stream], packet, size);
+    }
     unit->used[stream] += size;
 }
 
@@ -60,8 +66,8 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
                       : unit->config.srcid,
     };
     struct tw_payload payload;
-    uint8_t bytes[PACKET_ROOM];
-    size_t size = sizeof bytes;
+    size_t size = PACKET_ROOM;
+    uint8_t *bytes;
 
     if (is_data ? unit->data_is_lost : unit->is_lost) {
         unit->counts.lost++;
@@ -71,6 +77,9 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
                   : tw_etrace_build(&unit->shape, unit->options, &payload, packet)))
         return false;
     packet->payload_size = (uint8_t)tw_payload_finish(&payload);
+    if (unit->used[stream] + PACKET_ROOM > TW_ETRACE_SINK)
+        give(unit, stream);
+    bytes = unit->bytes[stream] + unit->used[stream];
     if (tw_etrace_frame_write(&unit->transport, bytes, &size, &frame, &payload) != TW_OK) {
         unit->is_too_long = true;
         return false;
@@ -83,7 +92,7 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
         unit->counts.lost++;
         return false;
     }
-    put(unit, stream, bytes, size);
+    put(unit, stream, size);
     if (!unit->has_begun)
         unit->first_options = unit->options;
     unit->has_begun = true;

@@ -315,12 +315,45 @@ enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
     struct tw_hart_event event;
     enum tw_status status;
 
-    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
+    for (;;) {
+        const struct tw_hart_batch *batch = &hart->batch;
+        size_t whole = 0;
+
+        do {
+            whole = tw_hart_whole_runs(hart);
+            if (whole)
+                whole = tw_etrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
+                                                   hart->trace.retires, &hart->instructions);
+            tw_hart_took_runs(hart, whole);
+            if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
+                break;
+            status = tw_etrace_unit_retire(unit, batch->blocks, batch->count);
+            if (status == TW_OK && batch->repeats)
+                status = tw_etrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
+                                               batch->repeats, batch->step);
+            if (status != TW_OK)
+                return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
+        } while (true);
+        if (status == TW_OK)
+            status = tw_hart_next(hart, &event);
+        if (status != TW_OK)
+            return end_run(hart, status, NULL, fault);
         status = give(hart, unit, &event);
         if (status != TW_OK)
             return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
     }
-    return end_run(hart, status, NULL, fault);
+}
+
+static enum tw_status give_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
+                                  const struct tw_hart_event *event)
+{
+    if (event->is_halted != hart->was_halted)
+        tw_ntrace_unit_halted(unit, event->is_halted);
+    if (event->is_reset != hart->was_reset)
+        tw_ntrace_unit_reset(unit, event->is_reset);
+    hart->was_halted = event->is_halted;
+    hart->was_reset = event->is_reset;
+    return tw_ntrace_unit_retire(unit, event->cycle.blocks, event->cycle.block_count);
 }
 
 enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
@@ -329,18 +362,33 @@ enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *u
     struct tw_hart_event event;
     enum tw_status status;
 
-    while ((status = tw_hart_next(hart, &event)) == TW_OK) {
-        if (event.is_halted != hart->was_halted)
-            tw_ntrace_unit_halted(unit, event.is_halted);
-        if (event.is_reset != hart->was_reset)
-            tw_ntrace_unit_reset(unit, event.is_reset);
-        hart->was_halted = event.is_halted;
-        hart->was_reset = event.is_reset;
-        status = tw_ntrace_unit_retire(unit, event.cycle.blocks, event.cycle.block_count);
+    for (;;) {
+        const struct tw_hart_batch *batch = &hart->batch;
+        size_t whole = 0;
+
+        do {
+            whole = tw_hart_whole_runs(hart);
+            if (whole)
+                whole = tw_ntrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
+                                                   hart->trace.retires, &hart->instructions);
+            tw_hart_took_runs(hart, whole);
+            if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
+                break;
+            status = tw_ntrace_unit_retire(unit, batch->blocks, batch->count);
+            if (status == TW_OK && batch->repeats)
+                status = tw_ntrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
+                                               batch->repeats, batch->step);
+            if (status != TW_OK)
+                return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
+        } while (true);
+        if (status == TW_OK)
+            status = tw_hart_next(hart, &event);
+        if (status != TW_OK)
+            return end_run(hart, status, NULL, fault);
+        status = give_ntrace(hart, unit, &event);
         if (status != TW_OK)
             return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
     }
-    return end_run(hart, status, NULL, fault);
 }
 
 const char *tw_hart_fault(const struct tw_hart *hart)

@@ -13,13 +13,28 @@
 #include "image/file.h"
 #include "isa/isa.h"
 
-enum { TW_HART_QUEUE = 8, TW_HART_COLUMNS = 40, TW_HART_CODES = 4096 };
+enum { TW_HART_QUEUE = 8, TW_HART_COLUMNS = 40, TW_HART_CODES = 4096, TW_HART_BATCH = 64 };
 
 /* An instruction that was looked at. */
 struct tw_hart_code {
     uint64_t address; /* plus one; 0: none */
     uint32_t opcode;
     struct tw_rv_instruction what;
+};
+
+/* Blocks that are given at once, one a cycle. */
+struct tw_hart_batch {
+    struct tw_etrace_block blocks[TW_HART_BATCH]; /* what no run has in them stays 0 */
+    size_t count;
+    uint64_t repeats; /* of the last of them, each `step` later than the one before */
+    uint64_t step;
+};
+
+/* How the hart reports the last instruction of a run. */
+struct tw_hart_exit {
+    uint8_t itype;
+    bool is_sequential;
+    bool ends; /* a block */
 };
 
 struct tw_hart {
@@ -78,6 +93,7 @@ struct tw_hart {
     size_t runs_left;
     uint32_t run_done;    /* instructions of the first of them ... */
     uint32_t run_repeats; /* ... which was executed so many times */
+    struct tw_hart_batch batch;
 
     struct tw_hart_code codes[TW_HART_CODES];
 };
@@ -102,9 +118,34 @@ enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *tra
 /* Instructions that the log does not show: the hart stands still. */
 void tw_hart_gap(struct tw_hart *hart);
 /* The code at an address, for programs that no one gave. */
-void tw_hart_note(struct tw_hart *hart, uint64_t address, uint32_t opcode);
+void tw_hart_note_new(struct tw_hart *hart, uint64_t address, uint32_t opcode);
+static inline void tw_hart_note(struct tw_hart *hart, uint64_t address, uint32_t opcode)
+{
+    const struct tw_hart_code *code = &hart->codes[address >> 1 & (TW_HART_CODES - 1)];
+
+    if (code->address != address + 1 || code->opcode != opcode)
+        tw_hart_note_new(hart, address, opcode);
+}
 void tw_hart_finish(struct tw_hart *hart);
 enum tw_status tw_hart_set_priv(struct tw_hart *hart, uint64_t priv);
+
+/* The last instruction went on to `next`. */
+enum tw_status tw_hart_leave(struct tw_hart *hart, uint64_t next);
+/* The code that the hart puts on itype for a jump. */
+uint8_t tw_hart_jump_type(const struct tw_hart *hart, const struct tw_rv_instruction *what);
+/* What was noted of this address. */
+static inline const struct tw_rv_instruction *tw_hart_known(const struct tw_hart *hart,
+                                                            uint64_t address)
+{
+    return &hart->codes[address >> 1 & (TW_HART_CODES - 1)].what;
+}
+
+/* blocks.c: as many of the runs that wait as go into hart->batch, no more than `most`; false: the next one is not for
+   it. */
+bool tw_hart_gather(struct tw_hart *hart, size_t most, enum tw_status *status);
+/* Runs that an encoder may take as they are, and how many of them it took. */
+size_t tw_hart_whole_runs(const struct tw_hart *hart);
+void tw_hart_took_runs(struct tw_hart *hart, size_t count);
 
 /* Each takes what it needs of the log's beginning, or says that it is not its own. */
 enum tw_status tw_hart_csv_begin(struct tw_hart *hart, bool *is_mine);

@@ -47,8 +47,7 @@ static const struct tw_rv_instruction *look(struct tw_hart *hart, uint64_t pc)
     return &code->what;
 }
 
-/* The code that the hart puts on itype for a jump. */
-static uint8_t jump_type(const struct tw_hart *hart, const struct tw_rv_instruction *what)
+uint8_t tw_hart_jump_type(const struct tw_hart *hart, const struct tw_rv_instruction *what)
 {
     const bool is_inferable = what->is_inferable;
 
@@ -97,8 +96,7 @@ static void add_last(struct tw_hart *hart, uint8_t itype, bool is_sequential)
     hart->has_last = false;
 }
 
-/* The last instruction went on to `next`. */
-static enum tw_status leave(struct tw_hart *hart, uint64_t next)
+enum tw_status tw_hart_leave(struct tw_hart *hart, uint64_t next)
 {
     const struct tw_rv_instruction *what = hart->last;
     const uint64_t mask = hart->isa == TW_ISA_RV32 ? UINT32_MAX : UINT64_MAX;
@@ -125,7 +123,7 @@ static enum tw_status leave(struct tw_hart *hart, uint64_t next)
         if (is_sequential && target != next)
             return tw_hart_wrong(hart, "the jump at 0x%" PRIx64 " does not lead to 0x%" PRIx64,
                                  hart->last_pc, next);
-        add_last(hart, jump_type(hart, what), is_sequential);
+        add_last(hart, tw_hart_jump_type(hart, what), is_sequential);
     } else {
         if (next != behind)
             return tw_hart_wrong(
@@ -139,7 +137,7 @@ static enum tw_status leave(struct tw_hart *hart, uint64_t next)
 enum tw_status tw_hart_step(struct tw_hart *hart, uint64_t pc)
 {
     if (hart->has_last)
-        TW_TRY(leave(hart, pc));
+        TW_TRY(tw_hart_leave(hart, pc));
     if (hart->open_count && hart->open.priv != hart->priv)
         close_block(hart);
     hart->last_priv = hart->priv;
@@ -191,7 +189,7 @@ size_t tw_hart_pass(struct tw_hart *hart, const struct tw_retired *list, size_t 
         return 1;
     }
     if (hart->has_last)
-        *status = leave(hart, list->address);
+        *status = tw_hart_leave(hart, list->address);
     if (*status != TW_OK)
         return 0;
     if (hart->open_count && hart->open.priv != hart->priv)
@@ -237,7 +235,7 @@ enum tw_status tw_hart_trap(struct tw_hart *hart, const struct tw_hart_trap *tra
                                          .priv = hart->priv };
 
         if (hart->has_last)
-            TW_TRY(leave(hart, trap->epc));
+            TW_TRY(tw_hart_leave(hart, trap->epc));
         close_block(hart);
         block.time = hart->instructions;
         tw_hart_queue(hart, &block);
@@ -254,7 +252,7 @@ void tw_hart_finish(struct tw_hart *hart)
         add_last(hart,
                  what->is_branch                              ? TW_ETRACE_ITYPE_NOT_TAKEN
                  : what->flow.is_exception_return             ? TW_ETRACE_ITYPE_TRAP_RETURN
-                 : what->is_inferable || what->is_uninferable ? jump_type(hart, what)
+                 : what->is_inferable || what->is_uninferable ? tw_hart_jump_type(hart, what)
                                                               : TW_ETRACE_ITYPE_NONE,
                  false);
     close_block(hart);
@@ -268,12 +266,10 @@ void tw_hart_gap(struct tw_hart *hart)
         hart->halts |= (uint16_t)(1u << hart->count);
 }
 
-void tw_hart_note(struct tw_hart *hart, uint64_t address, uint32_t opcode)
+void tw_hart_note_new(struct tw_hart *hart, uint64_t address, uint32_t opcode)
 {
     struct tw_hart_code *code = &hart->codes[address >> 1 & (TW_HART_CODES - 1)];
 
-    if (code->address == address + 1 && code->opcode == opcode)
-        return;
     code->opcode = opcode;
     tw_rv_classify(&code->what, opcode, address, hart->isa, &hart->rv);
     code->address = code->what.is_table_jump ? 0 : address + 1;

@@ -120,6 +120,8 @@ void tw_answer_command(struct tw_identified *answer, const char *name)
         tw_text_format(&out, " --swap %u", about->swap);
     if (about->skip)
         tw_text_format(&out, " --offset %" PRIu64, about->skip);
+    if (about->has_wrapped)
+        tw_text_format(&out, " --wrapped-at 0x%" PRIx64, about->wrapped_at);
     answer->no_memory = answer->no_memory || out.failed;
     answer->about.command = out.failed ? NULL : tw_answer_text(answer, "%s", out.chars);
     tw_text_free(&out);

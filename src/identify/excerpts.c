@@ -128,7 +128,9 @@ enum tw_status tw_excerpts_take(struct tw_excerpts *samples, const struct tw_asp
     enum tw_status status = TW_OK;
     size_t from, size;
 
-    if (way->swap > 1 && !(turned = tw_take_raw(samples->allocator, WHOLE)))
+    if (way->swap > 1 &&
+        !(turned = tw_take_raw(samples->allocator,
+                               (samples->size < WHOLE ? samples->size : WHOLE) + 1)))
         return TW_E_MEMORY;
     for (size_t i = 0; status == TW_OK && window(samples, way->limit, i, &from, &size); i++) {
         const uint8_t *bytes = samples->file + from;
@@ -175,6 +177,8 @@ void tw_excerpts_free(struct tw_excerpts *samples)
 double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_aspect *way)
 {
     uint64_t ids[128] = { 0 }, named = 0, strange = 0, top = 0, frames = 0;
+    unsigned used_count = 0;
+    uint8_t used[128];
     const size_t seen = way->limit && way->limit < samples->size ? way->limit : samples->size;
     const size_t size = seen - seen % way->swap;
     size_t at = way->offset;
@@ -196,17 +200,22 @@ double tw_excerpts_aligned(const struct tw_excerpts *samples, const struct tw_as
                 named++;
             }
     }
+    if (frames < 4 || !named)
+        return 0;
+    for (unsigned id = 0; id < 128; id++)
+        if (ids[id])
+            used[used_count++] = (uint8_t)id;
     for (unsigned pick = 0; pick < 8; pick++) {
-        unsigned most = 0;
+        unsigned most = used[0];
 
-        for (unsigned id = 0; id < 128; id++)
-            if (ids[id] > ids[most])
-                most = id;
+        for (unsigned i = 1; i < used_count; i++)
+            if (ids[used[i]] > ids[most])
+                most = used[i];
         strange += most >= 0x70 && most != TW_ID_TRIGGER && most != TW_ID_FLUSH ? ids[most] : 0;
         top += ids[most];
         ids[most] = 0;
     }
-    if (frames < 4 || !named || strange * 4 > named)
+    if (strange * 4 > named)
         return 0;
     return (double)top / (double)named * (1 - (double)strange / (double)named);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All ways to look at a file are tried, and the answer is the one that explains most of it. */
+/* From a file to the answer. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,39 +17,11 @@
 
 enum {
     UNPACKED_SEEN = 4 << 20, /* of a packed file */
-    LEAST_SHARE = 2000,      /* an ID with less than this part of the bytes is no source */
-    LEAST_BYTES = 4,
-    SOURCES_MOST = 32
+    /* Work for all ways to look at it: tiny files take no time, large ones a limited one. */
+    BUDGET_LEAST = 768 << 10,
+    BUDGET_PER_BYTE = 256,
+    BUDGET_MOST = 64 << 20
 };
-
-/* Unlike protocols, which add up, ETE and ETMv4 are told apart only by the few packets that one has. */
-#define UNDECIDED 0.9
-
-struct verdict {
-    struct tw_aspect way;
-    struct tw_trial *trials; /* SOURCES_MOST of them */
-    uint8_t ids[SOURCES_MOST];
-    uint64_t bytes[SOURCES_MOST]; /* in the samples */
-    double confidences[SOURCES_MOST];
-    size_t count;
-    uint64_t frames, total, skipped;
-    double confidence;
-};
-
-struct inquiry {
-    const uint8_t *file;
-    size_t size;
-    const struct tw_identify_options *options;
-    const struct tw_allocator *allocator;
-    struct tw_identified *answer;
-    struct verdict best;
-};
-
-static bool is_either(const struct tw_trial *trial)
-{
-    return strcmp(trial->suspect->protocol, "etmv4") == 0 ||
-           strcmp(trial->suspect->protocol, "ete") == 0;
-}
 
 /* Fields of which the packets tell are set as these say. */
 static void set_seen(struct tw_trial *trial)
@@ -72,142 +44,6 @@ static void set_seen(struct tw_trial *trial)
         tw_settings_put(settings, "ETMCR",
                         (control->value & ~(uint64_t)0x10000000) |
                             (trial->times ? 0x10000000 : 0));
-}
-
-static enum tw_status judge_stream(const struct inquiry *inquiry, struct verdict *verdict,
-                                   const struct tw_sampled *stream)
-{
-    const size_t n = verdict->count;
-    struct tw_trial *trial = &verdict->trials[n];
-
-    TW_TRY(tw_judge(trial, stream, inquiry->options->image, inquiry->allocator));
-    verdict->ids[n] = stream->id;
-    verdict->bytes[n] = stream->size;
-    verdict->confidences[n] = trial->suspect ? tw_trial_confidence(trial) : 0;
-    if (trial->suspect && is_either(trial) && trial->is_alike &&
-        verdict->confidences[n] > UNDECIDED)
-        verdict->confidences[n] = UNDECIDED;
-    verdict->count++;
-    return TW_OK;
-}
-
-/* Reads the samples in one way. */
-static enum tw_status judge_way(struct inquiry *inquiry, struct verdict *verdict,
-                                const struct tw_aspect *way)
-{
-    struct tw_excerpts samples = { .file = inquiry->file,
-                                   .size = inquiry->size,
-                                   .allocator = inquiry->allocator };
-    enum tw_status status = tw_excerpts_take(&samples, way);
-    double explained = 0;
-
-    verdict->way = *way;
-    verdict->count = 0;
-    verdict->frames = samples.frames.frames;
-    verdict->skipped = samples.frames.skipped_bytes;
-    verdict->total = verdict->skipped;
-    /* ID 0 is padding; 0x7d and 0x7b are markers; what comes before the first ID is nobody's. */
-    for (unsigned id = way->framing == TW_FRAMING_NONE ? 0 : 1; id < 0x7b; id++)
-        verdict->total += samples.streams[id].size;
-    for (unsigned id = way->framing == TW_FRAMING_NONE ? 0 : 1;
-         status == TW_OK && id < 0x70 && verdict->count < SOURCES_MOST; id++) {
-        const struct tw_sampled *stream = &samples.streams[id];
-
-        if (stream->size >= LEAST_BYTES && stream->size >= verdict->total / LEAST_SHARE)
-            status = judge_stream(inquiry, verdict, stream);
-    }
-    for (size_t i = 0; i < verdict->count; i++)
-        explained += verdict->confidences[i] * (double)verdict->bytes[i];
-    verdict->confidence = verdict->total ? explained / (double)verdict->total : 0;
-    /* Reserved IDs, and more sources than there are in a system, are chance. */
-    if (way->framing != TW_FRAMING_NONE && verdict->frames)
-        verdict->confidence *=
-            1 - (double)(samples.strange + samples.lost) /
-                    (double)(verdict->frames + samples.strange + samples.lost);
-    if (way->limit)
-        verdict->confidence *= 0.8;
-    tw_excerpts_free(&samples);
-    return status;
-}
-
-static enum tw_status try_way(struct inquiry *inquiry, struct verdict *other,
-                              const struct tw_aspect *way)
-{
-    const struct tw_identify_options *options = inquiry->options;
-
-    if (options->has_framing && options->framing != way->framing)
-        return TW_OK;
-    TW_TRY(judge_way(inquiry, other, way));
-    if (other->confidence > inquiry->best.confidence + 0.01) {
-        const struct verdict old = inquiry->best;
-
-        inquiry->best = *other;
-        *other = old;
-    }
-    return TW_OK;
-}
-
-/* A buffer that was not filled: behind the trace lies what was there before. */
-static enum tw_status try_beginning(struct inquiry *inquiry, struct verdict *other,
-                                    unsigned swap)
-{
-    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
-
-    for (size_t limit = inquiry->size / 2; limit >= (size_t)16 * TW_FRAME_SIZE; limit /= 2) {
-        const struct tw_aspect way = { TW_FRAMING_MEMORY, swap, 0, limit };
-
-        if (tw_excerpts_aligned(&samples, &way) > 0.97)
-            return try_way(inquiry, other, &way);
-    }
-    return TW_OK;
-}
-
-/* Frames that begin somewhere in the first 16 bytes: the places where it looks most like it. */
-static enum tw_status try_frames(struct inquiry *inquiry, struct verdict *other, unsigned swap)
-{
-    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
-    double likely[TW_FRAME_SIZE];
-
-    for (unsigned offset = 0; offset < TW_FRAME_SIZE; offset++)
-        likely[offset] = tw_excerpts_aligned(
-            &samples, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, offset, 0 });
-    if (likely[0] < 0.75)
-        TW_TRY(try_beginning(inquiry, other, swap));
-    /* Frames that begin an even number of bytes elsewhere look alike: reading them tells. */
-    for (unsigned pick = 0; pick < 8 && inquiry->best.confidence < 0.9; pick++) {
-        unsigned best = 0;
-
-        for (unsigned offset = 1; offset < TW_FRAME_SIZE; offset++)
-            if (likely[offset] > likely[best])
-                best = offset;
-        if (likely[best] < 0.75)
-            break;
-        likely[best] = 0;
-        TW_TRY(
-            try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, best, 0 }));
-    }
-    return TW_OK;
-}
-
-static enum tw_status try_all(struct inquiry *inquiry, struct verdict *other)
-{
-    static const unsigned swaps[] = { 1, 4, 2, 8, 16 };
-    const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
-
-    for (size_t i = 0; i < TW_LENGTH(swaps); i++) {
-        const unsigned swap = swaps[i];
-
-        TW_TRY(try_way(inquiry, other, &(struct tw_aspect){ TW_FRAMING_NONE, swap, 0, 0 }));
-        if (inquiry->best.confidence < 0.94)
-            TW_TRY(try_frames(inquiry, other, swap));
-        if (inquiry->best.confidence < 0.94 && tw_excerpts_has_fsync(&samples, swap))
-            for (unsigned framing = TW_FRAMING_TPIU; framing <= TW_FRAMING_DSTREAM; framing++)
-                TW_TRY(try_way(inquiry, other,
-                               &(struct tw_aspect){ (enum tw_framing)framing, swap, 0, 0 }));
-        if (inquiry->best.confidence > 0.5)
-            break;
-    }
-    return TW_OK;
 }
 
 static const char *framing_words(enum tw_framing framing)
@@ -259,9 +95,9 @@ static void tell_trial(struct tw_identified *answer, const struct tw_trial *tria
             answer, "%sno packet that only one of ETMv4 and ETE has: it may be either", whose);
 }
 
-static enum tw_status tune_sources(struct inquiry *inquiry)
+static enum tw_status tune_sources(struct tw_inquiry *inquiry)
 {
-    struct verdict *best = &inquiry->best;
+    struct tw_verdict *best = &inquiry->best;
     struct tw_excerpts samples = { .file = inquiry->file,
                                    .size = inquiry->size,
                                    .allocator = inquiry->allocator };
@@ -281,10 +117,10 @@ static enum tw_status tune_sources(struct inquiry *inquiry)
     return status;
 }
 
-static void fill_source(struct inquiry *inquiry, size_t n)
+static void fill_source(struct tw_inquiry *inquiry, size_t n)
 {
     struct tw_identified *answer = inquiry->answer;
-    const struct verdict *best = &inquiry->best;
+    const struct tw_verdict *best = &inquiry->best;
     const struct tw_trial *trial = &best->trials[n];
     struct tw_text text = { .allocator = inquiry->allocator };
     struct tw_identified_source *source = &answer->sources[answer->about.source_count++];
@@ -317,11 +153,27 @@ static const char *title(const struct tw_identity *about)
     return found ? tw_protocol_title(found) : "trace";
 }
 
-static void fill_answer(struct inquiry *inquiry, const char *name)
+static void tell_wrap(struct tw_inquiry *inquiry)
+{
+    struct tw_identity *about = &inquiry->answer->about;
+    bool is_timed;
+
+    if ((about->container && inquiry->size >= UNPACKED_SEEN) ||
+        about->framing > TW_FRAMING_MEMORY ||
+        !tw_wrap_find(inquiry, &about->wrapped_at, &is_timed))
+        return;
+    about->has_wrapped = true;
+    tw_answer_evidence(inquiry->answer,
+                       "a ring buffer whose oldest byte lies at about 0x%" PRIx64
+                       ": %s there, and the beginning goes on from the end",
+                       about->wrapped_at, is_timed ? "time goes back" : "packets break off");
+}
+
+static void fill_answer(struct tw_inquiry *inquiry, const char *name)
 {
     struct tw_identified *answer = inquiry->answer;
     struct tw_identity *about = &answer->about;
-    const struct verdict *best = &inquiry->best;
+    const struct tw_verdict *best = &inquiry->best;
 
     about->sources = answer->sources;
     about->confidence = best->confidence;
@@ -347,6 +199,8 @@ static void fill_answer(struct inquiry *inquiry, const char *name)
                            best->way.limit);
     for (size_t i = 0; i < best->count; i++)
         fill_source(inquiry, i);
+    if (!best->way.limit && !best->way.offset && best->way.swap == 1 && best->confidence >= 0.5)
+        tell_wrap(inquiry);
     about->what = tw_answer_text(answer, "%s %s%s", title(about), framing_words(about->framing),
                                  about->swap == 2   ? ", bytes swapped in groups of 2"
                                  : about->swap == 4 ? ", bytes swapped in groups of 4"
@@ -355,28 +209,35 @@ static void fill_answer(struct inquiry *inquiry, const char *name)
     tw_answer_command(answer, name);
 }
 
-static enum tw_status identify_trace(struct inquiry *inquiry, const char *name)
+static enum tw_status identify_trace(struct tw_inquiry *inquiry, const char *name)
 {
-    struct verdict other = { .confidence = 0 };
+    struct tw_verdict other = { .confidence = 0 };
     enum tw_status status = TW_E_MEMORY;
 
-    inquiry->best.trials = tw_take(inquiry->allocator, SOURCES_MOST * sizeof(struct tw_trial));
-    other.trials = tw_take(inquiry->allocator, SOURCES_MOST * sizeof(struct tw_trial));
+    inquiry->budget.left = BUDGET_LEAST + (uint64_t)BUDGET_PER_BYTE * inquiry->size;
+    if (inquiry->size > BUDGET_MOST / BUDGET_PER_BYTE)
+        inquiry->budget.left = BUDGET_MOST;
+    if (inquiry->options->work)
+        inquiry->budget.left = inquiry->options->work;
+    inquiry->best.trials =
+        tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
+    other.trials = tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
     if (inquiry->best.trials && other.trials)
-        status = try_all(inquiry, &other);
+        status = tw_ways_try(inquiry, &other);
     if (status == TW_OK && inquiry->best.confidence >= 0.05)
         status = tune_sources(inquiry);
     if (status == TW_OK)
         fill_answer(inquiry, name);
     tw_give(inquiry->allocator, inquiry->best.trials);
     tw_give(inquiry->allocator, other.trials);
+    tw_give(inquiry->allocator, inquiry->bench.memory);
     return status;
 }
 
-static enum tw_status look_inside(struct inquiry *inquiry, const char *name);
+static enum tw_status look_inside(struct tw_inquiry *inquiry, const char *name);
 
 /* Packed: what is in it, as far as it is looked at. */
-static enum tw_status unpack_and_look(struct inquiry *inquiry, enum tw_packing packing,
+static enum tw_status unpack_and_look(struct tw_inquiry *inquiry, enum tw_packing packing,
                                       const char *name)
 {
     const struct tw_unpacking how = { .most = UNPACKED_SEEN,
@@ -408,7 +269,7 @@ static enum tw_status unpack_and_look(struct inquiry *inquiry, enum tw_packing p
     return status;
 }
 
-static enum tw_status look_inside(struct inquiry *inquiry, const char *name)
+static enum tw_status look_inside(struct tw_inquiry *inquiry, const char *name)
 {
     struct tw_identity *about = &inquiry->answer->about;
     const enum tw_packing packing =
@@ -484,7 +345,7 @@ enum tw_status tw_identify_bytes(struct tw_identified **identified, const uint8_
                                  struct tw_fault *fault)
 {
     struct tw_identify_options copy;
-    struct inquiry inquiry = { .file = bytes, .size = size, .options = &copy };
+    struct tw_inquiry inquiry = { .file = bytes, .size = size, .options = &copy };
 
     TW_TRY(start(identified, &copy, options, fault));
     inquiry.answer = *identified;

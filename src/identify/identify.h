@@ -4,10 +4,13 @@
 
      look.c      what the first bytes or the text say: containers, programs, logs, dumps as text
      excerpts.c  windows of the file, in the byte order that is tried, and the streams in them
+     packets.c   packets, one after the other
      trial.c     one protocol in one configuration reads a stream
      table.c     protocols with the settings that change how they are read
      judge.c     from what a trial counted to a number, and the search for the best settings
      follow.c    with an image: settings that only show when the program is followed
+     ways.c      framing and byte orders, each judged
+     wrap.c      where a ring buffer begins
      identify.c  all of it, and the answer */
 #ifndef IDENTIFY_IDENTIFY_H
 #define IDENTIFY_IDENTIFY_H
@@ -16,6 +19,7 @@
 #include <trackway/identify.h>
 #include <trackway/image.h>
 
+#include "base/members.h"
 #include "base/text.h"
 #include "protocol.h"
 
@@ -45,6 +49,8 @@ struct tw_dial {
 };
 
 void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, unsigned choice);
+bool tw_settings_is(const struct tw_settings *settings, const struct tw_dial *dial,
+                    unsigned choice);
 const struct tw_setting *tw_settings_find(const struct tw_settings *settings, const char *name);
 void tw_settings_put(struct tw_settings *settings, const char *name, uint64_t value);
 void tw_settings_put_word(struct tw_settings *settings, const char *name, const char *word);
@@ -129,30 +135,75 @@ struct tw_trial {
     uint64_t syncs;        /* synchronization packets */
     uint64_t greeted;      /* ... which the packet followed that belongs there */
     uint64_t kinds[TW_TRIAL_KINDS];
-    uint64_t first_bytes[256];
     uint64_t addresses, odd,
         pages;                /* addresses told, unaligned ones, distinct megabytes of them */
     uint64_t begins;          /* addresses of TW_PACKET_INFO and TW_PACKET_SYNC */
     double leaps;             /* how far they are from the one before: sum of logarithms */
     uint64_t times, backward; /* timestamps, and those before the one before */
     uint64_t cids, vmids, cycles, depth;
-    uint64_t inside; /* addresses that the image holds */
+    uint64_t inside;   /* addresses that the image holds */
+    bool is_abandoned; /* too much of it was bad to read on */
     uint64_t page[TW_TRIAL_PAGES];
-    bool is_alike; /* the other of ETMv4 and ETE reads it as well */
-    double fit;    /* how well it goes: judge.c */
-    double bits;   /* how much speaks for it */
+    double chain;   /* part of the bytes that headers lead through; 0: there is no such chain */
+    uint64_t links; /* of it */
+    bool is_alike;  /* the other of ETMv4 and ETE reads it as well */
+    double fit;     /* how well it goes: judge.c */
+    double bits;    /* how much speaks for it */
 };
 
-/* Reads at most `most` bytes of it.  TW_E_CONFIG: the settings are none for this protocol. */
-enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_sampled *sampled,
-                            size_t most, struct tw_image *image,
-                            const struct tw_allocator *allocator);
+/* How much work a search may still do: about bytes read, where reading goes well. */
+struct tw_budget {
+    uint64_t left;
+};
+
+/* Where readers are set up: taken when it is first needed, used again by each trial. */
+struct tw_bench {
+    char *memory;
+    size_t size;
+};
+
+/* Packets, one after the other. */
+struct tw_reading {
+    const struct tw_protocol *protocol;
+    void *reader;
+    void *packet; /* the one that was read */
+    size_t at;    /* where it begins */
+    size_t next;  /* ... and the one after it */
+    unsigned kind;
+};
+
+/* TW_E_CONFIG: the settings are none for this protocol.  One step at a time has the bench. */
+enum tw_status tw_reading_start(struct tw_reading *step, const struct tw_protocol *protocol,
+                                const struct tw_settings *settings, struct tw_bench *bench,
+                                const struct tw_allocator *allocator);
+/* The next packet of these bytes.  False: they are at their end. */
+bool tw_reading_next(struct tw_reading *step, const uint8_t *bytes, size_t size);
+/* Other bytes come next, and something is missing before them. */
+void tw_reading_lose(struct tw_reading *step);
+struct tw_members *tw_reading_members(const struct tw_reading *step,
+                                      struct tw_members_here *here);
+/* The packet tells that tracing was switched on. */
+bool tw_reading_is_start(const struct tw_reading *step);
+/* False: the packet tells no time. */
+bool tw_reading_time(const struct tw_reading *step, uint64_t *time);
+
+/* What trials are made on. */
+struct tw_search {
+    const struct tw_sampled *sampled;
+    struct tw_image *image; /* or NULL */
+    const struct tw_allocator *allocator;
+    size_t most; /* bytes that a trial reads */
+    struct tw_budget *budget;
+    struct tw_bench *bench;
+};
+
+/* TW_E_CONFIG: the settings are none for this protocol. */
+enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_search *search);
 enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protocol,
                                   const struct tw_settings *settings);
 
 /* The best of all protocols and settings for a stream; fit 0: none. */
-enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
-                        struct tw_image *image, const struct tw_allocator *allocator);
+enum tw_status tw_judge(struct tw_trial *best, const struct tw_search *search);
 double tw_trial_confidence(const struct tw_trial *trial);
 /* Sets fit and bits of a trial that was run. */
 void tw_trial_judge(struct tw_trial *trial);
@@ -164,6 +215,41 @@ double tw_chain_share(const struct tw_sampled *sampled, const struct tw_settings
 /* With an image: changes the settings to those under which trace and code agree best. */
 void tw_follow_tune(struct tw_trial *trial, const struct tw_sampled *sampled,
                     struct tw_image *image, const struct tw_allocator *allocator);
+
+/* ---- ways to look at it */
+
+enum { TW_SOURCES_MOST = 32 };
+
+/* What came of one. */
+struct tw_verdict {
+    struct tw_aspect way;
+    struct tw_trial *trials; /* TW_SOURCES_MOST of them */
+    uint8_t ids[TW_SOURCES_MOST];
+    uint64_t bytes[TW_SOURCES_MOST]; /* in the samples */
+    double confidences[TW_SOURCES_MOST];
+    size_t count;
+    uint64_t frames, total, skipped;
+    double confidence;
+};
+
+/* All that is known of the file that is asked for. */
+struct tw_inquiry {
+    const uint8_t *file;
+    size_t size;
+    const struct tw_identify_options *options;
+    const struct tw_allocator *allocator;
+    struct tw_identified *answer;
+    struct tw_verdict best;
+    struct tw_budget budget; /* of all */
+    struct tw_budget share;  /* of the way that is tried */
+    struct tw_bench bench;
+};
+
+/* The best of all ways becomes inquiry->best; `other` has trials to work with. */
+enum tw_status tw_ways_try(struct tw_inquiry *inquiry, struct tw_verdict *other);
+
+/* A ring buffer in one of the ways that were tried: where its oldest byte lies, and whether times say so. */
+bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, bool *is_timed);
 
 /* ---- what needs no trial */
 

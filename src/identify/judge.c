@@ -8,8 +8,11 @@
 #include "identify/identify.h"
 
 enum {
-    LITTLE = 16 << 10, /* bytes for the many trials */
-    MUCH = 256 << 10,  /* ... for the last one */
+    FIRST_LOOK = 2 << 10, /* bytes in which most settings show that they are none */
+    LITTLE = 16 << 10,    /* ... for the many trials */
+    MUCH = 256 << 10,     /* ... for the last one */
+    NTRACE_COST = 32,     /* readings that tw_ntrace_guess makes ... */
+    NTRACE_START = 1024,  /* ... and what the beginning of one costs */
     FEW_ADDRESSES = 16
 };
 
@@ -81,6 +84,15 @@ void tw_trial_judge(struct tw_trial *trial)
                   suspect->sync_bits * (double)trial->syncs;
 }
 
+/* Headers that lead through all of it say what it is, whatever becomes of the packets. */
+static void trust_chain(struct tw_trial *trial)
+{
+    if (trial->fit >= 0.97 * trial->chain)
+        return;
+    trial->fit = 0.97 * trial->chain;
+    trial->bits = trial->suspect->packet_bits * (double)trial->links;
+}
+
 double tw_trial_confidence(const struct tw_trial *trial)
 {
     double doubt = 1;
@@ -115,30 +127,43 @@ static bool is_better(const struct tw_trial *a, const struct tw_trial *b)
            a->leaps / (double)a->begins + 2 < b->leaps / (double)b->begins;
 }
 
-struct search {
-    const struct tw_sampled *sampled;
-    struct tw_image *image;
-    const struct tw_allocator *allocator;
-    size_t most;
-};
-
 /* Tries what `trial` is set to, and keeps it where it is better. */
-static void try_one(const struct search *search, struct tw_trial *best, struct tw_trial *trial)
+static void try_one(const struct tw_search *search, struct tw_trial *best,
+                    struct tw_trial *trial)
 {
-    if (tw_trial_run(trial, search->sampled, search->most, search->image, search->allocator) !=
-        TW_OK)
+    if (!search->budget->left || tw_trial_run(trial, search) != TW_OK)
         return;
     tw_trial_judge(trial);
     if (is_better(trial, best))
         *best = *trial;
 }
 
+/* A few bytes show that these settings are worse than the best ones.  Where a reader waits for
+   synchronization they show nothing. */
+static bool is_worse_at_once(const struct tw_search *search, struct tw_trial *trial,
+                             double *best_look)
+{
+    struct tw_search look = *search;
+
+    look.most = FIRST_LOOK;
+    if (trial->suspect->has_sync || search->most <= FIRST_LOOK ||
+        search->sampled->size <= FIRST_LOOK)
+        return false;
+    if (!search->budget->left || tw_trial_run(trial, &look) != TW_OK)
+        return true;
+    tw_trial_judge(trial);
+    if (trial->fit > *best_look)
+        *best_look = trial->fit;
+    return trial->fit < *best_look - 0.2;
+}
+
 /* All combinations of the suspect's dials. */
-static void try_dials(const struct search *search, struct tw_trial *best,
+static void try_dials(const struct tw_search *search, struct tw_trial *best,
                       struct tw_trial *trial)
 {
     const struct tw_suspect *suspect = trial->suspect;
     const unsigned xlen = search->image ? tw_image_xlen(search->image) : 0;
+    double best_look = 0;
     unsigned total = 1;
 
     for (unsigned i = 0; i < suspect->dial_count; i++)
@@ -157,17 +182,20 @@ static void try_dials(const struct search *search, struct tw_trial *best,
         /* A RISC-V program tells how wide its addresses are. */
         if (xlen && tw_settings_find(&trial->settings, "iaddress_width_p"))
             tw_settings_put(&trial->settings, "iaddress_width_p", xlen);
-        try_one(search, best, trial);
+        if (!is_worse_at_once(search, trial, &best_look))
+            try_one(search, best, trial);
     }
 }
 
-static void try_more(const struct search *search, struct tw_trial *best)
+static void try_more(const struct tw_search *search, struct tw_trial *best)
 {
     const struct tw_suspect *suspect = best->suspect;
     struct tw_trial trial;
 
     for (unsigned i = 0; i < suspect->more_count; i++)
         for (unsigned choice = 0; choice < suspect->more[i].count; choice++) {
+            if (tw_settings_is(&best->settings, &suspect->more[i], choice))
+                continue;
             trial = *best;
             tw_settings_set(&trial.settings, &suspect->more[i], choice);
             try_one(search, best, &trial);
@@ -185,54 +213,59 @@ static bool is_likelier(const struct tw_trial *a, const struct tw_trial *b)
 }
 
 /* What finds no synchronization, or no chain, does not under other settings either. */
-static bool may_be(const struct tw_trial *trial, const struct tw_sampled *sampled,
-                   double *chain)
+static bool may_be(struct tw_trial *trial, const struct tw_sampled *sampled)
 {
     const struct tw_suspect *suspect = trial->suspect;
-    uint64_t links;
 
-    *chain = 0;
     if (suspect->has_sync)
         return trial->syncs > 0;
     if (suspect->is_chained) {
-        *chain = tw_chain_share(sampled, &trial->settings, suspect->is_data, &links);
-        if (links < 16)
-            *chain = *chain / 2;
-        return *chain > 0.3;
+        trial->chain =
+            tw_chain_share(sampled, &trial->settings, suspect->is_data, &trial->links);
+        if (trial->links < 16)
+            trial->chain /= 2;
+        return trial->chain > 0.3;
     }
     return trial->unsynced + trial->head <= trial->bytes / 2 + 64;
 }
 
+static void spend(const struct tw_search *search, uint64_t cost)
+{
+    search->budget->left -= cost < search->budget->left ? cost : search->budget->left;
+}
+
 /* N-Trace tells itself which dialect it is and how wide its SRC: other widths read it as well. */
-static void ask_ntrace(const struct search *search, struct tw_trial *own)
+static void ask_ntrace(const struct tw_search *search, struct tw_trial *own)
 {
     const struct tw_sampled *sampled = search->sampled;
     const size_t size = sampled->cut_count ? sampled->cuts[0] : sampled->size;
     struct tw_ntrace_guess guess = { .size = sizeof guess };
     struct tw_trial trial = *own;
 
-    if (strcmp(own->suspect->protocol, "ntrace") != 0 ||
-        tw_ntrace_guess(&guess, sampled->bytes, size, search->allocator) != TW_OK ||
-        !guess.score || guess.pib_bits)
+    if (!search->budget->left || strcmp(own->suspect->protocol, "ntrace") != 0 ||
+        tw_ntrace_guess(&guess, sampled->bytes, size < search->most ? size : search->most,
+                        search->allocator) != TW_OK)
+        return;
+    spend(search, ((uint64_t)size + NTRACE_START) * NTRACE_COST);
+    if (!guess.score || guess.pib_bits)
         return;
     tw_settings_put(&trial.settings, "src_bits", guess.src_bits);
     tw_settings_put_word(&trial.settings, "dialect",
                          guess.dialect == TW_NTRACE_SIFIVE ? "sifive" : "1.0");
-    if (tw_trial_run(&trial, sampled, search->most, search->image, search->allocator) != TW_OK)
+    if (tw_trial_run(&trial, search) != TW_OK)
         return;
     tw_trial_judge(&trial);
     if (trial.fit > own->fit - 0.02)
         *own = trial;
 }
 
-static void try_suspect(const struct search *search, struct tw_trial *best,
+static void try_suspect(const struct tw_search *search, struct tw_trial *best,
                         const struct tw_suspect *suspect)
 {
     struct tw_trial own = { .suspect = suspect }, trial;
-    double chain;
 
     own.protocol = tw_protocol_by_name(suspect->protocol);
-    if (!own.protocol)
+    if (!own.protocol || !search->budget->left)
         return;
     own.settings.is_text = suspect->is_text;
     own.settings.count = suspect->base_count;
@@ -241,24 +274,22 @@ static void try_suspect(const struct search *search, struct tw_trial *best,
         tw_settings_find(&own.settings, "iaddress_width_p"))
         tw_settings_put(&own.settings, "iaddress_width_p", tw_image_xlen(search->image));
     trial = own;
-    if (tw_trial_run(&trial, search->sampled, search->most, search->image, search->allocator) !=
-        TW_OK)
+    if (tw_trial_run(&trial, search) != TW_OK)
         return;
     tw_trial_judge(&trial);
-    if (!may_be(&trial, search->sampled, &chain))
+    if (!may_be(&trial, search->sampled))
         return;
     own = trial;
     try_dials(search, &own, &trial);
     try_more(search, &own);
     ask_ntrace(search, &own);
-    if (suspect->is_chained && own.fit < 0.97 * chain)
-        own.fit = 0.97 * chain;
+    trust_chain(&own);
     if (!best->suspect || is_likelier(&own, best))
         *best = own;
 }
 
 /* ETMv4 and ETE have almost the same packets. */
-static void ask_twin(const struct search *search, struct tw_trial *best)
+static void ask_twin(const struct tw_search *search, struct tw_trial *best)
 {
     const bool is_etmv4 = strcmp(best->suspect->protocol, "etmv4") == 0;
     const char *twin = is_etmv4                                      ? "ete"
@@ -272,24 +303,41 @@ static void ask_twin(const struct search *search, struct tw_trial *best)
     best->is_alike = other.suspect && other.bad <= best->bad && other.fit > best->fit - 0.01;
 }
 
-enum tw_status tw_judge(struct tw_trial *best, const struct tw_sampled *sampled,
-                        struct tw_image *image, const struct tw_allocator *allocator)
+/* One suspect may use up half of what is left at most: the others come to their turn. */
+static void try_in_turn(const struct tw_search *search, struct tw_trial *best,
+                        const struct tw_suspect *suspect)
 {
-    struct search search = { sampled, image, allocator, LITTLE };
+    struct tw_budget share = { search->budget->left / 2 };
+    const uint64_t given = share.left;
+    struct tw_search own = *search;
+
+    own.budget = &share;
+    try_suspect(&own, best, suspect);
+    spend(search, given - share.left);
+}
+
+enum tw_status tw_judge(struct tw_trial *best, const struct tw_search *whole)
+{
+    struct tw_search search = *whole;
+    const struct tw_sampled *sampled = search.sampled;
 
     *best = (struct tw_trial){ 0 };
+    search.most = LITTLE;
+    for (size_t i = 0; i < tw_suspect_count; i++)
+        try_in_turn(&search, best, &tw_suspects[i]);
     /* Where synchronization is rarer, a longer look. */
-    for (; best->fit < 0.5; search.most *= 4) {
+    while (best->fit < 0.5 && search.most < sampled->size && search.most < MUCH) {
+        search.most *= 4;
         for (size_t i = 0; i < tw_suspect_count; i++)
-            try_suspect(&search, best, &tw_suspects[i]);
-        if (search.most >= sampled->size || search.most >= MUCH)
-            break;
-    }
-    if (best->suspect && search.most < sampled->size) {
-        TW_TRY(tw_trial_run(best, sampled, MUCH, image, allocator));
-        tw_trial_judge(best);
+            if (tw_suspects[i].has_sync)
+                try_in_turn(&search, best, &tw_suspects[i]);
     }
     search.most = MUCH;
+    if (best->suspect && LITTLE < sampled->size) {
+        TW_TRY(tw_trial_run(best, &search));
+        tw_trial_judge(best);
+        trust_chain(best);
+    }
     if (best->suspect)
         ask_twin(&search, best);
     return sampled->no_memory ? TW_E_MEMORY : TW_OK;

@@ -45,6 +45,15 @@ void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, u
         item->value = dial->values[choice];
 }
 
+bool tw_settings_is(const struct tw_settings *settings, const struct tw_dial *dial,
+                    unsigned choice)
+{
+    const struct tw_setting *item = tw_settings_find(settings, dial->name);
+
+    return item && item->word == dial->words[choice] &&
+           (item->value & (dial->mask ? dial->mask : UINT64_MAX)) == dial->values[choice];
+}
+
 void tw_settings_print(struct tw_text *out, const struct tw_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {

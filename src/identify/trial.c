@@ -8,7 +8,13 @@
 #include "base/memory.h"
 #include "identify/identify.h"
 
-enum { TEXT_MOST = 1024 };
+enum {
+    TEXT_MOST = 1024,
+    PIECE = 1024,       /* a reader that searches the next packet searches no further at once */
+    FAIR_CHANCE = 4096, /* bytes after which a reader that makes nothing of them is stopped */
+    TRIAL_COST = 1024,  /* of configuring a reader; in bytes read */
+    SEARCHING_COST = 16, /* ... of a byte that is skipped, or read in vain */
+};
 
 enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protocol,
                                   const struct tw_settings *settings)
@@ -107,26 +113,21 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
 }
 
 /* Addresses and times of a packet are seen in what its line would say. */
-static void look_inside(struct tw_trial *trial, struct watch *watch, const void *packet,
-                        unsigned kind)
+static void look_inside(struct tw_trial *trial, struct watch *watch,
+                        const struct tw_reading *step)
 {
-    struct tw_members *list = tw_members_start(&watch->members, TW_MEMBER_LISTED);
-    const struct tw_member_table *table = trial->protocol->members;
+    const struct tw_members *list = tw_reading_members(step, &watch->members);
 
-    if (!table || !table->put)
-        return;
-    list->types = table->rows;
-    table->put(list, trial->protocol, packet);
     for (size_t i = 0; i < list->count; i++)
         look_at_member(trial, watch, &list->items[i],
-                       kind == TW_PACKET_INFO || kind == TW_PACKET_SYNC);
+                       step->kind == TW_PACKET_INFO || step->kind == TW_PACKET_SYNC);
 }
 
-static void count_packet(struct tw_trial *trial, struct watch *watch, const void *packet,
-                         uint8_t first)
+static void count_packet(struct tw_trial *trial, struct watch *watch,
+                         const struct tw_reading *step)
 {
-    const struct tw_packet *base = packet;
-    const unsigned kind = tw_type_kind(trial->protocol, base->type);
+    const struct tw_packet *base = step->packet;
+    const unsigned kind = step->kind;
 
     trial->bytes += base->size;
     if (kind == TW_PACKET_NOT_SYNC) {
@@ -141,7 +142,6 @@ static void count_packet(struct tw_trial *trial, struct watch *watch, const void
         return;
     }
     trial->packets++;
-    trial->first_bytes[first]++;
     if (tw_kind_is_bad(kind)) {
         trial->bad += kind == TW_PACKET_BAD;
         trial->bad_bytes += base->size;
@@ -158,25 +158,14 @@ static void count_packet(struct tw_trial *trial, struct watch *watch, const void
         trial->syncs++;
         watch->since_sync = 1;
     }
-    look_inside(trial, watch, packet, kind);
+    look_inside(trial, watch, step);
 }
 
-static void read_piece(struct tw_trial *trial, struct watch *watch, void *reader, void *packet,
-                       const uint8_t *bytes, size_t size)
+/* More than half of what came after the first synchronization could not be read. */
+static bool is_hopeless(const struct tw_trial *trial)
 {
-    const bool is_bits = (trial->protocol->flags & TW_PROTOCOL_BITS) != 0;
-    const struct tw_packet *base = packet;
-    size_t at = 0;
-
-    while (at < size) {
-        size_t used;
-
-        if (trial->protocol->read(reader, packet, bytes + at, size - at, false) != TW_OK)
-            return;
-        used = base->size - (is_bits && base->spare_bits != 0);
-        count_packet(trial, watch, packet, bytes[at]);
-        at += used;
-    }
+    return trial->bytes >= FAIR_CHANCE && (trial->unsynced + trial->bad_bytes) * 2 >
+                                              trial->bytes - trial->head + FAIR_CHANCE / 2;
 }
 
 /* Counts start anew; protocol and settings stay. */
@@ -186,42 +175,59 @@ static void start(struct tw_trial *trial)
 
     *trial = (struct tw_trial){ .suspect = old.suspect,
                                 .protocol = old.protocol,
-                                .settings = old.settings };
+                                .settings = old.settings,
+                                .chain = old.chain,
+                                .links = old.links };
 }
 
-enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_sampled *sampled,
-                            size_t most, struct tw_image *image,
-                            const struct tw_allocator *allocator)
+static uint64_t cost(const struct tw_trial *trial)
 {
-    const struct tw_protocol *protocol = trial->protocol;
-    const size_t config_size = (protocol->config_size + 63) & ~(size_t)63;
-    const size_t reader_size = (protocol->reader_size + 63) & ~(size_t)63;
-    char *memory = tw_take(allocator, config_size + reader_size + protocol->packet_size);
-    const size_t size = sampled->size < most ? sampled->size : most;
+    /* Synchronization sequences are looked for quickly; where there are none, every byte is tried. */
+    const uint64_t searched = trial->suspect->has_sync ? 0 : trial->head + trial->unsynced;
+
+    return TRIAL_COST + trial->bytes + SEARCHING_COST * (searched + trial->bad_bytes);
+}
+
+/* From cut to cut. */
+static void read_stretches(struct tw_trial *trial, const struct tw_search *search,
+                           struct tw_reading *step)
+{
+    const struct tw_sampled *sampled = search->sampled;
+    const size_t size = sampled->size < search->most ? sampled->size : search->most;
     struct watch watch;
-    enum tw_status status;
     size_t from = 0;
 
-    start(trial);
-    if (!memory)
-        return TW_E_MEMORY;
-    watch.image = image;
+    watch.image = search->image;
     watch.last_time = watch.last_address = 0;
-    status = tw_trial_configure(memory, protocol, &trial->settings);
-    if (status == TW_OK)
-        protocol->reader_init(memory + config_size, memory);
-    for (size_t i = 0; status == TW_OK && i <= sampled->cut_count && from < size; i++) {
+    for (size_t i = 0; i <= sampled->cut_count && from < size; i++) {
         size_t to = i < sampled->cut_count ? sampled->cuts[i] : size;
 
         to = to < size ? to : size;
         if (i)
-            protocol->reader_lost(memory + config_size);
+            tw_reading_lose(step);
         watch.since_sync = 0;
         watch.was_synced = false;
-        read_piece(trial, &watch, memory + config_size, memory + config_size + reader_size,
-                   sampled->bytes + from, to - from);
+        while (!trial->is_abandoned &&
+               tw_reading_next(step, sampled->bytes + from, to - from)) {
+            count_packet(trial, &watch, step);
+            trial->is_abandoned = is_hopeless(trial);
+        }
         from = to;
     }
-    tw_give(allocator, memory);
+}
+
+enum tw_status tw_trial_run(struct tw_trial *trial, const struct tw_search *search)
+{
+    struct tw_reading step;
+    enum tw_status status;
+    uint64_t spent;
+
+    start(trial);
+    status = tw_reading_start(&step, trial->protocol, &trial->settings, search->bench,
+                              search->allocator);
+    if (status == TW_OK)
+        read_stretches(trial, search, &step);
+    spent = cost(trial);
+    search->budget->left -= spent < search->budget->left ? spent : search->budget->left;
     return status;
 }

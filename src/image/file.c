@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "image/store.h"
 
 static const uint8_t nothing[1];

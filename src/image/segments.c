@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/platform.h"
 #include "base/text.h"
 #include "image/store.h"
 
@@ -81,7 +82,7 @@ static bool next_number(struct reader *line, uint64_t *value, unsigned base)
 /* The .bin file beside the list. */
 static char *bytes_path(struct tw_image *image, const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
     const char *dot = strrchr(slash ? slash : path, '.');
     struct tw_text text = { .allocator = image->allocator };
 

@@ -141,10 +141,10 @@ static inline uint8_t *bytes_of(const struct tw_index *index, size_t *size)
     uint8_t *bytes;
 
     CHECK(fd >= 0);
+    CHECK_EQ(close(fd), 0);
     CHECK_EQ(tw_index_write(path, &index, 1, NULL), TW_OK);
     bytes = check_load(size, path);
     CHECK(bytes);
-    CHECK_EQ(close(fd), 0);
     CHECK_EQ(remove(path), 0);
     return bytes;
 }

@@ -10,7 +10,7 @@ struct sender {
 };
 
 /* Fixed fields: no more bits than fill whole MDO are written. */
-static void put_fixed(struct sender *sender, uint64_t value, unsigned width)
+TW_INLINE void put_fixed(struct sender *sender, uint64_t value, unsigned width)
 {
     sender->bits |= (uint32_t)(value & (((uint64_t)1 << width) - 1)) << sender->count;
     for (sender->count += width; sender->count >= 6; sender->count -= 6) {
@@ -20,7 +20,7 @@ static void put_fixed(struct sender *sender, uint64_t value, unsigned width)
 }
 
 /* A variable field: takes one bit at least, and ends its byte. */
-static void put_variable(struct sender *sender, uint64_t value, unsigned least)
+TW_INLINE void put_variable(struct sender *sender, uint64_t value, unsigned least)
 {
     unsigned sent = 0;
     bool is_done;

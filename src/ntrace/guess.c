@@ -148,6 +148,14 @@ static void add_sources(struct reading *reading, const struct sources *sources)
         reading->cost += (uint64_t)COST_FIXED * fixed;
 }
 
+static void forget_sources(struct sources *sources, size_t count)
+{
+    memset(sources->messages, 0, count * sizeof *sources->messages);
+    memset(sources->types, 0, count * sizeof *sources->types);
+    memset(sources->synced, 0, count * sizeof *sources->synced);
+    memset(sources->seen, 0, count * sizeof *sources->seen);
+}
+
 static void read_all(struct reading *reading, struct sources *sources, const uint8_t *bytes,
                      size_t size)
 {
@@ -159,7 +167,7 @@ static void read_all(struct reading *reading, struct sources *sources, const uin
     config.dialect = TW_NTRACE_AUTO;
     config.src_bits = reading->src_bits;
     tw_ntrace_reader_init(&reader, &config);
-    memset(sources, 0, sizeof *sources);
+    forget_sources(sources, (size_t)1 << reading->src_bits);
     reading->bytes = size;
     for (size_t at = 0; at < size; at += packet.base.size) {
         if (tw_ntrace_read(&reader, &packet, bytes + at, size - at, true) != TW_OK)

@@ -16,11 +16,18 @@ static void put_cycles(struct tw_writer *out, uint8_t first, uint32_t cycles)
     }
 }
 
+uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count)
+{
+    unsigned head = 0x80u | 1u << (count + 1);
+
+    for (unsigned i = 0; i < count; i++)
+        head |= (~atoms >> i & 1u) << (count - i);
+    return (uint8_t)head;
+}
+
 static bool put_atoms(struct tw_writer *out, const struct tw_ptm_reader *writer,
                       const struct tw_ptm_packet *packet)
 {
-    unsigned head;
-
     if (writer->setup.cycle_accurate) {
         if (packet->atom_count != 1 || !packet->has_cycles)
             return false;
@@ -29,11 +36,7 @@ static bool put_atoms(struct tw_writer *out, const struct tw_ptm_reader *writer,
     }
     if (packet->atom_count < 1 || packet->atom_count > 5)
         return false;
-    head = 1u << (packet->atom_count + 1);
-    for (unsigned i = 0; i < packet->atom_count; i++)
-        if (!(packet->atoms >> i & 1))
-            head |= 1u << (packet->atom_count - i);
-    tw_write_u8(out, (uint8_t)(head | 0x80));
+    tw_write_u8(out, tw_ptm_atom_header(packet->atoms, packet->atom_count));
     return true;
 }
 

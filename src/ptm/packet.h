@@ -50,6 +50,8 @@ struct tw_ptm_atoms {
     uint8_t bits, count;
 };
 extern const struct tw_ptm_atoms tw_ptm_atoms[256];
+/* The header of 1 to 5 of them. */
+uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count);
 
 /* What the reader keeps between packets. */
 struct tw_ptm_reader {

@@ -2,39 +2,29 @@
 /* PTM: the trace unit's model, executed instructions to bytes. */
 #include <trackway/ptm_unit.h>
 
+#include "armv7/unit.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "path/follow.h"
 #include "ptm/packet.h"
 
 enum {
     UPDATE_BYTES = 4096, /* a waypoint update after so many bytes without a waypoint */
     ATOMS_MOST = 5,
-    DEFAULT_DEPTH = 4,
-    CODES = 512 /* waypoints that are kept classified */
+    REPEATS_MOST = 1 << 18, /* bytes of atoms made at once: memory is bounded */
+    DEFAULT_DEPTH = 4
 };
 
 struct tw_ptm_unit {
     struct tw_ptm_unit_config config;
     struct tw_ptm_reader writer;
-    struct tw_isa_options isa;
-    uint8_t *bytes;
-    size_t size, room;
-    size_t synced_at; /* bytes made since the last ASYNC: size less this */
+    struct tw_armv7_unit base;
 
-    bool has_begun;   /* an ASYNC was made */
-    bool is_tracing;  /* an I-sync told where we are */
-    uint8_t reason;   /* of the next I-sync */
-    uint32_t next;    /* the instruction that comes next if nothing happens ... */
-    uint8_t next_isa; /* ... and its instruction set */
-    uint32_t block;   /* where the decoder is: behind the last waypoint */
-    uint32_t last;    /* the last instruction since, if there was one */
+    uint32_t block; /* where the decoder is: behind the last waypoint */
+    uint32_t last;  /* the last instruction since, if there was one */
     bool has_last;
-    bool is_waiting; /* the last one is a taken indirect branch: its target comes next */
-    bool is_exception_return; /* ... and an exception return */
-    bool is_linking;          /* ... and a call */
-    uint32_t link_address;    /* return address of that call */
+    bool is_linking;       /* it waits for the target of a call ... */
+    uint32_t link_address; /* ... which returns here */
     uint8_t link_isa;
 
     uint8_t atoms, atom_count;
@@ -45,27 +35,16 @@ struct tw_ptm_unit {
         uint8_t isa;
     } returns[16];
     unsigned return_count;
-
-    struct tw_step_context context;
-    bool has_told_state; /* `told` is what the trace says */
-    bool told_ns, told_hyp;
-    uint32_t told_context_id, told_vmid;
-
-    struct {
-        uint32_t address, opcode;
-        uint8_t isa;
-        struct tw_instruction what;
-    } codes[CODES];
 };
 
 static enum tw_status put(struct tw_ptm_unit *unit, const struct tw_ptm_packet *packet)
 {
     size_t size = TW_PTM_PACKET_MAX;
 
-    if (!TW_GROW(unit->config.allocator, &unit->bytes, &unit->room, unit->size + size))
+    if (!tw_armv7_unit_has_room(&unit->base, size))
         return TW_E_MEMORY;
-    TW_TRY(tw_ptm_write(&unit->writer, unit->bytes + unit->size, &size, packet));
-    unit->size += size;
+    TW_TRY(tw_ptm_write(&unit->writer, unit->base.bytes + unit->base.size, &size, packet));
+    unit->base.size += size;
     return TW_OK;
 }
 
@@ -79,49 +58,31 @@ static uint32_t take_cycles(struct tw_ptm_unit *unit)
 
 static enum tw_status put_atoms(struct tw_ptm_unit *unit)
 {
-    const struct tw_ptm_packet packet = { .base = { .type = TW_PTM_ATOM },
-                                          .atoms = unit->atoms,
-                                          .atom_count = unit->atom_count };
-
     if (!unit->atom_count)
         return TW_OK;
+    if (!tw_armv7_unit_has_room(&unit->base, 1))
+        return TW_E_MEMORY;
+    unit->base.bytes[unit->base.size++] = tw_ptm_atom_header(unit->atoms, unit->atom_count);
+    unit->writer.offset++;
     unit->atoms = unit->atom_count = 0;
-    return put(unit, &packet);
+    return TW_OK;
 }
 
 static enum tw_status add_atom(struct tw_ptm_unit *unit, bool taken)
 {
-    const struct tw_ptm_packet single = { .base = { .type = TW_PTM_ATOM },
-                                          .atoms = taken,
-                                          .atom_count = 1,
-                                          .has_cycles = true,
-                                          .cycles = unit->writer.setup.cycle_accurate
-                                                        ? take_cycles(unit)
-                                                        : 0 };
+    if (TW_UNLIKELY(unit->writer.setup.cycle_accurate)) {
+        const struct tw_ptm_packet single = { .base = { .type = TW_PTM_ATOM },
+                                              .atoms = taken,
+                                              .atom_count = 1,
+                                              .has_cycles = true,
+                                              .cycles = take_cycles(unit) };
 
-    if (unit->writer.setup.cycle_accurate)
         return put(unit, &single);
+    }
     unit->atoms |= (uint8_t)(taken << unit->atom_count);
     if (++unit->atom_count == ATOMS_MOST)
         return put_atoms(unit);
     return TW_OK;
-}
-
-static bool is_ns(const struct tw_ptm_unit *unit)
-{
-    return unit->context.security != TW_SECURE;
-}
-
-static bool is_hyp(const struct tw_ptm_unit *unit)
-{
-    return unit->context.el == 2 && unit->writer.setup.has_hyp;
-}
-
-static uint32_t context_mask(const struct tw_ptm_unit *unit)
-{
-    return unit->writer.setup.context_bytes == 4
-               ? UINT32_MAX
-               : (1u << (8 * unit->writer.setup.context_bytes)) - 1;
 }
 
 static enum tw_status put_isync(struct tw_ptm_unit *unit, uint8_t reason, uint32_t address,
@@ -131,19 +92,18 @@ static enum tw_status put_isync(struct tw_ptm_unit *unit, uint8_t reason, uint32
                                     .address = address,
                                     .isa = isa,
                                     .reason = reason,
-                                    .ns = is_ns(unit),
-                                    .hyp = is_hyp(unit),
-                                    .context_id =
-                                        unit->context.context_id & context_mask(unit) };
+                                    .ns = tw_armv7_unit_is_ns(&unit->base),
+                                    .hyp = tw_armv7_unit_is_hyp(&unit->base),
+                                    .context_id = tw_armv7_unit_context_id(&unit->base) };
 
     if (unit->writer.setup.cycle_accurate && reason != TW_PTM_PERIODIC) {
         packet.has_cycles = true;
         packet.cycles = take_cycles(unit);
     }
-    unit->has_told_state = true;
-    unit->told_ns = packet.ns;
-    unit->told_hyp = packet.hyp;
-    unit->told_context_id = packet.context_id;
+    unit->base.told_ns = packet.ns;
+    unit->base.told_hyp = packet.hyp;
+    unit->base.told_context_id = packet.context_id;
+    tw_armv7_unit_settle(&unit->base);
     unit->return_count = 0;
     unit->block = address;
     unit->has_last = false;
@@ -154,7 +114,7 @@ static enum tw_status put_async(struct tw_ptm_unit *unit)
 {
     const struct tw_ptm_packet packet = { .base = { .type = TW_PTM_ASYNC } };
 
-    unit->synced_at = unit->size;
+    unit->base.synced_at = unit->base.size;
     return put(unit, &packet);
 }
 
@@ -166,13 +126,13 @@ static enum tw_status put_branch(struct tw_ptm_unit *unit, uint32_t address, uin
                                     .address = address,
                                     .isa = isa,
                                     .exception = (uint16_t)exception,
-                                    .ns = is_ns(unit),
-                                    .hyp = is_hyp(unit) };
+                                    .ns = tw_armv7_unit_is_ns(&unit->base),
+                                    .hyp = tw_armv7_unit_is_hyp(&unit->base) };
 
     TW_TRY(put_atoms(unit));
-    packet.has_info = exception || packet.ns != unit->told_ns || packet.hyp != unit->told_hyp;
+    packet.has_info = exception || !tw_armv7_unit_knows_state(&unit->base);
     if (packet.has_info) {
-        packet.info_size = packet.hyp != unit->told_hyp || packet.hyp ? 2 : 1;
+        packet.info_size = packet.hyp != unit->base.told_hyp || packet.hyp ? 2 : 1;
         /* An exception's address is always whole: nothing else tells the instruction set. */
         packet.address_size = TW_ARMV7_ADDRESS_MAX;
     }
@@ -180,8 +140,10 @@ static enum tw_status put_branch(struct tw_ptm_unit *unit, uint32_t address, uin
         packet.has_cycles = true;
         packet.cycles = take_cycles(unit);
     }
-    unit->told_ns = packet.ns;
-    unit->told_hyp = packet.hyp;
+    unit->base.told_ns = packet.ns;
+    unit->base.told_hyp = packet.hyp;
+    if (packet.has_info)
+        tw_armv7_unit_settle(&unit->base);
     return put(unit, &packet);
 }
 
@@ -203,20 +165,20 @@ static void push_return(struct tw_ptm_unit *unit, uint32_t address, uint8_t isa)
 /* Context ID and VMID follow the first waypoint after they changed. */
 static enum tw_status put_identifiers(struct tw_ptm_unit *unit)
 {
-    const uint32_t context_id = unit->context.context_id & context_mask(unit);
     struct tw_ptm_packet packet = { .base = { .type = TW_PTM_CONTEXT_ID } };
 
-    if (unit->writer.setup.context_bytes && context_id != unit->told_context_id) {
+    if (!tw_armv7_unit_knows_context(&unit->base)) {
         TW_TRY(put_atoms(unit));
-        packet.value = unit->told_context_id = context_id;
+        packet.value = unit->base.told_context_id = tw_armv7_unit_context_id(&unit->base);
         TW_TRY(put(unit, &packet));
     }
-    if (unit->writer.setup.vmid && (unit->context.vmid & 0xff) != unit->told_vmid) {
+    if (!tw_armv7_unit_knows_vmid(&unit->base)) {
         TW_TRY(put_atoms(unit));
         packet.base.type = TW_PTM_VMID;
-        packet.value = unit->told_vmid = unit->context.vmid & 0xff;
+        packet.value = unit->base.told_vmid = unit->base.context.vmid & 0xff;
         TW_TRY(put(unit, &packet));
     }
+    tw_armv7_unit_settle(&unit->base);
     return TW_OK;
 }
 
@@ -225,12 +187,13 @@ static enum tw_status pass_waypoint(struct tw_ptm_unit *unit, uint32_t next)
 {
     unit->block = next;
     unit->has_last = false;
-    TW_TRY(put_identifiers(unit));
-    if (!unit->config.sync_bytes || unit->size - unit->synced_at < unit->config.sync_bytes)
+    if (TW_UNLIKELY(!unit->base.is_settled))
+        TW_TRY(put_identifiers(unit));
+    if (TW_LIKELY(tw_armv7_unit_before_sync(&unit->base)))
         return TW_OK;
     TW_TRY(put_atoms(unit));
     TW_TRY(put_async(unit));
-    return put_isync(unit, TW_PTM_PERIODIC, next, unit->next_isa);
+    return put_isync(unit, TW_PTM_PERIODIC, next, unit->base.next_isa);
 }
 
 /* The taken indirect branch went here. */
@@ -238,14 +201,13 @@ static enum tw_status resolve(struct tw_ptm_unit *unit, uint32_t address, uint8_
 {
     const unsigned count = unit->return_count;
 
-    if (!unit->is_waiting)
+    if (!unit->base.is_waiting)
         return TW_OK;
-    unit->is_waiting = false;
-    unit->next = address;
-    unit->next_isa = isa;
+    unit->base.is_waiting = false;
+    unit->base.next = address;
+    unit->base.next_isa = isa;
     if (count && unit->returns[count - 1].address == address &&
-        unit->returns[count - 1].isa == isa && is_ns(unit) == unit->told_ns &&
-        is_hyp(unit) == unit->told_hyp) {
+        unit->returns[count - 1].isa == isa && tw_armv7_unit_knows_state(&unit->base)) {
         unit->return_count--;
         TW_TRY(add_atom(unit, true));
     } else {
@@ -253,7 +215,7 @@ static enum tw_status resolve(struct tw_ptm_unit *unit, uint32_t address, uint8_
     }
     if (unit->is_linking)
         push_return(unit, unit->link_address, unit->link_isa);
-    if (unit->is_exception_return && unit->writer.setup.is_v11) {
+    if (unit->base.is_exception_return && unit->writer.setup.is_v11) {
         const struct tw_ptm_packet packet = { .base = { .type = TW_PTM_EXCEPTION_RETURN } };
 
         TW_TRY(put_atoms(unit));
@@ -267,12 +229,12 @@ static enum tw_status put_update(struct tw_ptm_unit *unit)
 {
     const struct tw_ptm_packet packet = { .base = { .type = TW_PTM_WP_UPDATE },
                                           .address = unit->last,
-                                          .isa = unit->next_isa };
+                                          .isa = unit->base.next_isa };
 
     if (!unit->has_last)
         return TW_OK;
     unit->has_last = false;
-    unit->block = unit->next;
+    unit->block = unit->base.next;
     TW_TRY(put_atoms(unit));
     return put(unit, &packet);
 }
@@ -281,38 +243,38 @@ static enum tw_status put_update(struct tw_ptm_unit *unit)
 static enum tw_status begin(struct tw_ptm_unit *unit, uint32_t address, uint8_t isa)
 {
     TW_TRY(tw_ptm_unit_flush(unit));
-    unit->is_waiting = false;
-    if (!unit->has_begun)
+    unit->base.is_waiting = false;
+    if (!unit->base.has_begun)
         TW_TRY(put_async(unit));
-    unit->has_begun = true;
-    unit->is_tracing = true;
-    unit->next = address;
-    unit->next_isa = isa;
-    TW_TRY(put_isync(unit, unit->reason, address, isa));
-    unit->reason = TW_PTM_TRACE_ENABLE;
+    unit->base.has_begun = true;
+    unit->base.is_tracing = true;
+    unit->base.next = address;
+    unit->base.next_isa = isa;
+    TW_TRY(put_isync(unit, unit->base.reason, address, isa));
+    unit->base.reason = TW_PTM_TRACE_ENABLE;
     return TW_OK;
 }
 
 static enum tw_status retire_waypoint(struct tw_ptm_unit *unit, const struct tw_retired *from,
-                                      const struct tw_instruction *what)
+                                      uint8_t flags, const struct tw_instruction *what)
 {
-    const bool is_taken = (from->flags & TW_RETIRED_TAKEN) != 0;
+    const bool is_taken = flags & TW_RETIRED_TAKEN;
     const uint32_t after = (uint32_t)from->address + from->size;
 
     if (what->kind == TW_FLOW_INDIRECT && is_taken) {
-        unit->is_waiting = true;
+        unit->base.is_waiting = true;
         unit->is_linking = what->is_link;
-        unit->is_exception_return = what->is_exception_return;
+        unit->base.is_exception_return = what->is_exception_return;
         unit->link_address = after;
         unit->link_isa = from->isa;
         unit->has_last = false; /* the branch packet or atom tells of it */
         return TW_OK;
     }
     if (what->kind == TW_FLOW_BRANCH && is_taken) {
-        unit->next = (uint32_t)what->target;
-        unit->next_isa = what->target_isa;
+        unit->base.next = (uint32_t)what->target;
+        unit->base.next_isa = what->target_isa;
         if (unit->writer.setup.branch_broadcast)
-            TW_TRY(put_branch(unit, unit->next, unit->next_isa, 0));
+            TW_TRY(put_branch(unit, unit->base.next, unit->base.next_isa, 0));
         else
             TW_TRY(add_atom(unit, true));
         if (what->is_link)
@@ -321,27 +283,7 @@ static enum tw_status retire_waypoint(struct tw_ptm_unit *unit, const struct tw_
         /* A barrier is executed unless its condition failed, of which nothing is known. */
         TW_TRY(add_atom(unit, what->kind != TW_FLOW_BRANCH && what->kind != TW_FLOW_INDIRECT));
     }
-    return pass_waypoint(unit, unit->next);
-}
-
-/* The same code is executed over and over. */
-static const struct tw_instruction *look(struct tw_ptm_unit *unit,
-                                         const struct tw_retired *from)
-{
-    const uint32_t address = (uint32_t)from->address;
-    const size_t slot = (address >> 1 ^ address >> 10) % CODES;
-
-    if (unit->codes[slot].address == address && unit->codes[slot].opcode == from->opcode &&
-        unit->codes[slot].isa == from->isa)
-        return &unit->codes[slot].what;
-    unit->codes[slot].address = address;
-    unit->codes[slot].opcode = from->opcode;
-    unit->codes[slot].isa = from->isa;
-    if (from->isa == TW_ISA_A32)
-        tw_a32_classify(&unit->codes[slot].what, from->opcode, from->address, &unit->isa);
-    else
-        tw_t32_classify(&unit->codes[slot].what, from->opcode, from->address, 0, &unit->isa);
-    return &unit->codes[slot].what;
+    return pass_waypoint(unit, unit->base.next);
 }
 
 /* An instruction comes: where the one before went, or where trace begins. */
@@ -350,9 +292,10 @@ static enum tw_status arrive(struct tw_ptm_unit *unit, const struct tw_retired *
     const uint32_t address = (uint32_t)from->address;
 
     TW_TRY(resolve(unit, address, from->isa));
-    if (!unit->is_tracing || unit->next != address || unit->next_isa != from->isa)
+    if (!unit->base.is_tracing || unit->base.next != address ||
+        unit->base.next_isa != from->isa)
         TW_TRY(begin(unit, address, from->isa));
-    else if (is_ns(unit) != unit->told_ns || is_hyp(unit) != unit->told_hyp) {
+    else if (!tw_armv7_unit_knows_state(&unit->base)) {
         /* The state changed where no branch could tell. */
         TW_TRY(put_update(unit));
         TW_TRY(put_atoms(unit));
@@ -361,43 +304,43 @@ static enum tw_status arrive(struct tw_ptm_unit *unit, const struct tw_retired *
     return TW_OK;
 }
 
-static enum tw_status retire_one(struct tw_ptm_unit *unit, const struct tw_retired *from)
+/* An instruction that was arrived at, with flags that stand for its own. */
+TW_INLINE enum tw_status leave(struct tw_ptm_unit *unit, const struct tw_retired *from,
+                               uint8_t flags)
 {
-    const struct tw_instruction *what = look(unit, from);
+    const struct tw_instruction *what = tw_armv7_unit_look(&unit->base, from);
 
-    TW_TRY(arrive(unit, from));
-    unit->next = (uint32_t)from->address + from->size;
+    unit->base.next = (uint32_t)from->address + from->size;
     unit->cycles++;
-    if (what->is_waypoint)
-        return retire_waypoint(unit, from, what);
+    if (TW_LIKELY(what->is_waypoint))
+        return retire_waypoint(unit, from, flags, what);
     unit->last = (uint32_t)from->address;
     unit->has_last = true;
-    return unit->next - unit->block >= UPDATE_BYTES ? put_update(unit) : TW_OK;
+    return unit->base.next - unit->block >= UPDATE_BYTES ? put_update(unit) : TW_OK;
 }
 
 enum tw_status tw_ptm_unit_retire(struct tw_ptm_unit *unit,
                                   const struct tw_retired *instructions, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if ((instructions[i].isa != TW_ISA_A32 && instructions[i].isa != TW_ISA_T32) ||
-            instructions[i].address > UINT32_MAX)
+        if (!tw_armv7_unit_takes(&instructions[i]))
             return TW_E_ARGUMENT;
-        TW_TRY(retire_one(unit, &instructions[i]));
+        TW_TRY(arrive(unit, &instructions[i]));
+        TW_TRY(leave(unit, &instructions[i], instructions[i].flags));
     }
     return TW_OK;
 }
 
-/* All but the last of a straight run. */
-static enum tw_status pass_straight(struct tw_ptm_unit *unit, const struct tw_retired *list,
-                                    size_t count)
+/* All but the last of a straight run, of which the first was arrived at. */
+TW_INLINE enum tw_status pass_straight(struct tw_ptm_unit *unit, const struct tw_retired *list,
+                                       size_t count)
 {
     const struct tw_retired *last = &list[count - 1];
     const uint32_t next = (uint32_t)last->address + last->size;
 
-    TW_TRY(arrive(unit, list));
-    if (unit->isa.dsb_dmb_is_waypoint || next - unit->block >= UPDATE_BYTES)
+    if (TW_UNLIKELY(unit->base.isa.dsb_dmb_is_waypoint || next - unit->block >= UPDATE_BYTES))
         return tw_ptm_unit_retire(unit, list, count);
-    unit->next = next;
+    unit->base.next = next;
     unit->cycles += count;
     unit->last = (uint32_t)last->address;
     unit->has_last = true;
@@ -406,23 +349,83 @@ static enum tw_status pass_straight(struct tw_ptm_unit *unit, const struct tw_re
 
 static enum tw_status retire_run(struct tw_ptm_unit *unit, const struct tw_retired_run *run)
 {
-    struct tw_retired last = run->instructions[run->count - 1];
+    const struct tw_retired *last = &run->instructions[run->count - 1];
 
-    if ((last.isa != TW_ISA_A32 && last.isa != TW_ISA_T32) || last.address > UINT32_MAX)
+    if (!tw_armv7_unit_takes(last))
         return TW_E_ARGUMENT;
-    last.flags = run->flags;
-    last.target = run->target;
+    if (!tw_armv7_unit_goes_on(&unit->base, run->instructions))
+        TW_TRY(arrive(unit, run->instructions));
     if (run->count > 1)
         TW_TRY(pass_straight(unit, run->instructions, run->count - 1));
-    return retire_one(unit, &last);
+    return leave(unit, last, run->flags);
+}
+
+/* A run that leads to itself, and was executed: how many more atoms it comes to before there is more to tell. */
+static uint64_t room_for_atoms(struct tw_ptm_unit *unit, const struct tw_retired_run *run)
+{
+    const struct tw_retired *first = run->instructions, *last = &first[run->count - 1];
+    const struct tw_instruction *what = tw_armv7_unit_look(&unit->base, last);
+    const size_t before_sync = tw_armv7_unit_before_sync(&unit->base);
+
+    if (!before_sync || what->kind != TW_FLOW_BRANCH || what->is_link ||
+        !(run->flags & TW_RETIRED_TAKEN) || unit->writer.setup.cycle_accurate ||
+        unit->writer.setup.branch_broadcast || unit->base.isa.dsb_dmb_is_waypoint ||
+        !tw_armv7_unit_goes_on(&unit->base, first) || what->target_isa != first->isa ||
+        last->address + last->size - first->address >= UPDATE_BYTES)
+        return 0;
+    /* Each byte holds five of them, and the one that would bring synchronization is left. */
+    return (before_sync < REPEATS_MOST ? before_sync - 1 : REPEATS_MOST) * ATOMS_MOST;
+}
+
+static enum tw_status repeat_atoms(struct tw_ptm_unit *unit, uint64_t count)
+{
+    while (count && unit->atom_count) {
+        TW_TRY(add_atom(unit, true));
+        count--;
+    }
+    if (count >= ATOMS_MOST) {
+        const size_t bytes = (size_t)(count / ATOMS_MOST);
+
+        if (!tw_armv7_unit_has_room(&unit->base, bytes))
+            return TW_E_MEMORY;
+        memset(unit->base.bytes + unit->base.size,
+               tw_ptm_atom_header((1u << ATOMS_MOST) - 1, ATOMS_MOST), bytes);
+        unit->base.size += bytes;
+        unit->writer.offset += bytes;
+        count %= ATOMS_MOST;
+    }
+    for (; count; count--)
+        TW_TRY(add_atom(unit, true));
+    return TW_OK;
+}
+
+static enum tw_status repeat_run(struct tw_ptm_unit *unit, const struct tw_retired_run *run)
+{
+    for (uint64_t left = run->repeats; left;) {
+        const uint64_t room = room_for_atoms(unit, run), some = room < left ? room : left;
+
+        if (some) {
+            TW_TRY(repeat_atoms(unit, some));
+            unit->cycles += some * run->count;
+            left -= some;
+            continue;
+        }
+        TW_TRY(retire_run(unit, run));
+        left--;
+    }
+    return TW_OK;
 }
 
 static enum tw_status retire_runs(struct tw_ptm_unit *unit, const struct tw_retired_run *runs,
                                   size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t times = runs[i].count ? (uint64_t)runs[i].repeats + 1 : 0; times; times--)
-            TW_TRY(retire_run(unit, &runs[i]));
+    for (size_t i = 0; i < count; i++) {
+        if (!runs[i].count)
+            continue;
+        TW_TRY(retire_run(unit, &runs[i]));
+        if (runs[i].repeats)
+            TW_TRY(repeat_run(unit, &runs[i]));
+    }
     return TW_OK;
 }
 
@@ -430,12 +433,12 @@ static enum tw_status retire_runs(struct tw_ptm_unit *unit, const struct tw_reti
 static enum tw_status take_exception(struct tw_ptm_unit *unit, unsigned number, uint32_t vector,
                                      uint8_t isa)
 {
-    if (!unit->is_tracing)
+    if (!unit->base.is_tracing)
         return TW_OK;
     TW_TRY(put_update(unit));
     TW_TRY(put_branch(unit, vector, isa, number));
-    unit->next = unit->block = vector;
-    unit->next_isa = isa;
+    unit->base.next = unit->block = vector;
+    unit->base.next_isa = isa;
     return put_identifiers(unit);
 }
 
@@ -446,7 +449,7 @@ enum tw_status tw_ptm_unit_exception(struct tw_ptm_unit *unit, unsigned number, 
         vector & (isa == TW_ISA_A32 ? 3 : 1))
         return TW_E_ARGUMENT;
     /* Where the branch went is not known: it went, then the exception came. */
-    if (unit->is_waiting)
+    if (unit->base.is_waiting)
         TW_TRY(resolve(unit, vector, isa));
     return take_exception(unit, number, vector, isa);
 }
@@ -454,13 +457,14 @@ enum tw_status tw_ptm_unit_exception(struct tw_ptm_unit *unit, unsigned number, 
 enum tw_status tw_ptm_unit_context(struct tw_ptm_unit *unit,
                                    const struct tw_step_context *context)
 {
-    unit->context = *context;
+    unit->base.context = *context;
+    tw_armv7_unit_settle(&unit->base);
     return TW_OK;
 }
 
 enum tw_status tw_ptm_unit_flush(struct tw_ptm_unit *unit)
 {
-    if (unit->is_tracing && !unit->is_waiting)
+    if (unit->base.is_tracing && !unit->base.is_waiting)
         TW_TRY(put_update(unit));
     return put_atoms(unit);
 }
@@ -470,8 +474,8 @@ enum tw_status tw_ptm_unit_gap(struct tw_ptm_unit *unit, unsigned reason)
     if (reason == TW_PTM_PERIODIC || reason > TW_PTM_DEBUG_EXIT)
         return TW_E_ARGUMENT;
     TW_TRY(tw_ptm_unit_flush(unit));
-    unit->is_tracing = unit->is_waiting = false;
-    unit->reason = (uint8_t)reason;
+    unit->base.is_tracing = unit->base.is_waiting = false;
+    unit->base.reason = (uint8_t)reason;
     return TW_OK;
 }
 
@@ -489,7 +493,7 @@ enum tw_status tw_ptm_unit_time(struct tw_ptm_unit *unit, uint64_t time)
     const uint64_t mask = setup->time_width == 48 ? ((uint64_t)1 << 48) - 1 : UINT64_MAX;
     struct tw_ptm_packet packet = { .base = { .type = TW_PTM_TIMESTAMP } };
 
-    if (!setup->timestamps || !unit->is_tracing)
+    if (!setup->timestamps || !unit->base.is_tracing)
         return TW_OK;
     TW_TRY(put_atoms(unit));
     packet.timestamp = setup->time_is_gray ? tw_binary_to_gray(time & mask) : time & mask;
@@ -562,9 +566,14 @@ enum tw_status tw_ptm_unit_new(struct tw_ptm_unit **unit,
     if (!made->config.return_stack_depth)
         made->config.return_stack_depth = DEFAULT_DEPTH;
     tw_ptm_reader_init(&made->writer, &config->registers);
-    made->isa.arch = 7;
-    made->isa.dsb_dmb_is_waypoint = made->writer.setup.barriers_are_waypoints;
-    made->reason = TW_PTM_TRACE_ENABLE;
+    made->base.allocator = config->allocator;
+    made->base.sync_bytes = config->sync_bytes;
+    made->base.has_hyp = made->writer.setup.has_hyp;
+    made->base.has_vmid = made->writer.setup.vmid;
+    made->base.context_bytes = made->writer.setup.context_bytes;
+    made->base.isa.arch = 7;
+    made->base.isa.dsb_dmb_is_waypoint = made->writer.setup.barriers_are_waypoints;
+    made->base.reason = TW_PTM_TRACE_ENABLE;
     *unit = made;
     return TW_OK;
 }
@@ -573,18 +582,17 @@ void tw_ptm_unit_free(struct tw_ptm_unit *unit)
 {
     if (!unit)
         return;
-    tw_give(unit->config.allocator, unit->bytes);
+    tw_give(unit->config.allocator, unit->base.bytes);
     tw_give(unit->config.allocator, unit);
 }
 
 const uint8_t *tw_ptm_unit_output(const struct tw_ptm_unit *unit, size_t *size)
 {
-    *size = unit->size;
-    return unit->bytes;
+    *size = unit->base.size;
+    return unit->base.bytes;
 }
 
 void tw_ptm_unit_take(struct tw_ptm_unit *unit)
 {
-    unit->synced_at -= unit->size; /* wraps, as the difference does */
-    unit->size = 0;
+    tw_armv7_unit_take(&unit->base);
 }

@@ -15,9 +15,6 @@ struct search {
     bool is_back;
     bool stops_at_loss;
     struct tw_replay_loss pending; /* passed since the last instruction */
-    /* Of a scan. */
-    bool is_hit;
-    uint64_t index; /* offset of the first hit, or of the last one */
 };
 
 /* ---- in a window that is there ---- */
@@ -198,9 +195,11 @@ static enum tw_status search_window(struct search *search, uint32_t window, uint
 
 /* ---- in windows that are not ---- */
 
+/* Any hit of the ways to the place that a window may hold; where exactly is found when it is there. */
 static bool scan_part(void *context, uint32_t thread, const struct tw_part *part)
 {
-    struct search *search = context;
+    struct tw_scan_group *group = context;
+    const struct search *search = group->search;
 
     if (thread != search->thread)
         return true;
@@ -212,52 +211,73 @@ static bool scan_part(void *context, uint32_t thread, const struct tw_part *part
 
         if (!is_hit)
             continue;
-        search->is_hit = true;
-        search->index = element->index;
+        group->is_hit = true;
+        group->index = element->index;
+        group->at = group->scanned;
         if (!search->is_back)
             return false;
     }
     return true;
 }
 
-/* The next windows to look at, from `window` on (or up to it, backwards): *first to before *end. */
-static void next_windows(const struct search *search, uint32_t window, uint32_t most,
-                         uint32_t *first, uint32_t *end)
+/* The groups of windows to look at next, from `window` on; how many.  *window: behind them, in the direction. */
+static size_t next_groups(const struct search *search, struct tw_scan_group *groups,
+                          size_t room, uint32_t *window, uint32_t most)
 {
-    const struct tw_replay *replay = search->replay;
+    const uint32_t none = (uint32_t)search->replay->window_count;
+    const uint32_t left = *window == none ? 0 : search->is_back ? *window + 1 : none - *window;
+    const uint32_t share = (left + (uint32_t)room - 1) / (uint32_t)room;
+    size_t count = 0;
 
-    if (!search->is_back) {
-        *first = window;
-        *end = tw_windows_together(replay, window, most);
-        return;
+    if (most > share) /* the last ones are shared by all threads */
+        most = share;
+    while (count < room && *window < none) {
+        struct tw_scan_group *group = &groups[count++];
+        const uint32_t at = *window;
+
+        *group = (struct tw_scan_group){ .search = search, .wants_last = search->is_back };
+        if (search->is_back) {
+            group->first = at + 1 > most ? at + 1 - most : 0;
+            group->end = at + 1;
+            *window = group->first ? group->first - 1 : none;
+        } else {
+            group->first = at;
+            group->end = none - at > most ? at + most : none;
+            *window = group->end;
+        }
     }
-    *first = window + 1 > most ? window + 1 - most : 0;
-    while ((*end = tw_windows_together(replay, *first, most)) <= window)
-        *first = *end;
-    *end = window + 1;
+    return count;
 }
 
-/* The next window that may hold a hit.  TW_END: none. */
+/* The window with a group's hit; false: it has none. */
+static bool window_of(const struct tw_replay *replay, const struct tw_scan_group *group,
+                      uint32_t *window)
+{
+    for (uint32_t i = group->at; group->is_hit && i < group->end; i++)
+        if (group->index >= replay->windows[i].from && group->index < replay->windows[i].to) {
+            *window = i;
+            return true;
+        }
+    return false;
+}
+
+/* The next window that may hold a hit.  TW_END: none.  What is near is found by one thread. */
 static enum tw_status next_hit(struct search *search, uint32_t *window)
 {
     struct tw_replay *replay = search->replay;
-    uint32_t most = TOGETHER, first, end;
+    struct tw_scan_group groups[TW_SCANS_MOST];
+    uint32_t most = TOGETHER, next = *window;
+    size_t room = 1, count;
 
-    for (;;) {
-        next_windows(search, *window, most, &first, &end);
-        search->is_hit = false;
-        TW_TRY(tw_windows_scan(replay, first, end, scan_part, search));
-        for (uint32_t i = first; search->is_hit && i < end; i++)
-            if (search->index >= replay->windows[i].from &&
-                search->index < replay->windows[i].to) {
-                *window = i;
+    while ((count = next_groups(search, groups, room, &next, most)) > 0) {
+        TW_TRY(tw_scans_run(replay, groups, count, scan_part));
+        for (size_t i = 0; i < count; i++)
+            if (window_of(replay, &groups[i], window))
                 return TW_OK;
-            }
-        if (search->is_back ? first == 0 : end >= replay->window_count)
-            return TW_END;
-        *window = search->is_back ? first - 1 : end;
         most = most < TOGETHER_MOST ? most * 2 : most;
+        room = tw_scans_room(replay);
     }
+    return TW_END;
 }
 
 static void set_addresses(struct search *search)
@@ -354,21 +374,47 @@ static enum tw_status first_behind(struct tw_replay *replay, struct tw_replay_pl
     return TW_END;
 }
 
+/* Whether a part comes from the block that holds an offset. */
+static bool is_of(const struct tw_replay *replay, const struct tw_part *part, uint64_t offset)
+{
+    const struct tw_buffer *buffer = tw_capture_buffer(replay->capture, part->buffer);
+
+    return offset - buffer->offset < buffer->size;
+}
+
+/* Whether a window holds bytes at an offset, or ends with the block that does. */
+static bool holds_offset(const struct tw_replay *replay, uint32_t number, uint64_t offset)
+{
+    const struct tw_replay_window *window = &replay->windows[number];
+    const uint32_t first = number ? replay->windows[number - 1].end_block : 0;
+
+    if (!replay->is_timed)
+        return offset >= window->from && offset < window->to;
+    for (uint32_t i = first; i < window->end_block; i++) {
+        const struct tw_part part = { .buffer = replay->blocks[i].buffer };
+
+        if (is_of(replay, &part, offset))
+            return true;
+    }
+    return false;
+}
+
 enum tw_status tw_replay_at_offset(struct tw_replay *replay, struct tw_replay_place *place,
                                    uint32_t thread, uint64_t offset)
 {
     struct tw_replay_data *data;
 
     for (uint32_t i = 0; i < replay->window_count; i++) {
-        const struct tw_replay_window *window = &replay->windows[i];
         const struct tw_replay_track *track;
         size_t at = 0;
 
-        if (offset < window->from || offset >= window->to)
+        if (!holds_offset(replay, i, offset))
             continue;
         TW_TRY(tw_windows_load(replay, &data, i));
         track = tw_windows_track(data, thread);
-        while (track && at < track->count && track->elements[at].index < offset)
+        while (track && at < track->count &&
+               (track->elements[at].index < offset ||
+                (replay->is_timed && !is_of(replay, tw_track_part(track, at), offset))))
             at++;
         return first_behind(replay, place, thread, i, track ? at : 0);
     }
@@ -511,6 +557,6 @@ uint64_t tw_replay_bytes_before(const struct tw_replay *replay,
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < place->window; i++)
-        bytes += replay->windows[i].to - replay->windows[i].from;
+        bytes += replay->windows[i].bytes;
     return bytes;
 }

@@ -54,8 +54,11 @@ static enum tw_status see_ends(struct tw_replay *replay)
         const bool is_last =
             i + 1 == count || replay->windows[i + 1].buffer != replay->windows[i].buffer;
 
+        const uint32_t few = replay->is_timed ? 2 : 8; /* those hold blocks of all CPUs */
+
         /* Of many blocks a few are enough: all others are come across later. */
-        if ((is_first || is_last) && (count <= TOGETHER || i < 8 || i + 8 > count))
+        if ((is_first || is_last) &&
+            ((count <= TOGETHER && !replay->is_timed) || i < few || i + few > count))
             TW_TRY(tw_windows_load(replay, &data, i));
     }
     return TW_OK;
@@ -129,6 +132,9 @@ void tw_replay_free(struct tw_replay *replay)
     for (size_t i = 0; i < replay->thread_count; i++)
         tw_give(replay->allocator, replay->threads[i]);
     tw_give(replay->allocator, replay->threads);
+    tw_give(replay->allocator, replay->handles);
+    tw_give(replay->allocator, replay->blocks);
+    tw_give(replay->allocator, replay->ranks);
     tw_map_free(&replay->by_key);
     tw_calls_free(replay->calls);
     tw_walk_free(replay->walk);
@@ -201,14 +207,26 @@ static bool is_m_profile(const struct tw_part *part)
                     (strlen(type) > 2 && strcmp(type + strlen(type) - 2, "-M") == 0));
 }
 
+static uint64_t key_of(const struct tw_part *part)
+{
+    const struct tw_who *who = &part->who;
+
+    return who->tid != TW_NONE
+               ? (uint64_t)1 << 63 | (who->tid ? 0 : (uint64_t)who->cpu << 32) | who->tid
+               : (uint64_t)part->source_number << 32 | part->batch.src;
+}
+
+uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_part *part)
+{
+    const uint64_t *number = tw_map_find(&replay->by_key, key_of(part));
+
+    return number && *number ? (uint32_t)(*number - 1) : TW_NONE;
+}
+
 uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part)
 {
     const struct tw_who *who = &part->who;
-    const bool has_tid = who->tid != TW_NONE;
-    const uint64_t key =
-        has_tid ? (uint64_t)1 << 63 | (who->tid ? 0 : (uint64_t)who->cpu << 32) | who->tid
-                : (uint64_t)part->source_number << 32 | part->batch.src;
-    uint64_t *number = tw_map_put(&replay->by_key, key);
+    uint64_t *number = tw_map_put(&replay->by_key, key_of(part));
     struct tw_replay_about *about;
     uint8_t isa;
 
@@ -222,7 +240,7 @@ uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *par
         tw_give(replay->allocator, about);
         return TW_NONE;
     }
-    about->key = key;
+    about->key = key_of(part);
     about->thread = (struct tw_replay_thread){ .size = sizeof about->thread,
                                                .cpu = who->cpu,
                                                .pid = who->pid,

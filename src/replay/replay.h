@@ -34,9 +34,18 @@ struct tw_replay_data {
 
 struct tw_replay_window {
     uint32_t buffer;
-    uint64_t from, to;           /* offsets in the capture */
+    uint64_t from, to; /* offsets in the capture */
+    uint64_t bytes;
+    uint32_t end_block;          /* is_timed: blocks up to before this one end in it */
     struct tw_replay_data *data; /* NULL: not decoded, or forgotten */
     uint64_t used;               /* when it was asked for last */
+};
+
+/* A buffer, in the order in which they are gone through. */
+struct tw_replay_block {
+    uint32_t buffer;
+    uint32_t stream; /* perf.data: whose ring buffer */
+    uint64_t time;   /* perf.data: of its record */
 };
 
 /* Call stacks of a thread before an element of a window. */
@@ -73,12 +82,21 @@ struct tw_replay {
     struct tw_replay_window *windows; /* in the order in which they are gone through */
     size_t window_count, window_room;
     uint64_t clock, bytes, scans;
+    struct tw_replay_block *blocks;
+    size_t block_count;
+    bool is_timed; /* windows are merged by time, see timed.c: their `from` and `to` hold all */
+    uint32_t *ranks; /* then: of buffers in `blocks` */
 
     struct tw_replay_about **threads;
     size_t thread_count, thread_room;
     struct tw_map by_key;
 
     struct tw_calls *calls;
+
+    /* Handles of the capture, one for each thread that may look for places: the first is `capture`. */
+    struct tw_capture **handles;
+    size_t handle_count, handle_room;
+    bool has_handles;
 };
 
 /* ---- windows.c ---- */
@@ -95,12 +113,43 @@ struct tw_replay_track *tw_windows_track(const struct tw_replay_data *data, uint
 typedef bool tw_scan_fn(void *context, uint32_t thread, const struct tw_part *part);
 enum tw_status tw_windows_scan(struct tw_replay *replay, uint32_t first, uint32_t end,
                                tw_scan_fn *take, void *context);
+/* A scan that changes nothing of the replay: several may run at a time, each with a handle of its own. */
+struct tw_scan_apart {
+    struct tw_capture *capture;
+    tw_scan_fn *take; /* is given the parts of threads that the replay knows */
+    void *context;
+    bool (*is_over)(void *context);
+    struct tw_fault fault;
+};
+
+/* TW_E_CANCELLED: is_over. */
+enum tw_status tw_windows_scan_apart(const struct tw_replay *replay,
+                                     struct tw_scan_apart *apart, uint32_t first, uint32_t end);
 /* The last window, from `first` on, that a scan may go through at once, of `most`; behind it. */
 uint32_t tw_windows_together(const struct tw_replay *replay, uint32_t first, uint32_t most);
 
 /* The number of the thread that a part belongs to, made when it is new; TW_NONE: no memory. */
 uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part);
+/* The number of a thread that is known; TW_NONE: it is not. */
+uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_part *part);
 bool tw_replay_is_cancelled(struct tw_replay *replay);
+
+/* ---- timed.c ---- */
+
+/* The blocks that are decoded for windows, and how many of them are not at their end. */
+struct tw_timed_cut {
+    const char **names;
+    size_t count;
+    size_t before, end;       /* blocks that end before the windows, and with them */
+    size_t open_before, open; /* those of them that go on */
+};
+
+/* Lists windows of about `each` bytes.  TW_END: the capture is none that is merged by time. */
+enum tw_status tw_timed_list(struct tw_replay *replay, uint64_t each);
+enum tw_status tw_timed_begin(const struct tw_replay *replay, struct tw_timed_cut *cut,
+                              uint32_t first, uint32_t end);
+/* A buffer is at its end.  True: the windows are. */
+bool tw_timed_end(const struct tw_replay *replay, struct tw_timed_cut *cut, uint32_t buffer);
 
 /* ---- track.c ---- */
 
@@ -125,6 +174,35 @@ uint64_t tw_track_address(struct tw_replay *replay, const struct tw_part *part,
                           const struct tw_element *range, uint32_t instruction, uint32_t *size);
 /* What an element tells of missing trace or code; false: nothing. */
 bool tw_track_loss(struct tw_replay_loss *loss, const struct tw_element *element);
+
+/* ---- scans.c ---- */
+
+struct tw_scans;
+
+/* Scans of several groups of windows, at the same time.  The groups stand in the order of the search: where one is hit,
+   those behind it need not go on. */
+struct tw_scan_group {
+    uint32_t first, end; /* windows */
+    bool wants_last;     /* hit, not the first */
+    bool is_hit;         /* set by `take` */
+    uint64_t index;      /* of the hit in the capture */
+    const void *search;  /* what `take` looks for */
+    uint32_t scanned;    /* the first window of those that are gone through together */
+    uint32_t at;         /* ... when it was hit */
+    /* Private. */
+    struct tw_scans *scans;
+    size_t number;
+    struct tw_scan_apart apart;
+    enum tw_status status;
+};
+
+enum { TW_SCANS_MOST = 16 };
+
+/* How many groups go at the same time, at most TW_SCANS_MOST. */
+size_t tw_scans_room(struct tw_replay *replay);
+/* `take` gets a group as its context. */
+enum tw_status tw_scans_run(struct tw_replay *replay, struct tw_scan_group *groups,
+                            size_t count, tw_scan_fn *take);
 
 /* ---- stack.c ---- */
 

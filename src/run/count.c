@@ -177,9 +177,9 @@ enum tw_status tw_count_new(struct tw_run *run)
                                           .release = tw_segment_release };
     if (run->counter.sum && !run->filter.has_who && !run->filter.has_element)
         count->counter.sum = tw_segment_sum;
-    /* Names and times are asked of parts, in order. */
-    count->is_apart =
-        !run->filter.has_code && !run->config.with_not_after && !run->filter.about.has_to_time;
+    /* Names and times are asked of parts, in order; and where an extent ends it is seen by parts. */
+    count->is_apart = !run->filter.has_code && !run->config.with_not_after &&
+                      !run->filter.about.has_to_time && !run->extent.is_cut;
     return TW_OK;
 }
 
@@ -236,6 +236,26 @@ enum tw_status tw_count_part(struct tw_run *run, const struct tw_part *part)
     return TW_OK;
 }
 
+enum tw_status tw_count_lead(struct tw_run *run, const struct tw_part *part)
+{
+    struct tw_run_count *count = run->count;
+    struct tw_run_stream *stream = run->streams[part->stream];
+    struct tw_part to_count = *part;
+    uint32_t total;
+
+    if (!run->counter.keep_end)
+        return TW_OK;
+    total = total_of(count, &part->who, part->stream);
+    if (total == TW_NONE)
+        return TW_E_MEMORY;
+    to_count.is_resumed |= stream->last_total != total;
+    run->counter.count(run->counter.context, count->totals.items[total]->tally, &to_count);
+    run->counter.keep_end(run->counter.context, count->totals.items[total]->tally);
+    count->totals.items[total]->is_summed = true; /* it is to be cleared */
+    stream->last_total = total;
+    return TW_OK;
+}
+
 /* Counts the buffer again, from its first byte. */
 static enum tw_status count_again(struct tw_run *run)
 {
@@ -264,6 +284,8 @@ enum tw_status tw_count_end(struct tw_run *run)
         struct tw_count_entry *total = count->totals.items[i];
         struct tw_part part = { .size = sizeof part };
 
+        if (!total->is_used) /* it came before the extent alone */
+            continue;
         tw_part_of(&part, run->streams[total->stream]);
         part.who = total->who;
         run->counter.merge(run->counter.context, total->tally, &part);

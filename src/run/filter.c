@@ -110,7 +110,8 @@ enum tw_status tw_filter_new(struct tw_run *run, const struct tw_filter *filter)
 
 bool tw_filter_has_buffer(const struct tw_run *run, uint32_t buffer)
 {
-    return !run->filter.has_buffer || run->filter.has_buffer[buffer];
+    return (!run->filter.has_buffer || run->filter.has_buffer[buffer]) &&
+           tw_extent_has_buffer(run, buffer);
 }
 
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id)
@@ -133,7 +134,9 @@ bool tw_filter_has_offset(const struct tw_run *run, uint64_t index)
 {
     const struct tw_filter *about = &run->filter.about;
 
-    return (!about->has_from || index >= about->from) && (!about->has_to || index < about->to);
+    return (!about->has_from || index >= about->from) &&
+           (!about->has_to || index < about->to) &&
+           (!run->extent.is_cut || (index >= run->extent.from && index < run->extent.to));
 }
 
 static bool is_among(const uint32_t *numbers, size_t count, uint32_t number)
@@ -206,6 +209,11 @@ static bool has_code(struct tw_run *run, const struct tw_part *part,
     }
 }
 
+bool tw_filter_has_code(struct tw_run *run, const struct tw_part *part, size_t element)
+{
+    return has_code(run, part, &part->batch.elements[element]);
+}
+
 /* Instructions of ranges are counted as they go by, each `times` times. */
 static bool has_instruction(struct tw_run *run, const struct tw_element *element,
                             uint64_t times)
@@ -270,7 +278,7 @@ size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *fir
 
     *first = *next;
     *next = count;
-    if (!run->filter.has_element && !run->seek)
+    if (!run->filter.has_element && (!run->seek || tw_seek_has_all(run, part, *first)))
         return count - *first;
     while (*first < count) {
         const size_t repeat = find_repeat(&part->batch, *first);

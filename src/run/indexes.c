@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
 #include "run/run.h"
@@ -26,7 +27,8 @@ struct tw_indexes {
 
 typedef void tell_fn(void *context, const char *text);
 
-static void tell(const struct tw_run *run, tell_fn *fn, const char *format, va_list arguments)
+static void tell_of(const struct tw_run *run, tell_fn *fn, const char *format,
+                    va_list arguments)
 {
     char text[600];
 
@@ -41,7 +43,7 @@ void tw_warn(struct tw_run *run, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    tell(run, run->config.on_warning, format, arguments);
+    tell_of(run, run->config.on_warning, format, arguments);
     va_end(arguments);
 }
 
@@ -50,7 +52,7 @@ void tw_note_that(struct tw_run *run, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    tell(run, run->config.on_note, format, arguments);
+    tell_of(run, run->config.on_note, format, arguments);
     va_end(arguments);
 }
 
@@ -64,7 +66,7 @@ static char *path_beside(const struct tw_run *run)
 
     if (!path)
         return NULL;
-    while (size > 1 && capture[size - 1] == '/')
+    while (size > 1 && tw_is_slash(capture[size - 1]))
         size--;
     memcpy(path, capture, size);
     memcpy(path + size, suffix, sizeof suffix);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 #include "base/sized.h"
 #include "capture/capture.h"
 #include "run/run.h"
@@ -53,7 +54,7 @@ static void warn(struct tw_run *run, const struct tw_symbols *symbols)
 static void add_dump(struct tw_run *run, struct tw_symbols *symbols, const struct tw_dump *dump)
 {
     const char *capture = tw_capture_path(run->capture);
-    const char *slash = strrchr(capture, '/');
+    const char *slash = tw_last_slash(capture);
     const size_t length = strlen(capture);
     const bool is_ini = length > 4 && strcasecmp(capture + length - 4, ".ini") == 0;
     const int folder = is_ini ? slash ? (int)(slash - capture) : 0 : (int)length;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Decodes buffers one after the other: windows of bytes into a tree, elements that count out of it. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fault.h"
+#include "base/platform.h"
 #include "capture/capture.h"
 #include "capture/sources.h"
 #include "protocol.h"
@@ -220,7 +220,7 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     reader->buffer = buffer;
     reader->ring = ring_of(run, buffer);
     reader->fed = 0;
-    reader->is_finished = reader->is_ended = false;
+    reader->is_finished = reader->is_ended = reader->is_over = false;
     reader->rolling = NULL;
     reader->flushed = 0;
     memset(run->is_synced, 0, sizeof run->is_synced);
@@ -244,6 +244,7 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     for (size_t i = 0; i < reader->stream_count; i++)
         tw_who_begin(run, reader->streams[i], buffer);
     reader->is_open = true;
+    tw_extent_open(run, buffer);
     tw_reader_index_begin(reader);
     return TW_OK;
 }
@@ -357,7 +358,7 @@ static enum tw_status flush(struct tw_reader *reader, struct tw_batch *batch)
 /* The next batch as the tree has it. */
 static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *batch)
 {
-    for (;;) {
+    while (!reader->is_over) {
         enum tw_status status;
         bool has_elements;
 
@@ -369,13 +370,18 @@ static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *ba
             status = feed(reader);
         else if (has_elements && reader->run->seek)
             status = tw_seek_check(reader->run, reader, batch);
-        if (status == TW_OK && has_elements)
+        if (status == TW_OK && has_elements) {
+            reader->is_over = tw_extent_is_over(reader->run, reader, batch->id,
+                                                batch->elements[batch->count - 1].index);
             return TW_OK;
+        }
         if (status != TW_OK && status != TW_MORE) {
             batch->count = 0;
             return status;
         }
     }
+    batch->count = 0;
+    return TW_END;
 }
 
 static enum tw_status fail(struct tw_reader *reader, enum tw_status status)

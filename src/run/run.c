@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "base/sized.h"
-#include "run/run.h"
+#include "run/count.h"
 #include "tree/retained.h"
 
 /* Memory for others; theirs follows. */
@@ -63,6 +63,7 @@ static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *con
     if (!run->missing || !run->is_told)
         return TW_E_MEMORY;
     TW_TRY(tw_filter_new(run, config->filter));
+    TW_TRY(tw_extent_take(run, config->extent));
     TW_TRY(tw_names_new(run, config));
     if (config->counter) {
         run->counter = *config->counter;
@@ -71,7 +72,8 @@ static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *con
     }
     if (run->config.with_not_after)
         TW_TRY(tw_bounds_new(run));
-    return tw_order_start(run);
+    TW_TRY(tw_order_start(run));
+    return tw_extent_start(run);
 }
 
 enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
@@ -103,6 +105,7 @@ enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
     made->perf = tw_capture_perf(capture);
     made->config = *config;
     made->config.filter = NULL;
+    made->config.extent = NULL;
     made->config.symbols = NULL;
     status = set_up(made, config);
     if (status == TW_OK) {
@@ -213,12 +216,35 @@ static void skip(struct tw_run *run, size_t first, size_t end)
         run->has_skipped = run->part.batch.elements[i].type == TW_ELEMENT_INSTR_RANGE;
 }
 
+/* What comes right before the run's extent is seen by its counter, which counts nothing of it. */
+static bool take_lead(struct tw_run *run)
+{
+    const size_t count = tw_seek_lead(run, &run->part);
+    struct tw_part lead = run->part;
+
+    if (!count || !tw_filter_has_part(run, &run->part))
+        return true;
+    if (run->filter.has_code && !tw_filter_has_code(run, &run->part, count - 1))
+        return true;
+    lead.batch.count = lead.batch.room = count;
+    lead.is_resumed = run->stream->is_resumed;
+    if (tw_count_lead(run, &lead) != TW_OK)
+        return false;
+    run->part_next = count;
+    run->stream->is_resumed = false;
+    return true;
+}
+
 /* Gives what is wanted of the part at work; false: nothing more is. */
 static bool give_wanted(struct tw_run *run, struct tw_part *part)
 {
-    const size_t before = run->part_next;
-    size_t first, count = 0;
+    size_t before, first, count = 0;
 
+    if (run->count && run->seek && !run->part_next && !take_lead(run))
+        run->count->is_broken = true;
+    before = run->part_next;
+    if (before == run->part.batch.count)
+        return false;
     if (tw_filter_has_part(run, &run->part))
         count = tw_filter_cut(run, &run->part, &first, &run->part_next);
     if (!count) {
@@ -334,7 +360,8 @@ enum tw_status tw_run_retain(struct tw_retained **retained, struct tw_run *run,
 }
 
 /* Whose the packet is.  Of most packets that is what it was of the one before. */
-static const struct tw_part *packet_part(struct tw_run *run, const struct tw_packet_view *view)
+static const struct tw_part *packet_part(struct tw_run *run, const struct tw_packet_view *view,
+                                         bool is_lead)
 {
     const struct tw_reader *reader = run->readers[0];
     const uint32_t owner = reader->owner_of[view->packet->id % TW_RUN_IDS];
@@ -350,6 +377,7 @@ static const struct tw_part *packet_part(struct tw_run *run, const struct tw_pac
     part->ring = reader->ring;
     part->batch.id = view->packet->id;
     part->batch.src = view->src;
+    part->is_lead = is_lead;
     return part;
 }
 
@@ -364,13 +392,19 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives elements");
     run->is_started = true;
     while (status == TW_OK && reader->is_open) {
+        bool is_lead;
+
         status = tw_reader_next_packet(reader, view);
+        if (status == TW_OK &&
+            tw_extent_is_over(run, reader, view->packet->id, view->packet->index))
+            status = TW_END;
         if (status != TW_OK)
             break;
         tw_losses_add_packet(run, view);
+        is_lead = run->extent.is_cut && view->packet->index < run->extent.from;
         if (tw_filter_has_stream(run, view->packet->id, view->src) &&
-            tw_filter_has_offset(run, view->packet->index))
-            return give_part(run, part, packet_part(run, view));
+            (is_lead || tw_filter_has_offset(run, view->packet->index)))
+            return give_part(run, part, packet_part(run, view, is_lead));
     }
     clear_part(&event);
     if (status == TW_OK || status == TW_END)

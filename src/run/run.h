@@ -111,6 +111,7 @@ struct tw_reader {
     bool is_open;     /* a buffer is at work */
     bool is_ended;    /* ... and at its end, but for what a rollback holds */
     bool is_finished; /* all its bytes were fed */
+    bool is_over;     /* what comes lies behind the extent */
     uint64_t fed;
     uint64_t bytes; /* of all its buffers */
     size_t source_count;
@@ -162,6 +163,8 @@ void tw_count_begin(struct tw_run *run, struct tw_reader *reader);
    is to be counted again by tw_count_part. */
 enum tw_status tw_count_end(struct tw_run *run);
 enum tw_status tw_count_part(struct tw_run *run, const struct tw_part *part);
+/* Elements that come right before the run's extent: what they leave matters to what follows. */
+enum tw_status tw_count_lead(struct tw_run *run, const struct tw_part *part);
 
 /* ---- bounds.c: the next timestamp ---- */
 
@@ -202,12 +205,35 @@ bool tw_filter_has_when(const struct tw_run *run, const struct tw_when *when);
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id);
 bool tw_filter_has_stream(const struct tw_run *run, uint8_t id, uint32_t src);
 bool tw_filter_has_offset(const struct tw_run *run, uint64_t index);
+/* Whether an element of a part tells of code that is wanted. */
+bool tw_filter_has_code(struct tw_run *run, const struct tw_part *part, size_t element);
 /* Whether what is said of a part is wanted. */
 bool tw_filter_has_part(const struct tw_run *run, const struct tw_part *part);
 /* The first stretch of elements that are wanted, from *next on: begins at *first, returns its length, 0:
    none; *next: where to go on. */
 size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *first,
                      size_t *next);
+
+/* ---- extent.c ---- */
+
+/* The stretch of a capture that a run is of, and what of it lies in the buffer at work. */
+struct tw_extent_state {
+    struct tw_run_extent about; /* if is_given */
+    bool is_given;
+    bool is_cut; /* it begins or ends inside a buffer */
+    uint64_t from, to;
+    bool is_past[TW_RUN_IDS]; /* by ID: all of it before `to` has come */
+};
+
+/* Copies the caller's; and, after the readers were made, begins where it does. */
+enum tw_status tw_extent_take(struct tw_run *run, const struct tw_run_extent *extent);
+enum tw_status tw_extent_start(struct tw_run *run);
+bool tw_extent_has_buffer(const struct tw_run *run, uint32_t buffer);
+/* A buffer is opened. */
+void tw_extent_open(struct tw_run *run, uint32_t buffer);
+/* Something of an ID came, that lies there in the capture.  True: nothing more can come that lies in the extent. */
+bool tw_extent_is_over(struct tw_run *run, const struct tw_reader *reader, uint8_t id,
+                       uint64_t index);
 
 /* ---- seek.c, indexes.c ---- */
 
@@ -221,9 +247,13 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader);
    again earlier. */
 enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
                              const struct tw_batch *batch);
+/* Whether all elements of a part, from `first` on, lie there: they are given then.  False: each has to be asked. */
+bool tw_seek_has_all(struct tw_run *run, const struct tw_part *part, size_t first);
 /* Whether an element lies at or behind the place, and was not given before. */
 bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
                  const struct tw_element *element);
+/* How many elements of a part lie before the place where a run with an extent begins. */
+size_t tw_seek_lead(const struct tw_run *run, const struct tw_part *part);
 /* The timestamp of a stream that was last before decoding begins, as the index has it; 0: not known. */
 uint64_t tw_seek_time(const struct tw_run *run, const struct tw_run_stream *stream);
 /* The buffer that holds the place was given: those behind it are decoded from their start. */
@@ -267,6 +297,7 @@ struct tw_run {
     bool is_synced[TW_RUN_IDS]; /* packets: something of this ID was understood */
 
     struct tw_run_filter filter;
+    struct tw_extent_state extent;
     struct tw_run_names *names;
     struct tw_run_count *count;
     struct tw_run_seek *seek;

@@ -255,7 +255,7 @@ static enum tw_status begin_again(struct tw_run *run, struct tw_reader *reader)
     enum tw_status status;
 
     seek->back *= 4;
-    seek->skip = seek->given;
+    seek->skip = run->count ? 0 : seek->given; /* counting begins again, too */
     seek->given = 0;
     for (size_t i = 0; i < reader->stream_count; i++)
         reader->streams[i]->rollback.is_open = false;
@@ -294,16 +294,20 @@ enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
                              const struct tw_batch *batch)
 {
     struct tw_run_seek *seek = run->seek;
+    bool *is_seen = &seek->is_seen[batch->id % TW_RUN_IDS];
 
     if (seek->is_begun || seek->from <= seek->base)
         return TW_OK;
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
+        if (*is_seen && element->type != TW_ELEMENT_ERROR)
+            continue; /* most of them */
+
         if (is_doubtful(seek, element, batch->id))
             return begin_again(run, reader);
         if (element->index < seek->offset)
-            seek->is_seen[batch->id % TW_RUN_IDS] |= !tells_nothing(element);
+            *is_seen |= !tells_nothing(element);
     }
     return TW_OK;
 }
@@ -322,6 +326,37 @@ bool tw_seek_has(struct tw_run *run, const struct tw_part *part,
         return true;
     seek->skip--;
     return false;
+}
+
+size_t tw_seek_lead(const struct tw_run *run, const struct tw_part *part)
+{
+    const struct tw_run_seek *seek = run->seek;
+    size_t count = 0;
+
+    if (!run->extent.is_given || seek->is_begun || part->buffer != seek->buffer)
+        return 0;
+    while (count < part->batch.count && part->batch.elements[count].index < seek->offset)
+        count++;
+    return count;
+}
+
+bool tw_seek_has_all(struct tw_run *run, const struct tw_part *part, size_t first)
+{
+    const struct tw_element *elements = part->batch.elements;
+    struct tw_run_seek *seek = run->seek;
+    uint64_t given = 0;
+
+    if (seek->is_begun || part->buffer != seek->buffer)
+        return true;
+    if (seek->skip)
+        return false;
+    for (size_t i = first; i < part->batch.count; i++) {
+        if (elements[i].index < seek->offset)
+            return false;
+        given += elements[i].type != TW_ELEMENT_REPEAT; /* it goes with what it repeats */
+    }
+    seek->given += given;
+    return true;
 }
 
 void tw_seek_end(struct tw_run *run)

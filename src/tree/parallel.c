@@ -162,18 +162,32 @@ static void set_limits(struct tw_pool *pool, size_t active)
         pool->quota = 2;
 }
 
+/* Each tally costs what the code in it is, not the trace: where decoders count by blocks of code a segment
+   is long, and still every thread has several. */
+static size_t segment_size(const struct tw_tree *tree, size_t total)
+{
+    const struct tw_counter *counter = tree->config.counter;
+    size_t size = TW_SEGMENT_SIZE;
+
+    if (tree->config.segment_size)
+        return tree->config.segment_size;
+    if (counter && counter->sum && total / TW_SEGMENTS_EACH / tree->config.threads > size)
+        size = total / TW_SEGMENTS_EACH / tree->config.threads;
+    return size < TW_SEGMENT_MOST ? size : TW_SEGMENT_MOST;
+}
+
 enum tw_status tw_parallel_plan(struct tw_tree *tree)
 {
-    const size_t size = tree->config.segment_size ? tree->config.segment_size : TW_SEGMENT_SIZE;
     enum tw_status status = TW_OK;
     struct tw_pool *pool;
-    size_t total = 0, active = 0;
+    size_t total = 0, active = 0, size;
 
     if (tree->config.threads < 2 || tree->config.packets_only || !tree->branch_count)
         return TW_OK;
     for (size_t i = 0; i < tree->branch_count; i++)
         if (is_able(tree->branches[i]))
             total += buffered(tree->branches[i]);
+    size = segment_size(tree, total);
     if (total < 2 * size) /* not worth it */
         return TW_OK;
     if (!tree->pool)

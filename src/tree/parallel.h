@@ -15,6 +15,8 @@
 
 enum {
     TW_SEGMENT_SIZE = 32 * 1024, /* bytes of a stream, unless told */
+    TW_SEGMENT_MOST = 1 << 20,   /* where decoders count ... */
+    TW_SEGMENTS_EACH = 2,        /* ... and so many for each thread */
     TW_SEGMENT_CHUNKS = 48       /* that a segment may fill before someone takes them */
 };
 

@@ -62,3 +62,9 @@ def identify_finds_widths_with_the_image(tool):
         found, = [json.loads(line) for line in
                   tool.run("identify", "--format", "json", "--image", program, cases / name / "trace.bin").out.splitlines()]
         equal({key: found["config"].get(key) for key in wanted}, wanted, name)
+
+
+@case
+def identify_finds_where_ring_buffers_begin(tool):
+    wrong, counts = identify.rotate(tool.program, corpus(), 1 if FULL else 50)
+    equal(wrong, [], counts)

@@ -3,14 +3,14 @@
 import gzip
 import json
 import lzma
+import pathlib
 import random
 import shutil
 import struct
 import subprocess
 
-from harness import case, corpus, equal
+from harness import Skip, case, corpus, equal
 from perf_file import PerfFile
-
 
 
 def answers(done):
@@ -92,6 +92,20 @@ def frames_swapped_bytes_and_an_offset(tool):
     tool.run("pack", "--stream", "0x12:n", "--framing", "tpiu", "-o", "port")
     found, = identify(tool, "port")
     equal([found["framing"], found["protocol"], found["ids"]], ["tpiu", "ntrace", [0x12]])
+
+
+@case
+def a_ring_buffer_is_opened_at_its_oldest_byte(tool):
+    plain = ntrace()
+    tool.write("plain", plain)
+    for middle in (1000, len(plain) - 777):
+        tool.write("ring", plain[middle:] + plain[:middle])
+        found, = identify(tool, "ring")
+        equal([found["protocol"], found["wrapped_at"]], ["ntrace", len(plain) - middle])
+        assert f"--wrapped-at 0x{len(plain) - middle:x}" in found["command"], found
+        assert "ring buffer" in tool.run("identify", "ring").out
+        equal(tool.run("packets", "ring", "-q").out, tool.run("packets", "plain", "-q").out)
+    assert "wrapped_at" not in identify(tool, "plain")[0]
 
 
 @case
@@ -183,3 +197,30 @@ def identify_knows_snapshots_and_perf(tool):
     equal([found["framing"], found["protocol"], found["confidence"]], ["memory", "ptm", 1.0])
     found, = identify(tool, str(folder / "perf" / "p10-walk-percpu-etmv4-v1.perf.data"))
     equal([found["framing"], found["protocol"]], ["perf.data", "etmv4"])
+
+
+def instructions(tool, name):
+    """Host instructions that identify takes for a file."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool.program, "identify", name],
+                          cwd=tool.folder, capture_output=True, text=True, check=True)
+    return int(done.stderr.split("Collected :")[1].split()[0])
+
+
+@case
+def identify_costs_little(tool):
+    """3 s of CPU are about 6,000,000,000 instructions; a gibibyte is a tenth of that, and tiny files are a few milliseconds."""
+    if not shutil.which("valgrind") or b"__asan_init" in pathlib.Path(tool.program).read_bytes():
+        raise Skip("instructions cannot be counted")
+    dice = random.Random(17)
+    kinds = [dice.randbytes(1 << 18), bytes(1 << 17) + dice.randbytes(1 << 17),
+             bytes(dice.choice([0, 0, 0x80, 1, 255, 8, 9]) for _ in range(1 << 18)), ntrace() * 40]
+    for kind in kinds:
+        with open(tool.folder / "large", "wb") as file:
+            file.truncate(1 << 30)
+            for at in range(0, 1 << 30, 1 << 24):
+                file.seek(at)
+                file.write(kind)
+        assert instructions(tool, "large") < 1_500_000_000, len(kind)
+    for kind in kinds:
+        tool.write("tiny", kind[:536])
+        assert instructions(tool, "tiny") < 80_000_000

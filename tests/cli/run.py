@@ -21,8 +21,11 @@ import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
+import gdb_frames_cases  # noqa: E402,F401
+import gdb_programs_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
+import digest_cases  # noqa: E402,F401
 import doctor_cases  # noqa: E402,F401
 import encode_cases  # noqa: E402,F401
 import encode_m_cases  # noqa: E402,F401
@@ -31,6 +34,7 @@ import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
+import hostile_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import inline_cases  # noqa: E402,F401
@@ -47,9 +51,13 @@ import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import record_dynamic_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
+import report_cases  # noqa: E402,F401
+import serve_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
+import shard_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401

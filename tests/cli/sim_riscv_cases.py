@@ -59,21 +59,21 @@ def a_program_through_each_sink(tool):
     write_program(tool)
     image = ("--image", "code.bin@0x1000", "--format", "pcs")
     tool.write("s.txt", ram("0x01110061"))
-    tool.run("sim", "riscv", "s.txt", "run.log")
+    tool.run("sim", "riscv", "s.txt", "run.log", "--force")
     equal(pcs(tool.run("decode", "trace.bin", "--protocol", "ntrace", "--config", "dump.txt", *image)), PCS)
     for bits, mode in [(1, 8), (2, 9), (4, 10), (8, 11), (16, 12)]:
         tool.write("s.txt", script_of(
             "component s pib", "trPibActive = 1\npoll trPibActive == 1\n"
             f"trPibControl = {mode * 16 + 1}\nprobe start\ntrPibEnable = 1\npoll trPibEnable == 1",
             "trPibEnable = 0\npoll trPibEnable == 0\npoll trPibEmpty == 1\nprobe stop\npins s to trace.bin"))
-        tool.run("sim", "riscv", "s.txt", "run.log")
+        tool.run("sim", "riscv", "s.txt", "run.log", "--force")
         equal(pcs(tool.run("decode", "trace.bin", "--protocol", "ntrace", "--config", f"pib_bits={bits}", *image)),
               PCS, bits)
     tool.write("s.txt", script_of(
         "component s atb", "trAtbBridgeActive = 1\npoll trAtbBridgeActive == 1\ntrAtbBridgeID = 0x21\n"
         "trAtbBridgeEnable = 1\npoll trAtbBridgeEnable == 1",
         "trAtbBridgeEnable = 0\npoll trAtbBridgeEnable == 0\npoll trAtbBridgeEmpty == 1\nframes to trace.bin"))
-    tool.run("sim", "riscv", "s.txt", "run.log")
+    tool.run("sim", "riscv", "s.txt", "run.log", "--force")
     equal(pcs(tool.run("decode", "trace.bin", "--protocol", "ntrace", "--framing", "memory", "--config", "id=33",
                        *image)), PCS)
 
@@ -85,7 +85,7 @@ def what_happens_to_the_hart_is_in_the_trace(tool):
     tool.write("s.txt", ram("0x01110031").replace(
         "\nrun\n", "\nrun 2\nhart te0 halted\nrun 1\nhart te0 resumed\nrun 1\nhart te0 asleep\nrun 1\n"
         "hart te0 awake\nrun 1\nhart te0 reset\nrun 1\nhart te0 released\nrun 1\ntrigger te0 notify\nrun 2\n"))
-    tool.run("sim", "riscv", "s.txt", "run.log")
+    tool.run("sim", "riscv", "s.txt", "run.log", "--force")
     lines = [json.loads(line) for line in
              tool.run("packets", "trace.bin", "--protocol", "ntrace", "--config", "dump.txt", "--format",
                       "jsonl").out.splitlines()]

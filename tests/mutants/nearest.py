@@ -12,9 +12,10 @@ import threading
 
 # The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
 # named here. "cli:word" and "golden:word": cases whose name or file holds the word.
+QUICK = "cli:digests_demo"  # many forms of one small capture
 GOLDEN = "golden:!bugfix-exact"  # one capture takes more than all others together
 DECODING = ["test_vectors", "test_tree", "test_tree_batch", "test_tree_parallel", "test_index_runs",
-            GOLDEN]
+            "cli:digest_cases", GOLDEN]
 SECOND = {
     "base": ["test_frame", "test_etmv3", "test_etmv4", "test_ptm", "test_stm", "test_itm",
              "test_etrace", "test_etraced", "test_log", "test_capture", "test_index",
@@ -27,9 +28,9 @@ SECOND = {
             "test_etmv4_unit_random", "test_etmv3_data", GOLDEN],
     "image": ["test_path", "test_path_random", "test_vectors", "test_capture",
               "test_capture_perf_images", "test_tree_batch", "cli:decode_cases",
-              "cli:profile_cases", GOLDEN],
-    "log": ["test_etmv4_unit_corpus", "test_hart_logs", "cli:encode_cases", "cli:encode_etrace_cases"],
-    "hart": ["test_etrace_corpus", "cli:encode_etrace_cases"],
+              "cli:profile_cases", "cli:digest_cases", GOLDEN],
+    "log": ["cli:digest_cases", "test_etmv4_unit_corpus", "test_hart_logs", "cli:encode_cases", "cli:encode_etrace_cases"],
+    "hart": ["test_etrace_corpus", "cli:digest_cases", "cli:encode_etrace_cases"],
     "path": ["test_etmv4", "test_etmv4_decode", "test_ete", "test_etmv3", "test_ptm",
              "test_etrace_decode", "test_etmv4_unit_random", *DECODING],
     "etmv4": ["test_ete", *DECODING],
@@ -40,28 +41,52 @@ SECOND = {
     "stm": ["cli:channels_cases", *DECODING],
     "etrace": ["test_etraced", "test_hart", "test_hart_random", "test_hart_filters",
                "test_hart_data", "test_hart_corpus", "test_tree_parallel", "test_index_runs",
-               "test_capture_etrace", "cli:encode_etrace_cases", "cli:corpus_cases"],
+               "test_capture_etrace", "cli:encode_etrace_cases",
+               "cli:digest_cases", "cli:corpus_cases"],
     "etraced": ["test_etrace", "test_etrace_corpus", "test_etrace_batch", "test_hart_data",
                 "test_hart_corpus"],
     "tree": ["test_vectors", "test_index_seek", "test_index_runs", "test_capture_tree",
              "cli:threads_cases", "cli:decode_cases", GOLDEN],
     "index": ["cli:index_cases"],
     "capture": ["cli:record_cases", "cli:snapshot_cases", "cli:perf_cases", "cli:decode_cases", "cli:bad_input",
-                GOLDEN],
+                "cli:digest_cases", GOLDEN],
     "trbe": ["cli:trbe_cases", "cli:usage_cases"],
     "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
-            "cli:listing_cases", "cli:output_cases", GOLDEN],
-    "analysis": ["cli:calls_cases", "cli:calls_view_cases", "cli:coverage_cases",
-                 "cli:profile_cases", "cli:profile_table_cases", "cli:timeline_cases",
-                 "cli:timeline_format_cases", "cli:interrupts_cases", "cli:analysis_loss_cases",
-                 "test_export_memory", "cli:channels_cases", "cli:listing_cases", "cli:output_cases", "cli:perf_cases"],
-    "export": ["cli:calls_view_cases", "cli:timeline_format_cases", "cli:calls_cases", "cli:coverage_cases", "cli:profile_cases", "cli:output_cases"],
+            "cli:listing_cases", "cli:output_cases", "cli:digest_cases", GOLDEN],
+    "analysis": ["cli:digest_cases", "test_export_memory"],
+    "export": ["cli:digest_cases", "cli:calls_view_cases", "cli:timeline_format_cases", "cli:calls_cases", "cli:coverage_cases", "cli:profile_cases", "cli:output_cases"],
     "stage": ["test_etmv3", "test_etmv3_table", "test_ptm", "test_ptm_table", "test_etmv4_table",
               "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
-    "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "cli:corpus_cases"],
+    "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "test_trsim", "cli:ntrace_cases",
+               "cli:digest_cases", "cli:corpus_cases"],
+    "trctl": ["test_ntrace_pib", "test_trsim", "cli:sim_riscv_cases", "cli:ntrace_cases",
+              "cli:encode_etrace_cases"],
+    "trsim": ["cli:sim_riscv_cases"],
+    "script": ["test_trbe_sim", "test_trsim", "cli:trbe_cases", "cli:sim_riscv_cases"],
+    "swtrace": ["test_itm", "test_itm_batch", "test_itm_table", "test_itm_unit", "test_itm_random",
+                "test_stm", "test_stm_batch", "test_stm_table", "test_stm_unit", "test_stm_random",
+                "cli:channels_cases", *DECODING],
+    "replay": ["cli:diff_cases", "cli:gdb_cases"],
+    "identify": ["test_ntrace_guess", "cli:identify_cases"],
+    "doctor": ["cli:doctor_cases"],
+    "ingress": ["test_trsim", "test_hart", "test_ntrace_unit", "cli:sim_riscv_cases",
+                "cli:encode_etrace_cases"],
     "armv7": ["test_etmv3", "test_etmv3_batch", "test_etmv3_data", "test_ptm", "test_ptm_batch",
               *DECODING],
     "": ["test_tree", "test_tree_registry", "test_capture", "test_vectors"],
+}
+# Of some files of a folder that has many: what is nearest to them, behind the folder's row.
+FILES = {
+    "analysis/(profile|counted|code_|range_counts|walk)": [
+        "cli:profile_cases", "cli:profile_table_cases", "cli:saved_cases"],
+    "analysis/(call)": ["cli:calls_cases", "cli:calls_view_cases", "cli:analysis_loss_cases",
+                        "cli:saved_cases"],
+    "analysis/(coverage|edge_|range_counts|outcome)": ["cli:coverage_cases", "cli:saved_cases"],
+    "analysis/(timeline|times)": ["cli:timeline_cases", "cli:timeline_format_cases"],
+    "analysis/(interrupt)": ["cli:interrupts_cases"],
+    "analysis/(channel)": ["cli:channels_cases"],
+    "analysis/(autofdo|samples|branch)": ["cli:perf_cases", "cli:feedback_cases"],
+    "analysis/(stat)": ["cli:output_cases", "cli:listing_cases"],
 }
 OTHER = DECODING  # of a folder that has no row yet
 # Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
@@ -74,10 +99,12 @@ def own(folder, programs):
     return [name for name in programs if re.fullmatch(f"(test|replay)_{folder}(_.*)?", name)]
 
 
-def second(folder, programs):
+def second(path, folder, programs):
     """Further tests that are there; nothing that the first row has."""
     first = own(folder, programs)
-    return [name for name in SECOND.get(folder, OTHER)
+    names = SECOND.get(folder, OTHER) + [name for pattern, more in FILES.items()
+                                         if re.match(f"src/{pattern}", path) for name in more]
+    return [name for name in dict.fromkeys(names)
             if name not in first and (":" in name or name in programs)]
 
 

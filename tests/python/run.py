@@ -23,6 +23,7 @@ except ImportError:
     sys.exit(0)
 
 import analysis_cases  # noqa: E402, F401
+import dask_cases  # noqa: E402, F401
 import guide_cases  # noqa: E402, F401
 import element_cases  # noqa: E402, F401
 import random_cases  # noqa: E402, F401

@@ -244,7 +244,7 @@ static int run(const struct options *options)
                                             .is_logical = is_logical(options),
                                             .with_inlined = options->with_inlined };
     struct calls_command command = { .total = 0 };
-    struct feed feed = { .order = TW_ORDER_TIME };
+    struct feed feed = { .order = TW_ORDER_TIME, .is_whole = true };
     struct tw_fault fault;
     int status = DONE;
 
@@ -286,9 +286,10 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE,    G_PART,        G_DECODER, G_EXECUTED, O_RANGE, O_OF_FUNCTION,  O_KEY,
-    O_TAIL_CALLS, O_STACKS,      O_EVENTS,  O_BEFORE,   O_LAST,  O_INSTRUCTIONS, O_SOURCE_ROOT,
-    O_DEMANGLE,   O_NO_DEMANGLE, G_OUTPUT,  O_INLINE,   O_SAVE,  O_ADD,          O_END,
+    G_CAPTURE,      G_PART,        G_DECODER,  G_EXECUTED,    O_RANGE,  O_OF_FUNCTION,
+    O_KEY,          O_TAIL_CALLS,  O_STACKS,   O_EVENTS,      O_BEFORE, O_LAST,
+    O_INSTRUCTIONS, O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, G_OUTPUT, O_INLINE,
+    O_SAVE,         O_PART,        O_PARTS,    O_ADD,         O_END,
 };
 
 const struct command command_calls = {

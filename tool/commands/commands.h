@@ -5,6 +5,13 @@
 
 #include "shared/options.h"
 
+/* Those that start programs and talk to them are not there on Windows. */
+#ifdef _WIN32
+#define ON_POSIX(COMMAND, name)
+#else
+#define ON_POSIX(COMMAND, name) COMMAND(name)
+#endif
+
 /* clang-format off */
 #define EACH_COMMAND(COMMAND) \
     COMMAND(identify)         \
@@ -20,8 +27,12 @@
     COMMAND(timeline)         \
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
-    COMMAND(gdb)              \
+    COMMAND(report)           \
+    ON_POSIX(COMMAND, serve)  \
+    ON_POSIX(COMMAND, view)   \
+    ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
+    COMMAND(shard)            \
     COMMAND(merge)            \
     COMMAND(stats)            \
     COMMAND(channels)         \
@@ -29,7 +40,7 @@
     COMMAND(index)            \
     COMMAND(snapshot)         \
     COMMAND(encode)           \
-    COMMAND(record)           \
+    ON_POSIX(COMMAND, record) \
     COMMAND(check_sequence)   \
     COMMAND(sim)
 /* clang-format on */

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <trackway/edge_map.h>
 
+#include "base/platform.h"
 #include "commands/coverage.h"
 #include "shared/feed.h"
 
@@ -51,7 +51,7 @@ static void put_map(struct output *out, const uint8_t *bytes, const struct optio
 
 static const char *last_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash && slash[1] ? slash + 1 : path;
 }

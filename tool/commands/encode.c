@@ -299,8 +299,8 @@ const struct command command_encode = {
         "--config has the encoder's parameters, --unit its control fields (iFilters,\n"
         "filter0.comp1 ...; ntrace: trTeInstSyncMode, trTeFilter0Control ...), --preset\n"
         "the form of a known encoder:\n"
-        "  trackway encode --protocol etrace run.csv --elf run.elf --config core.scf -o snap\n"
-        "  trackway encode --protocol ntrace run.csv --elf run.elf --config mode=btm -o snap",
+        "  trackway encode --protocol etrace run.csv --elf a --config core.scf -o snap\n"
+        "  trackway encode --protocol ntrace run.csv --elf a --config mode=btm -o snap",
     .options = takes,
     .least = 1,
     .most = 1,

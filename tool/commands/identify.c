@@ -135,6 +135,8 @@ static void print_json(struct output *to, const char *path, const struct tw_iden
         tw_json_u64(&out, "swap", about->swap);
     if (about->skip)
         tw_json_u64(&out, "offset", about->skip);
+    if (about->has_wrapped)
+        tw_json_u64(&out, "wrapped_at", about->wrapped_at);
     tw_text_add(&out, "}\n");
     output_text(to, out.chars);
     tw_text_free(&out);

@@ -276,7 +276,7 @@ static int run(const struct options *options)
 {
     struct profile_command command = { .calls = NULL };
     struct tw_run_counter counter;
-    struct feed feed = { .order = TW_ORDER_TIME };
+    struct feed feed = { .order = TW_ORDER_TIME, .is_whole = true };
     int status;
 
     if (!choose(&command, options))
@@ -305,9 +305,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE,     G_PART,      G_DECODER, G_EXECUTED, O_RANGE,  O_FUNCTION,
-    O_BY,          O_SHOW_UNIT, O_SELF,    O_LIMIT,    O_INLINE, O_DEMANGLE,
-    O_NO_DEMANGLE, G_OUTPUT,    O_SAVE,    O_ADD,      O_END,
+    G_CAPTURE,   G_PART, G_DECODER, G_EXECUTED, O_RANGE,    O_FUNCTION,    O_BY,
+    O_SHOW_UNIT, O_SELF, O_LIMIT,   O_INLINE,   O_DEMANGLE, O_NO_DEMANGLE, G_OUTPUT,
+    O_SAVE,      O_PART, O_PARTS,   O_ADD,      O_END,
 };
 
 const struct command command_profile = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trackway sim: runs a script on the models of the Trace Buffer Unit and the trace unit, or of the
    components of the RISC-V Trace Control Interface. */
+#define _XOPEN_SOURCE 700 /* lstat */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,8 @@
 
 #include <trackway/sim.h>
 
+#include "base/inside.h"
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "commands/encode.h"
 #include "shared/file.h"
@@ -34,20 +38,48 @@ static void put_line(void *context, const char *text, size_t size)
     output_bytes(run->out, "\n", 1);
 }
 
-/* A name in a script stands beside it, unless it begins at the root. */
+/* A name in a script stands beside it, and below its folder: a script may come from anyone. */
 static char *beside(const struct run *run, const char *name)
 {
-    const char *slash = strrchr(run->script, '/');
-    const size_t folder = slash && name[0] != '/' ? (size_t)(slash - run->script) + 1 : 0;
-    char *path = malloc(folder + strlen(name) + 1);
+    const char *slash = tw_last_slash(run->script);
+    const bool is_free = run->encoding.options->allow_outside;
+    const size_t size =
+        slash && !(is_free && tw_is_slash(name[0])) ? (size_t)(slash - run->script) + 1 : 0;
+    char *path = malloc(size + strlen(name) + 1);
+    struct tw_text real = { 0 };
+    bool is_good = path != NULL;
 
     if (!path) {
         say("out of memory");
         return NULL;
     }
-    memcpy(path, run->script, folder);
-    memcpy(path + folder, name, strlen(name) + 1);
-    return path;
+    memcpy(path, run->script, size);
+    path[size] = 0;
+    if (!is_free && !tw_inside(&real, path, name, false)) {
+        if (errno == EXDEV)
+            say("%s: %s leads out of the script's folder; --allow-outside allows it",
+                run->script, name);
+        else
+            say("%s: %s: %s", run->script, name, strerror(errno));
+        is_good = false;
+    }
+    tw_text_free(&real);
+    memcpy(path + size, name, strlen(name) + 1);
+    if (is_good)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Nothing that is there is written over unless that is asked for. */
+static bool may_write(const struct run *run, const char *path)
+{
+    struct stat about;
+
+    if (run->encoding.options->force || lstat(path, &about) != 0)
+        return true;
+    say("%s exists already; --force replaces it", path);
+    return false;
 }
 
 static bool load(void *context, const char *name, const uint8_t **bytes, size_t *size)
@@ -69,7 +101,7 @@ static bool save(void *context, const char *name, const uint8_t *bytes, size_t s
     struct run *run = context;
     char *path = beside(run, name);
     struct output file;
-    bool is_good = path && output_open(&file, path, COLOR_NEVER);
+    bool is_good = path && may_write(run, path) && output_open(&file, path, COLOR_NEVER);
 
     if (is_good) {
         output_bytes(&file, bytes, size);
@@ -223,7 +255,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_ELF, O_FORCE, O_OUTPUT, O_COLOR, O_QUIET, O_END,
+    O_ELF, O_ALLOW_OUTSIDE, O_FORCE, O_OUTPUT, O_COLOR, O_QUIET, O_END,
 };
 
 const struct command command_sim = {
@@ -236,7 +268,7 @@ const struct command command_sim = {
         "expects. Registers, states and events are printed. A script:\n"
         "  memory 0x10000 0x2000\n"
         "  preset minimal                        # the trace unit, for one process at EL0\n"
-        "  watermark wrap 0x10000 0x12000 0x600  # the buffer: an interrupt after 0x600 bytes\n"
+        "  watermark wrap 0x10000 0x12000 0x600  # interrupt after 0x600 bytes\n"
         "  TRCPRGCTLR = 1\n"
         "  run until irq\n"
         "  capture snap 0x11a00                  # trackway decode snap\n"

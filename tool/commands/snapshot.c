@@ -7,6 +7,7 @@
 
 #include <trackway/capture.h>
 
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
 #include "shared/arena.h"
@@ -41,7 +42,7 @@ static bool wrong(struct build *build, const char *format, ...)
 
 static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash ? slash + 1 : path;
 }
@@ -465,7 +466,8 @@ const struct command command_snapshot = {
     .details =
         "examples:\n"
         "  trackway snapshot --output snap --trace ETB=etb.bin \\\n"
-        "      --device cpu_0,class=core,type=Cortex-A57 --dump cpu_0:code.bin@0x80000000 \\\n"
+        "      --device cpu_0,class=core,type=Cortex-A57 \\\n"
+        "      --dump cpu_0:code.bin@0x80000000 \\\n"
         "      --device ETM_0,class=trace_source,type=ETM4.0,core=cpu_0,buffer=ETB \\\n"
         "      --reg ETM_0:TRCTRACEIDR=0x10,TRCCONFIGR=0xc1,TRCIDR0=0x28000ea1\n"
         "  trackway snapshot --output snap --from perf.data --sysroot root\n"

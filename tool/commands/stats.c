@@ -277,7 +277,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART, G_DECODER, O_SAVE, O_CLOCK, O_THREADS, G_OUTPUT, O_END,
+    G_CAPTURE, G_PART, G_DECODER, O_SAVE, O_PART, O_PARTS, O_CLOCK, O_THREADS, G_OUTPUT, O_END,
 };
 
 const struct command command_stats = {

@@ -8,6 +8,7 @@
 #include <trackway/formats.h>
 #include <trackway/version.h>
 
+#include "base/platform.h"
 #include "commands/commands.h"
 #include "shared/feed.h"
 #include "shared/folder.h"
@@ -177,7 +178,7 @@ static int run(const struct options *options)
     /* a place is found by the index, in the order of the bytes */
     struct feed feed = { .order = options->at ? TW_ORDER_CAPTURE : TW_ORDER_TIME };
     char creator[64];
-    const char *path = options->arguments.items[0], *slash = strrchr(path, '/');
+    const char *path = options->arguments.items[0], *slash = tw_last_slash(path);
     struct tw_subject subject = { .size = sizeof subject,
                                   .title = slash && slash[1] ? slash + 1 : path,
                                   .creator = creator,
@@ -232,8 +233,7 @@ const struct command command_timeline = {
         "examples:\n"
         "  trackway timeline snapshot --from t:1000 --to t:2000\n"
         "  trackway timeline snapshot --at 1000 --to t:2000     (the same, by the index)\n"
-        "  trackway timeline perf.data --min-duration 1000 --format perfetto -o "
-        "t.perfetto-trace",
+        "  trackway timeline perf.data --min-duration 1000 --format perfetto -o t.pb",
     .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd",
     .options = takes,
     .least = 1,

@@ -5,9 +5,10 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <trackway/capture.h>
+
+#include "base/platform.h"
 
 enum { LARGE = 4 << 20 }; /* bytes of trace from which on several threads pay */
 

@@ -14,7 +14,7 @@
 
 #include "shared/output.h"
 
-enum { CTRL_C = 0x03, ASK_EACH = 16 };
+enum { CTRL_C = 0x03 };
 
 bool connection_listen(struct connection *connection, uint16_t port)
 {
@@ -48,7 +48,7 @@ bool connection_listen(struct connection *connection, uint16_t port)
     return is_good;
 }
 
-/* More bytes of the client; false: it is gone. */
+/* More bytes of the client; false: there are none any more. */
 static bool read_more(struct connection *connection)
 {
     ssize_t size;
@@ -57,24 +57,36 @@ static bool read_more(struct connection *connection)
         size = read(connection->in, connection->bytes + connection->count,
                     sizeof connection->bytes - connection->count);
     while (size < 0 && errno == EINTR);
-    connection->is_closed |= size <= 0;
+    connection->is_at_end |= size <= 0;
     connection->count += size > 0 ? (size_t)size : 0;
     return size > 0;
+}
+
+/* Whether nobody reads what is answered.  One who has sent all may still read. */
+static bool is_gone(struct connection *connection)
+{
+    struct pollfd out = { .fd = connection->out };
+
+    if (connection->is_at_end && connection->in == connection->out)
+        connection->is_gone = true;
+    if (!connection->is_gone && poll(&out, 1, 0) > 0)
+        connection->is_gone = (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+    return connection->is_gone;
 }
 
 bool connection_is_interrupted(void *context)
 {
     struct connection *connection = context;
+    const bool is_moving = connection->server && connection->server->is_moving;
     struct pollfd wait = { .fd = connection->in, .events = POLLIN };
 
-    if (connection->is_closed)
+    if (is_gone(connection))
         return true;
-    if (++connection->asked % ASK_EACH)
-        return false;
-    if (connection->count < sizeof connection->bytes && poll(&wait, 1, 0) > 0 &&
-        !read_more(connection))
-        return true;
-    for (size_t i = 0; i < connection->count; i++)
+    if (!connection->is_at_end && connection->count < sizeof connection->bytes &&
+        poll(&wait, 1, 0) > 0)
+        (void)read_more(connection);
+    /* It is for the program that runs: what comes while there is none is for the next run. */
+    for (size_t i = 0; is_moving && i < connection->count; i++)
         if (connection->bytes[i] == CTRL_C) {
             memmove(connection->bytes + i, connection->bytes + i + 1,
                     connection->count - i - 1);
@@ -104,20 +116,21 @@ static void flush(void *context, struct gdb_text *out)
     struct connection *connection = context;
 
     if (out->size && !write_all(connection, out))
-        connection->is_closed = true;
+        connection->is_gone = true;
 }
 
 void connection_serve(struct connection *connection, struct gdb_server *server)
 {
     server->flush = flush;
     server->flush_context = connection;
+    connection->server = server;
     /* Ctrl-C at GDB's terminal goes to all who run there; GDB's word for it is a byte in the pipe. */
     if (connection->in == STDIN_FILENO)
         (void)signal(SIGINT, SIG_IGN);
-    while (!server->is_over && !connection->is_closed) {
+    while (!server->is_over && !connection->is_gone) {
         uint8_t byte;
 
-        if (!connection->count && !read_more(connection))
+        if (!connection->count && (connection->is_at_end || !read_more(connection)))
             break;
         /* One at a time: what comes behind may be a Ctrl-C to what this one begins. */
         byte = connection->bytes[0];

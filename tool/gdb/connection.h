@@ -12,8 +12,9 @@ struct connection {
     int in, out;
     uint8_t bytes[65536]; /* that came while the server was at work */
     size_t count;
-    unsigned asked;
-    bool is_closed;
+    const struct gdb_server *server; /* while it serves */
+    bool is_at_end;                  /* the client sends no more */
+    bool is_gone;                    /* ... and reads no more */
 };
 
 /* Waits for a client on a port of the loopback interface; port 0: any, said on standard error.  False: failed, said
@@ -21,7 +22,7 @@ struct connection {
 bool connection_listen(struct connection *connection, uint16_t port);
 /* Serves until the client goes. */
 void connection_serve(struct connection *connection, struct gdb_server *server);
-/* Whether the client wants what is at work to end.  Cheap enough to be asked often. */
+/* Whether the client wants what is at work to end: asks the system. */
 bool connection_is_interrupted(void *connection);
 void connection_close(struct connection *connection);
 

@@ -361,19 +361,51 @@ static bool is_cancelled(void *context)
     return recording->is_interrupted && recording->is_interrupted(recording->interrupt_context);
 }
 
+static struct tw_capture *open_again(void *context)
+{
+    struct recording *recording = context;
+    struct session *session = &recording->again[recording->again_count];
+
+    recording->again_options = *recording->session->options;
+    recording->again_options.quiet = true; /* it was all said */
+    if (recording->again_count == RECORDING_HANDLES || recording->session->spooled)
+        return NULL;
+    if (session_open(session, &recording->again_options) != DONE) {
+        session_close(session);
+        return NULL;
+    }
+    recording->again_count++;
+    return session->capture;
+}
+
+/* Of the program that was given, or those that the capture tells of. */
+static bool find_written(struct recording *recording, const char *program)
+{
+    struct gdb_programs programs;
+    bool is_good = gdb_programs_find(&programs, recording->session, recording->wish, program);
+
+    if (!is_good)
+        say("out of memory");
+    for (size_t i = 0; is_good && i < programs.count; i++)
+        is_good = gdb_writable(recording, &programs.items[i]);
+    gdb_programs_free(&programs);
+    return is_good;
+}
+
 int recording_open(struct recording *recording, struct session *session,
                    struct session_wish *wish, const char *program)
 {
     const struct tw_replay_config config = { .size = sizeof config,
                                              .run = &wish->config,
                                              .is_cancelled = is_cancelled,
+                                             .open_again = open_again,
                                              .context = recording };
     struct tw_replay_thread about = { .size = sizeof about };
     struct tw_fault fault;
 
     recording->session = session;
     recording->wish = wish;
-    if (program && !gdb_writable(&recording->written, &recording->written_count, program))
+    if (!find_written(recording, program))
         return NOT_DONE;
     if (tw_replay_new(&recording->replay, session->capture, &config, &fault) != TW_OK) {
         say("%s: %s", tw_capture_path(session->capture), fault.text);
@@ -401,6 +433,8 @@ int recording_open(struct recording *recording, struct session *session,
 void recording_close(struct recording *recording)
 {
     tw_replay_free(recording->replay);
+    for (size_t i = 0; i < recording->again_count; i++)
+        session_close(&recording->again[i]);
     free(recording->places);
     free(recording->has_place);
     free(recording->written);

@@ -9,7 +9,7 @@
 #include "gdb/target.h"
 #include "shared/session.h"
 
-enum { RECORDING_FRAMES = 1 << 12 };
+enum { RECORDING_FRAMES = 1 << 12, RECORDING_HANDLES = 15 };
 
 /* Memory of the program that it writes to: what its file holds there is not what was there. */
 struct gdb_stretch {
@@ -20,6 +20,10 @@ struct recording {
     struct session *session;
     struct session_wish *wish;
     struct tw_replay *replay;
+    /* The capture again, for threads that look for places. */
+    struct session again[RECORDING_HANDLES];
+    size_t again_count;
+    struct options again_options;
     struct tw_replay_place *places; /* by thread */
     bool *has_place;
     size_t place_room;

@@ -80,10 +80,11 @@ static void move(struct gdb_server *server, struct gdb_move *way)
     /* A client that sees no acknowledgement for seconds sends the packet again. */
     if (server->flush)
         server->flush(server->flush_context, &server->out);
+    server->is_moving = true;
     if (!server->is_interrupted && !target->move(target->context, &server->stop, way) &&
         !server->stop.why[0])
         (void)snprintf(server->stop.why, sizeof server->stop.why, "it could not be done");
-    server->is_interrupted = false;
+    server->is_moving = server->is_interrupted = false;
     if (server->stop.why[0]) {
         tell(server, "trackway: ", 10);
         tell(server, server->stop.why, strlen(server->stop.why));

@@ -23,6 +23,7 @@ struct gdb_server {
     size_t breakpoint_count;
     bool has_no_acks;
     bool is_interrupted; /* Ctrl-C came between two moves: the next one ends at once */
+    bool is_moving;      /* a thread runs */
     bool is_over;        /* the client said good-bye */
     /* Sends what is in `out`, before a move that may take long; NULL: it waits until the packet is done. */
     void (*flush)(void *context, struct gdb_text *out);

@@ -21,6 +21,7 @@ class FrameId:
 FRAMES_64, FRAMES_32, EACH = 0x0070747261636B00, 0xFFFA0000, 32
 IS_THERE, HAS_CALLER, CALLER_T32, LATER = 1, 2, 4, 8
 ZERO = 0x100000  # the depth of level 0
+FRAME_POINTERS = {"x29", "r7", "r11"}  # of A64, T32, A32
 
 
 class Caller:
@@ -42,6 +43,7 @@ class Caller:
 class TracedFrames(Unwinder):
     def __init__(self):
         super().__init__("trackway")
+        self.is_told = False  # see InfoFrame
 
     @staticmethod
     def save(info, pending, name, value):
@@ -75,10 +77,14 @@ class TracedFrames(Unwinder):
             self.save(info, pending, name, value)
         return info
 
-    @staticmethod
-    def others(architecture, caller, top):
-        """What GDB cannot do without on 32-bit Arm."""
+    def others(self, architecture, caller, top):
+        """What GDB cannot do without on 32-bit Arm, and for info frame."""
         names = {register.name for register in architecture.registers()}
+        if self.is_told:
+            for pointer in FRAME_POINTERS & names:
+                yield pointer, top + 16
+        if self.is_told and "x29" in names:
+            yield "sp", top + 16
         if "cpsr" in names and "r0" in names:
             yield "cpsr", 0x30 if caller.is_t32 else 0x10
         elif "xpsr" in names:
@@ -87,6 +93,35 @@ class TracedFrames(Unwinder):
             return
         yield "sp", top + 16
         yield "lr", 0
+
+
+class InfoFrame:
+    """On Arm GDB's info frame asks the frame pointer and the stack pointer of an outer frame where its locals are, and
+    gives up if they were not saved.  While it runs, and no longer, they are stand-ins."""
+
+    def __init__(self, frames):
+        self.frames = frames
+        # GDB leaves out the hook behind a command that fails.
+        gdb.events.before_prompt.connect(lambda: self.tell(False))
+        gdb.events.cont.connect(lambda event: self.tell(False))
+        for command in ("info %s-frame", "info frame %s-level", "info frame %s-function", "info frame %s-address"):
+            for hook, value in (("hook", True), ("hookpost", False)):
+                gdb.execute("define " + command % hook + "\npython trackway_info_frame.tell(%s)\nend" % value,
+                            to_string=True)
+
+    def tell(self, value):
+        if self.frames.is_told == value:
+            return
+        try:
+            level = gdb.selected_frame().level()
+            self.frames.is_told = value
+            gdb.invalidate_cached_frames()
+            frame = gdb.newest_frame()
+            while frame.level() < level:
+                frame = frame.older()
+            frame.select()
+        except gdb.error:  # there are no frames: GDB will say so
+            self.frames.is_told = False
 
 
 class UnknownCallers:
@@ -137,12 +172,17 @@ class CallersNotKnown(gdb.FrameDecorator.FrameDecorator):
 
 
 class Trackway(gdb.Command):
-    """Commands of the trace: trackway goto PLACE, where, calls, find, gaps ... (see: monitor help)."""
+    """Commands of the trace: trackway goto PLACE, where, calls, find, gaps ... (see: monitor help).
+
+trackway symbols OFFSET FILE loads the names and lines of a program that was loaded so far from where it was linked to."""
 
     def __init__(self):
         super().__init__("trackway", gdb.COMMAND_RUNNING)
 
     def invoke(self, argument, from_tty):
+        if argument.split()[:1] == ["symbols"]:
+            self.add_symbols(*argument.split(None, 2)[1:])
+            return
         moves = argument.split()[:1] in (["goto"], ["time"])
         thread = gdb.selected_thread()
         whose = "thread:%d " % thread.ptid[1] if thread and thread.ptid[1] else ""
@@ -156,8 +196,20 @@ class Trackway(gdb.Command):
             gdb.execute("frame", from_tty)
 
 
+    @staticmethod
+    def add_symbols(offset="", path=""):
+        if not path:
+            raise gdb.GdbError("trackway symbols OFFSET FILE")
+        quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        gdb.execute(f"add-symbol-file {quoted} -o {offset}", False, True)
+
+
 # GDB would take a register that is not known for 0.
 gdb.execute("set print finish off")
-gdb.unwinder.register_unwinder(None, TracedFrames(), replace=True)
+# Nor say of each argument that its value at the function's entry is not known either.
+gdb.execute("set print entry-values if-needed")
+traced_frames = TracedFrames()
+gdb.unwinder.register_unwinder(None, traced_frames, replace=True)
+trackway_info_frame = InfoFrame(traced_frames)
 UnknownCallers()
 Trackway()

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
+#include "shared/parts.h"
+
 /* A capture on its way. */
 struct one {
     struct feed *feed;
@@ -20,6 +23,8 @@ static void change(void *context, struct tw_run_config *config)
     config->order = one->feed->order;
     config->with_not_after = one->feed->with_not_after;
     config->counter = one->feed->counter;
+    if (one->feed->is_whole)
+        config->extent = NULL;
 }
 
 static void begin(void *context, struct tw_run *run)
@@ -72,6 +77,15 @@ static uint64_t bytes_of(const struct session *session)
     return bytes;
 }
 
+/* Of what cannot be cut the parts behind the first hold nothing. */
+static bool is_to_run(const struct feed *feed, const struct options *options)
+{
+    uint64_t number = 1, count;
+
+    return !feed->is_whole || !options->part ||
+           (parts_number(options, &number, &count) && number == 1);
+}
+
 int feed_run(struct feed *feed, const struct options *options, feed_fn *take, void *context)
 {
     const size_t count = options->arguments.count;
@@ -96,6 +110,8 @@ int feed_run(struct feed *feed, const struct options *options, feed_fn *take, vo
             return status;
         bytes += bytes_of(&feed->sessions[i]);
     }
+    if (!is_to_run(feed, options))
+        return DONE;
     progress_start(&feed->progress, options, bytes);
     for (size_t i = 0; i < count && !feed->is_done; i++) {
         const int status = run_one(feed, i, take, context);
@@ -125,7 +141,7 @@ const char *feed_title(const struct feed *feed)
     const struct list *files =
         feed->options->arguments.count ? &feed->options->arguments : &feed->options->add;
     const char *path = files->count ? files->items[0] : "";
-    const char *slash = strrchr(path, '/');
+    const char *slash = tw_last_slash(path);
 
     return slash && slash[1] ? slash + 1 : path;
 }

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/platform.h"
 #include "shared/interrupt.h"
 #include "shared/output.h"
 
@@ -43,7 +42,7 @@ bool folder_open(struct folder *folder, const char *path)
     size_t size = strlen(path);
 
     *folder = (struct folder){ .count = 0 };
-    while (size > 1 && path[size - 1] == '/')
+    while (size > 1 && tw_is_slash(path[size - 1]))
         size--;
     folder->path = strndup(path, size);
     folder->temporary = malloc(size + sizeof ".XXXXXX");

@@ -43,6 +43,10 @@ static bool take(struct identified *identified, struct tw_capture_options *to,
     to->framing = about->framing;
     to->swap = to->swap ? to->swap : about->swap;
     to->skip = to->skip ? to->skip : about->skip;
+    if (about->has_wrapped && !to->has_wrapped) {
+        to->has_wrapped = true;
+        to->wrapped_at = about->wrapped_at;
+    }
     return true;
 }
 

@@ -9,7 +9,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
 #include <sys/select.h>
+#endif
 #include <unistd.h>
 
 /* A file to be removed.  The list only grows, and nothing in it moves: a signal may come on any
@@ -22,8 +24,6 @@ struct doomed {
 
 static _Atomic(struct doomed *) all;
 static volatile sig_atomic_t is_a_wish, is_wished;
-static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 static void end(int number)
 {
@@ -37,6 +37,11 @@ static void end(int number)
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* comes when this handler is left */
 }
+
+#ifndef _WIN32
+
+static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 /* Where standard input, output or error is closed, the next file that is opened would take its number, and
    messages would go into that file.  What stands there now cannot be read from or written to. */
@@ -94,6 +99,55 @@ bool interrupt_is_wished_before(int fd)
     (void)pthread_sigmask(SIG_SETMASK, &open, NULL);
     return is_wished != 0;
 }
+
+#else
+
+/* Signals come on a thread of their own there, and there is no mask: one that comes too early is kept. */
+static atomic_bool is_held;
+static atomic_int kept;
+
+static void come(int number)
+{
+    if (atomic_load(&is_held))
+        atomic_store(&kept, number);
+    else
+        end(number);
+    if (is_wished)
+        (void)signal(number, come); /* it is the default's again by now */
+}
+
+/* Bytes, not lines: what is written is the same on every system. */
+void interrupt_start(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        (void)_setmode(fd, _O_BINARY);
+    (void)signal(SIGINT, come);
+    (void)signal(SIGTERM, come);
+}
+
+void interrupt_hold(void)
+{
+    atomic_store(&is_held, true);
+}
+
+void interrupt_release(void)
+{
+    int number;
+
+    atomic_store(&is_held, false);
+    number = atomic_exchange(&kept, 0);
+    if (number)
+        end(number);
+}
+
+/* Files and pipes cannot be waited for: whoever reads waits. */
+bool interrupt_is_wished_before(int fd)
+{
+    (void)fd;
+    return is_wished != 0;
+}
+
+#endif
 
 bool interrupt_removes(const char *path)
 {

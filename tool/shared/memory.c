@@ -8,10 +8,11 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+#include "base/platform.h"
 
 /* Memory that was given back is used again, not taken from the system anew; and what is taken comes in large
    pages where there are any.  Tables grow by doubling, and each new page of theirs costs more than what is

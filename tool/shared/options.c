@@ -351,39 +351,44 @@ bool options_want_offsets(const struct options *options)
     return options_wrong(options, "--from and --to want offsets in the capture here");
 }
 
-/* Where a list of words is cut that is too long for a line: behind a bar, or at its end. */
-static size_t break_of(const char *words)
-{
-    enum { WIDTH = 56 };
-    size_t at = strlen(words);
-
-    if (at <= WIDTH)
-        return at;
-    for (at = WIDTH; at > 0 && words[at - 1] != '|'; at--)
-        continue;
-    return at;
-}
-
 enum { HELP_WIDTH = 80 };
 
-/* A line of help, from this column on; what does not fit goes on below, indented so much. */
-static void help_line(struct output *out, const char *line, size_t size, size_t column,
-                      size_t indent)
+/* Up to the next place where a line may break. */
+static size_t word_of(const char *text, const char *end)
 {
-    while (column + size > HELP_WIDTH) {
-        size_t cut = HELP_WIDTH - column;
+    const char *at = text;
 
-        while (cut > 0 && line[cut] != ' ' && line[cut - 1] != '|')
-            cut--;
-        if (cut <= (column ? 0 : indent))
-            break; /* one long word */
-        output_format(out, "%.*s\n%*s", (int)cut, line, (int)indent, "");
-        cut += line[cut] == ' ';
-        line += cut;
-        size -= cut;
-        column = indent;
+    while (at < end && *at != ' ' && *at != '\n' && (at == text || at[-1] != '|'))
+        at++;
+    return (size_t)(at - text);
+}
+
+/* A paragraph of help from this column on, filled to the width, indented so much from its second line on.
+   Where it is broken in its table says nothing. */
+static void help_fill(struct output *out, const char *text, size_t size, size_t indent)
+{
+    const char *const end = text + size;
+    size_t column = indent;
+    bool is_first = true;
+
+    while (text < end) {
+        const size_t word = word_of(text, end);
+        const size_t blank = !is_first && text[-1] != '|';
+
+        if (column + blank + word > HELP_WIDTH && !is_first) {
+            output_format(out, "\n%*s", (int)indent, "");
+            column = indent;
+            is_first = true;
+            continue;
+        }
+        output_format(out, "%s%.*s", blank ? " " : "", (int)word, text);
+        column += blank + word;
+        is_first = false;
+        text += word;
+        while (text < end && (*text == ' ' || *text == '\n'))
+            text++;
     }
-    output_format(out, "%.*s\n", (int)size, line);
+    output_text(out, "\n");
 }
 
 static void help_option(struct output *out, const struct command *command, unsigned key)
@@ -401,8 +406,7 @@ static void help_option(struct output *out, const struct command *command, unsig
 
     if (key == O_FORMAT) {
         help = options_formats(command);
-        (void)snprintf(formats, sizeof formats, "%.*s%s%s (default: %.*s)", (int)break_of(help),
-                       help, help[break_of(help)] ? "\n" : "", help + break_of(help),
+        (void)snprintf(formats, sizeof formats, "%s (default: %.*s)", help,
                        (int)strcspn(help, "|"), help);
         help = formats;
     } else if (key == O_FRAMING && row->choices) {
@@ -410,18 +414,39 @@ static void help_option(struct output *out, const struct command *command, unsig
         width = COLUMN - 1;
         head[0] = 0;
     }
-    output_text(out, head);
-    while (*help) {
-        const size_t size = strcspn(help, "\n");
+    if (head[0])
+        output_text(out, head);
+    if (head[0] && width >= COLUMN - 1)
+        output_text(out, "\n");
+    output_format(out, "%*s", head[0] && width < COLUMN - 1 ? COLUMN - width : COLUMN, "");
+    help_fill(out, help, strlen(help), COLUMN);
+}
 
-        if (head[0] == 0 || width >= COLUMN - 1)
-            output_format(out, head[0] ? "\n%*s" : "%*s", COLUMN, "");
-        else
-            output_format(out, "%*s", COLUMN - width, "");
-        help_line(out, help, size, COLUMN, COLUMN);
-        help += size + (help[size] == '\n');
-        width = 0;
-        head[0] = 0;
+/* Up to the end of a paragraph: of lines that begin at the margin, but for those before an example. */
+static size_t paragraph_of(const char *text)
+{
+    size_t size = strcspn(text, "\n");
+
+    while (text[0] != ' ' && text[size] == '\n' && size && text[size - 1] != ':' &&
+           text[size + 1] && text[size + 1] != ' ' && text[size + 1] != '\n' &&
+           strncmp(text + size + 1, "examples:", 9) != 0)
+        size += 1 + strcspn(text + size + 1, "\n");
+    return size;
+}
+
+/* Paragraphs, with a blank line before each, and examples as they stand. */
+static void help_details(struct output *out, const char *text)
+{
+    while (*text) {
+        const size_t size = paragraph_of(text);
+
+        if (text[0] == ' ') { /* its blanks are columns */
+            output_format(out, "%.*s\n", (int)size, text);
+        } else if (size) {
+            output_text(out, "\n");
+            help_fill(out, text, size, 0);
+        }
+        text += size + (text[size] == '\n');
     }
 }
 
@@ -430,15 +455,8 @@ void options_help(struct output *out, const struct command *command)
     output_format(out, "usage: trackway %s ", command->name);
     output_text(out, command->arguments);
     output_format(out, "\n\n%s\n", command->summary);
-    if (command->details) {
-        output_text(out, "\n");
-        for (const char *line = command->details; *line;) {
-            const size_t size = strcspn(line, "\n");
-
-            help_line(out, line, size, 0, strspn(line, " "));
-            line += size + (line[size] == '\n');
-        }
-    }
+    if (command->details)
+        help_details(out, command->details);
     output_text(out, "\nOptions:\n");
     for (unsigned key = 1; key < OPTION_COUNT; key++)
         if (options_takes(command, key))

@@ -23,6 +23,8 @@ enum option_key {
     O_COMM,
     O_FROM,
     O_TO,
+    O_PART,
+    O_PARTS,
     O_RANGE,
     O_FUNCTION,
     /* what a raw file is */
@@ -130,6 +132,10 @@ enum option_key {
     O_MIN_DURATION,
     O_DEPTH,
     O_SPAN_LIMIT,
+    /* report */
+    O_BUDGET,
+    O_EMBED_SOURCES,
+    O_SERVE_PORT,
     /* interrupts */
     O_EACH_EVENT,
     /* gdb */
@@ -142,6 +148,8 @@ enum option_key {
     /* diff */
     O_PACKETS,
     O_IGNORE,
+    /* shard */
+    O_SHARD_PARTS,
     /* check-sequence */
     O_EXPLAIN,
     O_STRICT,
@@ -217,6 +225,7 @@ struct options {
     struct numbers srcs, cpus, pids, tids;
     struct list comms;
     struct bound from, to;
+    const char *part, *parts;
     struct address_range range;
     struct list functions;
 
@@ -260,6 +269,7 @@ struct options {
     const char *time_unit;
     const char *of_function, *before, *source_root;
     struct number min_duration, depth, limit, last;
+    struct number budget;
 
     const char *explain;
 
@@ -282,6 +292,7 @@ struct options {
     bool histogram;
     const char *save;
     struct list add;
+    bool embed_sources;
     bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
     bool all, raw, force, strict, instructions, errors, stats, quiet, help;

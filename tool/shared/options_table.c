@@ -250,6 +250,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "only what is there or later: a capture offset, t:TIMESTAMP,\nSECONDSs, or n:N (instructions from the start)",
         .kind = KIND_OTHER, .set = set_from },
     [O_TO] = { "to", "PLACE", NULL, "only what is before that", .kind = KIND_OTHER, .set = set_to },
+    [O_PART] = { "part", "K/N", NULL,
+        "only part K of N, cut as \"trackway shard\" does: results that --save\nkept of all of them merge to that of the whole; with --parts: K", .offset = AT(part), .kind = KIND_TEXT },
+    [O_PARTS] = { "parts", "FILE", NULL, "the parts that \"trackway shard\" wrote there", .offset = AT(parts), .kind = KIND_TEXT },
     [O_RANGE] = { "range", "FIRST-END", NULL,
         "only what executed from address FIRST up to, not including, END",
         .kind = KIND_OTHER, .set = set_range },
@@ -284,7 +287,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SYMBOLS] = { "symbols", "FILE[@BIAS]", NULL,
         "ELF file with the names and source lines of the code; BIAS\nis added to its addresses; may be repeated", .offset = AT(symbols), .kind = KIND_LIST },
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
-        "a snapshot may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
+        "a snapshot or script may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
 
     [O_SYSROOT] = { "sysroot", "DIR", NULL,
         "perf.data: folder with the traced machine's files", .offset = AT(sysroot), .kind = KIND_TEXT },
@@ -368,7 +371,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_CLUSTER] = { "cluster", "NAME=DEVICE[,DEVICE...]", NULL, "a cluster of cores; may be repeated", .offset = AT(clusters), .kind = KIND_LIST },
     [O_FROM_CAPTURE] = { "from", "CAPTURE", NULL, "a perf.data or raw file that the snapshot is made of", .offset = AT(from_capture), .kind = KIND_TEXT },
     [O_DESCRIPTION] = { "description", "TEXT", NULL, "what the snapshot holds", .offset = AT(description), .kind = KIND_TEXT },
-    [O_FORCE] = { "force", NULL, NULL, "replace a snapshot that is there", .offset = AT(force), .kind = KIND_FLAG },
+    [O_FORCE] = { "force", NULL, NULL, "replace what is there already", .offset = AT(force), .kind = KIND_FLAG },
 
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
@@ -416,6 +419,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_SPAN_LIMIT] = { "limit", "N", NULL,
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
+    [O_BUDGET] = { "budget", "BYTES", NULL, "how large the file may become, more or less (default: 20000000)", .offset = AT(budget), .kind = KIND_NUMBER },
+    [O_SERVE_PORT] = { "port", "N", NULL, "listen on this port of this machine (default: one that is free)", .offset = AT(listen), .kind = KIND_NUMBER },
+    [O_EMBED_SOURCES] = { "embed-sources", NULL, NULL, "lines of the program's sources go into the file", .offset = AT(embed_sources), .kind = KIND_FLAG },
+
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_SHOW_FUNCTION] = { "function", "NAME", NULL, "only this function, executed or not", .offset = AT(of_function), .kind = KIND_TEXT },
     [O_EVENTS] = { "events", NULL, NULL, "jsonl, csv: every call and return, in order", .offset = AT(events), .kind = KIND_FLAG },
@@ -450,6 +457,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_PACKETS] = { "packets", NULL, NULL, "compare packets, bit by bit: the first bit that differs", .offset = AT(packets), .kind = KIND_FLAG },
     [O_IGNORE] = { "ignore", "WHAT", NULL, "leave out on both sides: interrupts, function:NAME or range:FIRST-END;\nmay be repeated", .offset = AT(ignore), .kind = KIND_LIST },
+
+    [O_SHARD_PARTS] = { "parts", "N", NULL, "how many", .offset = AT(parts), .kind = KIND_TEXT },
 
     [O_EXPLAIN] = { "explain", "RULE|all", NULL, "what a rule asks for and why, instead of a check", .offset = AT(explain), .kind = KIND_TEXT },
     [O_STRICT] = { "strict", NULL, NULL, "also loops without a bound", .offset = AT(strict), .kind = KIND_FLAG },

@@ -6,11 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/beside.h"
 #include "base/escape.h"
+#include "base/platform.h"
 #include "shared/interrupt.h"
 
 enum { BUFFER_SIZE = 1 << 18 };

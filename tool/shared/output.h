@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #if defined(__GNUC__)
-#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#define PRINTF_LIKE(text, first) __attribute__((format(gnu_printf, text, first)))
 #else
 #define PRINTF_LIKE(text, first)
 #endif

@@ -2,11 +2,11 @@
 /* Plug-ins of the command line. */
 #include "shared/plugins.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
 #include "base/sized.h"
 #include "shared/output.h"
 
@@ -16,7 +16,7 @@ static void *open_file(const char *path)
     char *here;
     void *handle;
 
-    if (strchr(path, '/'))
+    if (tw_last_slash(path))
         return dlopen(path, RTLD_NOW | RTLD_LOCAL);
     here = malloc(strlen(path) + sizeof "./");
     if (!here)

@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <trackway/etrace.h>
+
+#include "base/platform.h"
 
 static void print_warning(void *context, const char *text)
 {
@@ -211,15 +212,17 @@ enum { SPOOL_PIECE = 1 << 16 };
 /* A new file, which an interrupt removes. */
 static FILE *open_spool(struct session *session)
 {
-    const char *folder = getenv("TMPDIR");
-    const size_t room = (folder ? strlen(folder) : 4) + sizeof "/trackway-XXXXXX";
+    const char *folder = getenv(TW_TEMPORARY_VARIABLE);
+    const size_t room =
+        strlen(folder ? folder : TW_TEMPORARY_FOLDER) + sizeof "/trackway-XXXXXX";
     FILE *file = NULL;
     int fd;
 
     session->spooled = malloc(room);
     if (!session->spooled)
         return NULL;
-    (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX", folder ? folder : "/tmp");
+    (void)snprintf(session->spooled, room, "%s/trackway-XXXXXX",
+                   folder ? folder : TW_TEMPORARY_FOLDER);
     interrupt_hold();
     fd = mkstemp(session->spooled);
     if (fd >= 0 && interrupt_removes(session->spooled))
@@ -402,7 +405,7 @@ const char *session_file(const struct session *session, size_t buffer)
 {
     const struct tw_buffer *about = tw_capture_buffer(session->capture, buffer);
     const char *name = about->file_count ? about->files[0] : about->name;
-    const char *slash = strrchr(name, '/');
+    const char *slash = tw_last_slash(name);
 
     return slash && slash[1] ? slash + 1 : name;
 }

@@ -60,6 +60,7 @@ struct session_wish {
     struct tw_run_config config;
     struct tw_filter filter;
     struct tw_address_range range;
+    struct tw_run_extent extent; /* --part */
     struct tw_symbol_file *symbols;
     char **paths; /* of these */
 };

@@ -6,6 +6,7 @@
 
 #include "shared/at.h"
 #include "shared/interrupt.h"
+#include "shared/parts.h"
 #include "shared/session.h"
 
 enum { LOSSES_SHOWN = 20 };
@@ -201,7 +202,9 @@ int session_wish(struct session *session, struct session_wish *wish)
     };
     if (!take_bounds(session, &wish->filter) || !take_threads(session, &wish->filter))
         return BAD_USAGE;
-    return take_symbols(wish, &options->symbols) ? DONE : NOT_DONE;
+    if (!take_symbols(wish, &options->symbols))
+        return NOT_DONE;
+    return options->part ? parts_take(session, wish) : DONE;
 }
 
 void session_wish_free(struct session_wish *wish)
@@ -276,8 +279,9 @@ int session_start(struct session *session, const struct session_wish *wish)
     const struct options *options = session->options;
     int status = DONE;
 
-    /* In time order buffers are opened together, and one without sources is no fault. */
-    session->is_any = wish->config.order == TW_ORDER_TIME;
+    /* In time order buffers are opened together, and one without sources is no fault; nor is a part that
+       holds none. */
+    session->is_any = wish->config.order == TW_ORDER_TIME || wish->config.extent;
     session->is_open = session->is_tried = false;
     session->left = options->count.is_given ? options->count.value : UINT64_MAX;
     repeats_start(&session->repeats, options, bytes_wanted(session));

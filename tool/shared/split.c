@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "base/platform.h"
 
 static bool make_folder(const char *path)
 {
@@ -34,7 +35,7 @@ bool split_open(struct split *split, const char *folder, const char *sub)
         (void)snprintf(at, size - (size_t)(at - split->folder), "/%s", sub);
         /* A buffer's name is any text: it must not lead elsewhere. */
         for (char *c = at + 1; *c; c++)
-            if (*c == '/' || (*c == '.' && c == at + 1))
+            if (tw_is_slash(*c) || (*c == '.' && c == at + 1))
                 *c = '_';
         if (make_folder(split->folder))
             return true;

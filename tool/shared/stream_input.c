@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifndef _WIN32
+#include <netdb.h>
 #include <sys/socket.h>
 #include <termios.h>
-#include <unistd.h>
+#endif
 
+#include "base/platform.h"
 #include "shared/output.h"
 
 static const char tcp[] = "tcp:", serial[] = "serial:";
@@ -24,6 +27,8 @@ bool stream_input_is_live(const char *name)
 {
     return strcmp(name, "-") == 0 || begins(name, tcp) || begins(name, serial);
 }
+
+#ifndef _WIN32
 
 /* The first address that answers; -1: said why. */
 static int connect_to(const char *host, const char *port)
@@ -173,6 +178,22 @@ static int open_serial(const char *name)
     return fd;
 }
 
+#else
+
+/* Connections and ports are no files there. */
+static int open_tcp(const char *name)
+{
+    say("%s: not on Windows; pipe the bytes in, as \"-\"", name);
+    return -1;
+}
+
+static int open_serial(const char *name)
+{
+    return open_tcp(name);
+}
+
+#endif
+
 bool stream_input_open(struct stream_input *input, const char *name)
 {
     *input = (struct stream_input){ .fd = -1 };
@@ -183,7 +204,7 @@ bool stream_input_open(struct stream_input *input, const char *name)
     } else if (begins(name, serial)) {
         input->fd = open_serial(name);
     } else {
-        input->fd = open(name, O_RDONLY);
+        input->fd = open(name, O_RDONLY | O_CLOEXEC);
         input->is_growing = true;
         if (input->fd < 0)
             say("%s: %s", name, strerror(errno));

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Analyses on a cluster of Dask (python3-distributed): captures, and parts of large ones, are tasks; their
+results are added up by twos, fours, eights on the workers.
+
+    import distributed, trackway.dask
+
+    client = distributed.Client("tcp://scheduler:8786")
+    profile = trackway.dask.profile(["one.perf.data", "two.perf.data"], client)
+    print(profile)
+
+Workers open the captures themselves: the paths have to lead there, and trackway has to be installed there. What
+comes back is what one process would have found, to the byte, wherever workers come and go.
+"""
+import copy
+import os
+
+from . import capture as _capture
+from . import sums
+from .results import Calls, Coverage, Profile, Statistics
+
+FAN_IN = 8
+LARGE = 256 << 20  # bytes of trace in a part, where it is not said
+
+
+def _list(paths):
+    return [paths] if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__") else list(paths)
+
+
+def _size(path):
+    """Bytes of a capture; 0 where this machine does not see it: then it is one task."""
+    try:
+        if os.path.isdir(path):
+            return sum(entry.stat().st_size for entry in os.scandir(path) if entry.is_file())
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _parts(path, parts):
+    """(number, count) of each part of a capture; [None]: it is done whole."""
+    if parts is None:
+        parts = -(-_size(path) // LARGE)
+    return [None] if parts <= 1 else [(number, parts) for number in range(1, parts + 1)]
+
+
+def _answer(kind, path, options, filters, part):
+    """One task: what a capture, or a part of it, says."""
+    if part is not None:
+        filters = {**filters, "part": part}
+    with _capture.open(path, **options) as opened:
+        return getattr(opened, kind)(**filters)
+
+
+def _take(make, path, options, filters, part):
+    """One task of the caller's own analysis."""
+    return sums.take_one(make, path, options, {**filters, "part": part} if part is not None else filters)
+
+
+def _add(results):
+    """One task: a sum. What it is given stays as it is: Dask may ask for it again."""
+    total = copy.deepcopy(results[0])
+    for other in results[1:]:
+        total.add(other)
+    return total
+
+
+def _reduce(client, futures, fan_in, retries, follow):
+    """The sum of all, in their order."""
+    while len(futures) > 1:
+        groups = [futures[at:at + fan_in] for at in range(0, len(futures), fan_in)]
+        futures = [follow(client.submit(_add, group, retries=retries, pure=False)) if len(group) > 1 else group[0]
+                   for group in groups]
+    return futures[0]
+
+
+def _count(parts, fan_in):
+    """How many tasks there are in all."""
+    total, left = parts, parts
+    while left > 1:
+        groups, rest = divmod(left, fan_in)
+        total += groups + (rest > 1)
+        left = groups + (rest > 0)
+    return total
+
+
+def run(task, paths, client, *, parts=None, fan_in=FAN_IN, retries=3, progress=None):
+    """The sum of task(path, part) over all captures and their parts: what the functions below stand on.
+
+    parts: how many parts each capture is cut into (default: one for each quarter of a gigabyte). What
+    needs the order of time (calls, and profiles with them) is done in one piece.
+    retries: how often a task that failed is tried again; one whose worker went away is done again anyway.
+    progress: called as progress(done, total) whenever a task has ended.
+    """
+    work = [(path, part) for path in _list(paths) for part in _parts(path, parts)]
+    if not work:
+        raise ValueError("there is no capture")
+    if fan_in < 2:
+        raise ValueError("fan_in is at least 2")
+    total, done = _count(len(work), fan_in), set()
+
+    def follow(future):
+        def ended(one):
+            if one.status == "finished":
+                done.add(one.key)
+                progress(len(done), total)
+        if progress:
+            future.add_done_callback(ended)
+        return future
+
+    futures = [follow(client.submit(task, os.fspath(path), part, retries=retries, pure=False)) for path, part in work]
+    last = _reduce(client, futures, fan_in, retries, follow)
+    try:
+        return last.result()
+    finally:
+        if not last.done():
+            client.cancel(futures + [last])
+
+
+class _Task:
+    """A function with all but the path and the part."""
+
+    def __init__(self, function, first, options, filters):
+        self.function, self.first, self.options, self.filters = function, first, options, filters
+
+    def __call__(self, path, part):
+        return self.function(self.first, path, self.options, self.filters, part)
+
+
+def _kind(kind, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retries=3, progress=None, **filters):
+    by_function = filters.get("by", "function") == "function"
+    if kind == "calls" or kind == "profile" and (filters.get("calls", by_function) or filters.get("with_time")):
+        parts = parts or 1  # the first part would do it all
+    task = _Task(_answer, kind, options or {}, filters)
+    return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)
+
+
+def profile(paths, client, **how) -> Profile:
+    """Capture.profile of all captures, added up. `options` are those of trackway.open, `parts`, `fan_in`,
+    `retries` and `progress` those of `run`; all others go to Capture.profile."""
+    return _kind("profile", paths, client, **how)
+
+
+def calls(paths, client, **how) -> Calls:
+    """Capture.calls of all captures, added up; see `profile`."""
+    return _kind("calls", paths, client, **how)
+
+
+def coverage(paths, client, **how) -> Coverage:
+    """Capture.coverage of all captures, added up; see `profile`."""
+    return _kind("coverage", paths, client, **how)
+
+
+def statistics(paths, client, **how) -> Statistics:
+    """Capture.statistics of all captures, added up; see `profile`."""
+    return _kind("statistics", paths, client, **how)
+
+
+def analyse(make, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retries=3, progress=None, **filters):
+    """An analysis of the caller's own (`@trackway.analysis`) over all captures."""
+    task = _Task(_take, make, options or {}, filters)
+    return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the models of the trace units of ETMv3 and PTM share: what they know of the program, what they told of it, and
+   the bytes that they made. */
+#ifndef ARMV7_UNIT_H
+#define ARMV7_UNIT_H
+
+#include <trackway/log.h>
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "path/follow.h"
+
+enum { TW_ARMV7_UNIT_CODES = 512 /* instructions that are kept classified */ };
+
+struct tw_armv7_unit {
+    const struct tw_allocator *allocator;
+    struct tw_isa_options isa;
+    uint8_t *bytes;
+    size_t size, room;
+    size_t synced_at; /* bytes made since the last A-sync: size less this */
+    uint32_t sync_bytes;
+
+    bool has_begun;  /* an A-sync was made */
+    bool is_tracing; /* an I-sync told where we are */
+    uint8_t reason;  /* of the next I-sync */
+    uint32_t next;   /* the instruction that comes next if nothing happens ... */
+    uint8_t next_isa;
+    bool is_waiting; /* the last one is a taken branch whose packet needs its target */
+    bool is_exception_return;
+
+    struct tw_step_context context;
+    bool has_hyp, has_vmid;
+    uint8_t context_bytes;
+    bool told_ns, told_hyp;
+    uint32_t told_context_id, told_vmid;
+    bool is_settled; /* all of these were told */
+
+    struct {
+        uint32_t address, opcode;
+        uint8_t isa;
+        struct tw_instruction what;
+    } codes[TW_ARMV7_UNIT_CODES];
+};
+
+/* The same code is executed over and over. */
+void tw_armv7_unit_classify(struct tw_armv7_unit *unit, size_t slot,
+                            const struct tw_retired *from);
+TW_INLINE const struct tw_instruction *tw_armv7_unit_look(struct tw_armv7_unit *unit,
+                                                          const struct tw_retired *from)
+{
+    const uint32_t address = (uint32_t)from->address;
+    const size_t slot = (address >> 1 ^ address >> 10) % TW_ARMV7_UNIT_CODES;
+
+    if (unit->codes[slot].address != address || unit->codes[slot].opcode != from->opcode ||
+        unit->codes[slot].isa != from->isa)
+        tw_armv7_unit_classify(unit, slot, from);
+    return &unit->codes[slot].what;
+}
+
+/* Whether it is an instruction that such a processor can have. */
+TW_INLINE bool tw_armv7_unit_takes(const struct tw_retired *from)
+{
+    return (from->isa == TW_ISA_A32 || from->isa == TW_ISA_T32) && from->address <= UINT32_MAX;
+}
+
+/* It goes on here, and nothing of its state is to be told. */
+TW_INLINE bool tw_armv7_unit_goes_on(const struct tw_armv7_unit *unit,
+                                     const struct tw_retired *from)
+{
+    return unit->is_tracing && !unit->is_waiting && unit->is_settled &&
+           unit->next == from->address && unit->next_isa == from->isa;
+}
+
+TW_INLINE bool tw_armv7_unit_is_ns(const struct tw_armv7_unit *unit)
+{
+    return unit->context.security != TW_SECURE;
+}
+
+TW_INLINE bool tw_armv7_unit_is_hyp(const struct tw_armv7_unit *unit)
+{
+    return unit->context.el == 2 && unit->has_hyp;
+}
+
+/* As much of the context ID as is traced. */
+TW_INLINE uint32_t tw_armv7_unit_context_id(const struct tw_armv7_unit *unit)
+{
+    return unit->context_bytes == 4
+               ? unit->context.context_id
+               : unit->context.context_id & ((1u << 8 * unit->context_bytes) - 1);
+}
+
+/* Security state and mode are those that were told; and what is told by packets of its own. */
+bool tw_armv7_unit_knows_state(const struct tw_armv7_unit *unit);
+bool tw_armv7_unit_knows_context(const struct tw_armv7_unit *unit);
+bool tw_armv7_unit_knows_vmid(const struct tw_armv7_unit *unit);
+/* After any of these may have been told. */
+void tw_armv7_unit_settle(struct tw_armv7_unit *unit);
+
+/* Bytes until synchronization is due; 0: it is. */
+TW_INLINE size_t tw_armv7_unit_before_sync(const struct tw_armv7_unit *unit)
+{
+    const size_t made = unit->size - unit->synced_at;
+
+    if (!unit->sync_bytes)
+        return SIZE_MAX;
+    return made < unit->sync_bytes ? unit->sync_bytes - made : 0;
+}
+
+/* Room for so many bytes more; false: there is no memory. */
+TW_INLINE bool tw_armv7_unit_has_room(struct tw_armv7_unit *unit, size_t count)
+{
+    return TW_LIKELY(unit->room - unit->size >= count) ||
+           TW_GROW(unit->allocator, &unit->bytes, &unit->room, unit->size + count);
+}
+
+/* The bytes were taken. */
+void tw_armv7_unit_take(struct tw_armv7_unit *unit);
+
+#endif

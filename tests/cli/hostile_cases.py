@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files of strangers: they reach nothing but what they were given."""
+import os
+
+from bad_input import changed, write
+from harness import case, equal
+from perf_file import ETMV4, RAW, PerfFile
+
+REGISTERS = {"TRCCONFIGR": 1, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}
+ELF = (b"\x7fELF\2\1\1".ljust(16, b"\0") + bytes.fromhex("0200b70001000000") + bytes(8) + (64).to_bytes(8, "little") + bytes(12) +
+       bytes.fromhex("40003800010000000000") + b"\0\0" +
+       bytes.fromhex("0100000005000000") + bytes(24) + (200).to_bytes(8, "little") * 2 + bytes(8)).ljust(200, b"\x1f")
+
+
+def recording(tool, name, build_id=b""):
+    """perf.data of a process that had this file mapped."""
+    perf = PerfFile()
+    perf.info(ETMV4, {0: REGISTERS})
+    perf.comm(100, "a", 1)
+    if build_id:
+        perf.records += with_build_id(perf, name, build_id)
+    else:
+        perf.map(100, 0x400000, 0x1000, 0, name, 2)
+    perf.start(100, 3)
+    perf.aux(0, 16, RAW, 100, 4)
+    perf.trace(bytes(11) + b"\x80\x01\x01\x00\x04", 0)
+    tool.write("perf.data", perf.bytes())
+
+
+def with_build_id(perf, name, build_id):
+    other = PerfFile()
+    other.map(100, 0x400000, 0x1000, 0, name, 2, mode=2 | 1 << 14)
+    made = bytearray(other.records)
+    made[40:64] = bytes([len(build_id), 0, 0, 0]) + build_id.ljust(20, b"\0")
+    return bytes(made)
+
+
+def copied(tool, *words):
+    """What a snapshot of the recording holds of the file's bytes."""
+    tool.run("snapshot", "--from", "perf.data", "-o", "snap", "--force", *words, status=None)
+    folder = tool.folder / "snap"
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("*"))) if folder.is_dir() else b""
+
+
+@case
+def a_recording_does_not_leave_the_sysroot(tool):
+    tool.write("root/usr/bin/a", b"PUBLIC" * 10)
+    tool.write("secret", b"SECRET" * 10)
+    recording(tool, "/usr/bin/a")
+    assert b"PUBLIC" in copied(tool, "--sysroot", "root")
+    for name in ("/../secret", "/usr/../../secret", "//usr/./bin/../../../../secret", "../secret"):
+        recording(tool, name)
+        assert b"SECRET" not in copied(tool, "--sysroot", "root"), name
+        assert b"SECRET" not in copied(tool, "--sysroot", "root/"), name
+
+
+@case
+def links_in_a_sysroot_lead_to_its_own_files(tool):
+    tool.write("root/usr/lib/a", b"PUBLIC" * 10)
+    tool.write("secret", b"SECRET" * 10)
+    (tool.folder / "root/lib").symlink_to("/usr/lib")
+    (tool.folder / "root/usr/up").symlink_to("../..")
+    (tool.folder / "root/usr/out").symlink_to(tool.folder / "secret")
+    (tool.folder / "root/usr/loop").symlink_to("loop")
+    recording(tool, "/lib/a")
+    assert b"PUBLIC" in copied(tool, "--sysroot", "root")
+    for name in ("/usr/up/secret", "/usr/out", "/usr/loop", "/usr/loop/a"):
+        recording(tool, name)
+        assert b"SECRET" not in copied(tool, "--sysroot", "root"), name
+
+
+@case
+def what_is_no_program_is_not_taken_from_this_machine(tool):
+    tool.write("program", ELF + b"PUBLIC" * 10)
+    tool.write("secret", b"SECRET" * 10)
+    recording(tool, str(tool.folder / "program"))
+    assert b"\x1f\x1f\x1f" in copied(tool)
+    recording(tool, str(tool.folder / "secret"))
+    assert b"SECRET" not in copied(tool)
+
+
+@case
+def a_file_without_the_build_id_is_another_file(tool):
+    tool.write("root/bin/a", ELF + b"SECRET" * 10)
+    tool.write("root/bin/b", b"SECRET" * 10)
+    for name in ("/bin/a", "/bin/b"):
+        recording(tool, name, build_id=b"0123456789abcdef0123")
+        assert b"SECRET" not in copied(tool, "--sysroot", "root"), name
+        assert "build ID" in tool.run("info", "perf.data", "--sysroot", "root", status=None).err
+
+
+@case
+def a_link_in_a_snapshot_stays_inside(tool):
+    write(tool)
+    (tool.folder / "snap/code.bin").rename(tool.folder / "snap/there.bin")
+    (tool.folder / "snap/code.bin").symlink_to("there.bin")
+    equal(tool.run("info", "snap").err, "")
+    (tool.folder / "snap/code.bin").unlink()
+    tool.write("secret.bin", bytes(64))
+    for target in ("../secret.bin", str(tool.folder / "secret.bin")):
+        (tool.folder / "snap/code.bin").symlink_to(target)
+        assert "leads out of the snapshot's folder" in tool.run("info", "snap", status=3).err
+        tool.run("info", "snap", "--allow-outside", status=None)
+        (tool.folder / "snap/code.bin").unlink()
+    write(tool, **changed("trace.ini", "file=etb.bin", "file=sub/etb.bin"))
+    tool.write("etb.bin", bytes(64))
+    (tool.folder / "snap/sub").symlink_to("..")
+    assert "leads out" in tool.run("info", "snap", status=3).err
+
+
+SCRIPT = """memory 0x10000 0x2000
+TRBBASER_EL1 = 0x10000
+TRBPTR_EL1 = 0x10000
+TRBLIMITR_EL1 = 0x12001
+isb
+file {file}
+tsb
+dsb
+drain 0x10000 to {drain}
+"""
+
+
+@case
+def a_script_stays_in_its_folder(tool):
+    tool.write("secret", bytes(64))
+    tool.write("run/bytes", bytes(64))
+    (tool.folder / "run/out").symlink_to("..")
+    where = tool.folder
+
+    def run(file, drain, *words, status=0):
+        tool.write("run/s.sim", SCRIPT.format(file=file, drain=drain))
+        return tool.run("sim", "trbe", "run/s.sim", *words, status=status).err
+
+    run("bytes", "drained")
+    assert (where / "run/drained").exists()
+    assert "exists already; --force" in run("bytes", "drained", status=3)
+    run("bytes", "drained", "--force")
+    for file, drain in ((where / "secret", "new"), ("../secret", "new"), ("out/secret", "new"),
+                        ("bytes", where / "new"), ("bytes", "../new"), ("bytes", "out/new")):
+        assert "leads out of the script's folder; --allow-outside" in run(file, drain, status=3)
+        assert not (where / "new").exists() and not (where / "run/new").exists()
+        run(file, drain, "--allow-outside")
+        for name in ("new", "run/new"):
+            if (where / name).exists():
+                os.remove(where / name)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An analysis that workers import."""
+import collections
+
+import trackway
+
+
+@trackway.analysis
+class Types:
+    """How many elements there are of each type."""
+
+    def __init__(self):
+        self.counts = collections.Counter()
+
+    def take(self, part):
+        self.counts.update(int(one) for one in part.elements["type"])
+
+    def add(self, other):
+        self.counts += other.counts
+
+
+class FailsOnce:
+    """A task whose first try fails."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __call__(self, path, part):
+        if not self.mark.exists():
+            self.mark.touch()
+            raise OSError("not yet")
+        with trackway.open(path) as capture:
+            return capture.profile()

@@ -1,0 +1,106 @@
+// The tables of one capture: see "Data of reports" in docs/formats.md. Columns are typed arrays over the block
+// of bytes, nothing is copied but what is wider than a double can hold.
+
+class Table {
+  constructor(data, about) {
+    this.data = data;
+    this.rows = about ? about.rows : 0;
+    this.about = about ? about.columns : {};
+    this.columns = {};
+  }
+
+  // The raw column: BigUint64Array where numbers need it.
+  raw(name) {
+    const about = this.about[name];
+    if (!about) return new Uint8Array(this.rows);
+    const at = this.data.base + about[1];
+    const kinds = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array, f64: Float64Array,
+      s8: Uint8Array, s16: Uint16Array, s32: Uint32Array };
+    const Kind = kinds[about[0]];
+    if (!Kind) throw new Error("a column of a kind that this page does not know: " + about[0]);
+    return new Kind(this.data.buffer, at, this.rows);
+  }
+
+  // A column of numbers.
+  col(name) {
+    if (!this.columns[name]) {
+      const raw = this.raw(name);
+      this.columns[name] = raw instanceof BigUint64Array ? Float64Array.from(raw, Number) : raw;
+    }
+    return this.columns[name];
+  }
+
+  num(name, row) { return this.col(name)[row]; }
+
+  text(name, row) { return this.data.text(this.col(name)[row]); }
+
+  // An address, or another number that is shown as it is written in programs.
+  hex(name, row) {
+    const value = this.raw(name)[row];
+    return "0x" + (typeof value === "bigint" ? value : BigInt(Math.round(value))).toString(16);
+  }
+}
+
+class Data {
+  constructor(buffer) {
+    this.buffer = buffer;
+    const bytes = new Uint8Array(buffer);
+    const decoder = new TextDecoder();
+    if (decoder.decode(bytes.subarray(0, 8)) !== "TWVIEW1\n")
+      throw new Error("the data is of another version than this page");
+    const size = new DataView(buffer).getUint32(8, true);
+    this.directory = JSON.parse(decoder.decode(bytes.subarray(12, 12 + size)));
+    this.base = 12 + size;
+    this.info = this.directory.info;
+    this.tables = {};
+    this.ends = this.table("texts").col("end");
+    this.texts = bytes.subarray(this.base + this.directory.textsAt);
+    this.known = new Map();
+    this.decoder = new TextDecoder("utf-8", { fatal: false });
+    this.cache = {}; // what pages worked out
+  }
+
+  table(name) {
+    if (!this.tables[name]) this.tables[name] = new Table(this, this.directory[name]);
+    return this.tables[name];
+  }
+
+  has(name) { return this.table(name).rows > 0; }
+
+  // Text of any origin: bytes that are no UTF-8 come out as U+FFFD.
+  text(number) {
+    let text = this.known.get(number);
+    if (text === undefined) {
+      text = this.decoder.decode(this.texts.subarray(number ? this.ends[number - 1] : 0, this.ends[number]));
+      this.known.set(number, text);
+    }
+    return text;
+  }
+
+  // The row of the function with the name of this number; -1: none.
+  functionByName(number) {
+    if (!this.cache.byName) {
+      const names = this.table("functions").col("name");
+      this.cache.byName = new Map();
+      for (let i = names.length; i-- > 0;) this.cache.byName.set(names[i], i);
+    }
+    const row = this.cache.byName.get(number);
+    return row === undefined ? -1 : row;
+  }
+
+  functionByText(name) {
+    const table = this.table("functions");
+    for (let i = 0; i < table.rows; i++) if (table.text("name", i) === name) return i;
+    return -1;
+  }
+
+  // Row of the function in the code, by name; -1: none.
+  codeByText(name) {
+    const table = this.table("coverFunctions");
+    for (let i = 0; i < table.rows; i++) if (table.text("name", i) === name) return i;
+    return -1;
+  }
+
+  // "trackway COMMAND WORDS MORE"
+  command(name, more) { return ["trackway", name, this.info.words, more].filter(Boolean).join(" "); }
+}
