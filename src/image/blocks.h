@@ -136,7 +136,8 @@ struct tw_code {
     struct tw_code_config config;
     struct tw_blocks **spaces;
     size_t space_count, space_room;
-    uint64_t generation;    /* of the image */
+    struct tw_map space_by_view; /* hash to its number, or to the next free key */
+    uint64_t generation;         /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */

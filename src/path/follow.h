@@ -54,7 +54,7 @@ struct tw_follow {
     struct tw_view view;
     tw_view_fn *look; /* NULL: there is but one address space */
     void *look_context;
-    uint32_t walked;     /* instructions passed so far on the way to a source address */
+    uint32_t walked;     /* what was passed so far on the way to a source address counts */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
     /* ranges are counted here where that will do; NULL: all are written */
