@@ -42,6 +42,7 @@ compare ete/interp qemu-aarch64 a64-interp 6000
 compare ete/indirect qemu-aarch64 a64-indirect 100000
 compare etmv4/t32-interp qemu-arm t32-interp 3000
 compare ptm/t32-interp qemu-arm t32-interp 3000 --protocol ptm
+compare etmv3/t32-interp qemu-arm t32-interp 3000 --protocol etmv3
 compare etrace/rv64-interp qemu-riscv64 rv64-interp 3000 --format snapshot
 compare ntrace/rv64-interp qemu-riscv64 rv64-interp 3000 --format snapshot --protocol ntrace
 rm -rf "$work"

@@ -1,7 +1,7 @@
 # What a builder may choose, and the compiler flags that follow from it.
 
 # AUTO takes what is found; ON fails the configuration when it is missing.
-foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE)
+foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_WITH_HTTP TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE)
     set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

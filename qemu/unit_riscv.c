@@ -109,7 +109,7 @@ static bool begin_etrace(void *state, const struct unit_options *options,
     config->xlen = config->iaddress_width;
     config->privilege_width = 3;
     config->ecause_width = 6;
-    config->retires = 16;
+    config->retires = 200;
     config->id = 1;
     if (!join(riscv->text, TEXT, options) ||
         (riscv->text[0] && tw_etrace_config_read(config, riscv->text, fault) != TW_OK) ||

@@ -32,6 +32,7 @@ class App {
     window.addEventListener("hashchange", () => this.show());
     const main = document.getElementById("main");
     try {
+      if (this.source.start) await this.source.start();
       for (let i = 0; i < this.source.count(); i++) this.names.push((await this.load(i)).info.title || "capture " + (i + 1));
       if (!this.source.count()) throw new Error("there is no data in this page");
       await this.show();
@@ -54,7 +55,7 @@ class App {
   async show() {
     const { key, words } = this.where();
     if (key === "main") return;
-    const data = await this.load(this.number);
+    const data = this.part || await this.load(this.number);
     const there = pages.filter((page) => page.has(data, this)), page = there.find((one) => one.key === key) || there[0];
     if (page.key === "differences") {
       this.pairNumbers = this.number ? [0, this.number] : [0, 1];
@@ -75,10 +76,37 @@ class App {
 
   choose(data) {
     const box = clear(document.getElementById("captures"));
-    if (this.names.length < 2) { box.append(name(data.info.title || "")); return; }
-    const select = el("select", { id: "capture", "aria-label": "which capture", onchange: () => { this.number = Number(select.value); this.show(); } },
+    if (this.source.window) box.append(this.ranges(data));
+    if (this.names.length < 2) { box.prepend(name(data.info.title || "")); return; }
+    const select = el("select", { id: "capture", "aria-label": "which capture", onchange: () => { this.number = Number(select.value); this.part = null; this.show(); } },
       this.names.map((text, i) => el("option", { value: i, selected: i === this.number, text: (i + 1) + ": " + text.slice(0, 80) })));
-    box.append(select);
+    box.prepend(select);
+  }
+
+  // Which bytes of the capture are shown, of a source that can decode any: all, or some.
+  ranges(data) {
+    const [from, to] = data.range || [0, data.bytes];
+    const number = (value, label) => el("input", { type: "number", class: "offset", value, min: 0, max: data.bytes, "aria-label": label });
+    const first = number(from, "first byte"), end = number(to, "end byte"), said = el("span", { class: "dim", id: "range-said", role: "status" });
+    const go = async (a, b) => {
+      a = Math.max(0, Math.min(Math.round(a), data.bytes - 1));
+      b = Math.max(a + 1, Math.min(Math.round(b), data.bytes, a + this.source.windowMost));
+      said.textContent = "decoding …";
+      try {
+        this.part = await this.source.window(this.number, a, b);
+        await this.show();
+      } catch (error) { said.textContent = error.message; }
+    };
+    const size = to - from, button = (text, help, act) => el("button", { type: "button", text, title: help, onclick: act });
+    if (data.sampled) said.textContent = "stretches: " + bytes(data.sampled) + " of " + bytes(data.bytes);
+    return el("form", { class: "range", id: "range", onsubmit: (event) => { event.preventDefault(); go(Number(first.value), Number(end.value)); } }, "bytes ", first, " to ", end,
+      el("button", { type: "submit", text: "decode" }), button("◂", "earlier bytes", () => go(from - size, to - size)), button("▸", "later bytes", () => go(from + size, to + size)),
+      this.part ? button("all", "the whole capture", () => { this.part = null; this.show(); }) : null,
+      this.part ? button("Perfetto", "these bytes as a trace for ui.perfetto.dev", async () => {
+        const href = URL.createObjectURL(await this.source.perfetto(this.number, from, to));
+        el("a", { href, download: "window.perfetto-trace" }).click();
+        URL.revokeObjectURL(href);
+      }) : null, said);
   }
 
   theme() {
@@ -102,5 +130,6 @@ class App {
   }
 }
 
-const app = new App(window.trackwaySource ? window.trackwaySource(Data) : new EmbeddedSource());
+const embedded = new EmbeddedSource();
+const app = new App(window.trackwaySource ? window.trackwaySource(Data) : embedded.count() || !location.protocol.startsWith("http") ? embedded : new HttpSource());
 app.start();

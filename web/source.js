@@ -1,6 +1,6 @@
 // Where the data comes from. A source has `list()`, the names of its captures, and `load(number)`, a promise
-// of the Data of one. This one reads what stands in the page; others put themselves in its place with
-// window.trackwaySource before the page starts.
+// of the Data of one; `window(number, from, to)`, where there is one, the Data of bytes `from` to `to` of it. Data stands
+// in the page, or comes from the server that the page came from, or from whoever sets window.trackwaySource first.
 
 class EmbeddedSource {
   constructor() { this.scripts = document.querySelectorAll('script[type="application/x-trackway-data"]'); }
@@ -13,4 +13,44 @@ class EmbeddedSource {
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     return new Data(bytes.buffer);
   }
+}
+
+// Of "trackway serve": every request carries the secret of the page's address.
+class HttpSource {
+  constructor() {
+    this.token = new URLSearchParams(location.search).get("k") || "";
+    this.view = Math.floor(Math.random() * 0x7fffffff);
+    this.captures = [];
+  }
+
+  async ask(path, words) {
+    const query = new URLSearchParams(Object.assign({ k: this.token, view: this.view }, words));
+    const answer = await fetch(path + "?" + query, { cache: "no-store" });
+    if (!answer.ok) throw new Error((await answer.text()).trim() || "the server said " + answer.status);
+    return answer;
+  }
+
+  async start() {
+    const info = await (await this.ask("/info", {})).json();
+    this.captures = info.captures;
+    this.windowMost = info.windowMost;
+  }
+
+  count() { return this.captures.length; }
+
+  async load(number) {
+    const data = new Data(await (await this.ask("/data", { capture: number })).arrayBuffer());
+    data.bytes = this.captures[number].bytes;
+    data.sampled = this.captures[number].sampled;
+    return data;
+  }
+
+  async window(number, from, to) {
+    const data = new Data(await (await this.ask("/window", { capture: number, from, to })).arrayBuffer());
+    data.bytes = this.captures[number].bytes;
+    data.range = [from, to];
+    return data;
+  }
+
+  async perfetto(number, from, to) { return (await this.ask("/perfetto", { capture: number, from, to })).blob(); }
 }

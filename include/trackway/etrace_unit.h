@@ -5,6 +5,7 @@
 #define TRACKWAY_ETRACE_UNIT_H
 
 #include <trackway/etrace.h>
+#include <trackway/log.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -148,6 +149,14 @@ TW_API TW_MUST_USE enum tw_status tw_etrace_unit_retire(struct tw_etrace_unit *u
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_repeat(struct tw_etrace_unit *unit,
                                                         const struct tw_etrace_block *block,
                                                         uint64_t times, uint64_t step);
+/* Straight runs of instructions of a hart with this privilege and no context, as blocks of `most`
+   instructions at most, as far as they come to nothing but branches and jumps: how many were taken.
+   Where a run leads to is what the next one says, so the last one never is.  *time, which each
+   instruction moves on by one, is that of the first. */
+TW_API TW_MUST_USE size_t tw_etrace_unit_retire_runs(struct tw_etrace_unit *unit,
+                                                     const struct tw_retired_run *runs,
+                                                     size_t count, uint8_t priv, uint32_t most,
+                                                     uint64_t *time);
 TW_API TW_MUST_USE enum tw_status tw_etrace_unit_cycle(struct tw_etrace_unit *unit,
                                                        const struct tw_etrace_cycle *cycle);
 /* The data of a split load or atomic; is_error: there is none. */

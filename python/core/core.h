@@ -8,6 +8,8 @@
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 
+#include <sys/types.h>
+
 #include <trackway/analysis.h>
 #include <trackway/experimental.h>
 #include <trackway/formats.h>
@@ -59,18 +61,39 @@ struct core_wish {
     struct core_arena arena;
     struct tw_filter filter;
     struct tw_run_config config;
+    uint64_t part, part_count; /* the first is 1; 0: all of the capture */
+    struct tw_run_extent extent;
 };
 
 /* From keywords; those that it knows are taken out.  False: an exception is set. */
 bool core_wish(struct core_wish *wish, PyObject *keywords);
+/* Sets the stretch of the capture that its part is; without the GIL. */
+enum tw_status core_cut(struct core_wish *wish, struct tw_capture *capture,
+                        struct tw_fault *fault);
 /* Raises TypeError where keywords are left. */
 bool core_all_known(PyObject *keywords);
 
-/* ---- run.c ---- */
+/* ---- run.c, packets.c: what goes through a capture ---- */
+
+struct core_run {
+    PyObject_HEAD struct core_capture *capture;
+    struct tw_run *run;
+    pid_t owner;  /* threads do not survive a fork */
+    bool is_busy; /* in a call on some thread */
+    bool is_done;
+};
+
+/* Of either type, from keywords; NULL: an exception is set. */
+PyObject *core_run_start(PyTypeObject *type, struct core_capture *capture, PyObject *keywords,
+                         bool packets_only);
+void core_run_destroy(PyObject *self);
+/* False: an exception is set. */
+bool core_run_is_usable(const struct core_run *run);
+/* After the last: NULL, with an exception where it ended badly. */
+PyObject *core_run_end(struct core_run *run, enum tw_status status);
 
 bool core_add_run(PyObject *module);
 PyObject *core_run_new(struct core_capture *capture, PyObject *keywords);
-/* Of a who and when: common to parts and packets. */
 PyObject *core_packets_new(struct core_capture *capture, PyObject *keywords);
 bool core_add_packets(PyObject *module);
 
@@ -95,6 +118,14 @@ PyObject *core_load(PyObject *module, PyObject *arguments);
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_timeline(struct core_capture *capture, PyObject *keywords);
 
+/* Bytes that grow; free() them. */
+struct core_bytes {
+    char *bytes;
+    size_t size, room;
+};
+
+/* Adds to such bytes: as writers want it.  False: no memory. */
+bool core_write(void *context, const void *bytes, size_t size);
 /* Files of formats, as bytes. */
 PyObject *core_export(const struct tw_subject *subject, enum tw_subject_kind kind,
                       const char *format);

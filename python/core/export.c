@@ -5,13 +5,10 @@
 
 #include "core/core.h"
 
-struct core_bytes {
-    char *bytes;
-    size_t size, room;
-};
-
-static bool append(struct core_bytes *out, const void *bytes, size_t size)
+bool core_write(void *context, const void *bytes, size_t size)
 {
+    struct core_bytes *out = context;
+
     if (out->room - out->size < size) {
         const size_t room = 2 * (out->size + size) + 4096;
         char *more = realloc(out->bytes, room);
@@ -27,11 +24,6 @@ static bool append(struct core_bytes *out, const void *bytes, size_t size)
     return true;
 }
 
-static bool write_bytes(void *context, const void *bytes, size_t size)
-{
-    return append(context, bytes, size);
-}
-
 PyObject *core_export(const struct tw_subject *subject, enum tw_subject_kind kind,
                       const char *name)
 {
@@ -44,7 +36,7 @@ PyObject *core_export(const struct tw_subject *subject, enum tw_subject_kind kin
         PyErr_Format(PyExc_ValueError, "there is no format '%s' for this result", name);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS status = tw_format_write(format, subject, write_bytes, &out);
+    Py_BEGIN_ALLOW_THREADS status = tw_format_write(format, subject, core_write, &out);
     Py_END_ALLOW_THREADS if (status == TW_OK) result =
         PyBytes_FromStringAndSize(out.bytes, (Py_ssize_t)out.size);
     else(void)
@@ -92,7 +84,7 @@ static void take_run(void *context, uint8_t id, uint64_t capture_offset, uint64_
     struct core_split *split = context;
 
     (void)capture_offset, (void)stream_offset;
-    if (id < 128 && !append(&split->by_id[id], bytes, size))
+    if (id < 128 && !core_write(&split->by_id[id], bytes, size))
         split->has_failed = true;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What part of a capture is wanted, from keywords: the filters of a run under their own names. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
@@ -249,6 +251,50 @@ static bool symbols(struct core_wish *wish, PyObject *keywords)
     return true;
 }
 
+/* part=(number, count), the first is 1. */
+static bool part_of(struct core_wish *wish, PyObject *keywords)
+{
+    enum { MOST = 1 << 20 }; /* as the tool has it */
+    bool has_number = true, has_count = true;
+
+    if (!window(keywords, "part", &has_number, &has_count, &wish->part, &wish->part_count))
+        return false;
+    if (!wish->part && !wish->part_count)
+        return true;
+    if (has_number && has_count && wish->part && wish->part <= wish->part_count &&
+        wish->part_count <= MOST)
+        return true;
+    PyErr_SetString(PyExc_ValueError,
+                    "part wants (number, count), from (1, count) to (count, count)");
+    return false;
+}
+
+enum tw_status core_cut(struct core_wish *wish, struct tw_capture *capture,
+                        struct tw_fault *fault)
+{
+    struct tw_run_config config = wish->config;
+    struct tw_run_extent *extents;
+    struct tw_run *run = NULL;
+    enum tw_status status;
+
+    if (!wish->part_count)
+        return TW_OK;
+    extents = calloc(wish->part_count, sizeof *extents);
+    if (!extents)
+        return TW_E_MEMORY;
+    config.counter = NULL;
+    status = tw_run_new(&run, capture, &config, fault);
+    if (status == TW_OK && (status = tw_run_cut(run, extents, wish->part_count)) != TW_OK)
+        (void)snprintf(fault->text, sizeof fault->text, "%s", tw_run_fault(run));
+    if (status == TW_OK) {
+        wish->extent = extents[wish->part - 1];
+        wish->config.extent = &wish->extent;
+    }
+    tw_run_free(run);
+    free(extents);
+    return status;
+}
+
 static bool how(struct core_wish *wish, PyObject *keywords)
 {
     struct tw_run_config *config = &wish->config;
@@ -293,7 +339,7 @@ bool core_wish(struct core_wish *wish, PyObject *keywords)
            window(keywords, "instructions", &filter->has_from_instruction,
                   &filter->has_to_instruction, &filter->from_instruction,
                   &filter->to_instruction) &&
-           how(wish, keywords);
+           part_of(wish, keywords) && how(wish, keywords);
 }
 
 bool core_all_known(PyObject *keywords)

@@ -2,43 +2,11 @@
 /* Packets, as dicts of what their lines of JSON have. */
 #include "core/core.h"
 
-struct core_packets {
-    PyObject_HEAD struct core_capture *capture;
-    struct tw_run *run;
-    bool is_busy, is_done;
-};
-
 static PyTypeObject *packets_type;
 
 PyObject *core_packets_new(struct core_capture *capture, PyObject *keywords)
 {
-    struct core_packets *self = NULL;
-    struct tw_fault fault = { TW_OK, "" };
-    struct core_wish wish;
-    enum tw_status status;
-
-    if (core_wish(&wish, keywords) && core_all_known(keywords))
-        self = (struct core_packets *)PyType_GenericAlloc(packets_type, 0);
-    if (self) {
-        wish.config.packets_only = true;
-        self->capture = (struct core_capture *)Py_NewRef((PyObject *)capture);
-        status = tw_run_new(&self->run, capture->capture, &wish.config, &fault);
-        if (status != TW_OK) {
-            (void)core_raise(status, fault.text);
-            Py_CLEAR(self);
-        }
-    }
-    core_give(&wish.arena);
-    return (PyObject *)self;
-}
-
-static void destroy(PyObject *self)
-{
-    struct core_packets *packets = (struct core_packets *)self;
-
-    tw_run_free(packets->run);
-    Py_XDECREF((PyObject *)packets->capture);
-    core_free(self);
+    return core_run_start(packets_type, capture, keywords, true);
 }
 
 static PyObject *nibbles(const struct tw_member *member)
@@ -113,38 +81,32 @@ static PyObject *as_dict(const struct tw_packet_view *view)
     return dict;
 }
 
+/* A packet costs less than giving the GIL away: it is kept. */
 static PyObject *next_packet(PyObject *self)
 {
-    struct core_packets *packets = (struct core_packets *)self;
+    struct core_run *packets = (struct core_run *)self;
     struct tw_part part = { .size = sizeof part };
     struct tw_packet_view view = { .size = sizeof view };
     enum tw_status status;
 
-    if (packets->is_done)
+    if (!core_run_is_usable(packets) || packets->is_done)
         return NULL;
-    if (packets->is_busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the packets are in use by another thread");
-        return NULL;
-    }
     do
         status = tw_run_next_packet(packets->run, &part, &view);
     while (status == TW_OK && part.kind != TW_PART_ELEMENTS);
-    if (status == TW_OK)
-        return as_dict(&view);
-    packets->is_done = true;
-    return status == TW_END ? NULL : core_raise(status, tw_run_fault(packets->run));
+    return status == TW_OK ? as_dict(&view) : core_run_end(packets, status);
 }
 
 static PyType_Slot slots[] = {
     { Py_tp_doc, "Packets of a capture, as dicts." },
-    { Py_tp_dealloc, destroy },
+    { Py_tp_dealloc, core_run_destroy },
     { Py_tp_iter, PyObject_SelfIter },
     { Py_tp_iternext, next_packet },
     { 0, NULL },
 };
 
 static PyType_Spec spec = { .name = "trackway.Packets",
-                            .basicsize = sizeof(struct core_packets),
+                            .basicsize = sizeof(struct core_run),
                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                             .slots = slots };
 

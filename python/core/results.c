@@ -103,6 +103,9 @@ static enum tw_status count_all(struct core_result *result, struct core_wish *wi
         counter = tw_coverage_counter(result->coverage);
     else
         counter = *tw_statistics_counter(result->statistics);
+    status = core_cut(wish, result->capture->capture, fault);
+    if (status != TW_OK)
+        return status;
     wish->config.counter = &counter;
     status = tw_run_new(&result->run, result->capture->capture, &wish->config, fault);
     if (status != TW_OK)
@@ -120,6 +123,9 @@ static enum tw_status take_all(struct core_result *result, struct core_wish *wis
     struct tw_part part = { .size = sizeof part };
     enum tw_status status;
 
+    /* What needs the order of time cannot be cut: all of it is in the first part. */
+    if (wish->part > 1)
+        return TW_OK;
     if (!wish->config.order)
         wish->config.order = TW_ORDER_TIME;
     status = tw_run_new(&result->run, result->capture->capture, &wish->config, fault);

@@ -5,14 +5,6 @@
 
 #include "core/core.h"
 
-struct core_run {
-    PyObject_HEAD struct core_capture *capture;
-    struct tw_run *run;
-    pid_t owner;  /* threads do not survive a fork */
-    bool is_busy; /* in a call on some thread */
-    bool is_done;
-};
-
 static PyTypeObject *run_type, *part_type;
 
 /* ---- parts ---- */
@@ -199,7 +191,8 @@ static PyType_Spec part_spec = { .name = "trackway.Part",
 
 /* ---- runs ---- */
 
-PyObject *core_run_new(struct core_capture *capture, PyObject *keywords)
+PyObject *core_run_start(PyTypeObject *type, struct core_capture *capture, PyObject *keywords,
+                         bool packets_only)
 {
     struct core_run *self = NULL;
     struct tw_fault fault = { TW_OK, "" };
@@ -207,12 +200,18 @@ PyObject *core_run_new(struct core_capture *capture, PyObject *keywords)
     enum tw_status status;
 
     if (core_wish(&wish, keywords) && core_all_known(keywords))
-        self = (struct core_run *)PyType_GenericAlloc(run_type, 0);
+        self = (struct core_run *)PyType_GenericAlloc(type, 0);
     if (self) {
+        wish.config.packets_only = packets_only;
         self->capture = (struct core_capture *)Py_NewRef((PyObject *)capture);
         self->owner = getpid();
-        status = tw_run_new(&self->run, capture->capture, &wish.config, &fault);
-        if (status != TW_OK) {
+        Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(capture->lock, WAIT_LOCK);
+        status = core_cut(&wish, capture->capture, &fault);
+        if (status == TW_OK)
+            status = tw_run_new(&self->run, capture->capture, &wish.config, &fault);
+        PyThread_release_lock(capture->lock);
+        Py_END_ALLOW_THREADS if (status != TW_OK)
+        {
             (void)core_raise(status, fault.text);
             Py_CLEAR(self);
         }
@@ -221,7 +220,7 @@ PyObject *core_run_new(struct core_capture *capture, PyObject *keywords)
     return (PyObject *)self;
 }
 
-static void destroy_run(PyObject *self)
+void core_run_destroy(PyObject *self)
 {
     struct core_run *run = (struct core_run *)self;
 
@@ -229,6 +228,11 @@ static void destroy_run(PyObject *self)
         tw_run_free(run->run);
     Py_XDECREF((PyObject *)run->capture);
     core_free(self);
+}
+
+PyObject *core_run_new(struct core_capture *capture, PyObject *keywords)
+{
+    return core_run_start(run_type, capture, keywords, false);
 }
 
 static PyObject *close_run(PyObject *self, PyObject *none)
@@ -246,7 +250,7 @@ static PyObject *close_run(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-static bool is_usable(const struct core_run *run)
+bool core_run_is_usable(const struct core_run *run)
 {
     if (!run->run)
         PyErr_SetString(PyExc_ValueError, "the run is closed");
@@ -260,13 +264,19 @@ static bool is_usable(const struct core_run *run)
     return false;
 }
 
+PyObject *core_run_end(struct core_run *run, enum tw_status status)
+{
+    run->is_done = true;
+    return status == TW_END ? NULL : core_raise(status, tw_run_fault(run->run));
+}
+
 static PyObject *next_part(PyObject *self)
 {
     struct core_run *run = (struct core_run *)self;
     struct core_part *part;
     enum tw_status status;
 
-    if (!is_usable(run) || run->is_done)
+    if (!core_run_is_usable(run) || run->is_done)
         return NULL;
     part = (struct core_part *)PyType_GenericAlloc(part_type, 0);
     if (!part)
@@ -284,8 +294,7 @@ static PyObject *next_part(PyObject *self)
         return (PyObject *)part;
     part->part.batch.count = 0;
     Py_DECREF((PyObject *)part);
-    run->is_done = true;
-    return status == TW_END ? NULL : core_raise(status, tw_run_fault(run->run));
+    return core_run_end(run, status);
 }
 
 /* seek(time=T) or seek(offset=N), before the first part. */
@@ -298,7 +307,7 @@ static PyObject *seek(PyObject *self, PyObject *arguments, PyObject *keywords)
     struct tw_run_place place = { .kind = TW_PLACE_OFFSET };
     enum tw_status status;
 
-    if (!is_usable(run) ||
+    if (!core_run_is_usable(run) ||
         !PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OO", names, &offset, &time))
         return NULL;
     if ((offset == Py_None) == (time == Py_None)) {
@@ -337,7 +346,7 @@ static PyObject *name_of(PyObject *self, PyObject *arguments)
     unsigned long long address;
     PyObject *part, *dict;
 
-    if (!is_usable(run) ||
+    if (!core_run_is_usable(run) ||
         !PyArg_ParseTuple(arguments, "O!K", (PyObject *)part_type, &part, &address))
         return NULL;
     if (!tw_run_name(run->run, &name, &((struct core_part *)part)->part, address))
@@ -361,7 +370,7 @@ static PyObject *losses(PyObject *self, void *none)
     PyObject *dict;
 
     (void)none;
-    if (!is_usable(run))
+    if (!core_run_is_usable(run))
         return NULL;
     dict = PyDict_New();
     if (dict && tw_run_losses(run->run, &losses) &&
@@ -393,7 +402,7 @@ static PyGetSetDef run_members[] = {
 
 static PyType_Slot run_slots[] = {
     { Py_tp_doc, "A capture as one sequence of parts: iterate over it." },
-    { Py_tp_dealloc, destroy_run },
+    { Py_tp_dealloc, core_run_destroy },
     { Py_tp_methods, run_methods },
     { Py_tp_getset, run_members },
     { Py_tp_iter, PyObject_SelfIter },

@@ -6,36 +6,13 @@
 
 #include "core/core.h"
 
-struct core_bytes_out {
-    char *bytes;
-    size_t size, room;
-};
-
 struct job {
     struct tw_timeline *timeline;
     struct tw_timeline_writer *writer; /* NULL: events are kept */
-    struct core_bytes_out out;
+    struct core_bytes out;
     PyObject *list;
     bool has_failed;
 };
-
-static bool write_bytes(void *context, const void *bytes, size_t size)
-{
-    struct core_bytes_out *out = context;
-
-    if (out->room - out->size < size) {
-        const size_t room = 2 * (out->size + size) + 4096;
-        char *more = realloc(out->bytes, room);
-
-        if (!more)
-            return false;
-        out->bytes = more;
-        out->room = room;
-    }
-    memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-    return true;
-}
 
 static PyObject *time_of(uint64_t time)
 {
@@ -109,7 +86,7 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
 
     subject.timeline = job->timeline;
     if (status == TW_OK && format)
-        status = tw_timeline_writer_new(&job->writer, format, &subject, write_bytes, &job->out,
+        status = tw_timeline_writer_new(&job->writer, format, &subject, core_write, &job->out,
                                         fault);
     if (status == TW_OK)
         status = tw_run_new(&run, capture->capture, &wish->config, fault);
@@ -144,7 +121,10 @@ PyObject *core_timeline(struct core_capture *capture, PyObject *keywords)
     if (name && (!tw_format_by_name(name, TW_SUBJECT_TIMELINE) ||
                  !tw_format_by_name(name, TW_SUBJECT_TIMELINE)->extension))
         PyErr_Format(PyExc_ValueError, "there is no format '%s' for timelines", name);
-    if (!PyErr_Occurred() && core_wish(&wish, keywords) && core_all_known(keywords)) {
+    if (!PyErr_Occurred() && core_wish(&wish, keywords) && core_all_known(keywords) &&
+        wish.part)
+        PyErr_SetString(PyExc_ValueError, "a timeline has no parts");
+    else if (!PyErr_Occurred()) {
         Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(capture->lock, WAIT_LOCK);
         status = work(&job, capture, &wish, name, &fault);
         PyThread_release_lock(capture->lock);

@@ -13,7 +13,8 @@ class Capture(_core.Capture):
 
     Filters, which every method below takes: buffers, sources, comms, functions (names), ids, srcs,
     cpus, pids, tids, levels (numbers), ranges=[(first, end)], offsets=(first, end), time=(first, end),
-    instructions=(first, end); and how: order="capture" or "time", threads, keep_failed, symbols=[ELF
+    instructions=(first, end), part=(number, count) (the first is 1: of as many parts of the capture, cut as
+    `trackway shard` does; results of all of them add up to that of the whole); and how: order="capture" or "time", threads, keep_failed, symbols=[ELF
     files], core_type, index. What is left is said as if nothing was left out.
     """
 

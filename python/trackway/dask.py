@@ -19,16 +19,27 @@ from . import sums
 from .results import Calls, Coverage, Profile, Statistics
 
 FAN_IN = 8
+LARGE = 256 << 20  # bytes of trace in a part, where it is not said
 
 
 def _list(paths):
     return [paths] if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__") else list(paths)
 
 
+def _size(path):
+    """Bytes of a capture; 0 where this machine does not see it: then it is one task."""
+    try:
+        if os.path.isdir(path):
+            return sum(entry.stat().st_size for entry in os.scandir(path) if entry.is_file())
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
 def _parts(path, parts):
     """(number, count) of each part of a capture; [None]: it is done whole."""
     if parts is None:
-        parts = 1
+        parts = -(-_size(path) // LARGE)
     return [None] if parts <= 1 else [(number, parts) for number in range(1, parts + 1)]
 
 
@@ -75,7 +86,8 @@ def _count(parts, fan_in):
 def run(task, paths, client, *, parts=None, fan_in=FAN_IN, retries=3, progress=None):
     """The sum of task(path, part) over all captures and their parts: what the functions below stand on.
 
-    parts: how many parts each capture is cut into.
+    parts: how many parts each capture is cut into (default: one for each quarter of a gigabyte). What
+    needs the order of time (calls, and profiles with them) is done in one piece.
     retries: how often a task that failed is tried again; one whose worker went away is done again anyway.
     progress: called as progress(done, total) whenever a task has ended.
     """
@@ -115,6 +127,9 @@ class _Task:
 
 
 def _kind(kind, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retries=3, progress=None, **filters):
+    by_function = filters.get("by", "function") == "function"
+    if kind == "calls" or kind == "profile" and (filters.get("calls", by_function) or filters.get("with_time")):
+        parts = parts or 1  # the first part would do it all
     task = _Task(_answer, kind, options or {}, filters)
     return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)
 

@@ -313,6 +313,26 @@ static void take_known_code(struct tw_call_machine *machine, struct tw_call_stac
     tw_call_stack_gap(machine, stack, range->index, TW_LEAVE_GAP);
 }
 
+void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
+                   uint64_t address, const struct tw_code_place *place)
+{
+    const struct tw_element range = { .type = TW_ELEMENT_INSTR_RANGE,
+                                      .index = index,
+                                      .start = address };
+    struct tw_flow_range to = { .start = address };
+    uint64_t first = 0, end;
+
+    if (!stack->count || !stack->left.is_known || stack->has_gap || stack->lacks_code ||
+        stack->exception.is_pending || stack->left.transfer == TW_TRANSFER_NONE ||
+        stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN)
+        return;
+    to.function = to.last_function =
+        tw_flow_ranges_function(&machine->ranges, &first, &end, address, place);
+    to.is_entry = to.function != TW_FUNCTION_ANY && address == first;
+    take_transfer(machine, stack, &range, &to);
+    stack->left.transfer = TW_TRANSFER_NONE;
+}
+
 void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
                     const struct tw_element *range, const struct tw_flow_range *to)
 {

@@ -132,6 +132,9 @@ void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *
 /* call_stack.c: the rules.  Control comes to a range, by what left the one before. */
 void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
                     const struct tw_element *range, const struct tw_flow_range *to);
+/* Control came to an address where nothing was executed yet: an exception came first. */
+void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
+                   uint64_t address, const struct tw_code_place *place);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
 /* Whether control stays in the function of the top frame. */

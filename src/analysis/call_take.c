@@ -281,6 +281,8 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
             take_range(machine, stack, element, place);
         break;
     case TW_ELEMENT_EXCEPTION:
+        if (element->flags & TW_EXCEPTION_HAS_RETURN)
+            tw_call_reach(machine, stack, element->index, element->return_address, place);
         stack->exception = (struct tw_exception){
             .address = element->return_address,
             .is_pending = true,

@@ -193,7 +193,34 @@ static bool gather_run(struct tw_hart *hart, const struct tw_retired *before)
     return true;
 }
 
-bool tw_hart_gather(struct tw_hart *hart, enum tw_status *status)
+/* Nothing is to be done before the next run is looked at. */
+static bool is_at_run(const struct tw_hart *hart)
+{
+    return hart->runs_left > 1 && hart->given == hart->count && !hart->run_done &&
+           !hart->is_free && !hart->halts && !hart->was_halted && !hart->was_reset &&
+           !hart->signals && !hart->rv.has_zcmp && !hart->rv.has_zcmt;
+}
+
+size_t tw_hart_whole_runs(const struct tw_hart *hart)
+{
+    return is_at_run(hart) && !hart->has_last && !hart->open_count && !hart->run_repeats
+               ? hart->runs_left
+               : 0;
+}
+
+void tw_hart_took_runs(struct tw_hart *hart, size_t count)
+{
+    const struct tw_retired_run *last;
+
+    if (!count)
+        return;
+    last = &hart->runs[count - 1];
+    hart->runs += count;
+    hart->runs_left -= count;
+    end(hart, &last->instructions[last->count - 1]);
+}
+
+bool tw_hart_gather(struct tw_hart *hart, size_t most, enum tw_status *status)
 {
     struct tw_hart_batch *batch = &hart->batch;
     const struct tw_retired *before = NULL;
@@ -201,17 +228,16 @@ bool tw_hart_gather(struct tw_hart *hart, enum tw_status *status)
     *status = TW_OK;
     batch->count = 0;
     batch->repeats = 0;
-    if (hart->runs_left < 2 || hart->given != hart->count || hart->run_done || hart->is_free ||
-        hart->halts || hart->was_halted || hart->was_reset || hart->signals ||
-        hart->rv.has_zcmp || hart->rv.has_zcmt || !is_gathered(hart, hart->runs))
+    if (!is_at_run(hart) || !is_gathered(hart, hart->runs))
         return false;
     *status = begin(hart);
     if (*status != TW_OK) {
         hart->is_ended = true;
         return false;
     }
-    while (hart->runs_left > 1 && hart->runs[1].count && !batch->repeats &&
-           is_gathered(hart, hart->runs)) {
+    for (; most && hart->runs_left > 1 && hart->runs[1].count && !batch->repeats &&
+           is_gathered(hart, hart->runs);
+         most--) {
         const struct tw_retired_run *run = hart->runs;
 
         if (!gather_run(hart, before))

@@ -317,15 +317,23 @@ enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
 
     for (;;) {
         const struct tw_hart_batch *batch = &hart->batch;
+        size_t whole = 0;
 
-        while (tw_hart_gather(hart, &status)) {
+        do {
+            whole = tw_hart_whole_runs(hart);
+            if (whole)
+                whole = tw_etrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
+                                                   hart->trace.retires, &hart->instructions);
+            tw_hart_took_runs(hart, whole);
+            if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
+                break;
             status = tw_etrace_unit_retire(unit, batch->blocks, batch->count);
             if (status == TW_OK && batch->repeats)
                 status = tw_etrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
                                                batch->repeats, batch->step);
             if (status != TW_OK)
                 return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
-        }
+        } while (true);
         if (status == TW_OK)
             status = tw_hart_next(hart, &event);
         if (status != TW_OK)
@@ -356,15 +364,23 @@ enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *u
 
     for (;;) {
         const struct tw_hart_batch *batch = &hart->batch;
+        size_t whole = 0;
 
-        while (tw_hart_gather(hart, &status)) {
+        do {
+            whole = tw_hart_whole_runs(hart);
+            if (whole)
+                whole = tw_ntrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
+                                                   hart->trace.retires, &hart->instructions);
+            tw_hart_took_runs(hart, whole);
+            if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
+                break;
             status = tw_ntrace_unit_retire(unit, batch->blocks, batch->count);
             if (status == TW_OK && batch->repeats)
                 status = tw_ntrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
                                                batch->repeats, batch->step);
             if (status != TW_OK)
                 return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
-        }
+        } while (true);
         if (status == TW_OK)
             status = tw_hart_next(hart, &event);
         if (status != TW_OK)

@@ -140,8 +140,12 @@ static inline const struct tw_rv_instruction *tw_hart_known(const struct tw_hart
     return &hart->codes[address >> 1 & (TW_HART_CODES - 1)].what;
 }
 
-/* blocks.c: as many of the runs that wait as go into hart->batch; false: the next one is not for it. */
-bool tw_hart_gather(struct tw_hart *hart, enum tw_status *status);
+/* blocks.c: as many of the runs that wait as go into hart->batch, no more than `most`; false: the next one is not for
+   it. */
+bool tw_hart_gather(struct tw_hart *hart, size_t most, enum tw_status *status);
+/* Runs that an encoder may take as they are, and how many of them it took. */
+size_t tw_hart_whole_runs(const struct tw_hart *hart);
+void tw_hart_took_runs(struct tw_hart *hart, size_t count);
 
 /* Each takes what it needs of the log's beginning, or says that it is not its own. */
 enum tw_status tw_hart_csv_begin(struct tw_hart *hart, bool *is_mine);

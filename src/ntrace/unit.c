@@ -190,69 +190,6 @@ enum tw_status tw_ntrace_unit_retire(struct tw_ntrace_unit *unit,
     return TW_OK;
 }
 
-/* How often a block that was just taken can be taken again so that nothing but its branch is noted: neither HIST nor
-   I-CNT fills, and no synchronization is due. */
-static uint64_t room_for_branches(const struct tw_ntrace_unit *unit,
-                                  const struct tw_etrace_block *block)
-{
-    const unsigned held = 31u - (unsigned)__builtin_clz(unit->hist);
-    uint64_t room = unit->hist_limit - 1u - held, count;
-
-    if (block->itype != TW_ETRACE_ITYPE_TAKEN || block->trigger || !unit->is_htm ||
-        !unit->is_tracing || !unit->is_running || unit->is_lost ||
-        unit->due != TW_NTRACE_NO_SYNC || !tw_ingress_is_idle(&unit->ingress) ||
-        !unit->has_owner || unit->priv != block->priv || unit->context != block->context ||
-        unit->end.itype != TW_ETRACE_ITYPE_TAKEN || held + 2 > unit->hist_limit ||
-        unit->icnt >= unit->icnt_limit || unit->icnt == 0)
-        return 0;
-    room--; /* the last of them would fill it */
-    count = (unit->icnt_limit - 1 - unit->icnt) / block->iretire;
-    if (count < room)
-        room = count;
-    if (unit->sync_mode > 1) {
-        const uint64_t each = unit->sync_mode == 3 ? block->iretire : 1;
-
-        if (unit->sync_count + each >= unit->sync_limit)
-            return 0;
-        count = (unit->sync_limit - 1 - unit->sync_count) / each;
-        if (count < room)
-            room = count;
-    }
-    return room;
-}
-
-enum tw_status tw_ntrace_unit_repeat(struct tw_ntrace_unit *unit,
-                                     const struct tw_etrace_block *block, uint64_t times,
-                                     uint64_t step)
-{
-    struct tw_etrace_block now = *block;
-
-    for (bool is_taken = false; times; is_taken = true) {
-        uint64_t some = is_taken ? room_for_branches(unit, &now) : 0;
-
-        if (!some) {
-            now.time += step;
-            TW_TRY(tw_ntrace_unit_retire(unit, &now, 1));
-            times--;
-            continue;
-        }
-        some = some < times ? some : times;
-        unit->hist = (unit->hist + 1) << some;
-        unit->hist--;
-        unit->icnt += (uint32_t)some * now.iretire;
-        if (unit->sync_mode == 3)
-            unit->sync_count += some * now.iretire;
-        tw_ntrace_unit_idle(unit, (uint32_t)some);
-        unit->end.is_alone = false;
-        unit->counts.blocks += some;
-        unit->counts.half_words += some * now.iretire;
-        now.time += some * step;
-        unit->time = now.time;
-        times -= some;
-    }
-    return TW_OK;
-}
-
 void tw_ntrace_unit_idle(struct tw_ntrace_unit *unit, uint32_t cycles)
 {
     unit->cycle += cycles;

@@ -213,6 +213,7 @@ static bool scan_part(void *context, uint32_t thread, const struct tw_part *part
             continue;
         group->is_hit = true;
         group->index = element->index;
+        group->at = group->scanned;
         if (!search->is_back)
             return false;
     }
@@ -252,7 +253,7 @@ static size_t next_groups(const struct search *search, struct tw_scan_group *gro
 static bool window_of(const struct tw_replay *replay, const struct tw_scan_group *group,
                       uint32_t *window)
 {
-    for (uint32_t i = group->first; group->is_hit && i < group->end; i++)
+    for (uint32_t i = group->at; group->is_hit && i < group->end; i++)
         if (group->index >= replay->windows[i].from && group->index < replay->windows[i].to) {
             *window = i;
             return true;
@@ -373,21 +374,47 @@ static enum tw_status first_behind(struct tw_replay *replay, struct tw_replay_pl
     return TW_END;
 }
 
+/* Whether a part comes from the block that holds an offset. */
+static bool is_of(const struct tw_replay *replay, const struct tw_part *part, uint64_t offset)
+{
+    const struct tw_buffer *buffer = tw_capture_buffer(replay->capture, part->buffer);
+
+    return offset - buffer->offset < buffer->size;
+}
+
+/* Whether a window holds bytes at an offset, or ends with the block that does. */
+static bool holds_offset(const struct tw_replay *replay, uint32_t number, uint64_t offset)
+{
+    const struct tw_replay_window *window = &replay->windows[number];
+    const uint32_t first = number ? replay->windows[number - 1].end_block : 0;
+
+    if (!replay->is_timed)
+        return offset >= window->from && offset < window->to;
+    for (uint32_t i = first; i < window->end_block; i++) {
+        const struct tw_part part = { .buffer = replay->blocks[i].buffer };
+
+        if (is_of(replay, &part, offset))
+            return true;
+    }
+    return false;
+}
+
 enum tw_status tw_replay_at_offset(struct tw_replay *replay, struct tw_replay_place *place,
                                    uint32_t thread, uint64_t offset)
 {
     struct tw_replay_data *data;
 
     for (uint32_t i = 0; i < replay->window_count; i++) {
-        const struct tw_replay_window *window = &replay->windows[i];
         const struct tw_replay_track *track;
         size_t at = 0;
 
-        if (offset < window->from || offset >= window->to)
+        if (!holds_offset(replay, i, offset))
             continue;
         TW_TRY(tw_windows_load(replay, &data, i));
         track = tw_windows_track(data, thread);
-        while (track && at < track->count && track->elements[at].index < offset)
+        while (track && at < track->count &&
+               (track->elements[at].index < offset ||
+                (replay->is_timed && !is_of(replay, tw_track_part(track, at), offset))))
             at++;
         return first_behind(replay, place, thread, i, track ? at : 0);
     }
@@ -530,6 +557,6 @@ uint64_t tw_replay_bytes_before(const struct tw_replay *replay,
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < place->window; i++)
-        bytes += replay->windows[i].to - replay->windows[i].from;
+        bytes += replay->windows[i].bytes;
     return bytes;
 }

@@ -54,8 +54,11 @@ static enum tw_status see_ends(struct tw_replay *replay)
         const bool is_last =
             i + 1 == count || replay->windows[i + 1].buffer != replay->windows[i].buffer;
 
+        const uint32_t few = replay->is_timed ? 2 : 8; /* those hold blocks of all CPUs */
+
         /* Of many blocks a few are enough: all others are come across later. */
-        if ((is_first || is_last) && (count <= TOGETHER || i < 8 || i + 8 > count))
+        if ((is_first || is_last) &&
+            ((count <= TOGETHER && !replay->is_timed) || i < few || i + few > count))
             TW_TRY(tw_windows_load(replay, &data, i));
     }
     return TW_OK;
@@ -130,6 +133,8 @@ void tw_replay_free(struct tw_replay *replay)
         tw_give(replay->allocator, replay->threads[i]);
     tw_give(replay->allocator, replay->threads);
     tw_give(replay->allocator, replay->handles);
+    tw_give(replay->allocator, replay->blocks);
+    tw_give(replay->allocator, replay->ranks);
     tw_map_free(&replay->by_key);
     tw_calls_free(replay->calls);
     tw_walk_free(replay->walk);

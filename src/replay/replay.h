@@ -34,9 +34,18 @@ struct tw_replay_data {
 
 struct tw_replay_window {
     uint32_t buffer;
-    uint64_t from, to;           /* offsets in the capture */
+    uint64_t from, to; /* offsets in the capture */
+    uint64_t bytes;
+    uint32_t end_block;          /* is_timed: blocks up to before this one end in it */
     struct tw_replay_data *data; /* NULL: not decoded, or forgotten */
     uint64_t used;               /* when it was asked for last */
+};
+
+/* A buffer, in the order in which they are gone through. */
+struct tw_replay_block {
+    uint32_t buffer;
+    uint32_t stream; /* perf.data: whose ring buffer */
+    uint64_t time;   /* perf.data: of its record */
 };
 
 /* Call stacks of a thread before an element of a window. */
@@ -73,6 +82,10 @@ struct tw_replay {
     struct tw_replay_window *windows; /* in the order in which they are gone through */
     size_t window_count, window_room;
     uint64_t clock, bytes, scans;
+    struct tw_replay_block *blocks;
+    size_t block_count;
+    bool is_timed; /* windows are merged by time, see timed.c: their `from` and `to` hold all */
+    uint32_t *ranks; /* then: of buffers in `blocks` */
 
     struct tw_replay_about **threads;
     size_t thread_count, thread_room;
@@ -121,6 +134,23 @@ uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *par
 uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_part *part);
 bool tw_replay_is_cancelled(struct tw_replay *replay);
 
+/* ---- timed.c ---- */
+
+/* The blocks that are decoded for windows, and how many of them are not at their end. */
+struct tw_timed_cut {
+    const char **names;
+    size_t count;
+    size_t before, end;       /* blocks that end before the windows, and with them */
+    size_t open_before, open; /* those of them that go on */
+};
+
+/* Lists windows of about `each` bytes.  TW_END: the capture is none that is merged by time. */
+enum tw_status tw_timed_list(struct tw_replay *replay, uint64_t each);
+enum tw_status tw_timed_begin(const struct tw_replay *replay, struct tw_timed_cut *cut,
+                              uint32_t first, uint32_t end);
+/* A buffer is at its end.  True: the windows are. */
+bool tw_timed_end(const struct tw_replay *replay, struct tw_timed_cut *cut, uint32_t buffer);
+
 /* ---- track.c ---- */
 
 bool tw_track_add(struct tw_replay *replay, struct tw_replay_track *track,
@@ -157,6 +187,8 @@ struct tw_scan_group {
     bool is_hit;         /* set by `take` */
     uint64_t index;      /* of the hit in the capture */
     const void *search;  /* what `take` looks for */
+    uint32_t scanned;    /* the first window of those that are gone through together */
+    uint32_t at;         /* ... when it was hit */
     /* Private. */
     struct tw_scans *scans;
     size_t number;

@@ -70,6 +70,7 @@ static void *work(void *context)
         if (group->is_hit && !group->wants_last)
             break;
         next = tw_windows_together(scans->replay, at, group->end - at);
+        group->scanned = at;
         group->status = tw_windows_scan_apart(scans->replay, &group->apart, at, next);
     }
     (void)pthread_mutex_lock(&scans->lock);

@@ -181,6 +181,98 @@ static void searches_end_where_steps_come_to(void **state)
     free(runs.runs);
 }
 
+/* ---- threads that move between CPUs ---- */
+
+/* The addresses that a thread executes, all CPUs merged by time. */
+struct path {
+    uint64_t *pcs;
+    size_t count, room;
+};
+
+static void add_range(struct path *path, const struct tw_element *range)
+{
+    CHECK_EQ(range->length, 4 * (uint64_t)range->count);
+    while (path->count + range->count > path->room) {
+        path->room = path->room ? 2 * path->room : 4096;
+        path->pcs = realloc(path->pcs, path->room * sizeof *path->pcs);
+        CHECK(path->pcs != NULL);
+    }
+    for (uint32_t i = 0; i < range->count; i++)
+        path->pcs[path->count++] = range->start + 4 * (uint64_t)i;
+}
+
+static struct path path_of(const struct held *held, uint32_t tid)
+{
+    const struct tw_run_config config = { .size = sizeof config, .order = TW_ORDER_TIME };
+    struct tw_part part = { .size = sizeof part };
+    struct path path = { NULL, 0, 0 };
+    struct tw_run *run;
+
+    CHECK_EQ(tw_run_new(&run, held->captures[0], &config, NULL), TW_OK);
+    while (tw_run_next(run, &part) == TW_OK)
+        for (size_t i = 0; part.kind == TW_PART_ELEMENTS && i < part.batch.count; i++)
+            if (part.who.tid == tid && part.batch.elements[i].type == TW_ELEMENT_INSTR_RANGE)
+                add_range(&path, &part.batch.elements[i]);
+    tw_run_free(run);
+    return path;
+}
+
+static void check_path(struct held *held, uint32_t thread, const struct path *path,
+                       bool is_back)
+{
+    struct tw_replay_place place;
+    struct tw_replay_loss loss;
+    uint64_t number;
+    enum tw_status status = is_back ? tw_replay_last(held->replay, &place, thread)
+                                    : tw_replay_first(held->replay, &place, thread);
+
+    CHECK_EQ(status, TW_OK);
+    for (size_t i = 0; i < path->count; i++) {
+        CHECK_EQ(pc_at(held, &place), path->pcs[is_back ? path->count - 1 - i : i]);
+        if (i % 512 == 0) {
+            CHECK_EQ(tw_replay_number(held->replay, &number, &place), TW_OK);
+            CHECK_EQ(number, is_back ? path->count - 1 - i : i);
+        }
+        status = tw_replay_step(held->replay, &place, is_back, &loss);
+        CHECK_EQ(status == TW_OK && !place.is_end, i + 1 < path->count);
+    }
+}
+
+static void threads_go_on_where_they_are_moved_to(void **state)
+{
+    static const char *const names[] = {
+        "p10-walk-percpu-etmv4-v1",        "p12-walk-percpu-ete-raw-vmid-v1",
+        "p13-walk-percpu-etmv4-v2-hwid00", "p14-walk-percpu-etmv4-v2-hwid01-two-sinks",
+        "p15-walk-percpu-etmv4-barriers",  "p16-walk-snapshot-etmv4"
+    };
+    static const uint32_t windows[] = { 64, 300, 2048, 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 24; i++) {
+        struct tw_replay_thread about = { .size = sizeof about };
+        struct run run;
+        struct held held;
+        char corpus[RUNS_PATH], name[100];
+
+        check_corpus(corpus, sizeof corpus, "perf/root/usr/bin/walk_a");
+        corpus[strlen(corpus) - strlen("/perf/root/usr/bin/walk_a")] = 0;
+        (void)snprintf(name, sizeof name, "%s.perf.data", names[i / 4]);
+        check_case("%s, windows of %u", name, windows[i % 4]);
+        CHECK(runs_fill(&run, corpus, "perf", name));
+        CHECK(hold(&held, &run, 1, windows[i % 4]));
+        CHECK_EQ(tw_replay_find_threads(held.replay), TW_OK);
+        CHECK_EQ(tw_replay_thread_count(held.replay), 2);
+        for (uint32_t k = 0; tw_replay_thread(held.replay, &about, k); k++) {
+            struct path path = path_of(&held, about.tid);
+
+            check_path(&held, k, &path, false);
+            check_path(&held, k, &path, true);
+            free(path.pcs);
+        }
+        let_go(&held);
+    }
+}
+
 /* One who wants an end gets it, and may go on. */
 static void searches_are_cancelled(void **state)
 {
@@ -206,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_end_where_steps_come_to),
+        cmocka_unit_test(threads_go_on_where_they_are_moved_to),
         cmocka_unit_test(searches_are_cancelled),
     };
 

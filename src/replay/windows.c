@@ -28,14 +28,9 @@ static bool wants_buffer(const struct tw_replay *replay, uint32_t buffer)
     return false;
 }
 
-struct ordered {
-    uint32_t buffer;
-    uint64_t time;
-};
-
 static int compare_times(const void *a, const void *b)
 {
-    const struct ordered *x = a, *y = b;
+    const struct tw_replay_block *x = a, *y = b;
 
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
@@ -43,21 +38,27 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Blocks of perf.data come by the time of their record, where all have one. */
-static void sort_blocks(const struct tw_replay *replay, struct ordered *buffers, size_t count)
+static void sort_blocks(struct tw_replay *replay)
 {
-    for (size_t i = 0; i < count; i++) {
-        buffers[i].time =
-            replay->perf ? tw_perf_block(replay->perf, buffers[i].buffer)->time : 0;
-        if (replay->perf && !buffers[i].time)
-            return;
+    bool has_times = replay->perf != NULL;
+
+    for (size_t i = 0; replay->perf && i < replay->block_count; i++) {
+        const struct tw_perf_block *block =
+            tw_perf_block(replay->perf, replay->blocks[i].buffer);
+
+        replay->blocks[i].time = block->time;
+        replay->blocks[i].stream = block->stream;
+        has_times = has_times && block->time;
     }
-    qsort(buffers, count, sizeof *buffers, compare_times);
+    if (has_times)
+        qsort(replay->blocks, replay->block_count, sizeof *replay->blocks, compare_times);
+    else if (replay->block_count)
+        replay->blocks[0].time = 0; /* one without is as none with */
 }
 
-static bool add_windows(struct tw_replay *replay, uint32_t buffer)
+static bool add_windows(struct tw_replay *replay, uint32_t buffer, uint64_t each)
 {
     const struct tw_buffer *about = tw_capture_buffer(replay->capture, buffer);
-    const uint64_t each = replay->config.window ? replay->config.window : WINDOW;
 
     for (uint64_t at = 0; at < about->size; at += each) {
         const uint64_t size = about->size - at < each ? about->size - at : each;
@@ -65,9 +66,11 @@ static bool add_windows(struct tw_replay *replay, uint32_t buffer)
         if (!TW_GROW(replay->allocator, &replay->windows, &replay->window_room,
                      replay->window_count + 1))
             return false;
-        replay->windows[replay->window_count++] = (struct tw_replay_window){
-            .buffer = buffer, .from = about->offset + at, .to = about->offset + at + size
-        };
+        replay->windows[replay->window_count++] =
+            (struct tw_replay_window){ .buffer = buffer,
+                                       .from = about->offset + at,
+                                       .to = about->offset + at + size,
+                                       .bytes = size };
     }
     return true;
 }
@@ -75,19 +78,21 @@ static bool add_windows(struct tw_replay *replay, uint32_t buffer)
 enum tw_status tw_windows_list(struct tw_replay *replay)
 {
     const uint32_t count = (uint32_t)tw_capture_buffer_count(replay->capture);
-    struct ordered *buffers = tw_take(replay->allocator, ((size_t)count + 1) * sizeof *buffers);
-    size_t wanted = 0;
-    bool is_good = buffers != NULL;
+    const uint64_t each = replay->config.window ? replay->config.window : WINDOW;
+    enum tw_status status;
 
-    for (uint32_t i = 0; is_good && i < count; i++)
+    replay->blocks = tw_take(replay->allocator, ((size_t)count + 1) * sizeof *replay->blocks);
+    if (!replay->blocks)
+        return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < count; i++)
         if (wants_buffer(replay, i))
-            buffers[wanted++].buffer = i;
-    if (is_good)
-        sort_blocks(replay, buffers, wanted);
-    for (size_t i = 0; is_good && i < wanted; i++)
-        is_good = add_windows(replay, buffers[i].buffer);
-    tw_give(replay->allocator, buffers);
-    return is_good ? TW_OK : tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
+            replay->blocks[replay->block_count++].buffer = i;
+    sort_blocks(replay);
+    status = tw_timed_list(replay, each);
+    for (size_t i = 0; status == TW_END && i < replay->block_count; i++)
+        if (!add_windows(replay, replay->blocks[i].buffer, each))
+            status = TW_E_MEMORY;
+    return status == TW_E_MEMORY ? tw_fail(&replay->fault, status, "out of memory") : TW_OK;
 }
 
 /* ---- decoding ---- */
@@ -113,6 +118,8 @@ struct scan {
     uint64_t from, to;
     tw_scan_fn *take;
     void *context;
+    void (*begin)(void *context, uint32_t buffer); /* it begins inside; or NULL */
+    struct tw_timed_cut cut;
     bool is_over; /* `take` wants no more */
     uint64_t fed, fed_at_passing;
     bool has_passed;
@@ -192,20 +199,32 @@ static bool is_cancelled(const struct scan *scan)
                          : scan->apart->is_over(scan->apart->context);
 }
 
+/* What a run says besides elements.  True: that was all. */
+static bool take_event(struct scan *scan, const struct tw_part *part)
+{
+    const struct tw_replay *replay = scan->replay;
+
+    if (part->kind == TW_PART_BEGIN && scan->begin && !scan->cut.open_before)
+        scan->begin(scan->context, part->buffer);
+    if (replay->is_timed)
+        return (part->kind == TW_PART_END || part->kind == TW_PART_NOTHING) &&
+               tw_timed_end(replay, &scan->cut, part->buffer);
+    return part->kind == TW_PART_END && part->buffer == scan->buffer;
+}
+
 static enum tw_status go_through(struct scan *scan, struct tw_run *run)
 {
+    const bool is_timed = scan->replay->is_timed;
     const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = scan->from };
     struct tw_part part = { .size = sizeof part };
-    enum tw_status status = tw_run_seek(run, &place);
+    enum tw_status status = is_timed ? TW_OK : tw_run_seek(run, &place);
 
     while (status == TW_OK) {
         status = tw_run_next(run, &part);
-        if (status != TW_OK)
+        if (status != TW_OK || take_event(scan, &part))
             break;
-        if (part.kind == TW_PART_END && part.buffer == scan->buffer)
-            break;
-        if (part.kind == TW_PART_ELEMENTS && part.source &&
-            (!give(scan, &part) || is_past(scan, run)))
+        if (part.kind == TW_PART_ELEMENTS && part.source && !scan->cut.open_before &&
+            (!give(scan, &part) || (!is_timed && is_past(scan, run))))
             break;
         if (is_cancelled(scan))
             return tw_fail(scan->fault, TW_E_CANCELLED, "interrupted");
@@ -231,15 +250,23 @@ static enum tw_status scan_windows(struct scan *scan, struct tw_capture *capture
     name = tw_capture_buffer(capture, scan->buffer)->name;
     filter.buffers = &name;
     filter.buffer_count = 1;
+    if (replay->is_timed) {
+        if (tw_timed_begin(replay, &scan->cut, first, end) != TW_OK)
+            return tw_fail(scan->fault, TW_E_MEMORY, "out of memory");
+        filter.buffers = scan->cut.names;
+        filter.buffer_count = scan->cut.count;
+        config.order = TW_ORDER_TIME;
+    }
     config.filter = &filter;
     config.on_bytes = count_bytes;
     config.context = scan;
     config.threads = 1; /* what is long is cut into pieces, each for a thread */
     status = tw_run_new(&run, capture, &config, scan->fault);
-    if (status != TW_OK)
-        return status;
-    status = go_through(scan, run);
-    tw_run_free(run);
+    if (status == TW_OK) {
+        status = go_through(scan, run);
+        tw_run_free(run);
+    }
+    tw_give(replay->allocator, scan->cut.names);
     return status;
 }
 
@@ -322,6 +349,8 @@ static void make_room(struct tw_replay *replay)
 struct keeper {
     struct tw_replay *replay;
     struct tw_replay_data *data;
+    uint32_t *begun; /* buffers that begin in the window */
+    size_t begun_count, begun_room;
     bool is_out;
 };
 
@@ -344,43 +373,61 @@ static bool keep(void *context, uint32_t thread, const struct tw_part *part)
     return !keeper->is_out;
 }
 
+static void begin(void *context, uint32_t buffer)
+{
+    struct keeper *keeper = context;
+
+    if (TW_GROW(keeper->replay->allocator, &keeper->begun, &keeper->begun_room,
+                keeper->begun_count + 1))
+        keeper->begun[keeper->begun_count++] = buffer;
+    else
+        keeper->is_out = true;
+}
+
+/* An element without instructions before the first one that a track has of a buffer. */
+static bool put_before(const struct tw_replay *replay, struct tw_replay_track *track,
+                       uint32_t buffer, const struct tw_element *element)
+{
+    size_t n = 0, at;
+
+    while (n < track->stretch_count && track->stretches[n].part.buffer != buffer)
+        n++;
+    if (n == track->stretch_count)
+        return true;
+    if (!TW_GROW(replay->allocator, &track->elements, &track->room, track->count + 1) ||
+        !TW_GROW(replay->allocator, &track->before, &track->before_room, track->count + 1))
+        return false;
+    at = track->stretches[n].first;
+    memmove(track->elements + at + 1, track->elements + at,
+            (track->count - at) * sizeof *track->elements);
+    memmove(track->before + at + 1, track->before + at,
+            (track->count - at) * sizeof *track->before);
+    track->elements[at] = *element;
+    track->count++;
+    while (++n < track->stretch_count)
+        track->stretches[n].first++;
+    return true;
+}
+
 /* perf.data: what the recorder lost before a block stands before its first element. */
-static void put_losses(struct keeper *keeper, const struct tw_replay_window *window)
+static void put_losses(struct keeper *keeper, uint32_t buffer)
 {
     const struct tw_perf *perf = keeper->replay->perf;
-    const struct tw_perf_block *block = perf ? tw_perf_block(perf, window->buffer) : NULL;
+    const struct tw_perf_block *block = tw_perf_block(perf, buffer);
 
-    for (size_t i = 0; block && i < tw_perf_loss_count(perf); i++) {
+    for (size_t i = 0; i < tw_perf_loss_count(perf); i++) {
         const struct tw_perf_loss *loss = tw_perf_loss(perf, i);
         const bool is_same =
             block->cpu != TW_NONE ? loss->cpu == block->cpu : loss->tid == block->tid;
-        struct tw_element element = { .index = window->from, .type = TW_ELEMENT_UNKNOWN };
+        const struct tw_element element = { .index = block->offset,
+                                            .type = TW_ELEMENT_UNKNOWN,
+                                            .value = loss->has_data };
 
-        if (!is_same || window->from != block->offset ||
-            loss->aux_offset + loss->size != block->aux_offset)
+        if (!is_same || loss->aux_offset + loss->size != block->aux_offset)
             continue;
-        element.value = loss->has_data;
-        for (size_t k = 0; k < keeper->data->count; k++) {
-            struct tw_replay_track *track = &keeper->data->tracks[k];
-
-            if (track->stretch_count && !keeper->is_out) {
-                struct tw_part part = track->stretches[0].part;
-
-                keeper->is_out |= !tw_track_add(keeper->replay, track, &part, &element, 1);
-                if (keeper->is_out)
-                    return;
-                /* to the front: it has no instructions */
-                memmove(track->elements + 1, track->elements,
-                        (track->count - 1) * sizeof *track->elements);
-                memmove(track->before + 1, track->before,
-                        (track->count - 1) * sizeof *track->before);
-                track->elements[0] = element;
-                track->before[0] = 0;
-                track->stretch_count--;
-                for (size_t n = 1; n < track->stretch_count; n++)
-                    track->stretches[n].first++;
-            }
-        }
+        for (size_t k = 0; !keeper->is_out && k < keeper->data->count; k++)
+            keeper->is_out =
+                !put_before(keeper->replay, &keeper->data->tracks[k], buffer, &element);
     }
 }
 
@@ -400,6 +447,7 @@ enum tw_status tw_windows_load(struct tw_replay *replay, struct tw_replay_data *
 {
     struct tw_replay_window *window = &replay->windows[number];
     struct keeper keeper = { .replay = replay };
+    struct scan scan;
     enum tw_status status;
 
     window->used = ++replay->clock;
@@ -410,8 +458,20 @@ enum tw_status tw_windows_load(struct tw_replay *replay, struct tw_replay_data *
     keeper.data = tw_take(replay->allocator, sizeof *keeper.data);
     if (!keeper.data)
         return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
-    status = tw_windows_scan(replay, number, number + 1, keep, &keeper);
-    put_losses(&keeper, window);
+    scan = (struct scan){ .replay = replay,
+                          .changed = replay,
+                          .fault = &replay->fault,
+                          .take = keep,
+                          .begin = replay->is_timed ? begin : NULL,
+                          .context = &keeper };
+    replay->scans++;
+    status = scan_windows(&scan, replay->capture, number, number + 1);
+    if (replay->perf && !replay->is_timed &&
+        window->from == tw_perf_block(replay->perf, window->buffer)->offset)
+        begin(&keeper, window->buffer);
+    for (size_t i = 0; i < keeper.begun_count; i++)
+        put_losses(&keeper, keeper.begun[i]);
+    tw_give(replay->allocator, keeper.begun);
     keeper.data->bytes = bytes_of(keeper.data);
     replay->bytes += keeper.data->bytes;
     window->data = keeper.data;

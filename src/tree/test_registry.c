@@ -64,11 +64,49 @@ static void registers_by_name(void **state)
     CHECK_TEXT(fault.text, "register TRCIDR11 is missing");
 }
 
+/* All that is missing is named at once, with what stands in for those that may be left out. */
+static void missing_registers_are_named(void **state)
+{
+    static const struct tw_register_use uses[] = {
+        { "TRCIDR0", NULL },    { "TRCIDR1", NULL }, { "TRCIDR8", "0" },
+        { "TRCIDR9", "0" },     { "TRCIDR10", "0" }, { "TRCDEVARCH", "ETMv4.0" },
+        { "TRCIDR11", "zero" }, { NULL, NULL },
+    };
+    static const struct {
+        const char *given[2], *text;
+    } rows[] = {
+        { { NULL },
+          "registers TRCIDR0, TRCIDR1 are missing; TRCIDR8 to TRCIDR10 may be left out (0), "
+          "TRCDEVARCH may be left out (ETMv4.0), TRCIDR11 may be left out (zero)" },
+        { { "TRCIDR0", "TRCIDR9" },
+          "register TRCIDR1 is missing; TRCIDR8 may be left out (0), TRCIDR10 may be left out "
+          "(0), "
+          "TRCDEVARCH may be left out (ETMv4.0), TRCIDR11 may be left out (zero)" },
+        { { "TRCIDR0", "TRCIDR1" }, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        const struct tw_register registers[] = { { rows[i].given[0], 1 },
+                                                 { rows[i].given[1], 2 } };
+        const struct tw_source_info source = { .registers = registers,
+                                               .register_count =
+                                                   rows[i].given[0] ? LENGTH(registers) : 0 };
+        struct tw_fault fault = { TW_OK, "" };
+
+        check_case("row %zu", i);
+        CHECK_EQ(tw_source_need_all(&source, uses, &fault),
+                 rows[i].text[0] ? TW_E_CONFIG : TW_OK);
+        CHECK_TEXT(fault.text, rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(protocols_by_number_and_name),
         cmocka_unit_test(registers_by_name),
+        cmocka_unit_test(missing_registers_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

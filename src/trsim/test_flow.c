@@ -58,18 +58,21 @@ static struct sim_run *new_run(void)
 /* Scripts whose every expectation holds, and what they must print. */
 static const struct {
     const char *name, *script, *has[4];
+    uint64_t told; /* digest of all that is printed */
 } flows[] = {
     { "a buffer stops at its end",
       RAM("0x111") TE_ON("0x01110061") "run\n" TE_OFF
                                        "expect trRamEnable 0\nexpect trRamWrap 1\n"
                                        "expect trRamWPLow 0x1001\nexpect ram0.wraps 1\n",
-      { "event WRAP of ram0", "event STOPPED of ram0" } },
+      { "event WRAP of ram0", "event STOPPED of ram0" },
+      0xb9c061d72e99d417 },
     { "a buffer wraps, and wraps again",
       RAM("0x11")
           TE_ON("0x01110061") "run until wrap\nexpect ram0.wraps 1\nrun\n" TE_OFF RAM_OFF
                               "expect trRamWrap 1\nwrite trRamWPLow 0x1000\n"
                               "expect trRamWrap 0\ndrain ram0\n",
-      { "0 bytes: " } },
+      { "0 bytes: " },
+      0xd7d6b271ae1f7ec7 },
     { "words are filled up",
       "memory 0x1000 0x100\ncomponent ram0 ram\nset ram0 word=64\ncomponent te0 encoder feeds "
       "ram0\nlog te0 log\ntrRamActive = 1\npoll trRamActive == 1\ntrRamControl = 0x11\n"
@@ -80,7 +83,8 @@ static const struct {
                         "expect trRamEmpty 0\nexpect trRamWPLow 0x1000\n" RAM_OFF
                         "expect trRamWPLow 0x1040\n"
                         "drain ram0\n",
-      { "64 bytes: 24", "ffffffffffffffff" } },
+      { "64 bytes: 24", "ffffffffffffffff" },
+      0xe47b51241ba845fc },
     { "the sink's own memory, through its window",
       "component ram0 ram\nset ram0 sram=256 smem=0\ncomponent te0 encoder feeds ram0\nlog te0 "
       "log\ntrRamActive = 1\npoll trRamActive == 1\ntrRamControl = 1\ntrRamStartLow = 0\n"
@@ -89,17 +93,20 @@ static const struct {
           "0x01110061") "run 3\n" TE_OFF RAM_OFF "trRamRPLow = 0\nread trRamData -> "
                         "0x83001524\nexpect trRamRPLow 4\ntrRamRPLow = 0xfc\nread "
                         "trRamData\nexpect trRamRPLow 0\n",
-      { "ram0.trRamData 0x83001524" } },
+      { "ram0.trRamData 0x83001524" },
+      0x46dadb243542b7d5 },
     { "no memory where the pointer points",
       RAM("0x11") "trRamEnable = 0\npoll trRamEnable == 0\npoll trRamEmpty == 1\ntrRamWPLow = "
                   "0x100000\ntrRamEnable = 1\npoll trRamEnable == 1\n" TE_ON(
                       "0x01110061") "run 9\n" TE_OFF RAM_OFF,
-      { "event FAULT of ram0" } },
+      { "event FAULT of ram0" },
+      0x717dc03d8c8e05bb },
     { "what is behind is not enabled",
       "component ram0 ram\ncomponent te0 encoder feeds ram0\nlog te0 log\nte0.trTeActive = "
       "1\npoll te0.trTeActive == 1\n" DEFAULTS "te0.trTeControl = 0x01110065\nte0.trTeEnable = "
       "1\npoll te0.trTeEnable == 1\nrun\nexpect te0.trTeEmpty 0\n",
-      { "TC3", "event LOST of te0" } },
+      { "TC3", "event LOST of te0" },
+      0xb72ad202690b86fd },
     { "a funnel that passes an input over",
       "memory 0x1000 0x10000\ncomponent ram0 ram\ncomponent f0 funnel feeds ram0\ncomponent "
       "te0 "
@@ -110,7 +117,8 @@ static const struct {
       "trFunnelEnable == 1\nte0.trTeActive = 1\npoll te0.trTeActive == 1\n" DEFAULTS TE_ON(
           "0x01110061") "run\n" TE_OFF "expect f0.messages 0\nexpect ram0.bytes 0\n"
                         "expect trFunnelEmpty 1\n",
-      { NULL } },
+      { NULL },
+      0x236152d309d308b4 },
     { "pins too slow for the trace lose some of it",
       "component pib0 pib\ncomponent te0 encoder feeds pib0\nset te0 fifo=80\nlog te0 log\n"
       "trPibActive = 1\npoll trPibActive == 1\ntrPibControl = 0x00030081\nprobe start\n"
@@ -119,14 +127,16 @@ static const struct {
           "0x01110061") "run\nexpect te0.trTeInstStallOrOverflow 1\n"
                         "te0.trTeInstStallOrOverflow = 1\n"
                         "expect te0.trTeInstStallOrOverflow 0\n" TE_OFF PIB_OFF,
-      { "event OVERFLOW of te0" } },
+      { "event OVERFLOW of te0" },
+      0xda9b9ab7b7d21911 },
     { "or the hart waits",
       "component pib0 pib\ncomponent te0 encoder feeds pib0\nset te0 fifo=80\nlog te0 log\n"
       "trPibActive = 1\npoll trPibActive == 1\ntrPibControl = 0x00030081\nprobe start\n"
       "trPibEnable = 1\npoll trPibEnable == 1\nte0.trTeActive = 1\npoll te0.trTeActive == "
       "1\n" DEFAULTS TE_ON(
           "0x01112061") "run\nexpect te0.trTeInstStallOrOverflow 1\n" TE_OFF PIB_OFF,
-      { "event STALL of te0" } },
+      { "event STALL of te0" },
+      0x737d076123ba1e7c },
     { "triggers start and stop tracing",
       RAM("0x11") "te0.trTeTrigExtInControl = 0x32\nte0.trTeTrigExtOutControl = 0x3\n"
                   "te0.trTeControl = 0x01110861\nte0.trTeEnable = 1\npoll te0.trTeEnable == 1\n"
@@ -136,39 +146,62 @@ static const struct {
                   "expect te0.trTeInstTracing 1\ntrigger te0 off\nrun 2\n"
                   "expect te0.trTeInstTracing 0\n" TE_OFF RAM_OFF,
       { "event EXTERNAL_OUTPUT of te0", "output 0: tracing started",
-        "output 0: tracing stopped" } },
+        "output 0: tracing stopped" },
+      0x8cab9c09007aa654 },
     { "triggers that may not do nothing",
       RAM("0x11") "te0.trTeTrigExtInControl = 0x2\n" TE_ON(
           "0x01110061") "trigger te0 off\nrun 3\nexpect te0.trTeInstTracing 1\n" TE_OFF RAM_OFF,
-      { NULL } },
+      { NULL },
+      0x28283b2ed847b137 },
     { "a notification is a synchronization",
       RAM("0x11") "te0.trTeTrigExtInControl = 0x4\n" TE_ON(
           "0x01110061") "run 3\ntrigger te0 notify\nrun 3\nexternal te0 0\nrun 3\n" TE_OFF
           RAM_OFF "drain ram0\n",
-      { " bytes: " } },
+      { " bytes: " },
+      0xb9c7f5824ab58cb0 },
     { "a hart that halts, sleeps, is reset",
       RAM("0x11")
           TE_ON("0x01110061") "run 3\nhart te0 halted\nrun 1\nhart te0 resumed\nrun 3\n"
                               "hart te0 asleep\nrun 1\nhart te0 awake\nrun 3\n"
                               "hart te0 reset\nrun 1\nhart te0 released\nrun 3\n" TE_OFF RAM_OFF
                               "expect misuses 0\ndrain ram0\n",
-      { " bytes: " } },
+      { " bytes: " },
+      0xd76a99d93b761911 },
     { "calibration instead of trace",
       PIB("0x281") TE_ON("0x01110061") "run 2\n" TE_OFF "tick 1\n"
                                        "pins pib0\n",
-      { "aa5500ffaa5500ff" } },
-    { "calibration of two pins", PIB("0x291") "tick 1\npins pib0\n", { "6666cc336666cc33" } },
-    { "calibration of four pins", PIB("0x2a1") "tick 1\npins pib0\n", { "5a5af00f5a5af00f" } },
+      { "aa5500ffaa5500ff" },
+      0x9c95e70914265a93 },
+    { "calibration of two pins",
+      PIB("0x291") "tick 1\npins pib0\n",
+      { "6666cc336666cc33" },
+      0x66cab7080b7580a0 },
+    { "calibration of four pins",
+      PIB("0x2a1") "tick 1\npins pib0\n",
+      { "5a5af00f5a5af00f" },
+      0xdb84b4ce8359395f },
     { "calibration of sixteen pins",
       PIB("0x2c1") "tick 1\npins pib0\n",
-      { "aaaa55550000ffffaaaa5555" } },
+      { "aaaa55550000ffffaaaa5555" },
+      0x42f45b0bba2697e },
     { "frames of an ATB",
       "component atb0 atb\ncomponent te0 encoder feeds atb0\nlog te0 log\ntrAtbBridgeActive = "
       "1\npoll trAtbBridgeActive == 1\ntrAtbBridgeID = 5\ntrAtbBridgeEnable = 1\npoll "
       "trAtbBridgeEnable == 1\nte0.trTeActive = 1\npoll te0.trTeActive == 1\n" DEFAULTS TE_ON(
           "0x01110061") "run 4\n" TE_OFF "frames\n",
-      { "32 bytes: 0b24" } },
+      { "32 bytes: 0b24" },
+      0xad7b04f692118c2d },
 };
+
+/* FNV-1a. */
+static uint64_t digest(const char *text)
+{
+    uint64_t value = 0xcbf29ce484222325;
+
+    for (; *text; text++)
+        value = (value ^ (uint8_t)*text) * 0x100000001b3;
+    return value;
+}
 
 static void flows_hold(void **state)
 {
@@ -184,6 +217,9 @@ static void flows_hold(void **state)
         for (size_t k = 0; k < LENGTH(flows[i].has) && flows[i].has[k]; k++)
             if (!strstr(run->out, flows[i].has[k]))
                 CHECK_TEXT(run->out, flows[i].has[k]);
+        if (digest(run->out) != flows[i].told)
+            fail_msg("%s: other output than before (0x%llx):\n%s", flows[i].name,
+                     (unsigned long long)digest(run->out), run->out);
         end_scripts(run);
         free(run);
     }

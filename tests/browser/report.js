@@ -24,7 +24,7 @@ class Browser {
     page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") page.problems.push(message.text()); });
     page.on("request", (request) => page.requests.push(request.url()));
     page.on("dialog", (dialog) => { page.problems.push("dialog " + dialog.message()); dialog.dismiss(); });
-    await page.goto("file://" + file);
+    await page.goto(file.startsWith("http") ? file : "file://" + file);
     await this.ready(page, "overview");
     return page;
   }
@@ -43,7 +43,7 @@ class Browser {
   // Nothing was said on the console, and nothing was asked of any network.
   async close(page) {
     assert.deepEqual(page.problems, []);
-    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:"), url);
+    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:") || (spec.url && url.startsWith(new URL(spec.url).origin)), url);
     await page.close();
   }
 }
@@ -240,6 +240,26 @@ const checks = {
     await browser.close(page);
     console.log("opened in " + took + " ms");
     assert.ok(took < 2000 * (spec.patience || 1), took + " ms");
+  },
+
+  // The same page from a server, and a window that it decodes.
+  async served(browser) {
+    const page = await browser.open(spec.url);
+    const all = number(await page.textContent(".tile .value"));
+    await browser.go(page, "timeline");
+    const [from, to] = spec.window, fields = await page.$$("#range .offset");
+    await fields[0].fill(String(from));
+    await fields[1].fill(String(to));
+    await page.evaluate(() => { delete document.documentElement.dataset.ready; });
+    await page.click("#range button[type=submit]");
+    await browser.ready(page, "timeline");
+    await browser.go(page, "overview");
+    const part = number(await page.textContent(".tile .value"));
+    assert.ok(part > 0 && part < all / 10, part + " of " + all);
+    await page.click("#range button:has-text('all')");
+    await page.waitForTimeout(200);
+    assert.equal(number(await page.textContent(".tile .value")), all);
+    await browser.close(page);
   },
 
   // Pictures, to be looked at.

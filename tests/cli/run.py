@@ -22,6 +22,7 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
+import gdb_programs_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
 import digest_cases  # noqa: E402,F401
@@ -53,6 +54,7 @@ import record_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401
+import serve_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import shard_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401

@@ -12,6 +12,7 @@ import threading
 
 # The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
 # named here. "cli:word" and "golden:word": cases whose name or file holds the word.
+QUICK = "cli:digests_demo"  # many forms of one small capture
 GOLDEN = "golden:!bugfix-exact"  # one capture takes more than all others together
 DECODING = ["test_vectors", "test_tree", "test_tree_batch", "test_tree_parallel", "test_index_runs",
             "cli:digest_cases", GOLDEN]

@@ -48,6 +48,39 @@ def results_are_saved_loaded_and_merged(tool):
 
 
 @case
+def parts_make_the_whole(tool):
+    """Cut as the program cuts, and added up: the bytes of the whole."""
+    kinds = (("profile", {"calls": False}), ("profile", {}), ("calls", {}), ("coverage", {}), ("statistics", {}))
+    for path, options in some()[:5]:
+        with trackway.open(path, **options) as capture:
+            for kind, how in kinds:
+                make = getattr(capture, kind)
+                total = make(part=(1, 5), **how)
+                for number in range(2, 6):
+                    total += make(part=(number, 5), **how)
+                equal(total.to_bytes(), make(**how).to_bytes(), f"{path} {kind}")
+    with trackway.open(DEMO) as capture:
+        whole = capture.elements()
+        parts = [capture.elements(part=(number, 3)) for number in (1, 2, 3)]
+        equal(sum(int(part["count"][part["type"] == trackway.INSTR_RANGE].sum()) for part in parts),
+              int(whole["count"][whole["type"] == trackway.INSTR_RANGE].sum()))
+        one = tool.folder / "one.twr"
+        tool.run("profile", DEMO, "--self", "--part", "2/3", "--save", one)
+        equal(capture.profile(calls=False, part=(2, 3)).to_bytes(), one.read_bytes())
+        for wrong in ((0, 3), (4, 3), (1, None), (None, 2), (1, 1 << 40), 3, (1, 2, 3)):
+            try:
+                capture.run(part=wrong)
+            except (TypeError, ValueError):
+                continue
+            raise AssertionError(f"{wrong} was taken")
+        try:
+            capture.timeline(part=(1, 2))
+        except ValueError:
+            return
+        raise AssertionError("was taken")
+
+
+@case
 def coverage_is_that_of_the_program(tool):
     with trackway.open(DEMO) as capture:
         coverage = capture.coverage()

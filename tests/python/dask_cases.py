@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -91,6 +92,28 @@ def sixty_four_captures_and_a_worker_that_dies(tool):
         equal(seen[-1], (64 + 8 + 1, 64 + 8 + 1))
         result = trackway.dask.coverage(paths, client, fan_in=2)
         equal(result.to_bytes(), one_process("coverage", paths))
+
+
+@case
+def parts_of_one_capture(tool):
+    """The demo again and again: 1 GiB in full, 4 MiB else."""
+    modules()
+    large = tool.folder / "large"
+    shutil.copytree(DEMO, large)
+    size = 1 << 30 if os.environ.get("TW_TEST_FULL") == "1" else 4 << 20
+    data = (large / "ETB_0.bin").read_bytes()
+    with open(large / "ETB_0.bin", "wb") as out:
+        for _ in range(-(-size // (len(data) * 256))):
+            out.write(data * 256)
+    with cluster(tool.folder, 2) as (client, workers):
+        def progress(done, total):
+            if done == 3:
+                workers[0].kill()
+
+        got = trackway.dask.profile(large, client, calls=False, parts=9, fan_in=3, progress=progress)
+        equal(got.to_bytes(), one_process("profile", [large], calls=False))
+        got = trackway.dask.coverage([large], client, parts=4)
+        equal(got.to_bytes(), one_process("coverage", [large]))
 
 
 @case

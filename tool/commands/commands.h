@@ -28,6 +28,8 @@
     COMMAND(interrupts)       \
     COMMAND(coverage)         \
     COMMAND(report)           \
+    ON_POSIX(COMMAND, serve)  \
+    ON_POSIX(COMMAND, view)   \
     ON_POSIX(COMMAND, gdb)    \
     COMMAND(diff)             \
     COMMAND(shard)            \

@@ -2,12 +2,14 @@
 /* trackway gdb: a capture in GDB, forwards and backwards. */
 #define _XOPEN_SOURCE 700 /* readlink */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands/commands.h"
 #include "gdb/connection.h"
+#include "gdb/programs.h"
 #include "gdb/recording.h"
 
 enum { PATH_ROOM = 4096 };
@@ -168,50 +170,149 @@ static bool put_connection(struct gdb_text *out, const struct options *options,
     return is_good;
 }
 
-static int start(const struct options *options, size_t ours)
+/* The programs for GDB.  Whatever is wrong with the capture is said now, and not by way of GDB. */
+static int find_programs(struct gdb_programs *programs, const struct options *given,
+                         size_t ours)
+{
+    const char *program = ours > 1 ? given->arguments.items[1] : NULL;
+    struct options options = *given;
+    struct session session = { .options = &options };
+    struct session_wish wish = { .paths = NULL };
+    int status;
+
+    options.arguments.count = 1;
+    options.quiet = true; /* the server says it */
+    status = session_open(&session, &options);
+    if (status == DONE)
+        status = session_wish(&session, &wish);
+    if (status == DONE && program && access(program, R_OK) != 0) {
+        say("cannot read %s: %s", program, strerror(errno));
+        status = NOT_DONE;
+    }
+    if (status == DONE && !gdb_programs_find(programs, &session, &wish, program)) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
+    if (status == DONE && !programs->count && !given->quiet)
+        say("no program is known: without its ELF file (PROGRAM, --image or --symbols) there "
+            "are no "
+            "names "
+            "and lines");
+    session_wish_free(&wish);
+    session_close(&session);
+    return status;
+}
+
+/* GDB's arguments. */
+struct words {
+    char **items;
+    size_t count, room;
+    bool is_out; /* of memory */
+};
+
+static void add_word(struct words *words, const char *text)
+{
+    if (words->count + 1 >= words->room) {
+        const size_t room = words->room ? 2 * words->room : 32;
+        char **items = realloc(words->items, room * sizeof *items);
+
+        words->is_out |= !items;
+        if (!items)
+            return;
+        words->items = items;
+        words->room = room;
+    }
+    words->items[words->count] = text ? strdup(text) : NULL;
+    words->is_out |= text && !words->items[words->count];
+    words->items[++words->count] = NULL;
+}
+
+static void add_command(struct words *words, const char *command)
+{
+    add_word(words, "-ex");
+    add_word(words, command);
+}
+
+/* The first program is GDB's own where it was loaded as it was linked, all others are files with symbols. */
+static const char *add_programs(struct words *words, const struct gdb_programs *programs)
+{
+    const char *own = NULL;
+
+    for (size_t i = 0; i < programs->count; i++) {
+        const struct gdb_program *program = &programs->items[i];
+        struct gdb_text command = { .size = 0 };
+
+        if (!i && program->bias) { /* else GDB misses an executable */
+            add_word(words, "-e");
+            add_word(words, program->path);
+        }
+        if (!i && !program->bias) {
+            own = program->path;
+        } else if (!strchr(program->path, '\n')) {
+            gdb_text_format(&command, "trackway symbols 0x%" PRIx64 " %s", program->bias,
+                            program->path);
+            add_command(words, command.text);
+        }
+        gdb_text_free(&command);
+    }
+    return own;
+}
+
+/* Does not come back where there is a GDB. */
+static void start_gdb(struct words *words)
 {
     static const char *const programs[] = { "gdb-multiarch", "gdb" };
     const char *wanted = getenv("TRACKWAY_GDB");
-    const size_t theirs = options->arguments.count - ours;
+
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        free(words->items[0]);
+        words->items[0] = strdup(wanted && *wanted ? wanted : programs[i]);
+        if (words->items[0])
+            (void)execvp(words->items[0], words->items);
+    }
+    say("gdb: %s is not there; install GDB (Debian: apt-get install gdb-multiarch), or "
+        "name one in TRACKWAY_GDB",
+        wanted && *wanted ? wanted : "neither gdb-multiarch nor gdb");
+}
+
+static int start(const struct options *options, size_t ours)
+{
     char self[PATH_ROOM], script[PATH_ROOM];
     struct gdb_text source = { .size = 0 }, connection = { .size = 0 };
-    char **words = calloc(theirs + 16, sizeof *words);
-    size_t count = 0;
+    struct gdb_programs programs = { .count = 0 };
+    struct words words = { .count = 0 };
+    int status = find_programs(&programs, options, ours);
+    const char *own;
 
-    if (words && find_self(self, script) && put_connection(&connection, options, self)) {
+    if (status == DONE && find_self(self, script) &&
+        put_connection(&connection, options, self)) {
         gdb_text_format(&source, "source %s", script);
-        count++; /* the program */
-        words[count++] = strdup("-q");
+        add_word(&words, "gdb");
+        add_word(&words, "-q");
         /* Else GDB stops at each longjmp, to look at registers. */
-        words[count++] = strdup("-iex");
-        words[count++] = strdup("set osabi none");
-        words[count++] = strdup("-ex");
-        words[count++] = strdup(source.text);
-        words[count++] = strdup("-ex");
-        words[count++] = strdup(connection.text);
+        add_word(&words, "-iex");
+        add_word(&words, "set osabi none");
+        add_command(&words, source.text);
+        own = add_programs(&words, &programs);
+        add_command(&words, connection.text);
         /* The thread that is selected moves, and no other. */
-        words[count++] = strdup("-ex");
-        words[count++] = strdup("set scheduler-locking on");
-        for (size_t i = 0; i < theirs; i++)
-            words[count++] = strdup(options->arguments.items[ours + i]);
-        if (ours > 1)
-            words[count++] = strdup(options->arguments.items[1]);
-        for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-            free(words[0]);
-            words[0] = strdup(wanted && *wanted ? wanted : programs[i]);
-            if (words[0])
-                (void)execvp(words[0], words);
-        }
-        say("gdb: %s is not there; install GDB (Debian: apt-get install gdb-multiarch), or "
-            "name one in TRACKWAY_GDB",
-            wanted && *wanted ? wanted : "neither gdb-multiarch nor gdb");
+        add_command(&words, "set scheduler-locking on");
+        for (size_t i = ours; i < options->arguments.count; i++)
+            add_word(&words, options->arguments.items[i]);
+        if (own)
+            add_word(&words, own);
+        if (words.is_out)
+            say("out of memory");
+        else
+            start_gdb(&words);
     }
     gdb_text_free(&source);
     gdb_text_free(&connection);
-    for (size_t i = 0; words && i < count; i++)
-        free(words[i]);
-    free(words);
-    return NOT_DONE;
+    gdb_programs_free(&programs);
+    for (size_t i = 0; i < words.count; i++)
+        free(words.items[i]);
+    free(words.items);
+    return status == DONE ? NOT_DONE : status;
 }
 
 static int run(const struct options *options)
@@ -235,8 +336,8 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART,   G_DECODER, G_EXECUTED, O_INDEX,  O_KEY,
-    O_SERVE,   O_LISTEN, O_PLACE,   O_FIRST,    G_OUTPUT, O_END,
+    G_CAPTURE, G_PART,  G_DECODER, G_EXECUTED, O_INDEX,   O_KEY, O_SERVE,
+    O_LISTEN,  O_PLACE, O_FIRST,   O_QUIET,    O_VERBOSE, O_END,
 };
 
 const struct command command_gdb = {
@@ -249,7 +350,9 @@ const struct command command_gdb = {
         "instruction. All commands that run the program work, and their reverse forms; bt "
         "shows\n"
         "the traced call stack. Only the pc is known: registers and data are unavailable.\n"
-        "\"monitor help\" in GDB lists what else there is. PROGRAM is the ELF file.\n"
+        "\"monitor help\" in GDB lists what else there is. PROGRAM is the ELF file; without it "
+        "those\n"
+        "that the capture tells of, or --image and --symbols, are taken.\n"
         "\n"
         "examples:\n"
         "  trackway gdb snapshot/ program.elf     how did I get here? reverse-finish\n"

@@ -378,6 +378,20 @@ static struct tw_capture *open_again(void *context)
     return session->capture;
 }
 
+/* Of the program that was given, or those that the capture tells of. */
+static bool find_written(struct recording *recording, const char *program)
+{
+    struct gdb_programs programs;
+    bool is_good = gdb_programs_find(&programs, recording->session, recording->wish, program);
+
+    if (!is_good)
+        say("out of memory");
+    for (size_t i = 0; is_good && i < programs.count; i++)
+        is_good = gdb_writable(recording, &programs.items[i]);
+    gdb_programs_free(&programs);
+    return is_good;
+}
+
 int recording_open(struct recording *recording, struct session *session,
                    struct session_wish *wish, const char *program)
 {
@@ -391,7 +405,7 @@ int recording_open(struct recording *recording, struct session *session,
 
     recording->session = session;
     recording->wish = wish;
-    if (program && !gdb_writable(&recording->written, &recording->written_count, program))
+    if (!find_written(recording, program))
         return NOT_DONE;
     if (tw_replay_new(&recording->replay, session->capture, &config, &fault) != TW_OK) {
         say("%s: %s", tw_capture_path(session->capture), fault.text);

@@ -172,12 +172,17 @@ class CallersNotKnown(gdb.FrameDecorator.FrameDecorator):
 
 
 class Trackway(gdb.Command):
-    """Commands of the trace: trackway goto PLACE, where, calls, find, gaps ... (see: monitor help)."""
+    """Commands of the trace: trackway goto PLACE, where, calls, find, gaps ... (see: monitor help).
+
+trackway symbols OFFSET FILE loads the names and lines of a program that was loaded so far from where it was linked to."""
 
     def __init__(self):
         super().__init__("trackway", gdb.COMMAND_RUNNING)
 
     def invoke(self, argument, from_tty):
+        if argument.split()[:1] == ["symbols"]:
+            self.add_symbols(*argument.split(None, 2)[1:])
+            return
         moves = argument.split()[:1] in (["goto"], ["time"])
         thread = gdb.selected_thread()
         whose = "thread:%d " % thread.ptid[1] if thread and thread.ptid[1] else ""
@@ -189,6 +194,14 @@ class Trackway(gdb.Command):
             gdb.execute("maintenance flush register-cache", to_string=True)
         if moves:
             gdb.execute("frame", from_tty)
+
+
+    @staticmethod
+    def add_symbols(offset="", path=""):
+        if not path:
+            raise gdb.GdbError("trackway symbols OFFSET FILE")
+        quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        gdb.execute(f"add-symbol-file {quoted} -o {offset}", False, True)
 
 
 # GDB would take a register that is not known for 0.

@@ -3,9 +3,10 @@
 #ifndef GDB_WRITABLE_H
 #define GDB_WRITABLE_H
 
+#include "gdb/programs.h"
 #include "gdb/recording.h"
 
-/* False: the file cannot be read, or is no ELF file; said so. */
-bool gdb_writable(struct gdb_stretch **stretches, size_t *count, const char *path);
+/* Adds those of a program.  False: the file cannot be read, or is no ELF file; said so. */
+bool gdb_writable(struct recording *recording, const struct gdb_program *program);
 
 #endif

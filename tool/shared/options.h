@@ -135,6 +135,7 @@ enum option_key {
     /* report */
     O_BUDGET,
     O_EMBED_SOURCES,
+    O_SERVE_PORT,
     /* interrupts */
     O_EACH_EVENT,
     /* gdb */

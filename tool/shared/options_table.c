@@ -420,6 +420,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
         "no more than N spans and marks (default: none; 5000000 for perfetto,\n2000000 for chrome, which their readers can open)", .offset = AT(limit), .kind = KIND_NUMBER },
 
     [O_BUDGET] = { "budget", "BYTES", NULL, "how large the file may become, more or less (default: 20000000)", .offset = AT(budget), .kind = KIND_NUMBER },
+    [O_SERVE_PORT] = { "port", "N", NULL, "listen on this port of this machine (default: one that is free)", .offset = AT(listen), .kind = KIND_NUMBER },
     [O_EMBED_SOURCES] = { "embed-sources", NULL, NULL, "lines of the program's sources go into the file", .offset = AT(embed_sources), .kind = KIND_FLAG },
 
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },

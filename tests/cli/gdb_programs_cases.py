@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trackway gdb: which programs GDB is given, and where they were loaded."""
+import os
+import re
+import subprocess
+
+from gdb_cases import folder_of, gdb_program, packet, serve
+from harness import case, corpus, equal, ROOT
+
+
+def batch(tool, *arguments, commands=()):
+    """What GDB says."""
+    env = dict(os.environ, TRACKWAY_GDB=gdb_program(), HOME=str(tool.folder))
+    given = [word for command in commands for word in ("-ex", command)]
+    done = subprocess.run([tool.program, "gdb", *map(str, arguments), "--", "-nx", "-batch", *given], env=env,
+                          cwd=tool.folder, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.stdout.decode()
+
+
+@case
+def gdb_takes_the_program_of_a_snapshot(tool):
+    said = batch(tool, ROOT / "tests" / "captures" / "demo", commands=["bt", "info source"])
+    assert "rt_start (" in said and "rt.c" in said and "_start ()" in said, said
+    assert "warning" not in said, said
+
+
+@case
+def gdb_takes_the_image(tool):
+    """A snapshot whose code is flat files tells of no program; --symbols does, or without them --image."""
+    folder = folder_of("truth")
+    elf = folder / "a64-counts.elf"
+    tool.run("encode", folder / "a64-counts.exlog.gz", "--elf", elf, "--protocol", "ete", "-o", "flat")
+    said = batch(tool, "flat", "--first", commands=["info symbol $pc"])
+    assert "no program is known" in said and "No symbol" in said, said
+    assert "no program is known" not in batch(tool, "flat", "-q", commands=[])
+    said = batch(tool, "flat", "--symbols", elf, "--first", commands=["info symbol $pc"])
+    assert "_start in section .text" in said and "no program" not in said, said
+    for device in (tool.folder / "flat").glob("device_*.ini"):
+        device.write_text(re.sub(r"\[dump.*?(?=\n\[|\Z)", "", device.read_text(), flags=re.S))
+    said = batch(tool, "flat", "--image", elf, "--first", commands=["info symbol $pc"])
+    assert "_start in section .text" in said and "no program" not in said, said
+
+
+@case
+def gdb_loads_programs_of_perf_where_they_were(tool):
+    """Of a recording of two programs one is position independent: both have their names."""
+    folder = corpus() / "perf"
+    capture, root = folder / "p10-walk-percpu-etmv4-v1.perf.data", folder / "root"
+    said = batch(tool, capture, "--sysroot", root, commands=["info threads", "info symbol 0x5507000410"])
+    assert "0x0000000000400358 in _start ()" in said and "0x0000005507000410 in _start ()" in said, said
+    assert "warning" not in said, said
+    said = batch(tool, capture, root / "usr" / "bin" / "walk_b", "--sysroot", root, commands=["thread 2"])
+    assert "0x0000005507000410 in _start ()" in said, said
+    # data of the program that was loaded elsewhere is not known either
+    text = subprocess.run(["readelf", "-lW", root / "usr" / "bin" / "walk_b"], stdout=subprocess.PIPE, check=True).stdout
+    written = [line.split() for line in text.decode().splitlines() if line.split()[:1] == ["LOAD"] and " RW " in line]
+    for words in written:
+        at = int(words[2], 16) + 0x5507000410 - 0x410
+        assert b"E14" in serve(tool, packet(f"m{at:x},4"), "--sysroot", root, capture=capture), hex(at)
+
+
+@case
+def gdb_says_what_is_wrong_before_it_starts(tool):
+    demo = ROOT / "tests" / "captures" / "demo"
+    assert "No such file" in tool.run("gdb", "nothing-here", status=3).err
+    assert "cannot read nothing-here" in tool.run("gdb", demo, "nothing-here", status=3).err
+    assert "no option -o" in tool.run("gdb", demo, "-o", "out", status=2).err
+
+
+def path_of(tool, capture, thread, steps, *options):
+    """The addresses that a thread comes to, step by step from its first instruction."""
+    go = packet("qRcmd," + f"thread:{thread} goto first".encode().hex()) + packet(f"Hg{thread}") + packet(f"Hc{thread}")
+    said = serve(tool, go + packet("p20") + (packet("s") + packet("p20")) * steps, *options, capture=capture)
+    stops = re.findall(rb"\$(T[^#]*)#", said)
+    found = [int.from_bytes(bytes.fromhex(digits.decode()), "little") for digits in re.findall(rb"\$([0-9a-f]{16})#", said)]
+    ends = [number for number, stop in enumerate(stops) if b"replaylog" in stop]
+    return found[:ends[0] + 1] if ends else found
+
+
+@case
+def gdb_steps_through_threads_that_move(tool):
+    """Two threads that a scheduler moves between two CPUs: each goes on where it was moved to."""
+    folder = corpus() / "perf"
+    name = "p15-walk-percpu-etmv4-barriers"
+    want = {}
+    for line in (folder / "expected" / f"{name}.truth.txt").read_text().splitlines():
+        words = line.split()
+        if len(words) == 4 and words[0] != "#":
+            first = int(words[2], 16)
+            want.setdefault(int(words[1]), []).extend(range(first, first + 4 * int(words[3]), 4))
+    options = ("--sysroot", folder / "root")
+    capture = folder / f"{name}.perf.data"
+    threads = serve(tool, packet("qXfer:threads:read::0,fff"), *options, capture=capture).decode()
+    found = re.findall(r'id="(\d+)" name="\w+ \((\d+)\)"', threads)
+    equal(sorted(int(tid) for _, tid in found), sorted(want), "threads")
+    for thread, tid in found:
+        equal(path_of(tool, capture, thread, len(want[int(tid)]) + 3, *options), want[int(tid)], tid)

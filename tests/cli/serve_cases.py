@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trackway serve: what it refuses; windows are what `timeline --from --to` says of them; the page works over HTTP."""
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+from harness import ROOT, Skip, add_case, case, equal
+from report_cases import DEMO, browser, lines_of, read_report, repeated, report
+from report_data import Data
+
+FULL = bool(os.environ.get("TW_TEST_FULL"))
+
+
+class Server:
+    """A server while it is needed."""
+
+    def __init__(self, tool, *words):
+        self.process = tool.start("serve", *words, "-q")
+        line = self.process.stdout.readline().decode()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?k=([0-9a-f]{32})\n", line)
+        if not found:
+            said = self.process.communicate()[1].decode()
+            if "this build has no server" in said:
+                raise Skip("built without libmicrohttpd")
+            raise AssertionError(line + said)
+        self.port, self.token = int(found[1]), found[2]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *about):
+        assert self.process.poll() is None, self.process.communicate()[1].decode()[-3000:]
+        self.process.terminate()
+        said = self.process.communicate(timeout=100)[1].decode()
+        assert "Sanitizer" not in said, said[-4000:]
+
+    def ask(self, path, method="GET", headers=None, **words):
+        """Status and body."""
+        words.setdefault("k", self.token)
+        query = "&".join(f"{key}={value}" for key, value in words.items() if value is not None)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        link.request(method, path + "?" + query, headers=headers or {})
+        answer = link.getresponse()
+        body = answer.read()
+        self.headers = answer.headers
+        link.close()
+        return answer.status, body
+
+    def data(self, path, **words):
+        status, body = self.ask(path, **words)
+        equal(status, 200, body[:200])
+        return Data(body)
+
+
+@case
+def serve_answers_those_alone_who_know_its_address(tool):
+    with Server(tool, DEMO) as server:
+        equal(server.ask("/")[0], 200)
+        for header in ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "X-Frame-Options", "Cache-Control"):
+            assert server.headers[header], header
+        assert "connect-src 'self'" in server.headers["Content-Security-Policy"]
+        for token in (None, "", "0" * 32, server.token[:-1], server.token + "0", server.token.upper() + "x", server.token[::-1]):
+            equal(server.ask("/info", k=token)[0], 403, token)
+        for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"localhost.evil:{server.port}", ""):
+            equal(server.ask("/info", headers={"Host": host})[0], 403, host)
+        equal(server.ask("/info", headers={"Host": f"localhost:{server.port}"})[0], 200)
+        equal(server.ask("/info", headers={"Origin": "http://evil.example"})[0], 403)
+        equal(server.ask("/info", headers={"Origin": f"http://127.0.0.1:{server.port}"})[0], 200)
+        for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "BREW"):
+            equal(server.ask("/info", method=method)[0], 405, method)
+        for path in ("/etc/passwd", "/../../etc/passwd", "/info/", "//", "/%2e%2e/", "/window/../info", "/data.html"):
+            equal(server.ask(path)[0], 404, path)
+        for words in ({}, {"capture": 1}, {"capture": -1}, {"capture": "x"}, {"capture": ""}, {"capture": "18446744073709551616"}):
+            equal(server.ask("/data", **words)[0], 400, words)
+        for words in ({}, {"from": 0}, {"from": 5, "to": 5}, {"from": 9, "to": 5}, {"from": "0x0", "to": 9}, {"from": 0, "to": "99999999999999999999"}):
+            equal(server.ask("/window", capture=0, **words)[0], 400, words)
+        equal(server.ask("/window", capture=0, **{"from": 0, "to": 2**40})[0], 413)
+        info = json.loads(server.ask("/info")[1])
+        equal(info["captures"], [{"words": str(DEMO), "bytes": 2848, "sampled": 0}])
+
+
+@case
+def serve_listens_on_this_machine_alone(tool):
+    with Server(tool, DEMO) as server:
+        lines = open(f"/proc/{server.process.pid}/net/tcp", encoding="ascii").read().splitlines()[1:]
+        mine = [line.split()[1] for line in lines if line.split()[1].endswith(f":{server.port:04X}") and line.split()[3] == "0A"]
+        equal(mine, [f"0100007F:{server.port:04X}"])
+
+
+@case
+def serve_lives_through_malformed_requests(tool):
+    chance = random.Random(20)
+    good = b"GET /window?k=%s&capture=0&from=10&to=900 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n"
+    with Server(tool, DEMO) as server:
+        good = good % (server.token.encode(), server.port)
+        for _ in range(10000 if FULL else 300):
+            bad = bytearray(good)
+            for _ in range(chance.randrange(1, 6)):
+                at = chance.randrange(len(bad))
+                how = chance.randrange(4)
+                if how == 0:
+                    bad[at] = chance.randrange(256)
+                elif how == 1:
+                    del bad[at:at + chance.randrange(20)]
+                elif how == 2:
+                    bad[at:at] = bytes(chance.randrange(256) for _ in range(chance.randrange(30)))
+                else:
+                    bad[at:at] = bytes(bad[at:at + 10]) * chance.randrange(200)
+                bad = bad or bytearray(b"\r")
+            link = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+            try:
+                link.sendall(bad)
+                link.shutdown(socket.SHUT_WR)
+                while link.recv(65536):
+                    pass
+            except OSError:
+                pass
+            link.close()
+        equal(server.ask("/info")[0], 200)
+
+
+@case
+def serve_has_the_data_of_the_report(tool):
+    want = read_report(report(tool, "two.html", DEMO, ROOT / "tests" / "captures" / "demo"))
+    with Server(tool, DEMO, DEMO) as server:
+        for number in (0, 1):
+            got = server.data("/data", capture=number)
+            equal(got.directory, want[number].directory)
+            equal(got.block, want[number].block)
+
+
+def same_window(tool, server, folder, first, end):
+    data = server.data("/window", capture=0, **{"from": first, "to": end})
+    base = int(data.info["first"])
+    got = sorted((row["name"].decode("utf-8", "replace"), row["depth"], row["start"] + base, row["start"] + row["length"] + base, row["index"], row["n"])
+                 for row in data.rows("spans") if row["kind"] != 3)
+    want = sorted((row["name"], row["depth"], row["est"], row["est_end"], row["i"], max(0, row["n1"] - row["n0"]))
+                  for row in lines_of(tool, "timeline", folder, "--from", first, "--to", end) if row["t"] == "SLICE")
+    equal(got, want, f"from {first} to {end}")
+    return len(got)
+
+
+@case
+def serve_windows_are_what_timeline_says(tool):
+    """With an index and without one; sizes log-uniform from 1 KiB on."""
+    chance = random.Random(8)
+    folder = repeated(tool, 40 if FULL else 16)
+    size = (folder / "ETB_0.bin").stat().st_size
+    spans = 0
+    for number in range(2):
+        if number:
+            tool.run("index", "build", folder, status=None)
+        with Server(tool, folder) as server:
+            for _ in range(500 if FULL else 50):
+                length = int(1024 * (size / 1024) ** chance.random())
+                first = chance.randrange(0, max(1, size - length))
+                spans += same_window(tool, server, folder, first, first + length)
+            spans += same_window(tool, server, folder, 0, size)
+            memory = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status", encoding="ascii").read())
+            assert int(memory[1]) < 512 * 1024 or "dev" in tool.program, memory[0]
+    assert spans > 1000, spans
+
+
+@case
+def serve_gives_windows_to_perfetto(tool):
+    with Server(tool, DEMO) as server:
+        status, body = server.ask("/perfetto", capture=0, **{"from": 500, "to": 1500})
+    equal(status, 200)
+    tool.run("timeline", DEMO, "--from", 500, "--to", 1500, "--format", "perfetto", "-q", "-o", "want")
+    want = (tool.folder / "want").read_bytes()
+    assert body[:1] == want[:1] == b"\n", body[:20]
+    assert abs(len(body) - len(want)) < 200, (len(body), len(want))
+
+
+@case
+def serve_a_newer_window_cancels_an_older_one(tool):
+    folder = repeated(tool, 2900)
+    tool.run("index", "build", folder, status=None)
+    with Server(tool, folder) as server:
+        got = []
+        first = threading.Thread(target=lambda: got.append(Server.ask(server, "/window", capture=0, view=7, **{"from": 0, "to": 8 << 20})[0]))
+        first.start()
+        time.sleep(0.3)
+        equal(server.ask("/window", capture=0, view=7, **{"from": 0, "to": 4096})[0], 200)
+        first.join()
+        equal(got, [409])
+        # those of another view do not
+        equal(server.ask("/window", capture=0, view=8, **{"from": 0, "to": 4096})[0], 200)
+
+
+@case
+def serve_says_what_is_wrong(tool):
+    done = tool.run("serve", "nowhere", status=3)
+    assert "nowhere" in done.err, done.err
+    tool.run("serve", DEMO, "--port", "70000", status=2)
+
+
+def browser_over_http(tool):
+    about = browser()
+    folder = repeated(tool, 30)
+    with Server(tool, folder) as server:
+        spec = dict(about, checks=["served"], url=f"http://127.0.0.1:{server.port}/?k={server.token}", window=[2848, 2 * 2848])
+        path = tool.write("spec.json", json.dumps(spec))
+        done = subprocess.run(["node", ROOT / "tests" / "browser" / "report.js", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              timeout=300, env=dict(os.environ, HOME=str(tool.folder)))
+        assert done.returncode == 0, done.stdout.decode()[-500:] + done.stderr.decode()[-3000:]
+    shutil.rmtree(folder)
+
+
+add_case("serve_browser_over_http", browser_over_http)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See http.h. */
+#include "serve/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#ifdef TW_WITH_HTTP
+
+#include <microhttpd.h>
+
+#include "report/page.h"
+
+enum { CONNECTIONS = 32, SECONDS = 60 };
+
+static const char *member(void *context, const char *key)
+{
+    return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, key);
+}
+
+/* Sends what is in memory; is_kept: it stays there. */
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
+                              const struct tw_text *text, const char *type)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        text->size, text->chars ? text->chars : (void *)"", MHD_RESPMEM_MUST_COPY);
+    enum MHD_Result result;
+
+    if (!response)
+        return MHD_NO;
+    (void)MHD_add_response_header(response, "Content-Type", type);
+    (void)MHD_add_response_header(response, "Cache-Control", "no-store");
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    (void)MHD_add_response_header(response, "X-Frame-Options", "DENY");
+    (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    (void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    (void)MHD_add_response_header(
+        response, "Content-Security-Policy",
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'");
+    result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *text;
+    } reasons[] = {
+        { 400, "no such number\n" },
+        { 403, "the address has to be the one that trackway printed\n" },
+        { 404, "there is nothing of this name\n" },
+        { 405, "GET alone\n" },
+        { 409, "a newer request came\n" },
+        { 413, "the window is too large\n" },
+    };
+    struct tw_text text = { .chars = NULL };
+    enum MHD_Result result;
+
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].status == status)
+            tw_text_add(&text, reasons[i].text);
+    if (!text.size)
+        tw_text_add(&text, "it could not be decoded\n");
+    result = answer(connection, status, &text, "text/plain; charset=utf-8");
+    tw_text_free(&text);
+    return result;
+}
+
+static enum MHD_Result send_page(struct MHD_Connection *connection)
+{
+    struct output out;
+    struct page page = { .out = &out };
+    struct tw_text text = { .chars = NULL };
+    enum MHD_Result result;
+
+    output_in_memory(&out, &(struct output){ .has_color = false });
+    page_head(&page, PAGE_SERVED);
+    page_tail(&page);
+    tw_text_add_size(&text, out.buffer ? out.buffer : "", out.used);
+    free(out.buffer);
+    result = answer(connection, 200, &text, "text/html; charset=utf-8");
+    tw_text_free(&text);
+    return result;
+}
+
+static enum MHD_Result send_info(const struct serve_http *http,
+                                 struct MHD_Connection *connection)
+{
+    struct tw_text text = { .chars = NULL };
+    enum MHD_Result result;
+
+    tw_text_add(&text, "{\"captures\":[");
+    for (size_t i = 0; i < http->views->count; i++) {
+        const struct serve_capture *capture = &http->views->captures[i];
+
+        tw_text_add(&text, i ? ",{" : "{");
+        tw_json_text(&text, "words", capture->words.chars ? capture->words.chars : "");
+        tw_json_u64(&text, "bytes", capture->bytes);
+        tw_json_u64(&text, "sampled",
+                    capture->bytes > SERVE_WHOLE_MOST ? SERVE_SAMPLES * SERVE_SAMPLE : 0);
+        tw_text_char(&text, '}');
+    }
+    tw_text_add(&text, "]");
+    tw_json_u64(&text, "windowMost", SERVE_WINDOW_MOST);
+    tw_text_add(&text, "}\n");
+    result = answer(connection, 200, &text, "application/json");
+    tw_text_free(&text);
+    return result;
+}
+
+static enum MHD_Result send_window(const struct serve_http *http,
+                                   struct MHD_Connection *connection,
+                                   const struct serve_request *request)
+{
+    static const unsigned statuses[] = { 200, 413, 409, 500 };
+    const struct serve_window window = { .capture = request->capture,
+                                         .from = request->from,
+                                         .to = request->to,
+                                         .view = request->view,
+                                         .is_perfetto = request->what == SERVE_PERFETTO };
+    struct tw_text text = { .chars = NULL };
+    const enum serve_done done = serve_window(http->views, &window, &text);
+    const enum MHD_Result result =
+        done == SERVE_OK ? answer(connection, 200, &text, "application/octet-stream")
+                         : refuse(connection, statuses[done]);
+
+    tw_text_free(&text);
+    return result;
+}
+
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+                                    const char *url, const char *method, const char *version,
+                                    const char *upload, size_t *upload_size, void **state)
+{
+    static int is_seen;
+    const struct serve_http *http = context;
+    const struct serve_asked asked = {
+        .method = method,
+        .path = url,
+        .host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+        .origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin"),
+        .member = member,
+        .context = connection
+    };
+    struct serve_request request;
+    const unsigned status = serve_check(&request, &http->door, &asked);
+
+    (void)version;
+    (void)upload;
+    if (!*state && status == 200) { /* the headers alone were read */
+        *state = &is_seen;
+        return MHD_YES;
+    }
+    *upload_size = 0;
+    if (status != 200)
+        return refuse(connection, status);
+    switch (request.what) {
+    case SERVE_PAGE:
+        return send_page(connection);
+    case SERVE_INFO:
+        return send_info(http, connection);
+    case SERVE_DATA: {
+        const struct tw_text *data = serve_data(http->views, request.capture);
+
+        return data ? answer(connection, 200, data, "application/octet-stream")
+                    : refuse(connection, 500);
+    }
+    case SERVE_WINDOW:
+    case SERVE_PERFETTO:
+        return send_window(http, connection, &request);
+    }
+    return refuse(connection, 404);
+}
+
+static bool make_token(char *token)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[SERVE_TOKEN / 2];
+    FILE *file = fopen("/dev/urandom", "rb");
+    const bool is_read = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes;
+
+    if (file)
+        (void)fclose(file);
+    for (size_t i = 0; is_read && i < SERVE_TOKEN; i++)
+        token[i] = digits[bytes[i / 2] >> (i % 2 ? 4 : 0) & 15];
+    token[SERVE_TOKEN] = 0;
+    return is_read;
+}
+
+bool serve_http_start(struct serve_http *http, struct serve_views *views, uint16_t port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+    const union MHD_DaemonInfo *about;
+
+    *http = (struct serve_http){ .views = views, .door.captures = views->count };
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (!make_token(http->door.token)) {
+        say("there is no /dev/urandom");
+        return false;
+    }
+    http->daemon =
+        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, port,
+                         NULL, NULL, take_request, http, MHD_OPTION_SOCK_ADDR, &address,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS, MHD_OPTION_END);
+    about = http->daemon ? MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (!about) {
+        say("no server on port %u of 127.0.0.1: %s", port, strerror(errno));
+        serve_http_stop(http);
+        return false;
+    }
+    http->door.port = about->port;
+    return true;
+}
+
+void serve_http_stop(struct serve_http *http)
+{
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
+    http->daemon = NULL;
+}
+
+#else
+
+bool serve_http_start(struct serve_http *http, struct serve_views *views, uint16_t port)
+{
+    (void)views;
+    (void)port;
+    *http = (struct serve_http){ .daemon = NULL };
+    say("this build has no server (Debian: libmicrohttpd-dev); \"trackway report\" writes a "
+        "page that needs none");
+    return false;
+}
+
+void serve_http_stop(struct serve_http *http)
+{
+    (void)http;
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See view.h. */
+#include "serve/view.h"
+
+#include <stdlib.h>
+
+#include <trackway/timeline.h>
+
+#include "report/words.h"
+
+enum {
+    ROOM = 12 << 20, /* bytes of tables in an answer */
+    /* Elements of a packet may come after those of packets further on, of other sources: so far behind the
+       end of a window it is looked for them. */
+    BEHIND = 64 << 10
+};
+
+int serve_views_open(struct serve_views *views, const struct options *options)
+{
+    *views = (struct serve_views){ .options = options };
+    views->captures = calloc(options->arguments.count, sizeof *views->captures);
+    if (!views->captures || pthread_mutex_init(&views->lock, NULL) != 0) {
+        say("out of memory");
+        free(views->captures);
+        views->captures = NULL;
+        return NOT_DONE;
+    }
+    for (size_t i = 0; i < options->arguments.count; i++) {
+        struct serve_capture *capture = &views->captures[views->count++];
+        int status;
+
+        capture->options = *options;
+        capture->options.arguments = (struct list){ &options->arguments.items[i], 1 };
+        capture->options.quiet = true;
+        report_words(&capture->words, options, i);
+        status = session_open(&capture->session, &capture->options);
+        if (status != DONE)
+            return status;
+        for (size_t k = 0; k < tw_capture_buffer_count(capture->session.capture); k++)
+            capture->bytes += tw_capture_buffer(capture->session.capture, k)->size;
+    }
+    return DONE;
+}
+
+void serve_views_close(struct serve_views *views)
+{
+    if (!views->captures)
+        return;
+    for (size_t i = 0; i < views->count; i++) {
+        session_close(&views->captures[i].session);
+        tw_text_free(&views->captures[i].words);
+        tw_text_free(&views->captures[i].data);
+    }
+    free(views->captures);
+    (void)pthread_mutex_destroy(&views->lock);
+}
+
+static bool write_text(void *context, const void *bytes, size_t size)
+{
+    struct tw_text *out = context;
+
+    tw_text_add_size(out, bytes, size);
+    return !out->failed;
+}
+
+/* ---- windows ---- */
+
+/* Takes elements; false: no more are wanted. */
+typedef bool window_fn(void *context, struct tw_run *run, const struct tw_part *part);
+
+struct window_run {
+    struct serve_views *views;
+    struct serve_capture *capture;
+    uint64_t from, to;
+    uint64_t view, number; /* number of the request */
+    bool is_cancelled;
+    window_fn *take;
+    void *context;
+};
+
+static bool is_newest(const struct window_run *window)
+{
+    return atomic_load(&window->views->newest[window->view % SERVE_VIEWS]) == window->number;
+}
+
+/* What of a part lies before the end of the window, stretch by stretch. */
+static bool take_inside(struct window_run *window, struct tw_run *run,
+                        const struct tw_part *part)
+{
+    struct tw_element *elements = part->batch.elements;
+
+    for (size_t i = 0; i < part->batch.count;) {
+        struct tw_part inside = *part;
+        size_t first;
+
+        while (i < part->batch.count && elements[i].index >= window->to)
+            i++;
+        for (first = i; i < part->batch.count && elements[i].index < window->to;)
+            i++;
+        inside.batch.elements = elements + first;
+        inside.batch.count = i - first;
+        if (inside.batch.count && !window->take(window->context, run, &inside))
+            return false;
+    }
+    return true;
+}
+
+static bool is_behind(const struct window_run *window, const struct tw_part *part)
+{
+    return part->kind == TW_PART_ELEMENTS &&
+           part->batch.elements[0].index >= window->to + BEHIND;
+}
+
+static bool run_parts(struct window_run *window, struct tw_run *run)
+{
+    struct tw_part part = { .size = sizeof part };
+    bool is_over = false;
+    enum tw_status status;
+
+    while (!is_over && (status = tw_run_next(run, &part)) == TW_OK) {
+        if (!is_newest(window)) {
+            window->is_cancelled = true;
+            return false;
+        }
+        is_over = is_behind(window, &part);
+        if (is_over) { /* as if the buffer ended there */
+            part.kind = TW_PART_END;
+            part.batch.count = 0;
+            part.source = NULL;
+        }
+        if (part.kind == TW_PART_ELEMENTS ? !take_inside(window, run, &part)
+                                          : !window->take(window->context, run, &part))
+            return false;
+    }
+    return is_over || status == TW_END;
+}
+
+/* A run from the window's first byte on, found by the index where there is one buffer; NULL: failed. */
+static struct tw_run *open_window(struct window_run *window)
+{
+    struct session *session = &window->capture->session;
+    const bool is_one = tw_capture_buffer_count(session->capture) == 1;
+    const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = window->from };
+    struct session_wish wish;
+    struct tw_run *run = NULL;
+
+    if (session_wish(session, &wish) == DONE) {
+        wish.config.order = TW_ORDER_CAPTURE;
+        wish.config.threads = 1;
+        wish.filter.has_from = true;
+        wish.filter.from = window->from;
+        if (!is_one) {
+            wish.filter.has_to = true;
+            wish.filter.to = window->to;
+        }
+        run = session_run_new(session, &wish);
+    }
+    session_wish_free(&wish);
+    if (run && is_one && window->from && tw_run_seek(run, &place) != TW_OK) {
+        tw_run_free(run);
+        run = NULL;
+    }
+    return run;
+}
+
+static bool take_report(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    struct report_maker *maker = context;
+
+    return tw_report_take(maker->report, run, part) == TW_OK;
+}
+
+/* ---- tables of a window ---- */
+
+static enum serve_done window_tables(struct window_run *window, struct tw_text *out)
+{
+    struct report_maker maker;
+    struct tw_run *run = open_window(window);
+    enum serve_done done = SERVE_FAILED;
+
+    report_open(&maker, &window->capture->options);
+    maker.room = ROOM;
+    window->take = take_report;
+    window->context = &maker;
+    if (run && report_new(&maker, window->capture->options.arguments.items[0],
+                          window->capture->words.chars)) {
+        if (run_parts(window, run) && report_write(&maker, write_text, out) == DONE)
+            done = SERVE_OK;
+        else if (window->is_cancelled)
+            done = SERVE_CANCELLED;
+    }
+    report_close(&maker);
+    tw_run_free(run);
+    return out->failed ? SERVE_FAILED : done;
+}
+
+/* ---- for Perfetto ---- */
+
+struct perfetto {
+    struct tw_timeline *timeline;
+    struct tw_timeline_writer *writer;
+};
+
+static void put_event(void *context, const struct tw_timeline_event *event)
+{
+    const struct perfetto *perfetto = context;
+
+    tw_timeline_writer_take(perfetto->writer, event);
+}
+
+static bool take_timeline(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    const struct perfetto *perfetto = context;
+
+    return tw_timeline_take(perfetto->timeline, run, part) == TW_OK;
+}
+
+static enum serve_done window_perfetto(struct window_run *window, struct tw_text *out)
+{
+    struct perfetto perfetto = { .timeline = NULL };
+    const struct tw_timeline_config config = { .size = sizeof config,
+                                               .event = put_event,
+                                               .context = &perfetto };
+    struct tw_subject subject = { .size = sizeof subject,
+                                  .title = window->capture->options.arguments.items[0] };
+    const struct tw_format *format = tw_format_by_name("perfetto", TW_SUBJECT_TIMELINE);
+    struct tw_run *run = open_window(window);
+    struct tw_fault fault;
+    bool is_good = run && tw_timeline_new(&perfetto.timeline, &config, &fault) == TW_OK;
+
+    subject.timeline = perfetto.timeline;
+    window->take = take_timeline;
+    window->context = &perfetto;
+    is_good = is_good &&
+              tw_timeline_writer_new(&perfetto.writer, format, &subject, write_text, out,
+                                     &fault) == TW_OK &&
+              run_parts(window, run) && tw_timeline_finish(perfetto.timeline) == TW_OK &&
+              tw_timeline_writer_end(perfetto.writer) == TW_OK;
+    tw_timeline_writer_free(perfetto.writer);
+    tw_timeline_free(perfetto.timeline);
+    tw_run_free(run);
+    return is_good ? SERVE_OK : window->is_cancelled ? SERVE_CANCELLED : SERVE_FAILED;
+}
+
+enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
+                             struct tw_text *out)
+{
+    struct window_run run = { .views = views,
+                              .capture = &views->captures[window->capture],
+                              .from = window->from,
+                              .to = window->to,
+                              .view = window->view };
+    enum serve_done done = SERVE_CANCELLED;
+
+    if (window->to - window->from > SERVE_WINDOW_MOST)
+        return SERVE_TOO_LARGE;
+    run.number = atomic_fetch_add(&views->newest[run.view % SERVE_VIEWS], 1) + 1;
+    (void)pthread_mutex_lock(&views->lock);
+    if (is_newest(&run))
+        done = window->is_perfetto ? window_perfetto(&run, out) : window_tables(&run, out);
+    (void)pthread_mutex_unlock(&views->lock);
+    return done;
+}
+
+/* ---- the whole ---- */
+
+/* Stretches of a capture that is too large to be decoded for a first picture. */
+static bool sample(struct serve_views *views, struct serve_capture *capture)
+{
+    const size_t view = SERVE_VIEWS - 1;
+    struct tw_run *runs[SERVE_SAMPLES] = { NULL };
+    struct report_maker maker;
+    bool is_good;
+
+    report_open(&maker, &capture->options);
+    maker.room = ROOM;
+    is_good = report_new(&maker, capture->options.arguments.items[0], capture->words.chars);
+    for (size_t i = 0; is_good && i < SERVE_SAMPLES; i++) {
+        struct window_run window = { .views = views,
+                                     .capture = capture,
+                                     .from = capture->bytes / SERVE_SAMPLES * i,
+                                     .view = view,
+                                     .number = atomic_load(&views->newest[view]),
+                                     .take = take_report,
+                                     .context = &maker };
+
+        window.to = window.from + SERVE_SAMPLE;
+        runs[i] = open_window(&window);
+        if (runs[i])
+            is_good = run_parts(&window, runs[i]);
+    }
+    if (is_good)
+        is_good = report_write(&maker, write_text, &capture->data) == DONE;
+    report_close(&maker);
+    for (size_t i = 0; i < SERVE_SAMPLES; i++)
+        tw_run_free(runs[i]);
+    return is_good && !capture->data.failed;
+}
+
+static bool read_whole(struct serve_capture *capture)
+{
+    struct report_maker maker;
+    int status;
+
+    report_open(&maker, &capture->options);
+    maker.room = ROOM;
+    maker.words = capture->words.chars;
+    status = report_make(&maker, 0, write_text, &capture->data);
+    report_close(&maker);
+    return (status == DONE || status == DONE_WITH_LOSS) && !capture->data.failed;
+}
+
+const struct tw_text *serve_data(struct serve_views *views, size_t number)
+{
+    struct serve_capture *capture = &views->captures[number];
+
+    (void)pthread_mutex_lock(&views->lock);
+    if (!capture->data.size) {
+        const bool is_large = capture->bytes > SERVE_WHOLE_MOST &&
+                              tw_capture_buffer_count(capture->session.capture) == 1;
+
+        if (is_large ? !sample(views, capture) : !read_whole(capture))
+            tw_text_free(&capture->data);
+    }
+    (void)pthread_mutex_unlock(&views->lock);
+    return capture->data.size ? &capture->data : NULL;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Captures that are looked at: the data of each as a whole, and of windows that are decoded when they are
+   asked for. */
+#ifndef SERVE_VIEW_H
+#define SERVE_VIEW_H
+
+#include <stdatomic.h>
+
+#include <pthread.h>
+
+#include "base/text.h"
+#include "report/make.h"
+#include "shared/session.h"
+
+enum {
+    SERVE_VIEWS = 64,            /* that are told apart */
+    SERVE_WINDOW_MOST = 8 << 20, /* bytes of trace in a window */
+    SERVE_WHOLE_MOST = 64 << 20, /* captures up to here are decoded as a whole */
+    SERVE_SAMPLES = 64,          /* of larger ones: so many stretches ... */
+    SERVE_SAMPLE = 64 << 10      /* ... of so many bytes */
+};
+
+struct serve_capture {
+    struct options options; /* this capture's alone */
+    struct session session;
+    struct tw_text words;
+    struct tw_text data; /* of the whole, once it was asked for */
+    uint64_t bytes;
+};
+
+struct serve_views {
+    const struct options *options;
+    struct serve_capture *captures;
+    size_t count;
+    pthread_mutex_t lock; /* one decodes at a time */
+    _Atomic uint64_t newest[SERVE_VIEWS];
+};
+
+/* DONE, or the exit status (said why). */
+int serve_views_open(struct serve_views *views, const struct options *options);
+void serve_views_close(struct serve_views *views);
+
+/* Tables of a capture; a pointer into memory that stays, or NULL. */
+const struct tw_text *serve_data(struct serve_views *views, size_t capture);
+
+struct serve_window {
+    size_t capture;
+    uint64_t from, to;
+    uint64_t view;
+    bool is_perfetto;
+};
+
+enum serve_done { SERVE_OK, SERVE_TOO_LARGE, SERVE_CANCELLED, SERVE_FAILED };
+
+/* Tables, or a trace for Perfetto, of part of a capture. */
+enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
+                             struct tw_text *out);
+
+#endif
