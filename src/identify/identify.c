@@ -19,8 +19,9 @@ enum {
     UNPACKED_SEEN = 4 << 20, /* of a packed file */
     /* Work for all ways to look at it: tiny files take no time, large ones a limited one. */
     BUDGET_LEAST = 768 << 10,
-    BUDGET_PER_BYTE = 512,
-    BUDGET_MOST = 64 << 20
+    BUDGET_PER_BYTE = 2048,
+    BUDGET_MOST = 64 << 20,
+    WAYS = 48 /* that are sure to come to their turn */
 };
 
 /* Fields of which the packets tell are set as these say. */
@@ -257,6 +258,7 @@ static enum tw_status identify_trace(struct tw_inquiry *inquiry, const char *nam
         inquiry->budget.left = BUDGET_MOST;
     if (inquiry->options->work)
         inquiry->budget.left = inquiry->options->work;
+    inquiry->least_share = inquiry->budget.left / WAYS;
     inquiry->best.trials =
         tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
     other.trials = tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));

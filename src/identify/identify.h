@@ -254,6 +254,7 @@ struct tw_inquiry {
     struct tw_verdict best;
     struct tw_budget budget; /* of all */
     struct tw_budget share;  /* of the way that is tried */
+    uint64_t least_share;    /* as long as there is so much */
     struct tw_bench bench;
 };
 

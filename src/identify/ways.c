@@ -137,7 +137,11 @@ static enum tw_status try_way(struct tw_inquiry *inquiry, struct tw_verdict *oth
     if (options->has_framing && options->framing != way->framing)
         return TW_OK;
     /* None uses up what others need. */
-    inquiry->share.left = inquiry->budget.left / 2;
+    inquiry->share.left = inquiry->budget.left / 8;
+    if (inquiry->share.left < inquiry->least_share)
+        inquiry->share.left = inquiry->budget.left < inquiry->least_share
+                                  ? inquiry->budget.left
+                                  : inquiry->least_share;
     inquiry->budget.left -= inquiry->share.left;
     TW_TRY(judge_way(inquiry, other, way));
     inquiry->budget.left += inquiry->share.left;
