@@ -101,11 +101,15 @@ endif()
 list(REMOVE_ITEM TW_FEATURES "")
 message(STATUS "Trackway ${PROJECT_VERSION}: features [${TW_FEATURES}], tests ${TW_HAVE_TESTS}")
 
-# The plug-in that records in QEMU. It runs inside a program without sanitizers, on Linux.
+# The plug-in that records in QEMU, on Linux. One with sanitizers is for a test that loads their library into QEMU
+# before it; `record` does not find it by itself.
 set(TW_HAVE_QEMU_PLUGIN FALSE)
+set(TW_HAVE_SANITIZED_PLUGIN FALSE)
 if(NOT TW_QEMU_PLUGIN STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY)
     if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT TW_SANITIZE)
         set(TW_HAVE_QEMU_PLUGIN TRUE)
+    elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND TW_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        set(TW_HAVE_SANITIZED_PLUGIN TRUE)
     elseif(TW_QEMU_PLUGIN STREQUAL "ON")
         message(FATAL_ERROR "TW_QEMU_PLUGIN=ON, but it needs Linux and a build without sanitizers")
     endif()
@@ -113,7 +117,10 @@ endif()
 
 # The Python package: one extension for all versions from 3.11 on.
 set(TW_HAVE_PYTHON FALSE)
-if(NOT TW_PYTHON_PACKAGE STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
+if(TW_PYTHON_PACKAGE STREQUAL "ON" AND NOT TW_SHARED)
+    message(FATAL_ERROR "TW_PYTHON_PACKAGE=ON, but it needs TW_SHARED=ON")
+endif()
+if(TW_SHARED AND NOT TW_PYTHON_PACKAGE STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
     # Debian's modules belong to Debian's Python; another one may come first on the PATH.
     if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
         set(Python3_EXECUTABLE /usr/bin/python3)

@@ -92,8 +92,7 @@ static bool is_wide_t32(uint32_t code)
 
 /* QEMU does not say in which state of a 32-bit processor code runs.  An instruction of two bytes or at an
    odd halfword is T32; one that T32 has no four-byte form for is A32.  What is left, every instruction
-   four bytes long and thinkable in both, is what the code around it is: the block before, if it falls
-   through to here, else A32. */
+   four bytes long and thinkable in both, is what led there, what the code before it is, or what it looks like. */
 static uint8_t arm_isa(const struct qemu_plugin_tb *translated, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -112,8 +111,64 @@ static uint8_t arm_isa(const struct qemu_plugin_tb *translated, size_t count)
     return TW_ISA_UNKNOWN;
 }
 
-static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count)
+/* BLX with an immediate: the only direct branch that leads to the other instruction set. */
+static bool is_exchange(const struct tw_retired *branch)
 {
+    return branch->isa == TW_ISA_A32 ? branch->opcode >> 25 == 0x7d
+                                     : (branch->opcode & 0xf800d001) == 0xf000c000;
+}
+
+/* What the block that ran before says of the code at `start`. */
+static uint8_t isa_behind(const struct block *last, uint64_t start)
+{
+    const struct tw_retired *end =
+        last && last->count ? &last->instructions[last->count - 1] : NULL;
+
+    if (end && last->end == start)
+        return end->isa;
+    if (!end || end->kind != TW_RETIRED_BRANCH || end->target != start)
+        return TW_ISA_UNKNOWN;
+    if (!is_exchange(end))
+        return end->isa;
+    return end->isa == TW_ISA_A32 ? TW_ISA_T32 : TW_ISA_A32;
+}
+
+/* The instruction set of code that goes on at `start`, or will come back there from a call. */
+static uint8_t isa_before(uint64_t start)
+{
+    const unsigned comes_back = TW_RETIRED_CONDITIONAL | TW_RETIRED_LINK;
+    uint8_t isa = TW_ISA_UNKNOWN;
+
+    (void)pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; i < TABLE; i++)
+        for (const struct block *block = table[i]; block; block = block->next) {
+            const struct tw_retired *last;
+
+            if (!block->count || block->end != start)
+                continue;
+            last = &block->instructions[block->count - 1];
+            if (last->kind == TW_RETIRED_OTHER || last->flags & comes_back)
+                isa = last->isa;
+        }
+    (void)pthread_mutex_unlock(&table_lock);
+    return isa;
+}
+
+/* What it looks like: most A32 instructions are executed always, and begin with 0xe; in T32 these bits are a
+   register, or those of a branch. */
+static uint8_t isa_alike(const struct qemu_plugin_tb *translated, size_t count)
+{
+    size_t always = 0;
+
+    for (size_t i = 0; i < count; i++)
+        always += read_raw(translated, i).code >> 28 == 0xe;
+    return 2 * always > count ? TW_ISA_A32 : TW_ISA_T32;
+}
+
+static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count,
+                      const struct block *last)
+{
+    const uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translated, 0));
     uint8_t isa;
 
     if (target == TARGET_A64)
@@ -121,17 +176,11 @@ static uint8_t isa_of(const struct qemu_plugin_tb *translated, size_t count)
     if (target == TARGET_RISCV)
         return is_64bit ? TW_ISA_RV64 : TW_ISA_RV32;
     isa = is_m_profile ? (uint8_t)TW_ISA_T32 : arm_isa(translated, count);
-    if (isa == TW_ISA_UNKNOWN) {
-        const uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translated, 0));
-
-        isa = TW_ISA_A32;
-        /* T32 code has a neighbour whose address no A32 code can have. */
-        for (size_t i = 0; i < TABLE; i++)
-            for (const struct block *block = table[i]; block; block = block->next)
-                if (block->end == start && block->instructions[0].isa == TW_ISA_T32)
-                    isa = TW_ISA_T32;
-    }
-    return isa;
+    if (isa == TW_ISA_UNKNOWN)
+        isa = isa_behind(last, start);
+    if (isa == TW_ISA_UNKNOWN)
+        isa = isa_before(start);
+    return isa == TW_ISA_UNKNOWN ? isa_alike(translated, count) : isa;
 }
 
 static void fill_opcode(struct tw_retired *out, uint32_t code)
@@ -194,11 +243,12 @@ static void find_exit(struct block *block)
             block->is_simple = false;
 }
 
-static struct block *make(const struct qemu_plugin_tb *translated, size_t count)
+static struct block *make(const struct qemu_plugin_tb *translated, size_t count,
+                          const struct block *last)
 {
     struct block *block =
         calloc(1, sizeof *block + count * (sizeof block->instructions[0] + sizeof(bool)));
-    const uint8_t isa = block ? isa_of(translated, count) : (uint8_t)TW_ISA_UNKNOWN;
+    const uint8_t isa = block ? isa_of(translated, count, last) : (uint8_t)TW_ISA_UNKNOWN;
     uint64_t hash = 0xcbf29ce484222325;
     uint8_t it_open = 0;
 
@@ -240,9 +290,11 @@ static bool is_same(const struct block *a, const struct block *b)
     return true;
 }
 
-struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new)
+struct block *blocks_take(const struct qemu_plugin_tb *translated, const struct block *last,
+                          bool *is_new)
 {
-    struct block *made = make(translated, qemu_plugin_tb_n_insns(translated)), **at, *found;
+    struct block *made = make(translated, qemu_plugin_tb_n_insns(translated), last), **at,
+                 *found;
 
     if (!made)
         return NULL;

@@ -42,8 +42,10 @@ bool blocks_filter(uint64_t first, uint64_t end, uint64_t inode);
 /* Which instructions of a new block are of interest; it begins at this offset of the file. */
 void block_mark(struct block *block, uint64_t inode, uint64_t offset);
 
-/* The block that QEMU is about to translate; NULL: no memory.  is_new: it was not seen before. */
-struct block *blocks_take(const struct qemu_plugin_tb *translated, bool *is_new);
+/* The block that QEMU is about to translate; NULL: no memory.  `last` is the one that ran before, NULL if that is not
+   known.  is_new: it was not seen before. */
+struct block *blocks_take(const struct qemu_plugin_tb *translated, const struct block *last,
+                          bool *is_new);
 
 /* Whether other code was seen where this block is. */
 bool block_replaces(const struct block *block);

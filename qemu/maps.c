@@ -121,6 +121,42 @@ static void say(const struct line *line, uint64_t address, bool is_file, bool is
                 &map, name, strlen(name) + 1);
 }
 
+/* "jit-PID.dump": a run-time compiler says by mapping it that it tells there of the code it makes. */
+static bool is_dump(const char *name)
+{
+    const char *last = strrchr(name, '/');
+    size_t digits;
+
+    if (!last || strncmp(last, "/jit-", 5) != 0)
+        return false;
+    digits = strspn(last + 5, "0123456789");
+    return digits && strcmp(last + 5 + digits, ".dump") == 0;
+}
+
+/* The dumps that are mapped and were not yet spoken of; `base` is where address 0 of the program would be. */
+static void say_dumps(struct line *line, uint64_t base)
+{
+    static uint64_t told[16];
+    static size_t count;
+    FILE *file = fopen("/proc/self/maps", "re");
+    char text[LINE];
+
+    while (file && fgets(text, sizeof text, file)) {
+        bool is_told = false;
+
+        if (!parse(line, text) || !is_dump(line->name))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            is_told |= told[i] == line->inode;
+        if (is_told || count == sizeof told / sizeof told[0])
+            continue;
+        told[count++] = line->inode;
+        say(line, line->first - base, true, true);
+    }
+    if (file)
+        (void)fclose(file);
+}
+
 /* The mapping of a place in our own memory that is this address of the program. */
 static const struct known *discover(uint64_t address, uint64_t host)
 {
@@ -148,6 +184,8 @@ static const struct known *discover(uint64_t address, uint64_t host)
             *found = now;
             say(line, now.first, now.is_file, is_first);
             said++;
+            if (!now.is_file)
+                say_dumps(line, host - address);
         }
     }
     free(line);

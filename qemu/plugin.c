@@ -133,7 +133,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
         if (!is_system)
             thread_program();
     }
-    block = blocks_take(translated, &is_new);
+    block =
+        blocks_take(translated, blocks_target() == TARGET_ARM ? thread_last() : NULL, &is_new);
     if (!block)
         return;
     is_file =

@@ -13,6 +13,7 @@
 
 #include "qemu/feed.h"
 #include "qemu/process.h"
+#include "qemu/queue.h"
 #include "qemu/worker.h"
 
 enum {
@@ -39,10 +40,7 @@ struct thread {
     uint32_t owner;                 /* the thread of QEMU that runs it */
     struct tw_step_context context; /* of a processor of a machine */
     uint8_t level;                  /* RISC-V: behind the last block, unless a trap comes */
-    pthread_mutex_t lock;           /* of what waits */
-    struct chunk *waiting, *newest; /* the oldest first */
-    struct chunk *unused;
-    unsigned waiting_count;
+    struct queue queue;
     pthread_mutex_t feeding; /* the unit is at work */
 };
 
@@ -55,38 +53,16 @@ static struct thread *current; /* of a machine's processors, which take turns */
 
 /* ---- chunks ---- */
 
-static struct chunk *next_waiting(struct thread *thread)
-{
-    struct chunk *chunk;
-
-    (void)pthread_mutex_lock(&thread->lock);
-    chunk = thread->waiting;
-    if (chunk) {
-        thread->waiting = chunk->next;
-        thread->waiting_count--;
-    }
-    (void)pthread_mutex_unlock(&thread->lock);
-    return chunk;
-}
-
-static void give_back(struct thread *thread, struct chunk *chunk)
-{
-    (void)pthread_mutex_lock(&thread->lock);
-    chunk->next = thread->unused;
-    thread->unused = chunk;
-    (void)pthread_mutex_unlock(&thread->lock);
-}
-
 /* All that waits goes into the unit; the worker or the thread itself does it. */
 static void feed_waiting(struct thread *thread)
 {
     struct chunk *chunk;
 
     (void)pthread_mutex_lock(&thread->feeding);
-    while ((chunk = next_waiting(thread)) != NULL) {
+    while ((chunk = queue_take(&thread->queue)) != NULL) {
         if (thread->feed)
             feed_chunk(thread->feed, chunk);
-        give_back(thread, chunk);
+        queue_give_back(&thread->queue, chunk);
     }
     (void)pthread_mutex_unlock(&thread->feeding);
 }
@@ -94,31 +70,6 @@ static void feed_waiting(struct thread *thread)
 static void run_work(struct work *work)
 {
     feed_waiting((struct thread *)((char *)work - offsetof(struct thread, work)));
-}
-
-static struct chunk *take_unused(struct thread *thread)
-{
-    struct chunk *chunk;
-
-    (void)pthread_mutex_lock(&thread->lock);
-    chunk = thread->unused;
-    if (chunk)
-        thread->unused = chunk->next;
-    (void)pthread_mutex_unlock(&thread->lock);
-    return chunk ? chunk : malloc(sizeof *chunk);
-}
-
-static void put_waiting(struct thread *thread, struct chunk *chunk)
-{
-    chunk->next = NULL;
-    (void)pthread_mutex_lock(&thread->lock);
-    if (thread->waiting)
-        thread->newest->next = chunk;
-    else
-        thread->waiting = chunk;
-    thread->newest = chunk;
-    thread->waiting_count++;
-    (void)pthread_mutex_unlock(&thread->lock);
 }
 
 static void begin_chunk(struct thread *thread, struct chunk *chunk)
@@ -150,7 +101,7 @@ static void part_last(struct thread *thread)
 /* The chunk is handed over.  Its last block, whose way out is not known yet, begins the next one. */
 static void hand_over(struct thread *thread, bool is_end)
 {
-    struct chunk *old = thread->chunk, *next = take_unused(thread);
+    struct chunk *old = thread->chunk, *next = queue_unused(&thread->queue);
     const struct block *last = thread->last;
 
     part_last(thread);
@@ -158,7 +109,7 @@ static void hand_over(struct thread *thread, bool is_end)
     old->is_end = is_end;
     if (!next) { /* no memory: what was written down is fed now, and its memory used again */
         feed_waiting(thread);
-        next = take_unused(thread);
+        next = queue_unused(&thread->queue);
     }
     if (!next) {
         thread->at = old->entries; /* lost */
@@ -176,7 +127,7 @@ static void hand_over(struct thread *thread, bool is_end)
             next->notes[0].at = 0;
         }
     }
-    put_waiting(thread, old);
+    queue_put(&thread->queue, old);
 }
 
 /* The note on the last block. */
@@ -288,14 +239,7 @@ static void begin_unit(struct thread *thread)
 static void free_thread(struct thread *thread)
 {
     (void)__atomic_sub_fetch(&thread_count, 1, __ATOMIC_RELAXED);
-    for (struct chunk *chunk; (chunk = thread->unused) != NULL;) {
-        thread->unused = chunk->next;
-        free(chunk);
-    }
-    for (struct chunk *chunk; (chunk = thread->waiting) != NULL;) {
-        thread->waiting = chunk->next;
-        free(chunk);
-    }
+    queue_free(&thread->queue);
     feed_free(thread->feed);
     unit_free(thread->unit);
     free(thread->chunk);
@@ -316,7 +260,7 @@ static struct thread *begin_thread(unsigned vcpu)
         return NULL;
     }
     memset(thread, 0, sizeof *thread);
-    (void)pthread_mutex_init(&thread->lock, NULL);
+    queue_begin(&thread->queue);
     (void)pthread_mutex_init(&thread->feeding, NULL);
     thread->owner = (uint32_t)gettid();
     thread->tid = is_system ? vcpu + 1 : thread->owner;
@@ -364,7 +308,7 @@ static void hand_copy(struct thread *thread)
     copy->count = (uint32_t)(thread->at - thread->chunk->entries);
     copy->is_end = true;
     if (copy->count <= CHUNK_ENTRIES && copy->note_count <= CHUNK_NOTES)
-        put_waiting(thread, copy);
+        queue_put(&thread->queue, copy);
     else
         free(copy);
 }
@@ -411,8 +355,8 @@ static __attribute__((noinline)) void look(unsigned vcpu, const struct block *bl
         settle(thread);
     if (thread->at >= thread->end) {
         hand_over(thread, false);
-        if (thread->waiting_count >= WAITING &&
-            thread->waiting_count >=
+        if (thread->queue.count >= WAITING &&
+            thread->queue.count >=
                 WAITING_ALL / __atomic_load_n(&thread_count, __ATOMIC_RELAXED))
             feed_waiting(thread);
         else
@@ -530,6 +474,18 @@ void thread_several(void)
 bool thread_is_alone(void)
 {
     return !is_several;
+}
+
+const struct block *thread_last(void)
+{
+    const uint32_t tid = (uint32_t)gettid();
+
+    if (is_system)
+        return current ? current->last : NULL;
+    for (unsigned vcpu = 0; vcpu < THREADS_MAX; vcpu++)
+        if (threads[vcpu] && threads[vcpu]->owner == tid)
+            return threads[vcpu]->last;
+    return NULL;
 }
 
 void thread_flush(unsigned vcpu)

@@ -26,6 +26,8 @@ void thread_call(unsigned vcpu);
 /* The program begins to run several threads: blocks are not counted from here on. */
 void thread_several(void);
 bool thread_is_alone(void);
+/* The block that ran last on the thread that asks; NULL: none, or it is not known. */
+const struct block *thread_last(void);
 /* All that was run is in the trace file. */
 void thread_flush(unsigned vcpu);
 /* The process is about to be doubled. */

@@ -32,13 +32,18 @@ TW_API TW_MUST_USE enum tw_status tw_coverage_finish(struct tw_coverage *coverag
 
 /* What was counted, as a file: of each file with code its name, its build ID and its counts.  Equal counts
    give equal bytes.  A coverage that was loaded has no run and no names of code: it is there to be added
-   to others, or saved. */
+   to others, or saved, or shown with tw_coverage_program. */
 TW_API TW_MUST_USE enum tw_status tw_coverage_save(const struct tw_coverage *coverage,
                                                    const char *path, struct tw_fault *fault);
 TW_API TW_MUST_USE enum tw_status tw_coverage_load(struct tw_coverage **coverage,
                                                    const char *path,
                                                    const struct tw_allocator *allocator,
                                                    struct tw_fault *fault);
+/* The code and names of a file that no run told of, as of counts that were added: from an ELF file, by
+   its build ID, or by its name where one has none.  Before tw_coverage_finish.  TW_E_ARGUMENT: nothing that
+   was counted is of it. */
+TW_API TW_MUST_USE enum tw_status tw_coverage_program(struct tw_coverage *coverage,
+                                                      const char *path, struct tw_fault *fault);
 /* Adds what `other` counted, file by file; before tw_coverage_finish.  TW_E_ARGUMENT, with nothing added:
    a file has another build ID there. */
 TW_API TW_MUST_USE enum tw_status tw_coverage_add(struct tw_coverage *coverage,

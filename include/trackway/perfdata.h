@@ -187,6 +187,7 @@ struct tw_perf_writer_config {
     bool (*write)(void *context, uint64_t offset, const void *bytes, size_t size);
     void *write_context;
     const struct tw_allocator *allocator;
+    bool is_monotonic; /* times are those of CLOCK_MONOTONIC, as of run-time compilers' dumps */
 };
 
 /* When, where and by whom something happened. */

@@ -37,6 +37,7 @@ struct tw_report_config {
     const char *(*source_text)(void *context, const char *file, uint32_t line, size_t *size);
     void *source_context;
     const struct tw_allocator *allocator;
+    bool without_time; /* no times of functions, which take as long as the rest: for a window */
 };
 
 TW_API TW_MUST_USE enum tw_status tw_report_new(struct tw_report **report,

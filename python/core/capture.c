@@ -337,6 +337,23 @@ static PyObject *timeline(PyObject *self, PyObject *arguments, PyObject *keyword
     return with_keywords(self, arguments, keywords, core_timeline);
 }
 
+static PyObject *doctor(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return with_keywords(self, arguments, keywords, core_doctor);
+}
+
+static PyObject *index_it(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return with_keywords(self, arguments, keywords, core_index);
+}
+
+static PyObject *memory(PyObject *self, PyObject *arguments)
+{
+    struct core_capture *capture = open_one(self);
+
+    return capture ? core_memory(capture, arguments) : NULL;
+}
+
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef methods[] = {
@@ -348,6 +365,11 @@ static PyMethodDef methods[] = {
       "analyse(kind=..., **filters): a result." },
     { "timeline", KEYWORDS(timeline), METH_VARARGS | METH_KEYWORDS,
       "timeline(format=None, **filters): events, or a file of a format." },
+    { "doctor", KEYWORDS(doctor), METH_VARARGS | METH_KEYWORDS, "doctor(): what is wrong." },
+    { "index", KEYWORDS(index_it), METH_VARARGS | METH_KEYWORDS,
+      "index(path=None, entries=False, **filters): where things are, of each buffer." },
+    { "memory", memory, METH_VARARGS,
+      "memory(source, address, size): bytes of the program of a source." },
     { NULL, NULL, 0, NULL }
 };
 

@@ -118,6 +118,21 @@ PyObject *core_load(PyObject *module, PyObject *arguments);
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_timeline(struct core_capture *capture, PyObject *keywords);
 
+/* look.c: what a file is, what is wrong, where things are. */
+PyObject *core_identify(PyObject *module, PyObject *what);
+PyObject *core_doctor(struct core_capture *capture, PyObject *keywords);
+PyObject *core_index(struct core_capture *capture, PyObject *keywords);
+
+/* program.c: Symbols and Image. */
+bool core_add_program(PyObject *module);
+PyObject *core_memory(struct core_capture *capture, PyObject *arguments);
+/* The image in an Image; false: it is none, an exception is set. */
+bool core_image_of(PyObject *self, struct tw_image **image);
+
+/* units.c: frames and models of trace units. */
+bool core_add_units(PyObject *module);
+PyObject *core_frame(PyObject *module, PyObject *arguments);
+
 /* Bytes that grow; free() them. */
 struct core_bytes {
     char *bytes;

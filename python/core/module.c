@@ -135,6 +135,8 @@ static PyMethodDef functions[] = {
     { "merge", core_merge, METH_VARARGS, "merge(out, parts): adds saved results." },
     { "formats", core_formats, METH_NOARGS, "All formats of results." },
     { "unframe", core_unframe, METH_VARARGS, "unframe(data, framing): bytes by trace ID." },
+    { "identify", core_identify, METH_O, "identify(path or bytes): what it is." },
+    { "frame", core_frame, METH_VARARGS, "frame({id: bytes}, framing): as frames." },
     { "arrow_stream", core_arrow_stream, METH_VARARGS, "Columns as an Arrow stream." },
     { NULL, NULL, 0, NULL }
 };
@@ -148,7 +150,7 @@ static int execute(PyObject *module)
         PyModule_AddStringConstant(module, "__version__", tw_version()) != 0 ||
         PyModule_AddStringConstant(module, "features", tw_features()) != 0 ||
         !core_add_capture(module) || !core_add_run(module) || !core_add_packets(module) ||
-        !core_add_results(module))
+        !core_add_results(module) || !core_add_program(module) || !core_add_units(module))
         return -1;
     return 0;
 }

@@ -11,8 +11,9 @@
 `help(trackway.Capture)` tells what can be asked of a capture.
 """
 from . import _core
-from ._core import Error, Packets, Part, Run, features
+from ._core import Error, Image, ItmUnit, Packets, Part, Run, StmUnit, Symbols, encode, features, frame
 from .capture import Capture, open  # noqa: A004 - as people write it
+from .doctor import Doctor, Identity
 from .elements import ELEMENT, ELEMENT_NAMES, ISA_NAMES, columns, concatenate, text, to_pandas
 from .results import Calls, Coverage, Profile, Statistics, load, merge
 from .sums import analysis, analyse
@@ -21,10 +22,16 @@ __version__ = _core.__version__
 unframe = _core.unframe
 formats = _core.formats
 
+
+def identify(what):
+    """What a file is that says nothing of itself, how sure that is and why, and the command that opens it; of a path or bytes."""
+    return Identity(_core.identify(what))
+
+
 # INSTR_RANGE, PE_CONTEXT ...: the numbers of element types.
 globals().update({name: number for number, name in enumerate(ELEMENT_NAMES)})
 
-__all__ = ["Calls", "Capture", "Coverage", "ELEMENT", "ELEMENT_NAMES", "Error", "ISA_NAMES", "Packets",
-           "Part", "Profile", "Run", "Statistics", "analyse", "analysis", "columns", "concatenate",
-           "features", "formats", "load", "merge", "open", "text", "to_pandas", "unframe",
-           *ELEMENT_NAMES]
+__all__ = ["Calls", "Capture", "Coverage", "Doctor", "ELEMENT", "ELEMENT_NAMES", "Error", "ISA_NAMES", "Identity", "Image",
+           "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "analyse", "analysis", "columns",
+           "concatenate", "encode", "features", "formats", "frame", "identify", "load", "merge", "open", "text", "to_pandas",
+           "unframe", *ELEMENT_NAMES]

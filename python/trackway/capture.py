@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures, and what can be asked of them."""
 from . import _core
+from .doctor import Doctor
 from .results import Calls, Coverage, Profile, Statistics
 
 
@@ -47,6 +48,14 @@ class Capture(_core.Capture):
     def statistics(self, **filters):
         """Instructions, exceptions, losses and time of each source."""
         return Statistics(self.analyse(kind="statistics", **filters))
+
+    def doctor(self):
+        """What is wrong with it, by weight, each with its evidence and what to do."""
+        return Doctor(super().doctor())
+
+    def timeline(self, format=None, **filters):  # noqa: A002 - as the formats are called
+        """Events in the order of time, a dict each; or a file of a format for timelines, as bytes."""
+        return super().timeline(format=format, **filters)
 
     def elements(self, **filters):
         """All elements in one array (a copy): for captures that fit into memory."""

@@ -47,6 +47,7 @@ void tw_coverage_free(struct tw_coverage *coverage)
     for (size_t i = 0; i < coverage->object_count; i++)
         free_object(coverage, &coverage->objects[i]);
     tw_counted_code_release(&coverage->counted);
+    tw_coverage_free_programs(coverage);
     tw_give(coverage->allocator, coverage->objects);
     tw_give(coverage->allocator, coverage->copies);
     tw_give(coverage->allocator, coverage->lines);

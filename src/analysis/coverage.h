@@ -37,10 +37,13 @@ struct tw_coverage {
     struct tw_line_count *lines;
     size_t line_count;
     struct tw_coverage_totals totals;
+    struct tw_coverage_program *programs; /* whose code and names were given */
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;
 };
 
+/* coverage_program.c */
+void tw_coverage_free_programs(struct tw_coverage *coverage);
 /* coverage_saved.c: what a saved one holds, into an empty one; the load says whether it can be. */
 struct tw_load;
 void tw_coverage_read_saved(struct tw_coverage *coverage, struct tw_load *load);

@@ -13,6 +13,8 @@ enum {
     BLOCK_WORDS_MAX = 3 + PERF_PARAMS,
     HEADER_SIZE = 104,
     ATTR_SIZE = 128,
+    ATTR_CLOCKID = 92, /* where in it */
+    CLOCKID_MONOTONIC = 1,
     PMU_TYPE = 8, /* of cs_etm; the file says so itself */
     EVENTS = 2,
     TS_SOURCE_VIRTUAL = 1,
@@ -21,7 +23,7 @@ enum {
 
 enum { FLAG_DISABLED = 0, FLAG_NO_KERNEL = 5, FLAG_NO_HYP = 6, FLAG_SAMPLE_ID_ALL = 18 };
 enum { FLAG_MMAP = 8, FLAG_COMM = 9, FLAG_TASK = 13, FLAG_NO_GUEST = 20, FLAG_MMAP2 = 23 };
-enum { FLAG_COMM_EXEC = 24, FLAG_CONTEXT_SWITCH = 26 };
+enum { FLAG_COMM_EXEC = 24, FLAG_USE_CLOCKID = 25, FLAG_CONTEXT_SWITCH = 26 };
 
 /* The options of `perf record` that say what TRCCONFIGR or ETMCR says. */
 enum {
@@ -133,6 +135,7 @@ static enum tw_status put_attr(struct tw_perf_writer *writer, unsigned event)
                             1 << FLAG_NO_HYP | 1 << FLAG_SAMPLE_ID_ALL | 1 << FLAG_NO_GUEST;
     const uint64_t tasks = (uint64_t)1 << FLAG_MMAP | 1 << FLAG_COMM | 1 << FLAG_TASK |
                            1 << FLAG_MMAP2 | 1 << FLAG_COMM_EXEC | 1 << FLAG_CONTEXT_SWITCH;
+    const uint64_t clock = writer->config.is_monotonic;
     const bool is_trace = event == 0;
     const uint64_t words[] = {
         (is_trace ? PMU_TYPE : 1) | (uint64_t)ATTR_SIZE << 32,
@@ -140,12 +143,14 @@ static enum tw_status put_attr(struct tw_perf_writer *writer, unsigned event)
         1,
         PERF_SAMPLE_TYPE,
         4, /* read_format: ID */
-        is_trace ? common : common | tasks,
+        (is_trace ? common : common | tasks) | clock << FLAG_USE_CLOCKID,
     };
 
     for (size_t i = 0; i < TW_LENGTH(words); i++)
         TW_TRY(perf_put(writer, words[i], 8));
-    return perf_put_zeros(writer, ATTR_SIZE - sizeof words);
+    TW_TRY(perf_put_zeros(writer, ATTR_CLOCKID - sizeof words));
+    TW_TRY(perf_put(writer, clock ? CLOCKID_MONOTONIC : 0, 4));
+    return perf_put_zeros(writer, ATTR_SIZE - ATTR_CLOCKID - 4);
 }
 
 static enum tw_status put_ids(struct tw_perf_writer *writer, unsigned event)

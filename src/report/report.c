@@ -26,7 +26,7 @@ static enum tw_status new_analyses(struct tw_report *report, struct tw_fault *fa
                                            .allocator = config->allocator };
     struct tw_profile_config profile = { .size = sizeof profile,
                                          .by = TW_PROFILE_FUNCTION,
-                                         .with_time = true,
+                                         .with_time = !config->without_time,
                                          .allocator = config->allocator };
     const struct tw_timeline_config timeline = { .size = sizeof timeline,
                                                  .key = config->key,

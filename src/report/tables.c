@@ -110,10 +110,8 @@ static void align_bytes(struct tw_text *bytes)
 }
 
 /* Little-endian, whatever this machine is: "f" is a double, which holds such numbers exactly. */
-static void put_cell(struct tw_text *bytes, uint64_t value, char type, unsigned width)
+static void put_cell(char *out, uint64_t value, char type, unsigned width)
 {
-    char out[8];
-
     if (type == 'f') {
         const double number = (double)value;
 
@@ -121,7 +119,25 @@ static void put_cell(struct tw_text *bytes, uint64_t value, char type, unsigned 
     }
     for (unsigned i = 0; i < width; i++)
         out[i] = (char)(value >> 8 * i & 0xff);
-    tw_text_add_size(bytes, out, width);
+}
+
+/* Cells go out by the block. */
+static void put_cells(struct tw_text *bytes, struct tw_table_rows rows,
+                      const struct tw_table_column *column, char type, unsigned width)
+{
+    const unsigned char *at =
+        rows.count ? (const unsigned char *)rows.rows + column->offset : NULL;
+    char block[4096];
+    size_t used = 0;
+
+    for (size_t i = 0; i < rows.count; i++, at += rows.row_size) {
+        put_cell(block + used, cell(at, column->size), type, width);
+        used += width;
+        if (used == sizeof block || i + 1 == rows.count) {
+            tw_text_add_size(bytes, block, used);
+            used = 0;
+        }
+    }
 }
 
 static void add_column(struct tw_tables *tables, struct tw_table_rows rows,
@@ -144,8 +160,7 @@ static void add_column(struct tw_tables *tables, struct tw_table_rows rows,
     align_bytes(&tables->bytes);
     tw_json_key(&tables->directory, column->name);
     tw_text_format(&tables->directory, "[\"%c%u\",%zu]", type, width * 8, tables->bytes.size);
-    for (size_t i = 0; i < rows.count; i++)
-        put_cell(&tables->bytes, cell(first + i * rows.row_size, column->size), type, width);
+    put_cells(&tables->bytes, rows, column, type, width);
 }
 
 void tw_tables_add(struct tw_tables *tables, const char *name, struct tw_table_rows rows,
@@ -198,6 +213,7 @@ static void add_texts(struct tw_tables *tables)
 enum tw_status tw_tables_write(struct tw_tables *tables, tw_write_fn *write, void *context)
 {
     struct tw_text head = { .allocator = tables->allocator };
+    char size[4];
     enum tw_status status = TW_OK;
 
     add_texts(tables);
@@ -206,8 +222,9 @@ enum tw_status tw_tables_write(struct tw_tables *tables, tw_write_fn *write, voi
     tw_text_add(&tables->directory, "}}");
     while ((12 + tables->directory.size) % TABLES_ALIGN && !tables->directory.failed)
         tw_text_char(&tables->directory, ' ');
+    put_cell(size, tables->directory.size, 'u', sizeof size);
     tw_text_add(&head, "TWVIEW1\n");
-    put_cell(&head, tables->directory.size, 'u', 4);
+    tw_text_add_size(&head, size, sizeof size);
     if (tables->is_out || tables->directory.failed || tables->info.failed ||
         tables->bytes.failed || tables->texts.failed || head.failed)
         status = TW_E_MEMORY;

@@ -18,7 +18,8 @@ from harness import Skip, add_case, case, corpus, equal, ROOT
 
 FULL = os.environ.get("TW_TEST_FULL")
 COMMANDS, PLACES = 500, 200
-UNITS = {"a64": "ete", "a32": "etmv4", "t32": "etmv3", "mix": "ptm", "rv64": "etrace", "sys": "etmv4"}
+UNITS = {"a64": "ete", "a32": "etmv4", "t32": "etmv3", "mix": "ptm", "rv64": "etrace", "sys": "etmv4", "m0": "etmv3",
+         "m3": "etmv3", "m4": "etmv4", "m7": "etmv4", "m33": "etmv4", "m55": "etmv4"}
 DEPTH = 400
 # GDB goes over a loop of load-exclusive and store-exclusive in one step.
 HAS_EXCLUSIVES = ("clib", "jumps", "throw", "signals")
@@ -216,7 +217,7 @@ def check_pairs(stops):
 
 
 def folder_of(kind):
-    return corpus() / "analysis" / "truth" if kind == "truth" else corpus() / "exec" / "logs"
+    return corpus() / "analysis" / "truth" if kind == "truth" else corpus() / kind / "logs"
 
 
 def stops_equal_the_log(kind, name, seed):
@@ -263,9 +264,10 @@ def names(folder, left_out=()):
         return []
 
 
-PLAIN = [("truth", "a64-counts"), ("truth", "mix-indirect")]
+PLAIN = [("truth", "a64-counts"), ("truth", "mix-indirect"), ("exec-m", "m3-nested")]
 EVERY = [("truth", name) for name in names("truth")] + \
-    [("exec", name) for name in names("exec", ("-big",)) if name not in names("truth")]
+    [("exec", name) for name in names("exec", ("-big",)) if name not in names("truth")] + \
+    [("exec-m", name) for name in names("exec-m")]
 for number, (kind, each) in enumerate(EVERY):
     if FULL or (kind, each) in PLAIN:
         add_case(f"gdb_stops_{kind}_{each}", stops_equal_the_log(kind, each, number))
@@ -428,6 +430,8 @@ def gdb_monitor_commands(tool):
     assert "there is no function" in ask("find nothing_of_that_name")
     assert "traced" in ask("registers")
     assert "no data accesses" in ask("data")
+    assert "no time here" in ask("time") and "no time here" in ask("time 5")
+    equal(ask("threads"), 'threads: 1; "info threads" lists them\n')
     assert "instruction 7" in ask("goto n:7")
     assert "no place" in ask("goto nowhere")
     assert "monitor help" in ask("nonsense")

@@ -37,10 +37,7 @@ def state(most):
 def do(command):
     """Loops on one line are gone back through instruction by instruction by GDB: that takes minutes."""
     function = gdb.newest_frame().name() or ""
-    sal = gdb.newest_frame().find_sal()
-    has_line = sal and sal.symtab and sal.line
-    if (function.startswith(LOOPS) and command in ("step", "next", "until", "reverse-step", "reverse-next")) or \
-            (not has_line and command in ("reverse-step", "reverse-next")):  # there a function is one line
+    if function.startswith(LOOPS) and command in ("step", "next", "until", "reverse-step", "reverse-next"):
         command = "reverse-finish" if command.startswith("reverse") else "finish"
     try:
         return command, gdb.execute(command, to_string=True)

@@ -106,6 +106,7 @@ KINDS = {
     "aarch64": ("aarch64-linux-gnu-", [], "qemu-aarch64"),
     "arm": ("arm-none-eabi-", ["-march=armv7-a"], "qemu-arm"),
     "riscv64": ("riscv64-linux-gnu-", ["-march=rv64gc"], "qemu-riscv64"),
+    "riscv32": ("riscv64-linux-gnu-", ["-march=rv32gc", "-mabi=ilp32d"], "qemu-riscv32"),
 }
 
 
@@ -123,7 +124,8 @@ def build(tool, text, machine="aarch64", name="program"):
     prefix, more, _ = KINDS[machine]
     tool.write(name + ".s", text.replace("\\\\", "\\"))
     subprocess.run([prefix + "as", *more, "-o", name + ".o", name + ".s"], cwd=tool.folder, check=True)
-    subprocess.run([prefix + "ld", "-o", name, name + ".o"], cwd=tool.folder, check=True)
+    emulation = ["-m", "elf32lriscv"] if machine == "riscv32" else []
+    subprocess.run([prefix + "ld", *emulation, "-o", name, name + ".o"], cwd=tool.folder, check=True)
     return "./" + name
 
 
@@ -164,14 +166,16 @@ def a32_and_t32_are_recorded(tool):
 
 @case
 def riscv_is_recorded(tool):
-    program = build(tool, RISCV, "riscv64")
-    want = logged(tool, program, "riscv64")
-    for protocol in ["etrace", "ntrace"]:
-        tool.run("record", "--format", "snapshot", "--protocol", protocol, "-o", protocol, program, status=3)
-        got = pcs(tool.run("decode", protocol, "--format", "pcs"))
-        # An ECALL traps: N-Trace does not count it as retired.
-        equal(got, want if protocol == "etrace" else [pc for pc in want if pc in got], protocol)
-    assert "snapshot" in tool.run("record", program, status=2).err
+    for machine in ["riscv64", "riscv32"]:
+        program = build(tool, RISCV, machine)
+        want = logged(tool, program, machine)
+        for protocol in ["etrace", "ntrace"]:
+            tool.run("record", "--format", "snapshot", "--protocol", protocol, "-o", protocol, "--force", program,
+                     status=3)
+            got = pcs(tool.run("decode", protocol, "--format", "pcs"))
+            # An ECALL traps: N-Trace does not count it as retired.
+            equal(got, want if protocol == "etrace" else [pc for pc in want if pc in got], protocol)
+        assert "snapshot" in tool.run("record", program, status=2).err
 
 
 @case

@@ -22,6 +22,7 @@ import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
+import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
@@ -51,6 +52,7 @@ import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
+import record_dynamic_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401

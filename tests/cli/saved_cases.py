@@ -60,6 +60,25 @@ def every_format_of_a_sum(tool):
         equal(kept.replace("twice.twr", "demo"), whole, name)
 
 
+def coverage_without_a_capture(tool):
+    """The sum of parts is shown with the program alone, as the captures give it."""
+    names = captures(tool, ONE)
+    program = truth_folder() / "a64-recur.elf"
+    for name in names:
+        tool.run("coverage", name, "-q", "--save", name + ".twr")
+    tool.run("merge", "-o", "all.twr", *(name + ".twr" for name in names))
+    for form in ("jsonl", "lcov", "outcomes", "text"):
+        equal(tool.run("coverage", "--add", "all.twr", "--symbols", program, "-q", "--format", form).out,
+              tool.run("coverage", *names, "--symbols", program, "-q", "--format", form).out, form)
+    said = tool.run("coverage", "--add", "all.twr", "--symbols", truth_folder() / "rv64-counts.elf", status=3)
+    assert "nothing that was counted is of this file" in said.err, said.err
+    said = tool.run("coverage", "--add", "all.twr", "--symbols", "none.elf", status=3)
+    assert "none.elf" in said.err, said.err
+    assert "--symbols FILE" in tool.run("coverage", "--add", "all.twr").err
+    assert "needs a CAPTURE" in tool.run("coverage", status=2).err
+    assert "needs a CAPTURE" in tool.run("coverage", "--add", "all.twr", "--format", "afl", status=2).err
+
+
 def what_does_not_fit_is_refused(tool):
     tool.run("calls", DEMO, "-q", "--save", "physical.twr")
     tool.run("calls", DEMO, "-q", "--tail-calls", "logical", "--save", "logical.twr")
@@ -81,3 +100,4 @@ for each in KINDS:
     add_case(f"saved_{each}", sums_are_those_of_one_run(each))
 add_case("saved_formats", every_format_of_a_sum)
 add_case("saved_refused", what_does_not_fit_is_refused)
+add_case("coverage_without_a_capture", coverage_without_a_capture)

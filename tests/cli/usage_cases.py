@@ -273,6 +273,9 @@ def commands_that_take_captures_take_the_same_options(tool):
         if "sysroot" in names and command != "record":
             assert opens <= set(names), (command, opens - set(names))
         if "pid" in names:
-            wanted = executed - ({"output", "color"} if command == "gdb" else set())  # it is GDB that writes
+            # It is GDB, or a page, that writes; in a page one chooses what is looked at.
+            other = {"gdb": {"output", "color"}, "serve": {"output", "color", "from", "to", "buffer", "id"}}
+            other["view"] = other["serve"]
+            wanted = executed - other.get(command, set())
             assert wanted <= set(names), (command, wanted - set(names))
-            equal(command == "gdb", "output" not in names, command)
+            equal(command in other, "output" not in names, command)

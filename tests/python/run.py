@@ -26,6 +26,7 @@ import analysis_cases  # noqa: E402, F401
 import dask_cases  # noqa: E402, F401
 import guide_cases  # noqa: E402, F401
 import element_cases  # noqa: E402, F401
+import program_cases  # noqa: E402, F401
 import random_cases  # noqa: E402, F401
 
 sys.exit(harness.main())

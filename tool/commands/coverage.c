@@ -259,6 +259,25 @@ static bool add_saved(struct coverage_command *command, const char *path)
     return is_good;
 }
 
+/* Programs of what was added: where a capture is there, it tells its own. */
+static bool open_programs(struct coverage_command *command, const struct options *options)
+{
+    const struct list *lists[] = { &options->symbols, &options->images };
+    struct tw_fault fault = { TW_OK, "" };
+
+    if (options->arguments.count)
+        return true;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (tw_coverage_program(command->coverage, lists[i]->items[k], &fault) != TW_OK) {
+                say("%s", fault.text);
+                return false;
+            }
+    if (!options->symbols.count && !options->images.count && !options->quiet)
+        say("warning: no code and no names: give the programs with --symbols FILE");
+    return true;
+}
+
 /* What was kept of others is added, and the sum kept. */
 static bool add_and_save(struct coverage_command *command, const struct options *options)
 {
@@ -267,6 +286,8 @@ static bool add_and_save(struct coverage_command *command, const struct options 
     for (size_t i = 0; i < options->add.count; i++)
         if (!add_saved(command, options->add.items[i]))
             return false;
+    if (!open_programs(command, options))
+        return false;
     if (!options->save || tw_coverage_save(command->coverage, options->save, &fault) == TW_OK)
         return true;
     say("%s", fault.text);
@@ -313,8 +334,16 @@ int coverage_counts(const struct options *options)
 
 static int run(const struct options *options)
 {
-    if (options_format_is(options, "afl") || options_format_is(options, "afl-map"))
-        return coverage_edges(options);
+    if (!options->arguments.count && !options->add.count) {
+        (void)options_wrong(options, "coverage needs a CAPTURE, or --add FILE");
+        return BAD_USAGE;
+    }
+    if (options_format_is(options, "afl") || options_format_is(options, "afl-map")) {
+        if (options->arguments.count)
+            return coverage_edges(options);
+        (void)options_wrong(options, "--format afl needs a CAPTURE: what was kept has no map");
+        return BAD_USAGE;
+    }
     if (options->each) {
         (void)options_wrong(options, "--each wants --format afl or afl-map");
         return BAD_USAGE;
@@ -345,11 +374,12 @@ const struct command command_coverage = {
         "\n"
         "examples:\n"
         "  trackway coverage snapshot --symbols firmware.elf\n"
-        "  trackway coverage perf.data --format lcov -o coverage.info",
+        "  trackway coverage perf.data --format lcov -o coverage.info\n"
+        "  trackway coverage --add all.twr --symbols firmware.elf --format lcov",
     .formats = "text|jsonl|lcov|cobertura|drcov|outcomes|afl|afl-map|autofdo|unsymbolized|llvm|"
                "bolt|fdata",
     .options = takes,
-    .least = 1,
+    .least = 0,
     .most = 1 << 20,
     .run = run,
 };

@@ -3,6 +3,7 @@
    itself, in the form that run-time compilers leave for perf. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,52 @@
 #include "commands/record.h"
 
 enum { JIT_MAGIC = 0x4a695444, JIT_HEAD = 40, JIT_LOAD_FIXED = 56 };
+
+/* What a program that makes code says of it in /tmp/perf-PID.map: lines of address, size and name. */
+struct names {
+    struct name {
+        uint64_t address, size;
+        char text[200];
+    } * list;
+    size_t count, room;
+};
+
+static void read_names(struct names *names, uint32_t pid)
+{
+    char path[64], line[512];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)pid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        struct name name = { .address = 0 };
+
+        if (sscanf(line, "%" SCNx64 " %" SCNx64 " %199[^\n]", &name.address, &name.size,
+                   name.text) != 3)
+            continue;
+        if (names->count == names->room) {
+            const size_t room = names->room ? 2 * names->room : 64;
+            struct name *more = realloc(names->list, room * sizeof *more);
+
+            if (!more)
+                break;
+            names->list = more;
+            names->room = room;
+        }
+        names->list[names->count++] = name;
+    }
+    if (file)
+        (void)fclose(file);
+}
+
+/* The last that was said of an address is what holds. */
+static const char *name_of(const struct names *names, uint64_t address)
+{
+    for (size_t i = names->count; i--;)
+        if (address - names->list[i].address < names->list[i].size)
+            return names->list[i].text;
+    return "code";
+}
 
 static void put(FILE *file, uint64_t value, unsigned size)
 {
@@ -30,15 +77,17 @@ static void put_head(FILE *file, const struct record_event *event, unsigned mach
 }
 
 /* The address as eight bytes, then the code. */
-static void put_load(FILE *file, const struct record_event *event, uint64_t index)
+static void put_load(FILE *file, const struct record_event *event, uint64_t index,
+                     const struct names *names)
 {
-    static const char name[] = "code";
     const size_t size = event->head.size - 8;
     uint64_t address;
+    const char *name;
 
     memcpy(&address, event->payload, sizeof address);
+    name = name_of(names, address);
     put(file, 0, 4);
-    put(file, JIT_LOAD_FIXED + sizeof name + size, 4);
+    put(file, JIT_LOAD_FIXED + strlen(name) + 1 + size, 4);
     put(file, event->head.time, 8);
     put(file, event->head.pid, 4);
     put(file, event->head.tid, 4);
@@ -46,7 +95,7 @@ static void put_load(FILE *file, const struct record_event *event, uint64_t inde
     put(file, address, 8);
     put(file, size, 8);
     put(file, index, 8);
-    (void)fwrite(name, 1, sizeof name, file);
+    (void)fwrite(name, 1, strlen(name) + 1, file);
     (void)fwrite(event->payload + 8, 1, size, file);
 }
 
@@ -60,14 +109,17 @@ static bool write_dump(const struct record *record, size_t first, const char *pa
 {
     const uint32_t pid = record->events[first].head.pid;
     FILE *file = fopen(path, "wb");
+    struct names names = { NULL, 0, 0 };
     uint64_t index = 0;
 
+    read_names(&names, pid);
     if (file) {
         put_head(file, &record->events[first], record->elf_machine);
         for (size_t i = first; i < record->event_count; i++)
             if (is_code(&record->events[i]) && record->events[i].head.pid == pid)
-                put_load(file, &record->events[i], index++);
+                put_load(file, &record->events[i], index++, &names);
     }
+    free(names.list);
     if (!file || ferror(file) || fclose(file) != 0) {
         say("record: cannot write %s: %s", path, strerror(errno));
         return false;

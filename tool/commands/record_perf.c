@@ -174,6 +174,7 @@ bool record_write_perf(struct record *record, const char *path)
     struct tw_perf_cpu *cpus = arena_room(&record->arena, count * sizeof *cpus);
     const struct tw_perf_writer_config config = {
         .size = sizeof config,
+        .is_monotonic = true,
         .protocol = record->protocol,
         .cpus = cpus,
         .cpu_count = count,

@@ -290,32 +290,67 @@ static void say_registers(struct recording *recording, struct gdb_text *out, uin
     gdb_text_put(out, "all others: not known\n");
 }
 
-/* Data accesses of the trace between the instructions around the place. */
+/* Whether an access is known to be of another instruction. */
+static bool is_of_another(const struct tw_element *access, uint64_t pc)
+{
+    const uint64_t wide =
+        access->type == TW_ELEMENT_DATA_ADDR ? access->data_value : access->data_address;
+
+    return (access->flags & TW_DATA_HAS_PC) &&
+           (access->flags & TW_DATA_WIDE_PC ? wide : access->pc) != pc;
+}
+
+/* Those of the accesses that may be of a place's instruction; how many. */
+static size_t put_accesses(struct gdb_text *out, const struct tw_element *elements,
+                           size_t count, const struct tw_replay_view *view, const char *where)
+{
+    size_t put = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const bool is_access = elements[i].type == TW_ELEMENT_DATA_ADDR ||
+                               elements[i].type == TW_ELEMENT_DATA_VALUE ||
+                               elements[i].type == TW_ELEMENT_BUS_TRANSFER;
+        char line[512];
+
+        if (!is_access || is_of_another(&elements[i], view->pc))
+            continue;
+        (void)tw_element_text(line, sizeof line, &elements[i], view->part.batch.id);
+        gdb_text_format(out, "%s %s\n",
+                        elements[i].flags & TW_DATA_HAS_PC ? "this instruction:" : where, line);
+        put++;
+    }
+    return put;
+}
+
+/* Data accesses between the instructions around the place.  What a decoder knows to be of an instruction stands behind
+   the straight run that holds it. */
 static void say_data(struct recording *recording, struct gdb_text *out, uint32_t *thread,
                      const char *rest)
 {
+    enum { STEPS_MOST = 1 << 16 };
     const struct tw_replay_place *place = recording_place(recording, *thread);
-    bool is_any = false;
+    struct tw_replay_view view, there;
+    struct tw_replay_place at;
+    const struct tw_element *elements;
+    size_t count, put;
 
     (void)rest;
-    for (unsigned i = 0; place && i < 2; i++) {
-        size_t count;
-        const struct tw_element *elements =
-            tw_replay_elements(recording->replay, &count, place, i == 0);
-
-        for (size_t k = 0; k < count; k++) {
-            char line[512];
-
-            if (elements[k].type != TW_ELEMENT_DATA_ADDR &&
-                elements[k].type != TW_ELEMENT_DATA_VALUE &&
-                elements[k].type != TW_ELEMENT_BUS_TRANSFER)
-                continue;
-            (void)tw_element_text(line, sizeof line, &elements[k], 0);
-            gdb_text_format(out, "%s %s\n", i ? "after: " : "before:", line);
-            is_any = true;
-        }
+    if (!place || !recording_look(recording, &view, *thread))
+        return;
+    elements = tw_replay_elements(recording->replay, &count, place, true);
+    put = put_accesses(out, elements, count, &view, "before it:");
+    at = *place;
+    there = view;
+    for (unsigned i = 0; i < STEPS_MOST; i++) {
+        elements = tw_replay_elements(recording->replay, &count, &at, false);
+        if (elements || tw_replay_step(recording->replay, &at, false, NULL) != TW_OK ||
+            tw_replay_look(recording->replay, &there, &at) != TW_OK ||
+            there.range.index != view.range.index || there.range.start != view.range.start)
+            break;
     }
-    if (!is_any)
+    put += put_accesses(out, elements, elements ? count : 0, &view,
+                        there.pc == view.pc ? "behind it:" : "behind the straight run:");
+    if (!put)
         gdb_text_put(out, "the trace has no data accesses here\n");
 }
 
@@ -333,7 +368,7 @@ static void set_time(struct recording *recording, struct gdb_text *out, uint32_t
         gdb_text_format(out, "\"%.100s\" is no time\n", rest);
         return;
     }
-    if (!rest[0] && view.part.when.clock == TW_CLOCK_NONE) {
+    if (view.part.when.clock == TW_CLOCK_NONE) {
         gdb_text_put(out, "the trace tells no time here\n");
         return;
     }
@@ -419,7 +454,7 @@ static void list_threads(struct recording *recording, struct gdb_text *out, uint
     (void)rest;
     if (tw_replay_find_threads(recording->replay) != TW_OK)
         gdb_text_format(out, "%s\n", tw_replay_fault(recording->replay));
-    gdb_text_format(out, "%zu threads; \"info threads\" lists them\n",
+    gdb_text_format(out, "threads: %zu; \"info threads\" lists them\n",
                     tw_replay_thread_count(recording->replay));
 }
 

@@ -207,7 +207,7 @@ trackway symbols OFFSET FILE loads the names and lines of a program that was loa
 # GDB would take a register that is not known for 0.
 gdb.execute("set print finish off")
 # Nor say of each argument that its value at the function's entry is not known either.
-gdb.execute("set print entry-values if-needed")
+gdb.execute("set print entry-values no")
 traced_frames = TracedFrames()
 gdb.unwinder.register_unwinder(None, traced_frames, replace=True)
 trackway_info_frame = InfoFrame(traced_frames)

@@ -64,6 +64,7 @@ bool report_new(struct report_maker *maker, const char *path, const char *words)
         .core_type = options->arch,
         .is_logical = options->tail_calls && strcmp(options->tail_calls, "logical") == 0,
         .room = maker->room,
+        .without_time = maker->is_window,
         .show_name = names_show,
         .show_context = &maker->names,
         .source_text = options->embed_sources ? line_text : NULL,

@@ -11,6 +11,7 @@
 
 struct report_maker {
     const struct options *options;
+    bool is_window;    /* of a part of the capture, for a picture */
     uint64_t room;     /* bytes for the tables of one capture */
     const char *words; /* of the capture, for other commands; NULL: as the options have it */
     struct tw_report *report;
