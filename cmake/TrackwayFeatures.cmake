@@ -117,7 +117,10 @@ endif()
 
 # The Python package: one extension for all versions from 3.11 on.
 set(TW_HAVE_PYTHON FALSE)
-if(NOT TW_PYTHON_PACKAGE STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
+if(TW_PYTHON_PACKAGE STREQUAL "ON" AND NOT TW_SHARED)
+    message(FATAL_ERROR "TW_PYTHON_PACKAGE=ON, but it needs TW_SHARED=ON")
+endif()
+if(TW_SHARED AND NOT TW_PYTHON_PACKAGE STREQUAL "OFF" AND NOT TW_FUZZ AND NOT TW_ONE_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
     # Debian's modules belong to Debian's Python; another one may come first on the PATH.
     if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
         set(Python3_EXECUTABLE /usr/bin/python3)

@@ -123,8 +123,9 @@ struct tw_blocks {
     uint32_t no_slots[2];      /* `slots` of a space without blocks */
     uint32_t number;           /* of the space, from 1 on */
     uint64_t *times;           /* sums.h: by block * 2 + taken */
-    struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WAYS + decisions */
-    size_t time_room, step_room;
+    size_t time_room;
+    struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
+    size_t step_room;
 };
 
 struct tw_sums;
