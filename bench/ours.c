@@ -4,8 +4,8 @@
 
 #include "protocol.h"
 
-/* What is fed at a time: to one thread, and to several. */
-enum { WINDOW = 1 << 17, WIDE_WINDOW = 4 << 20, RECORDS = 1024 };
+/* What is fed at a time: to one thread, where elements are counted as a run feeds it, and to several. */
+enum { WINDOW = 1 << 17, RUN_WINDOW = 1 << 20, WIDE_WINDOW = 4 << 20, RECORDS = 1024 };
 
 /* A source's packets. */
 struct lister {
@@ -137,7 +137,9 @@ static void decode(struct ours *ours, struct bench_counts *counts, bool is_hashe
 {
     const struct subject *subject = ours->subject;
     /* The order in which IDs are merged may depend on it, so what is compared is fed alike. */
-    const size_t window = ours->threads > 1 || is_hashed ? WIDE_WINDOW : WINDOW;
+    const size_t window = ours->threads > 1 || is_hashed ? WIDE_WINDOW
+                          : ours->stage == BENCH_COUNTED ? RUN_WINDOW
+                                                         : WINDOW;
 
     if (ours->stage == BENCH_NEW)
         ours->tree = ours_tree(subject, ours->threads);

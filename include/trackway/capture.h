@@ -78,6 +78,10 @@ struct tw_capture_options {
        1: it is not); then so many at the beginning do not belong to it. */
     uint32_t swap;
     uint64_t skip;
+
+    /* All captures: files are read into memory instead of mapped.  It costs memory and time, but a file that
+       someone makes shorter meanwhile does not end the process (with SIGBUS). */
+    bool copies;
 };
 
 enum tw_capture_kind { TW_CAPTURE_RAW, TW_CAPTURE_SNAPSHOT, TW_CAPTURE_PERF };

@@ -60,6 +60,9 @@ tw_image_add_segments(struct tw_image *image, const struct tw_region *region, co
 /* A file of whichever kind it is: ELF, a segment list, or else flat. */
 TW_API TW_MUST_USE enum tw_status
 tw_image_add_any(struct tw_image *image, const struct tw_region *region, const char *path);
+/* From now on files are read into memory instead of mapped: it costs memory and time, but a file that someone makes
+   shorter meanwhile does not end the process (with SIGBUS). */
+TW_API void tw_image_copy_files(struct tw_image *image, bool copies);
 /* 32 or 64, as the first RISC-V program says that was added (ELF or a segment list); 0: there is none. */
 TW_API unsigned tw_image_xlen(const struct tw_image *image);
 /* Whatever the regions do not hold is asked of `read`: from an address that is wanted to the end of its

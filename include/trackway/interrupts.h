@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Exceptions and interrupts, added up: how often, how long, how regularly, what they interrupted.
-   From a timeline: program flow (ETM, E-Trace ...), exception trace of the DWT, or both, each source for
+   From a timeline: program flow (ETM, E-Trace ...), exception trace of the DWT (tw_track.is_dwt), or both, each source for
    itself.  Experimental. */
 #ifndef TRACKWAY_INTERRUPTS_H
 #define TRACKWAY_INTERRUPTS_H

@@ -61,6 +61,7 @@ struct tw_track {
     const char *comm;   /* name of the thread; "": not known */
     const char *name;   /* for people: "main (1234)", "cpu 2", "SysTick" ... */
     bool is_m_profile;  /* EXCEPTION: the number is that of an M-profile core */
+    bool is_dwt;        /* EXCEPTION: the DWT told of it, not the program flow */
 };
 
 /* ---- events ---- */
@@ -137,6 +138,7 @@ struct tw_timeline_stats {
     uint64_t disordered; /* events of a thread that the clock of another core has before */
     uint64_t untimed;    /* events of which neither end of the interval is known */
     uint64_t instructions;
+    uint64_t missing; /* times that code was not there */
 };
 
 struct tw_timeline;

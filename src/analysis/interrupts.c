@@ -29,6 +29,7 @@ struct nested {
 
 struct interrupt_source {
     uint32_t stream;
+    bool is_dwt;
     struct nested *nested;
     size_t count, room;
 };
@@ -114,16 +115,17 @@ static struct row *row_of(struct tw_interrupts *interrupts, uint32_t track)
 
 static struct interrupt_source *source_of(struct tw_interrupts *interrupts, uint32_t track)
 {
-    const uint32_t stream = tw_timeline_track(interrupts->config.timeline, track)->stream;
+    const struct tw_track *about = tw_timeline_track(interrupts->config.timeline, track);
 
     for (size_t i = 0; i < interrupts->source_count; i++)
-        if (interrupts->sources[i].stream == stream)
+        if (interrupts->sources[i].stream == about->stream &&
+            interrupts->sources[i].is_dwt == about->is_dwt)
             return &interrupts->sources[i];
     if (!TW_GROW(interrupts->allocator, &interrupts->sources, &interrupts->source_room,
                  interrupts->source_count + 1))
         return NULL;
     interrupts->sources[interrupts->source_count] =
-        (struct interrupt_source){ .stream = stream };
+        (struct interrupt_source){ .stream = about->stream, .is_dwt = about->is_dwt };
     return &interrupts->sources[interrupts->source_count++];
 }
 
@@ -261,10 +263,12 @@ static bool is_less(const struct tw_interrupts *interrupts, uint32_t a, uint32_t
 {
     const struct tw_interrupt *one = &interrupts->rows[a].about;
     const struct tw_interrupt *other = &interrupts->rows[b].about;
-    const uint32_t from = tw_timeline_track(interrupts->config.timeline, one->track)->stream;
-    const uint32_t to = tw_timeline_track(interrupts->config.timeline, other->track)->stream;
+    const struct tw_track *from = tw_timeline_track(interrupts->config.timeline, one->track);
+    const struct tw_track *to = tw_timeline_track(interrupts->config.timeline, other->track);
 
-    return from != to ? from < to : one->number < other->number;
+    if (from->stream != to->stream)
+        return from->stream < to->stream;
+    return from->is_dwt != to->is_dwt ? to->is_dwt : one->number < other->number;
 }
 
 /* There are few: by insertion. */

@@ -340,7 +340,8 @@ static void notice(void *context, struct tw_call_stack *stack, const struct tw_e
 static struct tw_timeline_stream *stream_of(struct tw_timeline *timeline,
                                             const struct tw_part *part)
 {
-    const size_t number = part->stream, before = timeline->stream_room;
+    const size_t number = tw_timeline_find_stream(timeline, part),
+                 before = timeline->stream_room;
     const struct tw_source *source = part->source;
     struct tw_timeline_stream *stream;
 
@@ -368,7 +369,9 @@ static struct tw_timeline_stream *stream_of(struct tw_timeline *timeline,
     stream->returned_at = UINT64_MAX;
     stream->interrupted = TW_NONE;
     stream->timeline = timeline;
-    stream->number = part->stream;
+    stream->number = (uint32_t)number;
+    stream->run_stream = part->stream;
+    stream->protocol = source ? source->protocol : "";
     stream->core = part->who.core;
     stream->source = source ? source->name : NULL;
     stream->cpu = part->who.cpu;
@@ -587,12 +590,4 @@ enum tw_time_unit tw_timeline_unit(const struct tw_timeline *timeline)
 const struct tw_functions *tw_timeline_functions(const struct tw_timeline *timeline)
 {
     return &timeline->calls->functions;
-}
-
-bool tw_timeline_stats(const struct tw_timeline *timeline, struct tw_timeline_stats *stats)
-{
-    struct tw_timeline_stats own = timeline->stats;
-
-    own.instructions = timeline->instructions;
-    return TW_SIZED_GIVE(stats, &own);
 }

@@ -65,6 +65,8 @@ struct tw_timeline_stream {
     struct tw_channels *channels; /* NULL: no software trace */
     struct tw_timeline *timeline;
     uint32_t number;
+    uint32_t run_stream;  /* as in struct tw_part */
+    const char *protocol; /* of its source; "": it has none */
     const char *core, *source;
     uint32_t cpu;
 };
@@ -100,6 +102,11 @@ struct tw_timeline {
 /* timeline_tracks.c: numbers of tracks, made when they are new; TW_NONE when memory is out. */
 uint32_t tw_timeline_thread_track(struct tw_timeline *timeline, uint32_t thread,
                                   const struct tw_part *part);
+/* The place of a part's stream in `streams`, made or not.  Captures may number streams alike that have nothing
+   to do with each other: ETM in one, ITM in the other. */
+size_t tw_timeline_find_stream(const struct tw_timeline *timeline, const struct tw_part *part);
+/* `master` of what an ITM tells. */
+enum { TW_ITM_MASTER = UINT16_MAX };
 uint32_t tw_timeline_what_track(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                                 enum tw_track_kind kind, uint16_t master, uint32_t number);
 

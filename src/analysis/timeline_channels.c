@@ -6,8 +6,6 @@
 
 #include "analysis/timeline.h"
 
-enum { ITM_MASTER = UINT16_MAX };
-
 static bool is_text_byte(uint32_t byte)
 {
     return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\t';
@@ -67,8 +65,8 @@ static void begin_exception(struct tw_timeline_stream *stream,
 
     if (stream->active_count == TW_ACTIVE_MOST)
         return; /* no core nests so deep: packets were lost */
-    event.track =
-        tw_timeline_what_track(stream->timeline, stream, TW_TRACK_EXCEPTION, 0, number);
+    event.track = tw_timeline_what_track(stream->timeline, stream, TW_TRACK_EXCEPTION,
+                                         TW_ITM_MASTER, number);
     stream->active[stream->active_count++] =
         (struct tw_active_exception){ .track = event.track, .number = number };
     put(stream, &event, &from->when);
@@ -139,7 +137,7 @@ static void put_value(struct tw_timeline_stream *stream, const struct tw_channel
 {
     struct tw_timeline_event event = {
         .index = from->index,
-        .track = tw_timeline_what_track(stream->timeline, stream, kind, ITM_MASTER, number),
+        .track = tw_timeline_what_track(stream->timeline, stream, kind, TW_ITM_MASTER, number),
         .what = TW_NONE,
         .kind = from->has_value ? TW_TIMELINE_VALUE : TW_TIMELINE_MARK,
         .value = from->value,
@@ -188,7 +186,7 @@ static void take_line(void *context, const struct tw_channel_line *line)
             return; /* values: they came as such */
     event.track =
         tw_timeline_what_track(stream->timeline, stream, TW_TRACK_PORT,
-                               line->is_stm ? line->master : ITM_MASTER, line->number);
+                               line->is_stm ? line->master : TW_ITM_MASTER, line->number);
     put(stream, &event, &line->when);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/timeline.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 enum { TRACKS_MOST = 1 << 20, NAME_MAX_SIZE = 96 };
 
@@ -172,6 +173,7 @@ uint32_t tw_timeline_what_track(struct tw_timeline *timeline, struct tw_timeline
     track->about.master = master;
     set_stream(&track->about, stream);
     track->about.is_m_profile = tw_exception_form_is_m(stream->form);
+    track->about.is_dwt = kind == TW_TRACK_EXCEPTION && master == TW_ITM_MASTER;
     *found = timeline->track_count;
     return finish_track(timeline, track, stream->form);
 }
@@ -184,4 +186,36 @@ size_t tw_timeline_track_count(const struct tw_timeline *timeline)
 const struct tw_track *tw_timeline_track(const struct tw_timeline *timeline, size_t number)
 {
     return number < timeline->track_count ? &timeline->tracks[number].about : NULL;
+}
+
+/* ---- streams ---- */
+
+static bool is_of(const struct tw_timeline_stream *stream, const struct tw_part *part)
+{
+    return stream && stream->run_stream == part->stream &&
+           strcmp(stream->protocol, part->source ? part->source->protocol : "") == 0;
+}
+
+size_t tw_timeline_find_stream(const struct tw_timeline *timeline, const struct tw_part *part)
+{
+    const size_t count = timeline->stream_count;
+
+    if (part->stream >= count || !timeline->streams[part->stream] ||
+        is_of(timeline->streams[part->stream], part))
+        return part->stream;
+    for (size_t i = 0; i < count; i++)
+        if (is_of(timeline->streams[i], part))
+            return i;
+    return count;
+}
+
+/* ---- what there was ---- */
+
+bool tw_timeline_stats(const struct tw_timeline *timeline, struct tw_timeline_stats *stats)
+{
+    struct tw_timeline_stats own = timeline->stats;
+
+    own.instructions = timeline->instructions;
+    own.missing = tw_calls_stats(timeline->calls).missing;
+    return TW_SIZED_GIVE(stats, &own);
 }

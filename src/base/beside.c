@@ -32,9 +32,15 @@ FILE *tw_beside_open(char *name, const char *path)
 {
     static const char digits[] = "0123456789abcdef";
     const size_t size = strlen(path);
+    struct stat about;
     FILE *file;
     int fd = -1;
 
+    /* A device or a pipe would make room for a file. */
+    if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) {
+        errno = S_ISDIR(about.st_mode) ? EISDIR : ENOTSUP;
+        return NULL;
+    }
     memcpy(name, path, size);
     name[size] = '.';
     name[size + 1 + DIGITS] = 0;

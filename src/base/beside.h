@@ -11,7 +11,7 @@
 enum { TW_BESIDE_SIZE = sizeof ".0123456789ab" };
 
 /* A new file "PATH.…" with the rights that a plain open would give it; nothing that was there is
-   opened or overwritten, and no link is followed.  `name` gets its path: strlen(path) +
+   opened or overwritten, no link is followed, and what is there but no file is refused (ENOTSUP).  `name` gets its path: strlen(path) +
    TW_BESIDE_SIZE bytes.  NULL: errno says why. */
 FILE *tw_beside_open(char *name, const char *path);
 /* Closes it and puts it in the place of `path`.  False: errno says why, and it is removed. */

@@ -20,6 +20,7 @@
 
 #define TW_TEMPORARY_VARIABLE "TMPDIR"
 #define TW_TEMPORARY_FOLDER   "/tmp"
+#define TW_MAPPED_CAN_SHRINK  true /* a file that is mapped can be made shorter */
 
 #else
 
@@ -28,13 +29,21 @@
 
 #define TW_TEMPORARY_VARIABLE "TEMP"
 #define TW_TEMPORARY_FOLDER   "."
+#define TW_MAPPED_CAN_SHRINK  false
 
 /* Bytes as they are; and none of our files for the programs that we start. */
 #define O_CLOEXEC             (_O_BINARY | _O_NOINHERIT)
 #define O_NOCTTY              0
 #define O_NONBLOCK            0
 
-enum { PROT_READ = 1, MAP_PRIVATE = 2, RTLD_NOW = 0, RTLD_LOCAL = 0 };
+enum {
+    PROT_READ = 1,
+    PROT_WRITE = 2,
+    MAP_PRIVATE = 2,
+    MAP_ANONYMOUS = 4,
+    RTLD_NOW = 0,
+    RTLD_LOCAL = 0
+};
 enum { _SC_PAGESIZE, _SC_NPROCESSORS_ONLN };
 #define MAP_FAILED            ((void *)-1)
 
@@ -65,6 +74,7 @@ const char *tw_windows_library_fault(void);
 #define mkdir(path, mode)          _mkdir(path)
 #define lstat(path, about)         stat(path, about)
 /* Nothing is a link. */
+#define S_ISLNK(mode)              ((void)(mode), 0)
 #define readlink(path, room, size) ((void)(path), (void)(room), (void)(size), (ssize_t)-1)
 #define fsync(fd)                  _commit(fd)
 #define dlopen(path, mode)         tw_windows_open_library(path, mode)

@@ -108,6 +108,12 @@ static void says_why_not(void **state)
     CHECK(!tw_beside_keep(file, name, gone));
     CHECK_EQ(errno, ENOENT);
     CHECK_EQ(access(name, F_OK), -1);
+    /* A device stays what it is. */
+    errno = 0;
+    CHECK(tw_beside_open(beside, "/dev/null") == NULL);
+    CHECK_EQ(errno, ENOTSUP);
+    CHECK(tw_beside_open(beside, "/tmp") == NULL);
+    CHECK_EQ(errno, EISDIR);
     /* What cannot be written is not put in place of anything. */
     put("old");
     file = fopen("/dev/full", "wb");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What can be asked of an open capture. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -75,6 +76,27 @@ const struct tw_source *tw_capture_source(const struct tw_capture *capture, size
     return number < capture->source_count ? &capture->sources[number] : NULL;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+void tw_buffers_sort(uint32_t *buffers, size_t count)
+{
+    if (!count)
+        return;
+    memcpy(buffers + count, buffers, count * sizeof *buffers);
+    qsort(buffers + count, count, sizeof *buffers, compare_numbers);
+}
+
+bool tw_stream_is_in(const struct tw_stream_buffers *list, uint32_t buffer)
+{
+    return bsearch(&buffer, list->buffers + list->buffer_count, list->buffer_count,
+                   sizeof buffer, compare_numbers) != NULL;
+}
+
 /* The list for the stream itself, else that of the plain name, else NULL. */
 static const struct tw_stream_buffers *find_stream(const struct tw_capture *capture,
                                                    size_t source, uint32_t stream)
@@ -109,10 +131,7 @@ bool tw_capture_source_is_in(const struct tw_capture *capture, size_t source, ui
 
     if (capture->perf)
         return tw_perf_source_is_in(capture->perf, source, buffer);
-    for (size_t i = 0; list && i < list->buffer_count; i++)
-        if (list->buffers[i] == buffer)
-            return true;
-    return false;
+    return list && tw_stream_is_in(list, buffer);
 }
 
 size_t tw_capture_image_count(const struct tw_capture *capture)

@@ -152,10 +152,11 @@ uint32_t tw_names_find(const struct capture_names *names, const char *name)
 static enum tw_status load_from_disk(void *context, const uint8_t **bytes, size_t *size,
                                      const char *path, struct tw_fault *fault)
 {
+    const struct tw_capture *capture = context;
     struct tw_file file;
 
-    (void)context;
-    TW_TRY(tw_file_map(&file, path, fault));
+    TW_TRY(capture->options.copies ? tw_file_copy(&file, path, fault)
+                                   : tw_file_map(&file, path, fault));
     *bytes = file.bytes;
     *size = file.size;
     return TW_OK;
@@ -393,6 +394,8 @@ enum tw_status tw_capture_open_files(struct tw_capture **capture, const char *pa
     }
     made->loaded_by_path.allocator = made->allocator;
     made->files = files ? *files : tw_files_on_disk;
+    if (!files)
+        made->files.context = made;
     made->fault = fault;
     made->options = copy;
     status = check_protocols(made);

@@ -129,6 +129,10 @@ enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *
                                   const struct tw_capture_source_option *option);
 enum tw_status tw_raw_read(struct tw_capture *capture);
 
+/* Behind the buffers of a list, which has room for twice as many, puts them in order, for tw_stream_is_in. */
+void tw_buffers_sort(uint32_t *buffers, size_t count);
+bool tw_stream_is_in(const struct tw_stream_buffers *list, uint32_t buffer);
+
 /* A name written in a snapshot as a path; refuses what leads out of the folder.  `ini`, `entry`
    and `item` say where it stands. */
 enum tw_status tw_snapshot_path(struct tw_capture *capture, const char **path,

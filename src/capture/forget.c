@@ -11,7 +11,7 @@
 static const struct capture_file *find_file(const struct tw_capture *capture,
                                             const uint8_t *bytes)
 {
-    if (capture->files.load != tw_files_on_disk.load)
+    if (capture->files.load != tw_files_on_disk.load || capture->options.copies)
         return NULL;
     for (size_t i = 0; i < capture->loaded_count; i++) {
         const struct capture_file *file = capture->loaded[i];

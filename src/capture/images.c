@@ -123,6 +123,7 @@ static enum tw_status image_for(struct tw_capture *capture, uint32_t *number, ui
     *made = (struct capture_image){ .hash = hash, .device = device, .src = src };
     if (tw_image_new(&made->image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
+    tw_image_copy_files(made->image, capture->options.copies);
     *number = (uint32_t)capture->image_count++;
     return fill_image(capture, made->image, device, src);
 }

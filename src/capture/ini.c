@@ -36,13 +36,40 @@ static char *before_comment(char *text, char *end)
     return end;
 }
 
+static int fold(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A' + 'a';
+    return c == ' ' ? '_' : c;
+}
+
+/* Where the number of the first section of this name is.  NULL: it has none; with `make`, no memory. */
+static uint64_t *section_place(const struct tw_ini *ini, const char *name, struct tw_map *make)
+{
+    uint64_t key = 0xcbf29ce484222325u, *place; /* FNV-1a */
+
+    for (const char *at = name; *at; at++)
+        key = (key ^ (uint8_t)fold(*at)) * 0x100000001b3u;
+    for (;; key++) {
+        place = make ? tw_map_put(make, key) : tw_map_find(&ini->section_by_name, key);
+        if (!place || !*place || tw_name_equal(ini->sections[*place - 1].name, name))
+            return place;
+    }
+}
+
 static enum tw_status add_section(struct tw_ini *ini, char *name, unsigned line,
                                   struct tw_fault *fault)
 {
-    if (!TW_GROW(ini->allocator, &ini->sections, &ini->section_room, ini->section_count + 1))
+    uint64_t *place;
+
+    ini->section_by_name.allocator = ini->allocator;
+    if (!TW_GROW(ini->allocator, &ini->sections, &ini->section_room, ini->section_count + 1) ||
+        !(place = section_place(ini, name, &ini->section_by_name)))
         return tw_fail(fault, TW_E_MEMORY, "no memory for %s", ini->path);
     ini->sections[ini->section_count++] =
         (struct tw_ini_section){ name, line, ini->entry_count, 0 };
+    if (!*place)
+        *place = ini->section_count;
     return TW_OK;
 }
 
@@ -110,12 +137,19 @@ void tw_ini_free(struct tw_ini *ini)
 {
     tw_give(ini->allocator, ini->entries);
     tw_give(ini->allocator, ini->sections);
+    tw_map_free(&ini->section_by_name);
     ini->entries = NULL;
     ini->sections = NULL;
 }
 
 size_t tw_ini_section(const struct tw_ini *ini, const char *name, size_t from)
 {
+    const uint64_t *first;
+
+    if (!from) {
+        first = section_place(ini, name, NULL);
+        return first && *first ? (size_t)(*first - 1) : ini->section_count;
+    }
     while (from < ini->section_count && !tw_name_equal(ini->sections[from].name, name))
         from++;
     return from;
@@ -143,13 +177,6 @@ enum tw_status tw_ini_check(const struct tw_ini *ini, size_t section, struct tw_
                            ini->path, entry->line, in->name, entry->key);
     }
     return TW_OK;
-}
-
-static int fold(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A' + 'a';
-    return c == ' ' ? '_' : c;
 }
 
 bool tw_name_begins(const char *name, const char *start)

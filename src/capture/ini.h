@@ -9,6 +9,8 @@
 
 #include <trackway/status.h>
 
+#include "base/map.h"
+
 struct tw_ini_entry {
     char *key;
     char *value; /* NULL: the line has no '=' */
@@ -27,6 +29,7 @@ struct tw_ini {
     size_t entry_count, entry_room;
     struct tw_ini_section *sections;
     size_t section_count, section_room;
+    struct tw_map section_by_name; /* hash to the first + 1, or to the next free key */
     const struct tw_allocator *allocator;
 };
 

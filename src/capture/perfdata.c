@@ -24,6 +24,7 @@ void tw_perf_free(struct tw_perf *perf)
         tw_give(allocator, perf->spaces[i].cuts);
     }
     tw_give(allocator, perf->spaces);
+    tw_perf_history_free(perf);
     tw_give(allocator, perf->past);
     tw_give(allocator, perf->threads);
     tw_give(allocator, perf->parts);

@@ -176,6 +176,8 @@ struct perf_space {
     bool is_full;   /* said that it has too many mappings */
 };
 
+struct perf_history; /* perfdata_past.c */
+
 struct tw_perf {
     struct tw_capture *capture;
     struct perf_view file; /* the one with the header */
@@ -238,6 +240,7 @@ struct tw_perf {
     size_t space_count, space_room;
     struct tw_perf_map *past; /* what gave way */
     size_t past_count, past_room;
+    struct perf_history *history; /* of `past`, once all of it is known; or NULL */
     size_t map_total;
     uint64_t moves; /* of maps in their lists, which hostile files have no end of */
     struct perf_thread *threads;
@@ -246,10 +249,12 @@ struct tw_perf {
     struct tw_map space_by_pid;  /* to its space + 1 */
 };
 
-/* A thread's entry; `older` is the entry before it + 1. */
+/* A thread's entry; `older` is the entry before it + 1.  So is `leap`, further back: any of n entries is found
+   in some log n steps. */
 struct perf_thread {
     struct tw_perf_thread about;
-    uint32_t older;
+    uint32_t older, leap;
+    uint32_t depth; /* entries before it */
 };
 
 bool tw_perf_is(const uint8_t *bytes, size_t size);
@@ -266,6 +271,12 @@ uint64_t tw_perf_convert(const struct tw_perf *perf, uint64_t count);
 bool tw_perf_may_warn(struct tw_perf *perf);
 /* Text in a record that must end inside it; NULL when it does not. */
 const char *tw_perf_text(const struct perf_view *view, size_t at);
+
+/* perfdata_past.c: finds its way through `past`, of which nothing may change any more. */
+enum tw_status tw_perf_history_new(struct tw_perf *perf);
+void tw_perf_history_free(struct tw_perf *perf);
+const struct tw_perf_map *tw_perf_past(const struct tw_perf *perf, uint32_t space,
+                                       uint64_t address, uint64_t time);
 
 /* perfdata_header.c */
 enum tw_status tw_perf_read_attr(struct tw_perf *perf, const struct perf_view *attr,
@@ -321,7 +332,7 @@ bool tw_perf_elf_segment(const struct perf_elf *elf, struct perf_segment *out, u
 /* Returns its size, 0: none. */
 size_t tw_perf_elf_build_id(const struct perf_elf *elf, uint8_t out[20]);
 /* Whether attributes say that the code is for an Arm processor of the M profile. */
-bool tw_perf_elf_is_m(const struct perf_elf *elf);
+uint8_t tw_perf_elf_m_arch(const struct perf_elf *elf);
 bool tw_perf_elf_symbol(const struct perf_elf *elf, uint64_t *value, const char *name);
 /* Code of a kernel module: its place in the file, and in memory from the module's start, as the
    loader lays out sections (which knows more of those that it makes itself). */

@@ -52,8 +52,9 @@ static bool has_jit_magic(const struct capture_file *loaded)
 }
 
 /* Whether these bytes may be what was mapped under that name. */
-static bool fits(const struct tw_perf_file *file, const struct capture_file *loaded,
-                 const struct perf_elf *elf, enum origin origin)
+static bool is_what_was_mapped(const struct tw_perf_file *file,
+                               const struct capture_file *loaded, const struct perf_elf *elf,
+                               enum origin origin)
 {
     uint8_t id[20];
     size_t size;
@@ -84,7 +85,7 @@ static enum tw_status try_path(struct tw_perf *perf, struct tw_perf_file *file,
     if (!loaded->bytes || file->state == TW_PERF_FILE_FOUND)
         return TW_OK;
     tw_perf_elf_open(&elf, loaded->bytes, loaded->size);
-    if (!fits(file, loaded, &elf, origin)) {
+    if (!is_what_was_mapped(file, loaded, &elf, origin)) {
         file->state = TW_PERF_FILE_WRONG;
         file->path = loaded->path;
         return TW_OK;
@@ -474,11 +475,13 @@ enum tw_status tw_perf_make_image(struct tw_perf *perf)
     capture->images[0] = (struct capture_image){ .device = TW_NONE, .src = TW_NO_SRC };
     if (tw_image_new(&capture->images[0].image, capture->allocator, NULL) != TW_OK)
         return tw_capture_no_memory(capture);
+    tw_image_copy_files(capture->images[0].image, capture->options.copies);
     capture->image_count = 1;
     TW_TRY(tw_capture_add_images(capture, capture->images[0].image, TW_NO_SRC));
     /* In the order in which the image keeps them. */
     if (perf->past_count)
         qsort(perf->past, perf->past_count, sizeof *perf->past, compare_maps);
+    TW_TRY(tw_perf_history_new(perf));
     TW_TRY(add_old_bytes(perf));
     for (size_t i = 0; i < perf->past_count; i++)
         if (perf->past[i].file != TW_NONE)

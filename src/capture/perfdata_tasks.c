@@ -61,6 +61,21 @@ static const struct perf_thread *newest(const struct tw_perf *perf, uint32_t tid
     return found && *found ? &perf->threads[*found - 1] : NULL;
 }
 
+/* Its place in the list of its thread, whose newest entry so far is `older`.  Leaps are as long as those
+   of the binary numbers that have the digits 0, 1 and, last of all, 2. */
+static void put_leap(const struct tw_perf *perf, struct perf_thread *made)
+{
+    const struct perf_thread *older = made->older ? &perf->threads[made->older - 1] : NULL;
+    const struct perf_thread *far =
+        older && older->leap ? &perf->threads[older->leap - 1] : NULL;
+    const struct perf_thread *farther = far && far->leap ? &perf->threads[far->leap - 1] : NULL;
+
+    made->depth = older ? older->depth + 1 : 0;
+    made->leap = made->older;
+    if (farther && older->depth - far->depth == far->depth - farther->depth)
+        made->leap = far->leap;
+}
+
 /* The thread is this from `time` on. */
 static enum tw_status set_thread(struct tw_perf *perf, uint32_t pid, uint32_t tid,
                                  const char *comm, uint64_t time)
@@ -84,6 +99,7 @@ static enum tw_status set_thread(struct tw_perf *perf, uint32_t pid, uint32_t ti
         .about = { .tid = tid, .pid = pid, .comm = comm, .from = time, .space = space },
         .older = (uint32_t)*place
     };
+    put_leap(perf, made);
     *place = perf->thread_count;
     return TW_OK;
 }
@@ -360,8 +376,12 @@ const struct tw_perf_thread *tw_perf_thread(const struct tw_perf *perf, uint32_t
 {
     const struct perf_thread *thread = newest(perf, tid);
 
-    while (thread && thread->about.from > time && thread->older)
-        thread = &perf->threads[thread->older - 1];
+    /* Entries are in the order of time.  The oldest stands for all that was before it. */
+    while (thread && thread->about.from > time && thread->older) {
+        const struct perf_thread *far = &perf->threads[thread->leap - 1];
+
+        thread = far->about.from > time ? far : &perf->threads[thread->older - 1];
+    }
     return thread ? &thread->about : NULL;
 }
 
@@ -432,12 +452,9 @@ const struct tw_perf_map *tw_perf_map(const struct tw_perf *perf, uint32_t space
     if (space >= perf->space_count)
         return NULL;
     map = map_now(&perf->spaces[space], address, time);
-    for (size_t i = 0; !map && i < perf->past_count; i++) {
-        const struct tw_perf_map *old = &perf->past[i];
-
-        if ((old->space == space || old->space == 0) && address - old->address < old->length &&
-            old->from <= time && time < old->until)
-            map = old;
-    }
+    if (!map)
+        map = tw_perf_past(perf, 0, address, time);
+    if (!map && space)
+        map = tw_perf_past(perf, space, address, time);
     return map || !space ? map : map_now(&perf->spaces[0], address, time);
 }

@@ -180,7 +180,7 @@ enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *
                                   const struct tw_capture_source_option *option)
 {
     struct tw_stream_buffers *stream = tw_capture_keep(capture, 1, sizeof *stream);
-    uint32_t *buffer = tw_capture_keep(capture, 1, sizeof *buffer);
+    uint32_t *buffer = tw_capture_keep(capture, 2, sizeof *buffer);
 
     if (!stream || !buffer)
         return TW_E_MEMORY;
@@ -188,6 +188,7 @@ enum tw_status tw_raw_read_source(struct tw_capture *capture, struct tw_source *
         return tw_fail(capture->fault, TW_E_ARGUMENT, "a source has no protocol");
     if (option->id > 0x7f)
         return tw_fail(capture->fault, TW_E_ARGUMENT, "0x%x is no trace ID", option->id);
+    tw_buffers_sort(buffer, 1);
     *stream = (struct tw_stream_buffers){ TW_NONE, buffer, 1 };
     *source = (struct tw_source){ .protocol = tw_capture_keep_text(capture, option->protocol,
                                                                    strlen(option->protocol)),

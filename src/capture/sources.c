@@ -222,10 +222,9 @@ static bool add_named_streams(const struct tw_source_setup *setup, size_t *count
 
         if (list->stream == TW_NONE || list->stream == 0 || (list->stream == 1 && has_second))
             continue;
-        for (size_t k = 0; k < list->buffer_count; k++)
-            if (list->buffers[k] == setup->buffer &&
-                !add_stream(setup, count, number, list->stream))
-                return false;
+        if (tw_stream_is_in(list, setup->buffer) &&
+            !add_stream(setup, count, number, list->stream))
+            return false;
     }
     return true;
 }

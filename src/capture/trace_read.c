@@ -373,7 +373,7 @@ static enum tw_status read_association(struct reading *in, const struct tw_ini_e
         TW_TRY(find_source(in, &source, entry->key));
     if (!source)
         return warn_no_source(in, entry, entry->key);
-    buffers = tw_capture_keep(capture, room, sizeof *buffers);
+    buffers = tw_capture_keep(capture, 2 * room, sizeof *buffers);
     if (!buffers)
         return TW_E_MEMORY;
     while ((name = tw_list_next(&rest))) {
@@ -385,6 +385,7 @@ static enum tw_status read_association(struct reading *in, const struct tw_ini_e
             TW_TRY(tw_capture_warn(capture, "%s:%u: %s=%s: there is no such buffer",
                                    in->ini->path, entry->line, entry->key, name));
     }
+    tw_buffers_sort(buffers, count);
     return count ? add_streams(in, source, stream, buffers, count) : TW_OK;
 }
 
@@ -408,11 +409,12 @@ static enum tw_status read_associations(struct reading *in)
                                "%s: several buffers, but no [source_buffers]: each source is "
                                "looked for in all",
                                in->ini->path));
-    all = tw_capture_keep(capture, capture->buffer_count, sizeof *all);
+    all = tw_capture_keep(capture, 2 * capture->buffer_count, sizeof *all);
     if (!all)
         return TW_E_MEMORY;
     for (size_t i = 0; i < capture->buffer_count; i++)
         all[i] = (uint32_t)i;
+    tw_buffers_sort(all, capture->buffer_count);
     for (size_t i = 0; i < capture->source_count && capture->buffer_count; i++)
         TW_TRY(add_streams(in, &capture->sources[i], TW_NONE, all, capture->buffer_count));
     return TW_OK;

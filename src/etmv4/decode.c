@@ -8,10 +8,7 @@
 #include "base/memory.h"
 #include "etmv4/payload.h"
 
-enum {
-    FAST_MARGIN = 16, /* bytes that the fast loop may look at */
-    COLLECTED = 12    /* atoms of several packets that are followed together */
-};
+enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
 static bool has_room(const struct tw_stage *stage)
 {
@@ -156,8 +153,49 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     return failed;
 }
 
-/* The same, where ranges are counted: atoms of several packets are followed together.  Where the path
-   breaks off, the last of them is said to have done it: what comes behind it is lost in any case. */
+/* size: hot loop */
+/* Packets of atoms, as long as steps that are known lead from block to block.  `words` are atoms that are left
+   of the last packet. */
+TW_INLINE const uint8_t *count_steps(const struct tw_stage *stage,
+                                     struct tw_follow_track *track, uint32_t *words,
+                                     const uint8_t *at, const uint8_t *end)
+{
+    const struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_blocks *const blocks = stage->follow->blocks;
+    struct tw_step_sum *const steps = blocks->steps;
+    const size_t room = blocks->step_room;
+    uint32_t here = track->at, left = *words, number = track->step;
+
+    for (;;) {
+        while (left) {
+            const uint32_t next = tw_step_number(here, left % TW_STEP_WORDS);
+            uint32_t to;
+
+            if (TW_UNLIKELY(next >= room))
+                break;
+            to = steps[next].to;
+            if (!tw_step_is_plain(to))
+                break;
+            number = next;
+            if (TW_UNLIKELY(++steps[number].times == 0))
+                tw_sums_carry_step(blocks, number);
+            here = tw_step_block(to);
+            left /= TW_STEP_WORDS;
+        }
+        if (left || at >= end)
+            break;
+        left = decoder->steps[*at];
+        if (!left)
+            break;
+        at++;
+    }
+    *words = left;
+    track->at = here;
+    track->step = number;
+    return at;
+}
+
+/* The same, where ranges are counted. */
 static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
@@ -165,37 +203,31 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
     struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
-    /* Atoms of an earlier packet may come with those of a packet. */
-    struct tw_element *out = stage->out, *const last = stage->limit - 2 * TW_ETMV4_PACKET_MOST;
+    /* One range of an earlier packet may come with a packet's own, and one at the end. */
+    struct tw_element *out = stage->out, *const last = stage->limit - TW_ETMV4_PACKET_MOST - 2;
     const uint64_t index = tw_stage_index(stage, at);
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
-    uint64_t bits = 0;
-    unsigned count = 0;
+    uint32_t words = 0;
 
-    while (out <= last && !follow->error) {
-        const unsigned before = count;
+    while (!follow->error) {
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
 
-        while (count < COLLECTED && at < end && tw_etmv4_atoms[*at].count) {
-            bits |= (uint64_t)tw_etmv4_atoms[*at].bits << count;
-            count += tw_etmv4_atoms[*at++].count;
+        if (track.link == TW_TRACK_SUMMED && tw_block_is_plain(track.at))
+            at = count_steps(stage, &track, &words, at, end);
+        if (!words) {
+            if (at >= end || out > last)
+                break;
+            words = decoder->steps[*at];
+            at += words != 0;
         }
-        tw_track_steps(follow, &track, &bits, &count);
-        if (count >= COLLECTED || (count && count == before) ||
-            (count && (at >= end || !tw_etmv4_atoms[*at].count))) {
-            const unsigned now = count < TW_STEP_DECISIONS ? count : TW_STEP_DECISIONS;
-
-            out = tw_track_count(follow, &track, out,
-                                 tw_atoms((uint32_t)bits & ((1u << now) - 1), now), index);
-            bits >>= now;
-            count -= now;
-        }
-        if (count || (at < end && tw_etmv4_atoms[*at].count))
+        if (words) {
+            if (!tw_track_stride(follow, &track, words % TW_STEP_WORDS))
+                out = tw_track_count(follow, &track, out, words % TW_STEP_WORDS, index);
+            words /= TW_STEP_WORDS;
             continue;
-        if (at >= end)
-            break;
+        }
         in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
         if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
             break;
@@ -205,9 +237,8 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
             tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
         at = in.at;
     }
-    for (; count && !follow->error; count--, bits >>= 1) /* the batch is full */
-        out = tw_track_count(follow, &track, out, tw_atoms((uint32_t)bits & 1, 1), index);
     out = tw_track_write_last(follow, &track, out, index);
+    tw_track_settle(follow, &track);
     tw_track_end(follow, &track);
     stage->at = at;
     stage->out = out;
@@ -327,6 +358,9 @@ void tw_etmv4_decoder_init(void *state, const void *config)
 
     memset(decoder, 0, sizeof *decoder);
     tw_etmv4_reader_init(&decoder->reader, config);
+    for (unsigned head = 0; head < 256; head++)
+        decoder->steps[head] =
+            tw_steps_of(tw_etmv4_atoms[head].bits, tw_etmv4_atoms[head].count);
     decoder->lost_reason = TW_REASON_INIT;
 }
 
@@ -342,7 +376,7 @@ void tw_etmv4_decoder_free(void *state)
 void tw_etmv4_decoder_reset(void *state)
 {
     struct tw_etmv4_decoder *decoder = state;
-    const size_t kept = offsetof(struct tw_etmv4_decoder, sync); /* the reader */
+    const size_t kept = offsetof(struct tw_etmv4_decoder, sync);
     struct tw_etmv4_item *items = decoder->items;
     const struct tw_allocator *allocator = decoder->allocator;
     const size_t room = decoder->room;

@@ -6,6 +6,9 @@
 
 /* Instructions from an access to the next one, behind the end of the path. */
 enum { STEPS = 4096 };
+/* Instructions of a range that are looked at one by one.  A packet of a few bytes may tell of a longer one; what it
+   accesses is then told without an instruction. */
+enum { RANGE_MAX = 16384 };
 
 static struct tw_etrace_waiting *waiting_at(struct tw_etrace_tie *tie, uint32_t n)
 {
@@ -139,6 +142,10 @@ void tw_etrace_tie_range(struct tw_stage *stage, const struct tw_element *range)
     const uint64_t end = range->start + range->length;
     struct tw_rv_instruction about;
 
+    if (range->count > RANGE_MAX) {
+        tw_etrace_untie(stage->decoder);
+        return;
+    }
     for (uint64_t pc = range->start; pc < end && decoder->tie.is_on; pc += about.flow.size) {
         if (!look(stage, &about, pc))
             return;

@@ -251,14 +251,14 @@ static void count_plain(struct tw_stage *stage)
     stage->follow->sums->jumps_are_free = true;
     tw_follow_emit(stage->out++, block, taken, stage->index);
     while (count > 1 && hops + TW_STEP_BLOCKS < decoder->hops_max) {
-        const uint32_t step =
-            count > TW_STEP_DECISIONS ? tw_sums_step(blocks, at, ~map) : TW_STEP_NONE;
+        const unsigned now = count > TW_STEP_DECISIONS ? TW_STEP_DECISIONS : count - 1;
+        const uint32_t to = tw_sums_step(blocks, tw_step_number(at, tw_step_word(~map, now)));
 
-        if (step >= TW_BLOCK_FIRST) {
-            at = tw_step_block(step);
-            map >>= TW_STEP_DECISIONS;
-            count -= TW_STEP_DECISIONS;
-            steps += tw_step_passed(step);
+        if (to >= TW_BLOCK_FIRST) {
+            at = tw_step_block(to);
+            map >>= now;
+            count -= now;
+            steps += tw_step_passed(to);
             hops = 0;
         } else {
             const uint32_t decides = blocks->blocks[at].flags >> 1 & 1;

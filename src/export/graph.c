@@ -112,3 +112,49 @@ void tw_graph_close(struct tw_graph *graph)
     tw_give(graph->allocator, graph->edges);
     *graph = (struct tw_graph){ 0 };
 }
+
+static void write_function(struct tw_sink *sink, const struct tw_subject *subject,
+                           const struct tw_graph_lines *lines, uint32_t number)
+{
+    struct tw_graph_function function = {
+        .about = tw_functions_get(tw_calls_functions(subject->calls), number),
+        .totals = tw_calls_totals(subject->calls, number),
+    };
+
+    if (subject->function && strcmp(function.about->name, subject->function) != 0)
+        return;
+    function.name = tw_subject_name(subject, function.about->name);
+    function.has_line = tw_function_line(function.about, &function.line);
+    lines->function(sink, &function);
+}
+
+static void write_edge(struct tw_sink *sink, const struct tw_subject *subject,
+                       const struct tw_graph_lines *lines, const struct tw_call_edge *about)
+{
+    const struct tw_functions *functions = tw_calls_functions(subject->calls);
+    const struct tw_graph_edge edge = { .about = about,
+                                        .subject = subject,
+                                        .from = tw_functions_get(functions, about->from)->name,
+                                        .to = tw_functions_get(functions, about->to)->name,
+                                        .kind = tw_call_kind_name(about->kind) };
+
+    if (!about->count || !tw_subject_has_edge(subject, about))
+        return;
+    lines->edge(sink, &edge);
+}
+
+void tw_graph_write(struct tw_sink *sink, const struct tw_subject *subject,
+                    const struct tw_graph_lines *lines)
+{
+    struct tw_graph graph;
+
+    if (!tw_graph_open(&graph, subject)) {
+        sink->lacks_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < graph.function_count && !sink->is_over; i++)
+        write_function(sink, subject, lines, graph.functions[i]);
+    for (size_t i = 0; i < graph.edge_count && !sink->is_over; i++)
+        write_edge(sink, subject, lines, tw_calls_edge(subject->calls, graph.edges[i]));
+    tw_graph_close(&graph);
+}

@@ -220,6 +220,7 @@ enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
         made->config.range_limit = DEFAULT_RANGE_LIMIT;
     if (made->config.range_limit > RANGE_LIMIT_MAX)
         made->config.range_limit = RANGE_LIMIT_MAX;
+    made->space_by_view.allocator = made->config.allocator;
     made->generation = image ? tw_image_generation(image) : 0;
     return TW_OK;
 }
@@ -246,22 +247,32 @@ void tw_code_free(struct tw_code *code)
         tw_give(allocator, blocks->steps);
         tw_give(allocator, blocks);
     }
+    tw_map_free(&code->space_by_view);
     tw_give(allocator, code->spaces);
     tw_give(allocator, code);
 }
 
+static uint64_t hash_view(const struct tw_view *view)
+{
+    return tw_hash64(tw_hash64(view->time) ^ view->context ^ (uint64_t)view->space << 32);
+}
+
 struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view)
 {
-    struct tw_blocks *blocks;
+    struct tw_blocks *blocks = NULL;
+    uint64_t *number = NULL;
 
-    for (size_t i = 0; i < code->space_count; i++) {
-        const struct tw_view *known = &code->spaces[i]->view;
-
-        if (known->space == view->space && known->context == view->context &&
-            known->time == view->time)
-            return code->spaces[i];
+    for (uint64_t key = hash_view(view);; key++) {
+        number = tw_map_put(&code->space_by_view, key);
+        if (!number || !*number)
+            break;
+        blocks = code->spaces[*number - 1];
+        if (blocks->view.space == view->space && blocks->view.context == view->context &&
+            blocks->view.time == view->time)
+            return blocks;
     }
-    if (!TW_GROW(code->config.allocator, &code->spaces, &code->space_room,
+    if (!number ||
+        !TW_GROW(code->config.allocator, &code->spaces, &code->space_room,
                  code->space_count + 1) ||
         !(blocks = tw_take(code->config.allocator, sizeof *blocks))) {
         code->out_of_memory = true;
@@ -270,7 +281,7 @@ struct tw_blocks *tw_code_space(struct tw_code *code, const struct tw_view *view
     }
     init_space(blocks, code, view);
     code->spaces[code->space_count++] = blocks;
-    blocks->number = (uint32_t)code->space_count;
+    *number = blocks->number = (uint32_t)code->space_count;
     return blocks;
 }
 

@@ -123,8 +123,9 @@ struct tw_blocks {
     uint32_t no_slots[2];      /* `slots` of a space without blocks */
     uint32_t number;           /* of the space, from 1 on */
     uint64_t *times;           /* sums.h: by block * 2 + taken */
-    struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WAYS + decisions */
-    size_t time_room, step_room;
+    size_t time_room;
+    struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
+    size_t step_room;
 };
 
 struct tw_sums;
@@ -135,7 +136,8 @@ struct tw_code {
     struct tw_code_config config;
     struct tw_blocks **spaces;
     size_t space_count, space_room;
-    uint64_t generation;    /* of the image */
+    struct tw_map space_by_view; /* hash to its number, or to the next free key */
+    uint64_t generation;         /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */

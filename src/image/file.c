@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files as target memory: mapped, never copied. */
+/* Files as target memory: mapped, or copied where the caller wants that. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image/file.h"
 
 #include <errno.h>
@@ -14,11 +15,43 @@
 
 static const uint8_t nothing[1];
 
-enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault)
+/* Reads what is there by now; less than was expected is a fault. */
+static bool read_all(int fd, uint8_t *to, size_t size)
+{
+    while (size) {
+        const ssize_t got = read(fd, to, size < (1u << 30) ? size : 1u << 30);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = ENODATA;
+        if (got <= 0)
+            return false;
+        to += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+/* Memory that tw_file_unmap gives back: the file's own pages, or others with the same bytes. */
+static void *get_bytes(int fd, size_t size, bool copies)
+{
+    void *map = mmap(NULL, size, copies ? PROT_READ | PROT_WRITE : PROT_READ,
+                     MAP_PRIVATE | (copies ? MAP_ANONYMOUS : 0), copies ? -1 : fd, 0);
+
+    if (map == MAP_FAILED || !copies || read_all(fd, map, size))
+        return map;
+    (void)munmap(map, size);
+    return MAP_FAILED;
+}
+
+static enum tw_status open_file(struct tw_file *file, const char *path, bool copies,
+                                struct tw_fault *fault)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat about;
     void *map;
+    int why;
 
     *file = (struct tw_file){ nothing, 0 };
     if (fd < 0)
@@ -31,12 +64,24 @@ enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fau
         (void)close(fd);
         return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
     }
-    map = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    map = get_bytes(fd, (size_t)about.st_size, copies && TW_MAPPED_CAN_SHRINK);
+    why = errno;
     (void)close(fd);
     if (map == MAP_FAILED)
-        return tw_fail(fault, TW_E_FILE, "%s: cannot be mapped: %s", path, strerror(errno));
+        return tw_fail(fault, TW_E_FILE, "%s: cannot be %s: %s", path,
+                       copies ? "read" : "mapped", strerror(why));
     *file = (struct tw_file){ map, (size_t)about.st_size };
     return TW_OK;
+}
+
+enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault)
+{
+    return open_file(file, path, false, fault);
+}
+
+enum tw_status tw_file_copy(struct tw_file *file, const char *path, struct tw_fault *fault)
+{
+    return open_file(file, path, true, fault);
 }
 
 void tw_file_unmap(struct tw_file *file)
@@ -48,6 +93,11 @@ void tw_file_unmap(struct tw_file *file)
         (void)munmap(map, file->size);
     }
     *file = (struct tw_file){ nothing, 0 };
+}
+
+void tw_image_copy_files(struct tw_image *image, bool copies)
+{
+    image->copies = copies;
 }
 
 enum tw_status tw_image_back(struct tw_image *image, struct backing **backing, const char *path)
@@ -65,7 +115,8 @@ enum tw_status tw_image_back(struct tw_image *image, struct backing **backing, c
         tw_give(image->allocator, made);
         return tw_fail(&image->fault, TW_E_MEMORY, "no memory for %s", path);
     }
-    status = tw_file_map(&made->file, path, &image->fault);
+    status = image->copies ? tw_file_copy(&made->file, path, &image->fault)
+                           : tw_file_map(&made->file, path, &image->fault);
     if (status != TW_OK) {
         tw_give(image->allocator, made->path);
         tw_give(image->allocator, made);

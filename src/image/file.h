@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file's bytes, mapped for reading. */
+/* A file's bytes, mapped for reading or copied. */
 #ifndef IMAGE_FILE_H
 #define IMAGE_FILE_H
 
@@ -14,8 +14,9 @@ struct tw_file {
 };
 
 /* Fails with TW_E_FILE unless it is a regular file that can be read.  A file that is made shorter
-   while it is mapped cannot be guarded against. */
+   while it is mapped ends the process with SIGBUS; tw_file_copy reads it instead. */
 enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault);
+enum tw_status tw_file_copy(struct tw_file *file, const char *path, struct tw_fault *fault);
 void tw_file_unmap(struct tw_file *file);
 
 #endif

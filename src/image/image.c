@@ -41,7 +41,7 @@ static void changed(struct tw_image *image)
 static void drop_layers(struct tw_image *image)
 {
     for (size_t i = 0; i < image->layer_count; i++)
-        tw_give(image->allocator, image->layers[i].spans);
+        tw_spans_free(&image->layers[i], image->allocator);
     image->layer_count = 0;
 }
 
@@ -106,27 +106,12 @@ static unsigned count_bits(uint32_t value)
     return count;
 }
 
-/* The number of spans that begin at or before the address. */
-static size_t spans_up_to(const struct layer *layer, uint64_t address)
-{
-    size_t low = 0, high = layer->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (layer->spans[middle].first <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool meets(const struct layer *layer, uint64_t first, uint64_t last)
 {
-    const size_t count = spans_up_to(layer, last);
+    struct span_place place = tw_spans_find(layer, last);
+    const struct span *span = tw_span_before(layer, &place);
 
-    return count && layer->spans[count - 1].last >= first;
+    return span && span->last >= first;
 }
 
 /* A region of fewer spaces hides one of more: only those that cannot be ranked exclude each
@@ -166,24 +151,22 @@ static const struct region *find_rival(const struct tw_image *image,
 {
     for (size_t i = layer_place(image, region->context, 0); i < image->layer_count; i++) {
         const struct layer *layer = &image->layers[i];
+        const struct span *span;
+        struct span_place place;
 
         if (layer->context != region->context)
             break;
         if (!rivals(layer->spaces, region->spaces))
             continue;
-        for (size_t n = spans_up_to(layer, last); n; n--) {
-            const struct region *other = &image->regions[layer->spans[n - 1].region];
-
-            if (layer->spans[n - 1].last < region->address)
-                break;
-            if (same_time(&other->about, region))
-                return other;
-        }
+        place = tw_spans_find(layer, last);
+        while ((span = tw_span_before(layer, &place)) != NULL && span->last >= region->address)
+            if (same_time(&image->regions[span->region].about, region))
+                return &image->regions[span->region];
     }
     return NULL;
 }
 
-/* The layer that takes the region, made if there is none, with room for one span more. */
+/* The layer that takes the region, made if there is none. */
 static struct layer *layer_for(struct tw_image *image, const struct tw_region *region,
                                uint64_t last)
 {
@@ -194,11 +177,8 @@ static struct layer *layer_for(struct tw_image *image, const struct tw_region *r
         layer = &image->layers[i];
         if (layer->context != region->context)
             break;
-        if (layer->spaces != region->spaces || meets(layer, region->address, last))
-            continue;
-        if (!TW_GROW(image->allocator, &layer->spans, &layer->room, layer->count + 1))
-            return NULL;
-        return layer;
+        if (layer->spaces == region->spaces && !meets(layer, region->address, last))
+            return layer;
     }
     if (!TW_GROW(image->allocator, &image->layers, &image->layer_room, image->layer_count + 1))
         return NULL;
@@ -206,19 +186,7 @@ static struct layer *layer_for(struct tw_image *image, const struct tw_region *r
     memmove(layer + 1, layer, (image->layer_count - place) * sizeof *layer);
     *layer = (struct layer){ .spaces = region->spaces, .context = region->context };
     image->layer_count++;
-    if (!TW_GROW(image->allocator, &layer->spans, &layer->room, 1))
-        return NULL; /* an empty layer does no harm */
     return layer;
-}
-
-static void insert_span(struct layer *layer, uint64_t first, uint64_t last, uint32_t region)
-{
-    const size_t place = spans_up_to(layer, first);
-    struct span *at = &layer->spans[place];
-
-    memmove(at + 1, at, (layer->count - place) * sizeof *at);
-    *at = (struct span){ first, last, region };
-    layer->count++;
 }
 
 enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *out,
@@ -281,11 +249,12 @@ enum tw_status tw_image_take(struct tw_image *image, const struct tw_region *reg
                        rival->about.address, rival->about.address + rival->about.length - 1);
     name = tw_copy_text(image->allocator, region->name);
     if (!name || !TW_GROW(image->allocator, &image->regions, &image->room, image->count + 1) ||
-        !(layer = layer_for(image, region, last))) {
+        !(layer = layer_for(image, region, last)) || /* an empty layer does no harm */
+        !tw_spans_insert(layer, (struct span){ region->address, last, (uint32_t)image->count },
+                         image->allocator)) {
         tw_give(image->allocator, name);
         return tw_fail(&image->fault, TW_E_MEMORY, "no memory for %s", region->name);
     }
-    insert_span(layer, region->address, last, (uint32_t)image->count);
     image->regions[image->count] = (struct region){ *region, bytes, backing };
     image->regions[image->count++].about.name = name;
     image->has_times |= region->from != 0 || region->until != UINT64_MAX;
@@ -306,32 +275,19 @@ enum tw_status tw_image_add(struct tw_image *image, const struct tw_region *regi
     return tw_image_take(image, &about, bytes, NULL);
 }
 
-/* Takes a region's span away; the regions after it move up by one. */
-static void forget_span(struct tw_image *image, size_t number)
+/* Takes the spans of some regions away; those after them move up. */
+static void forget_spans(struct tw_image *image, size_t first, size_t last)
 {
-    for (size_t i = 0; i < image->layer_count; i++) {
-        struct layer *layer = &image->layers[i];
-        size_t kept = 0;
-
-        for (size_t k = 0; k < layer->count; k++) {
-            struct span span = layer->spans[k];
-
-            if (span.region == number)
-                continue;
-            span.region -= span.region > number;
-            layer->spans[kept++] = span;
-        }
-        layer->count = kept;
-    }
+    for (size_t i = 0; i < image->layer_count; i++)
+        tw_spans_forget(&image->layers[i], (uint32_t)first, (uint32_t)last, image->allocator);
 }
 
 void tw_image_cut(struct tw_image *image, size_t count)
 {
-    while (image->count > count) {
-        image->count--;
-        forget_span(image, image->count);
-        drop_region(image, &image->regions[image->count]);
-    }
+    if (image->count > count)
+        forget_spans(image, count, image->count - 1);
+    while (image->count > count)
+        drop_region(image, &image->regions[--image->count]);
     changed(image);
 }
 
@@ -347,7 +303,7 @@ void tw_image_remove(struct tw_image *image, uint64_t address, uint32_t context)
             continue;
         }
         /* One by one: removal is rare, and so takes no memory that could be missing. */
-        forget_span(image, kept);
+        forget_spans(image, kept, kept);
         drop_region(image, region);
     }
     if (kept == image->count)
@@ -361,32 +317,32 @@ void tw_image_remove(struct tw_image *image, uint64_t address, uint32_t context)
 static bool probe(const struct tw_image *image, struct hit *window, const struct layer *layer,
                   uint64_t address)
 {
-    const size_t count = spans_up_to(layer, address);
-    struct span before = { 0 };
+    const struct span_place place = tw_spans_find(layer, address);
+    struct span_place at = place;
+    const struct span *before = tw_span_before(layer, &at), *after;
     uint64_t low = 0, high = UINT64_MAX;
     bool is_there = false;
 
-    if (count)
-        before = layer->spans[count - 1];
-    if (count && before.last >= address) {
-        const struct region *region = &image->regions[before.region];
+    if (before && before->last >= address) {
+        const struct region *region = &image->regions[before->region];
         const uint64_t time = window->view.time;
 
-        low = before.first;
-        high = before.last;
+        low = before->first;
+        high = before->last;
         is_there = region->about.from <= time && time < region->about.until;
     } else {
-        if (count)
-            low = before.last + 1;
-        if (count < layer->count)
-            high = layer->spans[count].first - 1;
+        if (before)
+            low = before->last + 1;
+        after = tw_span_after(layer, place);
+        if (after)
+            high = after->first - 1;
     }
     if (low > window->low)
         window->low = low;
     if (high < window->high)
         window->high = high;
     if (is_there)
-        window->bytes = image->regions[before.region].bytes + (window->low - before.first);
+        window->bytes = image->regions[before->region].bytes + (window->low - before->first);
     return is_there;
 }
 

@@ -33,8 +33,19 @@ struct span {
    because their times differ lie in several layers. */
 struct layer {
     uint32_t spaces, context;
+    struct piece *pieces; /* none is empty */
+    size_t count, room;
+};
+
+/* Some spans of a layer. */
+struct piece {
     struct span *spans;
     size_t count, room;
+};
+
+/* Between two spans: before number `at` of a piece. */
+struct span_place {
+    size_t piece, at;
 };
 
 /* The answer that was given last, for all addresses from low to high. */
@@ -67,6 +78,7 @@ struct tw_image {
     size_t layer_count, layer_room;
     struct backing *backings;
     bool has_times; /* some region is not always visible */
+    bool copies;    /* files are read, not mapped */
     uint8_t xlen;   /* of the first RISC-V program; 0: none yet */
     struct hit hit;
     struct page_cache cache;
@@ -78,6 +90,20 @@ struct tw_image {
    more only if the region was taken. */
 enum tw_status tw_image_take(struct tw_image *image, const struct tw_region *region,
                              const uint8_t *bytes, struct backing *backing);
+/* spans.c: the place behind all spans that begin at or before the address. */
+struct span_place tw_spans_find(const struct layer *layer, uint64_t address);
+/* The span before a place, which moves there; NULL: there is none. */
+const struct span *tw_span_before(const struct layer *layer, struct span_place *place);
+/* The span behind a place; NULL: there is none. */
+const struct span *tw_span_after(const struct layer *layer, struct span_place place);
+/* False: no memory. */
+bool tw_spans_insert(struct layer *layer, struct span span,
+                     const struct tw_allocator *allocator);
+/* Takes the spans of these regions away; those after them move up. */
+void tw_spans_forget(struct layer *layer, uint32_t first, uint32_t last,
+                     const struct tw_allocator *allocator);
+void tw_spans_free(struct layer *layer, const struct tw_allocator *allocator);
+
 /* Takes back every region from number `count` on. */
 void tw_image_cut(struct tw_image *image, size_t count);
 

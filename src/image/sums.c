@@ -6,6 +6,20 @@
 
 #include "base/memory.h"
 
+uint32_t tw_steps_of(uint32_t decisions, unsigned count)
+{
+    uint32_t steps = 0;
+
+    for (unsigned shift = 0; count; shift += TW_STEP_WORD_BITS) {
+        const unsigned length = count < TW_STEP_DECISIONS ? count : TW_STEP_DECISIONS;
+
+        steps |= tw_step_word(decisions, length) << shift;
+        decisions >>= length;
+        count -= length;
+    }
+    return steps;
+}
+
 bool tw_sums_begin(struct tw_code *code)
 {
     const struct tw_allocator *allocator = code->config.allocator;
@@ -18,9 +32,10 @@ bool tw_sums_begin(struct tw_code *code)
         return false;
     code->sums = sums;
     sums->edge_times.allocator = allocator;
-    sums->edges = tw_take(allocator, sizeof *sums->edges << TW_SUM_EDGE_BITS);
-    sums->used_edges = tw_take_raw(allocator, sizeof *sums->used_edges << TW_SUM_EDGE_BITS);
-    if (sums->edges && sums->used_edges)
+    sums->edge_room = 1u << TW_EDGE_BITS_LEAST;
+    sums->edge_shift = 64 - TW_EDGE_BITS_LEAST;
+    sums->edges = tw_take(allocator, sums->edge_room * sizeof *sums->edges);
+    if (sums->edges)
         return true;
     tw_sums_free(code);
     return false;
@@ -119,8 +134,7 @@ static struct way way_of(const struct tw_blocks *blocks, uint32_t block, unsigne
 /* Adds what steps counted to the blocks on the way. */
 static void add_step(struct tw_blocks *blocks, uint32_t number, uint64_t times)
 {
-    unsigned decisions = number % TW_STEP_WAYS | TW_STEP_WAYS;
-    uint32_t at = number / TW_STEP_WAYS;
+    uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
 
     while (decisions != 1) {
         const struct way way = way_of(blocks, at, decisions);
@@ -131,69 +145,145 @@ static void add_step(struct tw_blocks *blocks, uint32_t number, uint64_t times)
     }
 }
 
-static uint32_t walk(const struct tw_blocks *blocks, uint32_t block, unsigned decisions)
+uint32_t tw_sums_step_last(const struct tw_blocks *blocks, uint32_t number)
 {
-    uint32_t at = block, passed = 0;
+    uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS, last = 0;
 
-    for (decisions |= TW_STEP_WAYS; decisions != 1; passed++) {
+    while (decisions != 1) {
         const struct way way = way_of(blocks, at, decisions);
 
-        at = blocks->blocks[at].next[way.taken];
-        if (at == TW_NEXT_UNKNOWN)
-            return TW_STEP_UNKNOWN;
-        if (!tw_block_is_plain(at) || passed + 1 == TW_STEP_BLOCKS)
-            return TW_STEP_NONE;
+        last = at * 2 + way.taken;
         decisions >>= way.decides;
+        at = blocks->blocks[at].next[way.taken];
+    }
+    return last;
+}
+
+static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
+{
+    const bool may_end_at_indirect = !blocks->code->config.links_are_special;
+    uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS, passed = 0;
+
+    while (decisions != 1) {
+        const struct way way = way_of(blocks, at, decisions);
+        const uint32_t next = blocks->blocks[at].next[way.taken];
+
+        decisions >>= way.decides;
+        if (next == TW_NEXT_UNKNOWN)
+            return TW_STEP_UNKNOWN;
+        if (next == TW_NEXT_NEEDED && decisions == 1 && may_end_at_indirect)
+            return TW_STEP_INDIRECT | at;
+        if (!tw_block_is_plain(next) || ++passed == TW_STEP_BLOCKS)
+            return TW_STEP_NONE;
+        at = next;
     }
     return at | passed << TW_SLOT_NUMBER_BITS;
 }
 
-uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t block, unsigned decisions)
+static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
 {
-    const uint32_t number = block * TW_STEP_WAYS | decisions;
+    const size_t twice = 2 * blocks->step_room, least = (size_t)number + 1024;
+    const size_t wanted = twice > least ? twice : least;
 
-    if (number >= blocks->step_room) {
-        const size_t twice = 2 * blocks->step_room, least = (size_t)number + 1024;
+    return grow_zeroed(blocks, (void **)&blocks->steps, &blocks->step_room, wanted,
+                       sizeof *blocks->steps);
+}
 
-        if (!grow_zeroed(blocks, (void **)&blocks->steps, &blocks->step_room,
-                         twice > least ? twice : least, sizeof *blocks->steps)) {
-            blocks->code->out_of_memory = true;
+uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
+{
+    struct tw_sums *sums = blocks->code->sums;
+    uint32_t to;
+
+    if (number >= blocks->step_room && !grow_steps(blocks, number)) {
+        blocks->code->out_of_memory = true;
+        return TW_STEP_NONE;
+    }
+    to = walk(blocks, number);
+    if (to >= TW_BLOCK_FIRST) {
+        if (!list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number))
             return TW_STEP_NONE;
-        }
-    }
-    blocks->steps[number].to = walk(blocks, block, decisions);
-    if (blocks->steps[number].to >= TW_BLOCK_FIRST) {
         blocks->steps[number].times = 1;
-        tw_sums_list_step(blocks, number);
     }
-    return blocks->steps[number].to;
+    blocks->steps[number].to = to;
+    return to;
 }
 
-void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number)
+void tw_sums_carry_step(struct tw_blocks *blocks, uint32_t number)
 {
-    struct tw_sums *sums = blocks->code->sums;
-
-    if (blocks->steps[number].times == 0) /* 2^32 */
-        add_step(blocks, number, (uint64_t)1 << 32);
-    else
-        (void)list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number);
+    add_step(blocks, number, (uint64_t)1 << 32);
 }
 
-void tw_sums_add_edge(struct tw_blocks *blocks, struct tw_edge_sum *place, uint64_t key)
+/* The place of an edge, or the free one where it belongs. */
+static struct tw_edge_sum *edge_place(const struct tw_sums *sums, uint64_t key)
 {
-    struct tw_sums *sums = blocks->code->sums;
+    uint32_t at = tw_edge_place(sums, key);
 
-    if (!place->times) {
-        sums->used_edges[sums->edge_count++] = (uint32_t)(place - sums->edges);
-    } else {
-        uint64_t *times = tw_map_put(&sums->edge_times, place->key);
+    while (sums->edges[at].key && sums->edges[at].key != key)
+        at = (at + 1) & (sums->edge_room - 1);
+    return &sums->edges[at];
+}
+
+/* Edges with times go to edge_times. */
+static void put_edges_away(struct tw_code *code)
+{
+    struct tw_sums *sums = code->sums;
+
+    while (sums->used_count) {
+        struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->used_count]];
+        uint64_t *times = tw_map_put(&sums->edge_times, edge->key);
 
         if (times)
-            *times += place->times;
+            *times += edge->times;
         else
-            blocks->code->out_of_memory = true;
+            code->out_of_memory = true;
+        edge->times = 0;
     }
-    *place = (struct tw_edge_sum){ .key = key, .times = 1 };
+}
+
+/* Makes room for another edge; where there is none, those that there are go. */
+static void more_edges(struct tw_code *code)
+{
+    struct tw_sums *sums = code->sums;
+    struct tw_edge_sum *old = sums->edges, *larger = NULL;
+    const uint32_t old_room = sums->edge_room;
+
+    put_edges_away(code);
+    if (old_room < 1u << TW_EDGE_BITS_MOST)
+        larger = tw_take(code->config.allocator, 2 * (size_t)old_room * sizeof *larger);
+    if (!larger) {
+        memset(old, 0, old_room * sizeof *old);
+        sums->edge_count = 0;
+        return;
+    }
+    sums->edges = larger;
+    sums->edge_room = 2 * old_room;
+    sums->edge_shift--;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i].key)
+            *edge_place(sums, old[i].key) = old[i];
+    tw_give(code->config.allocator, old);
+}
+
+void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key)
+{
+    struct tw_sums *sums = blocks->code->sums;
+    struct tw_edge_sum *edge = edge_place(sums, key);
+
+    if (!edge->key) {
+        if (sums->edge_count >= sums->edge_room / 4) {
+            more_edges(blocks->code);
+            edge = edge_place(sums, key);
+        }
+        edge->key = key;
+        sums->edge_count++;
+    }
+    if (edge->times++)
+        return;
+    if (TW_GROW(blocks->code->config.allocator, &sums->used_edges, &sums->used_room,
+                sums->used_count + 1))
+        sums->used_edges[sums->used_count++] = (uint32_t)(edge - sums->edges);
+    else
+        blocks->code->out_of_memory = true;
 }
 
 /* ---- taking ---- */
@@ -227,19 +317,28 @@ static struct tw_range_sum edge_of(const struct tw_code *code, uint64_t key, uin
     return sum;
 }
 
+/* Adds what steps counted to their blocks.  A step that was not made since the last time is forgotten:
+   those that are known are gone through each time. */
 static void settle_steps(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
+    size_t kept = 0;
 
-    while (sums->step_count) {
-        const struct tw_summed *summed = &sums->steps[--sums->step_count];
-        struct tw_blocks *blocks = space_of(code, summed->space);
-        const uint32_t times = blocks->steps[summed->number].times;
+    for (size_t i = 0; i < sums->step_count; i++) {
+        const struct tw_summed summed = sums->steps[i];
+        struct tw_blocks *blocks = space_of(code, summed.space);
+        struct tw_step_sum *step = &blocks->steps[summed.number];
+        const uint32_t times = step->times;
 
-        blocks->steps[summed->number].times = 0;
-        if (times)
-            add_step(blocks, summed->number, times);
+        if (times) {
+            step->times = 0;
+            add_step(blocks, summed.number, times);
+            sums->steps[kept++] = summed;
+        } else {
+            step->to = TW_STEP_UNKNOWN;
+        }
     }
+    sums->step_count = kept;
 }
 
 /* A block with times; false: there is no more. */
@@ -267,8 +366,8 @@ static bool next_edge(struct tw_code *code, struct tw_range_sum *out)
     struct tw_sums *sums = code->sums;
     uint64_t key, *times;
 
-    if (sums->edge_count) {
-        struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->edge_count]];
+    if (sums->used_count) {
+        struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->used_count]];
 
         *out = edge_of(code, edge->key, edge->times);
         edge->times = 0;
@@ -290,13 +389,16 @@ size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room)
     struct tw_sums *sums = code->sums;
     size_t count = 0;
 
-    settle_steps(code);
+    if (!sums->is_settled)
+        settle_steps(code);
+    sums->is_settled = true;
     for (; count < room && sums->kept_count; count++)
         out[count] = sums->kept[--sums->kept_count];
     while (count < room && next_block(code, &out[count]))
         count++;
     while (count < room && next_edge(code, &out[count]))
         count++;
+    sums->is_settled = count != 0;
     return count;
 }
 
@@ -322,9 +424,11 @@ void tw_sums_keep(struct tw_code *code)
         }
         sums->kept[sums->kept_count++] = sum;
     }
-    memset(sums->edges, 0, sizeof *sums->edges << TW_SUM_EDGE_BITS);
+    memset(sums->edges, 0, sums->edge_room * sizeof *sums->edges);
+    sums->edge_count = 0;
     for (size_t i = 0; i < code->space_count; i++)
         if (code->spaces[i]->steps)
             memset(code->spaces[i]->steps, 0,
                    code->spaces[i]->step_room * sizeof *code->spaces[i]->steps);
+    sums->step_count = 0;
 }

@@ -243,7 +243,8 @@ static enum tw_status write_beside(const char *path, char *beside,
     FILE *file = tw_beside_open(beside, path);
 
     if (!file)
-        return tw_fail(fault, TW_E_FILE, "%s: %s", beside, strerror(errno));
+        return tw_fail(fault, TW_E_FILE, "%s: the index could not be written: %s", path,
+                       strerror(errno));
     errno = 0;
     if (tw_index_put(file, indexes, count)) {
         if (tw_beside_keep(file, beside, path))

@@ -54,7 +54,7 @@ struct tw_follow {
     struct tw_view view;
     tw_view_fn *look; /* NULL: there is but one address space */
     void *look_context;
-    uint32_t walked;     /* instructions passed so far on the way to a source address */
+    uint32_t walked;     /* what was passed so far on the way to a source address counts */
     uint32_t last_block; /* the block of the last atom, and whether it was taken */
     bool last_taken;
     /* ranges are counted here where that will do; NULL: all are written */
@@ -153,7 +153,10 @@ struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
-    enum tw_track_link link; /* for the functions below that count */
+    /* For the functions below that count.  After a step of several atoms `last` is to be found out, if
+       it is wanted: tw_sums_step_last. */
+    enum tw_track_link link;
+    uint32_t step;
 };
 
 TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
@@ -335,28 +338,39 @@ TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
     return out;
 }
 
-/* Steps of three decisions, as long as more are left and each leads to a block alone. */
-TW_INLINE void tw_track_steps(struct tw_follow *follow, struct tw_follow_track *track,
-                              uint64_t *bits, unsigned *count)
+/* Up to three atoms at once (tw_step_word), where they lead to a block alone, or to an indirect branch.
+   False: they are to be followed one by one. */
+TW_INLINE bool tw_track_stride(struct tw_follow *follow, struct tw_follow_track *track,
+                               uint32_t word)
 {
     struct tw_blocks *const blocks = follow->blocks;
+    uint32_t number, to;
 
-    if (track->link == TW_TRACK_APART || !tw_block_is_plain(track->at))
-        return;
-    while (*count > TW_STEP_DECISIONS) {
-        const uint32_t step = tw_sums_step(blocks, track->at, *bits);
-
-        if (step < TW_BLOCK_FIRST)
-            return;
-        if (track->link != TW_TRACK_SUMMED) {
-            if (track->link == TW_TRACK_LED)
-                tw_sums_edge(follow->sums, blocks, track->last / 2, track->at);
-            track->link = TW_TRACK_SUMMED;
-        }
-        track->at = tw_step_block(step);
-        *bits >>= TW_STEP_DECISIONS;
-        *count -= TW_STEP_DECISIONS;
+    if (TW_UNLIKELY(track->link == TW_TRACK_APART || !tw_block_is_plain(track->at)))
+        return false;
+    number = tw_step_number(track->at, word);
+    to = tw_sums_step(blocks, number);
+    if (TW_UNLIKELY(to < TW_BLOCK_FIRST))
+        return false;
+    if (track->link == TW_TRACK_LED)
+        tw_sums_edge(follow->sums, blocks, track->last / 2, track->at);
+    track->link = TW_TRACK_SUMMED;
+    track->step = number;
+    track->at = tw_step_block(to);
+    if (to >= TW_STEP_INDIRECT) {
+        track->last = track->at * 2 + 1;
+        follow->isa = track->blocks[track->at].isa;
+        track->at = TW_NEXT_NEEDED;
     }
+    return true;
+}
+
+/* What is known of the last atom, for tw_track_end. */
+TW_INLINE void tw_track_settle(const struct tw_follow *follow, struct tw_follow_track *track)
+{
+    if (track->step)
+        track->last = tw_sums_step_last(follow->blocks, track->step);
+    track->step = 0;
 }
 
 /* The next atom: its range is written, or counted. */
@@ -376,6 +390,7 @@ TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
         track->link = TW_TRACK_SUMMED;
     }
     track->last = track->at * 2 + taken;
+    track->step = 0;
     track->at = block->next[taken];
     if (track->link == TW_TRACK_APART && tw_block_is_plain(track->at))
         track->link = TW_TRACK_WRITTEN;
@@ -442,6 +457,7 @@ TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
         return out;
     }
     out = tw_track_write_last(follow, track, out, index);
+    tw_track_settle(follow, track);
     tw_track_jump(follow, track, address, isa);
     track->link = TW_TRACK_APART;
     return out;

@@ -300,6 +300,40 @@ static void a_source_address_is_reached_and_taken(void **state)
     tear_down(&bench);
 }
 
+/* A packet of one byte may name an address behind any number of branches that were not taken. */
+static void walks_pass_no_more_than_4096_branches(void **state)
+{
+    enum { BRANCHES = 5000 };
+    static uint32_t code[BRANCHES];
+    static const struct {
+        uint32_t branches;
+        bool is_reached;
+    } cases[] = { { 4000, true }, { 4070, true }, { 4100, false }, { 4999, false } };
+    static struct tw_element elements[BRANCHES + 64];
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(code); i++)
+        code[i] = 0x54000020; /* b.eq, to the next */
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        for (int split = 0; split < 3; split++) { /* 2: to an exception */
+            struct bench bench =
+                set_up(code, sizeof code, 0x1000, (struct tw_code_config){ .range_limit = 0 });
+            const uint64_t stop = 0x1000 + 4 * (uint64_t)cases[i].branches;
+            bool done;
+
+            check_case("%u branches, %d", cases[i].branches, split);
+            tw_follow_jump(&bench.follow, 0x1000, TW_ISA_A64);
+            if (split == 2)
+                (void)tw_follow_to_exception(&bench.follow, elements, stop, 0);
+            else
+                (void)tw_follow_to_source(&bench.follow, elements, elements + LENGTH(elements),
+                                          stop, split, 0, &done);
+            CHECK_EQ(bench.follow.error,
+                     cases[i].is_reached ? TW_ERROR_NONE : TW_ERROR_RANGE_LIMIT);
+            tear_down(&bench);
+        }
+}
+
 static void walks_end_at_the_range_limit(void **state)
 {
     static uint32_t branches[1000];
@@ -448,6 +482,7 @@ int main(void)
         cmocka_unit_test(what_ran_before_an_exception),
         cmocka_unit_test(a_source_address_is_reached_and_taken),
         cmocka_unit_test(walks_end_at_the_range_limit),
+        cmocka_unit_test(walks_pass_no_more_than_4096_branches),
         cmocka_unit_test(checks_find_contradictions),
         cmocka_unit_test(it_blocks_go_on_behind_a_waypoint),
         cmocka_unit_test(the_place_outlives_a_changed_image),

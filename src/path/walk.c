@@ -7,10 +7,15 @@ static bool is_halfword_isa(uint8_t isa)
     return isa == TW_ISA_T32 || isa == TW_ISA_TEE || isa == TW_ISA_CUSTOM;
 }
 
+/* No byte of trace stands for a branch that is passed on the way to an address, so each counts as so large
+   a part of the range limit: what a packet costs stays in bounds, whatever the code is. */
+enum { WAYPOINTS_MAX = 4096 };
+
 /* The range being made: element fields, and the place behind it. */
 struct stretch {
     struct tw_element range;
     uint64_t end;
+    uint32_t passed; /* what waypoints on the way count more than their instructions */
     uint8_t it_open;
     bool ends_in_waypoint;
     bool passes_branches; /* an unconditional branch on the way contradicts the trace */
@@ -109,14 +114,16 @@ static enum walk_end walk_to(struct stretch *stretch, struct tw_follow *follow, 
         }
         if (blocks->more[number].end == TW_BLOCK_UNREADABLE)
             return WALK_UNREADABLE;
-        if (stretch->range.count + follow->walked > limit || (found & TW_BLOCK_BROKEN)) {
+        stretch->passed += limit / WAYPOINTS_MAX;
+        if ((uint64_t)stretch->range.count + stretch->passed + follow->walked > limit ||
+            (found & TW_BLOCK_BROKEN)) {
             follow->error = blocks->more[number].end == TW_BLOCK_NO_CODE ? TW_ERROR_BAD_OPCODE
                                                                          : TW_ERROR_RANGE_LIMIT;
             follow->error_detail = stretch->end;
             return WALK_FAILED;
         }
         if (split) {
-            follow->walked += stretch->range.count;
+            follow->walked += stretch->range.count + stretch->passed;
             tw_follow_go(follow, stretch->end, stretch->range.isa, stretch->it_open);
             return WALK_WAYPOINT;
         }

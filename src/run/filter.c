@@ -130,12 +130,16 @@ bool tw_filter_has_source(const struct tw_run *run, uint32_t source)
     return !run->filter.has_source || run->filter.has_source[source];
 }
 
+bool tw_filter_is_behind(const struct tw_run *run, uint64_t index)
+{
+    return run->filter.about.has_to && index >= run->filter.about.to;
+}
+
 bool tw_filter_has_offset(const struct tw_run *run, uint64_t index)
 {
     const struct tw_filter *about = &run->filter.about;
 
-    return (!about->has_from || index >= about->from) &&
-           (!about->has_to || index < about->to) &&
+    return (!about->has_from || index >= about->from) && !tw_filter_is_behind(run, index) &&
            (!run->extent.is_cut || (index >= run->extent.from && index < run->extent.to));
 }
 

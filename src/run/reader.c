@@ -223,6 +223,7 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
     reader->is_finished = reader->is_ended = reader->is_over = false;
     reader->rolling = NULL;
     reader->flushed = 0;
+    memset(reader->progress, 0, sizeof reader->progress);
     memset(run->is_synced, 0, sizeof run->is_synced);
     if (is_served)
         restart(reader);

@@ -381,6 +381,26 @@ static const struct tw_part *packet_part(struct tw_run *run, const struct tw_pac
     return part;
 }
 
+/* Whether every source has come to where nothing more is wanted: the rest of the buffer need not be read.  (Where
+   an index is built beside, it is; and how many sources share a stream is known at its end.) */
+static bool is_past_the_end(struct tw_run *run, struct tw_reader *reader,
+                            const struct tw_packet_view *view)
+{
+    uint8_t *progress = &reader->progress[view->packet->id % TW_RUN_IDS];
+    const uint8_t now = tw_filter_is_behind(run, view->packet->index) ? TW_BEHIND : TW_SEEN;
+
+    if (*progress == now || !run->filter.about.has_to)
+        return false;
+    *progress = now;
+    if (now != TW_BEHIND || view->src != TW_NO_SRC || reader->index)
+        return false;
+    for (size_t i = 0; i < TW_RUN_IDS; i++)
+        if (reader->progress[i] != TW_BEHIND &&
+            (reader->source_of[i] != TW_NONE || reader->progress[i] == TW_SEEN))
+            return false;
+    return true;
+}
+
 enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
                                   struct tw_packet_view *view)
 {
@@ -405,6 +425,8 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         if (tw_filter_has_stream(run, view->packet->id, view->src) &&
             (is_lead || tw_filter_has_offset(run, view->packet->index)))
             return give_part(run, part, packet_part(run, view, is_lead));
+        if (is_past_the_end(run, reader, view))
+            break;
     }
     clear_part(&event);
     if (status == TW_OK || status == TW_END)

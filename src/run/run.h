@@ -101,6 +101,9 @@ void tw_losses_see(struct tw_run *run, struct tw_run_stream *stream,
 /* ---- reader.c ---- */
 
 /* Decodes buffers one after the other. */
+/* What was seen of an ID: nothing yet, something, or what lies behind all that is wanted. */
+enum tw_progress { TW_UNSEEN, TW_SEEN, TW_BEHIND };
+
 struct tw_reader {
     struct tw_run *run;
     struct tw_tree *tree; /* of the buffer at work; kept for the next where it serves */
@@ -124,6 +127,7 @@ struct tw_reader {
     struct tw_rollback *rolling;             /* has more of its batch to give */
     size_t flushed;                          /* streams whose rollback was asked for its rest */
     struct tw_index *index;                  /* that is built beside; or NULL */
+    uint8_t progress[TW_RUN_IDS];            /* packets, by ID: enum tw_progress */
 
     /* Time order. */
     struct tw_batch batch;
@@ -205,6 +209,8 @@ bool tw_filter_has_when(const struct tw_run *run, const struct tw_when *when);
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id);
 bool tw_filter_has_stream(const struct tw_run *run, uint8_t id, uint32_t src);
 bool tw_filter_has_offset(const struct tw_run *run, uint64_t index);
+/* Nothing at this place or behind it is wanted. */
+bool tw_filter_is_behind(const struct tw_run *run, uint64_t index);
 /* Whether an element of a part tells of code that is wanted. */
 bool tw_filter_has_code(struct tw_run *run, const struct tw_part *part, size_t element);
 /* Whether what is said of a part is wanted. */

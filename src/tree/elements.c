@@ -49,7 +49,33 @@ static enum tw_status sum(struct tw_branch *branch)
                                     .src = branch->src,
                                     .id = branch->id };
 
+    branch->code->sums->owner = NULL;
     return tw_tally_sum(branch->tree, branch->tally, &branch->stats, &branch->follow, &whose);
+}
+
+/* The same, of all branches: none shares what it counts in with another. */
+static enum tw_status sum_rest(struct tw_tree *tree)
+{
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_branch *branch = tree->branches[i];
+
+        if (branch->code && branch->code->sums && branch->code->sums->owner == branch)
+            TW_TRY(sum(branch));
+    }
+    return TW_OK;
+}
+
+/* What was counted stays where it is while the next batch is of the same context: it is taken less often. */
+static enum tw_status sum_later(struct tw_branch *branch)
+{
+    struct tw_sums *sums = branch->follow.sums;
+
+    if (!sums)
+        return TW_OK;
+    if (branch->follow.is_stopped || branch->tree->config.threads > 1)
+        return sum(branch);
+    sums->owner = branch;
+    return TW_OK;
 }
 
 /* Damage of a stream that several sources share. */
@@ -112,9 +138,12 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         output.marks.room = branch->tree->config.batch_room;
     }
     branch->follow.sums = branch->code ? branch->code->sums : NULL;
+    if (branch->follow.sums && branch->follow.sums->owner &&
+        branch->follow.sums->owner != branch)
+        TW_TRY(sum_rest(tree));
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
-    if (branch->follow.sums && status >= 0)
-        TW_TRY(sum(branch));
+    if (status >= 0)
+        TW_TRY(sum_later(branch));
     branch->stats.seen.bytes += in.used - branch->used;
     branch->used = in.used;
     branch->count = batch.count;
@@ -172,6 +201,7 @@ static bool has_elements(const struct tw_branch *branch)
 /* What end of trace releases, branch after branch. */
 static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 {
+    TW_TRY(sum_rest(tree)); /* a context may come, too */
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
         struct tw_batch made = { .size = sizeof made,
@@ -353,6 +383,8 @@ static enum tw_status next_counted(struct tw_tree *tree, struct tw_batch *batch)
 
     while (status == TW_OK)
         status = next(tree, batch);
+    if (status >= 0)
+        status = sum_rest(tree) == TW_OK ? status : TW_E_MEMORY;
     for (size_t i = 0; status >= 0 && i < tree->branch_count; i++)
         if (tree->branches[i]->tally)
             tw_tally_merge(tree->branches[i], tree->branches[i]->tally);

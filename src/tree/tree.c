@@ -315,6 +315,10 @@ enum tw_status tw_tree_finish(struct tw_tree *tree)
 
 static void reset_branch(struct tw_branch *branch)
 {
+    if (branch->code && branch->code->sums && branch->code->sums->owner) {
+        tw_sums_forget(branch->code); /* of a pass that failed */
+        branch->code->sums->owner = NULL;
+    }
     branch->tree->packets_from = NULL;
     branch->used = branch->read_used = branch->count = branch->given = 0;
     branch->mark_count = branch->next_mark = 0;

@@ -117,7 +117,7 @@ static enum tw_status start_ntrace(struct tw_trsim *sim, struct tw_trsim_part *p
 /* ---- E-Trace ---- */
 
 /* Fields of a filter and of a comparator, by their names in either document. */
-static const struct {
+static const struct field_names {
     const char *ours, *theirs;
 } filter_fields[] = {
     { "trTeFilter%uEnable", "filter%u.filterEnable" },
@@ -175,22 +175,27 @@ static enum tw_status set_etrace(struct tw_trsim *sim, struct tw_trsim_part *par
     return TW_OK;
 }
 
-static enum tw_status set_filters(struct tw_trsim *sim, struct tw_trsim_part *part)
+/* These fields of so many filters or comparators. */
+static enum tw_status set_numbered(struct tw_trsim *sim, struct tw_trsim_part *part,
+                                   const struct field_names *fields, size_t field_count,
+                                   unsigned count)
 {
     char ours[48], theirs[48];
 
-    for (unsigned n = 0; n < TW_TRCTL_FILTERS; n++)
-        for (size_t i = 0; i < TW_LENGTH(filter_fields); i++) {
-            (void)snprintf(ours, sizeof ours, filter_fields[i].ours, n);
-            (void)snprintf(theirs, sizeof theirs, filter_fields[i].theirs, n);
+    for (unsigned n = 0; n < count; n++)
+        for (size_t i = 0; i < field_count; i++) {
+            (void)snprintf(ours, sizeof ours, fields[i].ours, n);
+            (void)snprintf(theirs, sizeof theirs, fields[i].theirs, n);
             TW_TRY(set_etrace(sim, part, theirs, field_of(part, ours)));
         }
-    for (unsigned n = 0; n < TW_TRCTL_COMPARATORS; n++)
-        for (size_t i = 0; i < TW_LENGTH(comparator_fields); i++) {
-            (void)snprintf(ours, sizeof ours, comparator_fields[i].ours, n);
-            (void)snprintf(theirs, sizeof theirs, comparator_fields[i].theirs, n);
-            TW_TRY(set_etrace(sim, part, theirs, field_of(part, ours)));
-        }
+    return TW_OK;
+}
+
+static enum tw_status set_filters(struct tw_trsim *sim, struct tw_trsim_part *part)
+{
+    TW_TRY(set_numbered(sim, part, filter_fields, TW_LENGTH(filter_fields), TW_TRCTL_FILTERS));
+    TW_TRY(set_numbered(sim, part, comparator_fields, TW_LENGTH(comparator_fields),
+                        TW_TRCTL_COMPARATORS));
     TW_TRY(set_etrace(sim, part, "iFilters", part->registers[TW_TRCTL_INST_FILTERS / 4]));
     return set_etrace(sim, part, "dFilters", part->registers[DATA_FILTERS / 4]);
 }

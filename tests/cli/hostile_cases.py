@@ -3,7 +3,7 @@
 import os
 
 from bad_input import changed, write
-from harness import case, equal
+from harness import ROOT, case, equal
 from perf_file import ETMV4, RAW, PerfFile
 
 REGISTERS = {"TRCCONFIGR": 1, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}
@@ -143,3 +143,73 @@ def a_script_stays_in_its_folder(tool):
         for name in ("new", "run/new"):
             if (where / name).exists():
                 os.remove(where / name)
+
+
+CONFIG = ("--protocol", "etmv4", "--config", ",".join(f"{name}={value:#x}" for name, value in REGISTERS.items()))
+SYNC = bytes(11) + b"\x80\x01\x01\x00\x04"
+
+
+@case
+def a_capture_that_shrinks_is_an_error(tool):
+    """The output is held up until the file is cut: what is mapped of it is gone."""
+    path = tool.write("c.bin", (SYNC + b"\xf7" * 1000) * 30000)
+    for words in (("packets",), ("packets", "-o", "fifo")):
+        os.truncate(path, 30000 * 1016)
+        if len(words) > 1:
+            os.mkfifo(tool.folder / "fifo")
+        process = tool.start(words[0], "c.bin", *CONFIG, *words[1:])
+        out = open(tool.folder / "fifo", "rb") if len(words) > 1 else process.stdout
+        out.read(1 << 16)
+        os.truncate(path, 4096)
+        while out.read(1 << 20):
+            pass
+        said = process.stderr.read().decode()
+        equal(process.wait(), 3, said)
+        assert "has become shorter" in said, said
+        if len(words) > 1:
+            out.close()
+        tool.write("c.bin", (SYNC + b"\xf7" * 1000) * 30000)
+
+
+@case
+def packets_up_to_a_place_read_no_further(tool):
+    """What lies behind it is not looked at: it is damaged, and nobody says so."""
+    good, bad = (SYNC + b"\xf7" * 100) * 10, SYNC + b"\x01\x01\x00" + b"\x02\x02\x05\xff" * 50000
+    tool.write("c.bin", good + bad)
+    tool.run("packets", "c.bin", *CONFIG, status=1)
+    done = tool.run("packets", "c.bin", *CONFIG, "--to", "0x200")
+    equal(done.err, "")
+    whole = tool.run("packets", "c.bin", *CONFIG, status=1).out.splitlines()
+    equal(done.out.splitlines(), [line for line in whole if int(line.split()[0], 16) < 0x200])
+
+
+@case
+def a_count_is_of_what_is_shown(tool):
+    demo = ROOT / "tests" / "captures" / "demo"
+    whole = tool.run("decode", demo, "--from", "0x400").out.splitlines()
+    equal(tool.run("decode", demo, "--from", "0x400", "--count", "3").out.splitlines(), whole[:3])
+    equal(len(whole[:3]), 3)
+
+
+@case
+def an_index_replaces_files_alone(tool):
+    tool.write("c.bin", SYNC * 10)
+    os.mkfifo(tool.folder / "pipe")
+    for name in ("pipe", "."):
+        assert "could not be written" in tool.run("index", "build", "c.bin", *CONFIG, "--index", name, status=3).err
+    assert (tool.folder / "pipe").is_fifo()
+
+
+@case
+def two_builders_of_one_index(tool):
+    """Whichever is last, the file is a whole index and nothing else is left."""
+    tool.write("c.bin", (SYNC + b"\xf7" * 200) * 2000)
+    tool.run("index", "build", "c.bin", *CONFIG)
+    want = (tool.folder / "c.bin.twx").read_bytes()
+    for _ in range(5):
+        (tool.folder / "c.bin.twx").unlink()
+        builders = [tool.start("index", "build", "c.bin", *CONFIG) for _ in range(4)]
+        for builder in builders:
+            equal(builder.wait(), 0, builder.stderr.read())
+        equal((tool.folder / "c.bin.twx").read_bytes(), want)
+        equal(sorted(path.name for path in tool.folder.iterdir()), ["c.bin", "c.bin.twx"])

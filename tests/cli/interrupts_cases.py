@@ -97,6 +97,27 @@ def table(tool):
     equal([tick["num"], tick["count"], tick["unit"]], ["15", "147", "instructions"], "a row")
 
 
+def flow_and_dwt_are_joined(tool):
+    """Of one program: the times of the DWT, the instructions and who was interrupted of the flow; in either order."""
+    etm, swo = folder() / "etm" / "m3-nested-etmv4", folder() / "swo" / "m3-nested-a.swo"
+    more = ["--protocol", "itm", "--symbols", folder() / "logs" / "m3-nested.elf", "--unit", "cycles", "-q"]
+    truth = {int(row[0]): list(map(int, row)) for row in truth_rows(folder() / "swo" / "m3-nested-a.stats.gz")}
+    rows = lines_of(tool.run("interrupts", etm, swo, *more, "--format", "jsonl", status=None).out)
+    joined = {row["num"]: row for row in rows if row["t"] == "JOINED"}
+    flow = {row["num"]: row for row in rows if row["t"] == "EXCEPTION" and row["interrupted"][0]["name"] != "?"}
+    equal(sorted(joined), sorted(truth), "all of them")
+    for number, row in joined.items():
+        _, count, least, most, total, net = truth[number]
+        equal([row["count"], row["flow"], row["dwt"], row["times"]], [count, count, count, "dwt"], number)
+        equal([row["gross"]["min"], row["gross"]["max"], row["gross"]["sum"], row["net"]["sum"]], [least, most, total, net],
+              f"lengths of {number}")
+        equal(row["interrupted"], flow[number]["interrupted"], f"what {number} interrupted")
+    equal([row for row in lines_of(tool.run("interrupts", swo, etm, *more, "--format", "jsonl", status=None).out)
+           if row["t"] == "JOINED"], list(joined.values()), "the other way round")
+    text = tool.run("interrupts", etm, swo, *more, status=None).out
+    assert "from both, in cycles" in text and "differ" not in text, text
+
+
 def none(tool):
     got = tool.run("interrupts", tool.write("empty.bin", bytes(64)), "--protocol", "itm", status=None)
     equal(got.out, "", "no rows")
@@ -114,3 +135,4 @@ add_case("interrupts_each", each_equals_truth)
 add_case("interrupts_losses", losses_are_not_lengths)
 add_case("interrupts_table", table)
 add_case("interrupts_none", none)
+add_case("interrupts_joined", flow_and_dwt_are_joined)

@@ -43,8 +43,23 @@ def says(tool, words, pattern, instructions=None):
             equal(total["instructions"], instructions)
 
 
+def lines_of_others(tool, words, patterns):
+    """annotate, timeline and interrupts say it too; -q says nothing."""
+    for command, pattern in patterns.items():
+        err = tool.run(command, *words, status=None).err
+        assert re.search(pattern, err), (command, pattern, err)
+        assert not re.search(pattern, tool.run(command, *words, "-q", status=None).err), command
+
+
 def no_symbols(tool):
-    says(tool, [capture(tool)], r"100\.0 % of the instructions are in code without symbols: give files .*--symbols", ALL)
+    functions = r"\d+ of \d+ functions have no symbols, and are shown by their addresses: give files"
+    name = capture(tool)
+    lines_of_others(tool, [name], {"annotate": r"100\.0 % of the instructions are in code without symbols: give files",
+                                   "timeline": functions, "interrupts": functions})
+    words = [name, "--symbols", elf()]
+    for command in ("annotate", "timeline", "interrupts"):
+        assert "symbols" not in tool.run(command, *words, status=None).err, command
+    says(tool, [name], r"100\.0 % of the instructions are in code without symbols: give files .*--symbols", ALL)
 
 
 def stripped_file(tool):
@@ -64,6 +79,8 @@ def missing_code(tool):
     name = capture(tool)
     for path in (tool.folder / name).glob("code_*.bin"):
         path.unlink()
+    line = r"\d+ times the path led to code that is not there: give it \(--image"
+    lines_of_others(tool, [name, "--symbols", elf()], {"annotate": line, "timeline": line, "interrupts": line})
     says(tool, [name, "--symbols", elf()], r"\d+ times the path led to code that is not there: give it \(--image", 0)
 
 

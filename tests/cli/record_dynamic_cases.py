@@ -247,3 +247,38 @@ def code_made_at_run_time(tool):
         equal([len(re.findall(rf"=> +\w+ {name}\b", text)) for name in ["made_one", "made_two"]], [5, 5])
     finally:
         (pathlib.Path("/tmp") / f"perf-{pid}.map").unlink(missing_ok=True)
+
+
+@case
+def the_plug_in_has_no_faults(tool):
+    """Every protocol with a plug-in that AddressSanitizer and UBSan watch: whatever they say ends QEMU."""
+    plugin = pathlib.Path(tool.program).resolve().parent / "sanitized" / "trackway-qemu.so"
+    if not plugin.exists():
+        raise Skip("only in builds with sanitizers")
+    libraries = [subprocess.run(["gcc", "-print-file-name=" + name], check=True, capture_output=True,
+                                text=True).stdout.strip() for name in ["libasan.so", "libubsan.so"]]
+    options = {"ASAN_OPTIONS": "detect_leaks=0:handle_segv=0:allow_user_segv_handler=1:use_sigaltstack=0:"
+                               "verify_asan_link_order=0", "UBSAN_OPTIONS": "halt_on_error=1"}
+    before = {name: os.environ.get(name) for name in options}
+    os.environ.update(options)
+    try:
+        for machine, (prefix, protocols) in MACHINES.items():
+            if not shutil.which(prefix + "-gcc") or not shutil.which(f"qemu-{machine}"):
+                continue
+            tool.write("emulator", f'#!/bin/sh\nexport LD_PRELOAD="{":".join(libraries)}:$LD_PRELOAD"\n'
+                                   f'exec qemu-{machine} "$@"\n')
+            os.chmod(tool.folder / "emulator", 0o755)
+            form = "snapshot" if machine == "riscv64" else "perf"
+            for source, status in [(SIGNALS, 5), (THREADS, 0)]:
+                tool.write("it.c", source)
+                subprocess.run([prefix + "-gcc", "-O1", "-g", "-pthread", "it.c", "-o", "it"], cwd=tool.folder, check=True)
+                for protocol in protocols:
+                    tool.run("record", "--plugin", plugin, "--qemu", "./emulator", "--protocol", protocol, "--format",
+                             form, "-o", protocol, "--force", "./it", status=status)
+                    assert "ERROR" not in tool.run("decode", protocol, "--errors", "-q").out, (machine, protocol)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

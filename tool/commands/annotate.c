@@ -8,6 +8,7 @@
 #include <trackway/disassembly.h>
 
 #include "commands/commands.h"
+#include "shared/advice.h"
 #include "shared/feed.h"
 #include "shared/names.h"
 #include "shared/source_text.h"
@@ -323,6 +324,25 @@ static int print(struct annotate_command *command, const struct options *options
     return NOT_DONE;
 }
 
+/* What stands there without a name, or is not there at all. */
+static void say_missing(const struct annotate_command *command)
+{
+    struct tw_coverage_totals totals = { .size = sizeof totals };
+    const struct tw_function_count *function;
+    uint64_t named = 0;
+
+    if (!tw_coverage_totals(command->coverage, &totals))
+        return;
+    for (size_t i = 0; i < tw_coverage_object_count(command->coverage); i++)
+        for (size_t k = 0; (function = tw_coverage_function(command->coverage, i, k)); k++)
+            named += function->self;
+    if (totals.executed > named)
+        advise_symbols(totals.executed - named, totals.executed);
+    advise_code(totals.missing);
+    if (!totals.executed)
+        advise_nothing(totals.missing);
+}
+
 static int run(const struct options *options)
 {
     const struct tw_coverage_config config = { .size = sizeof config };
@@ -354,6 +374,8 @@ static int run(const struct options *options)
         names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options);
         names_close(&command.names);
+        if (!options->quiet)
+            say_missing(&command);
         if (printed != DONE)
             status = printed;
         if (!output_close(&command.out, printed == DONE))

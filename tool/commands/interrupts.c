@@ -6,6 +6,7 @@
 #include <trackway/interrupts.h>
 
 #include "commands/commands.h"
+#include "shared/advice.h"
 #include "shared/feed.h"
 
 enum interrupts_format { INTERRUPTS_TEXT, INTERRUPTS_JSON, INTERRUPTS_CSV };
@@ -186,6 +187,19 @@ static void put_lengths(struct output *out, const char *key,
     output_text(out, "}");
 }
 
+static void put_interrupted(struct interrupts_command *command, const struct tw_interrupt *row)
+{
+    struct output *out = &command->out;
+
+    output_text(out, ",\"interrupted\":[");
+    for (size_t i = 0; i < row->interrupted_count; i++) {
+        output_text(out, i ? ",{\"name\":" : "{\"name\":");
+        output_json_text(out, function_name(command, row->interrupted[i].function));
+        output_format(out, ",\"count\":%" PRIu64 "}", row->interrupted[i].count);
+    }
+    output_text(out, "]");
+}
+
 static void row_json(struct interrupts_command *command, const struct tw_interrupt *row)
 {
     struct output *out = &command->out;
@@ -196,14 +210,9 @@ static void row_json(struct interrupts_command *command, const struct tw_interru
                   row->number, track->name, row->count);
     put_lengths(out, "net", &row->net);
     put_lengths(out, "gross", &row->gross);
-    output_format(out, ",\"unit\":\"%s\",\"nested\":%" PRIu64 ",\"interrupted\":[",
-                  unit_of(command), row->nested);
-    for (size_t i = 0; i < row->interrupted_count; i++) {
-        output_text(out, i ? ",{\"name\":" : "{\"name\":");
-        output_json_text(out, function_name(command, row->interrupted[i].function));
-        output_format(out, ",\"count\":%" PRIu64 "}", row->interrupted[i].count);
-    }
-    output_format(out, "],\"id\":%u", track->id);
+    output_format(out, ",\"unit\":\"%s\",\"nested\":%" PRIu64, unit_of(command), row->nested);
+    put_interrupted(command, row);
+    output_format(out, ",\"id\":%u", track->id);
     if (track->source) {
         output_text(out, ",\"source\":");
         output_json_text(out, track->source);
@@ -334,10 +343,117 @@ static void source_text(struct interrupts_command *command, uint32_t number)
     output_color(out, PLAIN);
 }
 
+/* ---- what both the flow and the DWT tell of ---- */
+
+/* The only row of an exception that the DWT told of, or the flow; SIZE_MAX: there is none, or several, and who
+   goes with whom is not known. */
+static size_t only_row(struct interrupts_command *command, uint32_t number, bool is_dwt)
+{
+    const struct tw_interrupt *row;
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; (row = tw_interrupts_get(command->interrupts, i)) != NULL; i++) {
+        const struct tw_track *track = tw_timeline_track(command->timeline, row->track);
+
+        if (row->number != number || !track->is_m_profile || track->is_dwt != is_dwt)
+            continue;
+        if (found != SIZE_MAX)
+            return SIZE_MAX;
+        found = i;
+    }
+    return found;
+}
+
+/* Whose times are shown.  The DWT counts no instructions. */
+static const struct tw_interrupt *times_of(const struct interrupts_command *command,
+                                           const struct tw_interrupt *flow,
+                                           const struct tw_interrupt *dwt)
+{
+    return tw_timeline_unit(command->timeline) != TW_UNIT_INSTRUCTIONS &&
+                   dwt->gross.count >= flow->gross.count
+               ? dwt
+               : flow;
+}
+
+static void joined_json(struct interrupts_command *command, const struct tw_interrupt *flow,
+                        const struct tw_interrupt *dwt)
+{
+    const struct tw_interrupt *times = times_of(command, flow, dwt);
+    const struct tw_track *track = tw_timeline_track(command->timeline, flow->track);
+    struct output *out = &command->out;
+
+    output_format(out,
+                  "{\"t\":\"JOINED\",\"num\":%" PRIu32 ",\"name\":\"%s\",\"count\":%" PRIu64
+                  ",\"flow\":%" PRIu64 ",\"dwt\":%" PRIu64 ",\"times\":\"%s\"",
+                  flow->number, track->name,
+                  flow->count > dwt->count ? flow->count : dwt->count, flow->count, dwt->count,
+                  times == dwt ? "dwt" : "flow");
+    put_lengths(out, "net", &times->net);
+    put_lengths(out, "gross", &times->gross);
+    put_lengths(out, "period", &times->period);
+    output_format(out, ",\"jitter\":%" PRIu64, times->period.most - times->period.least);
+    put_lengths(out, "instructions", &flow->instructions);
+    put_interrupted(command, flow);
+    output_text(out, "}\n");
+}
+
+static void joined_text(struct interrupts_command *command, const struct tw_interrupt *flow,
+                        const struct tw_interrupt *dwt)
+{
+    const struct tw_interrupt *times = times_of(command, flow, dwt);
+    struct output *out = &command->out;
+
+    output_format(out, "%4" PRIu32 "  %-16s %8" PRIu64 " %8" PRIu64, flow->number,
+                  tw_timeline_track(command->timeline, flow->track)->name, flow->count,
+                  dwt->count);
+    text_lengths(out, &times->net);
+    text_lengths(out, &times->gross);
+    if (flow->instructions.count)
+        output_format(out, " %12.1f", mean(&flow->instructions));
+    else
+        output_format(out, " %12s", "-");
+    output_format(out, "%s\n",
+                  flow->count != dwt->count ? "  they differ: one of them lost some" : "");
+}
+
+/* Times of the DWT, which tells of each entry and exit at once, beside what the flow knows: what was
+   executed, and what was interrupted. */
+static void print_joined(struct interrupts_command *command)
+{
+    const struct tw_interrupt *row;
+    bool has_head = false;
+
+    for (size_t i = 0; (row = tw_interrupts_get(command->interrupts, i)) != NULL; i++) {
+        const size_t other = only_row(command, row->number, true);
+        struct tw_interrupt dwt;
+
+        if (other == SIZE_MAX || only_row(command, row->number, false) != i)
+            continue;
+        dwt = *tw_interrupts_get(command->interrupts, other);
+        row = tw_interrupts_get(command->interrupts, i);
+        if (command->format == INTERRUPTS_JSON) {
+            joined_json(command, row, &dwt);
+            continue;
+        }
+        if (!has_head) {
+            output_color(&command->out, BOLD);
+            output_format(&command->out,
+                          "\nfrom both, in %s\n%4s  %-16s %8s %8s %8s %10s %8s %8s %10s %8s "
+                          "%12s\n",
+                          unit_of(command), "num", "name", "flow", "DWT", "net min", "mean",
+                          "max", "gross min", "mean", "max", "instructions");
+            output_color(&command->out, PLAIN);
+        }
+        has_head = true;
+        joined_text(command, row, &dwt);
+    }
+}
+
 static void print(struct interrupts_command *command)
 {
     const struct tw_interrupt *row;
     uint32_t stream = TW_NONE;
+    bool is_dwt = false;
 
     for (size_t i = 0; (row = tw_interrupts_get(command->interrupts, i)) != NULL; i++) {
         const struct tw_track *track = tw_timeline_track(command->timeline, row->track);
@@ -347,14 +463,28 @@ static void print(struct interrupts_command *command)
         } else if (command->format == INTERRUPTS_CSV) {
             row_csv(command, row, i == 0);
         } else {
-            if (track->stream != stream)
+            if (track->stream != stream || track->is_dwt != is_dwt)
                 source_text(command, row->track);
             stream = track->stream;
+            is_dwt = track->is_dwt;
             row_text(command, row);
         }
     }
+    if (command->format != INTERRUPTS_CSV)
+        print_joined(command);
     if (!tw_interrupts_get(command->interrupts, 0) && !command->options->quiet)
         say("no exceptions in this trace");
+}
+
+/* What has no name, or is not there at all. */
+static void say_missing(const struct interrupts_command *command)
+{
+    struct tw_timeline_stats stats = { .size = sizeof stats };
+
+    if (command->options->quiet || !tw_timeline_stats(command->timeline, &stats))
+        return;
+    advise_functions(tw_timeline_functions(command->timeline));
+    advise_code(stats.missing);
 }
 
 /* ---- the command ---- */
@@ -407,6 +537,7 @@ static int run(const struct options *options)
         } else if (!options->events) {
             print(&command);
         }
+        say_missing(&command);
     }
     if (!output_close(&command.out, status != NOT_DONE))
         status = NOT_DONE;
@@ -426,7 +557,8 @@ const struct command command_interrupts = {
     .summary = "how often, how long and how regularly exceptions come, and what they interrupt",
     .details =
         "From the program flow (ETM, E-Trace ...), from the DWT's exception trace, or from\n"
-        "both, each for itself. net is the time in the handler, gross also that of the\n"
+        "both: each for itself, and joined where both tell of one, with the times of the DWT\n"
+        "and what the flow knows. net is the time in the handler, gross also that of the\n"
         "exceptions inside it; period is the time from one entry to the next, jitter the\n"
         "difference of the longest and the shortest; chained are those that follow another\n"
         "one without a return. On M profile numbers are those of the architecture.\n"

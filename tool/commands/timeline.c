@@ -10,6 +10,7 @@
 
 #include "base/platform.h"
 #include "commands/commands.h"
+#include "shared/advice.h"
 #include "shared/feed.h"
 #include "shared/folder.h"
 
@@ -129,6 +130,8 @@ static void summarize(const struct timeline_command *command)
         " gaps; times count %s",
         stats.spans, stats.marks, stats.merged, stats.gaps,
         tw_time_unit_name(tw_timeline_unit(command->timeline)));
+    advise_functions(tw_timeline_functions(command->timeline));
+    advise_code(stats.missing);
     if (stats.backwards)
         say("%" PRIu64 " timestamps were less than the one before", stats.backwards);
     if (command->is_over)

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "shared/arena.h"
+#include "shared/interrupt.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
 enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, TEXT_ROOM = 256, NAME_ROOM = 512 };
@@ -65,12 +66,6 @@ struct instructions {
 static bool is_text(const struct instructions *list)
 {
     return list->lines->style->wanted == TW_MEMBER_TOLD;
-}
-
-static void out_of_memory(void)
-{
-    say("out of memory");
-    exit(NOT_DONE);
 }
 
 static void *grow(void *items, size_t *room, size_t count, size_t size)
@@ -198,8 +193,10 @@ static void keep_members(struct instructions *list, struct row *row,
     for (size_t i = 0; i < members->count; i++)
         size += text_size(&members->items[i]);
     kept = arena_room(&list->members, size);
-    if (!kept)
+    if (!kept) {
+        interrupt_clean();
         exit(NOT_DONE);
+    }
     text = (char *)(kept + members->count);
     for (size_t i = 0; i < members->count; i++) {
         const size_t more = text_size(&members->items[i]);

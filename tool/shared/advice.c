@@ -14,6 +14,23 @@ void advise_symbols(uint64_t unknown, uint64_t all)
             100.0 * (double)unknown / (double)all);
 }
 
+void advise_functions(const struct tw_functions *functions)
+{
+    size_t unnamed = 0, all = 0;
+
+    for (uint32_t i = 1; i < tw_functions_count(functions); i++) {
+        const uint8_t kind = (uint8_t)tw_functions_get(functions, i)->kind;
+
+        unnamed += kind == TW_FUNCTION_UNNAMED;
+        all += kind == TW_FUNCTION_UNNAMED || kind == TW_FUNCTION_SYMBOL;
+    }
+    if (unnamed)
+        say("%zu of %zu functions have no symbols, and are shown by their addresses: give "
+            "files "
+            "that have them (--symbols FILE, --sysroot, --kernel)",
+            unnamed, all);
+}
+
 void advise_code(uint64_t times)
 {
     if (times)

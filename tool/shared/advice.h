@@ -5,8 +5,12 @@
 
 #include <stdint.h>
 
+#include <trackway/functions.h>
+
 /* Instructions in code without symbols, of all. */
 void advise_symbols(uint64_t unknown, uint64_t all);
+/* The same where instructions are not counted: functions without symbols, of all. */
+void advise_functions(const struct tw_functions *functions);
 /* Times that the path led to code that is not there. */
 void advise_code(uint64_t times);
 /* There is not one instruction; `missing`: times that code was not there. */

@@ -14,6 +14,8 @@
 #endif
 #include <unistd.h>
 
+#include "shared/output.h"
+
 /* A file to be removed.  The list only grows, and nothing in it moves: a signal may come on any
    thread at any time. */
 struct doomed {
@@ -25,15 +27,20 @@ struct doomed {
 static _Atomic(struct doomed *) all;
 static volatile sig_atomic_t is_a_wish, is_wished;
 
+void interrupt_clean(void)
+{
+    for (struct doomed *file = atomic_load(&all); file; file = file->next)
+        if (atomic_load(&file->is_there) && unlink(file->path) != 0)
+            (void)rmdir(file->path); /* its files were named after it, and are gone by now */
+}
+
 static void end(int number)
 {
     if (is_a_wish && !is_wished) {
         is_wished = 1;
         return;
     }
-    for (struct doomed *file = atomic_load(&all); file; file = file->next)
-        if (atomic_load(&file->is_there) && unlink(file->path) != 0)
-            (void)rmdir(file->path); /* its files were named after it, and are gone by now */
+    interrupt_clean();
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* comes when this handler is left */
 }
@@ -42,6 +49,18 @@ static void end(int number)
 
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+/* A file that is mapped was made shorter, or its disk fails. */
+static void lose_file(int number)
+{
+    static const char text[] =
+        "trackway: a file that is being read has become shorter, or cannot be read\n";
+
+    (void)number;
+    interrupt_clean();
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(NOT_DONE);
+}
 
 /* Where standard input, output or error is closed, the next file that is opened would take its number, and
    messages would go into that file.  What stands there now cannot be read from or written to. */
@@ -55,6 +74,7 @@ static void reserve_descriptors(void)
 void interrupt_start(void)
 {
     struct sigaction action = { .sa_handler = end, .sa_flags = SA_RESTART }, old;
+    const struct sigaction loss = { .sa_handler = lose_file };
 
     reserve_descriptors();
     (void)signal(SIGPIPE,
@@ -64,6 +84,7 @@ void interrupt_start(void)
     for (size_t i = 0; i < NUMBERS; i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             (void)sigaction(numbers[i], &action, NULL);
+    (void)sigaction(SIGBUS, &loss, NULL);
 }
 
 static void set_mask(int how, sigset_t *old)

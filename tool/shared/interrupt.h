@@ -17,6 +17,9 @@ void interrupt_release(void);
 bool interrupt_removes(const char *path);
 void interrupt_keeps(const char *path);
 
+/* Removes them now: the program ends in the middle of its work. */
+void interrupt_clean(void);
+
 /* From now on the first interrupt is but a wish to end. */
 void interrupt_is_a_wish(void);
 /* Waits until there is something to read (or nothing more), or such a wish: then true. */

@@ -24,10 +24,8 @@ bool list_add(struct list *list, const char *item)
 {
     const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
 
-    if (!items) {
-        say("out of memory");
-        return false;
-    }
+    if (!items)
+        out_of_memory();
     list->items = items;
     items[list->count++] = item;
     return true;

@@ -37,10 +37,8 @@ static bool set_numbers(struct options *options, struct numbers *numbers, const 
             numbers->items = more;
         if (!parse_number_size(&number, at, size) || number > UINT32_MAX)
             return options_wrong(options, "--%s: \"%.*s\" is no number", name, (int)size, at);
-        if (!more) {
-            say("out of memory");
-            return false;
-        }
+        if (!more)
+            out_of_memory();
         numbers->items[numbers->count++] = (uint32_t)number;
         at += size;
         if (!*at)

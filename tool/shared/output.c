@@ -206,14 +206,19 @@ bool output_close(struct output *out, bool keep)
     return is_good;
 }
 
+void out_of_memory(void)
+{
+    say("out of memory");
+    interrupt_clean();
+    exit(NOT_DONE);
+}
+
 static void grow(struct output *out, size_t room)
 {
     char *bigger = realloc(out->buffer, room);
 
-    if (!bigger) {
-        say("out of memory");
-        exit(NOT_DONE);
-    }
+    if (!bigger)
+        out_of_memory();
     out->buffer = bigger;
     out->room = room;
 }

@@ -74,7 +74,9 @@ void output_color(struct output *out, enum color color);
 /* "trackway: ..." on standard error, one line. */
 void say(const char *format, ...) PRINTF_LIKE(1, 2);
 void say_list(const char *format, va_list arguments);
-/* The same without the name in front. */
+/* Says so, and ends the program. */
+_Noreturn void out_of_memory(void);
+/* As say, without the name in front. */
 void say_plain(const char *format, ...) PRINTF_LIKE(1, 2);
 
 #endif

@@ -68,10 +68,8 @@ static void put_text(struct output *out, const struct conversion *how, const cha
 
     if (size > sizeof small / TW_ESCAPE_TEXT_MOST)
         shown = malloc(TW_ESCAPE_TEXT_MOST * size);
-    if (!shown) {
-        say("out of memory");
-        exit(NOT_DONE);
-    }
+    if (!shown)
+        out_of_memory();
     used = tw_escape_text(shown, text, size);
     if (!is_left)
         put_padding(out, used, how->width);
