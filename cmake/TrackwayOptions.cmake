@@ -5,6 +5,10 @@ foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_WITH_HTTP TW_
     set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
+# What is built and installed; what another part needs is built for it all the same.
+option(TW_SHARED "The shared library" ON)
+option(TW_STATIC "The static library" ON)
+option(TW_TOOL "The command" ON)
 option(TW_WERROR "Warnings are errors" OFF)
 option(TW_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 option(TW_BENCH "Build the benchmarks" OFF)

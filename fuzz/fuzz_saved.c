@@ -7,6 +7,7 @@
 #include "analysis/calls.h"
 #include "analysis/coverage.h"
 #include "analysis/profile.h"
+#include "analysis/pyramid.h"
 #include "analysis/saved.h"
 #include "analysis/statistics.h"
 
@@ -112,6 +113,20 @@ static void load_profile(struct tw_load *load)
     tw_profile_free(sum);
 }
 
+static void load_pyramid(struct tw_load *load)
+{
+    struct tw_pyramid *pyramid = tw_pyramid_read(load);
+    struct tw_tile tile = { .size = sizeof tile };
+
+    if (tw_load_end(load, NULL, NULL) == TW_OK)
+        for (size_t level = 0; level < tw_pyramid_levels(pyramid); level++)
+            for (size_t i = 0; tw_pyramid_tile(pyramid, &tile, level, i); i++)
+                for (size_t k = 0; k < tile.function_count; k++)
+                    if (!tw_pyramid_name(pyramid, tile.functions[k].function))
+                        abort();
+    tw_pyramid_free(pyramid);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);
@@ -123,7 +138,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(copy, data, size);
     load.in = (struct tw_bytes){ .at = copy + 1, .end = copy + size };
-    if (copy[0] & 8)
+    if (copy[0] & 16)
+        load_pyramid(&load);
+    else if (copy[0] & 8)
         load_calls(&load);
     else if (copy[0] & 4)
         load_profile(&load);

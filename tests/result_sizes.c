@@ -24,6 +24,7 @@ static struct {
     struct tw_profiler *profile;
     struct tw_timeline *timeline;
     struct tw_pc_samples *samples;
+    struct tw_pyramid *pyramid;
 } made;
 
 static void drop_event(void *context, const struct tw_timeline_event *event)
@@ -35,6 +36,7 @@ static void take_demo(void)
 {
     const struct tw_run_config config = { .size = sizeof config };
     const struct tw_coverage_config coverage = { .size = sizeof coverage };
+    const struct tw_pyramid_config pyramid = { .size = sizeof pyramid, .bytes = 1 };
     const struct tw_profile_config profile = { .size = sizeof profile };
     const struct tw_timeline_config timeline = { .size = sizeof timeline, .event = drop_event };
 
@@ -43,6 +45,7 @@ static void take_demo(void)
     CHECK_EQ(tw_profile_new(&made.profile, &profile, NULL), TW_OK);
     CHECK_EQ(tw_timeline_new(&made.timeline, &timeline, NULL), TW_OK);
     CHECK_EQ(tw_pc_samples_new(&made.samples, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_pyramid_new(&made.pyramid, &pyramid, NULL), TW_OK);
     CHECK_EQ(tw_run_new(&made.run, demo, &config, NULL), TW_OK);
     made.part.size = sizeof made.part;
     while (tw_run_next(made.run, &made.part) == TW_OK) {
@@ -64,6 +67,7 @@ static void free_demo(void)
     tw_profile_free(made.profile);
     tw_timeline_free(made.timeline);
     tw_pc_samples_free(made.samples);
+    tw_pyramid_free(made.pyramid);
 }
 
 /* Whether the struct, of which `size` is set, was filled. */
@@ -88,6 +92,7 @@ FILLS(tw_source_statistics, tw_statistics_source(made.statistics, it, 0))
 FILLS(tw_perf_program, tw_perf_program(it, "/proc/self/exe", NULL) == TW_OK)
 FILLS(tw_ntrace_guess, tw_ntrace_guess(it, (const uint8_t *)"x", 1, NULL) == TW_OK)
 FILLS(tw_pc_totals, tw_pc_samples_totals(made.samples, it))
+FILLS(tw_tile, tw_pyramid_tile(made.pyramid, it, 0, 0))
 
 static bool fill_tw_instruction_answer(void *result)
 {
@@ -162,6 +167,7 @@ static const struct {
     RESULT(tw_ntrace_guess), RESULT(tw_perf_program),       RESULT(tw_packet_view),
     RESULT(tw_part),         RESULT(tw_pc_totals),          RESULT(tw_profile_totals),
     RESULT(tw_run_losses),   RESULT(tw_source_statistics),  RESULT(tw_timeline_stats),
+    RESULT(tw_tile),
 };
 
 /* A block of the size, which is set, with marks in all other bytes. */

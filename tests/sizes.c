@@ -55,6 +55,7 @@ SIMPLE(tw_framer_config, tw_framer, tw_framer)
 SIMPLE(tw_interrupts_config, tw_interrupts, tw_interrupts)
 SIMPLE(tw_perf_writer_config, tw_perf_writer, tw_perf_writer)
 SIMPLE(tw_profile_config, tw_profiler, tw_profile)
+SIMPLE(tw_pyramid_config, tw_pyramid, tw_pyramid)
 SIMPLE(tw_report_config, tw_report, tw_report)
 SIMPLE(tw_timeline_config, tw_timeline, tw_timeline)
 SIMPLE(tw_trbe_config, tw_trbe, tw_trbe)
@@ -360,6 +361,7 @@ static const struct row rows[] = {
     ROW(tw_stm_config),
     ROW(tw_stm_unit_config),
     FILLED(tw_subject, fill_subject),
+    ROW(tw_pyramid_config),
     ROW(tw_report_config),
     ROW(tw_timeline_config),
     ROW(tw_trbe_config),

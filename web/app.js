@@ -69,6 +69,7 @@ class App {
     const main = clear(document.getElementById("main"));
     main.className = "page-" + page.key;
     main.append(page.make(data, words, this));
+    if (this.source.tiles && this.source.captures[this.number].sampled && ["overview", "timeline"].includes(page.key)) main.firstChild.firstChild.after(captureMap(this, data));
     window.scrollTo(0, 0);
     this.there = there;
     document.documentElement.dataset.ready = page.key;
@@ -88,7 +89,7 @@ class App {
     const [from, to] = data.range || [0, data.bytes];
     const number = (value, label) => el("input", { type: "number", class: "offset", value, min: 0, max: data.bytes, "aria-label": label });
     const first = number(from, "first byte"), end = number(to, "end byte"), said = el("span", { class: "dim", id: "range-said", role: "status" });
-    const go = async (a, b) => {
+    const go = this.decode = async (a, b) => {
       a = Math.max(0, Math.min(Math.round(a), data.bytes - 1));
       b = Math.max(a + 1, Math.min(Math.round(b), data.bytes, a + this.source.windowMost));
       said.textContent = "decoding …";

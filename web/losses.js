@@ -24,7 +24,7 @@ function lossesPage(data) {
   const gaps = range(spans.rows).filter((i) => kind[i] === spanKinds.gap && spans.num("how", i) !== notTraced), real = realLosses(data);
   const running = new Map();
   for (const i of gaps) if (spans.num("running", i)) running.set(spans.num("running", i), (running.get(spans.num("running", i)) || 0) + spans.num("count", i));
-  const page = el("div", {}, heading("Losses", real.length ? "Part of what was executed is not in the trace." : "Nothing was lost."));
+  const page = el("div", {}, heading("Losses", real.length ? "Part of what was executed is not in the trace." : partOf(data) ? "Nothing was lost in " + partOf(data) + "." : "Nothing was lost."));
   const off = range(spans.rows).filter((i) => kind[i] === spanKinds.gap && spans.num("how", i) === notTraced).reduce((sum, i) => sum + spans.num("count", i), 0);
   if (data.has("strips")) page.append(lossMap(data));
   page.append(card("By kind", new Grid({ rows: found, sort: -1, columns: [{ title: "kind", show: (loss) => loss.many }, { title: "times", kind: "num", show: (loss) => count(loss.count) },

@@ -15,6 +15,12 @@ function losses(data) {
   return kinds.map(([key, one, many, about]) => ({ key, count: Number(info[key] || 0), one, many, about }));
 }
 
+// What of the capture the data is of; "": all.
+function partOf(data) {
+  if (data.range) return "bytes " + count(data.range[0]) + " to " + count(data.range[1]);
+  return data.sampled ? bytes(data.sampled) + " of " + bytes(data.bytes) + ", from all over the capture" : "";
+}
+
 // What is missing of what was executed; bytes before the first synchronization are no loss of a healthy capture.
 function realLosses(data) { return losses(data).filter((loss) => loss.count && loss.key !== "lostUnsynced"); }
 
@@ -32,7 +38,7 @@ function headline(data) {
   const callers = callersOf(data, 0);
   const parts = [el("span", { class: "big" }, functionLink(functions.text("name", 0))),
     el("span", { text: "executed " }), el("strong", { text: percent(functions.num("self", 0), total) }),
-    el("span", { text: " of all instructions: " + count(functions.num("self", 0)) + " of " + count(total) + "." })];
+    el("span", { text: (partOf(data) ? " of the instructions decoded: " : " of all instructions: ") + count(functions.num("self", 0)) + " of " + count(total) + "." })];
   if (callers.length) {
     parts.push(el("span", { text: " It was called " + plural(functions.num("entries", 0), "time") + ", by " }));
     callers.slice(0, 3).forEach((edge, i) => {
@@ -46,9 +52,9 @@ function headline(data) {
 
 function lossCard(data) {
   const found = realLosses(data), unsynced = Number(data.info.lostUnsynced || 0);
-  const good = !found.length;
+  const good = !found.length, part = partOf(data);
   const lines = good
-    ? [el("p", { class: "big", text: "Nothing was lost." }), el("p", { text: unsynced
+    ? [el("p", { class: "big", text: part ? "Nothing was lost there." : "Nothing was lost." }), el("p", { text: part ? "This is of " + part + " alone." : unsynced
       ? bytes(unsynced) + " before the first synchronization point could not be read: that is usual."
       : "Every byte of trace was decoded, and every instruction has its code." })]
     : [el("p", { class: "big", text: "Something is missing." }),
@@ -119,7 +125,7 @@ function findings(data) {
 
 function overviewPage(data) {
   const info = data.info;
-  const page = el("div", {}, heading(info.title || "Capture", info.summary || ""));
+  const page = el("div", {}, heading(info.title || "Capture", partOf(data) ? "What is shown is of " + partOf(data) + "." : info.summary || ""));
   page.append(el("div", { class: "pair" }, headline(data), lossCard(data)), tiles(data));
   if (data.has("paths")) {
     const small = flamePreview(data);

@@ -52,5 +52,10 @@ class HttpSource {
     return data;
   }
 
+  // What is known of the capture from afar: null where it is small.
+  async tiles(number, from, to) {
+    try { return await (await this.ask("/tiles", { capture: number, from, to })).json(); } catch (e) { return null; }
+  }
+
   async perfetto(number, from, to) { return (await this.ask("/perfetto", { capture: number, from, to })).blob(); }
 }

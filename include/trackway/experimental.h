@@ -32,6 +32,7 @@
 #include <trackway/perfdata.h>
 #include <trackway/profile.h>
 #include <trackway/ptm_unit.h>
+#include <trackway/pyramid.h>
 #include <trackway/replay.h>
 #include <trackway/report.h>
 #include <trackway/run.h>

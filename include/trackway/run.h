@@ -264,6 +264,9 @@ TW_API TW_MUST_USE enum tw_status tw_run_all(struct tw_run *run);
    with the same filter, gets the same. */
 TW_API TW_MUST_USE enum tw_status tw_run_cut(struct tw_run *run, struct tw_run_extent *extents,
                                              size_t count);
+/* The same, of one of them alone, by its number from 0: the other places are not looked for. */
+TW_API TW_MUST_USE enum tw_status
+tw_run_cut_part(struct tw_run *run, struct tw_run_extent *extent, size_t number, size_t count);
 
 /* Sources of rings that gave parts so far: tw_part.stream is less than this. */
 TW_API size_t tw_run_stream_count(const struct tw_run *run);

@@ -155,7 +155,7 @@ static void count_bytes(struct tw_report_spans *spans, uint32_t stream, uint64_t
     /* tracks of a stream are a little out of order; further back: another buffer begins */
     if (index + 1 < *last && *last - index < NEAR_BYTES)
         return;
-    if (index + 1 > *last)
+    if (*last && index + 1 > *last)
         spread_bytes(spans, index + 1 - *last, *last_time < now ? *last_time : now, now);
     *last = index + 1;
     *last_time = now;

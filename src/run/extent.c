@@ -141,16 +141,17 @@ static enum tw_status look_for_sync(const struct tw_index_capture *capture, uint
                                     uint64_t from)
 {
     const uint64_t end = capture->base + capture->bytes;
+    /* A sync point is known by what comes before it, too. */
+    const uint64_t first = from - capture->base <= LOOK_AHEAD || tw_index_adds_up(capture)
+                               ? capture->base
+                               : from - LOOK_AHEAD;
 
     for (uint64_t ahead = LOOK_AHEAD;; ahead *= 2) {
         const uint64_t to = ahead < end - from ? from + ahead : end;
         struct tw_index *window;
         enum tw_status status;
 
-        /* A sync point is known by what comes before it, too. */
-        TW_TRY(tw_index_window(
-            &window, capture,
-            from - capture->base > LOOK_AHEAD ? from - LOOK_AHEAD : capture->base, to));
+        TW_TRY(tw_index_window(&window, capture, first, to));
         status = next_sync(window, offset, from);
         tw_index_free(window);
         if (status != TW_END || to == end)
@@ -203,39 +204,72 @@ static void find_place(const struct tw_run *run, uint64_t bytes, uint32_t *buffe
     *offset = 0;
 }
 
-static bool is_before(const struct tw_run_extent *extent, uint32_t buffer, uint64_t offset)
-{
-    return extent->buffer < buffer || (extent->buffer == buffer && extent->offset < offset);
-}
-
-enum tw_status tw_run_cut(struct tw_run *run, struct tw_run_extent *extents, size_t count)
+/* The sync point for the begin of the part with this number, from 0; behind the last: the end. */
+static enum tw_status sync_of(struct tw_run *run, uint32_t *buffer, uint64_t *offset,
+                              size_t number, size_t count)
 {
     const uint32_t buffers = (uint32_t)tw_capture_buffer_count(run->capture);
     uint64_t total = 0;
 
-    if (!count || run->extent.is_given)
-        return tw_fail(&run->fault, TW_E_ARGUMENT, "%s",
-                       count ? "an extent is not cut again" : "there is no such part");
+    *buffer = number ? buffers : 0;
+    *offset = !number && buffers ? base_of(run, 0) : 0;
+    if (!number || number == count)
+        return TW_OK;
     for (uint32_t i = 0; i < buffers; i++)
         if (tw_filter_has_buffer(run, i))
             total += tw_capture_buffer(run->capture, i)->size;
-    extents[0] = (struct tw_run_extent){ .buffer = 0 };
-    extents[0].offset = buffers ? base_of(run, 0) : 0;
-    for (size_t i = 1; i < count; i++) {
-        uint32_t buffer;
-        uint64_t offset;
+    find_place(run, total / count * number + total % count * number / count, buffer, offset);
+    return *buffer < buffers ? to_cut(run, buffer, offset) : TW_OK;
+}
 
-        find_place(run, total / count * i + total % count * i / count, &buffer, &offset);
-        if (buffer < buffers)
-            TW_TRY(to_cut(run, &buffer, &offset));
-        if (!is_before(&extents[i - 1], buffer, offset)) {
-            buffer = extents[i - 1].buffer;
-            offset = extents[i - 1].offset;
-        }
-        extents[i].buffer = extents[i - 1].end_buffer = buffer;
-        extents[i].offset = extents[i - 1].end_offset = offset;
+/* Where that part begins.  What is seen from one place may not be seen from another: no part begins before the
+   sync point of the one before it. */
+static enum tw_status find_cut(struct tw_run *run, uint32_t *buffer, uint64_t *offset,
+                               size_t number, size_t count)
+{
+    uint32_t last_buffer = 0;
+    uint64_t last = 0;
+
+    if (number > 1 && number < count)
+        TW_TRY(sync_of(run, &last_buffer, &last, number - 1, count));
+    TW_TRY(sync_of(run, buffer, offset, number, count));
+    if (last_buffer > *buffer || (last_buffer == *buffer && last > *offset)) {
+        *buffer = last_buffer;
+        *offset = last;
     }
-    extents[count - 1].end_buffer = buffers;
-    extents[count - 1].end_offset = 0;
     return TW_OK;
+}
+
+/* Parts from one number on up to another. */
+static enum tw_status cut(struct tw_run *run, struct tw_run_extent *extents, size_t first,
+                          size_t end, size_t count)
+{
+    uint32_t buffer;
+    uint64_t offset;
+
+    if (run->extent.is_given)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "an extent is not cut again");
+    if (first >= end || end > count)
+        return tw_fail(&run->fault, TW_E_ARGUMENT, "there is no such part");
+    TW_TRY(find_cut(run, &buffer, &offset, first, count));
+    for (; first < end; first++, extents++) {
+        extents->buffer = buffer;
+        extents->offset = offset;
+        TW_TRY(find_cut(run, &buffer, &offset, first + 1, count));
+        extents->end_buffer = buffer;
+        extents->end_offset = offset;
+    }
+    return TW_OK;
+}
+
+enum tw_status tw_run_cut(struct tw_run *run, struct tw_run_extent *extents, size_t count)
+{
+    return cut(run, extents, 0, count, count);
+}
+
+enum tw_status tw_run_cut_part(struct tw_run *run, struct tw_run_extent *extent, size_t number,
+                               size_t count)
+{
+    return number < count ? cut(run, extent, number, number + 1, count)
+                          : tw_fail(&run->fault, TW_E_ARGUMENT, "there is no such part");
 }

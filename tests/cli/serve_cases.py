@@ -196,6 +196,40 @@ def serve_a_newer_window_cancels_an_older_one(tool):
 
 
 @case
+def serve_shows_large_captures_from_afar(tool):
+    """Stretches first, the rest behind them; what is known stays beside the capture where that is wanted."""
+    times = 24000
+    folder = repeated(tool, times)
+    size = (folder / "ETB_0.bin").stat().st_size
+    tool.run("index", "build", folder, status=None)
+    with Server(tool, folder) as server:
+        info = json.loads(server.ask("/info")[1])["captures"][0]
+        equal(info["sampled"], 4 << 20)
+        data = server.data("/data", capture=0)
+        assert 0 < data.info["instructions"] < 51431 * times / 8, data.info["instructions"]
+        end = time.time() + 300
+        while True:
+            tiles = json.loads(server.ask("/tiles", capture=0, **{"from": 0, "to": size})[1])
+            if tiles["done"] >= 1 << 20 or time.time() > end:
+                break
+            time.sleep(0.2)
+    equal(tiles["bytes"], size)
+    assert tiles["done"] >= 1 << 20 and len(tiles["tiles"]) <= 1100, tiles["done"]
+    equal([tile["from"] for tile in tiles["tiles"][1:]], [tile["to"] for tile in tiles["tiles"][:-1]])
+    seen = [tile for tile in tiles["tiles"] if "instructions" in tile]
+    assert len(seen) > 10 and all(tile["name"] == "memset" for tile in seen), seen[:2]
+    rate = sum(tile["instructions"] for tile in seen) / tiles["done"]
+    assert abs(rate / (51431 / 2848) - 1) < 0.05, rate
+
+
+@case
+def serve_small_captures_have_no_tiles(tool):
+    with Server(tool, DEMO) as server:
+        equal(server.ask("/tiles", capture=0, **{"from": 0, "to": 2848})[0], 404)
+        equal(server.ask("/tiles", capture=0)[0], 400)
+
+
+@case
 def serve_says_what_is_wrong(tool):
     done = tool.run("serve", "nowhere", status=3)
     assert "nowhere" in done.err, done.err

@@ -7,14 +7,80 @@ import threading
 
 import trackway
 from captures import some
-from harness import case
+from harness import Skip, case
 
 SEED = 0x7079
 
 
-def use(chance, captures, kept):
+def in_a_child(run, packets, kept):
+    """What was made before a fork says so after it; arrays that are kept stay as they are."""
+    child = os.fork()
+    if child == 0:
+        good = all(array.tobytes() == copy for array, copy in kept[-3:])
+        for made in (run, packets):
+            try:
+                next(made)
+                good = False
+            except (RuntimeError, ValueError):
+                pass
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0, "a child went wrong"
+
+
+class Trouble:
+    """An analysis whose take fails now and then."""
+
+    def __init__(self, chance):
+        self.chance, self.parts = chance, 0
+
+    def take(self, part):
+        self.parts += 1
+        if self.chance.random() < 0.1:
+            raise KeyError("in a callback")
+
+    def add(self, other):
+        self.parts += other.parts
+
+
+def other_use(chance, path, options, forks):
+    """Packets, results, callbacks that fail."""
+    what = chance.randrange(5)
+    with trackway.open(path, **options) as capture:
+        packets = capture.packets()
+        for number, packet in enumerate(packets):
+            if number > 50:
+                break
+        if what == 0:
+            run = capture.run()
+            next(run, None)
+            if forks:
+                in_a_child(run, packets, [])
+        elif what == 1:
+            one = capture.coverage()
+            one += trackway.Coverage.from_bytes(one.to_bytes())
+        elif what == 2:
+            capture.close()
+            next(packets, None)
+        elif what == 3:
+            part = next((part for part in capture.run(batch=chance.randrange(64, 9000)) if len(part)), None)
+            if part is not None:
+                view = memoryview(part)
+                del part, packets
+                gc.collect()
+                bytes(view[:32])
+    if what == 4:
+        trackway.analyse(lambda: Trouble(chance), [path], options)
+
+
+def use(chance, captures, kept, forks=True):
     """One random use of the package."""
     path, options = chance.choice(captures)
+    if chance.random() < 0.2:
+        try:
+            other_use(chance, path, options, forks)
+        except KeyError:
+            pass
+        return
     capture = trackway.open(path, **options)
     run = capture.run(threads=chance.randrange(1, 3), order=chance.choice(("capture", "time")),
                       not_after=chance.random() < 0.2)
@@ -62,7 +128,7 @@ def any_use_on_several_threads(tool):
         chance, kept = random.Random(seed), []
         try:
             for _ in range(rounds):
-                use(chance, some(), kept)
+                use(chance, some(), kept, forks=False)
         except Exception as problem:  # pylint: disable=broad-except
             problems.append(repr(problem))
 
@@ -72,3 +138,27 @@ def any_use_on_several_threads(tool):
     for thread in threads:
         thread.join()
     assert not problems, problems
+
+
+def resident():
+    """Memory of this process, in KiB."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+
+
+@case
+def nothing_leaks(tool):
+    """Memory does not grow with the number of uses."""
+    rounds = 1000 if os.environ.get("TW_TEST_FULL") else 60
+    if os.environ.get("LD_PRELOAD"):
+        raise Skip("sanitizers keep what is freed")
+    chance, captures = random.Random(SEED + 9), some()[:4]
+    for _ in range(rounds):
+        use(chance, captures, [], forks=False)
+    gc.collect()
+    before = resident()
+    for _ in range(2 * rounds):
+        use(chance, captures, [], forks=False)
+    gc.collect()
+    grown = resident() - before
+    assert grown < 24 << 10, f"{grown} KiB more after {2 * rounds} uses"

@@ -7,13 +7,17 @@
 
 static int shard(struct session *session, const struct options *options, size_t count)
 {
-    struct tw_run_extent *extents = NULL;
+    struct tw_run_extent *extents = calloc(count, sizeof *extents);
     struct session_wish wish;
     struct output out;
     int status = session_wish(session, &wish);
 
+    if (status == DONE && !extents) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
     if (status == DONE)
-        status = parts_cut(session, &wish, &extents, count);
+        status = parts_cut(session, &wish, extents, 0, count);
     if (status == DONE && !output_open(&out, options->output, options->color)) {
         status = NOT_DONE;
     } else if (status == DONE) {

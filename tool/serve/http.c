@@ -136,6 +136,20 @@ static enum MHD_Result send_window(const struct serve_http *http,
     return result;
 }
 
+static enum MHD_Result send_tiles(const struct serve_http *http,
+                                  struct MHD_Connection *connection,
+                                  const struct serve_request *request)
+{
+    struct tw_text text = { .chars = NULL };
+    const bool is_good = serve_tiles_text(&http->views->captures[request->capture].tiles, &text,
+                                          request->from, request->to);
+    const enum MHD_Result result =
+        is_good ? answer(connection, 200, &text, "application/json") : refuse(connection, 404);
+
+    tw_text_free(&text);
+    return result;
+}
+
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
                                     const char *url, const char *method, const char *version,
                                     const char *upload, size_t *upload_size, void **state)
@@ -173,6 +187,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         return data ? answer(connection, 200, data, "application/octet-stream")
                     : refuse(connection, 500);
     }
+    case SERVE_TILES:
+        return send_tiles(http, connection, &request);
     case SERVE_WINDOW:
     case SERVE_PERFETTO:
         return send_window(http, connection, &request);

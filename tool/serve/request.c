@@ -12,7 +12,7 @@ static const struct {
 } paths[] = {
     { "/", SERVE_PAGE, false, false },           { "/info", SERVE_INFO, false, false },
     { "/data", SERVE_DATA, true, false },        { "/window", SERVE_WINDOW, true, true },
-    { "/perfetto", SERVE_PERFETTO, true, true },
+    { "/perfetto", SERVE_PERFETTO, true, true }, { "/tiles", SERVE_TILES, true, true },
 };
 
 /* Takes as long for every wrong token. */

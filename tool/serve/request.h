@@ -10,7 +10,14 @@
 
 enum { SERVE_TOKEN = 32 }; /* letters of the secret that every request carries */
 
-enum serve_what { SERVE_PAGE, SERVE_INFO, SERVE_DATA, SERVE_WINDOW, SERVE_PERFETTO };
+enum serve_what {
+    SERVE_PAGE,
+    SERVE_INFO,
+    SERVE_DATA,
+    SERVE_WINDOW,
+    SERVE_PERFETTO,
+    SERVE_TILES
+};
 
 /* What the server knows. */
 struct serve_door {

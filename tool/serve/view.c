@@ -16,6 +16,19 @@ enum {
     BEHIND = 64 << 10
 };
 
+bool serve_is_large(const struct serve_capture *capture)
+{
+    return capture->bytes > SERVE_WHOLE_MOST &&
+           tw_capture_buffer_count(capture->session.capture) == 1;
+}
+
+void serve_lock(struct serve_views *views)
+{
+    (void)atomic_fetch_add(&views->waiting, 1);
+    (void)pthread_mutex_lock(&views->lock);
+    (void)atomic_fetch_sub(&views->waiting, 1);
+}
+
 int serve_views_open(struct serve_views *views, const struct options *options)
 {
     *views = (struct serve_views){ .options = options };
@@ -40,6 +53,8 @@ int serve_views_open(struct serve_views *views, const struct options *options)
         for (size_t k = 0; k < tw_capture_buffer_count(capture->session.capture); k++)
             capture->bytes += tw_capture_buffer(capture->session.capture, k)->size;
     }
+    for (size_t i = 0; i < views->count; i++)
+        serve_tiles_start(&views->captures[i].tiles, views, i);
     return DONE;
 }
 
@@ -47,6 +62,10 @@ void serve_views_close(struct serve_views *views)
 {
     if (!views->captures)
         return;
+    atomic_store(&views->is_over, true);
+    for (size_t i = 0; i < views->count; i++)
+        if (views->captures[i].tiles.views)
+            serve_tiles_stop(&views->captures[i].tiles);
     for (size_t i = 0; i < views->count; i++) {
         session_close(&views->captures[i].session);
         tw_text_free(&views->captures[i].words);
@@ -66,22 +85,20 @@ static bool write_text(void *context, const void *bytes, size_t size)
 
 /* ---- windows ---- */
 
-/* Takes elements; false: no more are wanted. */
-typedef bool window_fn(void *context, struct tw_run *run, const struct tw_part *part);
-
 struct window_run {
     struct serve_views *views;
     struct serve_capture *capture;
     uint64_t from, to;
     uint64_t view, number; /* number of the request */
     bool is_cancelled;
-    window_fn *take;
+    serve_fn *take;
     void *context;
 };
 
 static bool is_newest(const struct window_run *window)
 {
-    return atomic_load(&window->views->newest[window->view % SERVE_VIEWS]) == window->number;
+    return !atomic_load(&window->views->is_over) &&
+           atomic_load(&window->views->newest[window->view % SERVE_VIEWS]) == window->number;
 }
 
 /* What of a part lies before the end of the window, stretch by stretch. */
@@ -257,11 +274,30 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
     if (window->to - window->from > SERVE_WINDOW_MOST)
         return SERVE_TOO_LARGE;
     run.number = atomic_fetch_add(&views->newest[run.view % SERVE_VIEWS], 1) + 1;
-    (void)pthread_mutex_lock(&views->lock);
+    serve_lock(views);
     if (is_newest(&run))
         done = window->is_perfetto ? window_perfetto(&run, out) : window_tables(&run, out);
     (void)pthread_mutex_unlock(&views->lock);
     return done;
+}
+
+bool serve_stretch(struct serve_views *views, size_t capture, uint64_t from, uint64_t to,
+                   serve_fn *take, void *context)
+{
+    const size_t view = SERVE_VIEWS - 1;
+    struct window_run window = { .views = views,
+                                 .capture = &views->captures[capture],
+                                 .from = from,
+                                 .to = to,
+                                 .view = view,
+                                 .number = atomic_load(&views->newest[view]),
+                                 .take = take,
+                                 .context = context };
+    struct tw_run *run = open_window(&window);
+    const bool is_good = run && run_parts(&window, run);
+
+    tw_run_free(run);
+    return is_good;
 }
 
 /* ---- the whole ---- */
@@ -317,12 +353,9 @@ const struct tw_text *serve_data(struct serve_views *views, size_t number)
 {
     struct serve_capture *capture = &views->captures[number];
 
-    (void)pthread_mutex_lock(&views->lock);
+    serve_lock(views);
     if (!capture->data.size) {
-        const bool is_large = capture->bytes > SERVE_WHOLE_MOST &&
-                              tw_capture_buffer_count(capture->session.capture) == 1;
-
-        if (is_large ? !sample(views, capture) : !read_whole(capture))
+        if (serve_is_large(capture) ? !sample(views, capture) : !read_whole(capture))
             tw_text_free(&capture->data);
     }
     (void)pthread_mutex_unlock(&views->lock);

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/make.h"
+#include "serve/tiles.h"
 #include "shared/session.h"
 
 enum {
@@ -24,7 +25,8 @@ struct serve_capture {
     struct options options; /* this capture's alone */
     struct session session;
     struct tw_text words;
-    struct tw_text data; /* of the whole, once it was asked for */
+    struct tw_text data;      /* of the whole, once it was asked for */
+    struct serve_tiles tiles; /* of a large one */
     uint64_t bytes;
 };
 
@@ -34,11 +36,24 @@ struct serve_views {
     size_t count;
     pthread_mutex_t lock; /* one decodes at a time */
     _Atomic uint64_t newest[SERVE_VIEWS];
+    _Atomic unsigned waiting; /* requests for the lock */
+    atomic_bool is_over;
 };
 
 /* DONE, or the exit status (said why). */
 int serve_views_open(struct serve_views *views, const struct options *options);
 void serve_views_close(struct serve_views *views);
+
+/* So large that the first picture is not of all of it. */
+bool serve_is_large(const struct serve_capture *capture);
+/* The lock, before those who work in the background. */
+void serve_lock(struct serve_views *views);
+
+/* Takes elements; false: no more are wanted. */
+typedef bool serve_fn(void *context, struct tw_run *run, const struct tw_part *part);
+/* Elements of a stretch of a capture, under the lock; false: it could not be, or all is over. */
+bool serve_stretch(struct serve_views *views, size_t capture, uint64_t from, uint64_t to,
+                   serve_fn *take, void *context);
 
 /* Tables of a capture; a pointer into memory that stays, or NULL. */
 const struct tw_text *serve_data(struct serve_views *views, size_t capture);

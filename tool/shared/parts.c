@@ -13,24 +13,20 @@
 /* ---- cutting ---- */
 
 int parts_cut(struct session *session, const struct session_wish *wish,
-              struct tw_run_extent **extents, size_t count)
+              struct tw_run_extent *extents, size_t number, size_t count)
 {
     struct session_wish plain = *wish;
     struct tw_run *run;
     enum tw_status status;
 
-    *extents = calloc(count + 1, sizeof **extents);
-    if (!*extents) {
-        say("out of memory");
-        return NOT_DONE;
-    }
     plain.config.extent = NULL;
     plain.config.counter = NULL;
     plain.config.order = TW_ORDER_CAPTURE;
     run = session_run_new(session, &plain);
     if (!run)
         return NOT_DONE;
-    status = tw_run_cut(run, *extents, count);
+    status = number ? tw_run_cut_part(run, extents, number - 1, count)
+                    : tw_run_cut(run, extents, count);
     if (status != TW_OK)
         say("%s: %s", tw_capture_path(session->capture), tw_run_fault(run));
     tw_run_free(run);
@@ -172,7 +168,6 @@ int parts_take(struct session *session, struct session_wish *wish)
 {
     const struct options *options = session->options;
     struct parts_found found = { .number = 0 };
-    struct tw_run_extent *extents = NULL;
     uint64_t count;
     int status;
 
@@ -184,13 +179,8 @@ int parts_take(struct session *session, struct session_wish *wish)
     if (!parts_number(options, &found.number, &count))
         return BAD_USAGE;
     wish->config.extent = &wish->extent;
-    if (count) {
-        status = parts_cut(session, wish, &extents, (size_t)count);
-        if (status == DONE)
-            wish->extent = extents[found.number - 1];
-        free(extents);
-        return status;
-    }
+    if (count)
+        return parts_cut(session, wish, &wish->extent, (size_t)found.number, (size_t)count);
     status = read_parts(session, &found);
     wish->extent = found.extent;
     return status;

@@ -7,9 +7,9 @@
 
 enum { PARTS_MOST = 1 << 20 };
 
-/* The number of parts that a capture is cut into: DONE and `extents`, which the caller frees, or the exit status. */
+/* A capture cut into so many parts, all of them (number 0) or one: DONE and `extents`, or the exit status. */
 int parts_cut(struct session *session, const struct session_wish *wish,
-              struct tw_run_extent **extents, size_t count);
+              struct tw_run_extent *extents, size_t number, size_t count);
 /* The file that --parts takes. */
 void parts_print(struct output *out, const struct session *session,
                  const struct tw_run_extent *extents, size_t count);

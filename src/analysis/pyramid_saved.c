@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A pyramid as a file: names, then the tiles of the lowest level; those above follow from them. */
+#include "analysis/pyramid.h"
+
+#include "base/fault.h"
+#include "base/memory.h"
+
+static const struct tw_saved_kind pyramid_kind = { "tiles", 1 };
+
+enum { TILE_LEAST = 8 }; /* bytes of a tile in a file at least */
+
+/* Its counts in the order of the file. */
+static void tile_counts(struct tw_tile_sums *tile, uint64_t *counts[10])
+{
+    counts[0] = &tile->first;
+    counts[1] = &tile->last;
+    counts[2] = &tile->instructions;
+    counts[3] = &tile->calls;
+    counts[4] = &tile->exceptions;
+    counts[5] = &tile->overflows;
+    counts[6] = &tile->discards;
+    counts[7] = &tile->errors;
+    counts[8] = &tile->gaps;
+    counts[9] = &tile->missing_code;
+}
+
+static void save_tile(struct tw_save *save, struct tw_tile_sums tile)
+{
+    uint64_t *counts[10];
+
+    tw_save_u64(save, tile.is_seen ? tile.function_count + 1u : 0);
+    if (!tile.is_seen)
+        return;
+    tile_counts(&tile, counts);
+    for (size_t i = 0; i < 10; i++)
+        tw_save_u64(save, *counts[i]);
+    for (size_t i = 0; i < tile.function_count; i++) {
+        tw_save_u64(save, tile.functions[i].function);
+        tw_save_u64(save, tile.functions[i].self);
+    }
+}
+
+enum tw_status tw_pyramid_save(const struct tw_pyramid *pyramid, const char *path,
+                               struct tw_fault *fault)
+{
+    struct tw_save save = { .allocator = pyramid->allocator };
+
+    tw_save_u64(&save, pyramid->bytes);
+    tw_save_u64(&save, pyramid->block);
+    tw_save_u64(&save, pyramid->identity);
+    tw_save_u64(&save, pyramid->name_count);
+    for (size_t i = 0; i < pyramid->name_count; i++)
+        tw_save_text(&save, pyramid->names[i]);
+    tw_save_u64(&save, pyramid->counts[0]);
+    for (size_t i = 0; i < pyramid->counts[0]; i++)
+        save_tile(&save, pyramid->levels[0][i]);
+    return tw_save_end(&save, &pyramid_kind, path, fault);
+}
+
+static void load_tile(struct tw_load *load, struct tw_tile_sums *tile, size_t names)
+{
+    const uint64_t state = tw_load_u64(load);
+    uint64_t *counts[10];
+
+    if (!state)
+        return;
+    if (state > TW_TILE_FUNCTIONS + 1) {
+        load->is_wrong = true;
+        return;
+    }
+    tile->is_seen = true;
+    tile->function_count = (uint8_t)(state - 1);
+    tile_counts(tile, counts);
+    for (size_t i = 0; i < 10; i++)
+        *counts[i] = tw_load_u64(load);
+    for (size_t i = 0; i < tile->function_count; i++) {
+        const uint64_t function = tw_load_u64(load);
+
+        if (function >= names)
+            load->is_wrong = true;
+        else
+            tile->functions[i].function = (uint32_t)function;
+        tile->functions[i].self = tw_load_u64(load);
+    }
+}
+
+static void load_names(struct tw_load *load, struct tw_pyramid *pyramid)
+{
+    const size_t count = tw_load_count(load, 1);
+
+    if (count > TW_PYRAMID_FUNCTIONS)
+        load->is_wrong = true;
+    for (size_t i = 0; i < count && !load->is_wrong; i++) {
+        bool is_there;
+        char *name = tw_load_text(load, &is_there);
+
+        if (!name || !is_there || tw_pyramid_function(pyramid, name) != i)
+            load->is_wrong = true;
+        tw_give(load->allocator, name);
+    }
+}
+
+struct tw_pyramid *tw_pyramid_read(struct tw_load *load)
+{
+    struct tw_pyramid_config config = { .size = sizeof config, .allocator = load->allocator };
+    struct tw_pyramid *pyramid = NULL;
+
+    config.bytes = tw_load_u64(load);
+    config.block = tw_load_u64(load);
+    config.identity = tw_load_u64(load);
+    /* a tile is told in bytes of the file: no more are believed than it can hold */
+    if (load->is_wrong || !config.block || config.bytes / config.block >= TW_PYRAMID_TILES ||
+        config.bytes / config.block > tw_bytes_left(&load->in) / TILE_LEAST ||
+        tw_pyramid_make(&pyramid, &config, NULL) != TW_OK) {
+        load->is_wrong = true;
+        return NULL;
+    }
+    load_names(load, pyramid);
+    if (!load->is_wrong && tw_load_count(load, TILE_LEAST) != pyramid->counts[0])
+        load->is_wrong = true;
+    for (size_t i = 0; i < pyramid->counts[0] && !load->is_wrong; i++)
+        load_tile(load, &pyramid->levels[0][i], pyramid->name_count);
+    if (!load->is_wrong && tw_pyramid_finish(pyramid) != TW_OK)
+        load->is_wrong = true;
+    return pyramid;
+}
+
+enum tw_status tw_pyramid_load(struct tw_pyramid **pyramid, const char *path,
+                               const struct tw_allocator *allocator, struct tw_fault *fault)
+{
+    struct tw_load load;
+    struct tw_pyramid *made;
+    enum tw_status status;
+
+    *pyramid = NULL;
+    TW_TRY(tw_load_begin(&load, &pyramid_kind, path, allocator, fault));
+    made = tw_pyramid_read(&load);
+    status = tw_load_end(&load, path, fault);
+    if (status == TW_OK && !made)
+        status = tw_fail(fault, TW_E_MEMORY, "out of memory");
+    if (status == TW_OK)
+        *pyramid = made;
+    else
+        tw_pyramid_free(made);
+    return status;
+}

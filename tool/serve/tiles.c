@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See tiles.h. */
+#include "serve/tiles.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "serve/view.h"
+
+enum {
+    TILE = 64 << 10,
+    STRETCH = 64,     /* one tile of so many comes first */
+    TILES_MOST = 1024 /* in an answer */
+};
+
+/* What tells this capture from another of its size: some of its bytes. */
+static uint64_t identity_of(const struct serve_capture *capture)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (uint64_t i = 0; i < 64; i++) {
+        const uint8_t *bytes;
+        size_t size;
+
+        if (tw_capture_read(capture->session.capture, &bytes, &size, 0,
+                            capture->bytes / 64 * i) != TW_OK)
+            continue;
+        for (size_t k = 0; k < size && k < 4096; k++)
+            hash = (hash ^ bytes[k]) * 1099511628211u;
+    }
+    return hash;
+}
+
+static char *path_beside(const struct serve_capture *capture)
+{
+    struct tw_text path = { .chars = NULL };
+    const char *name = capture->options.arguments.items[0];
+    size_t size = strlen(name);
+
+    while (size > 1 && name[size - 1] == '/')
+        size--;
+    tw_text_add_size(&path, name, size);
+    tw_text_add(&path, ".twp");
+    return path.failed ? NULL : path.chars;
+}
+
+static bool take_tiles(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    struct serve_tiles *tiles = context;
+
+    return tw_pyramid_take(tiles->pyramid, run, part) == TW_OK;
+}
+
+/* Requests of the page come before: the next stretch waits for them. */
+static bool add_stretch(struct serve_tiles *tiles, uint64_t from, uint64_t to)
+{
+    struct serve_views *views = tiles->views;
+    const struct timespec moment = { .tv_nsec = 2000000 };
+    bool is_good;
+
+    while (atomic_load(&views->waiting))
+        (void)nanosleep(&moment, NULL);
+    (void)pthread_mutex_lock(&views->lock);
+    is_good = !atomic_load(&views->is_over) &&
+              serve_stretch(views, tiles->capture, from, to, take_tiles, tiles);
+    tiles->done += is_good ? to - from : 0;
+    tiles->is_changed = true;
+    (void)pthread_mutex_unlock(&views->lock);
+    return is_good;
+}
+
+static void *build(void *context)
+{
+    struct serve_tiles *tiles = context;
+    const struct serve_capture *capture = &tiles->views->captures[tiles->capture];
+    const uint64_t step = (uint64_t)TILE * STRETCH, bytes = capture->bytes;
+    struct tw_fault fault;
+    char *path;
+
+    for (uint64_t at = 0; at < bytes; at += step)
+        if (!add_stretch(tiles, at, at + TILE < bytes ? at + TILE : bytes))
+            return NULL;
+    for (uint64_t at = TILE; at < bytes; at += step)
+        if (!add_stretch(tiles, at, at - TILE + step < bytes ? at - TILE + step : bytes))
+            return NULL;
+    if (!capture->options.build_index)
+        return NULL;
+    path = path_beside(capture);
+    (void)pthread_mutex_lock(&tiles->views->lock);
+    if (path && (tw_pyramid_finish(tiles->pyramid) != TW_OK ||
+                 tw_pyramid_save(tiles->pyramid, path, &fault) != TW_OK))
+        say("%s could not be written", path);
+    (void)pthread_mutex_unlock(&tiles->views->lock);
+    free(path);
+    return NULL;
+}
+
+static bool read_beside(struct serve_tiles *tiles, const struct serve_capture *capture,
+                        uint64_t identity)
+{
+    struct tw_fault fault;
+    char *path = path_beside(capture);
+    bool is_good = path && tw_pyramid_load(&tiles->pyramid, path, NULL, &fault) == TW_OK;
+
+    if (is_good && !tw_pyramid_is_of(tiles->pyramid, capture->bytes, identity)) {
+        tw_pyramid_free(tiles->pyramid);
+        tiles->pyramid = NULL;
+        is_good = false;
+    }
+    free(path);
+    return is_good;
+}
+
+void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, size_t number)
+{
+    const struct serve_capture *capture = &views->captures[number];
+    struct tw_pyramid_config config = { .size = sizeof config,
+                                        .bytes = capture->bytes,
+                                        .block = TILE };
+    struct tw_fault fault;
+
+    *tiles = (struct serve_tiles){ .views = views, .capture = number };
+    if (!serve_is_large(capture))
+        return;
+    config.identity = identity_of(capture);
+    if (read_beside(tiles, capture, config.identity)) {
+        tiles->done = capture->bytes;
+        return;
+    }
+    if (tw_pyramid_new(&tiles->pyramid, &config, &fault) != TW_OK) {
+        tiles->pyramid = NULL;
+        return;
+    }
+    tiles->has_thread = pthread_create(&tiles->thread, NULL, build, tiles) == 0;
+}
+
+void serve_tiles_stop(struct serve_tiles *tiles)
+{
+    if (tiles->has_thread)
+        (void)pthread_join(tiles->thread, NULL);
+    tw_pyramid_free(tiles->pyramid);
+    *tiles = (struct serve_tiles){ .views = NULL };
+}
+
+static void put_tile(struct tw_text *out, const struct tw_pyramid *pyramid,
+                     const struct tw_tile *tile)
+{
+    tw_text_char(out, '{');
+    tw_json_u64(out, "from", tile->from);
+    tw_json_u64(out, "to", tile->to);
+    if (tile->is_seen) {
+        tw_json_u64(out, "instructions", tile->instructions);
+        tw_json_u64(out, "calls", tile->calls);
+        tw_json_u64(out, "exceptions", tile->exceptions);
+        tw_json_u64(out, "lost", tile->overflows + tile->discards + tile->errors + tile->gaps);
+        tw_json_u64(out, "missing", tile->missing_code);
+    }
+    if (tile->has_time) {
+        tw_json_u64(out, "first", tile->first);
+        tw_json_u64(out, "last", tile->last);
+    }
+    if (tile->function_count) {
+        tw_json_text(out, "name", tw_pyramid_name(pyramid, tile->functions[0].function));
+        tw_json_u64(out, "self", tile->functions[0].self);
+    }
+    tw_text_char(out, '}');
+}
+
+static void put_level(struct tw_text *out, const struct tw_pyramid *pyramid, uint64_t from,
+                      uint64_t to)
+{
+    struct tw_tile tile = { .size = sizeof tile };
+    uint64_t size = TILE;
+    size_t level = 0;
+    bool is_any = false;
+
+    while ((to - from) / size > TILES_MOST && level + 1 < tw_pyramid_levels(pyramid)) {
+        size *= TW_TILE_MERGES;
+        level++;
+    }
+    tw_json_u64(out, "level", level);
+    tw_json_key(out, "tiles");
+    tw_text_char(out, '[');
+    for (size_t i = (size_t)(from / size);
+         tw_pyramid_tile(pyramid, &tile, level, i) && tile.from < to; i++) {
+        if (is_any)
+            tw_text_char(out, ',');
+        put_tile(out, pyramid, &tile);
+        is_any = true;
+    }
+    tw_text_char(out, ']');
+}
+
+bool serve_tiles_text(struct serve_tiles *tiles, struct tw_text *out, uint64_t from,
+                      uint64_t to)
+{
+    struct serve_views *views = tiles->views;
+    bool is_good;
+
+    serve_lock(views);
+    is_good = tiles->pyramid != NULL;
+    if (is_good && tiles->is_changed) {
+        is_good = tw_pyramid_finish(tiles->pyramid) == TW_OK;
+        tiles->is_changed = false;
+    }
+    if (is_good) {
+        tw_text_char(out, '{');
+        tw_json_u64(out, "done", tiles->done);
+        tw_json_u64(out, "bytes", views->captures[tiles->capture].bytes);
+        put_level(out, tiles->pyramid, from, to);
+        tw_text_add(out, "}\n");
+    }
+    (void)pthread_mutex_unlock(&views->lock);
+    return is_good && !out->failed;
+}

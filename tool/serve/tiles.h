@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A large capture from afar: its pyramid, read from beside it or made behind the first picture. */
+#ifndef SERVE_TILES_H
+#define SERVE_TILES_H
+
+#include <pthread.h>
+
+#include <trackway/pyramid.h>
+
+#include "base/text.h"
+
+struct serve_views;
+
+struct serve_tiles {
+    struct serve_views *views;
+    size_t capture;
+    struct tw_pyramid *pyramid; /* NULL: there is none; under the lock of the views */
+    pthread_t thread;
+    bool has_thread;
+    uint64_t done;   /* bytes that it knows of */
+    bool is_changed; /* levels are to be made again */
+};
+
+/* Reads CAPTURE.twp, or starts to make it: stretches from all over the capture come first.  is_kept: it is
+   written beside the capture when it is whole. */
+void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, size_t capture);
+void serve_tiles_stop(struct serve_tiles *tiles);
+/* Tiles of the level that has no more than about a thousand between two offsets, as JSON. */
+bool serve_tiles_text(struct serve_tiles *tiles, struct tw_text *out, uint64_t from,
+                      uint64_t to);
+
+#endif
