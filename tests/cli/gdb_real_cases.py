@@ -18,10 +18,13 @@ def text_of(answer):
 def stops_equal_the_listing(name, seed):
     def run(tool):
         capture = corpus() / "coresight" / "snapshots" / name
+        if "no instruction" in tool.run("gdb", "--serve", capture, status=None).err:
+            raise Skip("its code is not there")
         said = serve(tool, packet("qRcmd," + b"threads".hex()) + packet("qRcmd," + b"gaps".hex()), capture=capture)
         if "threads: 1;" not in text_of(said) or "0 in all" not in text_of(said):
             raise Skip("several CPUs, or gaps")  # other tests have them
-        log = [int(line, 16) for line in tool.run("decode", capture, "--format", "pcs").out.split() if line[0] != "#"]
+        lines = tool.run("decode", capture, "--format", "pcs").out.splitlines()
+        log = [int(line, 16) for line in lines if line[0] != "#"]
         commands = random_commands(seed, log, COMMANDS if FULL else 100)
         stops = session(tool, capture, None, commands, "--first", "-q")
         equal((stops[0]["number"], stops[0]["pc"]), (0, log[0]), "--first")

@@ -84,6 +84,11 @@ static const struct row arm_rows[] = {
 static const struct row arm_m_rows[] = {
     ARM_CORE, { "xpsr", 4, GDB_DERIVED, 1, 25, NULL, value_of_xpsr },
 };
+/* without them GDB 13 fails where a function returns a floating-point number in a register */
+static const struct row arm_float_rows[] = {
+    { "d%u",   8, GDB_UNKNOWN, 16, 26, "ieee_double", NULL },
+    { "fpscr", 4, GDB_UNKNOWN, 1,  42, NULL,          NULL },
+};
 #define RV_CORE(size)                                                   \
     { "x%u", size, GDB_UNKNOWN, 32, 0,  NULL,       NULL },             \
     { "pc",  size, GDB_TRACED,  1,  32, "code_ptr", value_of_pc }
@@ -103,11 +108,12 @@ static const struct row trace_rows[] = {
 static const struct feature a64_features[] = {
     { "org.gnu.gdb.aarch64.core", ROWS(a64_rows) }, { "trackway.trace", ROWS(trace_rows) },
 };
+#define ARM_MORE { "org.gnu.gdb.arm.vfp", ROWS(arm_float_rows) }, { "trackway.trace", ROWS(trace_rows) }
 static const struct feature arm_features[] = {
-    { "org.gnu.gdb.arm.core", ROWS(arm_rows) }, { "trackway.trace", ROWS(trace_rows) },
+    { "org.gnu.gdb.arm.core", ROWS(arm_rows) }, ARM_MORE,
 };
 static const struct feature arm_m_features[] = {
-    { "org.gnu.gdb.arm.m-profile", ROWS(arm_m_rows) }, { "trackway.trace", ROWS(trace_rows) },
+    { "org.gnu.gdb.arm.m-profile", ROWS(arm_m_rows) }, ARM_MORE,
 };
 /* programs that use floating point are refused without */
 #define RV_MORE { "org.gnu.gdb.riscv.fpu", ROWS(rv_float_rows) }, { "trackway.trace", ROWS(trace_rows) }
