@@ -163,7 +163,7 @@ def rotate(program, corpus, every=1):
             if "wrapped_at" in answer:
                 found += 1
                 # A time comes now and then: what lies between two of them cannot be told apart.
-                near = 1024 if any("time goes back" in line for line in answer["evidence"]) else 64
+                near = 2048 if any("time goes back" in line for line in answer["evidence"]) else 64
                 if abs(answer["wrapped_at"] - (len(data) - middle)) > near:
                     wrong.append(f"{path}: wrapped at {answer['wrapped_at']}, not {len(data) - middle}")
     return wrong, f"{total} turned as in a ring buffer: {found} found, {len(wrong)} wrong"

@@ -19,8 +19,9 @@ enum {
     UNPACKED_SEEN = 4 << 20, /* of a packed file */
     /* Work for all ways to look at it: tiny files take no time, large ones a limited one. */
     BUDGET_LEAST = 768 << 10,
-    BUDGET_PER_BYTE = 256,
-    BUDGET_MOST = 64 << 20
+    BUDGET_PER_BYTE = 2048,
+    BUDGET_MOST = 64 << 20,
+    WAYS = 48 /* that are sure to come to their turn */
 };
 
 /* Fields of which the packets tell are set as these say. */
@@ -95,6 +96,39 @@ static void tell_trial(struct tw_identified *answer, const struct tw_trial *tria
             answer, "%sno packet that only one of ETMv4 and ETE has: it may be either", whose);
 }
 
+/* Options of an E-Trace encoder, which its support packets tell (table 6.8, in the usual order). */
+static void set_options(struct tw_trial *trial)
+{
+    static const char *const names[] = { "implicit_return", "implicit_exception",
+                                         "full_address", "jump_target_cache",
+                                         "branch_prediction" };
+
+    if (!tw_settings_find(&trial->settings, "ioptions_bits"))
+        return;
+    for (size_t i = 0; i < TW_LENGTH(names); i++)
+        if (trial->options >> i & 1)
+            tw_settings_put(&trial->settings, names[i], 1);
+}
+
+/* A source that told of no context is set as the others of its kind in the same file are. */
+static void set_alike(struct tw_verdict *best, size_t n)
+{
+    struct tw_trial *trial = &best->trials[n];
+    const struct tw_setting *own = tw_settings_find(&trial->settings, "TRCCONFIGR");
+
+    if (!own || trial->cids || trial->vmids)
+        return;
+    for (size_t i = 0; i < best->count; i++) {
+        const struct tw_trial *other = &best->trials[i];
+
+        if (other->suspect == trial->suspect && (other->cids || other->vmids)) {
+            tw_settings_put(&trial->settings, "TRCCONFIGR",
+                            own->value | (other->cids ? 0x40 : 0) | (other->vmids ? 0x80 : 0));
+            return;
+        }
+    }
+}
+
 static enum tw_status tune_sources(struct tw_inquiry *inquiry)
 {
     struct tw_verdict *best = &inquiry->best;
@@ -106,6 +140,11 @@ static enum tw_status tune_sources(struct tw_inquiry *inquiry)
     for (size_t i = 0; i < best->count; i++)
         if (best->trials[i].suspect)
             set_seen(&best->trials[i]);
+    for (size_t i = 0; i < best->count; i++)
+        if (best->trials[i].suspect) {
+            set_alike(best, i);
+            set_options(&best->trials[i]);
+        }
     if (!inquiry->options->image)
         return TW_OK;
     status = tw_excerpts_take(&samples, &best->way);
@@ -219,6 +258,7 @@ static enum tw_status identify_trace(struct tw_inquiry *inquiry, const char *nam
         inquiry->budget.left = BUDGET_MOST;
     if (inquiry->options->work)
         inquiry->budget.left = inquiry->options->work;
+    inquiry->least_share = inquiry->budget.left / WAYS;
     inquiry->best.trials =
         tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
     other.trials = tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));

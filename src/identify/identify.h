@@ -57,7 +57,16 @@ void tw_settings_put_word(struct tw_settings *settings, const char *name, const 
 /* "NAME=VALUE,NAME=VALUE". */
 void tw_settings_print(struct tw_text *out, const struct tw_settings *settings);
 
+/* Likewise a setting, with its word or number. */
+void tw_settings_put_item(struct tw_settings *settings, const struct tw_setting *item);
+
 /* ---- a protocol as it may be met */
+
+/* Settings of encoders that are often met, beside those to begin with. */
+struct tw_preset {
+    const struct tw_setting *items;
+    size_t count;
+};
 
 struct tw_suspect {
     const char *protocol;
@@ -77,6 +86,8 @@ struct tw_suspect {
     unsigned more_count;
     const struct tw_dial *followed; /* tried with an image */
     unsigned followed_count;
+    const struct tw_preset *presets; /* likewise */
+    size_t preset_count;
 };
 
 extern const struct tw_suspect tw_suspects[];
@@ -141,6 +152,7 @@ struct tw_trial {
     double leaps;             /* how far they are from the one before: sum of logarithms */
     uint64_t times, backward; /* timestamps, and those before the one before */
     uint64_t cids, vmids, cycles, depth;
+    uint64_t options;  /* E-Trace: those that support packets tell of */
     uint64_t inside;   /* addresses that the image holds */
     bool is_abandoned; /* too much of it was bad to read on */
     uint64_t page[TW_TRIAL_PAGES];
@@ -242,6 +254,7 @@ struct tw_inquiry {
     struct tw_verdict best;
     struct tw_budget budget; /* of all */
     struct tw_budget share;  /* of the way that is tried */
+    uint64_t least_share;    /* as long as there is so much */
     struct tw_bench bench;
 };
 

@@ -16,6 +16,10 @@ enum {
     FEW_ADDRESSES = 16
 };
 
+#define SURE 0.98
+/* As likely as a chain of headers makes it alone: not certain. */
+#define CHAINED 0.94
+
 /* 1 for none, falling quickly. */
 static double cleanliness(double bad_share)
 {
@@ -87,9 +91,9 @@ void tw_trial_judge(struct tw_trial *trial)
 /* Headers that lead through all of it say what it is, whatever becomes of the packets. */
 static void trust_chain(struct tw_trial *trial)
 {
-    if (trial->fit >= 0.97 * trial->chain)
+    if (trial->fit >= CHAINED * trial->chain)
         return;
-    trial->fit = 0.97 * trial->chain;
+    trial->fit = CHAINED * trial->chain;
     trial->bits = trial->suspect->packet_bits * (double)trial->links;
 }
 
@@ -242,7 +246,8 @@ static void ask_ntrace(const struct tw_search *search, struct tw_trial *own)
     struct tw_ntrace_guess guess = { .size = sizeof guess };
     struct tw_trial trial = *own;
 
-    if (!search->budget->left || strcmp(own->suspect->protocol, "ntrace") != 0 ||
+    if (!search->budget->left || own->fit < 0.1 ||
+        strcmp(own->suspect->protocol, "ntrace") != 0 ||
         tw_ntrace_guess(&guess, sampled->bytes, size < search->most ? size : search->most,
                         search->allocator) != TW_OK)
         return;
@@ -323,8 +328,10 @@ enum tw_status tw_judge(struct tw_trial *best, const struct tw_search *whole)
 
     *best = (struct tw_trial){ 0 };
     search.most = LITTLE;
+    /* The later ones allow more: none of them is likelier than one that is all but sure. */
     for (size_t i = 0; i < tw_suspect_count; i++)
-        try_in_turn(&search, best, &tw_suspects[i]);
+        if (!best->suspect || tw_trial_confidence(best) < SURE)
+            try_in_turn(&search, best, &tw_suspects[i]);
     /* Where synchronization is rarer, a longer look. */
     while (best->fit < 0.5 && search.most < sampled->size && search.most < MUCH) {
         search.most *= 4;

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "identify/identify.h"
 
-enum { TEXT_SEEN = 4096 };
+enum { TEXT_SEEN = 4096, FILL_PLACES = 512 };
 
 /* clang-format off */
 static const struct {
@@ -115,6 +115,22 @@ static bool is_constant(const uint8_t *bytes, size_t size)
     return true;
 }
 
+/* One value in all of a small file, and in many places of a large one. */
+static bool is_fill(const uint8_t *bytes, size_t size)
+{
+    const size_t step = size / FILL_PLACES / 3 * 3 + 1; /* at no round distance */
+
+    for (size_t at = 0; at < size; at += step) {
+        const size_t left = size - at;
+        size_t seen = left < TEXT_SEEN ? left : TEXT_SEEN;
+
+        seen = seen < step ? seen : step;
+        if (bytes[at] != bytes[0] || !is_constant(bytes + at, seen))
+            return false;
+    }
+    return true;
+}
+
 bool tw_look_at(struct tw_look *look, const uint8_t *bytes, size_t size)
 {
     const size_t seen = size < TEXT_SEEN ? size : TEXT_SEEN;
@@ -129,9 +145,7 @@ bool tw_look_at(struct tw_look *look, const uint8_t *bytes, size_t size)
             *look = marks[i].look;
             return true;
         }
-    if (is_constant(bytes, seen) &&
-        is_constant(bytes + size / 2, size - size / 2 < seen ? size - size / 2 : seen) &&
-        size >= 16) {
+    if (size >= 16 && is_fill(bytes, size)) {
         *look =
             (struct tw_look){ "fill",
                               "one byte over and over: an erased or unused buffer, no trace",

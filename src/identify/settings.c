@@ -34,6 +34,14 @@ void tw_settings_put_word(struct tw_settings *settings, const char *name, const 
     setting(settings, name)->word = word;
 }
 
+void tw_settings_put_item(struct tw_settings *settings, const struct tw_setting *item)
+{
+    struct tw_setting *own = setting(settings, item->name);
+
+    own->value = item->value;
+    own->word = item->word;
+}
+
 void tw_settings_set(struct tw_settings *settings, const struct tw_dial *dial, unsigned choice)
 {
     struct tw_setting *item = setting(settings, dial->name);

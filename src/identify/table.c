@@ -42,6 +42,11 @@ static const struct tw_dial etmv3_more[] = {
     DIAL("ETMCR", 0xc, 0, 0x4, 0x8, 0xc),                 /* data values, data addresses */
     DIAL("ETMCR", 0x100000, 0, 0x100000),                 /* data only */
 };
+static const struct tw_dial etmv3_followed[] = {
+    DIAL("ETMCR", 0x1000, 0, 0x1000),
+    DIAL("ETMCR", 0xc000, 0, 0xc000, 0x8000, 0x4000),
+    DIAL("ETMIDR", 0x100000, 0, 0x100000),
+};
 static const struct tw_dial etrace_dials[] = {
     DIAL("iaddress_width_p", 0, 64, 32),
     WORDS("layout", "v2", "seed"),
@@ -57,17 +62,27 @@ static const struct tw_dial etrace_more[] = {
     DIAL("ecause_width_p", 0, 5, 6, 4),
     DIAL("cache_size_p", 0, 0, 7, 4, 5, 2),
     DIAL("bpred_size_p", 0, 0, 7, 4, 6, 5),
-    DIAL("return_stack_size_p", 0, 0, 3, 2, 7),
+    DIAL("return_stack_size_p", 0, 0, 2, 3, 7),
     DIAL("call_counter_size_p", 0, 0, 9, 6, 7),
     DIAL("doptions_bits", 0, 4, 0),
 };
 static const struct tw_dial etrace_followed[] = {
     DIAL("full_address", 0, 0, 1),
+    DIAL("implicit_exception", 0, 0, 1),
     DIAL("sijump_p", 0, 0, 1),
     DIAL("implicit_return", 0, 0, 1),
     DIAL("branch_prediction", 0, 0, 1),
     DIAL("jump_target_cache", 0, 0, 1),
     DIAL("ecall_retires", 0, 1, 0),
+};
+/* The first encoders had other widths, and one that models of v2 still have. */
+static const struct tw_setting etrace_seed[] = {
+    { "layout", 0, "seed" }, { "privilege_width_p", 3, NULL }, { "doptions_bits", 0, NULL },
+    { "call_counter_size_p", 9, NULL }, { "sijump_p", 1, NULL }, { "bpred_size_p", 7, NULL },
+    { "cache_size_p", 7, NULL },
+};
+static const struct tw_preset etrace_presets[] = {
+    { etrace_seed, TW_LENGTH(etrace_seed) },
 };
 static const struct tw_dial etrace_data_dials[] = {
     WORDS("layout", "v2-refpy-quirks", "v2", "seed"),
@@ -98,6 +113,7 @@ static const struct tw_dial ntrace_followed[] = {
     { "iaddress_width_p", 64, NULL }, \
     { "iaddress_lsb_p", 1, NULL }, \
     { "privilege_width_p", 2, NULL }, \
+    { "ecause_width_p", 5, NULL }, \
     { "notime_p", 1, NULL }, \
     { "encoder_mode_bits", 1, NULL }, \
     { "ioptions_bits", 5, NULL }, \
@@ -119,7 +135,7 @@ const struct tw_suspect tw_suspects[] = {
       DIALS(ete_dials), FOLLOWED(ete_followed) },
     { .protocol = "etmv3", .has_sync = true, .greeting = 0.1, .sync_bits = 12, .packet_bits = 0.3, .most = 0.99,
       BASE({ "ETMCR", 0x10000000, NULL }, { "ETMIDR", 0x410cf250, NULL }, { "ETMCCER", 0x344008f2, NULL }),
-      DIALS(etmv3_dials), MORE(etmv3_more) },
+      DIALS(etmv3_dials), MORE(etmv3_more), FOLLOWED(etmv3_followed) },
     { .protocol = "ptm", .has_sync = true, .greeting = 0.8, .sync_bits = 12, .packet_bits = 0.1, .most = 0.99,
       BASE({ "ETMCR", 0x10000000, NULL }, { "ETMIDR", 0x411cf312, NULL }, { "ETMCCER", 0x34c01ac2, NULL }),
       DIALS(ptm_dials), MORE(ptm_more), FOLLOWED(ptm_followed) },
@@ -133,13 +149,15 @@ const struct tw_suspect tw_suspects[] = {
       BASE({ "dialect", 0, "1.0" }), DIALS(ntrace_dials), MORE(ntrace_more), FOLLOWED(ntrace_followed) },
     { .protocol = "etrace", .is_text = true, .packet_bits = 2.5, .is_chained = true, .most = 0.99,
       BASE({ "layout", 0, "v2" }, { "encapsulation", 0, "len5-type2" }, ETRACE),
-      DIALS(etrace_dials), MORE(etrace_more), FOLLOWED(etrace_followed) },
+      DIALS(etrace_dials), MORE(etrace_more), FOLLOWED(etrace_followed),
+      .presets = etrace_presets, .preset_count = TW_LENGTH(etrace_presets) },
     { .protocol = "etrace", .is_text = true, .is_data = true, .packet_bits = 2.5, .is_chained = true, .most = 0.99,
       BASE({ "kind", 0, "data" }, { "layout", 0, "v2" }, { "encapsulation", 0, "len5-type2" }, { "daddress_width_p", 64, NULL }, { "data_width_p", 64, NULL }, { "format_bits", 3, NULL }),
       DIALS(etrace_data_dials), MORE(etrace_data_more) },
     { .protocol = "etrace", .is_text = true, .packet_bits = 0.3, .most = 0.9,
       BASE({ "layout", 0, "v2" }, { "encapsulation", 0, "riscv" }, ETRACE),
-      DIALS(etrace_dials), MORE(etrace_more), FOLLOWED(etrace_followed) },
+      DIALS(etrace_dials), MORE(etrace_more), FOLLOWED(etrace_followed),
+      .presets = etrace_presets, .preset_count = TW_LENGTH(etrace_presets) },
 };
 const size_t tw_suspect_count = TW_LENGTH(tw_suspects);
 /* clang-format on */

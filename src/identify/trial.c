@@ -107,6 +107,8 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
         trial->vmids++;
     } else if (strcmp(key, "cc") == 0) {
         trial->cycles++;
+    } else if (strcmp(key, "ioptions") == 0) {
+        trial->options |= item->number;
     } else if (strcmp(key, "spec_depth") == 0 && item->number > trial->depth) {
         trial->depth = item->number;
     }

@@ -10,7 +10,10 @@ enum {
     LEAST_SHARE = 2000, /* an ID with less than this part of the bytes is no source */
     LEAST_BYTES = 4,
     LEAST_READ = 16, /* fewer show no protocol */
-    IDS_FEW = 4
+    IDS_FEW = 4,
+    PATTERN_SEEN = 4096,
+    PATTERN_MOST = 128,
+    VALUES_LEAST = 24
 };
 
 /* Unlike protocols, which add up, ETE and ETMv4 are told apart only by the few packets that one has. */
@@ -20,6 +23,31 @@ static bool is_either(const struct tw_trial *trial)
 {
     return strcmp(trial->suspect->protocol, "etmv4") == 0 ||
            strcmp(trial->suspect->protocol, "ete") == 0;
+}
+
+/* A few values, or a short pattern again and again: a grammar that lets one piece pass lets all of it pass,
+   and so it says little. */
+static bool is_monotonous(const struct tw_sampled *stream)
+{
+    const size_t size = stream->size < PATTERN_SEEN ? stream->size : PATTERN_SEEN;
+    bool seen[256] = { false };
+    unsigned values = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        values += !seen[stream->bytes[i]];
+        seen[stream->bytes[i]] = true;
+    }
+    if (values < VALUES_LEAST)
+        return true;
+    for (size_t period = 1; period <= PATTERN_MOST && period * 4 <= size; period++) {
+        size_t unequal = 0;
+
+        for (size_t i = period; i < size && unequal * 50 <= size; i++)
+            unequal += stream->bytes[i] != stream->bytes[i - period];
+        if (unequal * 50 <= size)
+            return true;
+    }
+    return false;
 }
 
 static enum tw_status judge_stream(struct tw_inquiry *inquiry, struct tw_verdict *verdict,
@@ -38,8 +66,8 @@ static enum tw_status judge_stream(struct tw_inquiry *inquiry, struct tw_verdict
     verdict->ids[n] = stream->id;
     verdict->bytes[n] = stream->size;
     verdict->confidences[n] = trial->suspect ? tw_trial_confidence(trial) : 0;
-    if (trial->suspect && is_either(trial) && trial->is_alike &&
-        verdict->confidences[n] > UNDECIDED)
+    if (trial->suspect && verdict->confidences[n] > UNDECIDED &&
+        ((is_either(trial) && trial->is_alike) || is_monotonous(stream)))
         verdict->confidences[n] = UNDECIDED;
     verdict->count++;
     return TW_OK;
@@ -109,7 +137,11 @@ static enum tw_status try_way(struct tw_inquiry *inquiry, struct tw_verdict *oth
     if (options->has_framing && options->framing != way->framing)
         return TW_OK;
     /* None uses up what others need. */
-    inquiry->share.left = inquiry->budget.left / 3;
+    inquiry->share.left = inquiry->budget.left / 8;
+    if (inquiry->share.left < inquiry->least_share)
+        inquiry->share.left = inquiry->budget.left < inquiry->least_share
+                                  ? inquiry->budget.left
+                                  : inquiry->least_share;
     inquiry->budget.left -= inquiry->share.left;
     TW_TRY(judge_way(inquiry, other, way));
     inquiry->budget.left += inquiry->share.left;

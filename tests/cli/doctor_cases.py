@@ -6,6 +6,8 @@ import xml.etree.ElementTree
 
 import doctor
 import identify
+import identify_settings
+import strange_files
 from harness import case, corpus, equal
 
 FULL = os.environ.get("TW_TEST_FULL") == "1"
@@ -68,3 +70,17 @@ def identify_finds_widths_with_the_image(tool):
 def identify_finds_where_ring_buffers_begin(tool):
     wrong, counts = identify.rotate(tool.program, corpus(), 1 if FULL else 50)
     equal(wrong, [], counts)
+
+
+@case
+def identify_finds_settings_with_the_image(tool):
+    for results in (identify_settings.coresight(tool.program, corpus(), 1 if FULL else 3),
+                    identify_settings.etrace(tool.program, corpus(), 1 if FULL else 50)):
+        wrong, total = identify_settings.compare(results)
+        assert total >= 5 and len(wrong) * 10 <= total + (0 if FULL else 9), (wrong, total)
+
+
+@case
+def identify_is_not_sure_of_files_that_are_no_trace(tool):
+    found, total = strange_files.sure(tool.program, 1000 if FULL else 100)
+    equal(found, [], total)

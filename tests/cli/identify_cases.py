@@ -208,7 +208,7 @@ def instructions(tool, name):
 
 @case
 def identify_costs_little(tool):
-    """3 s of CPU are about 6,000,000,000 instructions; a gibibyte is a tenth of that, and tiny files are a few milliseconds."""
+    """3 s of CPU are about 9,000,000,000 instructions: a gibibyte takes a third of that at most, tiny files a few milliseconds."""
     if not shutil.which("valgrind") or b"__asan_init" in pathlib.Path(tool.program).read_bytes():
         raise Skip("instructions cannot be counted")
     dice = random.Random(17)
@@ -220,7 +220,7 @@ def identify_costs_little(tool):
             for at in range(0, 1 << 30, 1 << 24):
                 file.seek(at)
                 file.write(kind)
-        assert instructions(tool, "large") < 1_500_000_000, len(kind)
+        assert instructions(tool, "large") < 3_000_000_000, len(kind)
     for kind in kinds:
         tool.write("tiny", kind[:536])
         assert instructions(tool, "tiny") < 80_000_000

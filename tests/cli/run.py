@@ -33,6 +33,7 @@ import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
+import fault_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import hostile_cases  # noqa: E402,F401
