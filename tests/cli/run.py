@@ -24,6 +24,7 @@ import gdb_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401
+import gdb_real_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
 import digest_cases  # noqa: E402,F401
@@ -33,6 +34,7 @@ import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
+import fault_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
 import hostile_cases  # noqa: E402,F401

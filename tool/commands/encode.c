@@ -9,6 +9,7 @@
 #include <trackway/capture.h>
 
 #include "commands/commands.h"
+#include "shared/folder.h"
 
 /* A new kind of trace unit is one line here. */
 static const struct encoder *const encoders[] = { &encoder_ete,    &encoder_etmv4, &encoder_ptm,
@@ -204,7 +205,7 @@ bool encode_write(struct encoding *encoding, const char *folder)
             tw_framer_new(&framer, &framing, NULL) == TW_OK && frame(encoding, framer, buffers);
         devices[2].buffers = names; /* all in one */
     }
-    if (is_good && tw_snapshot_write(folder, &snapshot, &fault) != TW_OK) {
+    if (is_good && folder_snapshot(folder, &snapshot, &fault) != TW_OK) {
         say("%s: %s", encoding->options->command->name, fault.text);
         is_good = false;
     }

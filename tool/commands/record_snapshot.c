@@ -9,8 +9,9 @@
 #include <trackway/capture.h>
 
 #include "commands/record.h"
+#include "shared/folder.h"
 
-struct folder {
+struct recorded {
     struct record *record;
     struct tw_snapshot_device *devices;
     struct tw_snapshot_buffer *buffers;
@@ -206,7 +207,7 @@ static const char *device_type(const struct record *record)
 }
 
 /* The thread whose trace this event hands over. */
-static bool add_thread(struct folder *folder, const struct record_event *event)
+static bool add_thread(struct recorded *folder, const struct record_event *event)
 {
     struct record *record = folder->record;
     const size_t n = folder->count;
@@ -243,7 +244,7 @@ static bool add_thread(struct folder *folder, const struct record_event *event)
 
 bool record_write_snapshot(struct record *record, const char *path)
 {
-    struct folder folder = { .record = record };
+    struct recorded folder = { .record = record };
     struct tw_snapshot snapshot = { .size = sizeof snapshot,
                                     .description = record->options->arguments.items[0],
                                     .overwrite = record->options->force };
@@ -265,7 +266,7 @@ bool record_write_snapshot(struct record *record, const char *path)
     snapshot.device_count = 2 * folder.count;
     snapshot.buffers = folder.buffers;
     snapshot.buffer_count = folder.count;
-    if (is_good && tw_snapshot_write(path, &snapshot, &fault) != TW_OK) {
+    if (is_good && folder_snapshot(path, &snapshot, &fault) != TW_OK) {
         say("record: %s", fault.text);
         is_good = false;
     }

@@ -11,6 +11,7 @@
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
 #include "shared/arena.h"
+#include "shared/folder.h"
 #include "shared/option_text.h"
 
 /* What is being put together.  Texts are copies in `arena`. */
@@ -419,7 +420,7 @@ static int write_snapshot(const struct build *build)
     };
     struct tw_fault fault = { TW_OK, "" };
 
-    if (tw_snapshot_write(build->options->output, &snapshot, &fault) == TW_OK)
+    if (folder_snapshot(build->options->output, &snapshot, &fault) == TW_OK)
         return DONE;
     say("snapshot: %s", fault.text);
     return NOT_DONE;

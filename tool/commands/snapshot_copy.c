@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "commands/snapshot_from.h"
 #include "shared/arena.h"
+#include "shared/folder.h"
 
 /* A file of the new snapshot; bytes that are written once have one name. */
 struct copied {
@@ -258,7 +259,7 @@ static int write_copy(const struct copy *copy)
     };
     struct tw_fault fault = { TW_OK, "" };
 
-    if (tw_snapshot_write(copy->options->output, &snapshot, &fault) == TW_OK)
+    if (folder_snapshot(copy->options->output, &snapshot, &fault) == TW_OK)
         return DONE;
     say("snapshot: %s", fault.text);
     return NOT_DONE;

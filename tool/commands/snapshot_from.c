@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "shared/arena.h"
+#include "shared/folder.h"
 #include "shared/session.h"
 
 struct from {
@@ -402,7 +403,7 @@ static int write_it(const struct from *from, const struct options *options)
                                           .overwrite = options->force };
     struct tw_fault fault = { TW_OK, "" };
 
-    if (tw_snapshot_write(options->output, &snapshot, &fault) == TW_OK)
+    if (folder_snapshot(options->output, &snapshot, &fault) == TW_OK)
         return DONE;
     say("snapshot: %s", fault.text);
     return NOT_DONE;

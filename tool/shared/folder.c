@@ -153,3 +153,14 @@ bool folder_close(struct folder *folder, bool keep)
     *folder = (struct folder){ .count = 0 };
     return is_good;
 }
+
+enum tw_status folder_snapshot(const char *path, const struct tw_snapshot *snapshot,
+                               struct tw_fault *fault)
+{
+    enum tw_status status;
+
+    interrupt_hold();
+    status = tw_snapshot_write(path, snapshot, fault);
+    interrupt_release();
+    return status;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <trackway/capture.h>
+
 enum { FOLDER_FILES = 8 };
 
 struct folder {
@@ -26,5 +28,9 @@ bool folder_open(struct folder *folder, const char *path);
 bool folder_write(void *context, const char *name, const void *bytes, size_t size);
 /* Puts it in its place, or removes it when `keep` is false.  False: it is not whole; said why. */
 bool folder_close(struct folder *folder, bool keep);
+
+/* tw_snapshot_write; an interrupt waits meanwhile, so that nothing of it is left behind. */
+enum tw_status folder_snapshot(const char *path, const struct tw_snapshot *snapshot,
+                               struct tw_fault *fault);
 
 #endif

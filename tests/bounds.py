@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The worst inputs that are known of each kind against the bounds of docs/limits.md: host instructions (under valgrind) and bytes of
+memory, for so many bytes of input; and four times the input may cost but four times as much.  usage: bounds.py PROGRAM [NAME...]"""
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "cli"))
+
+import harness  # noqa: E402
+from perf_file import ETMV4, RAW, PerfFile  # noqa: E402
+
+REGISTERS = {"TRCCONFIGR": 0x1, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28018ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}
+ETE = "TRCIDR0=0x28018ea1,TRCIDR1=0x4100fff3,TRCIDR2=0x488,TRCCONFIGR=0x1,TRCDEVARCH=0x47705a13"
+ASYNC = bytes(11) + b"\x80"
+BEGIN = ASYNC + b"\x01\x01\x00\x04"
+GROWTH = 4.6  # of cost, for four times the input; a sort is allowed its logarithm
+
+
+def registers(**more):
+    return ",".join(f"{name}={value:#x}" for name, value in {**REGISTERS, **more}.items())
+
+
+def a64(address):
+    return bytes([(address >> 2) & 0x7f, (address >> 9) & 0x7f]) + (address >> 16).to_bytes(6, "little")
+
+
+def random_bytes(tool, n):
+    """Errors and packets of every kind, as often as they may come."""
+    value, out = 1, bytearray()
+    while len(out) < n:
+        value = (value * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        out += BEGIN if len(out) % 97 == 0 else bytes([value >> 56])
+    path = tool.write("c.bin", out)
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "etmv4", "--config", registers()]
+
+
+def atoms(tool, n):
+    """24 branches in a byte."""
+    tool.write("image", struct.pack("<I", 0x54000000) * 16)
+    path = tool.write("c.bin", BEGIN + b"\x85" + a64(0x100000) + b"\x30" + b"\xd4" * n)
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "etmv4", "--config", registers(), "--image", "image@0x100000"]
+
+
+def source_addresses(tool, n, *more):
+    """Each byte names an address behind 4,000 branches that were not taken."""
+    branches, base = 4000, 0x100000
+    last = base + 4 * (branches - 1)
+    tool.write("image", struct.pack("<I", 0x54000020) * (branches - 1) + struct.pack("<I", 0x14000000 | (base - last) // 4 & 0x3ffffff))
+    path = tool.write("c.bin", BEGIN + b"\x85" + a64(base) + b"\x30\xb8" + a64(last) + b"\xb0" * n)
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "ete", "--config", ETE, "--image", "image@0x100000", *more]
+
+
+def far_source_addresses(tool, n):
+    """... behind a million of them: that is refused."""
+    size, words = source_addresses(tool, n)
+    base, branches = 0x100000, 200000
+    tool.write("image", struct.pack("<I", 0x54000020) * branches)
+    path = tool.write("c.bin", (BEGIN + b"\x85" + a64(base) + b"\x30\xb8" + a64(base + 4 * branches - 4)) * (n // 16))
+    return path.stat().st_size, words
+
+
+def split_source_addresses(tool, n):
+    return source_addresses(tool, n, "--opt", "src-addr-n")
+
+
+def q_elements(tool, n):
+    tool.write("image", bytes(1 << 22))
+    path = tool.write("c.bin", BEGIN + b"\x85" + a64(0x100000) + b"\x30" + b"\xa0\xff\xff\x3f" * n)
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "etmv4", "--config", registers(TRCCONFIGR=0x6001),
+                                 "--image", "image@0x100000"]
+
+
+def etrace_blocks(tool, n):
+    """Addresses at the far end of a block of 16,000 instructions."""
+    count, base = 16000, 0x100000
+
+    def packet(*fields):
+        value = bits = 0
+        for number, width in fields:
+            value |= (number & (1 << width) - 1) << bits
+            bits += width
+        size = (bits + 7) // 8
+        if value >> (bits - 1) & 1:
+            value |= (1 << 8 * size) - (1 << bits)
+        out = bytearray(value.to_bytes(size, "little"))
+        while len(out) > 1 and (out[-1] == 0 and not out[-2] & 0x80 or out[-1] == 0xff and out[-2] & 0x80):
+            out.pop()
+        return bytes([2 << 5 | len(out)]) + bytes(out)
+
+    sync = packet((3, 2), (0, 2), (1, 1), (3, 2), (base >> 1, 63))
+    path = tool.write("c.bin", sync + (packet((2, 2), (2 * (count - 10), 63), (0, 1), (0, 1)) + sync) * n)
+    tool.write("c.cfg", "layout=v2\nencapsulation=len5-type2\niaddress_width_p=64\niaddress_lsb_p=1\nnocontext_p=1\nnotime_p=1\n"
+               "privilege_width_p=2\necause_width_p=5\nitype_width_p=4\nencoder_mode_bits=1\nioptions_bits=5\ndoptions_bits=4\n")
+    back = -4 * (count - 1) & 0x1fffff
+    jump = (back >> 20 & 1) << 31 | (back >> 1 & 0x3ff) << 21 | (back >> 11 & 1) << 20 | (back >> 12 & 0xff) << 12 | 0x6f
+    tool.write("image", struct.pack("<I", 0x13) * (count - 1) + struct.pack("<I", jump))
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "etrace", "--config", "c.cfg", "--image", "image@0x100000"]
+
+
+def recording(tool, trace, fill):
+    perf = PerfFile()
+    perf.info(ETMV4, {0: {**REGISTERS, "TRCCONFIGR": 0x41}})
+    perf.comm(3001, "a", 1)
+    fill(perf)
+    perf.start(3001, 2)
+    trace = BEGIN + b"\x85" + a64(0x400000) + b"\x70" + struct.pack("<I", 3001) + trace
+    perf.aux(0, len(trace), RAW, 3001, 3)
+    perf.trace(trace)
+    path = tool.write("perf.data", perf.bytes())
+    return path.stat().st_size, ["decode", "perf.data", "--threads", "1", "--format", "jsonl", "--sysroot", "."]
+
+
+def perf_names(tool, n):
+    """One thread changes its name again and again, and the trace its context."""
+    return recording(tool, b"".join(b"\x81\x70" + struct.pack("<I", 3001 + (i & 1)) for i in range(n)),
+                     lambda perf: [perf.comm(3001, f"{i:07x}", 0x10000 + i) for i in range(n)])
+
+
+def perf_processes(tool, n):
+    return recording(tool, b"".join(b"\x81\x70" + struct.pack("<I", 10000 + i * 7919 % n) for i in range(n)),
+                     lambda perf: [perf.map(10000 + i, 0x400000, 0x1000, 0, "/a", 4) for i in range(n)])
+
+
+def perf_maps(tool, n):
+    """Mapped over the same place again and again; the trace is where nothing is."""
+    return recording(tool, b"".join(b"\x9d" + a64(0x12340000 + 4 * (i & 0xff)) + b"\xf7" for i in range(n)),
+                     lambda perf: [perf.map(10000 + i // 10000, 0x7000000, 0x1000, i % 7 * 0x1000, "/a", 0x10000 + i) for i in range(n)])
+
+
+def elf_segments(tool, n):
+    """At falling addresses."""
+    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<HHIQQQIHHHHHH", 2, 183, 1, 0x400000, 64, 0, 0, 64, 56, n, 64, 0, 0)
+    path = tool.write("a.elf", head + b"".join(struct.pack("<IIQQQQQQ", 1, 5, 0, 0x40000000 - 16 * i, 0, 1, 1, 1) for i in range(n)))
+    tool.write("c.bin", BEGIN)
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "etmv4", "--config", registers(), "--image", "a.elf"]
+
+
+def snapshot(tool, core="", trace=None):
+    device = "[device]\nname={}\nclass={}\ntype={}\n[regs]\n{}"
+    lines = "\n".join(f"{name}={value:#x}" for name, value in REGISTERS.items()) + "\n"
+    files = {"snapshot.ini": "[snapshot]\nversion=1.0\n[device_list]\na=cpu.ini\nb=etm.ini\n[trace]\nmetadata=trace.ini\n",
+             "cpu.ini": device.format("cpu", "core", "Cortex-A57", "PC=0\n") + core,
+             "etm.ini": device.format("ETM", "trace_source", "ETM4", lines),
+             "trace.ini": trace or "[trace_buffers]\nbuffers=b\n[b]\nname=E\nfile=etb.bin\nformat=source_data\n[source_buffers]\nETM=E\n"
+             "[core_trace_sources]\ncpu=ETM\n"}
+    for name, text in files.items():
+        tool.write(f"snap/{name}", text)
+    tool.write("snap/etb.bin", BEGIN)
+    tool.write("snap/zero.bin", bytes(16))
+    return sum(map(len, files.values())), ["decode", "snap", "-q"]
+
+
+def snapshot_dumps(tool, n):
+    return snapshot(tool, "".join(f"[dump{i}]\nfile=zero.bin\naddress={0x10000000 - 16 * i:#x}\nlength=16\n" for i in range(n)))
+
+
+def snapshot_buffers(tool, n):
+    return snapshot(tool, trace="[trace_buffers]\nbuffers=" + ",".join(f"b{i}" for i in range(n)) + "\n" +
+                    "".join(f"[b{i}]\nname=E{i}\nfile=etb.bin\nformat=source_data\n" for i in range(n)) +
+                    "[source_buffers]\nETM=" + ",".join(f"E{i}" for i in reversed(range(n))) + "\n[core_trace_sources]\ncpu=ETM\n")
+
+
+# Kind of input, how many units of it, host instructions for each byte, bytes of memory for each byte.
+BOUNDS = [
+    (random_bytes, 4000, 4000, 4096), (atoms, 1000, 60000, 4096),
+    (source_addresses, 100, 550000, 4096), (far_source_addresses, 320, 50000, 4096), (split_source_addresses, 25, 6000000, 4096),
+    (q_elements, 500, 20000, 4096), (etrace_blocks, 15, 550000, 4096),
+    (perf_names, 1000, 300, 100), (perf_processes, 1000, 300, 150), (perf_maps, 1000, 300, 100),
+    (elf_segments, 4000, 120, 200), (snapshot_dumps, 1000, 500, 200), (snapshot_buffers, 400, 2500, 400),
+]
+MEMORY_BASE = 48 << 20  # of a run that does nothing, with room for large pages
+
+
+def cost(tool, words):
+    """Host instructions and bytes of memory."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool.program, *words],
+                          cwd=tool.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    text = done.stderr.decode("utf-8", "replace")
+    found = re.search(r"refs:\s+([\d,]+)", text)
+    assert found and done.returncode in (0, 1), (words, done.returncode, text[-1000:])
+    with open(os.devnull, "wb") as null:
+        process = subprocess.Popen([tool.program, *words], cwd=tool.folder, stdout=null, stderr=null)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return int(found.group(1).replace(",", "")), usage.ru_maxrss * 1024
+
+
+def check(make, n, instructions, memory):
+    def run(tool):
+        if not shutil.which("valgrind"):
+            raise harness.Skip("no valgrind")
+        _, words = make(tool, n)
+        small = cost(tool, words)[0]
+        size, words = make(tool, 4 * n)
+        count, resident = cost(tool, words)
+        idle = cost(tool, ["--version"])[0]
+        per_byte = (count - idle) / size
+        print(f"{make.__name__}: {size} bytes, {per_byte:.0f} instructions a byte, {resident >> 20} MB; four times the size costs "
+              f"{(count - idle) / (small - idle):.2f} times as much")
+        assert per_byte <= instructions, f"{per_byte:.0f} instructions for each byte, bound {instructions}"
+        assert resident <= MEMORY_BASE + memory * size, f"{resident} bytes of memory for {size}"
+        assert (count - idle) / (small - idle) <= GROWTH, "cost grows faster than size"
+    return run
+
+
+for bound in BOUNDS:
+    harness.add_case(bound[0].__name__, check(*bound))
+
+if __name__ == "__main__":
+    sys.exit(harness.main())
