@@ -47,27 +47,17 @@ if("ELF" IN_LIST TW_FEATURES)
 endif()
 tw_feature(ZSTD libzstd-dev "${LIBZSTD_FOUND}" "${LIBZSTD_INCLUDE_DIRS}" zstd)
 
-if(NOT CMAKE_CROSSCOMPILING) # else it has to be given: that of the target
-    find_program(LLVM_CONFIG llvm-config-19)
-endif()
+# LLVM's library is loaded when it is needed, not linked, which would make each start of a program slow; what is
+# used of its interface is declared where it is called. So nothing of it has to be there to build.
 set(llvm_found FALSE)
-if(LLVM_CONFIG)
-    execute_process(COMMAND ${LLVM_CONFIG} --includedir
-        OUTPUT_VARIABLE llvm_includes OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    execute_process(COMMAND ${LLVM_CONFIG} --libdir
-        OUTPUT_VARIABLE llvm_libdir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    find_library(LLVM_LIBRARY NAMES LLVM-19 LLVM HINTS ${llvm_libdir})
-    if(LLVM_LIBRARY AND EXISTS "${llvm_includes}/llvm-c/Disassembler.h")
-        set(llvm_found TRUE)
-    endif()
+if(UNIX AND NOT APPLE)
+    set(llvm_found TRUE)
 endif()
-tw_feature(LLVM llvm-19-dev ${llvm_found} "${llvm_includes}" ${CMAKE_DL_LIBS})
+tw_feature(LLVM libllvm19 ${llvm_found} "" ${CMAKE_DL_LIBS})
 if("LLVM" IN_LIST TW_FEATURES)
-    # It is loaded when it is needed, not linked: it would make each start of a program slow.
-    get_filename_component(llvm_library "${LLVM_LIBRARY}" REALPATH)
-    get_filename_component(llvm_soname "${llvm_library}" NAME)
+    # As Debian calls it, and as LLVM's own packages did.
     target_compile_definitions(tw_features INTERFACE
-        "TW_LLVM_LIBRARY=\"${llvm_library}\"" "TW_LLVM_SONAME=\"${llvm_soname}\"")
+        "TW_LLVM_SONAME=\"libLLVM.so.19.1\"" "TW_LLVM_LIBRARY=\"libLLVM-19.so.1\"")
 endif()
 
 set(TW_HAVE_TESTS FALSE)

@@ -286,6 +286,19 @@ static void give_interrupted(struct feed *feed, const struct block *block, uint3
     give_exception(feed, TW_EXCEPTION_IRQ, is_jump ? last->target : block->end, last->isa);
 }
 
+/* The SG by which Secure code is entered. */
+static void give_gateway(struct feed *feed, uint64_t address)
+{
+    struct tw_retired gateway = { .address = address, .opcode = 0xe97fe97f, .isa = TW_ISA_T32 };
+    uint8_t it_open = 0;
+
+    if (feed->is_resting)
+        return;
+    tw_retired_classify_m(&gateway, &it_open);
+    add_run(feed, &gateway, 1, gateway.flags, gateway.target);
+    give_runs(feed); /* it is here only */
+}
+
 /* What a processor of a machine did at the end of a block. */
 static void give_events(struct feed *feed, const struct block *block, const struct note *note,
                         uint64_t next)
@@ -309,17 +322,22 @@ static void give_events(struct feed *feed, const struct block *block, const stru
         if (traps[0].return_address == SYSTEM_UNTOLD)
             traps[0].return_address = block->follows;
         to = traps[0].return_address;
-    }
-    if (events->is_return && count == note->count && last->kind == TW_RETIRED_INDIRECT) {
+    } else if (events->gateway != SYSTEM_UNTOLD)
+        to = events->gateway;
+    if ((events->is_return || events->is_function_return) && count == note->count &&
+        last->kind == TW_RETIRED_INDIRECT) {
         struct tw_retired_run *run;
 
         give_block(feed, block, count, to, true);
         run = feed->count ? &feed->runs[feed->count - 1] : NULL;
         if (run && run->instructions + run->count - 1 == last)
-            run->flags |= TW_RETIRED_EXCEPTION_RETURN;
+            run->flags |=
+                events->is_return ? TW_RETIRED_EXCEPTION_RETURN : TW_RETIRED_FUNCTION_RETURN;
     } else {
         give_block(feed, block, count, to, count == note->count);
     }
+    if (events->gateway != SYSTEM_UNTOLD)
+        give_gateway(feed, events->gateway);
     for (unsigned i = 0; i < events->trap_count; i++)
         give_trap(feed, &traps[i], last->isa);
     feed_context(feed, &events->context);

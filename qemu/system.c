@@ -131,14 +131,22 @@ uint8_t system_return_level(unsigned vcpu, const struct block *block, uint8_t no
     return (uint8_t)(opcode == MRET ? status >> 11 & 3 : status >> 8 & 1);
 }
 
+/* BXNS, BLXNS: from Secure to Non-secure code. */
+static bool leaves_secure(const struct block *block)
+{
+    return machine.is_m && block->count &&
+           (block->instructions[block->count - 1].opcode & 0xffffff07) == 0x4704;
+}
+
 bool system_may_hide(const struct block *before, const struct tw_step_context *context)
 {
     const struct tw_retired *last = &before->instructions[before->count - 1];
 
-    /* M profile: any branch may be the return from a handler. */
+    /* M profile: any branch may be the return from a handler, or from Non-secure to Secure code. */
     return before->count &&
-           (last->flags & TW_RETIRED_EXCEPTION_RETURN ||
-            (machine.is_m && context->el == LEVEL_M && last->kind == TW_RETIRED_INDIRECT));
+           (last->flags & TW_RETIRED_EXCEPTION_RETURN || leaves_secure(before) ||
+            (machine.is_m && last->kind == TW_RETIRED_INDIRECT &&
+             (context->el == LEVEL_M || context->security == TW_NONSECURE)));
 }
 
 /* ---- where an exception returns to, if the list does not tell ---- */
@@ -158,13 +166,14 @@ static uint64_t a32_return(const char *text, uint8_t type)
     }
 }
 
-/* On the main stack the address is in the frame; where the process stack is, no one tells. */
-static uint64_t m_return(const char *text, unsigned vcpu)
+/* On the main stack the address is in the frame; where the process stack is, or one of the other security state, no one
+   tells. */
+static uint64_t m_return(const char *text, unsigned vcpu, bool is_secure)
 {
     const uint64_t sp = number_after(text, "R13="), lr = number_after(text, "R14=");
     uint8_t bytes[4];
 
-    if (!machine.memory || lr & 4 ||
+    if (!machine.memory || lr & 4 || (lr >> 6 & 1) != is_secure ||
         machine.memory(machine.get_cpu((int)vcpu), sp + 24, bytes, sizeof bytes, false) != 0)
         return SYSTEM_UNTOLD;
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
@@ -211,7 +220,7 @@ static void take_riscv(struct system_events *events, const char *line)
 }
 
 /* "...taking pending nonsecure exception 15", "Exception return: magic PC ...", "...successful exception
-   return". */
+   return", "...really v7M secure function return", "...really an SG instruction at 0x10001000, executing it". */
 static void take_m(struct system_events *events, const char *line)
 {
     const char *at =
@@ -227,6 +236,10 @@ static void take_m(struct system_events *events, const char *line)
         events->is_returned = false;
     } else if (strncmp(line, "...successful exception return", 30) == 0) {
         events->is_returned = true;
+    } else if (strncmp(line, "...really v7M secure function return", 36) == 0) {
+        events->is_function_return = true;
+    } else if (strncmp(line, "...really an SG instruction at ", 31) == 0) {
+        events->gateway = strtoull(line + 31, NULL, 16);
     }
 }
 
@@ -284,14 +297,15 @@ static uint8_t riscv_level(const char *text, const struct system_trap *trap, uin
 }
 
 bool system_read(struct system_events *events, unsigned vcpu,
-                 const struct tw_step_context *before)
+                 const struct tw_step_context *before, const struct block *block)
 {
     struct system_trap *last;
     char *text;
 
-    *events = (struct system_events){ .context = *before };
+    *events = (struct system_events){ .context = *before, .gateway = SYSTEM_UNTOLD };
     read_list(events);
-    if (!events->is_return && !events->trap_count)
+    if (!events->is_return && !events->trap_count && !events->is_function_return &&
+        events->gateway == SYSTEM_UNTOLD && !leaves_secure(block))
         return false;
     text = dump(vcpu);
     last = events->trap_count ? &events->traps[events->trap_count - 1] : NULL;
@@ -303,7 +317,7 @@ bool system_read(struct system_events *events, unsigned vcpu,
         read_arm(&events->context, text);
     }
     if (last && last->return_address == SYSTEM_UNTOLD && text && machine.is_m)
-        last->return_address = m_return(text, vcpu);
+        last->return_address = m_return(text, vcpu, events->context.security == TW_SECURE);
     else if (last && last->return_address == SYSTEM_UNTOLD && text &&
              !events->context.is_64bit && blocks_target() == TARGET_ARM)
         last->return_address = a32_return(text, last->type);

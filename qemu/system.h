@@ -21,6 +21,9 @@ struct system_trap {
    processor is at now. */
 struct system_events {
     bool is_return, is_returned; /* the return was begun, and came to its end */
+    bool is_function_return;     /* Armv8-M: to a Secure function */
+    /* Armv8-M: an SG was executed here, of which no block tells; SYSTEM_UNTOLD: none was. */
+    uint64_t gateway;
     unsigned trap_count;
     struct system_trap traps[SYSTEM_TRAPS];
     struct tw_step_context context;
@@ -34,9 +37,9 @@ struct tw_step_context system_context(unsigned vcpu);
 uint8_t system_return_level(unsigned vcpu, const struct block *block, uint8_t now);
 /* Whether something can have happened that the addresses do not show. */
 bool system_may_hide(const struct block *before, const struct tw_step_context *context);
-/* What QEMU listed since it was last asked, and what the processor that was in this context is at; false:
-   nothing happened. */
+/* What QEMU listed since it was last asked, and what the processor that was in this context and ran this block is at;
+   false: nothing happened. */
 bool system_read(struct system_events *events, unsigned vcpu,
-                 const struct tw_step_context *before);
+                 const struct tw_step_context *before, const struct block *last);
 
 #endif

@@ -424,11 +424,11 @@ static void look_back(struct thread *thread, unsigned vcpu, struct block *block)
     before = thread->context;
     if (blocks_target() == TARGET_RISCV)
         before.el = thread->level;
-    if (!system_read(events, vcpu, &before) && before.el == thread->context.el) {
+    if (!system_read(events, vcpu, &before, last) && before.el == thread->context.el) {
         free(events);
         return;
     }
-    block->is_handler |= events->trap_count != 0;
+    block->is_handler |= events->trap_count != 0 || events->gateway != SYSTEM_UNTOLD;
     thread->context = events->context;
     note = note_last(thread);
     if (note)

@@ -252,6 +252,7 @@ struct tw_perf_program {
     struct {
         uint64_t address, offset, length; /* in memory; in the file */
     } segments[TW_PERF_SEGMENTS];         /* that are loaded */
+    uint8_t m_arch; /* is_m: Tag_CPU_arch of the ABI (16 and 17: Armv8-M, 21: Armv8.1-M) */
 };
 /* TW_E_INPUT: it cannot be read; TW_E_CONFIG: it is no ELF file. */
 TW_API TW_MUST_USE enum tw_status tw_perf_program(struct tw_perf_program *program,

@@ -144,6 +144,13 @@ static void add_length(struct tw_interrupt_lengths *lengths, uint64_t length)
     lengths->buckets[bucket]++;
 }
 
+/* An event of which neither end is known stands where the order of the bytes has it: that is no time. */
+static bool is_timed(const struct tw_times *times)
+{
+    return times->estimate != TW_TIME_UNKNOWN &&
+           (times->low != TW_TIME_UNKNOWN || times->high != TW_TIME_UNKNOWN);
+}
+
 static bool take_begin(struct tw_interrupts *interrupts, struct interrupt_source *source,
                        struct row *row, const struct tw_timeline_event *event)
 {
@@ -161,7 +168,7 @@ static bool take_begin(struct tw_interrupts *interrupts, struct interrupt_source
         source->nested[source->count - 1].is_preempted = true;
     if (event->depth > about->depth)
         about->depth = event->depth;
-    if (event->how != TW_EXCEPTION_FOUND && now != TW_TIME_UNKNOWN) {
+    if (event->how != TW_EXCEPTION_FOUND && is_timed(&event->times)) {
         if (row->has_last && now >= row->last)
             add_length(&about->period, now - row->last);
         row->has_last = true;
@@ -213,8 +220,7 @@ static void take_end(struct tw_interrupts *interrupts, struct interrupt_source *
     source->count--;
     memmove(source->nested + at, source->nested + at + 1,
             (source->count - at) * sizeof *source->nested);
-    has_times = nested.begin.times.estimate != TW_TIME_UNKNOWN &&
-                event->times.estimate != TW_TIME_UNKNOWN &&
+    has_times = is_timed(&nested.begin.times) && is_timed(&event->times) &&
                 event->times.estimate >= nested.begin.times.estimate;
     if (has_times) {
         told.gross = event->times.estimate - nested.begin.times.estimate;

@@ -332,7 +332,7 @@ bool tw_perf_elf_segment(const struct perf_elf *elf, struct perf_segment *out, u
 /* Returns its size, 0: none. */
 size_t tw_perf_elf_build_id(const struct perf_elf *elf, uint8_t out[20]);
 /* Whether attributes say that the code is for an Arm processor of the M profile. */
-bool tw_perf_elf_is_m(const struct perf_elf *elf);
+uint8_t tw_perf_elf_m_arch(const struct perf_elf *elf);
 bool tw_perf_elf_symbol(const struct perf_elf *elf, uint64_t *value, const char *name);
 /* Code of a kernel module: its place in the file, and in memory from the module's start, as the
    loader lays out sections (which knows more of those that it makes itself). */

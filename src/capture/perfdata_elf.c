@@ -120,15 +120,16 @@ size_t tw_perf_elf_build_id(const struct perf_elf *elf, uint8_t out[20])
     return size;
 }
 
-/* Attributes of the Arm ABI: tags and values, strings for some tags. */
-static bool says_m(const uint8_t *bytes, size_t size)
+/* Attributes of the Arm ABI: tags and values, strings for some tags.  The architecture, if it is of the M profile. */
+static uint8_t m_arch(const uint8_t *bytes, size_t size)
 {
-    enum { RAW_NAME = 4, NAME = 5, PROFILE = 7, COMPATIBILITY = 32 };
+    enum { RAW_NAME = 4, NAME = 5, ARCHITECTURE = 6, PROFILE = 7, COMPATIBILITY = 32 };
     /* 'A', a length, "aeabi", the tag for the whole file and its length. */
     const size_t head = 1 + 4 + 6 + 1 + 4;
+    uint8_t arch = 0;
 
     if (size < head || bytes[0] != 'A' || memcmp(bytes + 5, "aeabi", 6) != 0)
-        return false;
+        return 0;
     for (size_t at = head; at < size;) {
         const uint8_t tag = bytes[at++];
         uint8_t value = 0;
@@ -144,23 +145,25 @@ static bool says_m(const uint8_t *bytes, size_t size)
         while (at < size && bytes[at] & 0x80)
             at++;
         at++;
+        if (tag == ARCHITECTURE)
+            arch = value;
         if (tag == PROFILE)
-            return value == 'M';
+            return value == 'M' ? arch : 0;
         if (tag >= COMPATIBILITY)
             break; /* strings again */
     }
-    return false;
+    return 0;
 }
 
-bool tw_perf_elf_is_m(const struct perf_elf *elf)
+uint8_t tw_perf_elf_m_arch(const struct perf_elf *elf)
 {
     enum { ATTRIBUTES = 0x70000003, MACHINE_ARM = 40 };
     struct section section;
 
     for (uint32_t i = 0; elf->machine == MACHINE_ARM && i < elf->section_count; i++)
         if (read_section(elf, &section, i) && section.type == ATTRIBUTES)
-            return says_m(elf->view.bytes + section.offset, (size_t)section.size);
-    return false;
+            return m_arch(elf->view.bytes + section.offset, (size_t)section.size);
+    return 0;
 }
 
 static bool text_is(const struct perf_elf *elf, const struct section *strings, uint64_t at,

@@ -13,7 +13,8 @@ static void take(struct tw_perf_program *program, const struct perf_elf *elf)
     program->machine = elf->machine;
     program->bits = elf->is_64 ? 64 : 32;
     program->is_big_endian = elf->view.is_big;
-    program->is_m = tw_perf_elf_is_m(elf);
+    program->m_arch = tw_perf_elf_m_arch(elf);
+    program->is_m = program->m_arch != 0;
     for (uint32_t i = 0; tw_perf_elf_segment(elf, &segment, i); i++) {
         if (segment.type != LOADED || !segment.file_size ||
             program->segment_count == TW_PERF_SEGMENTS)

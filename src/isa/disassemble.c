@@ -52,7 +52,6 @@ uint32_t tw_instruction_opcode(const struct tw_code_bytes *code)
 #ifdef TW_WITH_LLVM
 
 #include <dlfcn.h>
-#include <llvm-c/Disassembler.h>
 
 enum kind { A64, A32, T32, T32_M, RV32, RV64, KINDS };
 
@@ -79,21 +78,32 @@ static const struct {
     [RV64] = { "riscv64-none-elf", RISCV_FEATURES, " # " },
 };
 
-/* LLVM's functions, by the signatures of its header. */
+/* What is used of LLVM's C interface, which is stable: its headers are not needed to build this. */
+enum { OPTION_PRINT_IMM_HEX = 2 };
+#define REFERENCE_NONE        UINT64_C(0)
+#define REFERENCE_BRANCH      UINT64_C(1)
+#define REFERENCE_PCREL_LOAD  UINT64_C(2)
+#define REFERENCE_ARM64_LDRXL UINT64_C(0x100000004)
+#define REFERENCE_ARM64_ADR   UINT64_C(0x100000005)
+
+typedef int operand_fn(void *context, uint64_t pc, uint64_t offset, uint64_t operand_size,
+                       uint64_t instruction_size, int tag, void *out);
+typedef const char *lookup_fn(void *context, uint64_t value, uint64_t *type, uint64_t pc,
+                              const char **name);
+
 struct calls {
-    LLVMDisasmContextRef (*create)(const char *triple, const char *cpu, const char *features,
-                                   void *context, int tag, LLVMOpInfoCallback info,
-                                   LLVMSymbolLookupCallback lookup);
-    int (*set_options)(LLVMDisasmContextRef context, uint64_t options);
-    void (*dispose)(LLVMDisasmContextRef context);
-    size_t (*disassemble)(LLVMDisasmContextRef context, uint8_t *bytes, uint64_t size,
-                          uint64_t pc, char *out, size_t room);
+    void *(*create)(const char *triple, const char *cpu, const char *features, void *context,
+                    int tag, operand_fn *operand, lookup_fn *lookup);
+    int (*set_options)(void *llvm, uint64_t options);
+    void (*dispose)(void *llvm);
+    size_t (*disassemble)(void *llvm, uint8_t *bytes, uint64_t size, uint64_t pc, char *out,
+                          size_t room);
 };
 
 struct tw_disassembler {
     struct calls calls;
     void *library;
-    LLVMDisasmContextRef contexts[KINDS];
+    void *contexts[KINDS];
     bool is_m;
     const struct tw_symbols *symbols;
     struct tw_allocator allocator_copy;
@@ -222,14 +232,13 @@ static const char *look_up(void *context, uint64_t value, uint64_t *type, uint64
     const uint64_t asked = *type;
 
     (void)pc;
-    *type = LLVMDisassembler_ReferenceType_InOut_None;
+    *type = REFERENCE_NONE;
     *name = NULL;
-    if (asked == LLVMDisassembler_ReferenceType_In_Branch) {
+    if (asked == REFERENCE_BRANCH) {
         disassembler->has_target = true;
         disassembler->target = value;
-    } else if (asked == LLVMDisassembler_ReferenceType_In_PCrel_Load ||
-               asked == LLVMDisassembler_ReferenceType_In_ARM64_LDRXl ||
-               asked == LLVMDisassembler_ReferenceType_In_ARM64_ADR) {
+    } else if (asked == REFERENCE_PCREL_LOAD || asked == REFERENCE_ARM64_LDRXL ||
+               asked == REFERENCE_ARM64_ADR) {
         disassembler->has_literal = true;
         disassembler->literal = value;
     }
@@ -255,11 +264,10 @@ static enum kind kind_of(const struct tw_disassembler *disassembler, uint8_t isa
     }
 }
 
-static LLVMDisasmContextRef context_for(struct tw_disassembler *disassembler, enum kind kind,
-                                        uint64_t address)
+static void *context_for(struct tw_disassembler *disassembler, enum kind kind, uint64_t address)
 {
     const struct calls *calls = &disassembler->calls;
-    LLVMDisasmContextRef *context = &disassembler->contexts[kind];
+    void **context = &disassembler->contexts[kind];
 
     if (*context && disassembler->open && disassembler->next != address &&
         (kind == T32 || kind == T32_M)) {
@@ -271,7 +279,7 @@ static LLVMDisasmContextRef context_for(struct tw_disassembler *disassembler, en
         *context = calls->create(targets[kind].triple, "", targets[kind].features, disassembler,
                                  0, NULL, look_up);
         if (*context)
-            (void)calls->set_options(*context, LLVMDisassembler_Option_PrintImmHex);
+            (void)calls->set_options(*context, OPTION_PRINT_IMM_HEX);
     }
     return *context;
 }
@@ -350,7 +358,7 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
     const size_t size = tw_instruction_size(code);
     const enum kind kind = kind_of(disassembler, code->isa);
     struct tw_text out;
-    LLVMDisasmContextRef context;
+    void *context;
     uint8_t bytes[4] = { 0 };
     char line[256];
 
@@ -387,7 +395,8 @@ enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
     (void)config;
     *disassembler = NULL;
     return tw_fail(fault, TW_E_UNSUPPORTED,
-                   "this build has no disassembly; it needs LLVM (Debian: llvm-19-dev)");
+                   "this build has no disassembly; it needs a system with dlopen, and LLVM "
+                   "(Debian: libllvm19)");
 }
 
 void tw_disassembler_free(struct tw_disassembler *disassembler)

@@ -118,6 +118,14 @@ def flow_and_dwt_are_joined(tool):
     assert "from both, in cycles" in text and "differ" not in text, text
 
 
+def no_time_is_no_length(tool):
+    """Local timestamps count cycles: they are no time, and none is made up."""
+    swo = [folder() / "swo" / "m3-nested-a.swo", "--protocol", "itm", "-q", "--format", "jsonl"]
+    for row in lines_of(tool.run("interrupts", *swo, "--unit", "time", status=None).out):
+        equal([row["net"], row["gross"], row["period"]], [{}, {}, {}], row["name"])
+    assert all(row["net"] for row in lines_of(tool.run("interrupts", *swo, status=None).out))
+
+
 def none(tool):
     got = tool.run("interrupts", tool.write("empty.bin", bytes(64)), "--protocol", "itm", status=None)
     equal(got.out, "", "no rows")
@@ -136,3 +144,4 @@ add_case("interrupts_losses", losses_are_not_lengths)
 add_case("interrupts_table", table)
 add_case("interrupts_none", none)
 add_case("interrupts_joined", flow_and_dwt_are_joined)
+add_case("interrupts_without_time", no_time_is_no_length)

@@ -101,7 +101,7 @@ def instructions_as_text_and_table(tool):
     else:
         equal([w[5:] for w in lines], [[]] * len(lines))
         equal(done.err.count("\n"), 1)
-        assert "llvm-19-dev" in done.err, done.err
+        assert "libllvm19" in done.err, done.err
     table = list(csv.DictReader(io.StringIO(tool.run(*words, "--format", "csv").out)))
     found = rows(tool.run(*words, "--format", "jsonl"))
     equal([{k: v for k, v in row.items() if v} for row in table],

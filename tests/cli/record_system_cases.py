@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from harness import Skip, case, equal
+from harness import Skip, case, corpus, equal
 from record_cases import wants
 
 # From EL3 down to EL0, a system call, a fault and an undefined instruction there, and out by semihosting.
@@ -309,3 +309,27 @@ def traps_and_harts_of_riscv(tool):
             first = [address for address in want if protocol == "etrace" or address not in calls]
             assert " ".join(f"{address:x}" for address in first) in text, (kind, protocol, text[:2000])
             assert " ".join(f"{address:x}" for address in second) in text, (kind, protocol, text[:2000])
+
+
+@case
+def security_states_of_the_m_profile(tool):
+    wants(tool)
+    if not shutil.which("qemu-system-arm"):
+        raise Skip("no qemu-system-arm")
+    logs = corpus() / "exec-m" / "logs"
+    for name in ["m33-tz", "m33-tz-ns"]:
+        shutil.copy(logs / f"{name}.elf", tool.folder)
+    tool.run("record", "--system", "-o", "snap", "--", "./m33-tz.elf", "-semihosting", "-icount", "shift=5,sleep=off",
+             "-device", "loader,file=m33-tz-ns.elf", status=None)
+    tool.run("encode", logs / "m33-tz.exlog.gz", "--protocol", "etmv4", "--elf", "m33-tz.elf", "--elf", "m33-tz-ns.elf",
+             "-o", "log")
+    texts = [tool.run("decode", each, "-q").out for each in ["snap", "log"]]
+    paths = [tool.run("decode", each, "--format", "pcs", "-q").out.split() for each in ["snap", "log"]]
+    assert "bad-packet" not in texts[0] and "ADDR_NACC" not in texts[0]
+    # Entries to Secure code by SG, returns to it, calls of Non-secure code: as often as the log has them.
+    gates = [sum(pc.startswith(("100f0", "0x100f0")) for pc in path) for path in paths]
+    equal(gates[0], gates[1])
+    changes = [len(re.findall(r"PE_CONTEXT +T32 Thread N", text)) for text in texts]
+    assert gates[1] > 100 and abs(changes[0] - changes[1]) < 10, (gates, changes)
+    # Where an exception struck whose frame lies on another stack is not known to the instruction.
+    assert abs(len(paths[0]) - len(paths[1])) < len(paths[1]) / 200, [len(path) for path in paths]

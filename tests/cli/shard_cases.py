@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Parts of a capture: what is counted of each adds up to what is counted of the whole, byte for byte."""
 import os
+import random
 
 from calls_cases import truth_folder
 from harness import ROOT, add_case, case, corpus, equal
@@ -28,24 +29,27 @@ def all_add_up(tool, words, kinds=KINDS):
         add_up(tool, words, kind, COUNTS if IS_FULL else (7,) if kind in ("stats", "coverage") else (2,))
 
 
-def add_up(tool, words, kind, counts):
+def add_up(tool, words, kind, counts, file=None):
     command = KINDS[kind]
     tool.run(*command, *words, "-q", "-o", "/dev/null", "--save", "whole", status=None)
     whole = (tool.folder / "whole").read_bytes()
     for count in counts:
         parts = [f"part{i}" for i in range(count)]
         for i, part in enumerate(parts):
-            tool.run(*command, *words, "-q", "-o", "/dev/null", "--save", part, "--part", f"{i + 1}/{count}", status=None)
+            tool.run(*command, *words, "-q", "-o", "/dev/null", "--save", part,
+                     *(["--parts", file, "--part", i + 1] if file else ["--part", f"{i + 1}/{count}"]), status=None)
         tool.run("merge", "-o", "sum", *reversed(parts))
         equal((tool.folder / "sum").read_bytes(), whole, f"{kind} of {count} parts")
 
 
-def made_adds_up(name, unit, more):
-    def run(tool):
-        elf = truth_folder() / f"{name}.elf"
-        tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "made", *more)
-        all_add_up(tool, ["made"])
-    return run
+def make(tool, name, unit, more):
+    elf = truth_folder() / f"{name}.elf"
+    tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "made", *more)
+    return tool.folder / "made"
+
+
+def made_adds_up(row):
+    return lambda tool: all_add_up(tool, [make(tool, *row)])
 
 
 def snapshot_adds_up(name):
@@ -63,11 +67,37 @@ def perf_adds_up(name):
 
 
 for row in MADE:
-    add_case(f"parts_add_up_{row[0]}_{row[1]}", made_adds_up(*row))
+    add_case(f"parts_add_up_{row[0]}_{row[1]}", made_adds_up(row))
 for snapshot in SNAPSHOTS:
     add_case(f"parts_add_up_{snapshot}", snapshot_adds_up(snapshot))
 for recording in PERF:
     add_case(f"parts_add_up_{recording}", perf_adds_up(recording))
+
+
+def parts_anywhere(name, find):
+    """Cut where it happens to be, not at sync points: in a packet, a frame, a transaction."""
+    def run(tool):
+        capture, numbers = find(tool), random.Random(f"18 {name}")
+        tool.run("shard", capture, "--parts", "1", "-o", "whole.txt")
+        head = [line for line in (tool.folder / "whole.txt").read_text().splitlines() if not line.startswith("part")]
+        sizes = [int(line.split()[2]) for line in head if line.startswith("buffer")]
+        for kind in ("stats", "coverage", "thread"):
+            for _ in range(8 if IS_FULL else 1):
+                count = numbers.randrange(2, 12)
+                cuts = sorted((i, numbers.randrange(size)) for i, size in
+                              (numbers.choice(list(enumerate(sizes))) for _ in range(count - 1)))
+                places = [(0, 0), *cuts, (len(sizes), 0)]
+                rows = [f"part {i + 1} {a[0]} {a[1]:#x} {b[0]} {b[1]:#x}" for i, (a, b) in enumerate(zip(places, places[1:]))]
+                tool.write("parts.txt", "\n".join([*head, *rows, ""]))
+                add_up(tool, [capture], kind, (count,), "parts.txt")
+    return run
+
+
+for snapshot in SNAPSHOTS:
+    add_case(f"parts_anywhere_{snapshot}",
+             parts_anywhere(snapshot, lambda tool, name=snapshot: corpus() / "coresight" / "snapshots" / name))
+for row in MADE:
+    add_case(f"parts_anywhere_{row[0]}_{row[1]}", parts_anywhere(row[0], lambda tool, row=row: make(tool, *row)))
 
 
 @case

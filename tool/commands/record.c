@@ -16,7 +16,7 @@
 static const struct machine {
     uint16_t number;
     uint8_t bits;
-    bool is_m;
+    uint8_t m_arch;          /* M profile: of this architecture or later; 0: another profile */
     const char *qemu, *name; /* name: as uname -m has it */
     const char *protocols;   /* that trace it; the first when none is asked for */
     const char *core_type;   /* in a snapshot */
@@ -24,16 +24,20 @@ static const struct machine {
     const char *system;      /* the QEMU of whole machines ... */
     const char *board;       /* ... and the one that is taken when none is named */
 } machines[] = {
-    { 183, 64, false, "qemu-aarch64", "aarch64", "ete|etmv4", "ARM-AA64",
-      "/usr/aarch64-linux-gnu", "qemu-system-aarch64", "virt" },
-    { 40, 32, false, "qemu-arm", "armv7l", "etmv4|ete|ptm|etmv3", "Cortex-A32",
+    { 183, 64, 0, "qemu-aarch64", "aarch64", "ete|etmv4", "ARM-AA64", "/usr/aarch64-linux-gnu",
+      "qemu-system-aarch64", "virt" },
+    { 40, 32, 0, "qemu-arm", "armv7l", "etmv4|ete|ptm|etmv3", "Cortex-A32",
       "/usr/arm-linux-gnueabihf", "qemu-system-arm", "virt" },
-    { 40, 32, true, "qemu-arm", "armv7m", "etmv4|etmv3", "Cortex-M3",
-      "/usr/arm-linux-gnueabihf", "qemu-system-arm", "mps2-an385" },
-    { 243, 64, false, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64",
-      "/usr/riscv64-linux-gnu", "qemu-system-riscv64", "virt" },
-    { 243, 32, false, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32",
-      "/usr/riscv32-linux-gnu", "qemu-system-riscv32", "virt" },
+    { 40, 32, 21, "qemu-arm", "armv8.1m", "etmv4|etmv3", "Cortex-M55",
+      "/usr/arm-linux-gnueabihf", "qemu-system-arm", "mps3-an547" },
+    { 40, 32, 16, "qemu-arm", "armv8m", "etmv4|etmv3", "Cortex-M33", "/usr/arm-linux-gnueabihf",
+      "qemu-system-arm", "mps2-an505" },
+    { 40, 32, 1, "qemu-arm", "armv7m", "etmv4|etmv3", "Cortex-M3", "/usr/arm-linux-gnueabihf",
+      "qemu-system-arm", "mps2-an385" },
+    { 243, 64, 0, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64", "/usr/riscv64-linux-gnu",
+      "qemu-system-riscv64", "virt" },
+    { 243, 32, 0, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32", "/usr/riscv32-linux-gnu",
+      "qemu-system-riscv32", "virt" },
 };
 
 static const struct machine *machine_of(const struct record *record, const char *path)
@@ -41,6 +45,7 @@ static const struct machine *machine_of(const struct record *record, const char 
     struct tw_perf_program program = { .size = sizeof program };
     struct tw_fault fault = { TW_OK, "" };
     const enum tw_status status = tw_perf_program(&program, path, &fault);
+    bool is_m;
 
     if (status == TW_E_CONFIG)
         say("record: %s; to trace a script, name its interpreter", fault.text);
@@ -48,9 +53,10 @@ static const struct machine *machine_of(const struct record *record, const char 
         say("record: cannot read %s", fault.text);
     if (status != TW_OK)
         return NULL;
+    is_m = program.is_m && record->options->is_system;
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
         if (machines[i].number == program.machine && machines[i].bits == program.bits &&
-            machines[i].is_m == (program.is_m && record->options->is_system) &&
+            is_m == (machines[i].m_arch != 0) && program.m_arch * is_m >= machines[i].m_arch &&
             !program.is_big_endian)
             return &machines[i];
     say("record: %s is for another kind of processor (ELF machine %u, %u bits); what can be "
@@ -384,7 +390,7 @@ static int run(const struct options *options)
         record.machine = machine->name;
         record.core_type = machine->core_type;
         record.elf_machine = machine->number;
-        record.is_m = machine->is_m;
+        record.is_m = machine->m_arch != 0;
         if (find_all(&record, machine) && record_find_filters(&record))
             status = record_program(&record, machine);
     }
