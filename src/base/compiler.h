@@ -5,20 +5,27 @@
 
 #include <stddef.h>
 
-#if defined(__GNUC__)
-#define TW_LIKELY(x)           __builtin_expect(!!(x), 1)
-#define TW_UNLIKELY(x)         __builtin_expect(!!(x), 0)
-#define TW_NOINLINE            __attribute__((noinline))
-#define TW_INLINE              static inline __attribute__((always_inline))
+/* "%zu" and the like on Windows too; clang knows the check by its plain name alone. */
+#if defined(__clang__)
+#define TW_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#elif defined(__GNUC__)
 #define TW_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
-#define TW_UNUSED              __attribute__((unused))
-#define TW_PREFETCH(address)   __builtin_prefetch(address)
+#else
+#define TW_PRINTF(text, first)
+#endif
+
+#if defined(__GNUC__)
+#define TW_LIKELY(x)         __builtin_expect(!!(x), 1)
+#define TW_UNLIKELY(x)       __builtin_expect(!!(x), 0)
+#define TW_NOINLINE          __attribute__((noinline))
+#define TW_INLINE            static inline __attribute__((always_inline))
+#define TW_UNUSED            __attribute__((unused))
+#define TW_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define TW_LIKELY(x)   (x)
 #define TW_UNLIKELY(x) (x)
 #define TW_NOINLINE
 #define TW_INLINE static inline
-#define TW_PRINTF(text, first)
 #define TW_UNUSED
 #define TW_PREFETCH(address) ((void)(address))
 #endif

@@ -4,6 +4,7 @@
      examine.c   decodes it once and counts
      compare.c   how it is described against what it is found to be (identify/)
      bias.c      the distance by which an image is off
+     programs.c  perf.data: builds, and code made at run time
      findings.c  from counts to findings: the rules, and their order
      strip.c     where trace is missing, as a picture */
 #ifndef DOCTOR_DOCTOR_H
@@ -66,6 +67,7 @@ struct tw_doctor {
 
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault);
 void tw_doctor_compare(struct tw_doctor *doctor);
+void tw_doctor_judge_programs(struct tw_doctor *doctor);
 void tw_doctor_conclude(struct tw_doctor *doctor);
 /* True: with the image moved by *bias the trace fits it. */
 bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient *patient,

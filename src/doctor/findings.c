@@ -379,6 +379,7 @@ void tw_doctor_conclude(struct tw_doctor *doctor)
     judge_empty(doctor);
     judge_sources(doctor);
     judge_perf(doctor);
+    tw_doctor_judge_programs(doctor);
     for (size_t i = 0; i < doctor->patient_count; i++) {
         struct tw_patient *patient = &doctor->patients[i];
 

@@ -177,8 +177,8 @@ TW_INLINE const uint8_t *count_steps(const struct tw_stage *stage,
             if (!tw_step_is_plain(to))
                 break;
             number = next;
-            if (TW_UNLIKELY(++steps[number].times == 0))
-                tw_sums_carry_step(blocks, number);
+            if (TW_UNLIKELY(++steps[number].times <= 1))
+                tw_sums_list_step(blocks, number);
             here = tw_step_block(to);
             left /= TW_STEP_WORDS;
         }

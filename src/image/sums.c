@@ -191,7 +191,6 @@ static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
 
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
 {
-    struct tw_sums *sums = blocks->code->sums;
     uint32_t to;
 
     if (number >= blocks->step_room && !grow_steps(blocks, number)) {
@@ -199,18 +198,22 @@ uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
         return TW_STEP_NONE;
     }
     to = walk(blocks, number);
-    if (to >= TW_BLOCK_FIRST) {
-        if (!list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number))
-            return TW_STEP_NONE;
-        blocks->steps[number].times = 1;
-    }
     blocks->steps[number].to = to;
+    if (to >= TW_BLOCK_FIRST) {
+        blocks->steps[number].times = 1;
+        tw_sums_list_step(blocks, number);
+    }
     return to;
 }
 
-void tw_sums_carry_step(struct tw_blocks *blocks, uint32_t number)
+void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number)
 {
-    add_step(blocks, number, (uint64_t)1 << 32);
+    struct tw_sums *sums = blocks->code->sums;
+
+    if (blocks->steps[number].times == 0) /* 2^32 */
+        add_step(blocks, number, (uint64_t)1 << 32);
+    else
+        (void)list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number);
 }
 
 /* The place of an edge, or the free one where it belongs. */
@@ -317,28 +320,20 @@ static struct tw_range_sum edge_of(const struct tw_code *code, uint64_t key, uin
     return sum;
 }
 
-/* Adds what steps counted to their blocks.  A step that was not made since the last time is forgotten:
-   those that are known are gone through each time. */
 static void settle_steps(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
-    size_t kept = 0;
 
-    for (size_t i = 0; i < sums->step_count; i++) {
-        const struct tw_summed summed = sums->steps[i];
-        struct tw_blocks *blocks = space_of(code, summed.space);
-        struct tw_step_sum *step = &blocks->steps[summed.number];
+    while (sums->step_count) {
+        const struct tw_summed *summed = &sums->steps[--sums->step_count];
+        struct tw_blocks *blocks = space_of(code, summed->space);
+        struct tw_step_sum *step = &blocks->steps[summed->number];
         const uint32_t times = step->times;
 
-        if (times) {
-            step->times = 0;
-            add_step(blocks, summed.number, times);
-            sums->steps[kept++] = summed;
-        } else {
-            step->to = TW_STEP_UNKNOWN;
-        }
+        step->times = 0;
+        if (times)
+            add_step(blocks, summed->number, times);
     }
-    sums->step_count = kept;
 }
 
 /* A block with times; false: there is no more. */
@@ -389,16 +384,13 @@ size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room)
     struct tw_sums *sums = code->sums;
     size_t count = 0;
 
-    if (!sums->is_settled)
-        settle_steps(code);
-    sums->is_settled = true;
+    settle_steps(code);
     for (; count < room && sums->kept_count; count++)
         out[count] = sums->kept[--sums->kept_count];
     while (count < room && next_block(code, &out[count]))
         count++;
     while (count < room && next_edge(code, &out[count]))
         count++;
-    sums->is_settled = count != 0;
     return count;
 }
 
@@ -430,5 +422,4 @@ void tw_sums_keep(struct tw_code *code)
         if (code->spaces[i]->steps)
             memset(code->spaces[i]->steps, 0,
                    code->spaces[i]->step_room * sizeof *code->spaces[i]->steps);
-    sums->step_count = 0;
 }

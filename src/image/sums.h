@@ -40,7 +40,7 @@ struct tw_edge_sum {
 };
 
 struct tw_sums {
-    /* Steps that are known (block * TW_STEP_WORDS + word), and blocks with times (* 2 + taken). */
+    /* Steps with times (block * TW_STEP_WORDS + word), and blocks (* 2 + taken). */
     struct tw_summed {
         uint32_t space, number;
     } * steps, *blocks;
@@ -54,7 +54,6 @@ struct tw_sums {
     size_t edge_at;            /* tw_sums_next: the next of them */
     struct tw_range_sum *kept; /* of blocks that are no more */
     size_t kept_count, kept_room;
-    bool is_settled;     /* tw_sums_next: what steps counted was added to the blocks */
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
 };
@@ -65,8 +64,8 @@ void tw_sums_free(struct tw_code *code);
 
 /* Tries to make a step; where it leads then. */
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number);
-/* A step has as many times as fit, 2^32, and so none. */
-void tw_sums_carry_step(struct tw_blocks *blocks, uint32_t number);
+/* A step is made that had no times, or as many as fit. */
+void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number);
 /* The last block (* 2 + taken) that a step passes. */
 uint32_t tw_sums_step_last(const struct tw_blocks *blocks, uint32_t number);
 /* An edge that is not at its first place, or has no times. */
@@ -110,8 +109,8 @@ TW_INLINE uint32_t tw_sums_step(struct tw_blocks *blocks, uint32_t number)
     to = blocks->steps[number].to;
     if (TW_UNLIKELY(to < TW_BLOCK_FIRST))
         return to == TW_STEP_NONE ? to : tw_sums_make_step(blocks, number);
-    if (TW_UNLIKELY(++blocks->steps[number].times == 0))
-        tw_sums_carry_step(blocks, number);
+    if (TW_UNLIKELY(++blocks->steps[number].times <= 1))
+        tw_sums_list_step(blocks, number);
     return to;
 }
 

@@ -142,6 +142,29 @@ def cobertura_is_valid(tool):
     equal(lines, want, "lines as lcov has them")
 
 
+def diff_cover_reads_it(tool):
+    """A reader of Cobertura finds the lines that were not executed in a file that is new in a repository."""
+    if not shutil.which("diff-cover") or not shutil.which("git"):
+        raise Skip("no diff-cover or no git")
+    elf = truth_folder() / "a64-O0-counts.elf"
+    tool.run("encode", truth_folder() / "a64-O0-counts.exlog.gz", "--elf", elf, "--protocol", "etmv4", "-o", "capture")
+    text = tool.run("coverage", "capture", "--symbols", elf, "--format", "cobertura", "-q").out
+    want = info_lines(tool.run("coverage", "capture", "--symbols", elf, "--format", "lcov", "-q").out)
+    tool.write("got.xml", re.sub(r'filename="[^"]*/(\w+\.c)"', r'filename="\1"', text))
+    tool.write("counts.c", (corpus() / "analysis" / "src" / "counts.c").read_text())
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"], ["branch", "first"],
+                  ["add", "counts.c"], ["commit", "-q", "-m", "second"]):
+        subprocess.run(git + words, cwd=tool.folder, check=True)
+    done = subprocess.run(["diff-cover", "got.xml", "--compare-branch=first", "--json-report", "report.json"],
+                          cwd=tool.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+    found = json.loads((tool.folder / "report.json").read_text())["src_stats"]["counts.c"]["violation_lines"]
+    missed = [number for (name, number), count in want.items() if name == "counts.c" and count == 0]
+    assert missed
+    equal(sorted(found), sorted(missed), "lines that were not executed")
+
+
 def drcov_has_what_was_executed(tool):
     text = lines_of(tool.run("coverage", DEMO, "--format", "jsonl", "-q").out, "CODE")
     want = {(int(row["st"], 16), int(row["en"], 16)) for row in text if row["count"]}
@@ -242,6 +265,7 @@ add_case("coverage_genhtml", genhtml_draws_it)
 add_case("coverage_several_captures", twice_is_twice)
 add_case("coverage_merge", saved_results_add_up)
 add_case("coverage_cobertura", cobertura_is_valid)
+add_case("coverage_diff_cover", diff_cover_reads_it)
 add_case("coverage_drcov", drcov_has_what_was_executed)
 for each, one in (("a64-counts", "etmv4"), ("a64-jumps", "ete"), ("a32-recur", "ptm"), ("t32-counts", "etmv3"),
                   ("rv64-counts", "etrace")):

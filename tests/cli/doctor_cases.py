@@ -84,3 +84,25 @@ def identify_finds_settings_with_the_image(tool):
 def identify_is_not_sure_of_files_that_are_no_trace(tool):
     found, total = strange_files.sure(tool.program, 1000 if FULL else 100)
     equal(found, [], total)
+
+
+def first_finding(tool, *words):
+    lines = tool.run("doctor", *words, "--format", "jsonl", "-q", status=1).out.splitlines()
+    return json.loads(lines[0])
+
+
+@case
+def doctor_names_other_builds_and_code_made_at_run_time(tool):
+    perf = corpus() / "perf"
+    name = "p10-walk-percpu-etmv4-v1.perf.data"
+    for one, other in (("walk_a", "walk_b"), ("walk_b", "walk_a")):
+        tool.write(f"wrong/usr/bin/{one}", (perf / "root" / "usr" / "bin" / other).read_bytes())
+    found = first_finding(tool, perf / name, "--sysroot", "wrong")
+    equal([found["code"], found["count"]], ["wrong-build", 2])
+    assert "/usr/bin/walk_" in found["text"] and "--build-ids" in found["remedy"], found
+    content = (perf / name).read_bytes()
+    assert b"/usr/bin/walk_a\0" in content
+    tool.write("jit.perf.data", content.replace(b"/usr/bin/walk_a\0", b"//anon\0".ljust(16, b"\0")))
+    found = first_finding(tool, "jit.perf.data", "--sysroot", perf / "root")
+    equal(found["code"], "jit-without-map")
+    assert "perf inject --jit" in found["remedy"].replace("\n", " "), found

@@ -39,7 +39,7 @@ def session(tool, capture, elf, commands, *options):
     env = dict(os.environ, TW_GDB_COMMANDS=str(tool.write("commands.json", json.dumps(
         {"commands": commands, "depth": DEPTH}))), TW_GDB_RESULTS=str(tool.folder / "results.jsonl"),
         TRACKWAY_GDB=gdb_program(), HOME=str(tool.folder))
-    done = subprocess.run([tool.program, "gdb", str(capture), str(elf), *options, "--", "-nx", "-batch", "-x",
+    done = subprocess.run([tool.program, "gdb", str(capture), *([str(elf)] if elf else []), *map(str, options), "--", "-nx", "-batch", "-x",
                            str(ROOT / "tests" / "cli" / "gdb_driver.py")],
                           cwd=tool.folder, env=env, timeout=1500, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)

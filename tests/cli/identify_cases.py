@@ -109,6 +109,16 @@ def a_ring_buffer_is_opened_at_its_oldest_byte(tool):
 
 
 @case
+def a_segment_list_with_a_comment_is_no_flat_image(tool):
+    tool.write("dump", ntrace())
+    tool.write("list.txt", "# address offset length\nxlen 32\nseg 1000 0 4\n")
+    tool.write("list.bin", bytes(4))
+    assert "no ELF file" not in tool.run("decode", "dump", "--protocol", "ntrace", "--image", "list.txt", status=None).err
+    tool.write("flat", b"\x13\0\0\0")
+    assert "no ELF file" in tool.run("decode", "dump", "--protocol", "ntrace", "--image", "flat", status=None).err
+
+
+@case
 def packed_files_and_dumps_as_text_are_opened(tool):
     plain = ntrace()
     tool.write("plain", plain)

@@ -24,6 +24,7 @@ import gdb_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401
+import gdb_real_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
 import diff_cases  # noqa: E402,F401
 import digest_cases  # noqa: E402,F401

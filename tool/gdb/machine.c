@@ -73,28 +73,27 @@ static const struct row a64_rows[] = {
     { "pc",   8, GDB_TRACED,  1,  32, "code_ptr", value_of_pc },
     { "cpsr", 4, GDB_UNKNOWN, 1,  33, NULL,       NULL },
 };
+#define ARM_CORE                                                        \
+    { "r%u",  4, GDB_UNKNOWN,  13, 0,  NULL,       NULL },              \
+    { "sp",   4, GDB_STAND_IN, 1,  13, "data_ptr", value_of_sp },       \
+    { "lr",   4, GDB_DERIVED,  1,  14, NULL,       value_of_lr },       \
+    { "pc",   4, GDB_TRACED,   1,  15, "code_ptr", value_of_pc }
 static const struct row arm_rows[] = {
-    { "r%u",  4, GDB_UNKNOWN,  13, 0,  NULL,       NULL },
-    { "sp",   4, GDB_STAND_IN, 1,  13, "data_ptr", value_of_sp },
-    { "lr",   4, GDB_DERIVED,  1,  14, NULL,       value_of_lr },
-    { "pc",   4, GDB_TRACED,   1,  15, "code_ptr", value_of_pc },
-    { "cpsr", 4, GDB_DERIVED,  1,  25, NULL,       value_of_cpsr },
+    ARM_CORE, { "cpsr", 4, GDB_DERIVED, 1, 25, NULL, value_of_cpsr },
 };
 static const struct row arm_m_rows[] = {
-    { "r%u",  4, GDB_UNKNOWN,  13, 0,  NULL,       NULL },
-    { "sp",   4, GDB_STAND_IN, 1,  13, "data_ptr", value_of_sp },
-    { "lr",   4, GDB_DERIVED,  1,  14, NULL,       value_of_lr },
-    { "pc",   4, GDB_TRACED,   1,  15, "code_ptr", value_of_pc },
-    { "xpsr", 4, GDB_DERIVED,  1,  25, NULL,       value_of_xpsr },
+    ARM_CORE, { "xpsr", 4, GDB_DERIVED, 1, 25, NULL, value_of_xpsr },
 };
-static const struct row rv32_rows[] = {
-    { "x%u", 4, GDB_UNKNOWN, 32, 0,  NULL,       NULL },
-    { "pc",  4, GDB_TRACED,  1,  32, "code_ptr", value_of_pc },
+/* without them GDB 13 fails where a function returns a floating-point number in a register */
+static const struct row arm_float_rows[] = {
+    { "d%u",   8, GDB_UNKNOWN, 16, 26, "ieee_double", NULL },
+    { "fpscr", 4, GDB_UNKNOWN, 1,  42, NULL,          NULL },
 };
-static const struct row rv64_rows[] = {
-    { "x%u", 8, GDB_UNKNOWN, 32, 0,  NULL,       NULL },
-    { "pc",  8, GDB_TRACED,  1,  32, "code_ptr", value_of_pc },
-};
+#define RV_CORE(size)                                                   \
+    { "x%u", size, GDB_UNKNOWN, 32, 0,  NULL,       NULL },             \
+    { "pc",  size, GDB_TRACED,  1,  32, "code_ptr", value_of_pc }
+static const struct row rv32_rows[] = { RV_CORE(4) };
+static const struct row rv64_rows[] = { RV_CORE(8) };
 static const struct row rv_float_rows[] = {
     { "f%u",    8, GDB_UNKNOWN, 32, 33, "ieee_double", NULL },
     { "fflags", 4, GDB_UNKNOWN, 1,  65, NULL,          NULL },
@@ -109,22 +108,17 @@ static const struct row trace_rows[] = {
 static const struct feature a64_features[] = {
     { "org.gnu.gdb.aarch64.core", ROWS(a64_rows) }, { "trackway.trace", ROWS(trace_rows) },
 };
+#define ARM_MORE { "org.gnu.gdb.arm.vfp", ROWS(arm_float_rows) }, { "trackway.trace", ROWS(trace_rows) }
 static const struct feature arm_features[] = {
-    { "org.gnu.gdb.arm.core", ROWS(arm_rows) }, { "trackway.trace", ROWS(trace_rows) },
+    { "org.gnu.gdb.arm.core", ROWS(arm_rows) }, ARM_MORE,
 };
 static const struct feature arm_m_features[] = {
-    { "org.gnu.gdb.arm.m-profile", ROWS(arm_m_rows) }, { "trackway.trace", ROWS(trace_rows) },
+    { "org.gnu.gdb.arm.m-profile", ROWS(arm_m_rows) }, ARM_MORE,
 };
-static const struct feature rv32_features[] = {
-    { "org.gnu.gdb.riscv.cpu", ROWS(rv32_rows) },
-    { "org.gnu.gdb.riscv.fpu", ROWS(rv_float_rows) }, /* programs that use it are refused without */
-    { "trackway.trace", ROWS(trace_rows) },
-};
-static const struct feature rv64_features[] = {
-    { "org.gnu.gdb.riscv.cpu", ROWS(rv64_rows) },
-    { "org.gnu.gdb.riscv.fpu", ROWS(rv_float_rows) },
-    { "trackway.trace", ROWS(trace_rows) },
-};
+/* programs that use floating point are refused without */
+#define RV_MORE { "org.gnu.gdb.riscv.fpu", ROWS(rv_float_rows) }, { "trackway.trace", ROWS(trace_rows) }
+static const struct feature rv32_features[] = { { "org.gnu.gdb.riscv.cpu", ROWS(rv32_rows) }, RV_MORE };
+static const struct feature rv64_features[] = { { "org.gnu.gdb.riscv.cpu", ROWS(rv64_rows) }, RV_MORE };
 
 static const struct gdb_machine a64 = { "aarch64", 0x0070747261636b00, ROWS(a64_features) };
 static const struct gdb_machine arm = { "arm", 0xfffa0000, ROWS(arm_features) };

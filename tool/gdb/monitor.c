@@ -458,6 +458,23 @@ static void list_threads(struct recording *recording, struct gdb_text *out, uint
                     tw_replay_thread_count(recording->replay));
 }
 
+/* "0x400100 0x400200 ...": from trackway-gdb.py. */
+static void take_breakpoints(struct recording *recording, struct gdb_text *out,
+                             uint32_t *thread, const char *rest)
+{
+    (void)out;
+    (void)thread;
+    recording->known_count = 0;
+    while (recording->known_count < RECORDING_BREAKPOINTS) {
+        const size_t size = strcspn(rest, " ");
+
+        if (!size || !parse_number_size(&recording->known[recording->known_count], rest, size))
+            return;
+        recording->known_count++;
+        rest += size + (rest[size] == ' ');
+    }
+}
+
 static command_fn help;
 
 static const struct {
@@ -478,6 +495,7 @@ static const struct {
     { "time", "[TIMESTAMP]: move all threads to that moment, or to this thread's", set_time },
     { "threads", "look through the whole capture for threads", list_threads },
     { "help", "this list", help },
+    { "breakpoints", NULL, take_breakpoints }, /* not for people */
 };
 
 static void help(struct recording *recording, struct gdb_text *out, uint32_t *thread,
@@ -487,7 +505,8 @@ static void help(struct recording *recording, struct gdb_text *out, uint32_t *th
     (void)thread;
     (void)rest;
     for (size_t i = 0; i < TW_LENGTH(commands); i++)
-        gdb_text_format(out, "monitor %-10s %s\n", commands[i].name, commands[i].about);
+        if (commands[i].about)
+            gdb_text_format(out, "monitor %-10s %s\n", commands[i].name, commands[i].about);
     gdb_text_put(out, "PLACE: first, last, TIMESTAMP, +OFFSET, n:NUMBER, pc:ADDRESS[:N], "
                       "function:NAME[:N],\ntrigger:N, event:N, sync:N, trace-on:N\n");
 }

@@ -330,6 +330,21 @@ static enum tw_status go_on(struct recording *recording, struct gdb_stop *stop,
     return status;
 }
 
+/* GDB 13 is stuck at the next command when it is told of an end while it steps over a breakpoint, and it takes its
+   breakpoints away to do so: trackway-gdb.py tells of them.  Such a step just stops. */
+static bool stands_at_breakpoint(struct recording *recording,
+                                 const struct tw_replay_place *place)
+{
+    struct tw_replay_view view = { .size = sizeof view };
+
+    if (tw_replay_look(recording->replay, &view, place) != TW_OK)
+        return false;
+    for (size_t i = 0; i < recording->known_count; i++)
+        if (recording->known[i] == view.pc)
+            return true;
+    return false;
+}
+
 static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *way)
 {
     struct recording *recording = context;
@@ -340,7 +355,10 @@ static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *wa
         return false;
     status =
         way->is_step ? step(recording, stop, place, way) : go_on(recording, stop, place, way);
-    if (status == TW_END) {
+    if (status == TW_END && way->is_step && stands_at_breakpoint(recording, place)) {
+        (void)snprintf(stop->why, sizeof stop->why, "the trace %s here",
+                       way->is_back ? "begins" : "ends");
+    } else if (status == TW_END) {
         stop->is_begin = way->is_back;
         stop->is_end = !way->is_back;
     } else if (status == TW_E_CANCELLED) {

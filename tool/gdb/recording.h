@@ -9,7 +9,7 @@
 #include "gdb/target.h"
 #include "shared/session.h"
 
-enum { RECORDING_FRAMES = 1 << 12, RECORDING_HANDLES = 15 };
+enum { RECORDING_FRAMES = 1 << 12, RECORDING_HANDLES = 15, RECORDING_BREAKPOINTS = 1024 };
 
 /* Memory of the program that it writes to: what its file holds there is not what was there. */
 struct gdb_stretch {
@@ -38,6 +38,9 @@ struct recording {
     size_t frame_count;
     struct tw_replay_place framed;
     bool has_frames, is_whole;
+    /* Breakpoints that the client has, set or not: see recording.c. */
+    uint64_t known[RECORDING_BREAKPOINTS];
+    size_t known_count;
     /* Whether the client wants an end. */
     bool (*is_interrupted)(void *context);
     void *interrupt_context;

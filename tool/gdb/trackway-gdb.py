@@ -124,6 +124,32 @@ class InfoFrame:
             self.frames.is_told = False
 
 
+class Breakpoints:
+    """Tells the server which breakpoints there are: GDB itself tells of them only while the program runs, and not of the
+    one that it steps over.  Where the trace ends at one the server has to know."""
+
+    MOST = 48  # of one packet
+
+    def __init__(self):
+        self.told = None
+        events = gdb.events
+        for registry in (events.breakpoint_created, events.breakpoint_modified):
+            registry.connect(lambda breakpoint: self.tell(()))
+        events.breakpoint_deleted.connect(lambda breakpoint: self.tell((breakpoint.number,)))
+
+    def tell(self, left_out):
+        try:
+            points = [point for point in gdb.breakpoints() if point.number not in left_out]
+            places = sorted({place.address for point in points for place in point.locations})[:self.MOST]
+            frame = gdb.selected_frame()
+            frame.read_register(DEPTH)  # of ours, and it is connected
+            if places != self.told:
+                gdb.execute("monitor breakpoints " + " ".join("0x%x" % place for place in places), False, True)
+                self.told = places
+        except (AttributeError, TypeError, ValueError, gdb.error):  # an older GDB, or no server of ours
+            self.told = None
+
+
 class UnknownCallers:
     """Names the last frame for what it is."""
 
@@ -212,4 +238,5 @@ traced_frames = TracedFrames()
 gdb.unwinder.register_unwinder(None, traced_frames, replace=True)
 trackway_info_frame = InfoFrame(traced_frames)
 UnknownCallers()
+Breakpoints()
 Trackway()

@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#if defined(__GNUC__)
+#if defined(__clang__)
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#elif defined(__GNUC__)
 #define PRINTF_LIKE(text, first) __attribute__((format(gnu_printf, text, first)))
 #else
 #define PRINTF_LIKE(text, first)

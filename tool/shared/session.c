@@ -296,7 +296,7 @@ static bool check_files(const struct session *session)
     for (size_t i = 0; i < options->images.count; i++) {
         read_start(start, session->images[i].path);
         if (start[0] && memcmp(start, "\177ELF", 4) != 0 && strncmp(start, "xlen", 4) != 0 &&
-            !strrchr(options->images.items[i], '@') && !options->quiet)
+            start[0] != '#' && !strrchr(options->images.items[i], '@') && !options->quiet)
             say("warning: --image %s is no ELF file: it lies at address 0 unless you say "
                 "where, "
                 "--image FILE@ADDRESS",
