@@ -10,6 +10,7 @@
 #include "shared/interrupt.h"
 #include "shared/memory.h"
 #include "shared/options.h"
+#include "shared/sandbox.h"
 
 #define COMMAND_ROW(name) &command_##name,
 static const struct command *const commands[] = { EACH_COMMAND(COMMAND_ROW) };
@@ -107,8 +108,12 @@ static int run_command(const struct command *command, char **words)
     struct options options;
     int status = BAD_USAGE;
 
-    if (options_parse(&options, command, words))
+    if (options_parse(&options, command, words)) {
+        /* What a plug-in may need is not known. */
+        if (command->is_confined && !options.no_sandbox && !options.plugins.count)
+            sandbox_enter();
         status = options.help ? print(NULL, command) : command->run(&options);
+    }
     options_free(&options);
     return status;
 }

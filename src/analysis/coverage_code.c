@@ -53,6 +53,18 @@ static int by_address(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* By branch, then by where it led: the order in which they were counted says nothing. */
+static int by_target(const void *left, const void *right)
+{
+    const struct tw_target_count *a = left, *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->is_call - b->is_call;
+}
+
 static bool open_walk(struct walk *walk)
 {
     const struct tw_range_counts *counts = &walk->object->of->counts;
@@ -323,7 +335,7 @@ static bool add_targets(struct tw_coverage *coverage, struct tw_covered_object *
             (struct tw_target_count){ edge->from, edge->to, edge->count, kind == TW_EDGE_CALL };
     }
     if (object->target_count)
-        qsort(object->targets, object->target_count, sizeof *object->targets, by_address);
+        qsort(object->targets, object->target_count, sizeof *object->targets, by_target);
     return true;
 }
 

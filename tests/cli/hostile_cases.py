@@ -3,7 +3,7 @@
 import os
 
 from bad_input import changed, write
-from harness import ROOT, case, equal
+from harness import ROOT, Skip, case, equal
 from perf_file import ETMV4, RAW, PerfFile
 
 REGISTERS = {"TRCCONFIGR": 1, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}
@@ -213,3 +213,33 @@ def two_builders_of_one_index(tool):
             equal(builder.wait(), 0, builder.stderr.read())
         equal((tool.folder / "c.bin.twx").read_bytes(), want)
         equal(sorted(path.name for path in tool.folder.iterdir()), ["c.bin", "c.bin.twx"])
+
+
+@case
+def commands_give_up_what_they_do_not_need(tool):
+    """Seen in /proc while the command waits for its reader."""
+    if not os.path.exists("/proc/self/status") or os.environ.get("TW_SANITIZED") or os.uname().machine not in ("x86_64", "aarch64"):
+        raise Skip("no filter here")
+    tool.write("c.bin", (SYNC + b"\xf7" * 1000) * 3000)
+    for words, want in (((), "2"), (("--no-sandbox",), "0")):
+        process = tool.start("packets", "c.bin", *CONFIG, *words)
+        process.stdout.read(1 << 16)
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            state = dict(line.split(":", 1) for line in file if ":" in line)
+        process.stdout.close()
+        process.stderr.read()
+        process.wait()
+        if "Seccomp" not in state:
+            raise Skip("no filter in this kernel")
+        base = int(open("/proc/self/status", encoding="utf-8").read().split("Seccomp:")[1].split()[0])
+        equal(state["Seccomp"].strip() if base == 0 or want == "2" else "0", want, words)
+
+
+@case
+def confined_commands_say_what_free_ones_say(tool):
+    demo = ROOT / "tests" / "captures" / "demo"
+    for command in ("info", "packets", "decode", "stats", "calls", "profile", "coverage", "timeline", "interrupts", "branches"):
+        for more in ((), ("--threads", "3")) if command in ("decode", "profile") else ((),):
+            one = tool.run(command, demo, *more, status=None)
+            two = tool.run(command, demo, *more, "--no-sandbox", status=None)
+            equal((one.returncode, one.stdout, one.stderr), (two.returncode, two.stdout, two.stderr), command)

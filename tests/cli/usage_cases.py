@@ -264,7 +264,7 @@ def completions_offer_values(tool):
 def commands_that_take_captures_take_the_same_options(tool):
     """One group for each: what opens a capture with one command opens it with all."""
     opens = set(("source framing protocol plugin config preset arch no-barrier wrapped-at strip-stop image "
-                 "allow-outside sysroot symfs kernel vdso build-ids").split())
+                 "allow-outside no-sandbox sysroot symfs kernel vdso build-ids").split())
     executed = set(("src cpu pid tid comm symbols trust-time opt clock threads on-error assume-sync "
                     "progress buffer id from to output color quiet verbose").split())
     for command in COMMANDS:

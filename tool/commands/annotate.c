@@ -408,5 +408,6 @@ const struct command command_annotate = {
     .options = takes,
     .least = 1,
     .most = 4096,
+    .is_confined = true,
     .run = run,
 };

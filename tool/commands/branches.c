@@ -418,5 +418,6 @@ const struct command command_branches = {
     .options = takes,
     .least = 1,
     .most = 1,
+    .is_confined = true,
     .run = run,
 };

@@ -312,5 +312,6 @@ const struct command command_calls = {
     .options = takes,
     .least = 0,
     .most = 4096,
+    .is_confined = true,
     .run = run,
 };

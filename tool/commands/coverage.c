@@ -381,5 +381,6 @@ const struct command command_coverage = {
     .options = takes,
     .least = 0,
     .most = 1 << 20,
+    .is_confined = true,
     .run = run,
 };

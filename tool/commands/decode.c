@@ -40,5 +40,6 @@ const struct command command_decode = {
     .options = takes,
     .least = 1,
     .most = 1,
+    .is_confined = true,
     .run = run,
 };

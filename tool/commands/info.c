@@ -173,5 +173,6 @@ const struct command command_info = {
     .options = takes,
     .least = 1,
     .most = 1,
+    .is_confined = true,
     .run = run,
 };

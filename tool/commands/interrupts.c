@@ -570,5 +570,6 @@ const struct command command_interrupts = {
     .options = takes,
     .least = 1,
     .most = 4096,
+    .is_confined = true,
     .run = run,
 };

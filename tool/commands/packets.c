@@ -36,5 +36,6 @@ const struct command command_packets = {
     .options = takes,
     .least = 1,
     .most = 1,
+    .is_confined = true,
     .run = run,
 };

@@ -334,5 +334,6 @@ const struct command command_profile = {
     .options = takes,
     .least = 0,
     .most = 4096,
+    .is_confined = true,
     .run = run,
 };

@@ -297,5 +297,6 @@ const struct command command_stats = {
     .options = takes,
     .least = 1,
     .most = 1,
+    .is_confined = true,
     .run = run,
 };

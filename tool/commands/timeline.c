@@ -241,5 +241,6 @@ const struct command command_timeline = {
     .options = takes,
     .least = 1,
     .most = 4096,
+    .is_confined = true,
     .run = run,
 };

@@ -41,6 +41,7 @@ enum option_key {
     O_IMAGE,
     O_SYMBOLS,
     O_ALLOW_OUTSIDE,
+    O_NO_SANDBOX,
     /* perf.data */
     O_SYSROOT,
     O_SYMFS,
@@ -287,7 +288,7 @@ struct options {
     enum color_wish color;
     unsigned verbose;
     bool has_ids;
-    bool no_barrier, strip_stop, allow_outside;
+    bool no_barrier, strip_stop, allow_outside, no_sandbox;
     bool source_address_n, multi_session, assume_sync;
     bool histogram;
     const char *save;
@@ -310,6 +311,7 @@ struct command {
     const uint8_t *options;
     unsigned least, most; /* arguments */
     bool prints_last;     /* nothing before the work is done: a bar does not tear its lines */
+    bool is_confined;     /* it reads captures and writes what it found: sandbox.h */
     bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };

@@ -287,6 +287,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_ALLOW_OUTSIDE] = { "allow-outside", NULL, NULL,
         "a snapshot or script may name files outside its folder", .offset = AT(allow_outside), .kind = KIND_FLAG },
 
+    [O_NO_SANDBOX] = { "no-sandbox", NULL, NULL,
+        "keep what the command does not need: other programs, the\nnetwork (Linux; SECURITY.md)", .offset = AT(no_sandbox), .kind = KIND_FLAG },
     [O_SYSROOT] = { "sysroot", "DIR", NULL,
         "perf.data: folder with the traced machine's files", .offset = AT(sysroot), .kind = KIND_TEXT },
     [O_SYMFS] = { "symfs", "DIR", NULL, "the same, as perf calls it", .offset = AT(sysroot), .kind = KIND_TEXT },
@@ -478,7 +480,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 static const uint8_t capture_options[] = {
     O_SOURCE, O_FRAMING, O_PROTOCOL, O_PLUGIN, O_CONFIG, O_PRESET, O_ARCH, O_NO_BARRIER, O_WRAPPED_AT,
     O_SWAP, O_SKIP,
-    O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
+    O_STRIP_STOP, O_IMAGE, O_ALLOW_OUTSIDE, O_NO_SANDBOX, O_SYSROOT, O_SYMFS, O_KERNEL, O_VDSO, O_BUILD_IDS, O_END,
 };
 static const uint8_t part_options[] = { O_BUFFER, O_ID, O_FROM, O_TO, O_END };
 static const uint8_t decoder_options[] = { O_ON_ERROR, O_ASSUME_SYNC, O_PROGRESS, O_END };
