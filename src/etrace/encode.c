@@ -90,7 +90,8 @@ static bool build_f1(const struct tw_etrace_shape *shape, struct tw_payload *out
     if (packet->branches > 31)
         return false;
     /* Behind the format their number, 0 for all that fit, and the map. */
-    tw_payload_put(out, 1u | packet->branches << 2 | (uint64_t)packet->branch_map << 7,
+    tw_payload_put(out,
+                   1u | (uint32_t)packet->branches << 2 | (uint64_t)packet->branch_map << 7,
                    7 + (packet->branches ? tw_etrace_map_bits(packet->branches) : 31));
     if (packet->branches == 0)
         return true;
