@@ -61,6 +61,9 @@ static void write_all(const struct tw_perf_writer_config *config)
                                              .inode = 700,
                                              .protection = 5,
                                              .flags = 2 };
+    const struct tw_perf_mapping library = {
+        .address = 0x8000, .length = 0x1000, .protection = 5, .flags = 2
+    };
     const struct tw_perf_stamp a = { 1000, TID_A, TID_A, 0 }, b = { 2000, TID_B, TID_B, 3 };
     const uint8_t id[] = { 1, 2, 3, 4 };
     struct tw_perf_writer *writer;
@@ -68,6 +71,7 @@ static void write_all(const struct tw_perf_writer_config *config)
     CHECK_EQ(tw_perf_writer_new(&writer, config, NULL), TW_OK);
     CHECK_EQ(tw_perf_writer_comm(writer, &a, "alpha", true), TW_OK);
     CHECK_EQ(tw_perf_writer_map(writer, &a, &mapping, "/bin/a"), TW_OK);
+    CHECK_EQ(tw_perf_writer_map(writer, &a, &library, "/lib/b"), TW_OK);
     CHECK_EQ(tw_perf_writer_start(writer, &a), TW_OK);
     CHECK_EQ(tw_perf_writer_switch(writer, &a, false), TW_OK);
     CHECK_EQ(tw_perf_writer_fork(writer, &b, TID_A, TID_A), TW_OK);
@@ -77,7 +81,7 @@ static void write_all(const struct tw_perf_writer_config *config)
              TW_OK);
     CHECK_EQ(tw_perf_writer_trace(writer, &a, trace.bytes, trace.size, 0), TW_OK);
     CHECK_EQ(tw_perf_writer_exit(writer, &b), TW_OK);
-    CHECK_EQ(tw_perf_writer_build_id(writer, "/bin/a", id, sizeof id), TW_OK);
+    CHECK_EQ(tw_perf_writer_build_id(writer, "/lib/b", id, sizeof id), TW_OK);
     CHECK_EQ(tw_perf_writer_finish(writer), TW_OK);
     tw_perf_writer_free(writer);
 }
@@ -109,6 +113,8 @@ static void what_is_written_is_read(void **state)
     CHECK(strcmp(tw_perf_feature(perf, "arch"), "aarch64") == 0);
     CHECK_EQ(tw_perf_thread(perf, TID_B, 3000)->pid, TID_B);
     CHECK(strcmp(tw_perf_thread(perf, TID_B, 3000)->comm, "beta") == 0);
+    CHECK(strcmp(tw_perf_file(perf, 0)->name, "/lib/b") ==
+          0); /* the list of build IDs comes first */
     CHECK_EQ(tw_perf_file(perf, 0)->build_id_size, 4);
     CHECK_EQ(tw_perf_mapping(perf, 0)->inode, 700);
     for (uint32_t i = 0; i < 3; i++)
