@@ -124,7 +124,7 @@ const checks = {
     await page.keyboard.press("Escape");
     assert.equal(await page.$$eval("#flame-trail button", (all) => all.length), 1);
     await page.click("summary");
-    assert.ok((await page.$$("#main details tbody tr")).length > 5);
+    await page.waitForFunction(() => document.querySelectorAll("#main details tbody tr").length > 5); // filled once it is open
     await browser.close(page);
   },
 
@@ -172,7 +172,7 @@ const checks = {
     await page.keyboard.press("n");
     assert.ok((await page.textContent("#span")).startsWith(spec.recursive));
     await page.click("summary");
-    assert.ok((await page.$$("#main details tbody tr")).length > 5);
+    await page.waitForFunction(() => document.querySelectorAll("#main details tbody tr").length > 5); // filled once it is open
     await browser.close(page);
   },
 
