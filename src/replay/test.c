@@ -254,8 +254,8 @@ static void threads_go_on_where_they_are_moved_to(void **state)
         struct held held;
         char corpus[RUNS_PATH], name[100];
 
-        check_corpus(corpus, sizeof corpus, "perf/root/usr/bin/walk_a");
-        corpus[strlen(corpus) - strlen("/perf/root/usr/bin/walk_a")] = 0;
+        check_corpus(corpus, sizeof corpus, "perf/README.md");
+        corpus[strlen(corpus) - strlen("/perf/README.md")] = 0;
         (void)snprintf(name, sizeof name, "%s.perf.data", names[i / 4]);
         check_case("%s, windows of %u", name, windows[i % 4]);
         CHECK(runs_fill(&run, corpus, "perf", name));

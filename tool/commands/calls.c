@@ -11,6 +11,7 @@
 #include "commands/calls.h"
 #include "commands/commands.h"
 #include "shared/advice.h"
+#include "shared/choices.h"
 
 enum { BAR = 20 };
 
@@ -176,16 +177,6 @@ static bool is_logical(const struct options *options)
            options_format_is(options, "dot");
 }
 
-enum tw_call_key calls_key(const struct options *options)
-{
-    const char *key = options->key;
-
-    return !key                          ? TW_CALL_KEY_AUTO
-           : strcmp(key, "tid") == 0     ? TW_CALL_KEY_THREAD
-           : strcmp(key, "context") == 0 ? TW_CALL_KEY_CONTEXT
-                                         : TW_CALL_KEY_CORE;
-}
-
 /* What goes together. */
 static bool fits(const struct options *options)
 {
@@ -240,7 +231,7 @@ static bool add_saved(struct calls_command *command, const struct options *optio
 static int run(const struct options *options)
 {
     const struct tw_calls_config config = { .size = sizeof config,
-                                            .key = calls_key(options),
+                                            .key = call_key_of(options),
                                             .is_logical = is_logical(options),
                                             .with_inlined = options->with_inlined };
     struct calls_command command = { .total = 0 };

@@ -8,9 +8,6 @@
 #include "shared/feed.h"
 #include "shared/names.h"
 
-/* A number for `--key`. */
-enum tw_call_key calls_key(const struct options *options);
-
 /* calls_events.c: every call and return as it comes. */
 int calls_print_events(const struct options *options, const struct tw_calls_config *config);
 /* calls_before.c: how control came to a place. */

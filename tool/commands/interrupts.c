@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "shared/advice.h"
+#include "shared/choices.h"
 #include "shared/feed.h"
 
 enum interrupts_format { INTERRUPTS_TEXT, INTERRUPTS_JSON, INTERRUPTS_CSV };
@@ -492,13 +493,9 @@ static void say_missing(const struct interrupts_command *command)
 static enum tw_status make(struct interrupts_command *command, struct tw_fault *fault)
 {
     const struct options *options = command->options;
-    const char *unit = options->time_unit;
     const struct tw_timeline_config config = {
         .size = sizeof config,
-        .unit = !unit                         ? TW_UNIT_AUTO
-                : strcmp(unit, "time") == 0   ? TW_UNIT_TIME
-                : strcmp(unit, "cycles") == 0 ? TW_UNIT_CYCLES
-                                              : TW_UNIT_INSTRUCTIONS,
+        .unit = time_unit_of(options),
         .core_type = options->arch,
         .event = take_event,
         .context = command,

@@ -11,6 +11,7 @@
 #include "base/platform.h"
 #include "commands/commands.h"
 #include "shared/advice.h"
+#include "shared/choices.h"
 #include "shared/feed.h"
 #include "shared/folder.h"
 
@@ -57,26 +58,6 @@ static void put_event(void *context, const struct tw_timeline_event *event)
         timeline_text_take(&command->text, event);
 }
 
-static enum tw_call_key key_of(const struct options *options)
-{
-    const char *key = options->key;
-
-    return !key                          ? TW_CALL_KEY_AUTO
-           : strcmp(key, "tid") == 0     ? TW_CALL_KEY_THREAD
-           : strcmp(key, "context") == 0 ? TW_CALL_KEY_CONTEXT
-                                         : TW_CALL_KEY_CORE;
-}
-
-static enum tw_time_unit unit_of(const struct options *options)
-{
-    const char *unit = options->time_unit;
-
-    return !unit                         ? TW_UNIT_AUTO
-           : strcmp(unit, "time") == 0   ? TW_UNIT_TIME
-           : strcmp(unit, "cycles") == 0 ? TW_UNIT_CYCLES
-                                         : TW_UNIT_INSTRUCTIONS;
-}
-
 static uint64_t limit_of(const struct options *options)
 {
     if (options->limit.is_given)
@@ -92,8 +73,8 @@ static enum tw_status make(struct timeline_command *command, const struct tw_sub
     const struct options *options = command->options;
     const struct tw_timeline_config config = {
         .size = sizeof config,
-        .key = key_of(options),
-        .unit = unit_of(options),
+        .key = call_key_of(options),
+        .unit = time_unit_of(options),
         .core_type = options->arch,
         .is_logical = options->tail_calls && strcmp(options->tail_calls, "logical") == 0,
         .least = options->min_duration.is_given ? options->min_duration.value : 0,

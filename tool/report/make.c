@@ -9,6 +9,7 @@
 #include <trackway/version.h>
 
 #include "report/words.h"
+#include "shared/choices.h"
 #include "shared/feed.h"
 
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
@@ -30,26 +31,6 @@ static const char *line_text(void *context, const char *file, uint32_t line, siz
     return source_text(context, file, line, size);
 }
 
-static enum tw_call_key key_of(const struct options *options)
-{
-    const char *key = options->key;
-
-    return !key                          ? TW_CALL_KEY_AUTO
-           : strcmp(key, "tid") == 0     ? TW_CALL_KEY_THREAD
-           : strcmp(key, "context") == 0 ? TW_CALL_KEY_CONTEXT
-                                         : TW_CALL_KEY_CORE;
-}
-
-static enum tw_time_unit unit_of(const struct options *options)
-{
-    const char *unit = options->time_unit;
-
-    return !unit                         ? TW_UNIT_AUTO
-           : strcmp(unit, "time") == 0   ? TW_UNIT_TIME
-           : strcmp(unit, "cycles") == 0 ? TW_UNIT_CYCLES
-                                         : TW_UNIT_INSTRUCTIONS;
-}
-
 bool report_new(struct report_maker *maker, const char *path, const char *words)
 {
     const struct options *options = maker->options;
@@ -59,8 +40,8 @@ bool report_new(struct report_maker *maker, const char *path, const char *words)
         .title = slash && slash[1] ? slash + 1 : path,
         .words = words,
         .creator = maker->creator,
-        .key = key_of(options),
-        .unit = unit_of(options),
+        .key = call_key_of(options),
+        .unit = time_unit_of(options),
         .core_type = options->arch,
         .is_logical = options->tail_calls && strcmp(options->tail_calls, "logical") == 0,
         .room = maker->room,
