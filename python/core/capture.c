@@ -269,6 +269,15 @@ static PyObject *kind_of(PyObject *self, void *none)
     return capture ? core_text(kinds[tw_capture_kind(capture->capture)]) : NULL;
 }
 
+void core_capture_enter(struct core_capture *capture)
+{
+    /* clang-format off */
+    Py_BEGIN_ALLOW_THREADS
+    (void)PyThread_acquire_lock(capture->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+    /* clang-format on */
+}
+
 /* read(buffer, offset=0, size=-1): bytes of a buffer, oldest first. */
 static PyObject *read_bytes(PyObject *self, PyObject *arguments)
 {
@@ -283,6 +292,7 @@ static PyObject *read_bytes(PyObject *self, PyObject *arguments)
         PyErr_SetString(PyExc_IndexError, "there is no such buffer");
         return NULL;
     }
+    core_capture_enter(capture);
     out = PyByteArray_FromStringAndSize(NULL, 0);
     while (out && (wanted < 0 || PyByteArray_Size(out) < wanted)) {
         const Py_ssize_t have = PyByteArray_Size(out);
@@ -299,6 +309,7 @@ static PyObject *read_bytes(PyObject *self, PyObject *arguments)
         else
             memcpy(PyByteArray_AsString(out) + have, bytes, size);
     }
+    PyThread_release_lock(capture->lock);
     return out;
 }
 

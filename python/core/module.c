@@ -137,6 +137,7 @@ static PyMethodDef functions[] = {
     { "unframe", core_unframe, METH_VARARGS, "unframe(data, framing): bytes by trace ID." },
     { "identify", core_identify, METH_O, "identify(path or bytes): what it is." },
     { "frame", core_frame, METH_VARARGS, "frame({id: bytes}, framing): as frames." },
+    { "protocols", core_protocols, METH_NOARGS, "What Unit takes, with its presets." },
     { "arrow_stream", core_arrow_stream, METH_VARARGS, "Columns as an Arrow stream." },
     { NULL, NULL, 0, NULL }
 };
@@ -150,7 +151,8 @@ static int execute(PyObject *module)
         PyModule_AddStringConstant(module, "__version__", tw_version()) != 0 ||
         PyModule_AddStringConstant(module, "features", tw_features()) != 0 ||
         !core_add_capture(module) || !core_add_run(module) || !core_add_packets(module) ||
-        !core_add_results(module) || !core_add_program(module) || !core_add_units(module))
+        !core_add_results(module) || !core_add_program(module) || !core_add_units(module) ||
+        !core_add_encode(module))
         return -1;
     return 0;
 }
