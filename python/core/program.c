@@ -135,15 +135,19 @@ static Py_ssize_t symbol_count(PyObject *self)
 }
 
 static PyMethodDef symbol_methods[] = {
-    { "find", find, METH_O, "find(address): name, address and size of its symbol, or None." },
-    { "by_name", by_name, METH_VARARGS, "by_name(name, number=0): the symbol, or None." },
-    { "line", line, METH_O, "line(address): (file, line), or None." },
-    { "frames", frames, METH_O, "frames(address): inlined functions, the innermost first." },
+    { "find", find, METH_O,
+      "find($self, address, /)\n--\n\nName, address and size of its symbol, or None." },
+    { "by_name", by_name, METH_VARARGS,
+      "by_name($self, name, number=0, /)\n--\n\nThe symbol of this name (the first is 0), or "
+      "None." },
+    { "line", line, METH_O, "line($self, address, /)\n--\n\n(file, line), or None." },
+    { "frames", frames, METH_O,
+      "frames($self, address, /)\n--\n\nInlined functions, the innermost first." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyType_Slot symbol_slots[] = {
-    { Py_tp_doc, "Symbols(path or (path, bias), ...): names of code in ELF files." },
+    { Py_tp_doc, "Symbols(*files)\n--\n\nNames of code in ELF files: paths, or (path, bias)." },
     { Py_tp_init, create_symbols },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
@@ -293,8 +297,11 @@ PyObject *core_memory(struct core_capture *capture, PyObject *arguments)
 }
 
 static PyMethodDef image_methods[] = {
-    { "add", add, METH_VARARGS, "add(path, address=0): an ELF file, a segment list, or flat." },
-    { "read", read_bytes, METH_VARARGS, "read(address, size): as many bytes as there are." },
+    { "add", add, METH_VARARGS,
+      "add($self, path, address=0, /)\n--\n\nAn ELF file, a segment list, or flat bytes at an "
+      "address." },
+    { "read", read_bytes, METH_VARARGS,
+      "read($self, address, size, /)\n--\n\nAs many bytes as there are." },
     { NULL, NULL, 0, NULL }
 };
 
@@ -303,7 +310,7 @@ static PyGetSetDef image_members[] = { { "regions", regions, NULL,
                                        { NULL, NULL, NULL, NULL, NULL } };
 
 static PyType_Slot image_slots[] = {
-    { Py_tp_doc, "Image(): the target's memory, out of files." },
+    { Py_tp_doc, "Image()\n--\n\nThe target's memory, out of files." },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
     { Py_tp_methods, image_methods },

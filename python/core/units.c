@@ -201,21 +201,25 @@ static PyObject *take_bytes(PyObject *self, PyObject *none)
 }
 
 static PyMethodDef itm_methods[] = {
-    { "write", itm_write, METH_VARARGS, "write(port, value, size=4): 1, 2 or 4 bytes." },
-    { "advance", itm_advance, METH_O, "advance(cycles): time passes." },
-    { "take", take_bytes, METH_NOARGS, "The trace bytes since the last call." },
+    { "write", itm_write, METH_VARARGS,
+      "write($self, port, value, size=4, /)\n--\n\n1, 2 or 4 bytes to a stimulus port." },
+    { "advance", itm_advance, METH_O, "advance($self, cycles, /)\n--\n\nTime passes." },
+    { "take", take_bytes, METH_NOARGS,
+      "take($self, /)\n--\n\nThe trace bytes since the last call." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyMethodDef stm_methods[] = {
     { "write", (PyCFunction)(void (*)(void))stm_write, METH_VARARGS | METH_KEYWORDS,
-      "write(value, bits=32, master=0, channel=0, marked=False, time=None)." },
+      "write($self, /, value, bits=32, master=0, channel=0, marked=False, "
+      "time=None)\n--\n\nData of 4, 8, 16, 32 or 64 bits; time: with a timestamp." },
     { "take", take_bytes, METH_NOARGS, "The trace bytes since the last call." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyType_Slot itm_slots[] = {
-    { Py_tp_doc, "ItmUnit(tcr=0xd, sync_cycles=0): the model of an ITM." },
+    { Py_tp_doc, "ItmUnit(tcr=13, sync_cycles=0)\n--\n\nThe model of an ITM: stimulus writes "
+                 "in, trace bytes out." },
     { Py_tp_init, create_unit },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
@@ -224,7 +228,8 @@ static PyType_Slot itm_slots[] = {
 };
 
 static PyType_Slot stm_slots[] = {
-    { Py_tp_doc, "StmUnit(timestamps=True, frequency=0): the model of an STM." },
+    { Py_tp_doc, "StmUnit(timestamps=True, frequency=0)\n--\n\nThe model of an STM: stimulus "
+                 "writes in, trace bytes out." },
     { Py_tp_init, create_unit },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
