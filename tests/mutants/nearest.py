@@ -11,8 +11,8 @@ import tempfile
 import threading
 
 # The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
-# named here. "cli:word" and "golden:word": cases whose name or file holds the word; "script:name": a
-# program of its own in tests/, which gets the tool and the corpus.
+# named here. "cli:word" and "golden:word": cases whose name or file holds the word and no "!word";
+# "script:name": a program of its own in tests/, which gets the tool and the corpus.
 QUICK = "cli:digests_demo"  # many forms of one small capture
 GOLDEN = "golden:!bugfix-exact"  # one capture takes more than all others together
 DECODING = ["test_vectors", "test_tree", "test_tree_batch", "test_tree_parallel", "test_index_runs",
@@ -56,11 +56,11 @@ SECOND = {
     "trbe": ["cli:trbe_cases", "cli:usage_cases"],
     "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
             "cli:listing_cases", "cli:missing_cases", "cli:analysis_loss_cases", "cli:shard_cases",
-            "cli:digest_cases", "cli:output_cases", GOLDEN],
+            "cli:digest_cases", "cli:output_cases !interrupt", GOLDEN],
     "analysis": ["cli:digest_cases", "test_export_memory"],
     "export": ["cli:digest_cases", "cli:calls_view_cases", "cli:timeline_format_cases",
                "cli:calls_cases", "cli:coverage_cases", "cli:feedback_cases", "cli:profile_cases",
-               "cli:usage_cases", "cli:output_cases"],
+               "cli:usage_cases", "cli:output_cases !interrupt"],
     "stage": ["test_etmv3", "test_etmv3_table", "test_ptm", "test_ptm_table", "test_etmv4_table",
               "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
     "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "test_trsim", "cli:ntrace_cases",
@@ -74,7 +74,8 @@ SECOND = {
                 "cli:channels_cases", *DECODING],
     "replay": ["cli:gdb_frames_cases", "cli:gdb_machines_cases", "cli:gdb_programs_cases",
                "cli:diff_cases", "cli:gdb_cases"],
-    "identify": ["test_ntrace_guess", "cli:doctor_cases", "cli:identify_cases"],
+    "identify": ["test_ntrace_guess", "cli:doctor_cases",
+                 "cli:identify_cases !identify_costs_little"],
     "doctor": ["cli:doctor_cases", "script:doctor"],
     "report": ["cli:report_cases", "cli:serve_cases"],
     "ingress": ["test_trsim", "test_hart", "test_ntrace_unit", "cli:sim_riscv_cases",
@@ -105,7 +106,7 @@ FILES = {
     "analysis/(interrupt)": ["cli:interrupts_cases"],
     "analysis/(channel)": ["cli:channels_cases"],
     "analysis/(autofdo|samples|branch)": ["cli:perf_cases", "cli:feedback_cases"],
-    "analysis/(stat)": ["cli:output_cases", "cli:listing_cases"],
+    "analysis/(stat)": ["cli:output_cases !interrupt", "cli:listing_cases"],
     "capture/perf": ["cli:perf_cases", "cli:missing_cases"],
     "image/symbols": ["cli:inline_cases", "cli:loop_cases", "cli:profile_table_cases"],
     "tree/bits": ["cli:bits_cases"],
@@ -166,7 +167,7 @@ class Runner:
             script, word = name.split(":")
             words = [sys.executable, "-u", self.build.copy.folder / "tests" / script / "run.py",
                      self.build.folder / "trackway"]
-            return words + ([word] if word else [])
+            return words + word.split()
         words = [self.programs[name]]
         if name.startswith("replay_"):
             inputs = self.build.copy.folder / "fuzz" / "corpus" / name[len("replay_"):]
