@@ -345,7 +345,7 @@ static void bad_pointers_are_caught(void **state)
     rig_end(&rig);
 }
 
-/* [D6.1.1/R_MSPSD]: bits [63:56] are the same in base, pointer and limit, whatever they are. */
+/* R_MSPSD: bits [63:56] are the same in base, pointer and limit, whatever they are. */
 static void a_buffer_lies_within_one_top_byte(void **state)
 {
     static const struct {
