@@ -213,7 +213,8 @@ static PyMethodDef stm_methods[] = {
     { "write", (PyCFunction)(void (*)(void))stm_write, METH_VARARGS | METH_KEYWORDS,
       "write($self, /, value, bits=32, master=0, channel=0, marked=False, "
       "time=None)\n--\n\nData of 4, 8, 16, 32 or 64 bits; time: with a timestamp." },
-    { "take", take_bytes, METH_NOARGS, "The trace bytes since the last call." },
+    { "take", take_bytes, METH_NOARGS,
+      "take($self, /)\n--\n\nThe trace bytes since the last call." },
     { NULL, NULL, 0, NULL }
 };
 

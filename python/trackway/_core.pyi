@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from collections.abc import Callable, Iterator, Sequence
-from os import PathLike
-from typing import Any
+from typing import Any, final
 
-Path = str | bytes | PathLike[str]
+from .paths import Path
 
 __version__: str
 features: str
@@ -11,6 +10,7 @@ features: str
 class Error(Exception):
     status: str
 
+@final
 class Part:
     kind: str
     source: str | None
@@ -35,9 +35,9 @@ class Part:
     @property
     def elements(self) -> Any: ...
     def __len__(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
+@final
 class Run(Iterator[Part]):
     losses: dict[str, int]
     def close(self) -> None: ...
@@ -45,9 +45,11 @@ class Run(Iterator[Part]):
     def name(self, part: Part, address: int, /) -> dict[str, Any] | None: ...
     def __next__(self) -> Part: ...
 
+@final
 class Packets(Iterator[dict[str, Any]]):
     def __next__(self) -> dict[str, Any]: ...
 
+@final
 class Result:
     kind: str
     rows: list[dict[str, Any]]
@@ -76,6 +78,7 @@ class Capture:
     def index(self, *, path: Path | None = None, entries: bool = False, **filters: Any) -> list[dict[str, Any]]: ...
     def memory(self, source: int, address: int, size: int, /) -> bytes: ...
 
+@final
 class Symbols:
     def __init__(self, *files: Path | tuple[Path, int]) -> None: ...
     def __len__(self) -> int: ...
@@ -84,23 +87,27 @@ class Symbols:
     def line(self, address: int, /) -> tuple[str | None, int] | None: ...
     def frames(self, address: int, /) -> list[dict[str, Any]]: ...
 
+@final
 class Image:
     regions: list[dict[str, Any]]
     def add(self, path: Path, address: int = 0, /) -> None: ...
     def read(self, address: int, size: int, /) -> bytes: ...
 
+@final
 class ItmUnit:
     def __init__(self, tcr: int = 0xd, sync_cycles: int = 0) -> None: ...
     def write(self, port: int, value: int, size: int = 4, /) -> None: ...
     def advance(self, cycles: int, /) -> None: ...
     def take(self) -> bytes: ...
 
+@final
 class StmUnit:
     def __init__(self, timestamps: bool = True, frequency: int = 0) -> None: ...
     def write(self, value: int, bits: int = 32, master: int = 0, channel: int = 0, marked: bool = False,
               time: int | None = None) -> None: ...
     def take(self) -> bytes: ...
 
+@final
 class Unit:
     def __init__(self, protocol: str, image: Image | None = None, registers: dict[str, int] | None = None,
                  parameters: str | None = None, choices: dict[str, int] | None = None, preset: str | None = None,

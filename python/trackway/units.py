@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Trace made of execution logs."""
-from ._core import Unit
+from typing import Any
+
+from ._core import Image, Unit
+from .paths import Path
 
 
-def encode(log, protocol="etmv4", image=None, registers=None, *, output=None, framed=False, overwrite=False, **unit):
+def encode(log: Path | bytearray, protocol: str = "etmv4", image: Image | None = None,
+           registers: dict[str, int] | None = None, *, output: Path | None = None, framed: bool = False,
+           overwrite: bool = False, **unit: Any) -> dict[str, Any]:
     """An execution log (a path, or bytes) through the model of a trace unit.
 
     protocol: one of trackway.protocols(); image: the program, for logs without opcodes; registers, parameters,

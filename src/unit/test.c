@@ -87,7 +87,6 @@ static void each_protocol_makes_trace(void **state)
         CHECK_TEXT(tw_unit_fault(unit), "tracing has ended");
         tw_unit_free(unit);
     }
-    check_case(NULL);
 }
 
 static void every_protocol_is_named(void **state)
@@ -208,7 +207,6 @@ static void what_is_wrong_is_told(void **state)
             CHECK_TEXT(fault.text, row->fault);
         tw_unit_free(unit);
     }
-    check_case(NULL);
 }
 
 /* Whatever request fails, it says so, and gives all back. */
@@ -240,7 +238,6 @@ static void memory_may_run_out(void **state)
             CHECK(limit < 1000);
         }
     }
-    check_case(NULL);
 }
 
 int main(void)

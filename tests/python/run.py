@@ -28,6 +28,7 @@ import dask_cases  # noqa: E402, F401
 import encode_cases  # noqa: E402, F401
 import guide_cases  # noqa: E402, F401
 import element_cases  # noqa: E402, F401
+import hint_cases  # noqa: E402, F401
 import program_cases  # noqa: E402, F401
 import random_cases  # noqa: E402, F401
 
