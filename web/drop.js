@@ -86,7 +86,7 @@ class DropSource {
   // The list of files, and what they are; there people come back to add to it.
   choose(app) {
     const el = this.el, main = document.getElementById("main"), nav = document.getElementById("nav");
-    const picker = (id, text, about) => el("label", { class: "pick" }, text, el("input", Object.assign({ type: "file", id, multiple: true,
+    const picker = (id, text, about) => el("label", { class: "picker" }, text, el("input", Object.assign({ type: "file", id, multiple: true,
       onchange: (event) => { this.add(filesOf(event.target.files)); event.target.value = ""; } }, about)));
     if (app) this.app = app;
     delete document.documentElement.dataset.ready;
