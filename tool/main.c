@@ -10,6 +10,7 @@
 #include "shared/interrupt.h"
 #include "shared/memory.h"
 #include "shared/options.h"
+#include "shared/pager.h"
 #include "shared/sandbox.h"
 
 #define COMMAND_ROW(name) &command_##name,
@@ -114,10 +115,12 @@ static int run_command(const struct command *command, char **words)
     int status = BAD_USAGE;
 
     if (options_parse(&options, command, words)) {
+        pager_start(&options);
         /* What a plug-in may need is not known. */
         if (command->is_confined && !options.no_sandbox && !options.plugins.count)
             sandbox_enter();
         status = options.help ? print(NULL, command) : command->run(&options);
+        pager_wait();
     }
     options_free(&options);
     return status;
