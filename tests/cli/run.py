@@ -59,6 +59,7 @@ import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401
 import serve_cases  # noqa: E402,F401
+import static_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import shard_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
