@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "shared/complete.h"
 #include "shared/interrupt.h"
+#include "shared/manual.h"
 #include "shared/memory.h"
 #include "shared/options.h"
 #include "shared/pager.h"
@@ -142,6 +143,8 @@ int main(int count, char **words)
         return print(print_version, NULL);
     if (strcmp(words[1], "--complete") == 0)
         return print_candidates(words + 2);
+    if (strcmp(words[1], "--manual") == 0 && words[2])
+        return manual_write(commands, COMMAND_COUNT, words[2], words[3]) ? DONE : NOT_DONE;
     if (strcmp(words[1], "help") == 0)
         return help(words + 2);
     if (words[1][0] == '-') {
