@@ -273,6 +273,8 @@ static void make_runs(struct walk *walk)
                                         .count = (uint32_t)(i + 1 - from),
                                         .target = at->target,
                                         .flags = at->flags };
+        if (check_random_below(walk->random, 8))
+            run->flags |= TW_RETIRED_EXECUTED;
         from = i + 1;
         if (walk->run_count && same_run(run - 1, run) && check_random_below(walk->random, 100))
             run[-1].repeats++;

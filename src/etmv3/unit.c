@@ -71,6 +71,23 @@ static enum tw_status put_async(struct tw_etmv3_unit *unit)
     return put_simple(unit, TW_ETMV3_A_SYNC);
 }
 
+/* A branch of which nothing but its target is told. */
+static enum tw_status put_address(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa)
+{
+    struct tw_etmv3_reader *writer = &unit->writer;
+    unsigned size;
+
+    if (!tw_armv7_unit_has_room(&unit->base, TW_ETMV3_PACKET_MAX))
+        return TW_E_MEMORY;
+    size = tw_armv7_write_branch(unit->base.bytes + unit->base.size, address, writer->address,
+                                 isa, writer->isa, writer->setup.alternative);
+    unit->base.size += size;
+    writer->offset += size;
+    writer->address = address;
+    writer->isa = isa;
+    return TW_OK;
+}
+
 static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa,
                                  unsigned exception, bool cancels)
 {
@@ -86,6 +103,8 @@ static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, u
     packet.has_info = packet.has_state =
         exception || cancels || !tw_armv7_unit_knows_state(&unit->base);
     packet.has_second = exception > 15 || packet.hyp != unit->base.told_hyp;
+    if (!packet.has_info && unit->writer.is_synced)
+        return put_address(unit, address, isa);
     unit->base.told_ns = packet.ns;
     unit->base.told_hyp = packet.hyp;
     if (packet.has_info)
@@ -185,11 +204,11 @@ static enum tw_status add_atom(struct tw_etmv3_unit *unit, const struct tw_retir
         return TW_OK;
     if (unit->atom_count + is_two >= TW_ETMV3_UNIT_ATOMS)
         TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    unit->atoms[unit->atom_count].cycles = unit->cycles + 1;
-    unit->atoms[unit->atom_count++].is_taken = is_taken;
+    unit->atom_cycles[unit->atom_count] = unit->cycles + 1;
+    unit->atoms |= (uint32_t)is_taken << unit->atom_count++;
     if (is_two) {
-        unit->atoms[unit->atom_count].cycles = 0;
-        unit->atoms[unit->atom_count++].is_taken = is_taken;
+        unit->atom_cycles[unit->atom_count] = 0;
+        unit->atoms |= (uint32_t)is_taken << unit->atom_count++;
     }
     unit->cycles = 0;
     return TW_OK;
@@ -329,6 +348,9 @@ static enum tw_status retire_runs(struct tw_etmv3_unit *unit, const struct tw_re
                                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        i += tw_etmv3_unit_pass_runs(unit, runs + i, count - i);
+        if (i == count)
+            break;
         if (!runs[i].count)
             continue;
         TW_TRY(retire_run(unit, &runs[i]));
