@@ -25,6 +25,8 @@ struct tw_etmv3_unit {
 
 enum tw_status tw_etmv3_unit_put(struct tw_etmv3_unit *unit,
                                  const struct tw_etmv3_packet *packet);
+/* A packet that is nothing but its header. */
+enum tw_status tw_etmv3_unit_put_simple(struct tw_etmv3_unit *unit, uint8_t type);
 
 /* unit_runs.c: as many of these runs as tell of nothing but atoms and targets. */
 size_t tw_etmv3_unit_pass_runs(struct tw_etmv3_unit *unit, const struct tw_retired_run *runs,
