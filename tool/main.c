@@ -8,8 +8,10 @@
 #include "commands/commands.h"
 #include "shared/complete.h"
 #include "shared/interrupt.h"
+#include "shared/manual.h"
 #include "shared/memory.h"
 #include "shared/options.h"
+#include "shared/pager.h"
 #include "shared/sandbox.h"
 
 #define COMMAND_ROW(name) &command_##name,
@@ -109,10 +111,12 @@ static int run_command(const struct command *command, char **words)
     int status = BAD_USAGE;
 
     if (options_parse(&options, command, words)) {
+        pager_start(&options);
         /* What a plug-in may need is not known. */
         if (command->is_confined && !options.no_sandbox && !options.plugins.count)
             sandbox_enter();
         status = options.help ? print(NULL, command) : command->run(&options);
+        pager_wait();
     }
     options_free(&options);
     return status;
@@ -134,6 +138,8 @@ int main(int count, char **words)
         return print(print_version, NULL);
     if (strcmp(words[1], "--complete") == 0)
         return print_candidates(words + 2);
+    if (strcmp(words[1], "--manual") == 0 && words[2])
+        return manual_write(commands, COMMAND_COUNT, words[2], words[3]) ? DONE : NOT_DONE;
     if (strcmp(words[1], "help") == 0)
         return help(words + 2);
     if (words[1][0] == '-') {
