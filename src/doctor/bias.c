@@ -102,7 +102,7 @@ static void search(const struct attempt *attempt, int64_t *best, double *best_me
 {
     const struct tw_patient *patient = attempt->patient;
     const uint64_t first =
-        patient->address_count ? patient->addresses[0] : patient->contradicted_at;
+        patient->address_count ? patient->addresses[0] : patient->spots.address;
     unsigned tried = 0;
 
     for (size_t i = 0; i < tw_image_region_count(attempt->image); i++) {

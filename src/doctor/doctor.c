@@ -54,6 +54,24 @@ struct tw_finding *tw_doctor_find(struct tw_doctor *doctor, enum tw_finding_seve
     return finding;
 }
 
+/* Whether a buffer that may hold trace of the source reaches into a column. */
+static bool is_in_column(const struct tw_doctor *doctor, const struct tw_patient *patient,
+                         size_t column)
+{
+    const size_t count = tw_capture_buffer_count(doctor->capture);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t from = doctor->starts[i];
+        const uint64_t to = i + 1 < count ? doctor->starts[i + 1] : doctor->total;
+
+        if (from * TW_STRIP_COLUMNS < doctor->total * (column + 1) &&
+            to * TW_STRIP_COLUMNS > doctor->total * column &&
+            tw_capture_source_is_in(doctor->capture, patient->source, 0, i))
+            return true;
+    }
+    return false;
+}
+
 static void make_strips(struct tw_doctor *doctor)
 {
     for (size_t i = 0; i < doctor->patient_count; i++) {
@@ -64,9 +82,10 @@ static void make_strips(struct tw_doctor *doctor)
             continue;
         /* Long packets and ranges leave stretches without an element of their own. */
         for (size_t k = 0; k < TW_STRIP_COLUMNS; k++) {
-            if (patient->states[k] == TW_STRIP_NOTHING && patient->bytes)
+            if (patient->states[k] == TW_STRIP_NOTHING && patient->bytes &&
+                is_in_column(doctor, patient, k))
                 patient->states[k] = last == TW_STRIP_OVERFLOW ? TW_STRIP_SYNCED : last;
-            else
+            else if (patient->states[k])
                 last = patient->states[k];
         }
         patient->strip =

@@ -4,7 +4,10 @@
      examine.c   decodes it once and counts
      compare.c   how it is described against what it is found to be (identify/)
      bias.c      the distance by which an image is off
-     programs.c  perf.data: builds, and code made at run time
+     programs.c  perf.data: builds, and code made at run time; symbols
+     changed.c   code that is not what ran: where, when, and whether it was changed meanwhile
+     overflow.c  what the trace unit needed and had, and which settings would cut it
+     times.c     times that cannot be compared, two cores in one stream
      findings.c  from counts to findings: the rules, and their order
      strip.c     where trace is missing, as a picture */
 #ifndef DOCTOR_DOCTOR_H
@@ -16,7 +19,59 @@
 #include "base/compiler.h"
 #include "base/text.h"
 
-enum { TW_PATIENTS_MOST = 256, TW_MISSING_KEPT = 64 };
+enum {
+    TW_PATIENTS_MOST = 256,
+    TW_MISSING_KEPT = 64, /* addresses */
+    TW_SPOTS_KEPT = 16,
+    TW_OBJECTS_KEPT = 32
+};
+
+/* Times of one core go up; those of two in one stream go up and down. */
+struct tw_patient_times {
+    uint64_t count, backward;
+    uint64_t last, least, most;
+    uint64_t first_at, last_at; /* offsets in the capture, buffer after buffer */
+};
+
+/* Contexts: a core goes from one to another where it may, not from one instruction to the next. */
+struct tw_patient_contexts {
+    uint64_t count, with_id;
+    uint32_t id, before;  /* the last one, the one before */
+    bool has_id, is_told; /* is_told: something since it came that can bring another one */
+    uint8_t level;
+    uint64_t sudden; /* back to the one before, and nothing told of it */
+};
+
+/* Counts up to a place. */
+struct tw_patient_mark {
+    uint64_t offset, instructions, ticks;
+};
+
+/* How much trace was made of how much code: of all, and shortly before overflows. */
+struct tw_patient_rate {
+    struct tw_patient_mark older, mark, timed; /* places whose time is known */
+    struct tw_patient_mark begin;              /* of the bytes that are looked at */
+    bool has_mark, has_time;
+    uint64_t instructions, ticks, last_time;
+    uint64_t full_bytes, full_instructions;
+    uint64_t full_timed_bytes, full_ticks; /* of those whose time is known */
+};
+
+/* Where the trace contradicts the code. */
+struct tw_patient_spots {
+    uint64_t count, first_at, address; /* of the first */
+    uint64_t addresses[TW_SPOTS_KEPT];
+    size_t kept, kernel; /* different addresses */
+    bool is_many;
+    uint64_t ranges_before, ranges_until; /* that were read before the first, before the last */
+};
+
+/* A program or library, and whether its code has names. */
+struct tw_object_names {
+    const char *name; /* NULL: perf.data does not tell, or it is no perf.data */
+    uint64_t named, unnamed;
+    uint64_t address; /* of an unnamed one */
+};
 
 /* What was counted of a source in all its buffers. */
 struct tw_patient {
@@ -24,20 +79,26 @@ struct tw_patient {
     uint8_t id;
     bool is_left_out;
     const char *why;                /* in that case */
-    uint64_t bytes, unsynced, head; /* head: before the first synchronization */
+    uint64_t bytes, unsynced, head; /* head: before the first synchronization of each buffer */
+    bool is_before_sync;
+    uint64_t begins_at; /* in that case: where the buffer does */
     uint64_t instructions, ranges;
     uint64_t elements; /* that tell of packets which were read */
     uint64_t missing, kernel_missing;
     uint64_t first_missing;              /* offset */
     uint64_t addresses[TW_MISSING_KEPT]; /* of code that is missing: some */
+    uint32_t spaces[TW_MISSING_KEPT];    /* where they were looked for: enum tw_space */
     size_t address_count;
     uint64_t errors[TW_ERROR_CODES], first_error[TW_ERROR_CODES];
-    uint64_t contradictions, first_contradiction, contradicted_at;
+    struct tw_patient_spots spots;
+    struct tw_patient_times times;
+    struct tw_patient_contexts contexts;
+    struct tw_patient_rate rate;
     uint64_t overflows, first_overflow, discards, gaps, first_gap;
-    uint64_t contexts, context_ids, timestamps, backward, last_time;
     uint64_t exceptions, faults, first_fault;
     uint32_t last_fault; /* its number */
-    uint64_t srcs;
+    uint32_t src; /* whose times and contexts are looked at, of those that share a stream */
+    bool has_src;
     uint64_t parts, unattributed; /* perf.data: of no thread that is known */
     bool has_begin; /* nothing was read yet since the beginning of a buffer, ... */
     uint64_t begin; /* ... which is in this column */
@@ -55,6 +116,8 @@ struct tw_doctor {
     uint64_t total;   /* bytes of all buffers */
     uint64_t *starts; /* of each buffer in that */
     struct tw_run_losses losses;
+    struct tw_object_names objects[TW_OBJECTS_KEPT];
+    size_t object_count;
     struct tw_finding *findings;
     size_t finding_count, finding_room;
     double *weights; /* of the findings: what orders those of one severity */
@@ -68,11 +131,24 @@ struct tw_doctor {
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault);
 void tw_doctor_compare(struct tw_doctor *doctor);
 void tw_doctor_judge_programs(struct tw_doctor *doctor);
+void tw_doctor_judge_symbols(struct tw_doctor *doctor);
+void tw_doctor_judge_code(struct tw_doctor *doctor, struct tw_patient *patient);
+void tw_doctor_judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient);
+void tw_doctor_judge_times(struct tw_doctor *doctor);
+void tw_doctor_judge_cores(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_conclude(struct tw_doctor *doctor);
 /* True: with the image moved by *bias the trace fits it. */
 bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient *patient,
                          int64_t *bias);
 
+/* Times and contexts of an element, and what the trace of it costs. */
+void tw_doctor_time(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
+void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
+void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element *element);
+uint64_t tw_doctor_damage(const struct tw_patient *patient, uint64_t *first);
+
+const char *tw_doctor_name(const struct tw_doctor *doctor, const struct tw_patient *patient);
+void tw_doctor_at(struct tw_finding *finding, uint64_t count, uint64_t offset);
 const char *tw_doctor_text(struct tw_doctor *doctor, const char *format, ...) TW_PRINTF(2, 3);
 /* Adds a finding; `weight` orders those of one severity. */
 struct tw_finding *tw_doctor_find(struct tw_doctor *doctor, enum tw_finding_severity severity,

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "doctor/doctor.h"
 
+enum { SYNC_MOST = 64 }; /* bytes that a synchronization takes by itself */
+
 static struct tw_patient *patient_of(struct tw_doctor *doctor, uint32_t source, uint8_t id)
 {
     struct tw_patient *made;
@@ -35,12 +37,26 @@ static void on_source(void *context, const struct tw_run_source *source)
     }
 }
 
-/* Heavier states hide lighter ones of the same stretch. */
-static void mark(struct tw_doctor *doctor, struct tw_patient *patient, uint32_t buffer,
-                 uint64_t index, enum tw_strip_state state, bool is_begin)
+/* Bytes before synchronization, which not every decoder counts: from where a stream begins to the first
+   element that tells of a packet. */
+static void count_head(struct tw_patient *patient, const struct tw_element *element,
+                       uint64_t at)
 {
-    const uint64_t first = tw_capture_buffer(doctor->capture, buffer)->offset;
-    const uint64_t at = doctor->starts[buffer] + (index > first ? index - first : 0);
+    if (element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT) {
+        patient->is_before_sync = true;
+        patient->begins_at = at;
+    } else if (element->type != TW_ELEMENT_NO_SYNC && element->type != TW_ELEMENT_ERROR &&
+               element->type != TW_ELEMENT_EO_TRACE && patient->is_before_sync) {
+        patient->is_before_sync = false;
+        if (at - patient->begins_at > SYNC_MOST)
+            patient->head += at - patient->begins_at;
+    }
+}
+
+/* Heavier states hide lighter ones of the same stretch. */
+static void mark(struct tw_doctor *doctor, struct tw_patient *patient, uint64_t at,
+                 enum tw_strip_state state, bool is_begin)
+{
     const uint64_t column = doctor->total ? at * TW_STRIP_COLUMNS / doctor->total : 0;
 
     if (column >= TW_STRIP_COLUMNS)
@@ -67,10 +83,8 @@ static void count_error(struct tw_patient *patient, const struct tw_element *ele
 
     if (patient->errors[code]++ == 0)
         patient->first_error[code] = element->index;
-    if (is_contradiction(code) && patient->contradictions++ == 0) {
-        patient->first_contradiction = element->index;
-        patient->contradicted_at = element->error_detail;
-    }
+    if (is_contradiction(code))
+        tw_doctor_contradiction(patient, element);
     if (code == TW_ERROR_DISCONTINUITY && patient->gaps++ == 0)
         patient->first_gap = element->index;
 }
@@ -80,8 +94,10 @@ static void count_missing(struct tw_patient *patient, const struct tw_element *e
     if (patient->missing++ == 0)
         patient->first_missing = element->index;
     patient->kernel_missing += element->address >> 63;
-    if (patient->address_count < TW_MISSING_KEPT)
+    if (patient->address_count < TW_MISSING_KEPT) {
+        patient->spaces[patient->address_count] = element->space;
         patient->addresses[patient->address_count++] = element->address;
+    }
 }
 
 /* Exceptions that a program does not mean to take. */
@@ -101,7 +117,7 @@ static bool is_fault(const struct tw_element *element)
     }
 }
 
-static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, uint32_t buffer,
+static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, uint64_t at,
                           const struct tw_element *element)
 {
     enum tw_strip_state state = TW_STRIP_SYNCED;
@@ -132,16 +148,6 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
                 patient->first_overflow = element->index;
         }
         break;
-    case TW_ELEMENT_PE_CONTEXT:
-        patient->contexts++;
-        patient->context_ids +=
-            (element->flags & (TW_CONTEXT_HAS_CID | TW_CONTEXT_HAS_PRIV)) != 0;
-        break;
-    case TW_ELEMENT_TIMESTAMP:
-        patient->timestamps++;
-        patient->backward += element->timestamp < patient->last_time;
-        patient->last_time = element->timestamp;
-        break;
     case TW_ELEMENT_EXCEPTION:
         patient->exceptions++;
         if (is_fault(element)) {
@@ -157,13 +163,52 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
                          element->type != TW_ELEMENT_NO_SYNC &&
                          element->type != TW_ELEMENT_ERROR;
     if (element->type != TW_ELEMENT_EO_TRACE)
-        mark(doctor, patient, buffer, element->index, state,
+        mark(doctor, patient, at, state,
              element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT);
 }
 
-static void count_part(struct tw_doctor *doctor, const struct tw_part *part)
+/* Whether the code of a part has names, by the first of its ranges. */
+static void count_names(struct tw_doctor *doctor, struct tw_run *run,
+                        const struct tw_part *part)
+{
+    const struct tw_element *range = part->batch.elements;
+    const struct tw_element *end = range + part->batch.count;
+    struct tw_object_names *object = doctor->objects;
+    struct tw_symbols *symbols;
+    struct tw_symbol symbol;
+    const char *name;
+    uint64_t link;
+
+    while (range < end && range->type != TW_ELEMENT_INSTR_RANGE)
+        range++;
+    if (range == end)
+        return;
+    name = tw_run_object(run, NULL, part, range->start);
+    while (object < doctor->objects + doctor->object_count && object->name != name)
+        object++;
+    if (object == doctor->objects + TW_OBJECTS_KEPT || object->named)
+        return;
+    if (object == doctor->objects + doctor->object_count)
+        doctor->objects[doctor->object_count++] = (struct tw_object_names){ .name = name };
+    symbols = tw_run_symbols(run, &link, part, range->start);
+    if (symbols && tw_symbols_find(symbols, &symbol, link))
+        object->named++;
+    else if (object->unnamed++ == 0)
+        object->address = range->start;
+}
+
+/* Offsets count through all buffers. */
+static uint64_t place_of(const struct tw_doctor *doctor, uint32_t buffer, uint64_t index)
+{
+    const uint64_t first = tw_capture_buffer(doctor->capture, buffer)->offset;
+
+    return doctor->starts[buffer] + (index > first ? index - first : 0);
+}
+
+static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struct tw_part *part)
 {
     struct tw_patient *patient;
+    bool is_same;
 
     if (!part->source)
         return;
@@ -171,12 +216,24 @@ static void count_part(struct tw_doctor *doctor, const struct tw_part *part)
     if (!patient)
         return;
     patient->id = part->batch.id;
-    if (part->batch.src != TW_NO_SRC && part->batch.src < 64)
-        patient->srcs |= UINT64_C(1) << part->batch.src;
+    if (!patient->has_src) {
+        patient->src = part->batch.src;
+        patient->has_src = true;
+    }
+    is_same = patient->src == part->batch.src;
     patient->parts++;
     patient->unattributed += part->who.tid == TW_NONE;
-    for (size_t i = 0; i < part->batch.count; i++)
-        count_element(doctor, patient, part->buffer, &part->batch.elements[i]);
+    count_names(doctor, run, part);
+    for (size_t i = 0; i < part->batch.count; i++) {
+        const struct tw_element *element = &part->batch.elements[i];
+        const uint64_t at = place_of(doctor, part->buffer, element->index);
+
+        if (is_same)
+            tw_doctor_time(patient, element, at);
+        tw_doctor_rate(patient, element, at);
+        count_head(patient, element, at);
+        count_element(doctor, patient, at, element);
+    }
 }
 
 /* A buffer is at its end: what the decoders of its IDs counted. */
@@ -225,6 +282,16 @@ static enum tw_status place_buffers(struct tw_doctor *doctor)
     return TW_OK;
 }
 
+static void settle_unsynced(struct tw_patient *patient, bool is_alone)
+{
+    /* Distances in the capture are bytes of the source only where there is no other. */
+    if (is_alone && patient->head > patient->unsynced && patient->head < patient->bytes)
+        patient->unsynced = patient->head;
+    /* Where nothing was read, nothing was synchronized either. */
+    if (!patient->elements)
+        patient->unsynced = patient->bytes;
+}
+
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault)
 {
     const bool is_v3 = has_source(doctor->capture, "etmv3", NULL);
@@ -245,14 +312,12 @@ enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *faul
     TW_TRY(tw_run_new(&run, doctor->capture, &config, fault));
     while ((status = tw_run_next(run, &part)) == TW_OK) {
         if (part.kind == TW_PART_ELEMENTS)
-            count_part(doctor, &part);
+            count_part(doctor, run, &part);
         else if (part.kind == TW_PART_END)
             count_stats(doctor, run);
     }
-    /* Where nothing was read, nothing was synchronized either. */
     for (size_t i = 0; i < doctor->patient_count; i++)
-        if (!doctor->patients[i].elements)
-            doctor->patients[i].unsynced = doctor->patients[i].bytes;
+        settle_unsynced(&doctor->patients[i], doctor->patient_count == 1);
     doctor->losses.size = sizeof doctor->losses;
     (void)tw_run_losses(run, &doctor->losses);
     if (status != TW_END)

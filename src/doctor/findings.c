@@ -5,14 +5,14 @@
 
 #include "doctor/doctor.h"
 
-static void at(struct tw_finding *finding, uint64_t count, uint64_t offset)
+void tw_doctor_at(struct tw_finding *finding, uint64_t count, uint64_t offset)
 {
     finding->count = count;
     finding->has_offset = true;
     finding->offset = offset;
 }
 
-static const char *name_of(const struct tw_doctor *doctor, const struct tw_patient *patient)
+const char *tw_doctor_name(const struct tw_doctor *doctor, const struct tw_patient *patient)
 {
     return tw_capture_source(doctor->capture, patient->source)->name;
 }
@@ -54,7 +54,7 @@ static void judge_sources(struct tw_doctor *doctor)
             strstr(patient->why, "missing") ? "missing-registers" : "source-left-out", 95);
         finding->count = 1;
         finding->text = tw_doctor_text(doctor, "source %s is not decoded: %s",
-                                       name_of(doctor, patient), patient->why);
+                                       tw_doctor_name(doctor, patient), patient->why);
         finding->remedy =
             "add the registers that a debugger reads from the trace unit to its description, "
             "or "
@@ -80,7 +80,7 @@ static void judge_sync(struct tw_doctor *doctor, struct tw_patient *patient)
             "no-sync", 50);
         finding->text = tw_doctor_text(
             doctor, "source %s: no synchronization in any of its %" PRIu64 " bytes",
-            name_of(doctor, patient), patient->bytes);
+            tw_doctor_name(doctor, patient), patient->bytes);
         finding->remedy =
             "the sync period is longer than the buffer (make it shorter: TRCSYNCPR, "
             "ETMSYNCFR), or "
@@ -92,190 +92,125 @@ static void judge_sync(struct tw_doctor *doctor, struct tw_patient *patient)
             doctor,
             "source %s: %" PRIu64 " of %" PRIu64
             " bytes (%.1f %%) lie before a synchronization and are not decoded",
-            name_of(doctor, patient), patient->unsynced, patient->bytes, 100 * share);
+            tw_doctor_name(doctor, patient), patient->unsynced, patient->bytes, 100 * share);
         finding->remedy =
             share > 0.25
                 ? "the sync period is too long for this buffer: make it shorter (TRCSYNCPR, "
                   "ETMSYNCFR), or the buffer larger"
                 : "nothing: a ring buffer begins in the middle of trace";
     }
-    at(finding, patient->unsynced, 0);
+    tw_doctor_at(finding, patient->unsynced, 0);
 }
 
-static void judge_damage(struct tw_doctor *doctor, struct tw_patient *patient)
+/* A frame of four syncs: a sink was stopped there, and started again. */
+static uint64_t barriers_of(const struct tw_doctor *doctor, size_t buffer)
+{
+    static const uint8_t barrier[16] = { 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f,
+                                         0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f };
+    const uint8_t *bytes;
+    uint64_t offset = 0, count = 0;
+    size_t size;
+
+    if (tw_capture_buffer(doctor->capture, buffer)->framing != TW_FRAMING_MEMORY)
+        return 0;
+    while (tw_capture_read(doctor->capture, &bytes, &size, buffer, offset) == TW_OK && size) {
+        for (size_t i = (size_t)(-offset & 15); i + 16 <= size; i += 16)
+            count += memcmp(bytes + i, barrier, sizeof barrier) == 0;
+        offset += size;
+    }
+    return count;
+}
+
+/* Packets that fit no rule, and the offset of the first. */
+uint64_t tw_doctor_damage(const struct tw_patient *patient, uint64_t *first)
 {
     static const uint8_t codes[] = { TW_ERROR_RESERVED_HEADER, TW_ERROR_RESERVED_CONFIG,
                                      TW_ERROR_BAD_SEQUENCE, TW_ERROR_COMMIT };
-    uint64_t count = 0, first = UINT64_MAX;
-    struct tw_finding *finding;
+    uint64_t count = 0;
 
+    *first = UINT64_MAX;
     for (size_t i = 0; i < TW_LENGTH(codes); i++)
         if (patient->errors[codes[i]]) {
             count += patient->errors[codes[i]];
-            if (patient->first_error[codes[i]] < first)
-                first = patient->first_error[codes[i]];
+            if (patient->first_error[codes[i]] < *first)
+                *first = patient->first_error[codes[i]];
         }
-    if (count) {
-        finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "damaged-trace", 30);
-        finding->text = tw_doctor_text(doctor,
-                                       "source %s: %" PRIu64
-                                       " packets fit no rule, the first at offset 0x%" PRIx64,
-                                       name_of(doctor, patient), count, first);
-        finding->remedy =
-            "bytes were changed or lost between the trace unit and the file: check the port's "
-            "clock and width, how the sink was read, and that the file was not edited";
-        at(finding, count, first);
-    }
-    if (patient->gaps) {
+    return count;
+}
+
+static void judge_gaps(struct tw_doctor *doctor, const struct tw_patient *patient)
+{
+    struct tw_finding *finding;
+    uint64_t barriers = 0;
+
+    if (!patient->gaps)
+        return;
+    for (size_t i = 0; i < tw_capture_buffer_count(doctor->capture); i++)
+        barriers += barriers_of(doctor, i);
+    /* Where a barrier stands, the trace unit was told: it begins anew, with all that it needs. */
+    if (patient->gaps <= barriers) {
+        finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "barrier", 1);
+        finding->text = tw_doctor_text(
+            doctor,
+            "source %s: barrier frames at %" PRIu64 " places, the first at offset 0x%" PRIx64
+            ": the sink was stopped there",
+            tw_doctor_name(doctor, patient), patient->gaps, patient->first_gap);
+        finding->remedy = "nothing: the trace begins anew behind each; what ran between was "
+                          "not traced";
+    } else {
         finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "gap", 25);
         finding->text =
             tw_doctor_text(doctor,
                            "source %s: bytes are missing at %" PRIu64
                            " places, the first at offset 0x%" PRIx64,
-                           name_of(doctor, patient), patient->gaps, patient->first_gap);
+                           tw_doctor_name(doctor, patient), patient->gaps, patient->first_gap);
         finding->remedy = "frames were damaged or a buffer was cut: read the sink without "
                           "stopping it in between";
-        at(finding, patient->gaps, patient->first_gap);
     }
+    tw_doctor_at(finding, patient->gaps, patient->first_gap);
+}
+
+static void judge_damage(struct tw_doctor *doctor, struct tw_patient *patient)
+{
+    struct tw_finding *finding;
+    uint64_t first;
+    const uint64_t count = tw_doctor_damage(patient, &first);
+
+    if (count) {
+        finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "damaged-trace", 30);
+        finding->text = tw_doctor_text(doctor,
+                                       "source %s: %" PRIu64
+                                       " packets fit no rule, the first at offset 0x%" PRIx64,
+                                       tw_doctor_name(doctor, patient), count, first);
+        finding->remedy =
+            "bytes were changed or lost between the trace unit and the file: check the port's "
+            "clock and width, how the sink was read, and that the file was not edited";
+        tw_doctor_at(finding, count, first);
+    }
+    judge_gaps(doctor, patient);
     if (patient->errors[TW_ERROR_TRUNCATED]) {
         finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "cut-end", 1);
         finding->text = tw_doctor_text(doctor, "source %s: the trace ends inside a packet",
-                                       name_of(doctor, patient));
+                                       tw_doctor_name(doctor, patient));
         finding->remedy = "flush the trace unit and the formatter before the sink is read";
-        at(finding, 1, patient->first_error[TW_ERROR_TRUNCATED]);
+        tw_doctor_at(finding, 1, patient->first_error[TW_ERROR_TRUNCATED]);
     }
 }
 
-static void judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient)
+static void judge_faults(struct tw_doctor *doctor, struct tw_patient *patient)
 {
     struct tw_finding *finding;
 
-    if (!patient->overflows)
-        return;
-    finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "overflow", 20);
-    finding->text = tw_doctor_text(
-        doctor,
-        "source %s: the trace unit lost trace %" PRIu64 " times, the first at offset 0x%" PRIx64
-        "; at least %" PRIu64
-        " instructions are missing; it made %.2f bits per instruction where it was decoded",
-        name_of(doctor, patient), patient->overflows, patient->first_overflow,
-        patient->overflows,
-        patient->instructions
-            ? 8.0 * (double)(patient->bytes - patient->unsynced) / (double)patient->instructions
-            : 0.0);
-    finding->remedy = "make less trace: return stack on (TRCCONFIGR.RS, ETMCR bit 29), cycle "
-                      "counting and branch "
-                      "broadcast off, filters on the code of interest; or a wider, faster port";
-    at(finding, patient->overflows, patient->first_overflow);
-}
-
-/* No image holds the code. */
-static void judge_missing(struct tw_doctor *doctor, struct tw_patient *patient, double missing)
-{
-    struct tw_finding *finding;
-
-    if (patient->missing) {
-        const bool is_all = patient->instructions == 0;
-        const bool is_kernel = patient->kernel_missing * 2 > patient->missing;
-
-        finding = tw_doctor_find(doctor,
-                                 is_all           ? TW_FINDING_ERROR
-                                 : missing > 0.02 ? TW_FINDING_WARNING
-                                                  : TW_FINDING_NOTE,
-                                 is_kernel ? "missing-kernel"
-                                 : is_all  ? "missing-image"
-                                           : "missing-code",
-                                 is_all ? 65 : 5 + missing);
-        finding->text =
-            tw_doctor_text(doctor,
-                           "source %s: %s code at %" PRIu64
-                           " places (%.1f %% of the path), the first 0x%" PRIx64,
-                           name_of(doctor, patient),
-                           is_all ? "no image holds any of the" : "no image holds the",
-                           patient->missing, 100 * missing, patient->addresses[0]);
-        finding->remedy =
-            is_kernel ? "give the kernel: --kernel vmlinux, or kcore of the traced machine"
-            : tw_capture_perf(doctor->capture)
-                ? "give the traced machine's files: --sysroot DIR, --build-ids DIR; code of a "
-                  "JIT needs its map "
-                  "(perf inject --jit)"
-                : "give the program: --image FILE[@ADDRESS], or a dump in the snapshot";
-        at(finding, patient->missing, patient->first_missing);
-    }
-}
-
-/* The path contradicts the code, or the code is not there. */
-static void judge_image(struct tw_doctor *doctor, struct tw_patient *patient)
-{
-    const uint64_t seen = patient->ranges + patient->missing + patient->contradictions;
-    const double wrong = seen ? (double)patient->contradictions / (double)seen : 0;
-    const double missing = seen ? (double)patient->missing / (double)seen : 0;
-    struct tw_finding *finding;
-    int64_t bias;
-
-    if ((patient->missing > 3 && missing > 0.3) ||
-        (patient->contradictions > 3 && wrong > 0.02)) {
-        if (tw_doctor_find_bias(doctor, patient, &bias)) {
-            finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "wrong-bias", 70);
-            finding->text = tw_doctor_text(
-                doctor,
-                "source %s: the image does not lie where the program ran; moved by %s0x%" PRIx64
-                " it fits the trace",
-                name_of(doctor, patient), bias < 0 ? "-" : "",
-                (uint64_t)(bias < 0 ? -bias : bias));
-            finding->remedy = tw_doctor_text(
-                doctor,
-                "add %s0x%" PRIx64
-                " to the image's address: --image FILE@ADDRESS, or its address in the snapshot",
-                bias < 0 ? "-" : "", (uint64_t)(bias < 0 ? -bias : bias));
-            at(finding, patient->missing + patient->contradictions,
-               patient->missing ? patient->first_missing : patient->first_contradiction);
-            return;
-        }
-    }
-    if (patient->contradictions) {
-        /* A kernel changes a few of its branches while it runs. */
-        const bool is_patched = patient->errors[TW_ERROR_BAD_ATOM] == patient->contradictions;
-        const bool is_wrong =
-            is_patched ? wrong > 0.05 : patient->contradictions > 2 || wrong > 0.01;
-
-        finding = tw_doctor_find(doctor, is_wrong ? TW_FINDING_ERROR : TW_FINDING_WARNING,
-                                 is_wrong ? "wrong-image" : "contradiction", 60);
-        finding->text =
-            tw_doctor_text(doctor,
-                           "source %s: the trace contradicts the image at %" PRIu64
-                           " places, the first at offset 0x%" PRIx64 " (code at 0x%" PRIx64 ")",
-                           name_of(doctor, patient), patient->contradictions,
-                           patient->first_contradiction, patient->contradicted_at);
-        finding->remedy = "give the very build that ran (compare build IDs: file, readelf -n); "
-                          "code that was changed "
-                          "at run time must be dumped from memory";
-        at(finding, patient->contradictions, patient->first_contradiction);
-    }
-    judge_missing(doctor, patient, missing);
-}
-static void judge_rest(struct tw_doctor *doctor, struct tw_patient *patient)
-{
-    struct tw_finding *finding;
-
-    if (patient->backward) {
-        finding = tw_doctor_find(doctor, TW_FINDING_WARNING, "time-backward", 3);
-        finding->text = tw_doctor_text(doctor, "source %s: time goes back %" PRIu64 " times",
-                                       name_of(doctor, patient), patient->backward);
-        finding->remedy =
-            "the buffer may be a ring whose oldest byte is elsewhere: --wrapped-at";
-        finding->count = patient->backward;
-    }
     if (patient->faults) {
-        finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "faults", 2);
-        finding->text =
-            tw_doctor_text(doctor,
-                           "source %s: %" PRIu64
-                           " exceptions hint at a fault of the program, the last is number %u",
-                           name_of(doctor, patient), patient->faults, patient->last_fault);
+        finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "faults", 5);
+        finding->text = tw_doctor_text(
+            doctor,
+            "source %s: %" PRIu64
+            " exceptions hint at a fault of the program, the last is number %u",
+            tw_doctor_name(doctor, patient), patient->faults, patient->last_fault);
         finding->remedy =
             "\"trackway calls --before exception:1\" shows how the program came there";
-        at(finding, patient->faults, patient->first_fault);
+        tw_doctor_at(finding, patient->faults, patient->first_fault);
     }
 }
 
@@ -297,7 +232,7 @@ static void judge_perf(struct tw_doctor *doctor)
             doctor, "%" PRIu64 " blocks of trace were cut because the AUX buffer was full",
             truncated);
         finding->remedy = "a larger AUX buffer: perf record -m ,64M";
-        at(finding, truncated, tw_perf_loss(perf, 0)->record);
+        tw_doctor_at(finding, truncated, tw_perf_loss(perf, 0)->record);
     }
     if (!tw_perf_mapping_count(perf)) {
         finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "no-mmap", 80);
@@ -315,7 +250,7 @@ static void judge_perf(struct tw_doctor *doctor)
     }
     for (size_t i = 0; i < doctor->patient_count; i++) {
         contexts += doctor->patients[i].parts - doctor->patients[i].unattributed;
-        timestamps += doctor->patients[i].timestamps;
+        timestamps += doctor->patients[i].times.count;
     }
     if (doctor->patient_count > 1 && !contexts && tw_perf_block(perf, 0) &&
         tw_perf_block(perf, 0)->cpu != TW_NONE) {
@@ -387,10 +322,13 @@ void tw_doctor_conclude(struct tw_doctor *doctor)
             continue;
         judge_sync(doctor, patient);
         judge_damage(doctor, patient);
-        judge_overflow(doctor, patient);
-        judge_image(doctor, patient);
-        judge_rest(doctor, patient);
+        tw_doctor_judge_overflow(doctor, patient);
+        tw_doctor_judge_code(doctor, patient);
+        tw_doctor_judge_cores(doctor, patient);
+        judge_faults(doctor, patient);
     }
+    tw_doctor_judge_times(doctor);
+    tw_doctor_judge_symbols(doctor);
     tw_doctor_compare(doctor);
     order(doctor);
     summarize(doctor);

@@ -78,6 +78,41 @@ static void judge_made_code(struct tw_doctor *doctor, const struct tw_perf *perf
         "inject --jit; then open what that made";
 }
 
+void tw_doctor_judge_symbols(struct tw_doctor *doctor)
+{
+    const struct tw_object_names *first = NULL;
+    struct tw_finding *finding;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < doctor->object_count; i++) {
+        const struct tw_object_names *object = &doctor->objects[i];
+
+        if (object->named || !object->unnamed)
+            continue;
+        first = first ? first : object;
+        count++;
+    }
+    if (!first)
+        return;
+    finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "no-symbols", 4);
+    finding->count = count;
+    finding->text =
+        first->name ? tw_doctor_text(doctor,
+                                     "%" PRIu64
+                                     " files that ran have no symbols for their code: %s, at "
+                                     "0x%" PRIx64,
+                                     count, first->name, first->address)
+                    : tw_doctor_text(doctor,
+                                     "the code at 0x%" PRIx64
+                                     " has no symbols: functions and lines are not known",
+                                     first->address);
+    finding->remedy =
+        tw_capture_perf(doctor->capture)
+            ? "put the files before they were stripped under --sysroot DIR, or their debug "
+              "files (--build-ids DIR); or name the program: --symbols FILE"
+            : "give the program with its symbols: --symbols FILE.elf";
+}
+
 void tw_doctor_judge_programs(struct tw_doctor *doctor)
 {
     const struct tw_perf *perf = tw_capture_perf(doctor->capture);

@@ -323,6 +323,27 @@ static void test_one_file(void **state)
     free(second);
 }
 
+struct counted {
+    size_t calls, limit, live; /* requests, the one that fails, blocks that are out */
+};
+
+static void *count_calls(void *context, void *memory, size_t size)
+{
+    struct counted *counted = context;
+    void *moved;
+
+    if (size == 0) {
+        counted->live -= memory != NULL;
+        free(memory);
+        return NULL;
+    }
+    if (counted->calls++ == counted->limit)
+        return NULL;
+    moved = realloc(memory, size);
+    counted->live += moved && !memory;
+    return moved;
+}
+
 /* [RVT 3.2/2] [RVT 4.2/5] [RVT T9.1/1] */
 static void test_bad_configurations(void **state)
 {
@@ -346,8 +367,11 @@ static void test_bad_configurations(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(bad); i++) {
         struct tw_etrace_config config;
+        struct counted counted = { 0, SIZE_MAX, 0 };
+        const struct tw_allocator allocator = { count_calls, &counted };
         const struct tw_etrace_unit_config choices = { .size = sizeof choices,
-                                                       .trace = &config };
+                                                       .trace = &config,
+                                                       .allocator = &allocator };
         struct tw_fault fault = { TW_OK, "" };
         struct tw_etrace_unit *unit;
 
@@ -356,32 +380,17 @@ static void test_bad_configurations(void **state)
         CHECK_EQ(tw_etrace_config_read(&config, bad[i].text, &fault), TW_OK);
         CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_E_CONFIG);
         CHECK_TEXT(fault.text, bad[i].fault);
+        CHECK(unit == NULL);
+        CHECK_EQ(counted.live, 0);
     }
 }
 
 /* ---- memory ---- */
 
-struct counted {
-    size_t calls, limit;
-};
-
-static void *count_calls(void *context, void *memory, size_t size)
-{
-    struct counted *counted = context;
-
-    if (size == 0) {
-        free(memory);
-        return NULL;
-    }
-    if (counted->calls++ == counted->limit)
-        return NULL;
-    return realloc(memory, size);
-}
-
 static void test_memory(void **state)
 {
     const struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
-    struct counted counted = { 0, SIZE_MAX };
+    struct counted counted = { 0, SIZE_MAX, 0 };
     const struct tw_allocator allocator = { count_calls, &counted };
     const struct tw_etrace_unit_config choices = { .size = sizeof choices,
                                                    .trace = &config,
@@ -407,10 +416,12 @@ static void test_memory(void **state)
     write_field(unit, "iEnable", 0);
     CHECK_EQ(counted.calls, calls); /* none while running */
     tw_etrace_unit_free(unit);
+    CHECK_EQ(counted.live, 0);
     for (counted.limit = 0; counted.limit < calls; counted.limit++) {
         counted.calls = 0;
         CHECK_EQ(tw_etrace_unit_new(&unit, &choices, &fault), TW_E_MEMORY);
         CHECK(unit == NULL);
+        CHECK_EQ(counted.live, 0);
     }
 }
 
@@ -468,6 +479,8 @@ static const struct {
     { "an unknown column", "iaddr,iretire,colour\n1000,1,red\n", 1, "line 1: column 3 has a name that is no signal's" },
     { "a short row", "iaddr,iretire,itype\n1000,1\n", 1, "line 2: 2 values, but 3 names" },
     { "no number", "iaddr,iretire\n10zz,1\n", 1, "line 2: iaddr cannot be \"10zz\"" },
+    { "four words that are no trap", "1000\nX 8 1004 0\n", 1, "line 2: neither an address nor R, P, E, I or G" },
+    { "a trap that lacks a word", "1000\nE 8 1004\n", 1, "line 2: neither an address nor R, P, E, I or G" },
     { "a privilege", "P 9\n1000\n", 1, "line 1: privilege 9 does not fit privilege_width_p" },
     { "no log", "hello world\n", 1, "no log of a hart: neither CSV with names of signals in its first line, nor runs, "
       "nor addresses, nor an execution log" },
@@ -536,16 +549,39 @@ static void test_logs(void **state)
     tw_image_free(image);
 }
 
+/* A log that does not say it begins in machine mode, where there is room for its number. */
+static void test_first_privilege(void **state)
+{
+    struct tw_image *image = make_image();
+    const uint8_t log[] = "1000\n";
+
+    (void)state;
+    for (unsigned width = 1; width <= 3; width++) {
+        struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
+        const struct tw_hart_options options = { .size = sizeof options,
+                                                 .trace = &config,
+                                                 .image = image };
+        struct tw_hart_event event;
+        struct tw_hart *hart;
+
+        check_case("%u bits", width);
+        config.privilege_width = (uint8_t)width;
+        CHECK_EQ(tw_hart_open_memory(&hart, log, sizeof log - 1, &options, NULL), TW_OK);
+        CHECK_EQ(tw_hart_next(hart, &event), TW_OK);
+        CHECK_EQ(event.cycle.block_count, 1);
+        CHECK_EQ(event.cycle.blocks[0].priv, width >= 2 ? 3 : 0);
+        tw_hart_free(hart);
+    }
+    tw_image_free(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_executions),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_bad_configurations),
-        cmocka_unit_test(test_watchpoint),
-        cmocka_unit_test(test_one_file),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_first_privilege), cmocka_unit_test(test_executions),
+        cmocka_unit_test(test_fields),          cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_watchpoint),      cmocka_unit_test(test_one_file),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_logs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,33 @@ static void bad_pointers_are_caught(void **state)
     rig_end(&rig);
 }
 
+/* R_MSPSD: bits [63:56] are the same in base, pointer and limit, whatever they are. */
+static void a_buffer_lies_within_one_top_byte(void **state)
+{
+    static const struct {
+        uint64_t base, limit, pointer;
+        bool is_good;
+    } rows[] = {
+        { 0x5a00000000010000, 0x5a00000000012000, 0x5a00000000010800, true },
+        { 0xffff000000010000, 0xffff000000012000, 0xffff000000010800, true },
+        { 0x00fffffffffff000, 0x0100000000001000, 0x00fffffffffff800, false },
+        { 0x00fffffffffff000, 0x0100000000001000, 0x0100000000000800, false },
+    };
+    struct rig rig;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        check_case("row %zu", i);
+        rig_start(&rig, NULL);
+        rig_enable(&rig, rows[i].base, rows[i].limit, rows[i].pointer, 0);
+        rig_feed(&rig, 10);
+        CHECK_EQ(rig.misuses, rows[i].is_good ? 0 : 1);
+        CHECK_EQ(tw_trbe_read(rig.unit, TW_TRBE_PTR),
+                 rows[i].pointer + (rows[i].is_good ? 10 : 0));
+        rig_end(&rig);
+    }
+}
+
 /* [D6.1.1/I_BTSCF] */
 static void alignment_shows_where_it_is_kept(void **state)
 {
@@ -476,6 +503,7 @@ int main(void)
         cmocka_unit_test(aborts_as_the_processor_takes_them),
         cmocka_unit_test(an_asynchronous_abort_only_marks_a_stopped_unit),
         cmocka_unit_test(bad_pointers_are_caught),
+        cmocka_unit_test(a_buffer_lies_within_one_top_byte),
         cmocka_unit_test(alignment_shows_where_it_is_kept),
         cmocka_unit_test(wide_addresses_fault_without_translation),
         cmocka_unit_test(busy_memory_rejects),

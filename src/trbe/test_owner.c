@@ -385,6 +385,7 @@ static void external_mode(void **state)
     CHECK_EQ(rig.cti_manages, 1);
     CHECK_EQ(tw_trbe_external_write(rig.unit, 0x038, 1), TW_OK);
     CHECK_EQ(rig.flushes, 2);
+    CHECK_EQ(tw_trbe_get_counts(rig.unit)->flushes, 2);
     CHECK_EQ(tw_trbe_external_read(rig.unit, &value, 0x038), TW_OK);
     CHECK_EQ(value, 0);
     /* MPAM, once the unit is disabled. */
@@ -403,6 +404,21 @@ static void external_mode(void **state)
     tw_trbe_isb(rig.unit);
     tw_trbe_get_state(rig.unit, &now);
     CHECK(!now.is_enabled && !now.is_external);
+    rig_end(&rig);
+}
+
+/* What MDCR_EL3 says of exceptions is for self-hosted trace: events of External mode are EL1's. */
+static void external_mode_records_for_el1(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    start_external(&rig, TW_TRBE_EL2 | TW_TRBE_EL3 | TW_TRBE_EXC,
+                   TW_TRBE_AUTH_NS | TW_TRBE_AUTH_NS_WATCH);
+    tw_trbe_write(rig.unit, TW_TRBE_MDCR_EL3, (uint64_t)3 << 53 | NSTB_NS);
+    tw_trbe_isb(rig.unit);
+    CHECK_EQ(tw_trbe_external_write(rig.unit, 0x038, 1), TW_OK); /* manual stop */
+    CHECK_EQ(recorded(&rig), 1);
     rig_end(&rig);
 }
 
@@ -520,6 +536,7 @@ int main(void)
         cmocka_unit_test(names_that_el2_uses),
         cmocka_unit_test(a_foreign_security_state_is_misuse),
         cmocka_unit_test(external_mode),
+        cmocka_unit_test(external_mode_records_for_el1),
         cmocka_unit_test(external_mode_needs_authentication),
         cmocka_unit_test(events_in_prohibited_regions),
         cmocka_unit_test(walks_name_regime_and_stage),

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,9 +166,27 @@ static void count_up(struct outcome *outcome, const struct tw_tree *tree)
     }
 }
 
+/* Counts the blocks that are out; threads ask for memory too. */
+static void *resize_counted(void *context, void *memory, size_t size)
+{
+    atomic_long *live = context;
+    void *moved = NULL;
+
+    if (size == 0) {
+        atomic_fetch_sub(live, memory != NULL);
+        free(memory);
+        return NULL;
+    }
+    moved = realloc(memory, size);
+    atomic_fetch_add(live, moved && !memory);
+    return moved;
+}
+
 static struct outcome decode(const struct tw_capture *capture, const struct way *way)
 {
     static struct tw_perf_cursor cursors[SOURCES_MAX];
+    atomic_long live = 0;
+    const struct tw_allocator allocator = { resize_counted, &live };
     struct outcome outcome = { .hash = 1 };
 
     for (uint32_t i = 0; i < tw_capture_buffer_count(capture) && !is_enough(&outcome); i++) {
@@ -181,6 +200,7 @@ static struct outcome decode(const struct tw_capture *capture, const struct way 
             .unmerged = way->unmerged,
             .threads = way->threads,
             .segment_size = way->segment,
+            .allocator = &allocator,
         };
         struct tw_tree *tree;
 
@@ -191,6 +211,7 @@ static struct outcome decode(const struct tw_capture *capture, const struct way 
         if (!is_enough(&outcome))
             count_up(&outcome, tree);
         tw_tree_free(tree);
+        CHECK_EQ(atomic_load(&live), 0);
     }
     return outcome;
 }

@@ -339,6 +339,38 @@ def gdb_says_both_ends(tool):
 
 
 @case
+def gdb_steps_over_a_breakpoint_at_an_end(tool):
+    """GDB 13 is stuck ever after if history ends in such a step: the thread just stops."""
+    first = pc_of(serve(tool, packet("p20"), "--first"))
+    last = pc_of(serve(tool, packet("p20")))
+    commands = [f"break *0x{last:x} if 0", "continue", "continue", "stepi", "reverse-stepi", "stepi", "stepi", "reverse-continue",
+                f"break *0x{first:x} if 0", "continue", f"until *0x{last:x}", f"advance *0x{last:x}", "reverse-continue",
+                "reverse-stepi", "stepi", "continue", "delete", "reverse-continue", "stepi"]
+    demo = ROOT / "tests" / "captures" / "demo"
+    stops = session(tool, demo, None, commands, "-q")
+    ends = stops[0]["number"]
+    numbers = [ends, ends, ends, ends, ends - 1, ends, ends, 0, 0, ends, ends, ends, 0, 0, 1, ends, ends, 0, 1]
+    equal([stop["number"] for stop in stops[1:]], numbers, "stops")
+    server = f"{tool.program} gdb --serve {demo} -q"
+    plain = tool.write("plain.gdb", "\n".join([f"target remote | {server}", *commands, "monitor where"]))
+    done = subprocess.run([gdb_program(), "-nx", "-q", "-batch", "-iex", "set osabi none", "-x", str(plain)], timeout=60,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert b"instruction 1\n" in done.stdout.replace(b",", b"\n"), done.stdout[-2000:]
+    # One that moves a thread alone, as GDB does to step over a breakpoint; and one that moves all.
+    equal(stops_of(serve(tool, packet("vCont;s:1") + packet("vCont;s:1;c") + packet("vCont;s") + packet("vCont;r0,8:1"))),
+          [b"T00thread:1;"] + [b"T05thread:1;replaylog:end;"] * 3, "on")
+    begin, away = b"T05thread:1;replaylog:begin;", packet(f"z0,{first:x},4")
+    equal(stops_of(serve(tool, packet("Hc1") + packet(f"Z0,{first:x},4") + packet("bs") + away + packet("bs") * 2, "--first")),
+          [begin, b"T00thread:1;", b"T00thread:1;"], "back")
+    equal(stops_of(serve(tool, packet(f"Z0,{first:x},4") + away + packet(f"Z0,{first:x},4") + packet("bs"), "--first")), [begin],
+          "it is there again")
+    always, there = packet("qRcmd," + b"always-inserted".hex()), packet(f"Z0,{last:x},4")
+    step, away = packet("vCont;s:1"), packet(f"z0,{last:x},4")
+    equal(stops_of(serve(tool, always + step + there + step + away + step + there + step)),
+          [b"T05thread:1;replaylog:end;"] * 2 + [b"T00thread:1;", b"T05thread:1;replaylog:end;"], "breakpoints taken away")
+
+
+@case
 def gdb_listens_on_loopback_alone(tool):
     server = tool.start("gdb", ROOT / "tests" / "captures" / "demo", "--port", "0")
     try:

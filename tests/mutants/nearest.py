@@ -11,7 +11,8 @@ import tempfile
 import threading
 
 # The folder's own programs come first (test_<folder>, test_<folder>_*), quickest first; then what is
-# named here. "cli:word" and "golden:word": cases whose name or file holds the word.
+# named here. "cli:word" and "golden:word": cases whose name or file holds the word and no "!word";
+# "script:name": a program of its own in tests/, which gets the tool and the corpus.
 QUICK = "cli:digests_demo"  # many forms of one small capture
 GOLDEN = "golden:!bugfix-exact"  # one capture takes more than all others together
 DECODING = ["test_vectors", "test_tree", "test_tree_batch", "test_tree_parallel", "test_index_runs",
@@ -28,8 +29,10 @@ SECOND = {
             "test_etmv4_unit_random", "test_etmv3_data", GOLDEN],
     "image": ["test_path", "test_path_random", "test_vectors", "test_capture",
               "test_capture_perf_images", "test_tree_batch", "cli:decode_cases",
-              "cli:profile_cases", "cli:digest_cases", GOLDEN],
-    "log": ["cli:digest_cases", "test_etmv4_unit_corpus", "test_hart_logs", "cli:encode_cases", "cli:encode_etrace_cases"],
+              "cli:profile_cases", "cli:calls_cases", "cli:coverage_cases", "cli:feedback_cases",
+              "cli:digest_cases", GOLDEN],
+    "log": ["cli:digest_cases", "test_etmv4_unit_corpus", "test_hart_logs", "cli:encode_m_cases",
+            "cli:encode_cases", "cli:encode_etrace_cases"],
     "hart": ["test_etrace_corpus", "cli:digest_cases", "cli:encode_etrace_cases"],
     "path": ["test_etmv4", "test_etmv4_decode", "test_ete", "test_etmv3", "test_ptm",
              "test_etrace_decode", "test_etmv4_unit_random", *DECODING],
@@ -52,29 +55,46 @@ SECOND = {
                 "cli:digest_cases", GOLDEN],
     "trbe": ["cli:trbe_cases", "cli:usage_cases"],
     "run": ["cli:decode_cases", "cli:threads_cases", "cli:perf_cases", "cli:index_cases",
-            "cli:listing_cases", "cli:output_cases", "cli:digest_cases", GOLDEN],
+            "cli:listing_cases", "cli:missing_cases", "cli:analysis_loss_cases", "cli:shard_cases",
+            "cli:digest_cases", "cli:output_cases !interrupt", GOLDEN],
     "analysis": ["cli:digest_cases", "test_export_memory"],
-    "export": ["cli:digest_cases", "cli:calls_view_cases", "cli:timeline_format_cases", "cli:calls_cases", "cli:coverage_cases", "cli:profile_cases", "cli:output_cases"],
+    "export": ["cli:digest_cases", "cli:calls_view_cases", "cli:timeline_format_cases",
+               "cli:calls_cases", "cli:coverage_cases", "cli:feedback_cases", "cli:profile_cases",
+               "cli:usage_cases", "cli:output_cases !interrupt"],
     "stage": ["test_etmv3", "test_etmv3_table", "test_ptm", "test_ptm_table", "test_etmv4_table",
               "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
     "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "test_trsim", "cli:ntrace_cases",
                "cli:digest_cases", "cli:corpus_cases"],
-    "trctl": ["test_ntrace_pib", "test_trsim", "cli:sim_riscv_cases", "cli:ntrace_cases",
+    "trctl": ["test_trbe_sequence", "test_ntrace_pib", "test_trsim", "test_trsim_flow", "cli:sim_riscv_cases", "cli:ntrace_cases",
               "cli:encode_etrace_cases"],
     "trsim": ["cli:sim_riscv_cases"],
     "script": ["test_trbe_sim", "test_trsim", "cli:trbe_cases", "cli:sim_riscv_cases"],
     "swtrace": ["test_itm", "test_itm_batch", "test_itm_table", "test_itm_unit", "test_itm_random",
                 "test_stm", "test_stm_batch", "test_stm_table", "test_stm_unit", "test_stm_random",
                 "cli:channels_cases", *DECODING],
-    "replay": ["cli:diff_cases", "cli:gdb_cases"],
-    "identify": ["test_ntrace_guess", "cli:identify_cases"],
-    "doctor": ["cli:doctor_cases"],
+    "replay": ["cli:gdb_frames_cases", "cli:gdb_machines_cases", "cli:gdb_programs_cases",
+               "cli:diff_cases", "cli:gdb_cases"],
+    "identify": ["test_ntrace_guess", "cli:doctor_cases",
+                 "cli:identify_cases !identify_costs_little"],
+    "doctor": ["cli:doctor_cases", "script:doctor"],
+    "report": ["cli:report_cases", "cli:serve_cases"],
     "ingress": ["test_trsim", "test_hart", "test_ntrace_unit", "cli:sim_riscv_cases",
                 "cli:encode_etrace_cases"],
     "armv7": ["test_etmv3", "test_etmv3_batch", "test_etmv3_data", "test_ptm", "test_ptm_batch",
               *DECODING],
-    "": ["test_tree", "test_tree_registry", "test_capture", "test_vectors"],
+    "": ["test_tree", "test_tree_registry", "test_capture", "cli:message_cases", "test_vectors"],
 }
+# For --middle: of all digests those nearest to a folder, in place of "cli:digest_cases".
+DIGESTS = {
+    "etrace": ["rv64_counts"], "etraced": ["rv64_counts"], "hart": ["rv64"], "ntrace": ["rv64_recur"],
+    "ptm": ["a32_recur_ptm", "mix_indirect_ptm", "p04"], "etmv3": ["a32_recur_etmv3", "mix_indirect_etmv3", "m4"],
+    "etmv4": ["sys_el_etmv4", "a64_coro_etmv4", "m33", "tme"], "ete": ["sys_el_ete", "a64_coro_ete"],
+    "stm": ["stm_only"], "itm": ["itm_only"], "swtrace": ["stm_only", "itm_only"],
+    "armv7": ["a32_recur", "mix_indirect_etmv3", "p04"],
+    "analysis": ["demo", "p01", "p03", "sys_el_ete", "m3_nested", "a64_jumps", "rv64_counts"],
+    "log": ["sys_el_ete", "m33", "rv64", "a32_recur_ptm"],
+}
+BROAD = ["demo", "p03", "p04", "sys_el_ete", "mix_indirect", "rv64"]
 # Of some files of a folder that has many: what is nearest to them, behind the folder's row.
 FILES = {
     "analysis/(profile|counted|code_|range_counts|walk)": [
@@ -86,7 +106,10 @@ FILES = {
     "analysis/(interrupt)": ["cli:interrupts_cases"],
     "analysis/(channel)": ["cli:channels_cases"],
     "analysis/(autofdo|samples|branch)": ["cli:perf_cases", "cli:feedback_cases"],
-    "analysis/(stat)": ["cli:output_cases", "cli:listing_cases"],
+    "analysis/(stat)": ["cli:output_cases !interrupt", "cli:listing_cases"],
+    "capture/perf": ["cli:perf_cases", "cli:missing_cases"],
+    "image/symbols": ["cli:inline_cases", "cli:loop_cases", "cli:profile_table_cases"],
+    "tree/bits": ["cli:bits_cases"],
 }
 OTHER = DECODING  # of a folder that has no row yet
 # Limits of a run: processor time, so that a busy machine changes nothing; and time, for what waits.
@@ -108,6 +131,17 @@ def second(path, folder, programs):
             if name not in first and (":" in name or name in programs)]
 
 
+def middle(path, folder, programs):
+    """Of the further tests those that look at much in little time."""
+    found = []
+    for name in second(path, folder, programs):
+        if name == "cli:digest_cases":
+            found += [f"cli:digests_{word}" for word in DIGESTS.get(folder, BROAD)]
+        elif not name.startswith("golden:"):
+            found.append(name)
+    return list(dict.fromkeys(found))
+
+
 class Runner:
     """Runs tests of one build tree with a limit of time that follows from the unchanged run."""
 
@@ -126,11 +160,14 @@ class Runner:
         (build.folder / "tmp").mkdir(exist_ok=True)
 
     def command(self, name):
+        if name.startswith("script:"):
+            return [sys.executable, "-u", self.build.copy.folder / "tests" / f"{name[7:]}.py",
+                    self.build.folder / "trackway", self.environment.get("TRACKWAY_CORPUS", ".")]
         if ":" in name:
             script, word = name.split(":")
             words = [sys.executable, "-u", self.build.copy.folder / "tests" / script / "run.py",
                      self.build.folder / "trackway"]
-            return words + ([word] if word else [])
+            return words + word.split()
         words = [self.programs[name]]
         if name.startswith("replay_"):
             inputs = self.build.copy.folder / "fuzz" / "corpus" / name[len("replay_"):]
@@ -175,14 +212,16 @@ class Runner:
             return "hang"
         return failed or (f"status {status}" if status else None)
 
-    def measure(self, names):
+    def measure(self, names, most=100):
         """Runs tests on the unchanged library and notes the time of each; gives those that fail, and
-        can tell nothing of mutants."""
+        can tell nothing of mutants.  One that takes far longer than `most` is not run to its end."""
         for name in names:
-            if self.times.get(name, {}).get("of") == self.build.clean:
+            known = self.times.get(name, {})
+            if known.get("of") == self.build.clean and not (known["failed"] == "hang" and
+                                                            known["takes"] < TIMES * most):
                 continue
             start = processor_time()
-            failed = self.run(name, 100)
+            failed = self.run(name, most)
             self.times[name] = {"of": self.build.clean, "takes": processor_time() - start,
                                 "failed": failed}
             self.times_file.write_text(json.dumps(self.times, indent=1))

@@ -297,6 +297,10 @@ static int start(const struct options *options, size_t ours)
         add_command(&words, connection.text);
         /* The thread that is selected moves, and no other. */
         add_command(&words, "set scheduler-locking on");
+        /* GDB moves a thread alone to step over a breakpoint.  Now it does so always; a breakpoint that it takes away
+           says it too, if it does not take away all at each stop. */
+        add_command(&words, "set breakpoint always-inserted on");
+        add_command(&words, "monitor always-inserted");
         for (size_t i = ours; i < options->arguments.count; i++)
             add_word(&words, options->arguments.items[i]);
         if (own)

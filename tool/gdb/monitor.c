@@ -458,21 +458,14 @@ static void list_threads(struct recording *recording, struct gdb_text *out, uint
                     tw_replay_thread_count(recording->replay));
 }
 
-/* "0x400100 0x400200 ...": from trackway-gdb.py. */
-static void take_breakpoints(struct recording *recording, struct gdb_text *out,
-                             uint32_t *thread, const char *rest)
+/* From trackway gdb: it has GDB keep its breakpoints inserted. */
+static void keep_inserted(struct recording *recording, struct gdb_text *out, uint32_t *thread,
+                          const char *rest)
 {
     (void)out;
     (void)thread;
-    recording->known_count = 0;
-    while (recording->known_count < RECORDING_BREAKPOINTS) {
-        const size_t size = strcspn(rest, " ");
-
-        if (!size || !parse_number_size(&recording->known[recording->known_count], rest, size))
-            return;
-        recording->known_count++;
-        rest += size + (rest[size] == ' ');
-    }
+    (void)rest;
+    recording->is_always_inserted = true;
 }
 
 static command_fn help;
@@ -495,7 +488,7 @@ static const struct {
     { "time", "[TIMESTAMP]: move all threads to that moment, or to this thread's", set_time },
     { "threads", "look through the whole capture for threads", list_threads },
     { "help", "this list", help },
-    { "breakpoints", NULL, take_breakpoints }, /* not for people */
+    { "always-inserted", NULL, keep_inserted }, /* not for people */
 };
 
 static void help(struct recording *recording, struct gdb_text *out, uint32_t *thread,

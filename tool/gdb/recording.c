@@ -330,19 +330,37 @@ static enum tw_status go_on(struct recording *recording, struct gdb_stop *stop,
     return status;
 }
 
-/* GDB 13 is stuck at the next command when it is told of an end while it steps over a breakpoint, and it takes its
-   breakpoints away to do so: trackway-gdb.py tells of them.  Such a step just stops. */
-static bool stands_at_breakpoint(struct recording *recording,
-                                 const struct tw_replay_place *place)
+/* Whether the client steps over a breakpoint.  To do so GDB takes the breakpoint away, if it is there, and moves the
+   thread alone.  Where it keeps all breakpoints inserted the first tells, else the second: without "trackway gdb" no
+   thread is locked, and all move at other steps. */
+static bool steps_over(struct recording *recording, const struct tw_replay_place *place,
+                       const struct gdb_move *way)
 {
     struct tw_replay_view view = { .size = sizeof view };
 
-    if (tw_replay_look(recording->replay, &view, place) != TW_OK)
+    if (!way->is_step || way->has_range ||
+        tw_replay_look(recording->replay, &view, place) != TW_OK)
         return false;
-    for (size_t i = 0; i < recording->known_count; i++)
-        if (recording->known[i] == view.pc)
+    for (size_t i = 0; i < way->removed_count; i++)
+        if (way->removed[i] == view.pc)
             return true;
-    return false;
+    return way->is_alone && !recording->is_always_inserted;
+}
+
+/* GDB 13 forgets that it steps over a breakpoint when the thread stops, but not when history ends: it would wait for
+   that step ever after.  The thread just stops then, for no reason (a trap would be the breakpoint again). */
+static void tell_end(struct recording *recording, struct gdb_stop *stop,
+                     const struct tw_replay_place *place, const struct gdb_move *way)
+{
+    if (steps_over(recording, place, way)) {
+        stop->is_loss = true;
+        (void)snprintf(stop->why, sizeof stop->why,
+                       "No more reverse-execution history: the trace %s here",
+                       way->is_back ? "begins" : "ends");
+    } else {
+        stop->is_begin = way->is_back;
+        stop->is_end = !way->is_back;
+    }
 }
 
 static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *way)
@@ -355,12 +373,8 @@ static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *wa
         return false;
     status =
         way->is_step ? step(recording, stop, place, way) : go_on(recording, stop, place, way);
-    if (status == TW_END && way->is_step && stands_at_breakpoint(recording, place)) {
-        (void)snprintf(stop->why, sizeof stop->why, "the trace %s here",
-                       way->is_back ? "begins" : "ends");
-    } else if (status == TW_END) {
-        stop->is_begin = way->is_back;
-        stop->is_end = !way->is_back;
+    if (status == TW_END) {
+        tell_end(recording, stop, place, way);
     } else if (status == TW_E_CANCELLED) {
         stop->is_interrupted = true;
     } else if (status != TW_OK) {

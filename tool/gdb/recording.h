@@ -9,7 +9,7 @@
 #include "gdb/target.h"
 #include "shared/session.h"
 
-enum { RECORDING_FRAMES = 1 << 12, RECORDING_HANDLES = 15, RECORDING_BREAKPOINTS = 1024 };
+enum { RECORDING_FRAMES = 1 << 12, RECORDING_HANDLES = 15 };
 
 /* Memory of the program that it writes to: what its file holds there is not what was there. */
 struct gdb_stretch {
@@ -38,9 +38,7 @@ struct recording {
     size_t frame_count;
     struct tw_replay_place framed;
     bool has_frames, is_whole;
-    /* Breakpoints that the client has, set or not: see recording.c. */
-    uint64_t known[RECORDING_BREAKPOINTS];
-    size_t known_count;
+    bool is_always_inserted; /* the client takes breakpoints away to step over them alone */
     /* Whether the client wants an end. */
     bool (*is_interrupted)(void *context);
     void *interrupt_context;

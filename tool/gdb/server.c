@@ -75,6 +75,8 @@ static void move(struct gdb_server *server, struct gdb_move *way)
 
     way->breakpoints = server->breakpoints;
     way->breakpoint_count = server->breakpoint_count;
+    way->removed = server->removed;
+    way->removed_count = server->removed_count;
     server->stop =
         (struct gdb_stop){ .thread = way->thread, .is_interrupted = server->is_interrupted };
     /* A client that sees no acknowledgement for seconds sends the packet again. */
@@ -136,6 +138,7 @@ static void take_vcont(struct gdb_server *server, const char *at, const char *en
             first = way;
         has_any = true;
     }
+    first.is_alone = has_thread && at == end;
     if (!has_any)
         put(server, "E22");
     else
@@ -143,6 +146,25 @@ static void take_vcont(struct gdb_server *server, const char *at, const char *en
 }
 
 /* ---- breakpoints ---- */
+
+/* It is there again. */
+static void forget_removed(struct gdb_server *server, uint64_t address)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < server->removed_count; i++)
+        if (server->removed[i] != address)
+            server->removed[kept++] = server->removed[i];
+    server->removed_count = kept;
+}
+
+static void remember_removed(struct gdb_server *server, uint64_t address)
+{
+    forget_removed(server, address);
+    if (server->removed_count == GDB_REMOVED)
+        forget_removed(server, server->removed[0]);
+    server->removed[server->removed_count++] = address;
+}
 
 static void take_breakpoint(struct gdb_server *server, const char *at, const char *end)
 {
@@ -169,10 +191,12 @@ static void take_breakpoint(struct gdb_server *server, const char *at, const cha
         server->breakpoints[i] = address;
         server->kinds[i] = (uint8_t)kind;
         server->breakpoint_count++;
+        forget_removed(server, address);
     } else if (!is_set && i < server->breakpoint_count) {
         server->breakpoint_count--;
         server->breakpoints[i] = server->breakpoints[server->breakpoint_count];
         server->kinds[i] = server->kinds[server->breakpoint_count];
+        remember_removed(server, address);
     }
     put(server, "OK");
 }

@@ -7,7 +7,7 @@
 #include "gdb/packet.h"
 #include "gdb/target.h"
 
-enum { GDB_BREAKPOINTS = 4096 };
+enum { GDB_BREAKPOINTS = 4096, GDB_REMOVED = 256 };
 
 struct gdb_server {
     const struct gdb_target *target;
@@ -21,6 +21,8 @@ struct gdb_server {
     uint64_t breakpoints[GDB_BREAKPOINTS];
     uint8_t kinds[GDB_BREAKPOINTS]; /* Z0 or Z1 */
     size_t breakpoint_count;
+    uint64_t removed[GDB_REMOVED]; /* breakpoints taken away, the last at the end */
+    size_t removed_count;
     bool has_no_acks;
     bool is_interrupted; /* Ctrl-C came between two moves: the next one ends at once */
     bool is_moving;      /* a thread runs */

@@ -28,6 +28,9 @@ struct gdb_move {
     uint64_t first, end;
     const uint64_t *breakpoints;
     size_t breakpoint_count;
+    const uint64_t *removed; /* breakpoints taken away, and not set again */
+    size_t removed_count;
+    bool is_alone; /* the client moves this thread and no other */
 };
 
 struct gdb_target {

@@ -54,6 +54,13 @@ class TracedFrames(Unwinder):
         info.add_saved_register(name, gdb.Value(value).cast(kind))
 
     def __call__(self, pending):
+        while True:
+            try:
+                return self.unwind(pending)
+            except KeyboardInterrupt:  # Ctrl-C met us, and is not for us: GDB is to stop the program
+                gdb.post_event(interrupt)
+
+    def unwind(self, pending):
         try:
             depth = int(pending.read_register(DEPTH)) & 0xFFFFFFFF
         except (ValueError, gdb.error):
@@ -95,6 +102,13 @@ class TracedFrames(Unwinder):
         yield "lr", 0
 
 
+def interrupt():
+    try:
+        gdb.execute("interrupt")
+    except gdb.error:  # it stands still
+        pass
+
+
 class InfoFrame:
     """On Arm GDB's info frame asks the frame pointer and the stack pointer of an outer frame where its locals are, and
     gives up if they were not saved.  While it runs, and no longer, they are stand-ins."""
@@ -103,7 +117,6 @@ class InfoFrame:
         self.frames = frames
         # GDB leaves out the hook behind a command that fails.
         gdb.events.before_prompt.connect(lambda: self.tell(False))
-        gdb.events.cont.connect(lambda event: self.tell(False))
         for command in ("info %s-frame", "info frame %s-level", "info frame %s-function", "info frame %s-address"):
             for hook, value in (("hook", True), ("hookpost", False)):
                 gdb.execute("define " + command % hook + "\npython trackway_info_frame.tell(%s)\nend" % value,
@@ -122,32 +135,6 @@ class InfoFrame:
             frame.select()
         except gdb.error:  # there are no frames: GDB will say so
             self.frames.is_told = False
-
-
-class Breakpoints:
-    """Tells the server which breakpoints there are: GDB itself tells of them only while the program runs, and not of the
-    one that it steps over.  Where the trace ends at one the server has to know."""
-
-    MOST = 48  # of one packet
-
-    def __init__(self):
-        self.told = None
-        events = gdb.events
-        for registry in (events.breakpoint_created, events.breakpoint_modified):
-            registry.connect(lambda breakpoint: self.tell(()))
-        events.breakpoint_deleted.connect(lambda breakpoint: self.tell((breakpoint.number,)))
-
-    def tell(self, left_out):
-        try:
-            points = [point for point in gdb.breakpoints() if point.number not in left_out]
-            places = sorted({place.address for point in points for place in point.locations})[:self.MOST]
-            frame = gdb.selected_frame()
-            frame.read_register(DEPTH)  # of ours, and it is connected
-            if places != self.told:
-                gdb.execute("monitor breakpoints " + " ".join("0x%x" % place for place in places), False, True)
-                self.told = places
-        except (AttributeError, TypeError, ValueError, gdb.error):  # an older GDB, or no server of ours
-            self.told = None
 
 
 class UnknownCallers:
@@ -238,5 +225,4 @@ traced_frames = TracedFrames()
 gdb.unwinder.register_unwinder(None, traced_frames, replace=True)
 trackway_info_frame = InfoFrame(traced_frames)
 UnknownCallers()
-Breakpoints()
 Trackway()
