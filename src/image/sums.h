@@ -58,8 +58,8 @@ struct tw_sums {
     size_t used_count, used_room;
     struct tw_map edge_times; /* by key: of edges that had to make room for others */
     size_t edge_at;           /* tw_sums_next: the next of them */
-    struct tw_range_sum
-        *kept; /* of blocks that are no more, and what did not fit a way's times */
+    /* Of blocks that are no more, and what did not fit a way's times. */
+    struct tw_range_sum *kept;
     size_t kept_count, kept_room;
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
