@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "shared/complete.h"
 #include "shared/interrupt.h"
+#include "shared/manual.h"
 #include "shared/memory.h"
 #include "shared/options.h"
 #include "shared/pager.h"
@@ -60,10 +61,15 @@ static void print_usage(struct output *out)
 
 static void print_version(struct output *out)
 {
+#ifdef TW_WITH_HTTP /* the tool's own */
+    const char *own = "http";
+#else
+    const char *own = "";
+#endif
     const char *features = tw_features();
 
-    output_format(out, "trackway %s\nfeatures: %s\nprotocols:", tw_version(),
-                  features && *features ? features : "none");
+    output_format(out, "trackway %s\nfeatures: %s%s%s\nprotocols:", tw_version(), features,
+                  *features && *own ? " " : "", *features || *own ? own : "none");
     for (size_t i = 0; tw_protocol_name(i); i++)
         output_format(out, " %s", tw_protocol_name(i));
     output_text(out, "\n");
@@ -137,6 +143,8 @@ int main(int count, char **words)
         return print(print_version, NULL);
     if (strcmp(words[1], "--complete") == 0)
         return print_candidates(words + 2);
+    if (strcmp(words[1], "--manual") == 0 && words[2])
+        return manual_write(commands, COMMAND_COUNT, words[2], words[3]) ? DONE : NOT_DONE;
     if (strcmp(words[1], "help") == 0)
         return help(words + 2);
     if (words[1][0] == '-') {

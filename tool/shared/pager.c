@@ -12,7 +12,7 @@ bool pager_is_on(void)
     return is_on;
 }
 
-#ifdef _WIN32
+#if defined(_WIN32) || defined(__EMSCRIPTEN__)
 
 void pager_start(const struct options *options)
 {
