@@ -77,6 +77,9 @@ foreach(section ${sections})
     install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
         FILES_MATCHING PATTERN "*.${section}")
 endforeach()
+if(TARGET trackway_tool)
+    install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/man1" DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+endif()
 install(FILES docs/formats.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # "man tw_tree_next" leads to the page of its header, which has it in its synopsis.
 set(pages "")

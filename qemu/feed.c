@@ -421,7 +421,8 @@ static size_t give_clear(struct feed *feed, const chunk_entry *entries, size_t c
             .instructions = block->instructions,
             .target = block->is_anywhere ? next : block->follows,
             .count = block->count,
-            .flags = (uint8_t)(block->flags | (follows ? block->follows_flags : 0))
+            .flags =
+                (uint8_t)(block->flags | (follows ? block->follows_flags : block->other_flags))
         };
         instructions += block->count;
     }

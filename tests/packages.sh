@@ -57,7 +57,11 @@ works() {
     mkdir -p "$work/bare/demo"
     cp -r "$root/tests/captures" "$work/bare/demo/"
     chroot "$work/bare" trackway --version | tee "$work/version"
-    for feature in elf dw zstd llvm; do grep -q $feature "$work/version" || return 1; done
+    for feature in elf dw zstd llvm http; do grep -q "^features:.* $feature" "$work/version" || return 1; done
+    # What QEMU and gdb load.
+    for file in lib/trackway/trackway-qemu.so share/trackway/trackway-gdb.py share/bash-completion/completions/trackway; do
+        [ -s "$work/bare/usr/$file" ] || { echo "no /usr/$file"; return 1; }
+    done
     chroot "$work/bare" trackway stats /demo/captures/demo --format jsonl | grep -q '"instructions":51431'
     # The tests that the packages bring, as autopkgtest runs them: in a folder of the source.
     mkdir -p "$work/bare/demo/tests"

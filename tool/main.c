@@ -8,8 +8,10 @@
 #include "commands/commands.h"
 #include "shared/complete.h"
 #include "shared/interrupt.h"
+#include "shared/manual.h"
 #include "shared/memory.h"
 #include "shared/options.h"
+#include "shared/pager.h"
 #include "shared/sandbox.h"
 
 #define COMMAND_ROW(name) &command_##name,
@@ -59,10 +61,15 @@ static void print_usage(struct output *out)
 
 static void print_version(struct output *out)
 {
+#ifdef TW_WITH_HTTP /* the tool's own */
+    const char *own = "http";
+#else
+    const char *own = "";
+#endif
     const char *features = tw_features();
 
-    output_format(out, "trackway %s\nfeatures: %s\nprotocols:", tw_version(),
-                  features && *features ? features : "none");
+    output_format(out, "trackway %s\nfeatures: %s%s%s\nprotocols:", tw_version(), features,
+                  *features && *own ? " " : "", *features || *own ? own : "none");
     for (size_t i = 0; tw_protocol_name(i); i++)
         output_format(out, " %s", tw_protocol_name(i));
     output_text(out, "\n");
@@ -109,10 +116,12 @@ static int run_command(const struct command *command, char **words)
     int status = BAD_USAGE;
 
     if (options_parse(&options, command, words)) {
+        pager_start(&options);
         /* What a plug-in may need is not known. */
         if (command->is_confined && !options.no_sandbox && !options.plugins.count)
             sandbox_enter();
         status = options.help ? print(NULL, command) : command->run(&options);
+        pager_wait();
     }
     options_free(&options);
     return status;
@@ -134,6 +143,8 @@ int main(int count, char **words)
         return print(print_version, NULL);
     if (strcmp(words[1], "--complete") == 0)
         return print_candidates(words + 2);
+    if (strcmp(words[1], "--manual") == 0 && words[2])
+        return manual_write(commands, COMMAND_COUNT, words[2], words[3]) ? DONE : NOT_DONE;
     if (strcmp(words[1], "help") == 0)
         return help(words + 2);
     if (words[1][0] == '-') {

@@ -30,9 +30,18 @@ class App {
     this.theme();
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.show());
+    await this.open(this.source.start ? () => this.source.start() : null);
+  }
+
+  // The captures that the source has by now.
+  async open(first) {
     const main = document.getElementById("main");
+    this.loaded.clear();
+    this.names = [];
+    this.number = 0;
+    this.part = null;
     try {
-      if (this.source.start) await this.source.start();
+      if (first) await first();
       for (let i = 0; i < this.source.count(); i++) this.names.push((await this.load(i)).info.title || "capture " + (i + 1));
       if (!this.source.count()) throw new Error("there is no data in this page");
       await this.show();
@@ -78,6 +87,7 @@ class App {
   choose(data) {
     const box = clear(document.getElementById("captures"));
     if (this.source.window) box.append(this.ranges(data));
+    if (this.source.buttons) box.append(...this.source.buttons(this));
     if (this.names.length < 2) { box.prepend(name(data.info.title || "")); return; }
     const select = el("select", { id: "capture", "aria-label": "which capture", onchange: () => { this.number = Number(select.value); this.part = null; this.show(); } },
       this.names.map((text, i) => el("option", { value: i, selected: i === this.number, text: (i + 1) + ": " + text.slice(0, 80) })));
@@ -132,5 +142,5 @@ class App {
 }
 
 const embedded = new EmbeddedSource();
-const app = new App(window.trackwaySource ? window.trackwaySource(Data) : embedded.count() || !location.protocol.startsWith("http") ? embedded : new HttpSource());
+const app = new App(window.trackwaySource ? window.trackwaySource(Data, el) : embedded.count() || !location.protocol.startsWith("http") ? embedded : new HttpSource());
 app.start();

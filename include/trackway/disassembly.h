@@ -23,6 +23,10 @@ struct tw_disassembler_config {
     const char *core_type; /* "Cortex-M33" ...: T32 of an M core has instructions of its own */
     const struct tw_symbols *symbols; /* names branch targets; borrowed; may be NULL */
     const struct tw_allocator *allocator;
+    /* Optional, asked where `symbols` has no name: the symbol that a branch target belongs to, at the
+       address that it has when it is executed; false: it belongs to none. */
+    bool (*find)(void *context, struct tw_symbol *symbol, uint64_t address);
+    void *context;
 };
 
 /* How many bytes it has, 2 or 4; 0: it is cut, or its instruction set is not known.  These two

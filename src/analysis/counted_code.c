@@ -217,11 +217,9 @@ void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_cou
         is_good = add_range(code, &hot, whose);
         code->executed += (hot.taken + hot.not_taken) * hot.instructions;
     }
-    code->executed += counts->instructions + counts->untraced;
+    code->executed += counts->untraced;
     code->untraced += counts->untraced;
     code->missing += counts->missing;
-    for (size_t i = 1; is_good && i < counts->range_count; i++)
-        is_good = add_range(code, &counts->ranges[i], whose);
     for (size_t i = 1; is_good && i < counts->edge_count; i++)
         is_good = add_edge(code, &counts->edges[i], whose);
     code->is_out |= counts->is_out || !is_good;

@@ -114,8 +114,6 @@ static void merge(void *context, void *tally, const struct tw_part *whose)
 {
     struct tw_profiler *profile = context;
 
-    if (!is_by_code(profile))
-        tw_range_counts_settle(tally);
     tw_counted_code_add(&profile->code, tally, whose);
     if (!is_by_code(profile) && !tw_profile_add_who(profile, profile->code.run, tally, whose))
         profile->is_out = true;
@@ -150,8 +148,6 @@ static void add_cells(struct tw_profiler *profile)
         struct tw_profile_cell *cell = profile->cells[i];
 
         profile->code.run = cell->run;
-        if (!is_by_code(profile))
-            tw_range_counts_settle(&cell->counts);
         tw_counted_code_add(&profile->code, &cell->counts, &cell->part);
         if (!is_by_code(profile) &&
             !tw_profile_add_who(profile, cell->run, &cell->counts, &cell->part))

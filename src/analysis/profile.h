@@ -79,9 +79,9 @@ void tw_profile_streams_release(struct tw_profiler *profile);
 uint32_t tw_profile_who(struct tw_profiler *profile, struct tw_run *run,
                         const struct tw_part *part);
 uint64_t tw_profile_text_key(const char *text);
-/* Adds what a part's executer executed to its row; false: no memory. */
+/* Settles what a part's executer executed, and adds it to its row; false: no memory. */
 bool tw_profile_add_who(struct tw_profiler *profile, struct tw_run *run,
-                        const struct tw_range_counts *counts, const struct tw_part *whose);
+                        struct tw_range_counts *counts, const struct tw_part *whose);
 /* profile_rows.c: a row with this key, made when it is new; NULL: no memory.  Valid until the next. */
 struct tw_profile_row *tw_profile_row_of(struct tw_profiler *profile, uint64_t key,
                                          bool *is_new);

@@ -124,11 +124,13 @@ static bool add_to_row(struct tw_profiler *profile, struct tw_run *run,
 }
 
 bool tw_profile_add_who(struct tw_profiler *profile, struct tw_run *run,
-                        const struct tw_range_counts *counts, const struct tw_part *whose)
+                        struct tw_range_counts *counts, const struct tw_part *whose)
 {
     struct tw_part part = *whose;
-    uint64_t left = counts->instructions + counts->untraced;
+    uint64_t left;
 
+    tw_range_counts_settle(counts);
+    left = counts->instructions + counts->untraced;
     part.batch.count = 0;
     if (profile->by != TW_PROFILE_PROGRAM || part.who.pid != TW_NONE ||
         part.who.known & TW_WHO_CONTEXT)

@@ -38,7 +38,6 @@ void tw_range_counts_clear(struct tw_range_counts *counts)
 /* Number 0 is none. */
 static bool has_room(struct tw_range_counts *counts)
 {
-    counts->by_start.allocator = counts->by_from.allocator = counts->allocator;
     if (!counts->range_count)
         counts->range_count = 1;
     if (!counts->edge_count)
@@ -52,10 +51,17 @@ static bool has_room(struct tw_range_counts *counts)
     return false;
 }
 
+/* The first number of those with a key; a map has its allocator before it has anything. */
+static uint64_t *head_of(const struct tw_range_counts *counts, struct tw_map *map, uint64_t key)
+{
+    map->allocator = counts->allocator;
+    return tw_map_put(map, key);
+}
+
 struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,
                                              const struct tw_range_count *like)
 {
-    uint64_t *head = tw_map_put(&counts->by_start, like->start);
+    uint64_t *head = head_of(counts, &counts->by_start, like->start);
     uint32_t number = head ? (uint32_t)*head : 0;
 
     while (number && (counts->ranges[number].length != like->length ||
@@ -79,7 +85,7 @@ struct tw_range_count *tw_range_counts_range(struct tw_range_counts *counts,
 struct tw_edge_count *tw_range_counts_edge(struct tw_range_counts *counts,
                                            const struct tw_edge_count *like)
 {
-    uint64_t *head = tw_map_put(&counts->by_from, like->from);
+    uint64_t *head = head_of(counts, &counts->by_from, like->from);
     uint32_t number = head ? (uint32_t)*head : 0;
 
     while (number &&

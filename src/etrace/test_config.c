@@ -37,6 +37,36 @@ static void refuses_what_it_does_not_know(void **state)
     }
 }
 
+/* The largest number that a key may have is taken, the next is not. */
+static void numbers_have_limits(void **state)
+{
+    static const struct {
+        const char *key;
+        unsigned most;
+    } rows[] = {
+        { "iaddress_lsb_p", 2 },   { "data_compress", 3 },  { "srcid_bits", 16 },
+        { "type_bits", 8 },        { "block_size", 32768 }, { "id", 0x6f },
+        { "timestamp_bytes", 8 },  { "starts_inside", 1 },  { "iretire_width_p", 128 },
+        { "impdef_width_p", 128 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        for (unsigned more = 0; more < 2; more++) {
+            struct tw_fault fault = { TW_OK, "" };
+            struct tw_etrace_config config;
+            char text[80], want[120];
+
+            (void)snprintf(text, sizeof text, "%s=%u\n", rows[i].key, rows[i].most + more);
+            (void)snprintf(want, sizeof want, "line 1: %s: \"%u\" is no number from 0 to %u",
+                           rows[i].key, rows[i].most + more, rows[i].most);
+            CHECK_CASE(text);
+            tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_V2);
+            CHECK_EQ(tw_etrace_config_read(&config, text, &fault), more ? TW_E_CONFIG : TW_OK);
+            CHECK_TEXT(fault.text, more ? want : "");
+        }
+}
+
 /* [RVT 9/1] */
 static void needs_a_layout_and_sane_widths(void **state)
 {
@@ -169,6 +199,7 @@ int main(void)
         cmocka_unit_test(takes_bookkeeping_headings_and_own_keys),
         cmocka_unit_test(both_forms_say_the_same),
         cmocka_unit_test(registers_of_a_component),
+        cmocka_unit_test(numbers_have_limits),
         cmocka_unit_test(damaged_components_are_refused_or_read),
     };
 

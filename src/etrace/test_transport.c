@@ -40,6 +40,11 @@ static void headers_of_each_kind(void **state)
         { V2 ",encapsulation=riscv", "02 5e 01", 1, 0, 0 },
         { V2 ",encapsulation=riscv,srcid_bits=8", "82 09 34 12 5e 01", 4, 9, 0x1234 },
         { V2 ",encapsulation=smi,srcid_bits=6,type_bits=2", "83 89 34 12 5e 01", 4, 9, 0x1234 },
+        { V2 ",encapsulation=pulp",
+          "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+          "00 "
+          "01 5e 00 00 00 00 00 00 00 00 82",
+          29, 0, 0 },
     };
 
     (void)state;

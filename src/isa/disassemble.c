@@ -106,6 +106,8 @@ struct tw_disassembler {
     void *contexts[KINDS];
     bool is_m;
     const struct tw_symbols *symbols;
+    bool (*find)(void *context, struct tw_symbol *symbol, uint64_t address);
+    void *context;
     struct tw_allocator allocator_copy;
     const struct tw_allocator *allocator;
 
@@ -200,6 +202,8 @@ enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
     }
     made->is_m = is_m_core(config->core_type);
     made->symbols = config->symbols;
+    made->find = config->find;
+    made->context = config->context;
     status = load(made, fault);
     if (status == TW_OK)
         *disassembler = made;
@@ -316,10 +320,11 @@ static void show_target(struct tw_disassembler *disassembler, char *text, size_t
 
 static void put_name(struct tw_text *out, const struct tw_disassembler *disassembler)
 {
+    const uint64_t target = disassembler->target;
     struct tw_symbol symbol;
 
-    if (!disassembler->symbols ||
-        !tw_symbols_find(disassembler->symbols, &symbol, disassembler->target))
+    if (!(disassembler->symbols && tw_symbols_find(disassembler->symbols, &symbol, target)) &&
+        !(disassembler->find && disassembler->find(disassembler->context, &symbol, target)))
         return;
     tw_text_add(out, " <");
     tw_text_add(out, symbol.name);

@@ -388,6 +388,93 @@ static void a_log_is_of_one_processor(void **state)
     }
 }
 
+/* A line of an exlog's head tells one thing, and another line nothing. */
+static void the_head_of_an_exlog(void **state)
+{
+    static const struct {
+        const char *lines;
+        bool is_riscv, is_m, is_64bit;
+        const char *cpu;
+    } rows[] = {
+        { "target aarch64\n", false, false, true, "" },
+        { "target arm\n", false, false, false, "" },
+        { "target armeb\n", false, false, true, "" },
+        { "target riscv64\n", true, false, true, "" },
+        { "target riscv32\n", true, false, true, "" },
+        { "target riscv\n", true, false, true, "" },
+        { "target riscw64\n", false, false, true, "" },
+        { "target risc\n", false, false, true, "" },
+        { "target arm\nprofile m\ncpu cortex-m33\n", false, true, false, "cortex-m33" },
+        { "profile a\ncpu cortex-a57\n", false, false, true, "cortex-a57" },
+        { "colour red\n", false, false, true, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char text[200];
+        struct tw_step step;
+        struct tw_log *log;
+
+        CHECK_CASE(rows[i].lines);
+        (void)snprintf(text, sizeof text, "exlog 1\nmode user\n%s\n", rows[i].lines);
+        CHECK_EQ(tw_log_open_memory(&log, (const uint8_t *)text, strlen(text), NULL, NULL),
+                 TW_OK);
+        CHECK_EQ(tw_log_is_riscv(log), rows[i].is_riscv);
+        CHECK_EQ(tw_log_is_m(log), rows[i].is_m);
+        CHECK_TEXT(tw_log_cpu(log) ? tw_log_cpu(log) : "", rows[i].cpu);
+        CHECK_EQ(tw_log_next(log, &step), TW_OK);
+        CHECK_EQ(step.kind, TW_STEP_CONTEXT);
+        CHECK_EQ(step.context.is_64bit, rows[i].is_64bit);
+        tw_log_free(log);
+    }
+}
+
+/* Instructions by what a trace unit has to know of them. */
+static void instructions_have_their_kinds(void **state)
+{
+    enum {
+        CALL = TW_RETIRED_TAKEN | TW_RETIRED_LINK,
+        RETURN = TW_RETIRED_TAKEN | TW_RETIRED_RETURN,
+        BACK = TW_RETIRED_TAKEN | TW_RETIRED_EXCEPTION_RETURN
+    };
+    static const struct {
+        const char *name;
+        uint32_t opcode;
+        uint8_t isa, kind, flags;
+    } rows[] = {
+        { "nop", 0xd503201f, TW_ISA_A64, TW_RETIRED_OTHER, 0 },
+        { "tsb csync", 0xd503225f, TW_ISA_A64, TW_RETIRED_TSB, 0 },
+        { "psb csync", 0xd503223f, TW_ISA_A64, TW_RETIRED_OTHER, 0 },
+        { "bl", 0x94000001, TW_ISA_A64, TW_RETIRED_BRANCH, CALL },
+        { "ret", 0xd65f03c0, TW_ISA_A64, TW_RETIRED_INDIRECT, RETURN },
+        { "eret", 0xd69f03e0, TW_ISA_A64, TW_RETIRED_INDIRECT, BACK },
+        { "tsb csync", 0xe320f012, TW_ISA_A32, TW_RETIRED_TSB, 0 },
+        { "nop", 0xe320f000, TW_ISA_A32, TW_RETIRED_OTHER, 0 },
+        { "tsb csync", 0xf3af8012, TW_ISA_T32, TW_RETIRED_TSB, 0 },
+        { "nop.w", 0xf3af8000, TW_ISA_T32, TW_RETIRED_OTHER, 0 },
+        { "nop", 0x00000013, TW_ISA_RV64, TW_RETIRED_OTHER, 0 },
+        { "jal ra", 0x008000ef, TW_ISA_RV64, TW_RETIRED_BRANCH, CALL },
+        { "jal zero", 0x0080006f, TW_ISA_RV64, TW_RETIRED_BRANCH, TW_RETIRED_TAKEN },
+        { "jalr ra", 0x000500e7, TW_ISA_RV64, TW_RETIRED_INDIRECT, CALL },
+        { "ret", 0x00008067, TW_ISA_RV64, TW_RETIRED_INDIRECT, RETURN },
+        { "mret", 0x30200073, TW_ISA_RV64, TW_RETIRED_INDIRECT, BACK },
+        { "sret", 0x10200073, TW_ISA_RV32, TW_RETIRED_INDIRECT, BACK },
+        { "beqz", 0x00050463, TW_ISA_RV64, TW_RETIRED_BRANCH, TW_RETIRED_CONDITIONAL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct tw_retired what = {
+            .address = 0x1000, .opcode = rows[i].opcode, .isa = rows[i].isa, .flags = 0xff
+        };
+
+        check_case("%s, instruction set %u", rows[i].name, rows[i].isa);
+        tw_retired_classify(&what, NULL);
+        CHECK_EQ(what.kind, rows[i].kind);
+        CHECK_EQ(what.flags, rows[i].flags);
+    }
+}
+
 static void bad_text_is_named_with_its_line(void **state)
 {
     static const struct {
@@ -485,6 +572,8 @@ int main(void)
         cmocka_unit_test(opcodes_may_come_from_the_image),
         cmocka_unit_test(a_log_is_of_one_processor),
         cmocka_unit_test(bad_text_is_named_with_its_line),
+        cmocka_unit_test(the_head_of_an_exlog),
+        cmocka_unit_test(instructions_have_their_kinds),
         cmocka_unit_test(what_is_no_log_is_refused),
     };
 

@@ -159,6 +159,20 @@ static const struct {
     { { .index = 21, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_FLUSH, .count = 0x42 },
       "{\"i\":21,\"id\":16,\"t\":\"EVENT\",\"kind\":\"flush\",\"num\":66}",
       "0x15      0x10 EVENT          flush 66" },
+    { { .index = 22, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_CIRCUIT, .count = 3, .value = 0x8000,
+        .value_more = 0x1234 },
+      "{\"i\":22,\"id\":16,\"t\":\"EVENT\",\"kind\":\"circuit\",\"num\":3,\"addr\":\"0x8000\","
+      "\"value\":\"0x1234\"}",
+      "0x16      0x10 EVENT          circuit 3" },
+    { { .index = 23, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_NOTIFY, .value = 0x8000, .value_more = 0x1234 },
+      "{\"i\":23,\"id\":16,\"t\":\"EVENT\",\"kind\":\"notify\",\"num\":0,\"addr\":\"0x8000\"}",
+      "0x17      0x10 EVENT          notify 0" },
+    { { .index = 24, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_TRIGGER, .value = 0x8000 },
+      "{\"i\":24,\"id\":16,\"t\":\"EVENT\",\"kind\":\"trigger\",\"num\":0,\"addr\":\"0x8000\"}",
+      "0x18      0x10 EVENT          trigger 0" },
+    { { .index = 25, .type = TW_ELEMENT_EVENT, .kind = TW_EVENT_LOST, .value = 5 },
+      "{\"i\":25,\"id\":16,\"t\":\"EVENT\",\"kind\":\"lost\",\"num\":0,\"ecode\":\"0x5\"}",
+      "0x19      0x10 EVENT          lost 0" },
 };
 /* clang-format on */
 

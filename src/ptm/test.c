@@ -441,9 +441,66 @@ static void the_unit_tells_exceptions_and_states(void **unused)
     tw_ptm_unit_free(unit);
 }
 
+/* Instructions take a cycle each; cycles that pass besides are added to them. */
+static void cycles_that_pass_are_told(void **unused)
+{
+    static const struct tw_register registers[] = {
+        { "ETMCR", 0x1000 }, { "ETMIDR", 0x411cf312 }, { "ETMCCER", 0 }, { "ETMTRACEIDR", 0x21 }
+    };
+    static const struct tw_retired branch = { .address = 0x8000,
+                                              .target = 0x8000,
+                                              .opcode = 0xeafffffe, /* b . */
+                                              .isa = TW_ISA_A32,
+                                              .size = 4,
+                                              .kind = TW_RETIRED_BRANCH,
+                                              .flags = 1 };
+    const struct tw_ptm_unit_config config = {
+        .size = sizeof config,
+        .registers = { .size = sizeof config.registers, .etmcr = 0x1000, .etmidr = 0x411cf312 }
+    };
+    const struct tw_tree_config packets = { .size = sizeof packets, .packets_only = true };
+    const struct tw_tree_source source = { .size = sizeof source,
+                                           .protocol = "ptm",
+                                           .registers = registers,
+                                           .register_count = LENGTH(registers) };
+    uint64_t told[2] = { 0, 0 };
+
+    (void)unused;
+    for (unsigned more = 0; more < 2; more++) {
+        struct tw_packet_view view = { .size = sizeof view };
+        struct tw_ptm_unit *unit;
+        struct tw_tree *tree;
+        const uint8_t *bytes;
+        size_t size;
+
+        CHECK_EQ(tw_ptm_unit_new(&unit, &config, NULL), TW_OK);
+        for (unsigned i = 0; i < 10; i++) {
+            CHECK_EQ(tw_ptm_unit_retire(unit, &branch, 1), TW_OK);
+            CHECK_EQ(tw_ptm_unit_cycles(unit, more ? 100 + i : 0), TW_OK);
+        }
+        CHECK_EQ(tw_ptm_unit_retire(unit, &branch, 1), TW_OK);
+        CHECK_EQ(tw_ptm_unit_flush(unit), TW_OK);
+        bytes = tw_ptm_unit_output(unit, &size);
+        CHECK_EQ(tw_tree_new(&tree, &packets, NULL), TW_OK);
+        CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+        CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
+        CHECK_EQ(tw_tree_finish(tree), TW_OK);
+        while (tw_tree_next_packet(tree, &view) == TW_OK) {
+            const struct tw_ptm_packet *packet = (const struct tw_ptm_packet *)view.packet;
+
+            told[more] += packet->has_cycles ? packet->cycles : 0;
+        }
+        tw_tree_free(tree);
+        tw_ptm_unit_free(unit);
+    }
+    CHECK(told[0] >= 10);
+    CHECK_EQ(told[1] - told[0], 1045);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cycles_that_pass_are_told),
         cmocka_unit_test(reads_each_packet_and_asks_for_more_at_each_cut),
         cmocka_unit_test(writes_what_it_reads),
         cmocka_unit_test(no_header_is_claimed_twice),

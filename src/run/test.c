@@ -123,6 +123,40 @@ static void statistics_may_be_left_out(void **state)
     each_capture(&random, 50, check_stats);
 }
 
+/* ---- threads that are asked for ---- */
+
+/* Threads pay for large captures; who asks for a number gets it, but for packets. */
+static void a_small_capture_takes_one_thread(void **state)
+{
+    static const struct {
+        uint32_t asked;
+        bool packets_only;
+        uint32_t want;
+    } rows[] = { { 0, false, 1 }, { 1, false, 1 }, { 3, false, 3 }, { 3, true, 1 } };
+    const struct run demo = { .path = TW_SOURCE_DIR "/tests/captures/demo" };
+    struct tw_capture *capture;
+
+    (void)state;
+    CHECK_EQ(run_open(&capture, &demo, NULL, NULL), TW_OK);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct tw_run_config config = plain;
+        struct tw_part part = { .size = sizeof part };
+        struct tw_packet_view view = { .size = sizeof view };
+        struct tw_run *run;
+
+        check_case("row %zu", i);
+        config.threads = rows[i].asked;
+        config.packets_only = rows[i].packets_only;
+        CHECK_EQ(tw_run_new(&run, capture, &config, NULL), TW_OK);
+        CHECK_EQ(rows[i].packets_only ? tw_run_next_packet(run, &part, &view)
+                                      : tw_run_next(run, &part),
+                 TW_OK);
+        CHECK_EQ(tw_run_threads(run), rows[i].want);
+        tw_run_free(run);
+    }
+    tw_capture_free(capture);
+}
+
 /* ---- filters ---- */
 
 static bool is_code(const struct tw_element *element, uint64_t first, uint64_t end)
@@ -493,6 +527,7 @@ int main(void)
         cmocka_unit_test(gives_what_the_trees_of_all_buffers_give),
         cmocka_unit_test(says_the_same_with_any_number_of_threads),
         cmocka_unit_test(statistics_may_be_left_out),
+        cmocka_unit_test(a_small_capture_takes_one_thread),
         cmocka_unit_test(a_filter_changes_nothing_of_what_is_left),
         cmocka_unit_test(begins_anywhere_as_if_all_had_been_decoded),
         cmocka_unit_test(time_order_only_moves_things),

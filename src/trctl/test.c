@@ -2,10 +2,14 @@
 /* Dumps of registers: components, versions, the decoder's configuration. */
 #include "check.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <trackway/control.h>
+
+#include "trctl/sequence.h"
+#include "trctl/table.h"
 
 /* The configuration of a dump, or what is wrong with it. */
 static const char *config_of(const char *dump, const char **protocol)
@@ -58,6 +62,12 @@ static const struct {
       "trTeControl=0x67\ntrTeInstFeatures=0\n",
       "etrace",
       { "sijump=0\n", "nocontext_p=1\n" } },
+    { "E-Trace, the encoder behind its sink",
+      "[ram0]\ntrRamStartLow=0x80000000\n[te0]\ntrTeControl=0x00000267\n"
+      "trTeInstFeatures=0x4000002c\n",
+      "etrace",
+      { "sijump=1\nimplicit_return=1\n", "jump_target_cache=1\n", "nocontext_p=0\n",
+        "srcid_bits=4\n" } },
     { "words of memory",
       "# mdw\n0x20000000: 01510867 00010101 20010408 00000000\n0x20001000: 13 00002901\n",
       "ntrace",
@@ -160,12 +170,105 @@ static void components_and_versions(void **state)
     tw_control_free(control);
 }
 
+/* ---- the tables ---- */
+
+/* Registers of a component stand in order, each at an offset of its own, and are found by both. */
+static void registers_have_places(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tw_trctl_register_count; i++) {
+        const struct tw_trctl_register *row = &tw_trctl_registers[i], *next = row + 1;
+
+        CHECK_CASE(row->name);
+        CHECK_EQ(row->offset % 4, 0);
+        CHECK(row->count == 1 || strchr(row->name, '%'));
+        if (i + 1 < tw_trctl_register_count && next->component == row->component)
+            CHECK(row->offset < next->offset);
+        CHECK(tw_trctl_at(row->component, row->offset) == row);
+        if (row->count > 1)
+            CHECK(tw_trctl_at(row->component,
+                              row->offset + TW_TRCTL_STRIDE * (row->count - 1u)) == row);
+    }
+}
+
+/* Status, counters, data and pointers of the reader may be written at any time. */
+static bool is_no_setting(const struct tw_trctl_register *row)
+{
+    static const char *const any_time[] = { "Impl",     "Counter", "RP",     "RamData",
+                                            "SinkData", "tsLower", "tsUpper" };
+    bool found = row->offset == TW_TRCTL_CONTROL;
+
+    for (size_t i = 0; i < LENGTH(any_time); i++)
+        if (!strstr(row->name, "MatchValueImpdef") && !strstr(row->name, "MatchMaskImpdef"))
+            found |= strstr(row->name, any_time[i]) != NULL;
+    return found;
+}
+
+static void settings_and_defaults(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tw_trctl_register_count; i++) {
+        const struct tw_trctl_register *row = &tw_trctl_registers[i];
+        const bool is_path =
+            row->component == TW_TRCTL_ENCODER || row->component == TW_TRCTL_FUNNEL;
+
+        CHECK_CASE(row->name);
+        CHECK_EQ(row->is_setting, !is_no_setting(row));
+        CHECK_EQ(row->is_default, row->is_setting && is_path && row->count == 1);
+    }
+}
+
+/* Fields lie in registers that there are, none over another; one with its register's name begins at
+   bit 0, but addresses in the memory of a sink are those of words. */
+static void fields_have_places(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tw_trctl_field_count; i++) {
+        const struct tw_trctl_field *field = &tw_trctl_fields[i];
+        const struct tw_trctl_register *row = tw_trctl_at(field->component, field->offset);
+        uint32_t others = 0;
+
+        CHECK_CASE(field->name);
+        CHECK(row != NULL);
+        CHECK(field->low <= field->high && field->high < 32);
+        if (strcmp(field->name, row->name) == 0)
+            CHECK_EQ(field->low,
+                     field->component == TW_TRCTL_RAM_SINK && strstr(field->name, "Low") ? 2
+                                                                                         : 0);
+        for (size_t k = 0; k < tw_trctl_field_count; k++)
+            if (k != i && tw_trctl_fields[k].component == field->component &&
+                tw_trctl_fields[k].offset == field->offset)
+                others |= tw_trctl_mask(&tw_trctl_fields[k]);
+        CHECK_EQ(others & tw_trctl_mask(field), 0);
+    }
+}
+
+/* "TC1", "TC2" ..., where it is said, and sentences. */
+static void rules_are_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TW_TRCTL_INPUT; i++) {
+        const struct tw_sequence_rule *rule = &tw_trctl_rules[i];
+        char name[16];
+
+        (void)snprintf(name, sizeof name, "TC%zu", i + 1);
+        CHECK_TEXT(rule->name, name);
+        CHECK(isdigit((unsigned char)rule->tags[0]));
+        CHECK_EQ(strspn(rule->tags, "0123456789. "), strlen(rule->tags));
+        CHECK(strlen(rule->title) > 10 && strlen(rule->needs) > strlen(rule->title) / 2);
+        CHECK(strlen(rule->hazard) > 10 && strlen(rule->fix) > 10);
+        CHECK_EQ(rule->needs[strlen(rule->needs) - 1], '.');
+        CHECK(rule->hazard[strlen(rule->hazard) - 1] != '.');
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_dump_tells),
-        cmocka_unit_test(what_is_a_dump),
-        cmocka_unit_test(components_and_versions),
+        cmocka_unit_test(what_a_dump_tells),       cmocka_unit_test(what_is_a_dump),
+        cmocka_unit_test(components_and_versions), cmocka_unit_test(registers_have_places),
+        cmocka_unit_test(settings_and_defaults),   cmocka_unit_test(fields_have_places),
+        cmocka_unit_test(rules_are_whole),
     };
 
     return cmocka_run_group_tests_name("trctl", tests, NULL, NULL);

@@ -230,12 +230,63 @@ static void a_tree_tells_what_is_amiss(void **state)
     }
 }
 
+static bool is_of_no_decoder(const struct tw_error *error)
+{
+    return error->code == TW_ERROR_UNSUPPORTED && strstr(error->text, "no decoder");
+}
+
+/* Bytes of sources that nobody described are told of each; those of IDs that are none are not. */
+static void bytes_without_a_decoder_are_told(void **state)
+{
+    const struct tw_errors_config errors_config = { .size = sizeof errors_config,
+                                                    .keeps_all = true };
+    const struct tw_tree_source source = { .size = sizeof source,
+                                           .protocol = "itm",
+                                           .id = 0x20 };
+    struct tw_tree_config config = { .size = sizeof config,
+                                     .framing = TW_FRAMING_MEMORY,
+                                     .verbosity = TW_SEVERITY_INFO };
+    struct tw_batch batch = { .size = sizeof batch };
+    uint8_t frames[0x80][16] = { { 0 } };
+    struct tw_tree *tree;
+    size_t kept = 0;
+
+    (void)state;
+    for (unsigned id = 0; id < 0x80; id++) /* 14 bytes of each */
+        frames[id][0] = (uint8_t)(id << 1 | 1);
+    CHECK_EQ(tw_errors_new(&config.errors, &errors_config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    CHECK_EQ(tw_tree_feed(tree, frames[0], sizeof frames), TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK) {
+    }
+    CHECK_EQ(tw_tree_finish(tree), TW_OK);
+    for (unsigned id = 1; id < 0x70; id++) {
+        if (id == source.id)
+            continue;
+        check_case("ID 0x%x", id);
+        while (kept < tw_errors_kept(config.errors) &&
+               !is_of_no_decoder(tw_errors_get(config.errors, kept)))
+            kept++;
+        CHECK(kept < tw_errors_kept(config.errors));
+        CHECK_EQ(tw_errors_get(config.errors, kept)->id, id);
+        CHECK_TEXT(tw_errors_get(config.errors, kept)->text,
+                   "14 bytes skipped: no decoder for this ID");
+        kept++;
+    }
+    for (; kept < tw_errors_kept(config.errors); kept++)
+        CHECK(!is_of_no_decoder(tw_errors_get(config.errors, kept)));
+    tw_tree_free(tree);
+    tw_errors_free(config.errors);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_lines),
         cmocka_unit_test(each_sink_gets_its_share),
         cmocka_unit_test(want_of_memory_only_loses_entries),
+        cmocka_unit_test(bytes_without_a_decoder_are_told),
         cmocka_unit_test(a_tree_tells_what_is_amiss),
     };
 

@@ -313,7 +313,26 @@ static void operations_follow_their_rules(void **state)
     tw_push_free(push);
     tw_push_free(NULL);
     tw_tree_free(tree);
-    CHECK_TEXT(tw_response_name(TW_RESPONSE_FATAL_MEMORY), "TW_RESPONSE_FATAL_MEMORY");
+}
+
+#define RESPONSE(name)                                                                         \
+    {                                                                                          \
+        TW_RESPONSE_##name, "TW_RESPONSE_" #name                                               \
+    }
+
+static void responses_have_their_names(void **state)
+{
+    static const struct {
+        enum tw_response response;
+        const char *name;
+    } rows[] = { RESPONSE(CONT),         RESPONSE(CONT_WARNING),    RESPONSE(CONT_ERROR),
+                 RESPONSE(WAIT),         RESPONSE(WAIT_WARNING),    RESPONSE(WAIT_ERROR),
+                 RESPONSE(FATAL_MEMORY), RESPONSE(FATAL_OPERATION), RESPONSE(FATAL_ARGUMENT),
+                 RESPONSE(FATAL_DATA) };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        CHECK_TEXT(tw_response_name(rows[i].response), rows[i].name);
     CHECK_TEXT(tw_response_name((enum tw_response)99), "TW_RESPONSE_UNKNOWN");
 }
 
@@ -404,6 +423,7 @@ int main(void)
         cmocka_unit_test(operations_follow_their_rules),
         cmocka_unit_test(a_consumer_may_wait_each_time_or_give_up),
         cmocka_unit_test(wrong_consumers_are_refused),
+        cmocka_unit_test(responses_have_their_names),
         cmocka_unit_test(push_gives_what_pull_gives),
     };
 

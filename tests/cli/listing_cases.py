@@ -80,7 +80,7 @@ def instructions_of_a_flat_image(tool):
     for r in found:
         if r["t"] == "INSTR":
             opcode, text = INSTRUCTIONS[int(r["pc"], 16)]
-            want = {"op": hex(opcode), "size": 4, "asm": text}
+            want = {"op": hex(opcode), "size": 4, "isa": "A64", "asm": text}
             if not has(tool, "llvm"):
                 del want["asm"]
             equal({k: v for k, v in r.items() if k not in ("i", "id", "t", "pc")}, want)

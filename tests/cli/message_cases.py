@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Messages name the thing, the reason and the next step."""
 import json
+import re
+import shutil
+import subprocess
 
-from harness import case, corpus, equal
-from identify_cases import ntrace
+from harness import ROOT, case, corpus, equal
 from perf_file import ETMV4, RAW, PerfFile
 from usage_cases import COMMANDS
 
@@ -40,10 +42,11 @@ def a_time_that_is_not_there(tool):
 
 @case
 def what_exists_can_be_replaced(tool):
-    tool.write("n", ntrace())
-    words = ["snapshot", "--trace", "A:n", "-o", "snap"]
-    if tool.run(*words, status=None).returncode == 0:
-        said(tool, *words, status=3, has=["exists already", "--force"])
+    tool.write("etb.bin", bytes(64))
+    words = ["snapshot", "--trace", "ETB=etb.bin", "--device", "cpu_0,class=core,type=Cortex-A57", "-o", "snap"]
+    tool.run(*words)
+    said(tool, *words, status=3, has=["snap", "exists already", "--force"])
+    tool.run(*words, "--force")
 
 
 @case
@@ -64,6 +67,10 @@ def options_without_effect_are_told_of(tool):
 def channels_of_other_trace(tool):
     said(tool, "channels", corpus() / "coresight" / "snapshots" / "trace_file_vmid", status=1,
          has=["no ITM or STM packet", "--assume-sync"])
+    # Software trace without synchronization: said the same, and heard with the option that is named.
+    silent = corpus() / "exec-m" / "swo" / "m0-systick-c.swo"
+    said(tool, "channels", silent, status=1, has=["no ITM or STM packet", "--assume-sync"])
+    assert tool.run("channels", silent, "--assume-sync", status=None).out
 
 
 @case
@@ -142,3 +149,25 @@ def help_has_examples(tool):
     for command in COMMANDS:
         text = tool.run(command, "--help").out
         assert "\nexamples:\n  " in text, command
+
+
+@case
+def every_command_has_a_manual_page(tool):
+    """Made of the tables that the help is made of: every option of the one is in the other."""
+    (tool.folder / "pages").mkdir()
+    tool.run("--manual", "pages", ROOT / "docs" / "man" / "commands")
+    for command in COMMANDS:
+        path = tool.folder / "pages" / f"trackway-{command}.1"
+        page = path.read_text()
+        help_text = tool.run(command, "--help").out
+        for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"):
+            assert f"\n.SH {section}\n" in page, (command, section)
+        plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fR", "").replace("\\fI", "")
+        options = set(re.findall(r"^(?:      |  -\w, )(--[a-z-]+)", help_text, re.M))
+        assert options
+        equal({option for option in options if not re.search(rf"^(?:-\w, )?{option}\b", plain, re.M)}, set(), command)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-P-c", path], capture_output=True, text=True, check=False)
+            equal([line for line in done.stderr.splitlines() if "adjust" not in line and "break" not in line], [], command)
+    assert ".SH MORE ON OPTIONS" in (tool.folder / "pages" / "trackway-channels.1").read_text()
+    assert "no such" in tool.run("--manual", "nowhere", status=3).err.lower()

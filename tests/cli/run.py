@@ -59,9 +59,11 @@ import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401
 import serve_cases  # noqa: E402,F401
+import static_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import shard_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
+import terminal_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401
 import timeline_format_cases  # noqa: E402,F401

@@ -65,7 +65,7 @@ SECOND = {
               "test_etmv4_decode", "test_etrace_table", "test_ntrace", *DECODING],
     "ntrace": ["test_tree", "test_tree_parallel", "test_index_runs", "test_trsim", "cli:ntrace_cases",
                "cli:digest_cases", "cli:corpus_cases"],
-    "trctl": ["test_ntrace_pib", "test_trsim", "cli:sim_riscv_cases", "cli:ntrace_cases",
+    "trctl": ["test_trbe_sequence", "test_ntrace_pib", "test_trsim", "test_trsim_flow", "cli:sim_riscv_cases", "cli:ntrace_cases",
               "cli:encode_etrace_cases"],
     "trsim": ["cli:sim_riscv_cases"],
     "script": ["test_trbe_sim", "test_trsim", "cli:trbe_cases", "cli:sim_riscv_cases"],

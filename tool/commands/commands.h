@@ -5,8 +5,8 @@
 
 #include "shared/options.h"
 
-/* Those that start programs and talk to them are not there on Windows. */
-#ifdef _WIN32
+/* Those that start programs and talk to them are not there on Windows, nor in a page. */
+#if defined(_WIN32) || defined(__EMSCRIPTEN__)
 #define ON_POSIX(COMMAND, name)
 #else
 #define ON_POSIX(COMMAND, name) COMMAND(name)

@@ -14,9 +14,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE,      G_PART,        G_DECODER,    G_EXECUTED, O_RANGE,  O_FUNCTION,
-    O_INSTRUCTIONS, O_CHECK,       O_PERF_STYLE, O_COLUMNS,  O_AT,     O_COUNT,
-    O_INDEX,        O_BUILD_INDEX, O_ERRORS,     O_STATS,    G_OUTPUT, O_END,
+    G_CAPTURE,          G_PART,   G_DECODER,    G_EXECUTED, O_RANGE, O_FUNCTION, O_INSTRUCTIONS,
+    O_SYMBOLS_IN_LINES, O_CHECK,  O_PERF_STYLE, O_COLUMNS,  O_AT,    O_COUNT,    O_INDEX,
+    O_BUILD_INDEX,      O_ERRORS, O_STATS,      G_OUTPUT,   O_END,
 };
 
 const struct command command_decode = {

@@ -8,6 +8,17 @@ static const char *formats(void)
     return format_names(FORMAT_PACKETS);
 }
 
+/* It is taken, so that one line of options serves decode and packets. */
+static int list(const struct options *options)
+{
+    struct options own = *options;
+
+    if (own.images.count && !own.quiet)
+        say("packets: --image is left alone: packets are listed without the program");
+    own.images.count = 0;
+    return formats_list(&own, FORMAT_PACKETS);
+}
+
 static int run(const struct options *options)
 {
     if (options->bits && !options_format_is(options, "text") &&
@@ -15,7 +26,7 @@ static int run(const struct options *options)
         (void)options_wrong(options, "--bits: there is text and jsonl of it");
         return BAD_USAGE;
     }
-    return options_want_offsets(options) ? formats_list(options, FORMAT_PACKETS) : BAD_USAGE;
+    return options_want_offsets(options) ? list(options) : BAD_USAGE;
 }
 
 static const uint8_t takes[] = {

@@ -44,6 +44,7 @@ struct instructions {
     struct lines *lines;
     struct session *session;
     struct tw_walk *walk;
+    const struct tw_part *part; /* whose branch targets are named */
 
     struct tw_disassembler **disassemblers; /* by source */
     size_t source_count;
@@ -104,6 +105,20 @@ static struct tw_symbols *given_symbols(const struct session *session,
     return tw_run_symbols(session->run, &link, part, address);
 }
 
+/* perf.data: where each program lies is known of the address alone. */
+static bool find_target(void *context, struct tw_symbol *symbol, uint64_t address)
+{
+    const struct instructions *list = context;
+    uint64_t link;
+    const struct tw_symbols *symbols =
+        tw_run_symbols(list->session->run, &link, list->part, address);
+
+    if (!symbols || !tw_symbols_find(symbols, symbol, link))
+        return false;
+    symbol->address += address - link;
+    return true;
+}
+
 /* NULL: there is no disassembly; said so once. */
 static struct tw_disassembler *disassembler(struct instructions *list,
                                             const struct tw_part *part, uint64_t address)
@@ -118,6 +133,8 @@ static struct tw_disassembler *disassembler(struct instructions *list,
     if (!list->disassemblers[number]) {
         config.core_type = arch_of(session, part->source);
         config.symbols = given_symbols(session, part, address);
+        config.find = session->perf ? find_target : NULL;
+        config.context = list;
         if (tw_disassembler_new(&list->disassemblers[number], &config, &fault) != TW_OK) {
             list->has_no_text = true;
             if (!session->options->quiet)
@@ -168,6 +185,7 @@ static void put_members(struct instructions *list, struct tw_members *out,
     if (code->size)
         tw_put(out, LINE_OP, tw_instruction_opcode(code));
     tw_put(out, LINE_SIZE, about->size);
+    tw_put_text(out, LINE_ISA, tw_isa_name(code->isa));
     if (about->text[0])
         tw_put_text(out, LINE_ASM, about->text);
     if (about->symbol[0])
@@ -269,6 +287,7 @@ static void add_row(struct instructions *list, const struct tw_part *part, struc
     struct tw_symbols *symbols;
     uint64_t pc;
 
+    list->part = part;
     if (with)
         (void)tw_disassemble(with, about->text, sizeof about->text, code);
     if (!tw_run_keeps(run, part, code->address, code->address + about->size))
@@ -369,6 +388,7 @@ static void put_text_head(struct instructions *list, struct tw_text *head,
                           const struct tw_part *part, const struct tw_element *range)
 {
     const struct tw_who *who = &part->who;
+    char text[LINE_WHO_ROOM];
     size_t column;
 
     tw_text_add_size(head, list->lines->prefix, list->lines->prefix_size);
@@ -381,8 +401,8 @@ static void put_text_head(struct instructions *list, struct tw_text *head,
     tw_text_add(head, " INSTR          ");
     if (!list->session->perf || who->cpu == TW_NONE)
         return;
-    tw_text_format(head, "[%03" PRIu32 "] %" PRId32 "/%" PRId32 " ", who->cpu,
-                   (int32_t)(who->thread ? who->pid : who->tid), (int32_t)who->tid);
+    lines_print_who(text, part);
+    tw_text_add(head, text);
     tw_text_escaped(head, who->comm);
     tw_text_add(head, "  ");
 }

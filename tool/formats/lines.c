@@ -24,6 +24,8 @@ const struct tw_member_type line_members[LINE_MEMBERS] = {
     [LINE_TIME] = TW_LISTED("time", DECIMAL),
     [LINE_DSO] = TW_SHOWN("dso", TEXT, " "),
     [LINE_OFF] = TW_SHOWN("off", HEX, "+"),
+    /* Of ranges */
+    [LINE_FUNCTION] = TW_SHOWN("sym", TEXT, "  "),
     /* Of instructions */
     [LINE_I] = TW_LISTED("i", DECIMAL),
     [LINE_ID] = TW_LISTED("id", DECIMAL),
@@ -32,6 +34,7 @@ const struct tw_member_type line_members[LINE_MEMBERS] = {
     [LINE_PC] = TW_LISTED("pc", HEX),
     [LINE_OP] = TW_LISTED("op", HEX),
     [LINE_SIZE] = TW_LISTED("size", DECIMAL),
+    [LINE_ISA] = TW_LISTED("isa", NAME),
     [LINE_ASM] = TW_LISTED("asm", TEXT),
     [LINE_SYM] = TW_LISTED("sym", TEXT),
     [LINE_SOURCE] = TW_LISTED("src", TEXT),
@@ -39,10 +42,29 @@ const struct tw_member_type line_members[LINE_MEMBERS] = {
 
 /* ---- members ---- */
 
+static bool has_time(const struct tw_part *part)
+{
+    return part->when.clock == TW_CLOCK_RECORD && part->when.not_before;
+}
+
+void lines_print_who(char out[LINE_WHO_ROOM], const struct tw_part *part)
+{
+    const struct tw_who *who = &part->who;
+    const uint64_t second = 1000000000;
+    char time[32] = "";
+
+    if (has_time(part))
+        (void)snprintf(time, sizeof time, "%" PRIu64 ".%09" PRIu64 " ",
+                       part->when.not_before / second, part->when.not_before % second);
+    (void)snprintf(out, LINE_WHO_ROOM, "[%03" PRIu32 "] %s%" PRId32 "/%" PRId32 " ", who->cpu,
+                   time, (int32_t)(who->thread ? who->pid : who->tid), (int32_t)who->tid);
+}
+
 void lines_put_who(struct tw_members *out, const struct tw_part *part)
 {
     const struct tw_who *who = &part->who;
     const uint32_t pid = who->thread ? who->pid : who->tid;
+    char text[LINE_WHO_ROOM];
 
     if (who->cpu == TW_NONE)
         return;
@@ -50,10 +72,10 @@ void lines_put_who(struct tw_members *out, const struct tw_part *part)
     tw_put(out, LINE_PID, (uint64_t)(int32_t)pid);
     tw_put(out, LINE_TID, (uint64_t)(int32_t)who->tid);
     tw_put_text(out, LINE_COMM, who->comm);
-    if (part->when.clock == TW_CLOCK_RECORD && part->when.not_before)
+    if (has_time(part))
         tw_put(out, LINE_TIME, part->when.not_before);
-    tw_put_format(out, LINE_WHO, "[%03" PRIu32 "] %" PRId32 "/%" PRId32 " %s", who->cpu,
-                  (int32_t)pid, (int32_t)who->tid, who->comm);
+    lines_print_who(text, part);
+    tw_put_format(out, LINE_WHO, "%s%s", text, who->comm);
 }
 
 void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
@@ -92,9 +114,22 @@ static void put_seconds(struct tw_members *out, uint64_t time, uint64_t clock)
     tw_put(out, LINE_SECONDS_END, 1);
 }
 
+/* "main+0x10": where an address is in its function. */
+static void put_function(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
+                         uint64_t address)
+{
+    struct tw_symbol symbol;
+    uint64_t link;
+    const struct tw_symbols *symbols = tw_run_symbols(run, &link, part, address);
+
+    if (symbols && tw_symbols_find(symbols, &symbol, link))
+        tw_put_format(out, LINE_FUNCTION, "%.200s+0x%" PRIx64, symbol.name,
+                      link - symbol.address);
+}
+
 static bool has_own(const struct lines *lines, const struct tw_batch *of)
 {
-    return lines->clock || lines->part || of->src != TW_NO_SRC;
+    return lines->names || lines->clock || lines->part || of->src != TW_NO_SRC;
 }
 
 static void put_own(const struct lines *lines, struct tw_members *out,
@@ -113,6 +148,8 @@ static void put_own(const struct lines *lines, struct tw_members *out,
         if (has_address)
             lines_put_where(out, lines->run, lines->part, element->start);
     }
+    if (lines->names && has_address)
+        put_function(out, lines->names, lines->named, element->start);
 }
 
 struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
@@ -211,7 +248,9 @@ static void begin_buffer(struct sink *sink, uint32_t buffer)
                                  : NULL);
     sink->lines.run = session->perf ? session->run : NULL;
     /* Of perf.data, a line tells what was known when it came. */
-    if (!sink->listing->is_packets && !sink->instructions && !session->perf)
+    sink->lines.names = session->options->symbols_in_lines ? session->run : NULL;
+    if (!sink->listing->is_packets && !sink->instructions && !session->perf &&
+        !sink->lines.names)
         sink->threads = line_threads_new(&sink->lines, tw_run_threads(session->run));
 }
 
@@ -223,6 +262,7 @@ static void take_elements(struct sink *sink, const struct tw_part *part)
     const struct tw_batch *batch = &part->batch;
 
     sink->lines.part = sink->lines.run ? part : NULL;
+    sink->lines.named = part;
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 

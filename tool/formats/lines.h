@@ -21,6 +21,7 @@ enum {
     LINE_TIME,
     LINE_DSO,
     LINE_OFF,
+    LINE_FUNCTION,
     LINE_I,
     LINE_ID,
     LINE_SRCID,
@@ -28,6 +29,7 @@ enum {
     LINE_PC,
     LINE_OP,
     LINE_SIZE,
+    LINE_ISA,
     LINE_ASM,
     LINE_SYM,
     LINE_SOURCE,
@@ -53,9 +55,11 @@ struct lines {
     const char *buffer;      /* its name, where there are several; or NULL */
     char prefix[400];        /* the same for people, "NAME: " */
     size_t prefix_size;
-    uint64_t clock;             /* Hz; 0: no seconds */
-    struct tw_run *run;         /* of perf.data, with ... */
-    const struct tw_part *part; /* ... the part at work, for who and where; else NULL */
+    uint64_t clock;              /* Hz; 0: no seconds */
+    struct tw_run *run;          /* of perf.data, with ... */
+    const struct tw_part *part;  /* ... the part at work, for who and where; else NULL */
+    struct tw_run *names;        /* ranges have the names of their functions; else NULL */
+    const struct tw_part *named; /* in that case: the part at work */
     struct tw_members_here members;
 };
 
@@ -73,6 +77,9 @@ struct tw_members *lines_element_members(struct lines *lines, const struct tw_el
 /* Ours alone, of an element; NULL: there are none. */
 struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
                                      const struct tw_batch *of);
+/* "[001] 7.763582480 3001/3001 ": CPU, time where it is known, process and thread. */
+enum { LINE_WHO_ROOM = 96 };
+void lines_print_who(char out[LINE_WHO_ROOM], const struct tw_part *part);
 /* Who executed, and the file of an address, of the part at work. */
 void lines_put_who(struct tw_members *out, const struct tw_part *part);
 void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,

@@ -32,22 +32,51 @@ static void put_packet(struct lines *lines, const struct tw_packet_view *packet)
         bits_text(lines->out, packet);
 }
 
+/* The path is plain: what breaks it stands out, what goes along with it steps back. */
+static enum color color_of(const struct tw_element *element)
+{
+    switch (element->type) {
+    case TW_ELEMENT_ERROR:
+        return RED;
+    case TW_ELEMENT_ADDR_NACC:
+    case TW_ELEMENT_ADDR_UNKNOWN:
+        return YELLOW;
+    case TW_ELEMENT_TRACE_ON:
+        return element->reason == TW_TRACE_ON_OVERFLOW ? RED : BOLD;
+    case TW_ELEMENT_NO_SYNC:
+        return element->reason == TW_REASON_OVERFLOW ? RED : DIM;
+    case TW_ELEMENT_EXCEPTION:
+    case TW_ELEMENT_EXCEPTION_RET:
+        return CYAN;
+    case TW_ELEMENT_PE_CONTEXT:
+        return BOLD;
+    case TW_ELEMENT_EVENT:
+        return GREEN;
+    case TW_ELEMENT_TIMESTAMP:
+    case TW_ELEMENT_CYCLE_COUNT:
+    case TW_ELEMENT_EO_TRACE:
+        return DIM;
+    default:
+        return PLAIN;
+    }
+}
+
 static void put_element(struct lines *lines, const struct tw_element *element,
                         const struct tw_batch *of)
 {
-    const bool is_bad = element->type == TW_ELEMENT_ERROR;
+    const enum color color = lines->out->has_color ? color_of(element) : PLAIN;
     const struct tw_members *own = lines_own_members(lines, element, of);
     char *line, *end;
 
-    if (is_bad)
-        output_color(lines->out, RED);
+    if (color != PLAIN)
+        output_color(lines->out, color);
     line = put_prefix(lines, LINE_ROOM + (own ? tw_members_most(own) : 0), &end);
     end += tw_element_text(end, LINE_ROOM - 1, element, of->id);
     if (own)
         end = tw_members_text(end, own);
     *end++ = '\n';
     output_took(lines->out, (size_t)(end - line));
-    if (is_bad)
+    if (color != PLAIN)
         output_color(lines->out, PLAIN);
 }
 

@@ -156,6 +156,7 @@ enum option_key {
     O_STRICT,
     /* output */
     O_INSTRUCTIONS,
+    O_SYMBOLS_IN_LINES,
     O_FORMAT,
     O_COLUMNS,
     O_CLOCK,
@@ -296,7 +297,7 @@ struct options {
     bool embed_sources;
     bool stacks, events, each, self, with_inlined, demangle, no_demangle;
     bool build_index;
-    bool all, raw, force, strict, instructions, errors, stats, quiet, help;
+    bool all, raw, force, strict, instructions, symbols_in_lines, errors, stats, quiet, help;
     bool is_system;
 };
 

@@ -375,6 +375,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_INSTRUCTIONS] = { "instructions", NULL, NULL,
         "each executed instruction: address, opcode, disassembly,\nsymbol, source line", .offset = AT(instructions), .kind = KIND_FLAG },
+    [O_SYMBOLS_IN_LINES] = { "symbols-in-lines", NULL, NULL, "ranges, and addresses that no image holds, with symbol and offset", .offset = AT(symbols_in_lines), .kind = KIND_FLAG },
     [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
         "program: ELF, segment list or flat file, as --image takes\nthem; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
     [O_PRESET] = { "preset", "NAME", "minimal|exclude|include|reference|reference-data|te_codec|siemens|pulp|esp32",

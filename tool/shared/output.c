@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/platform.h"
 #include "shared/interrupt.h"
+#include "shared/pager.h"
 
 enum { BUFFER_SIZE = 1 << 18 };
 
@@ -68,8 +69,8 @@ static bool wants_color(enum color_wish wish, FILE *file)
 
     if (wish != COLOR_AUTO)
         return wish == COLOR_ALWAYS;
-    return isatty(fileno(file)) && !getenv("NO_COLOR") && terminal &&
-           strcmp(terminal, "dumb") != 0;
+    return (isatty(fileno(file)) || (file == stdout && pager_is_on())) && !getenv("NO_COLOR") &&
+           terminal && strcmp(terminal, "dumb") != 0;
 }
 
 /* A new file beside out->path, which an interrupt removes. */
@@ -321,8 +322,8 @@ void output_name(struct output *out, const char *text)
 void output_color(struct output *out, enum color color)
 {
     static const char *const codes[] = {
-        [PLAIN] = "\033[0m",   [BOLD] = "\033[1m", [RED] = "\033[31m",
-        [YELLOW] = "\033[33m", [DIM] = "\033[2m",
+        [PLAIN] = "\033[0m", [BOLD] = "\033[1m",   [RED] = "\033[31m",  [YELLOW] = "\033[33m",
+        [DIM] = "\033[2m",   [GREEN] = "\033[32m", [CYAN] = "\033[36m",
     };
 
     if (out->has_color)

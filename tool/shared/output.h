@@ -69,7 +69,7 @@ void output_name(struct output *out, const char *text);
 /* A JSON string with its quotes. */
 void output_json_text(struct output *out, const char *text);
 
-enum color { PLAIN, BOLD, RED, YELLOW, DIM };
+enum color { PLAIN, BOLD, RED, YELLOW, DIM, GREEN, CYAN };
 /* Nothing unless the output has colour. */
 void output_color(struct output *out, enum color color);
 

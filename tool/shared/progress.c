@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shared/pager.h"
+
 enum { BAR_WIDTH = 24 };
 
 static const uint64_t second = 1000000000u;
@@ -25,7 +27,7 @@ static bool is_for_terminal(const struct options *options)
 {
     const bool to_file = options->output && strcmp(options->output, "-") != 0;
 
-    return isatty(STDERR_FILENO) &&
+    return isatty(STDERR_FILENO) && !pager_is_on() &&
            (to_file || options->command->prints_last || !isatty(STDOUT_FILENO));
 }
 
