@@ -29,6 +29,13 @@ static enum tw_status take(void *context, struct tw_run *run, const struct tw_pa
     return tw_calls_take(command->calls, run, part);
 }
 
+static void begin(void *context, struct tw_run *run)
+{
+    const struct calls_command *command = context;
+
+    tw_calls_run(command->calls, run);
+}
+
 static bool write_bytes(void *context, const void *bytes, size_t size)
 {
     struct output *out = context;
@@ -233,9 +240,13 @@ static int run(const struct options *options)
     const struct tw_calls_config config = { .size = sizeof config,
                                             .key = call_key_of(options),
                                             .is_logical = is_logical(options),
-                                            .with_inlined = options->with_inlined };
+                                            .with_inlined = options->with_inlined,
+                                            .is_part = options->part && !options->events &&
+                                                       !options->with_inlined };
     struct calls_command command = { .total = 0 };
-    struct feed feed = { .order = TW_ORDER_TIME, .is_whole = true };
+    struct feed feed = {
+        .order = TW_ORDER_TIME, .is_whole = true, .is_cut = config.is_part, .begin = begin
+    };
     struct tw_fault fault;
     int status = DONE;
 
