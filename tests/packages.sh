@@ -8,7 +8,10 @@ passed=0 failed=0 skipped=0
 for tool in dpkg-buildpackage lintian git; do
     command -v $tool >/dev/null || { echo "skipped: no $tool"; echo "[  SKIPPED ] 1 test(s)."; exit 0; }
 done
-work=$(mktemp -d)
+# Always the same place, so that a compiler cache knows what it has compiled there.
+work=$root/build/packages
+rm -rf "$work"
+mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
