@@ -267,7 +267,7 @@ static void count_plain(struct tw_stage *stage)
 
             if (!tw_block_is_plain(next))
                 break;
-            tw_sums_block(blocks, at * 2 + way);
+            tw_sums_go(blocks, at * 2 + way);
             at = next;
             map >>= decides;
             count -= decides;
