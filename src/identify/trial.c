@@ -94,8 +94,10 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
 {
     const char *key = item->type->key;
 
-    if (strcmp(key, "addr") == 0 || strcmp(key, "address") == 0 || strcmp(key, "faddr") == 0) {
+    if (strcmp(key, "addr") == 0 || strcmp(key, "address") == 0) {
         look_at_address(trial, watch, item->number, is_begin);
+    } else if (strcmp(key, "faddr") == 0) { /* N-Trace leaves out bit 0 */
+        look_at_address(trial, watch, item->number << 1, is_begin);
     } else if (strcmp(key, "ts") == 0) {
         trial->times++;
         trial->backward += item->number < watch->last_time;
