@@ -232,12 +232,14 @@ static void find_exit(struct block *block)
     last = &block->instructions[block->count - 1];
     is_branch = last->kind == TW_RETIRED_BRANCH;
     is_conditional = last->flags & TW_RETIRED_CONDITIONAL;
-    block->flags = last->flags;
+    block->flags = last->flags | TW_RETIRED_EXECUTED; /* what QEMU does not tell */
     block->follows = is_branch ? last->target : block->end;
     block->other = is_branch && !is_conditional ? block->follows : block->end;
-    block->follows_flags = is_branch ? TW_RETIRED_TAKEN : 0;
     block->is_anywhere = last->kind == TW_RETIRED_INDIRECT;
-    block->is_simple = !(block->is_anywhere && is_conditional);
+    block->follows_flags =
+        is_branch || (block->is_anywhere && !is_conditional) ? TW_RETIRED_TAKEN : 0;
+    block->other_flags = block->is_anywhere ? TW_RETIRED_TAKEN : 0;
+    block->is_simple = true;
     for (uint32_t i = 0; i + 1 < block->count; i++)
         if (block->instructions[i].kind != TW_RETIRED_OTHER)
             block->is_simple = false;

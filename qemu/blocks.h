@@ -12,10 +12,11 @@
 struct block {
     uint64_t start;
     /* Where it goes on: to the first of these, and `follows_flags` are added to the flags of its last
-       instruction; or to the second; or to anywhere, and that is the last instruction's target. */
+       instruction; or to the second; or to anywhere, and that is the last instruction's target: then these are
+       `other_flags`. */
     uint64_t follows, other;
     uint32_t count;
-    uint8_t flags, follows_flags; /* a condition is marked as failed */
+    uint8_t flags, follows_flags, other_flags; /* a condition is marked as failed */
     bool is_anywhere;
     /* none but the last is anything to the flow of control; `follows` says all */
     bool is_simple;

@@ -8,7 +8,10 @@ passed=0 failed=0 skipped=0
 for tool in dpkg-buildpackage lintian git; do
     command -v $tool >/dev/null || { echo "skipped: no $tool"; echo "[  SKIPPED ] 1 test(s)."; exit 0; }
 done
-work=$(mktemp -d)
+# Always the same place, so that a compiler cache knows what it has compiled there.
+work=$root/build/packages
+rm -rf "$work"
+mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
@@ -57,7 +60,11 @@ works() {
     mkdir -p "$work/bare/demo"
     cp -r "$root/tests/captures" "$work/bare/demo/"
     chroot "$work/bare" trackway --version | tee "$work/version"
-    for feature in elf dw zstd llvm; do grep -q $feature "$work/version" || return 1; done
+    for feature in elf dw zstd llvm http; do grep -q "^features:.* $feature" "$work/version" || return 1; done
+    # What QEMU and gdb load.
+    for file in lib/trackway/trackway-qemu.so share/trackway/trackway-gdb.py share/bash-completion/completions/trackway; do
+        [ -s "$work/bare/usr/$file" ] || { echo "no /usr/$file"; return 1; }
+    done
     chroot "$work/bare" trackway stats /demo/captures/demo --format jsonl | grep -q '"instructions":51431'
     # The tests that the packages bring, as autopkgtest runs them: in a folder of the source.
     mkdir -p "$work/bare/demo/tests"

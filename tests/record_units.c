@@ -107,7 +107,7 @@ struct place {
 };
 
 struct program {
-    struct place places[2 * CODE]; /* the second half of Arm's is T32 */
+    struct place places[2 * CODE]; /* the second half lies elsewhere; Arm's is T32 */
     size_t count;
 };
 
@@ -146,12 +146,14 @@ static void add_code(struct program *program, struct check_random *random, uint8
                 &templates[LENGTH(templates) - 8]; /* any that is plain or a jump will do */
         *place = (struct place){ .instruction = { .address = address, .isa = isa } };
         place->instruction.opcode = kinds[i]->opcode;
-        if (kinds[i]->part == SEQUENTIAL) { /* LUI x5 with this page, and JALR through x5 */
-            place->instruction.opcode = 0x2b7 | (uint32_t)(address & 0xfffff000);
+        if (kinds[i]->part ==
+            SEQUENTIAL) { /* LUI x5 with the first page, and JALR through x5 */
+            place->instruction.opcode =
+                0x2b7 | (uint32_t)(program->places[0].instruction.address & 0xfffff000);
             place[1] = (struct place){ .instruction = { .address = address + 4, .isa = isa },
                                        .is_sequential = true };
             place[1].instruction.opcode =
-                0x28067 | (uint32_t)(program->places[first].instruction.address & 0xfff) << 20;
+                0x28067 | (uint32_t)(program->places[0].instruction.address & 0xfff) << 20;
             address += 8;
             kinds[++i] = NULL;
             program->count++;
@@ -184,6 +186,8 @@ static void make_program(struct program *program, struct check_random *random, u
     add_code(program, random, isa, 0x10000);
     if (isa == TW_ISA_A32)
         add_code(program, random, TW_ISA_T32, 0x20000);
+    else
+        add_code(program, random, isa, (uint64_t)0x12000 << check_random_below(random, 30));
 }
 
 static size_t index_of(const struct program *program, uint64_t address)
@@ -235,8 +239,11 @@ static struct tw_retired step_on(struct walk *walk)
             walk->loop_times = check_random_below(walk->random, 200);
         }
     }
-    if (next >= walk->program->count || (walk->program->places[next].instruction.isa != isa &&
-                                         done.kind != TW_RETIRED_INDIRECT))
+    if (next >= walk->program->count ||
+        (walk->program->places[next].instruction.isa != isa &&
+         done.kind != TW_RETIRED_INDIRECT) ||
+        (!(done.flags & TW_RETIRED_TAKEN) &&
+         walk->program->places[next].instruction.address != done.address + done.size))
         next = walk->program->count;
     walk->at = next;
     return done;
@@ -266,6 +273,8 @@ static void make_runs(struct walk *walk)
                                         .count = (uint32_t)(i + 1 - from),
                                         .target = at->target,
                                         .flags = at->flags };
+        if (check_random_below(walk->random, 8))
+            run->flags |= TW_RETIRED_EXECUTED;
         from = i + 1;
         if (walk->run_count && same_run(run - 1, run) && check_random_below(walk->random, 100))
             run[-1].repeats++;

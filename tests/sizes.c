@@ -74,6 +74,7 @@ UNIT(tw_itm_unit)
 UNIT(tw_ntrace_unit)
 UNIT(tw_ptm_unit)
 UNIT(tw_stm_unit)
+UNIT(tw_unit)
 MAKES(tw_doctor_options, tw_doctor, tw_doctor_new(&made, demo, config, NULL), tw_doctor_free)
 MAKES(tw_identify_options, tw_identified,
       tw_identify_bytes(&made, (const uint8_t *)"text", 4, "file", config, NULL),
@@ -294,6 +295,11 @@ static void fill_subject(void *taken)
     ((struct tw_subject *)taken)->calls = no_calls;
 }
 
+static void fill_unit(void *taken)
+{
+    ((struct tw_unit_config *)taken)->protocol = "itm";
+}
+
 static void fill_etrace(void *taken)
 {
     tw_etrace_config_init(taken, TW_ETRACE_LAYOUT_V2);
@@ -368,6 +374,7 @@ static const struct row rows[] = {
     ROW(tw_tree_config),
     FILLED(tw_tree_source, fill_tree_source),
     ROW(tw_unframer_config),
+    FILLED(tw_unit_config, fill_unit),
 };
 
 /* The call with the first `size` bytes of a struct, at the end of a block: a read beyond them is seen. */

@@ -61,10 +61,15 @@ static void print_usage(struct output *out)
 
 static void print_version(struct output *out)
 {
+#ifdef TW_WITH_HTTP /* the tool's own */
+    const char *own = "http";
+#else
+    const char *own = "";
+#endif
     const char *features = tw_features();
 
-    output_format(out, "trackway %s\nfeatures: %s\nprotocols:", tw_version(),
-                  features && *features ? features : "none");
+    output_format(out, "trackway %s\nfeatures: %s%s%s\nprotocols:", tw_version(), features,
+                  *features && *own ? " " : "", *features || *own ? own : "none");
     for (size_t i = 0; tw_protocol_name(i); i++)
         output_format(out, " %s", tw_protocol_name(i));
     output_text(out, "\n");

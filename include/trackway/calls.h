@@ -105,6 +105,10 @@ struct tw_calls_config {
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     void *context;
     const struct tw_allocator *allocator;
+    /* What is taken is a part of a capture: a run with an extent, in capture order.  What came before is not
+       known: what depends on it is kept, saved and loaded with the rest, and known when tw_calls_add brings all parts
+       together; then the sum is that of one handle that took all.  Neither events nor inlined functions. */
+    bool is_part;
 };
 
 /* A path of calls, outermost function first, and what was executed with just that stack.  The first is
@@ -125,6 +129,8 @@ TW_API TW_MUST_USE enum tw_status tw_calls_new(struct tw_calls **calls,
    results: names are its symbols'. */
 TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
                                                 const struct tw_part *part);
+/* With is_part: which run comes next, if it may give no parts at all.  A part without anything in it is one, too. */
+TW_API void tw_calls_run(struct tw_calls *calls, struct tw_run *run);
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read. */
 TW_API void tw_calls_finish(struct tw_calls *calls);

@@ -43,6 +43,7 @@
 #include <trackway/stm_unit.h>
 #include <trackway/timeline.h>
 #include <trackway/trbe.h>
+#include <trackway/unit.h>
 #include <trackway/walk.h>
 
 #endif

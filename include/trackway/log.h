@@ -32,7 +32,9 @@ enum {
     TW_RETIRED_EXCEPTION_RETURN = 0x08,
     TW_RETIRED_CONDITIONAL = 0x10,
     TW_RETIRED_FUNCTION_RETURN = 0x20, /* M profile: to FNC_RETURN, into Secure code */
-    TW_RETIRED_FAILED = 0x40           /* its condition was false: it did nothing */
+    TW_RETIRED_FAILED = 0x40,          /* its condition was false: it did nothing */
+    TW_RETIRED_EXECUTED =
+        0x80 /* of a run: no condition of the others was; without it each is asked */
 };
 
 /* One executed instruction. */

@@ -269,6 +269,15 @@ static PyObject *kind_of(PyObject *self, void *none)
     return capture ? core_text(kinds[tw_capture_kind(capture->capture)]) : NULL;
 }
 
+void core_capture_enter(struct core_capture *capture)
+{
+    /* clang-format off */
+    Py_BEGIN_ALLOW_THREADS
+    (void)PyThread_acquire_lock(capture->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+    /* clang-format on */
+}
+
 /* read(buffer, offset=0, size=-1): bytes of a buffer, oldest first. */
 static PyObject *read_bytes(PyObject *self, PyObject *arguments)
 {
@@ -283,6 +292,7 @@ static PyObject *read_bytes(PyObject *self, PyObject *arguments)
         PyErr_SetString(PyExc_IndexError, "there is no such buffer");
         return NULL;
     }
+    core_capture_enter(capture);
     out = PyByteArray_FromStringAndSize(NULL, 0);
     while (out && (wanted < 0 || PyByteArray_Size(out) < wanted)) {
         const Py_ssize_t have = PyByteArray_Size(out);
@@ -299,6 +309,7 @@ static PyObject *read_bytes(PyObject *self, PyObject *arguments)
         else
             memcpy(PyByteArray_AsString(out) + have, bytes, size);
     }
+    PyThread_release_lock(capture->lock);
     return out;
 }
 
@@ -357,19 +368,27 @@ static PyObject *memory(PyObject *self, PyObject *arguments)
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef methods[] = {
-    { "close", close_it, METH_NOARGS, "No more runs are made of it." },
-    { "read", read_bytes, METH_VARARGS, "read(buffer, offset=0, size=-1): trace bytes." },
-    { "run", KEYWORDS(run), METH_VARARGS | METH_KEYWORDS, "run(**filters): parts." },
-    { "packets", KEYWORDS(packets), METH_VARARGS | METH_KEYWORDS, "packets(**filters)." },
+    { "close", close_it, METH_NOARGS, "close($self, /)\n--\n\nNo more runs are made of it." },
+    { "read", read_bytes, METH_VARARGS,
+      "read($self, buffer, offset=0, size=-1, /)\n--\n\nTrace bytes of a buffer, oldest first; "
+      "-1: to its end." },
+    { "run", KEYWORDS(run), METH_VARARGS | METH_KEYWORDS,
+      "run($self, /, **filters)\n--\n\nParts, one after the other." },
+    { "packets", KEYWORDS(packets), METH_VARARGS | METH_KEYWORDS,
+      "packets($self, /, **filters)\n--\n\nPackets as they lie in the trace, a dict each." },
     { "analyse", KEYWORDS(analyse), METH_VARARGS | METH_KEYWORDS,
-      "analyse(kind=..., **filters): a result." },
+      "analyse($self, /, *, kind, **filters)\n--\n\nThe result of an analysis: profile, calls, "
+      "coverage or statistics." },
     { "timeline", KEYWORDS(timeline), METH_VARARGS | METH_KEYWORDS,
-      "timeline(format=None, **filters): events, or a file of a format." },
-    { "doctor", KEYWORDS(doctor), METH_VARARGS | METH_KEYWORDS, "doctor(): what is wrong." },
+      "timeline($self, /, *, format=None, **filters)\n--\n\nEvents in the order of time, or a "
+      "file of a format." },
+    { "doctor", KEYWORDS(doctor), METH_VARARGS | METH_KEYWORDS,
+      "doctor($self, /)\n--\n\nWhat is wrong with it." },
     { "index", KEYWORDS(index_it), METH_VARARGS | METH_KEYWORDS,
-      "index(path=None, entries=False, **filters): where things are, of each buffer." },
+      "index($self, /, *, path=None, entries=False, **filters)\n--\n\nWhere things are, of "
+      "each buffer; path: saved as this file." },
     { "memory", memory, METH_VARARGS,
-      "memory(source, address, size): bytes of the program of a source." },
+      "memory($self, source, address, size, /)\n--\n\nBytes of the program of a source." },
     { NULL, NULL, 0, NULL }
 };
 

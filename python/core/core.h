@@ -52,6 +52,8 @@ struct core_capture {
 };
 
 extern PyTypeObject *core_capture_type;
+/* Waits for its lock; give it back with PyThread_release_lock. */
+void core_capture_enter(struct core_capture *capture);
 bool core_add_capture(PyObject *module);
 
 /* ---- filter.c ---- */
@@ -126,12 +128,19 @@ PyObject *core_index(struct core_capture *capture, PyObject *keywords);
 /* program.c: Symbols and Image. */
 bool core_add_program(PyObject *module);
 PyObject *core_memory(struct core_capture *capture, PyObject *arguments);
+/* One call at a time is in an Image: until it is left.  False: an exception is set. */
+bool core_image_enter(PyObject *self);
+void core_image_leave(PyObject *self);
 /* The image in an Image; false: it is none, an exception is set. */
 bool core_image_of(PyObject *self, struct tw_image **image);
 
-/* units.c: frames and models of trace units. */
+/* units.c: frames and models of units of software trace. */
 bool core_add_units(PyObject *module);
 PyObject *core_frame(PyObject *module, PyObject *arguments);
+
+/* encode.c: trace units of all protocols, execution logs through them. */
+bool core_add_encode(PyObject *module);
+PyObject *core_protocols(PyObject *module, PyObject *none);
 
 /* Bytes that grow; free() them. */
 struct core_bytes {

@@ -128,16 +128,28 @@ static PyObject *text_of(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef functions[] = {
-    { "set_array", set_array, METH_O, "Which function turns a part into an array." },
-    { "names", names, METH_NOARGS, "The names of enumerations, by number." },
-    { "text_of", text_of, METH_VARARGS, "text_of(bytes, id=0): an element as a line." },
-    { "load", core_load, METH_VARARGS, "load(kind, path): a saved result." },
-    { "merge", core_merge, METH_VARARGS, "merge(out, parts): adds saved results." },
-    { "formats", core_formats, METH_NOARGS, "All formats of results." },
-    { "unframe", core_unframe, METH_VARARGS, "unframe(data, framing): bytes by trace ID." },
-    { "identify", core_identify, METH_O, "identify(path or bytes): what it is." },
-    { "frame", core_frame, METH_VARARGS, "frame({id: bytes}, framing): as frames." },
-    { "arrow_stream", core_arrow_stream, METH_VARARGS, "Columns as an Arrow stream." },
+    { "set_array", set_array, METH_O,
+      "set_array($module, function, /)\n--\n\nWhich function turns a part into an array." },
+    { "names", names, METH_NOARGS,
+      "names($module, /)\n--\n\nThe names of enumerations, by number." },
+    { "text_of", text_of, METH_VARARGS,
+      "text_of($module, element, id=0, /)\n--\n\nAn element (its 32 bytes) as a line." },
+    { "load", core_load, METH_VARARGS, "load($module, kind, path, /)\n--\n\nA saved result." },
+    { "merge", core_merge, METH_VARARGS,
+      "merge($module, out, parts, /)\n--\n\nAdds saved results." },
+    { "formats", core_formats, METH_NOARGS,
+      "formats($module, /)\n--\n\nAll formats of results." },
+    { "unframe", core_unframe, METH_VARARGS,
+      "unframe($module, data, framing='memory', /)\n--\n\nThe bytes of each source, by trace "
+      "ID." },
+    { "identify", core_identify, METH_O,
+      "identify($module, what, /)\n--\n\nWhat a file (path) or bytes are." },
+    { "frame", core_frame, METH_VARARGS,
+      "frame($module, streams, framing='memory', /)\n--\n\nBytes by trace ID, as frames." },
+    { "protocols", core_protocols, METH_NOARGS,
+      "protocols($module, /)\n--\n\nThe protocols that Unit takes, with their presets." },
+    { "arrow_stream", core_arrow_stream, METH_VARARGS,
+      "arrow_stream($module, columns, /)\n--\n\nColumns as an Arrow stream." },
     { NULL, NULL, 0, NULL }
 };
 
@@ -150,7 +162,8 @@ static int execute(PyObject *module)
         PyModule_AddStringConstant(module, "__version__", tw_version()) != 0 ||
         PyModule_AddStringConstant(module, "features", tw_features()) != 0 ||
         !core_add_capture(module) || !core_add_run(module) || !core_add_packets(module) ||
-        !core_add_results(module) || !core_add_program(module) || !core_add_units(module))
+        !core_add_results(module) || !core_add_program(module) || !core_add_units(module) ||
+        !core_add_encode(module))
         return -1;
     return 0;
 }

@@ -8,6 +8,7 @@
 struct core_program {
     PyObject_HEAD struct tw_symbols *symbols;
     struct tw_image *image;
+    PyThread_type_lock lock; /* one call at a time reads an image */
 };
 
 static void destroy(PyObject *self)
@@ -16,6 +17,8 @@ static void destroy(PyObject *self)
 
     tw_symbols_free(program->symbols);
     tw_image_free(program->image);
+    if (program->lock)
+        PyThread_free_lock(program->lock);
     core_free(self);
 }
 
@@ -132,15 +135,19 @@ static Py_ssize_t symbol_count(PyObject *self)
 }
 
 static PyMethodDef symbol_methods[] = {
-    { "find", find, METH_O, "find(address): name, address and size of its symbol, or None." },
-    { "by_name", by_name, METH_VARARGS, "by_name(name, number=0): the symbol, or None." },
-    { "line", line, METH_O, "line(address): (file, line), or None." },
-    { "frames", frames, METH_O, "frames(address): inlined functions, the innermost first." },
+    { "find", find, METH_O,
+      "find($self, address, /)\n--\n\nName, address and size of its symbol, or None." },
+    { "by_name", by_name, METH_VARARGS,
+      "by_name($self, name, number=0, /)\n--\n\nThe symbol of this name (the first is 0), or "
+      "None." },
+    { "line", line, METH_O, "line($self, address, /)\n--\n\n(file, line), or None." },
+    { "frames", frames, METH_O,
+      "frames($self, address, /)\n--\n\nInlined functions, the innermost first." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyType_Slot symbol_slots[] = {
-    { Py_tp_doc, "Symbols(path or (path, bias), ...): names of code in ELF files." },
+    { Py_tp_doc, "Symbols(*files)\n--\n\nNames of code in ELF files: paths, or (path, bias)." },
     { Py_tp_init, create_symbols },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
@@ -156,15 +163,42 @@ static PyType_Spec symbol_spec = { .name = "trackway.Symbols",
 
 /* ---- images ---- */
 
+bool core_image_enter(PyObject *self)
+{
+    struct core_program *program = (struct core_program *)self;
+    struct tw_fault fault = { TW_OK, "" };
+    enum tw_status status = TW_OK;
+
+    if (!program->lock && !(program->lock = PyThread_allocate_lock())) {
+        (void)PyErr_NoMemory();
+        return false;
+    }
+    /* clang-format off */
+    Py_BEGIN_ALLOW_THREADS
+    (void)PyThread_acquire_lock(program->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+        /* clang-format on */
+        if (!program->image) status = tw_image_new(&program->image, NULL, &fault);
+    if (status == TW_OK)
+        return true;
+    PyThread_release_lock(program->lock);
+    (void)core_raise(status, fault.text);
+    return false;
+}
+
+void core_image_leave(PyObject *self)
+{
+    PyThread_release_lock(((struct core_program *)self)->lock);
+}
+
 /* add(path, address=0): ELF, a segment list, or else flat. */
 static PyObject *add(PyObject *self, PyObject *arguments)
 {
     struct core_program *program = (struct core_program *)self;
     struct tw_region region = { .size = sizeof region };
-    struct tw_fault fault = { TW_OK, "" };
     struct core_arena arena = { NULL };
     unsigned long long address = 0;
-    enum tw_status status = TW_OK;
+    enum tw_status status;
     const char *name;
     PyObject *path;
 
@@ -172,12 +206,12 @@ static PyObject *add(PyObject *self, PyObject *arguments)
         return NULL;
     name = core_take_text(&arena, path);
     region.address = address;
-    if (name && !program->image)
-        status = tw_image_new(&program->image, NULL, &fault);
-    if (name && status == TW_OK)
+    if (name && core_image_enter(self)) {
         status = tw_image_add_any(program->image, &region, name);
-    if (status != TW_OK)
-        (void)core_raise(status, program->image ? tw_image_fault(program->image) : fault.text);
+        if (status != TW_OK)
+            (void)core_raise(status, tw_image_fault(program->image));
+        core_image_leave(self);
+    }
     core_give(&arena);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
@@ -202,11 +236,14 @@ static PyObject *read_image(struct tw_image *image, unsigned long long address, 
 static PyObject *read_bytes(PyObject *self, PyObject *arguments)
 {
     unsigned long long address;
+    PyObject *result;
     Py_ssize_t size;
 
-    if (!PyArg_ParseTuple(arguments, "Kn", &address, &size))
+    if (!PyArg_ParseTuple(arguments, "Kn", &address, &size) || !core_image_enter(self))
         return NULL;
-    return read_image(((struct core_program *)self)->image, address, size);
+    result = read_image(((struct core_program *)self)->image, address, size);
+    core_image_leave(self);
+    return result;
 }
 
 static PyObject *regions_of(const struct tw_image *image)
@@ -229,8 +266,14 @@ static PyObject *regions_of(const struct tw_image *image)
 
 static PyObject *regions(PyObject *self, void *none)
 {
+    PyObject *result;
+
     (void)none;
-    return regions_of(((struct core_program *)self)->image);
+    if (!core_image_enter(self))
+        return NULL;
+    result = regions_of(((struct core_program *)self)->image);
+    core_image_leave(self);
+    return result;
 }
 
 /* memory(source, address, size) of a capture: what its own images hold for a source. */
@@ -238,20 +281,27 @@ PyObject *core_memory(struct core_capture *capture, PyObject *arguments)
 {
     unsigned long long address;
     Py_ssize_t source, size;
+    PyObject *result;
     uint32_t number;
 
     if (!PyArg_ParseTuple(arguments, "nKn", &source, &address, &size))
         return NULL;
     if (source < 0 || (size_t)source >= tw_capture_source_count(capture->capture))
         return PyErr_Format(PyExc_IndexError, "there is no such source");
+    core_capture_enter(capture);
     number = tw_capture_image_of(capture->capture, (size_t)source, TW_NO_SRC);
-    return read_image(number == TW_NONE ? NULL : tw_capture_image(capture->capture, number),
-                      address, size);
+    result = read_image(number == TW_NONE ? NULL : tw_capture_image(capture->capture, number),
+                        address, size);
+    PyThread_release_lock(capture->lock);
+    return result;
 }
 
 static PyMethodDef image_methods[] = {
-    { "add", add, METH_VARARGS, "add(path, address=0): an ELF file, a segment list, or flat." },
-    { "read", read_bytes, METH_VARARGS, "read(address, size): as many bytes as there are." },
+    { "add", add, METH_VARARGS,
+      "add($self, path, address=0, /)\n--\n\nAn ELF file, a segment list, or flat bytes at an "
+      "address." },
+    { "read", read_bytes, METH_VARARGS,
+      "read($self, address, size, /)\n--\n\nAs many bytes as there are." },
     { NULL, NULL, 0, NULL }
 };
 
@@ -260,7 +310,7 @@ static PyGetSetDef image_members[] = { { "regions", regions, NULL,
                                        { NULL, NULL, NULL, NULL, NULL } };
 
 static PyType_Slot image_slots[] = {
-    { Py_tp_doc, "Image(): the target's memory, out of files." },
+    { Py_tp_doc, "Image()\n--\n\nThe target's memory, out of files." },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
     { Py_tp_methods, image_methods },
@@ -281,6 +331,9 @@ bool core_image_of(PyObject *self, struct tw_image **image)
         PyErr_SetString(PyExc_TypeError, "an image is a trackway.Image");
         return false;
     }
+    if (!core_image_enter(self))
+        return false;
+    core_image_leave(self);
     *image = ((struct core_program *)self)->image;
     return true;
 }

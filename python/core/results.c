@@ -359,9 +359,11 @@ static PyObject *kind_of(PyObject *self, void *none)
 }
 
 static PyMethodDef methods[] = {
-    { "save", save, METH_O, "save(path): as a file that can be added to others." },
-    { "add", add, METH_O, "add(other): the sum stays here." },
-    { "export", export, METH_O, "export(format): the bytes of a file." },
+    { "save", save, METH_O,
+      "save($self, path, /)\n--\n\nAs a file that can be added to others." },
+    { "add", add, METH_O, "add($self, other, /)\n--\n\nThe sum stays here." },
+    { "export", export, METH_O,
+      "export($self, form, /)\n--\n\nThe bytes of a file of a format." },
     { NULL, NULL, 0, NULL }
 };
 

@@ -388,10 +388,13 @@ static PyObject *losses(PyObject *self, void *none)
 }
 
 static PyMethodDef run_methods[] = {
-    { "close", close_run, METH_NOARGS, "Parts that are kept stay." },
+    { "close", close_run, METH_NOARGS, "close($self, /)\n--\n\nParts that are kept stay." },
     { "seek", (PyCFunction)(void (*)(void))seek, METH_VARARGS | METH_KEYWORDS,
-      "seek(offset=N) or seek(time=T): parts begin there." },
-    { "name", name_of, METH_VARARGS, "name(part, address): symbol, file, line, object." },
+      "seek($self, /, *, offset=None, time=None)\n--\n\nseek(offset=N) or seek(time=T): parts "
+      "begin there." },
+    { "name", name_of, METH_VARARGS,
+      "name($self, part, address, /)\n--\n\nSymbol, file, line and object of an address, or "
+      "None." },
     { NULL, NULL, 0, NULL }
 };
 

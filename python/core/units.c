@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way back: bytes of sources as frames; models of trace units, which make the bytes. */
-#include <stdio.h>
-#include <string.h>
-
+/* The way back: bytes of sources as frames; models of units of software trace, which make the bytes. */
 #include "core/core.h"
 
 /* ---- frames ---- */
@@ -204,21 +201,26 @@ static PyObject *take_bytes(PyObject *self, PyObject *none)
 }
 
 static PyMethodDef itm_methods[] = {
-    { "write", itm_write, METH_VARARGS, "write(port, value, size=4): 1, 2 or 4 bytes." },
-    { "advance", itm_advance, METH_O, "advance(cycles): time passes." },
-    { "take", take_bytes, METH_NOARGS, "The trace bytes since the last call." },
+    { "write", itm_write, METH_VARARGS,
+      "write($self, port, value, size=4, /)\n--\n\n1, 2 or 4 bytes to a stimulus port." },
+    { "advance", itm_advance, METH_O, "advance($self, cycles, /)\n--\n\nTime passes." },
+    { "take", take_bytes, METH_NOARGS,
+      "take($self, /)\n--\n\nThe trace bytes since the last call." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyMethodDef stm_methods[] = {
     { "write", (PyCFunction)(void (*)(void))stm_write, METH_VARARGS | METH_KEYWORDS,
-      "write(value, bits=32, master=0, channel=0, marked=False, time=None)." },
-    { "take", take_bytes, METH_NOARGS, "The trace bytes since the last call." },
+      "write($self, /, value, bits=32, master=0, channel=0, marked=False, "
+      "time=None)\n--\n\nData of 4, 8, 16, 32 or 64 bits; time: with a timestamp." },
+    { "take", take_bytes, METH_NOARGS,
+      "take($self, /)\n--\n\nThe trace bytes since the last call." },
     { NULL, NULL, 0, NULL }
 };
 
 static PyType_Slot itm_slots[] = {
-    { Py_tp_doc, "ItmUnit(tcr=0xd, sync_cycles=0): the model of an ITM." },
+    { Py_tp_doc, "ItmUnit(tcr=13, sync_cycles=0)\n--\n\nThe model of an ITM: stimulus writes "
+                 "in, trace bytes out." },
     { Py_tp_init, create_unit },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
@@ -227,7 +229,8 @@ static PyType_Slot itm_slots[] = {
 };
 
 static PyType_Slot stm_slots[] = {
-    { Py_tp_doc, "StmUnit(timestamps=True, frequency=0): the model of an STM." },
+    { Py_tp_doc, "StmUnit(timestamps=True, frequency=0)\n--\n\nThe model of an STM: stimulus "
+                 "writes in, trace bytes out." },
     { Py_tp_init, create_unit },
     { Py_tp_new, PyType_GenericNew },
     { Py_tp_dealloc, destroy },
@@ -244,118 +247,8 @@ static PyType_Spec stm_spec = { .name = "trackway.StmUnit",
                                 .flags = Py_TPFLAGS_DEFAULT,
                                 .slots = stm_slots };
 
-/* ---- execution logs through a unit of ETMv4 or ETE ---- */
-
-static enum tw_status write_registers(struct tw_etmv4_unit *unit, PyObject *registers)
-{
-    PyObject *key, *value;
-    struct core_arena arena = { NULL };
-    enum tw_status status = TW_OK;
-    Py_ssize_t at = 0;
-
-    while (status == TW_OK && registers && PyDict_Next(registers, &at, &key, &value)) {
-        const char *name = core_take_text(&arena, key);
-        const unsigned long long number = PyLong_AsUnsignedLongLong(value);
-
-        status = name && !PyErr_Occurred() ? tw_etmv4_unit_write_register(unit, name, number)
-                                           : TW_E_ARGUMENT;
-    }
-    core_give(&arena);
-    return status;
-}
-
-/* All steps of a log, traced from the first to the last. */
-static enum tw_status trace_log(struct tw_etmv4_unit *unit, struct tw_log *log,
-                                struct tw_fault *fault)
-{
-    enum tw_status status = tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 1);
-    struct tw_step step;
-
-    while (status == TW_OK && (status = tw_log_next(log, &step)) == TW_OK)
-        status = tw_etmv4_unit_step(unit, &step);
-    if (status == TW_END)
-        status = tw_etmv4_unit_write_register(unit, "TRCPRGCTLR", 0);
-    if (status != TW_OK) {
-        const char *why = tw_etmv4_unit_fault(unit);
-
-        (void)snprintf(fault->text, sizeof fault->text, "%s", *why ? why : tw_log_fault(log));
-    }
-    return status;
-}
-
-static PyObject *describe(const struct tw_etmv4_unit *unit)
-{
-    PyObject *registers = PyDict_New();
-    struct tw_register one;
-    const uint8_t *bytes;
-    size_t size;
-
-    for (size_t i = 0; registers && tw_etmv4_unit_register(unit, &one, i) == TW_OK; i++)
-        if (!core_put(registers, one.name, PyLong_FromUnsignedLongLong(one.value)))
-            Py_CLEAR(registers);
-    if (!registers)
-        return NULL;
-    bytes = tw_etmv4_unit_output(unit, &size);
-    return Py_BuildValue("{s:y#,s:N}", "data", (const char *)bytes, (Py_ssize_t)size,
-                         "registers", registers);
-}
-
-/* encode(log, protocol="etmv4", image=None, registers=None). */
-static PyObject *encode(PyObject *module, PyObject *arguments, PyObject *keywords)
-{
-    char n1[] = "log", n2[] = "protocol", n3[] = "image", n4[] = "registers";
-    char *names[] = { n1, n2, n3, n4, NULL };
-    PyObject *path, *image = Py_None, *registers = NULL, *result = NULL;
-    struct tw_log_options options = { .size = sizeof options };
-    struct tw_etmv4_unit_config config = { .size = sizeof config };
-    struct tw_etmv4_unit *unit = NULL;
-    struct core_arena arena = { NULL };
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_log *log = NULL;
-    const char *protocol = "etmv4", *name;
-    enum tw_status status;
-
-    (void)module;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|sOO!", names, &path, &protocol,
-                                     &image, (PyObject *)&PyDict_Type, &registers))
-        return NULL;
-    config.is_ete = strcmp(protocol, "ete") == 0;
-    if (!config.is_ete && strcmp(protocol, "etmv4") != 0)
-        return PyErr_Format(PyExc_ValueError, "protocol: etmv4 or ete, not '%s'", protocol);
-    if ((image != Py_None && !core_image_of(image, &options.image)) ||
-        !(name = core_take_text(&arena, path)))
-        return NULL;
-    status = tw_log_open(&log, name, &options, &fault);
-    if (status == TW_OK) {
-        config.is_m = tw_log_is_m(log);
-        status = tw_etmv4_unit_new(&unit, &config, &fault);
-    }
-    if (status == TW_OK)
-        status = tw_etmv4_unit_preset(unit, TW_ETMV4_UNIT_MINIMAL, 0, 0);
-    if (status == TW_OK)
-        status = tw_etmv4_unit_write_register(unit, "TRCVICTLR", 0x201);
-    if (status == TW_OK && (status = write_registers(unit, registers)) != TW_OK)
-        (void)snprintf(fault.text, sizeof fault.text, "%s", tw_etmv4_unit_fault(unit));
-    if (status == TW_OK) {
-        Py_BEGIN_ALLOW_THREADS status = trace_log(unit, log, &fault);
-        Py_END_ALLOW_THREADS
-    }
-    result = status == TW_OK ? describe(unit) : core_raise(status, fault.text);
-    tw_etmv4_unit_free(unit);
-    tw_log_free(log);
-    core_give(&arena);
-    return result;
-}
-
-static PyMethodDef functions[] = {
-    { "encode", (PyCFunction)(void (*)(void))encode, METH_VARARGS | METH_KEYWORDS,
-      "encode(log, protocol='etmv4', image=None, registers={}): data and registers." },
-    { NULL, NULL, 0, NULL }
-};
-
 bool core_add_units(PyObject *module)
 {
     itm_type = core_add_type(module, &itm_spec, "ItmUnit");
-    return itm_type && core_add_type(module, &stm_spec, "StmUnit") &&
-           PyModule_AddFunctions(module, functions) == 0;
+    return itm_type && core_add_type(module, &stm_spec, "StmUnit");
 }

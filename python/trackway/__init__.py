@@ -11,12 +11,13 @@
 `help(trackway.Capture)` tells what can be asked of a capture.
 """
 from . import _core
-from ._core import Error, Image, ItmUnit, Packets, Part, Run, StmUnit, Symbols, encode, features, frame
+from ._core import Error, Image, ItmUnit, Packets, Part, Run, StmUnit, Symbols, Unit, features, frame, protocols
 from .capture import Capture, open  # noqa: A004 - as people write it
 from .doctor import Doctor, Identity
 from .elements import ELEMENT, ELEMENT_NAMES, ISA_NAMES, columns, concatenate, text, to_pandas
 from .results import Calls, Coverage, Profile, Statistics, load, merge
 from .sums import analysis, analyse
+from .units import encode
 
 __version__ = _core.__version__
 unframe = _core.unframe
@@ -32,6 +33,6 @@ def identify(what):
 globals().update({name: number for number, name in enumerate(ELEMENT_NAMES)})
 
 __all__ = ["Calls", "Capture", "Coverage", "Doctor", "ELEMENT", "ELEMENT_NAMES", "Error", "ISA_NAMES", "Identity", "Image",
-           "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "analyse", "analysis", "columns",
-           "concatenate", "encode", "features", "formats", "frame", "identify", "load", "merge", "open", "text", "to_pandas",
+           "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "Unit", "analyse", "analysis", "columns",
+           "concatenate", "encode", "features", "formats", "frame", "identify", "load", "merge", "open", "protocols", "text", "to_pandas",
            "unframe", *ELEMENT_NAMES]

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures, and what can be asked of them."""
+from types import TracebackType
+from typing import Any, Self
+
+import numpy
+
 from . import _core
 from .doctor import Doctor
+from .paths import Path
 from .results import Calls, Coverage, Profile, Statistics
 
 
@@ -19,16 +25,17 @@ class Capture(_core.Capture):
     files], core_type, index. What is left is said as if nothing was left out.
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trackway.Capture {self.path!r}>"
 
-    def profile(self, by="function", **filters):
+    def profile(self, by: str = "function", **filters: Any) -> Profile:
         """Where the instructions went: exact counts by function, line, address, thread, program or source.
 
         calls=False counts on all cores and leaves out totals and entries; with_time=True adds cycles
@@ -36,38 +43,38 @@ class Capture(_core.Capture):
         """
         return Profile(self.analyse(kind="profile", by=by, **filters))
 
-    def calls(self, **filters):
+    def calls(self, **filters: Any) -> Calls:
         """Who called whom, how often, and what was executed under each; logical=True for tail calls that
         stand on their caller."""
         return Calls(self.analyse(kind="calls", **filters))
 
-    def coverage(self, **filters):
+    def coverage(self, **filters: Any) -> Coverage:
         """What was executed and what was not: lines, functions, branches."""
         return Coverage(self.analyse(kind="coverage", **filters))
 
-    def statistics(self, **filters):
+    def statistics(self, **filters: Any) -> Statistics:
         """Instructions, exceptions, losses and time of each source."""
         return Statistics(self.analyse(kind="statistics", **filters))
 
-    def doctor(self):
+    def doctor(self) -> Doctor:
         """What is wrong with it, by weight, each with its evidence and what to do."""
         return Doctor(super().doctor())
 
-    def timeline(self, format=None, **filters):  # noqa: A002 - as the formats are called
+    def timeline(self, format: str | None = None, **filters: Any) -> Any:  # noqa: A002 - as the formats are called
         """Events in the order of time, a dict each; or a file of a format for timelines, as bytes."""
         return super().timeline(format=format, **filters)
 
-    def elements(self, **filters):
+    def elements(self, **filters: Any) -> numpy.ndarray[Any, Any]:
         """All elements in one array (a copy): for captures that fit into memory."""
         from .elements import concatenate
         return concatenate(self.run(**filters))
 
-    def to_pandas(self, **filters):
+    def to_pandas(self, **filters: Any) -> Any:
         """All elements as a pandas.DataFrame."""
         from .elements import columns
         return columns(self.elements(**filters)).to_pandas()
 
 
-def open(path, **options):  # noqa: A001 - as people write it
+def open(path: Path, **options: Any) -> Capture:  # noqa: A001 - as people write it
     """Opens a capture; `help(trackway.Capture)` lists the options."""
     return Capture(path, **options)

@@ -13,20 +13,21 @@ comes back is what one process would have found, to the byte, wherever workers c
 """
 import copy
 import os
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import capture as _capture
 from . import sums
+from .paths import Path, each
 from .results import Calls, Coverage, Profile, Statistics
+
+Cut = tuple[int, int] | None  # number and count of a part; None: the whole capture
 
 FAN_IN = 8
 LARGE = 256 << 20  # bytes of trace in a part, where it is not said
 
 
-def _list(paths):
-    return [paths] if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__") else list(paths)
-
-
-def _size(path):
+def _size(path: Path) -> int:
     """Bytes of a capture; 0 where this machine does not see it: then it is one task."""
     try:
         if os.path.isdir(path):
@@ -36,14 +37,14 @@ def _size(path):
         return 0
 
 
-def _parts(path, parts):
+def _parts(path: Path, parts: int | None) -> list[Cut]:
     """(number, count) of each part of a capture; [None]: it is done whole."""
     if parts is None:
         parts = -(-_size(path) // LARGE)
     return [None] if parts <= 1 else [(number, parts) for number in range(1, parts + 1)]
 
 
-def _answer(kind, path, options, filters, part):
+def _answer(kind: str, path: Path, options: dict[str, Any], filters: dict[str, Any], part: Cut) -> Any:
     """One task: what a capture, or a part of it, says."""
     if part is not None:
         filters = {**filters, "part": part}
@@ -51,12 +52,12 @@ def _answer(kind, path, options, filters, part):
         return getattr(opened, kind)(**filters)
 
 
-def _take(make, path, options, filters, part):
+def _take(make: Callable[[], Any], path: Path, options: dict[str, Any], filters: dict[str, Any], part: Cut) -> Any:
     """One task of the caller's own analysis."""
     return sums.take_one(make, path, options, {**filters, "part": part} if part is not None else filters)
 
 
-def _add(results):
+def _add(results: list[Any]) -> Any:
     """One task: a sum. What it is given stays as it is: Dask may ask for it again."""
     total = copy.deepcopy(results[0])
     for other in results[1:]:
@@ -64,7 +65,7 @@ def _add(results):
     return total
 
 
-def _reduce(client, futures, fan_in, retries, follow):
+def _reduce(client: Any, futures: list[Any], fan_in: int, retries: int, follow: Callable[[Any], Any]) -> Any:
     """The sum of all, in their order."""
     while len(futures) > 1:
         groups = [futures[at:at + fan_in] for at in range(0, len(futures), fan_in)]
@@ -73,7 +74,7 @@ def _reduce(client, futures, fan_in, retries, follow):
     return futures[0]
 
 
-def _count(parts, fan_in):
+def _count(parts: int, fan_in: int) -> int:
     """How many tasks there are in all."""
     total, left = parts, parts
     while left > 1:
@@ -83,7 +84,8 @@ def _count(parts, fan_in):
     return total
 
 
-def run(task, paths, client, *, parts=None, fan_in=FAN_IN, retries=3, progress=None):
+def run(task: Callable[[str, Cut], Any], paths: Path | Iterable[Path], client: Any, *, parts: int | None = None,
+        fan_in: int = FAN_IN, retries: int = 3, progress: Callable[[int, int], object] | None = None) -> Any:
     """The sum of task(path, part) over all captures and their parts: what the functions below stand on.
 
     parts: how many parts each capture is cut into (default: one for each quarter of a gigabyte). What
@@ -91,16 +93,17 @@ def run(task, paths, client, *, parts=None, fan_in=FAN_IN, retries=3, progress=N
     retries: how often a task that failed is tried again; one whose worker went away is done again anyway.
     progress: called as progress(done, total) whenever a task has ended.
     """
-    work = [(path, part) for path in _list(paths) for part in _parts(path, parts)]
+    work = [(path, part) for path in each(paths) for part in _parts(path, parts)]
     if not work:
         raise ValueError("there is no capture")
     if fan_in < 2:
         raise ValueError("fan_in is at least 2")
-    total, done = _count(len(work), fan_in), set()
+    total = _count(len(work), fan_in)
+    done: set[Any] = set()
 
-    def follow(future):
-        def ended(one):
-            if one.status == "finished":
+    def follow(future: Any) -> Any:
+        def ended(one: Any) -> None:
+            if one.status == "finished" and progress:
                 done.add(one.key)
                 progress(len(done), total)
         if progress:
@@ -119,14 +122,17 @@ def run(task, paths, client, *, parts=None, fan_in=FAN_IN, retries=3, progress=N
 class _Task:
     """A function with all but the path and the part."""
 
-    def __init__(self, function, first, options, filters):
+    def __init__(self, function: Callable[..., Any], first: Any, options: dict[str, Any],
+                 filters: dict[str, Any]) -> None:
         self.function, self.first, self.options, self.filters = function, first, options, filters
 
-    def __call__(self, path, part):
+    def __call__(self, path: str, part: Cut) -> Any:
         return self.function(self.first, path, self.options, self.filters, part)
 
 
-def _kind(kind, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retries=3, progress=None, **filters):
+def _kind(kind: str, paths: Path | Iterable[Path], client: Any, *, options: dict[str, Any] | None = None,
+          parts: int | None = None, fan_in: int = FAN_IN, retries: int = 3,
+          progress: Callable[[int, int], object] | None = None, **filters: Any) -> Any:
     by_function = filters.get("by", "function") == "function"
     if kind == "calls" or kind == "profile" and (filters.get("calls", by_function) or filters.get("with_time")):
         parts = parts or 1  # the first part would do it all
@@ -134,28 +140,30 @@ def _kind(kind, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retri
     return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)
 
 
-def profile(paths, client, **how) -> Profile:
+def profile(paths: Path | Iterable[Path], client: Any, **how: Any) -> Profile:
     """Capture.profile of all captures, added up. `options` are those of trackway.open, `parts`, `fan_in`,
     `retries` and `progress` those of `run`; all others go to Capture.profile."""
     return _kind("profile", paths, client, **how)
 
 
-def calls(paths, client, **how) -> Calls:
+def calls(paths: Path | Iterable[Path], client: Any, **how: Any) -> Calls:
     """Capture.calls of all captures, added up; see `profile`."""
     return _kind("calls", paths, client, **how)
 
 
-def coverage(paths, client, **how) -> Coverage:
+def coverage(paths: Path | Iterable[Path], client: Any, **how: Any) -> Coverage:
     """Capture.coverage of all captures, added up; see `profile`."""
     return _kind("coverage", paths, client, **how)
 
 
-def statistics(paths, client, **how) -> Statistics:
+def statistics(paths: Path | Iterable[Path], client: Any, **how: Any) -> Statistics:
     """Capture.statistics of all captures, added up; see `profile`."""
     return _kind("statistics", paths, client, **how)
 
 
-def analyse(make, paths, client, *, options=None, parts=None, fan_in=FAN_IN, retries=3, progress=None, **filters):
+def analyse(make: Callable[[], sums.One], paths: Path | Iterable[Path], client: Any, *,
+            options: dict[str, Any] | None = None, parts: int | None = None, fan_in: int = FAN_IN, retries: int = 3,
+            progress: Callable[[int, int], object] | None = None, **filters: Any) -> sums.One:
     """An analysis of the caller's own (`@trackway.analysis`) over all captures."""
     task = _Task(_take, make, options or {}, filters)
     return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)

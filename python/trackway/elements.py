@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Elements as NumPy arrays: 32 bytes each, as the library has them."""
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy
 
 from . import _core
+
+Elements = numpy.ndarray[Any, Any]
 
 _NAMES = _core.names()
 ELEMENT_NAMES = tuple(_NAMES["element"])
@@ -32,34 +37,34 @@ COLUMNS = ("index", "type", "start", "length", "cycles", "count", "flags", "isa"
 _ARROW = {"<u8": "L", "<u4": "I", "<u2": "S", "u1": "C", "|u1": "C"}
 
 
-def _as_array(part):
+def _as_array(part: Any) -> Elements:
     return numpy.frombuffer(part, dtype=ELEMENT)
 
 
 _core.set_array(_as_array)
 
 
-class Columns(dict):
+class Columns(dict[str, Elements]):
     """Columns by name, each an array of its own; pandas, pyarrow, polars and DuckDB take it as it is."""
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream([(name, _ARROW[values.dtype.str], values.dtype.itemsize, values)
                                    for name, values in self.items()])
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A pandas.DataFrame over the same columns."""
         import pandas
         return pandas.DataFrame(dict(self), copy=False)
 
 
-def concatenate(parts):
+def concatenate(parts: Iterable[_core.Part]) -> Elements:
     """The elements of many parts as one array (a copy)."""
     # As bytes: joined by their members, those that share their place would come apart.
     arrays = [part.elements.view("V32") for part in parts if len(part)]
     return numpy.concatenate(arrays).view(ELEMENT) if arrays else numpy.empty(0, dtype=ELEMENT)
 
 
-def columns(elements, names=COLUMNS):
+def columns(elements: Elements, names: Sequence[str] = COLUMNS) -> Columns:
     """The columns of an array of elements, each in memory of its own.
 
     The rows are cut into blocks that fit the processor's cache, so that memory is read once however
@@ -74,12 +79,12 @@ def columns(elements, names=COLUMNS):
     return Columns(out)
 
 
-def to_pandas(parts, names=COLUMNS):
+def to_pandas(parts: Iterable[_core.Part] | Elements, names: Sequence[str] = COLUMNS) -> Any:
     """The elements of parts (or an array of elements) as a pandas.DataFrame."""
     elements = parts if isinstance(parts, numpy.ndarray) else concatenate(parts)
     return columns(elements, names).to_pandas()
 
 
-def text(element, trace_id=0):
+def text(element: Any, trace_id: int = 0) -> str:
     """One element as a line for people."""
     return _core.text_of(bytes(element.tobytes()), trace_id)

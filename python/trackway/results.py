@@ -3,66 +3,69 @@
 import html
 import pathlib
 import tempfile
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 from . import _core
+from .paths import Path
 
 
 class Result:
     """What an analysis found. `rows` are dicts, `totals` the sums; results of one kind add up."""
 
     kind = ""
-    _columns = ()
-    _picture = None  # a format that is a picture
+    _columns: tuple[str, ...] = ()
+    _picture: str | None = None  # a format that is a picture
 
-    def __init__(self, core):
+    def __init__(self, core: _core.Result) -> None:
         self._core = core
 
     @property
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """What was found, a dict each."""
         return self._core.rows
 
     @property
-    def totals(self):
+    def totals(self) -> dict[str, int]:
         """Sums over all."""
         return self._core.totals
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """As a file, which `load` reads and `merge` adds to others."""
         self._core.save(path)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: Path) -> Self:
         """A result that was saved."""
         return cls(_core.load(cls.kind, path))
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """What `save` writes."""
         with tempfile.NamedTemporaryFile(prefix="trackway-") as file:
             self.save(file.name)
             return pathlib.Path(file.name).read_bytes()  # another file took its place
 
     @classmethod
-    def from_bytes(cls, data):
+    def from_bytes(cls, data: bytes) -> Self:
         """The result that `to_bytes` gave."""
         with tempfile.NamedTemporaryFile(prefix="trackway-") as file:
             file.write(data)
             file.flush()
             return cls.load(file.name)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]:
         """Copies and pickles are saved results."""
         return type(self).from_bytes, (self.to_bytes(),)
 
-    def add(self, other):
+    def add(self, other: Self) -> Self:
         """Adds another result to this one."""
         self._core.add(other._core)
         return self
 
-    def __iadd__(self, other):
+    def __iadd__(self, other: Self) -> Self:
         return self.add(other)
 
-    def export(self, form, path=None):
+    def export(self, form: str, path: Path | None = None) -> bytes | None:
         """The result in a format that other programs read (`trackway.formats()` lists them): its bytes, or
         a file."""
         data = self._core.export(form)
@@ -72,12 +75,12 @@ class Result:
             out.write(data)
         return None
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The rows as a pandas.DataFrame."""
         import pandas
         return pandas.DataFrame(self.rows)
 
-    def __str__(self):
+    def __str__(self) -> str:
         rows = self.rows
         lines = ["  ".join(f"{name:>12}" for name in self._columns)]
         for row in rows[:20]:
@@ -86,7 +89,7 @@ class Result:
             lines.append(f"... and {len(rows) - 20} more")
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         picture = ""
         if self._picture:
             try:
@@ -115,12 +118,12 @@ class Calls(Result):
     _picture = "svg"
 
     @property
-    def edges(self):
+    def edges(self) -> list[dict[str, Any]]:
         """caller and callee (numbers of rows), kind, count, total."""
         return self._core.edges
 
     @property
-    def paths(self):
+    def paths(self) -> list[tuple[tuple[int, ...], int, int]]:
         """Stacks, outermost first, as (row numbers, self, entries)."""
         return self._core.paths
 
@@ -132,7 +135,7 @@ class Coverage(Result):
     _columns = ("count", "file", "line")
 
     @property
-    def functions(self):
+    def functions(self) -> list[dict[str, Any]]:
         """Functions with their counts."""
         return self._core.functions
 
@@ -144,9 +147,9 @@ class Statistics(Result):
     _columns = ("buffer", "id", "protocol", "instructions", "errors")
 
 
-def load(path):
+def load(path: Path) -> Result:
     """A saved result, of whichever kind it is."""
-    problem = None
+    problem = _core.Error("there is no such kind")
     for kind in (Profile, Calls, Coverage, Statistics):
         try:
             return kind.load(path)
@@ -155,6 +158,6 @@ def load(path):
     raise problem
 
 
-def merge(out, parts):
+def merge(out: Path, parts: Iterable[Path]) -> None:
     """Adds saved results of one kind and saves the sum; memory does not grow with their number."""
     _core.merge(out, list(parts))

@@ -7,8 +7,6 @@
 #include "base/memory.h"
 
 enum {
-    DEPTH_MOST = 1 << 16,  /* deeper frames share the node of the deepest */
-    FRAMES_MOST = 1 << 20, /* more than that, and the oldest half is forgotten */
     PARKED_MOST = 256,
     UNKNOWN_ROOT = 1 /* number of the edge that stands for callers that are not known */
 };
@@ -44,10 +42,9 @@ void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack)
     stack->pending = 0;
 }
 
-/* The oldest half goes: its callers are not known any more. */
-static void forget_oldest(struct tw_call_stack *stack)
+void tw_call_forget_oldest(struct tw_call_stack *stack)
 {
-    const size_t half = stack->count / 2;
+    const size_t half = TW_CALL_FRAMES_MOST / 2;
 
     memmove(stack->frames, stack->frames + half, (stack->count - half) * sizeof *stack->frames);
     stack->count -= half;
@@ -58,8 +55,8 @@ static void forget_oldest(struct tw_call_stack *stack)
 static struct tw_call_frame *room_for_frame(struct tw_call_machine *machine,
                                             struct tw_call_stack *stack)
 {
-    if (stack->count >= FRAMES_MOST)
-        forget_oldest(stack);
+    if (stack->count >= TW_CALL_FRAMES_MOST)
+        tw_call_forget_oldest(stack);
     if (stack->count == stack->room &&
         !TW_GROW(machine->allocator, &stack->frames, &stack->room, stack->count + 1)) {
         machine->is_out = true;
@@ -96,7 +93,7 @@ void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
         return;
     *made = *frame;
     made->parent = parent;
-    if (stack->count > DEPTH_MOST) {
+    if (stack->count > TW_CALL_DEPTH_MOST) {
         machine->stats.too_deep++;
         made->node = parent;
     } else {
@@ -124,6 +121,7 @@ static void tail_on_top(struct tw_call_machine *machine, struct tw_call_stack *s
         tw_call_pop(machine, stack, i + 1, TW_LEAVE_TAIL, at);
         machine->edges.items[edge].count++;
         stack->tree.nodes[stack->frames[i].node].entries++;
+        stack->tree.nodes[stack->frames[i].node].returned++;
         return;
     }
     tw_call_push(machine, stack,
@@ -150,7 +148,7 @@ void tw_call_tail(struct tw_call_machine *machine, struct tw_call_stack *stack,
                                  .depth = (uint32_t)stack->count - 1,
                                  .kind = TW_LEAVE_TAIL,
                                  .is_leave = true });
-    if (stack->count <= DEPTH_MOST)
+    if (stack->count <= TW_CALL_DEPTH_MOST)
         top->node = tw_call_tree_child(&stack->tree, top->parent, edge);
     top->function = function;
     machine->edges.items[edge].count++;

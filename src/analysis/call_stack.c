@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules by which taken branches become calls and returns. */
-#include "analysis/call_stack.h"
+#include "analysis/call_log.h"
 
 #include "base/memory.h"
 
@@ -20,6 +20,7 @@ bool tw_call_stack_init(struct tw_call_machine *machine, struct tw_call_stack *s
 
 void tw_call_stack_release(struct tw_call_machine *machine, struct tw_call_stack *stack)
 {
+    tw_call_log_free(stack->log, machine->allocator);
     tw_call_drop_parked(machine, stack);
     tw_give(machine->allocator, stack->parked);
     tw_give(machine->allocator, stack->frames);
@@ -236,7 +237,9 @@ static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack 
         break;
     case TW_TRANSFER_RETURN:
     case TW_TRANSFER_INDIRECT:
-        if (return_to_frame(machine, stack, range))
+        /* A jump to the entry of a function is a tail call, wherever that function lies. */
+        if (!(to->is_entry && stack->left.transfer == TW_TRANSFER_INDIRECT) &&
+            return_to_frame(machine, stack, range))
             break;
         if (stack->left.transfer == TW_TRANSFER_RETURN && stack->count == 1 &&
             !stack->frames[0].has_return)
@@ -314,22 +317,17 @@ static void take_known_code(struct tw_call_machine *machine, struct tw_call_stac
 }
 
 void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
-                   uint64_t address, const struct tw_code_place *place)
+                   const struct tw_flow_range *to)
 {
     const struct tw_element range = { .type = TW_ELEMENT_INSTR_RANGE,
                                       .index = index,
-                                      .start = address };
-    struct tw_flow_range to = { .start = address };
-    uint64_t first = 0, end;
+                                      .start = to->start };
 
     if (!stack->count || !stack->left.is_known || stack->has_gap || stack->lacks_code ||
         stack->exception.is_pending || stack->left.transfer == TW_TRANSFER_NONE ||
         stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN)
         return;
-    to.function = to.last_function =
-        tw_flow_ranges_function(&machine->ranges, &first, &end, address, place);
-    to.is_entry = to.function != TW_FUNCTION_ANY && address == first;
-    take_transfer(machine, stack, &range, &to);
+    take_transfer(machine, stack, &range, to);
     stack->left.transfer = TW_TRANSFER_NONE;
 }
 

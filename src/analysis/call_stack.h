@@ -8,6 +8,11 @@
 #include "analysis/call_tree.h"
 #include "analysis/flow_range.h"
 
+enum {
+    TW_CALL_DEPTH_MOST = 1 << 16, /* deeper frames share the node of the deepest */
+    TW_CALL_FRAMES_MOST = 1 << 20 /* more than that, and the oldest half is forgotten */
+};
+
 struct tw_call_frame {
     uint64_t returns_to; /* if has_return */
     uint32_t function;
@@ -44,7 +49,42 @@ struct tw_exception {
     bool is_riscv;
 };
 
+/* A stretch of a range that lies in one function. */
+struct tw_call_piece {
+    uint64_t at; /* address */
+    uint32_t function;
+    uint32_t count; /* instructions */
+};
+
+struct tw_call_pieces {
+    struct tw_call_piece *items;
+    size_t count, room;
+};
+
+/* What happens to a stack beside the ranges that change little. */
+enum tw_call_step_kind {
+    TW_CALL_STEP_ELEMENT,
+    TW_CALL_STEP_REPEAT,     /* `pieces` steps that follow are repeated */
+    TW_CALL_STEP_RESUMED,    /* elements were left out before it */
+    TW_CALL_STEP_FIRST_PART, /* of the stack, in a segment: its stream had so many losses before */
+    TW_CALL_STEP_GAP         /* the stack's stream lost trace while another ran */
+};
+
+/* An element with all that is looked up for it: it can be taken where there is no code any more. */
+struct tw_call_step {
+    struct tw_element element;
+    struct tw_flow_range to; /* INSTR_RANGE; EXCEPTION: what it returns to */
+    uint64_t losses;         /* TW_CALL_STEP_FIRST_PART */
+    uint32_t first_piece;    /* a range in several functions: which, in order ... */
+    uint32_t pieces;         /* ... 0: in one */
+    uint32_t epoch;          /* what came directly after it, by number + 1; 0: nothing */
+    uint8_t kind;            /* enum tw_call_step_kind */
+};
+
+struct tw_call_log;
+
 struct tw_call_stack {
+    struct tw_call_log *log; /* what came before is not known: call_log.h; else NULL */
     struct tw_call_frame *frames;
     size_t count, room;
     struct tw_call_tree tree; /* of this stack since the last gap or merge */
@@ -97,6 +137,9 @@ struct tw_call_machine {
     bool is_logical;   /* tail calls keep their caller on the stack */
     bool with_inlined; /* functions that were inlined are frames */
     struct tw_call_inlined inlined;
+    struct tw_call_pieces pieces; /* of the range at work */
+    struct tw_call_step *steps;   /* of the repeat at work */
+    size_t step_room;
     bool is_out;
     void (*event)(void *context, const struct tw_call_event *event); /* NULL: not wanted */
     /* For a timeline: of each element that is no range, after the stack took it; of a range that ends
@@ -123,6 +166,30 @@ void tw_call_stack_release(struct tw_call_machine *machine, struct tw_call_stack
 void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         const struct tw_element *elements, size_t number,
                         const struct tw_code_place *place);
+/* call_take.c: an element with what is known of its code; false: no memory. */
+bool tw_call_resolve(struct tw_call_machine *machine, struct tw_call_step *step,
+                     struct tw_call_pieces *pieces, const struct tw_element *element,
+                     const struct tw_code_place *place);
+/* The same of elements that are repeated. */
+bool tw_call_resolve_loop(struct tw_call_machine *machine, struct tw_call_step *steps,
+                          struct tw_call_pieces *pieces, const struct tw_element *first,
+                          size_t reach, const struct tw_code_place *place);
+/* Takes a step, of a repeat many; returns how many. */
+size_t tw_call_apply(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                     const struct tw_call_step *steps, const struct tw_call_pieces *pieces);
+/* As many ranges as there are plain ones: in the function of the top frame, called by it, or returned to;
+   how many those are. */
+size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                            const struct tw_element *elements, size_t room,
+                            const struct tw_code_place *place);
+/* Whether all that is repeated lies in the function of the top frame; counts it then. */
+bool tw_call_count_loop(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_call_step *body, size_t reach, uint64_t times);
+/* Control is behind a range now. */
+void tw_call_leave_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to);
+/* Whether an element may change a stack. */
+bool tw_call_matters(const struct tw_element *element);
 /* Trace is missing from here on: open frames end. */
 void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *stack,
                        uint64_t index, enum tw_leave_kind why);
@@ -134,7 +201,7 @@ void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack
                     const struct tw_element *range, const struct tw_flow_range *to);
 /* Control came to an address where nothing was executed yet: an exception came first. */
 void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
-                   uint64_t address, const struct tw_code_place *place);
+                   const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
 /* Whether control stays in the function of the top frame. */
@@ -165,6 +232,8 @@ void tw_call_park(struct tw_call_machine *machine, struct tw_call_stack *stack, 
 bool tw_call_resume(struct tw_call_machine *machine, struct tw_call_stack *stack,
                     uint64_t address, bool is_task);
 void tw_call_drop_parked(struct tw_call_machine *machine, struct tw_call_stack *stack);
+/* There are too many frames: the oldest half goes, and its callers are not known any more. */
+void tw_call_forget_oldest(struct tw_call_stack *stack);
 void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of a thread of execution, one after the other or many at once, to its call stack. */
-#include "analysis/call_stack.h"
+#include "analysis/call_log.h"
 
 #include <trackway/disassembly.h>
+
+#include "base/memory.h"
 
 enum {
     REPEATS_MOST =
@@ -42,28 +44,22 @@ static uint32_t instructions_up_to(const struct tw_element *range, uint64_t boun
     return number;
 }
 
-/* A range that runs over the beginning of another function: a tail call without a branch. */
-static void count_across(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                         const struct tw_element *range, const struct tw_code_place *place)
+/* Where a range runs over the beginning of another function: the stretches of it.  False: no memory. */
+static bool cut_range(struct tw_call_machine *machine, struct tw_call_step *step,
+                      struct tw_call_pieces *pieces, const struct tw_element *range,
+                      const struct tw_code_place *place)
 {
     const uint64_t end = tw_element_end(range);
     uint64_t at = range->start;
     uint32_t done = 0;
 
+    step->first_piece = (uint32_t)pieces->count;
     while (at < end) {
         uint64_t first, last;
-        const uint32_t function =
-            tw_flow_ranges_function(&machine->ranges, &first, &last, at, place);
+        struct tw_call_piece piece = { .at = at };
         uint32_t upto;
 
-        if (at != range->start && !tw_call_is_in_top(machine, stack, function)) {
-            const struct tw_element here = { .index = range->index,
-                                             .start = at,
-                                             .type = TW_ELEMENT_INSTR_RANGE };
-
-            stack->left.from = at;
-            tw_call_tail(machine, stack, tw_call_named(machine, function, at), &here);
-        }
+        piece.function = tw_flow_ranges_function(&machine->ranges, &first, &last, at, place);
         if (last <= at) /* no symbol: look for the next one */
             for (last = at + 2; last < end; last += 2) {
                 uint64_t other, other_end;
@@ -74,13 +70,38 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
             }
         at = last < end ? last : end;
         upto = at == end ? range->count : instructions_up_to(range, at, place);
-        count(stack, upto - done);
+        piece.count = upto - done;
         done = upto;
+        if (!TW_GROW(machine->allocator, &pieces->items, &pieces->room, pieces->count + 1))
+            return false;
+        pieces->items[pieces->count++] = piece;
+    }
+    step->pieces = (uint32_t)(pieces->count - step->first_piece);
+    return true;
+}
+
+/* A range that runs over the beginning of another function: a tail call without a branch. */
+static void count_across(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_call_step *step, const struct tw_call_piece *pieces)
+{
+    for (size_t i = 0; i < step->pieces; i++) {
+        const struct tw_call_piece *piece = &pieces[i];
+
+        if (i && !tw_call_is_in_top(machine, stack, piece->function)) {
+            const struct tw_element here = { .index = step->element.index,
+                                             .start = piece->at,
+                                             .type = TW_ELEMENT_INSTR_RANGE };
+
+            stack->left.from = piece->at;
+            tw_call_tail(machine, stack, tw_call_named(machine, piece->function, piece->at),
+                         &here);
+        }
+        count(stack, piece->count);
     }
 }
 
-static void leave_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                        const struct tw_element *range, const struct tw_flow_range *to)
+void tw_call_leave_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to)
 {
     stack->left.after = tw_element_end(range);
     stack->left.from = stack->left.after - to->last_size;
@@ -94,31 +115,59 @@ static void leave_range(struct tw_call_machine *machine, struct tw_call_stack *s
 }
 
 static void take_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                       const struct tw_element *range, const struct tw_code_place *place)
+                       const struct tw_call_step *step, const struct tw_call_pieces *pieces,
+                       const struct tw_code_place *place)
 {
-    const struct tw_flow_range *found = tw_flow_ranges_of(&machine->ranges, range, place);
-    struct tw_flow_range to;
-    size_t number;
+    /* Who is told of elements knows them by where they lie. */
+    const struct tw_element *range = machine->notice ? machine->current : &step->element;
 
-    if (!found) {
-        machine->is_out = true;
-        return;
-    }
-    to = *found; /* what follows may move it */
-    number = (size_t)(found - machine->ranges.items);
     if (machine->notice && (stack->exception.is_pending || stack->has_gap || !stack->count ||
                             !stack->left.is_known))
         machine->notice(machine->context, stack, range, TW_NOTICE_ARRIVAL);
-    tw_call_arrive(machine, stack, range, &to);
+    tw_call_arrive(machine, stack, range, &step->to);
     if (!stack->count)
         return; /* memory is out */
-    if (to.function == to.last_function && machine->with_inlined && place->frames)
-        tw_call_count_inlined(machine, stack, range, place, number);
-    else if (to.function == to.last_function)
-        count(stack, range->count);
+    if (step->pieces)
+        count_across(machine, stack, step, pieces->items + step->first_piece);
+    else if (machine->with_inlined && place && place->frames)
+        tw_call_count_inlined(machine, stack, range, place, step->first_piece);
     else
-        count_across(machine, stack, range, place);
-    leave_range(machine, stack, range, &to);
+        count(stack, range->count);
+    tw_call_leave_range(machine, stack, range, &step->to);
+}
+
+/* What is known of a range, in *step. */
+static bool resolve_range(struct tw_call_machine *machine, struct tw_call_step *step,
+                          struct tw_call_pieces *pieces, const struct tw_code_place *place)
+{
+    const struct tw_flow_range *found =
+        tw_flow_ranges_of(&machine->ranges, &step->element, place);
+
+    if (!found)
+        return false;
+    step->to = *found; /* what follows may move it */
+    step->first_piece = (uint32_t)(found - machine->ranges.items);
+    return step->to.function == step->to.last_function ||
+           cut_range(machine, step, pieces, &step->element, place);
+}
+
+bool tw_call_resolve(struct tw_call_machine *machine, struct tw_call_step *step,
+                     struct tw_call_pieces *pieces, const struct tw_element *element,
+                     const struct tw_code_place *place)
+{
+    uint64_t first = 0, end;
+
+    *step = (struct tw_call_step){ .kind = TW_CALL_STEP_ELEMENT, .element = *element };
+    if (element->type == TW_ELEMENT_INSTR_RANGE)
+        return resolve_range(machine, step, pieces, place);
+    if (element->type == TW_ELEMENT_EXCEPTION && element->flags & TW_EXCEPTION_HAS_RETURN) {
+        step->to.start = element->return_address;
+        step->to.function = step->to.last_function = tw_flow_ranges_function(
+            &machine->ranges, &first, &end, element->return_address, place);
+        step->to.is_entry =
+            step->to.function != TW_FUNCTION_ANY && element->return_address == first;
+    }
+    return true;
 }
 
 /* Whether what comes next can only be another range of the same function. */
@@ -134,42 +183,80 @@ static uint32_t function_of_top(const struct tw_call_machine *machine,
 {
     const uint32_t function = stack->frames[stack->count - 1].function;
 
+    if (stack->log && stack->count == 1)
+        return stack->log->base_function;
     return machine->functions->items[function].kind == TW_FUNCTION_UNNAMED ? TW_FUNCTION_ANY
                                                                            : function;
 }
 
-/* The plain cases of a call and of a return to where the top frame was called from, if `range` is one; the
-   rest, and what events are wanted of, is tw_call_arrive's. */
-static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                         const struct tw_element *range, uint32_t function,
-                         const struct tw_departure *left)
+/* A tail call of the top frame, if it is one: to the entry of another function. */
+static bool tail_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to,
+                         uint32_t function)
+{
+    if (!to->is_entry)
+        return false;
+    if (to->function == function)
+        return true;
+    if (stack->log && !tw_call_log_has_tail(machine, stack, to->function))
+        return false;
+    tw_call_tail(machine, stack, to->function, range);
+    return true;
+}
+
+static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *range)
 {
     const struct tw_call_frame *top = &stack->frames[stack->count - 1];
-    struct tw_call_frame frame = { .kind = TW_CALL_CALL,
-                                   .has_return = true,
-                                   .returns_to = left->after };
+    size_t at = stack->count - 1;
 
-    if (left->transfer == TW_TRANSFER_RETURN) {
-        if (!top->has_return || top->returns_to != range->start || stack->count < 2)
-            return false;
+    if (stack->count < 2)
+        return false;
+    if (top->has_return && top->returns_to == range->start) {
         tw_call_flush(machine, stack);
         machine->stats.returns++;
         stack->count--;
         return true;
     }
-    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after)
+    if (!stack->log)
         return false;
-    frame.function = tw_call_named(machine, function, range->start);
-    machine->stats.calls++;
-    tw_call_push(machine, stack, &frame, top->function, range);
+    while (at &&
+           !(stack->frames[at].has_return && stack->frames[at].returns_to == range->start))
+        at--;
+    if (!at)
+        return false;
+    machine->stats.returns++;
+    machine->stats.over++;
+    tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
     return true;
 }
 
-/* As many ranges as there are plain ones: in the function of the top frame, called by it, or returned to;
-   how many those are. */
-static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                           const struct tw_element *elements, size_t room,
-                           const struct tw_code_place *place)
+/* The plain cases of a call, of a tail call, and of a return to where the top frame was called from, if `range`
+   is one; the rest, and what events are wanted of, is tw_call_arrive's. */
+static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to,
+                         const struct tw_departure *left)
+{
+    struct tw_call_frame frame = { .kind = TW_CALL_CALL,
+                                   .has_return = true,
+                                   .returns_to = left->after };
+
+    if (left->transfer == TW_TRANSFER_RETURN)
+        return return_plainly(machine, stack, range);
+    if (left->transfer == TW_TRANSFER_INDIRECT)
+        return tail_plainly(machine, stack, range, to, left->function);
+    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
+        (stack->log && stack->count >= TW_LOG_DEPTH))
+        return false;
+    frame.function = tw_call_named(machine, to->function, range->start);
+    machine->stats.calls++;
+    tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
+    return true;
+}
+
+size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                            const struct tw_element *elements, size_t room,
+                            const struct tw_code_place *place)
 {
     const bool is_told = machine->event || machine->notice;
     uint32_t function = function_of_top(machine, stack);
@@ -189,17 +276,24 @@ static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack
         if (transfer > TW_TRANSFER_JUMP) {
             const struct tw_departure left = { .after = done ? tw_element_end(range - 1)
                                                              : stack->left.after,
+                                               .function = function,
                                                .transfer = transfer };
 
             if (is_told)
                 break;
             count(stack, instructions);
             instructions = 0;
-            if (!take_plainly(machine, stack, range, to->function, &left))
+            if (!take_plainly(machine, stack, range, to, &left))
                 break;
             function = function_of_top(machine, stack);
         } else if (to->function != function) {
-            break;
+            if (is_told)
+                break;
+            count(stack, instructions);
+            instructions = 0;
+            if (!tail_plainly(machine, stack, range, to, function))
+                break;
+            function = function_of_top(machine, stack);
         }
         instructions += range->count;
         transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
@@ -211,7 +305,7 @@ static size_t take_quietly(struct tw_call_machine *machine, struct tw_call_stack
             tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
 
         if (last)
-            leave_range(machine, stack, &elements[done - 1], last);
+            tw_call_leave_range(machine, stack, &elements[done - 1], last);
     }
     return done;
 }
@@ -271,24 +365,52 @@ static void take_trace_on(struct tw_call_stack *stack, const struct tw_element *
         stack->has_gap = true;
 }
 
-static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                     const struct tw_element *element, const struct tw_code_place *place)
+bool tw_call_matters(const struct tw_element *element)
 {
-    machine->current = element;
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
-        if (element->count)
-            take_range(machine, stack, element, place);
+        return element->count != 0;
+    case TW_ELEMENT_EXCEPTION:
+    case TW_ELEMENT_EXCEPTION_RET:
+    case TW_ELEMENT_TRACE_ON:
+    case TW_ELEMENT_NO_SYNC:
+    case TW_ELEMENT_ERROR:
+    case TW_ELEMENT_I_RANGE_NOPATH:
+    case TW_ELEMENT_ADDR_NACC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An exception comes; where it returns to was reached before. */
+static void take_exception(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_call_step *step)
+{
+    const struct tw_element *element = &step->element;
+
+    if (element->flags & TW_EXCEPTION_HAS_RETURN)
+        tw_call_reach(machine, stack, element->index, &step->to);
+    stack->exception = (struct tw_exception){
+        .address = element->return_address,
+        .is_pending = true,
+        .has_address = (element->flags & TW_EXCEPTION_HAS_RETURN) != 0,
+        .is_riscv = (element->flags & TW_EXCEPTION_RISCV) != 0,
+    };
+}
+
+static void take_element(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_call_step *step, const struct tw_call_pieces *pieces,
+                         const struct tw_code_place *place)
+{
+    const struct tw_element *element = &step->element;
+
+    switch (element->type) {
+    case TW_ELEMENT_INSTR_RANGE:
+        take_range(machine, stack, step, pieces, place);
         break;
     case TW_ELEMENT_EXCEPTION:
-        if (element->flags & TW_EXCEPTION_HAS_RETURN)
-            tw_call_reach(machine, stack, element->index, element->return_address, place);
-        stack->exception = (struct tw_exception){
-            .address = element->return_address,
-            .is_pending = true,
-            .has_address = (element->flags & TW_EXCEPTION_HAS_RETURN) != 0,
-            .is_riscv = (element->flags & TW_EXCEPTION_RISCV) != 0,
-        };
+        take_exception(machine, stack, step);
         break;
     case TW_ELEMENT_EXCEPTION_RET: /* M profile: a return by its opcode, not by what it does */
         if (stack->left.is_known)
@@ -312,8 +434,66 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
     default:
         break;
     }
+}
+
+static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                     const struct tw_element *element, const struct tw_code_place *place)
+{
+    struct tw_call_step step;
+
+    machine->current = element;
+    machine->pieces.count = 0;
+    if (tw_call_matters(element) &&
+        !tw_call_resolve(machine, &step, &machine->pieces, element, place))
+        machine->is_out = true;
+    else if (tw_call_matters(element))
+        take_element(machine, stack, &step, &machine->pieces, place);
     if (machine->notice && element->type != TW_ELEMENT_INSTR_RANGE)
         machine->notice(machine->context, stack, element, TW_NOTICE_ELEMENT);
+}
+
+bool tw_call_count_loop(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                        const struct tw_call_step *body, size_t reach, uint64_t times)
+{
+    const uint32_t function = stack->count ? function_of_top(machine, stack) : 0;
+    uint64_t instructions = 0;
+
+    if (!is_quiet(machine, stack))
+        return false;
+    for (size_t i = 0; i < reach; i++) {
+        const struct tw_flow_range *to = &body[i].to;
+
+        if (body[i].element.type != TW_ELEMENT_INSTR_RANGE || to->function != function ||
+            to->last_function != function ||
+            (to->transfer > TW_TRANSFER_JUMP && body[i].element.flags & TW_RANGE_EXECUTED))
+            return false;
+        instructions += body[i].element.count;
+    }
+    count(stack, times * instructions);
+    return true;
+}
+
+bool tw_call_resolve_loop(struct tw_call_machine *machine, struct tw_call_step *steps,
+                          struct tw_call_pieces *pieces, const struct tw_element *first,
+                          size_t reach, const struct tw_code_place *place)
+{
+    for (size_t i = 0; i < reach; i++) {
+        if (!tw_call_matters(&first[i]))
+            steps[i] = (struct tw_call_step){ .element = first[i] };
+        else if (!tw_call_resolve(machine, &steps[i], pieces, &first[i], place))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t instructions_in(const struct tw_call_step *body, size_t reach)
+{
+    uint64_t instructions = 0;
+
+    for (size_t i = 0; i < reach; i++)
+        if (body[i].element.type == TW_ELEMENT_INSTR_RANGE)
+            instructions += body[i].element.count;
+    return instructions;
 }
 
 /* A loop that a packet tells of as a number: inside one function it is counted at once, else walked,
@@ -324,30 +504,62 @@ static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *s
 {
     const size_t reach = tw_repeat_reach(elements, at);
     const struct tw_element *first = elements + at - reach;
-    const uint32_t function = stack->count ? function_of_top(machine, stack) : 0;
-    uint64_t times = elements[at].times, instructions = 0;
-    bool is_quiet_loop = is_quiet(machine, stack);
+    uint64_t times = elements[at].times, instructions;
 
-    for (size_t i = 0; i < reach; i++) {
-        const struct tw_flow_range *to =
-            first[i].type == TW_ELEMENT_INSTR_RANGE
-                ? tw_flow_ranges_of(&machine->ranges, &first[i], place)
-                : NULL;
-
-        instructions += to ? first[i].count : 0;
-        is_quiet_loop &=
-            to && to->function == function && to->last_function == function &&
-            (to->transfer <= TW_TRANSFER_JUMP || !(first[i].flags & TW_RANGE_EXECUTED));
-    }
-    if (is_quiet_loop) {
-        count(stack, times * instructions);
+    machine->pieces.count = 0;
+    if (!TW_GROW(machine->allocator, &machine->steps, &machine->step_room, reach + 1) ||
+        !tw_call_resolve_loop(machine, machine->steps, &machine->pieces, first, reach, place)) {
+        machine->is_out = true;
         return;
     }
+    if (tw_call_count_loop(machine, stack, machine->steps, reach, times))
+        return;
+    instructions = instructions_in(machine->steps, reach);
     for (; times && times * reach <= REPEATS_MOST; times--)
         for (size_t i = 0; i < reach; i++)
             take_one(machine, stack, &first[i], place);
     if (stack->count)
         count(stack, times * instructions);
+}
+
+/* The same of steps. */
+static void apply_repeat(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_call_step *steps, const struct tw_call_pieces *pieces)
+{
+    const struct tw_call_step *body = steps + 1;
+    const size_t reach = steps->pieces;
+    uint64_t times = steps->element.times;
+
+    if (tw_call_count_loop(machine, stack, body, reach, times))
+        return;
+    for (; times && times * reach <= REPEATS_MOST; times--)
+        for (size_t i = 0; i < reach; i++)
+            if (tw_call_matters(&body[i].element))
+                take_element(machine, stack, &body[i], pieces, NULL);
+    if (stack->count)
+        count(stack, times * instructions_in(body, reach));
+}
+
+size_t tw_call_apply(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                     const struct tw_call_step *steps, const struct tw_call_pieces *pieces)
+{
+    switch (steps->kind) {
+    case TW_CALL_STEP_ELEMENT:
+        take_element(machine, stack, steps, pieces, NULL);
+        return 1;
+    case TW_CALL_STEP_REPEAT:
+        apply_repeat(machine, stack, steps, pieces);
+        return 1 + (size_t)steps->pieces;
+    case TW_CALL_STEP_RESUMED:
+        if (!stack->exception.is_pending)
+            stack->left.is_known = false;
+        return 1;
+    case TW_CALL_STEP_GAP:
+        stack->has_gap |= stack->count != 0;
+        return 1;
+    default:
+        return 1;
+    }
 }
 
 void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -356,11 +568,16 @@ void tw_call_stack_take(struct tw_call_machine *machine, struct tw_call_stack *s
 {
     size_t i = 0;
 
+    if (stack->log) {
+        tw_call_log_take(machine, stack, elements, number, place);
+        return;
+    }
     machine->base = stack->instructions;
     while (i < number) {
-        const size_t done = is_quiet(machine, stack)
-                                ? take_quietly(machine, stack, elements + i, number - i, place)
-                                : 0;
+        const size_t done =
+            is_quiet(machine, stack)
+                ? tw_call_take_quietly(machine, stack, elements + i, number - i, place)
+                : 0;
 
         i += done;
         if (i < number && elements[i].type == TW_ELEMENT_REPEAT)

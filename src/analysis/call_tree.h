@@ -12,7 +12,9 @@ struct tw_call_node {
     uint32_t parent;
     uint32_t edge;
     uint32_t recent; /* the child that was last asked for */
-    uint64_t self;   /* instructions executed with just this stack */
+    /* entries that took up a frame again which stood there: a chain of tail calls came back to it */
+    uint32_t returned;
+    uint64_t self; /* instructions executed with just this stack */
     uint64_t entries;
     uint64_t cycles; /* of them, where the trace counts cycles */
 };

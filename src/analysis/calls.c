@@ -31,6 +31,9 @@ enum tw_status tw_calls_new(struct tw_calls **calls, const struct tw_calls_confi
 
     *calls = NULL;
     TW_TRY(TW_SIZED_TAKE(&config, given, "tw_calls_config", fault));
+    if (config.is_part && (config.event || config.with_inlined))
+        return tw_fail(fault, TW_E_ARGUMENT,
+                       "calls of a part have neither events nor inlined functions");
     made = tw_take(config.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for the calls");
@@ -39,6 +42,7 @@ enum tw_status tw_calls_new(struct tw_calls **calls, const struct tw_calls_confi
         made->allocator = &made->allocator_copy;
     }
     made->key = config.key;
+    made->is_part = config.is_part;
     made->by_key.allocator = made->allocator;
     made->machine = (struct tw_call_machine){ .functions = &made->functions,
                                               .is_logical = config.is_logical,
@@ -69,6 +73,9 @@ void tw_calls_free(struct tw_calls *calls)
     tw_give(calls->allocator, calls->totals);
     tw_give(calls->allocator, calls->old_of);
     tw_give(calls->allocator, calls->gaps);
+    tw_call_segments_release(calls);
+    tw_give(calls->allocator, calls->machine.pieces.items);
+    tw_give(calls->allocator, calls->machine.steps);
     tw_map_free(&calls->by_key);
     tw_code_places_release(&calls->places);
     tw_builds_release(&calls->builds);
@@ -117,10 +124,16 @@ struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
     return stack;
 }
 
+uint64_t tw_calls_stream(const struct tw_part *part)
+{
+    return tw_hash64((uint64_t)part->ring << 8 | part->batch.id) ^ part->batch.src;
+}
+
 /* Whose stack the part goes on with. */
 static struct tw_call_thread thread_of(const struct tw_calls *calls, const struct tw_part *part)
 {
-    struct tw_call_thread thread = { part->stream, UINT64_MAX, UINT64_MAX };
+    struct tw_call_thread thread = { calls->segment ? tw_calls_stream(part) : part->stream,
+                                     UINT64_MAX, UINT64_MAX };
     const bool wants_tid = calls->key == TW_CALL_KEY_AUTO || calls->key == TW_CALL_KEY_THREAD;
     const bool wants_context =
         calls->key == TW_CALL_KEY_AUTO || calls->key == TW_CALL_KEY_CONTEXT;
@@ -168,18 +181,32 @@ static void note_gaps(struct tw_call_stack *stack, const struct tw_calls *calls,
     stack->gaps = calls->gaps[stream];
 }
 
-/* Threads of another capture are others, whatever their numbers. */
-static void begin_run(struct tw_calls *calls, const struct tw_run *run)
+void tw_calls_end_stacks(struct tw_calls *calls)
 {
-    for (size_t i = 0; calls->run && i < calls->count; i++) {
+    for (size_t i = 0; i < calls->count; i++) {
         tw_call_stack_gap(&calls->machine, calls->stacks[i], 0, TW_LEAVE_END);
         tw_call_stack_merge(&calls->machine, calls->stacks[i]);
     }
+}
+
+/* Threads of another capture are others, whatever their numbers. */
+static void begin_run(struct tw_calls *calls, const struct tw_run *run)
+{
+    tw_call_segment_end(calls);
+    if (calls->run)
+        tw_calls_end_stacks(calls);
     if (calls->run) {
         tw_map_clear(&calls->by_key);
         memset(calls->gaps, 0, calls->gap_room * sizeof *calls->gaps);
     }
     calls->run = run;
+}
+
+void tw_calls_run(struct tw_calls *calls, struct tw_run *run)
+{
+    if (calls->is_part && run->extent.is_given && (calls->run != run || !calls->segment) &&
+        !tw_call_segment_begin(calls, run))
+        calls->machine.is_out = true;
 }
 
 enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
@@ -189,8 +216,16 @@ enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
     struct tw_call_stack *stack;
     uint64_t *gaps;
 
+    tw_calls_run(calls, run);
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
+    if (calls->segment) {
+        if (!tw_code_places_of(&calls->places, &place, run, part) ||
+            !tw_call_segment_take(calls, part, &place) || calls->functions.is_out)
+            return TW_E_MEMORY;
+        calls->places.part = NULL;
+        return TW_OK;
+    }
     if (calls->run != run && !calls->machine.notice)
         begin_run(calls, run);
     stack = tw_calls_stack_of(calls, part);
@@ -258,10 +293,8 @@ size_t tw_calls_stack_now(const struct tw_calls *calls, struct tw_call_place *pl
 
 void tw_calls_finish(struct tw_calls *calls)
 {
-    for (size_t i = 0; i < calls->count; i++) {
-        tw_call_stack_gap(&calls->machine, calls->stacks[i], 0, TW_LEAVE_END);
-        tw_call_stack_merge(&calls->machine, calls->stacks[i]);
-    }
+    tw_call_segments_join(calls, true);
+    tw_calls_end_stacks(calls);
     /* Who was told of functions as they came knows them by their numbers. */
     if (!calls->is_finished && ((!calls->machine.event && !calls->machine.notice &&
                                  !calls->machine.is_out && !tw_calls_order(calls)) ||

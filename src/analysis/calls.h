@@ -4,7 +4,7 @@
 #define ANALYSIS_CALLS_H
 
 #include "analysis/builds.h"
-#include "analysis/call_stack.h"
+#include "analysis/call_segments.h"
 #include "analysis/code_place.h"
 #include "analysis/saved.h"
 
@@ -20,6 +20,9 @@ struct tw_calls {
     struct tw_builds builds; /* of files in results that were loaded */
     uint64_t *gaps;          /* by stream of the run: times that trace went missing */
     size_t gap_room;
+    bool is_part; /* of runs with an extent what came before is not known: */
+    struct tw_call_segments segments; /* ... that were not joined yet */
+    struct tw_call_segment *segment;  /* that elements go to */
     enum tw_call_key key;
     uint32_t *old_of;              /* by function, once finished: its number before that */
     struct tw_call_totals *totals; /* by function, once finished */
@@ -30,12 +33,18 @@ struct tw_calls {
     struct tw_allocator allocator_copy;
 };
 
+/* All stacks end: of what is taken next nothing was before. */
+void tw_calls_end_stacks(struct tw_calls *calls);
+
 /* The stack of a thread, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
                                      const struct tw_call_thread *thread);
 
 /* The stack that a part goes on with, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part);
+
+/* A number for the stream that a part is of: the same in every run of a capture. */
+uint64_t tw_calls_stream(const struct tw_part *part);
 
 /* calls_mark.c, where no paths are asked for: the stacks of what runs in a stream as they are now, to go back to;
    NULL: no memory.  Going back to NULL: nothing was executed yet.  False: no memory. */
@@ -48,6 +57,9 @@ bool tw_calls_go_back(struct tw_calls *calls, uint32_t stream,
 /* calls_saved.c: what was saved, to a handle that is new. */
 void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load);
 void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save);
+/* calls_seams.c: segments that were not joined yet. */
+void tw_calls_write_segments(const struct tw_calls *calls, struct tw_save *save);
+void tw_calls_read_segments(struct tw_calls *calls, struct tw_load *load);
 /* call_order.c: functions, edges and paths get numbers that do not depend on when they were met.  False: no
    memory. */
 bool tw_calls_order(struct tw_calls *calls);

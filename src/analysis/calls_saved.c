@@ -52,7 +52,9 @@ void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save)
     const struct tw_call_tree *tree = &calls->machine.tree;
 
     save->has_failed |= !note_builds(calls) || calls->machine.is_out;
-    tw_save_u64(save, calls->machine.is_logical);
+    /* With segments: they follow the rest. */
+    tw_save_u64(save, (uint64_t)calls->machine.is_logical |
+                          (uint64_t)(calls->segments.count != 0) << 1);
     tw_builds_save(&calls->builds, save);
     tw_save_u64(save, calls->functions.count - 1);
     for (size_t i = 1; i < calls->functions.count; i++)
@@ -73,14 +75,24 @@ void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save)
     }
     for (size_t i = 0; stat_at(&calls->machine.stats, i); i++)
         tw_save_u64(save, *stat_at(&calls->machine.stats, i));
+    if (calls->segments.count)
+        tw_calls_write_segments(calls, save);
+}
+
+/* What can be known is: all, unless parts of a capture are missing. */
+static void settle(struct tw_calls *calls)
+{
+    tw_call_segments_join(calls, false);
+    if (!calls->segments.count)
+        tw_calls_finish(calls);
 }
 
 enum tw_status tw_calls_save(struct tw_calls *calls, const char *path, struct tw_fault *fault)
 {
     struct tw_save save = { .allocator = calls->allocator };
 
-    tw_calls_finish(calls);
-    if (!calls->old_of)
+    settle(calls);
+    if (!calls->old_of && !calls->segments.count)
         return tw_fail(fault, TW_E_ARGUMENT,
                        "calls that were told of as events cannot be saved");
     tw_calls_write_saved(calls, &save);
@@ -165,12 +177,12 @@ static void load_node(struct tw_load *load, struct tw_calls *calls)
 
 void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load)
 {
-    const uint64_t is_logical = tw_load_u64(load);
+    const uint64_t about = tw_load_u64(load);
     struct tw_calls_stats *stats = &calls->machine.stats;
     size_t left;
 
-    load->is_wrong |= is_logical > 1;
-    calls->machine.is_logical = is_logical != 0;
+    load->is_wrong |= about > 3;
+    calls->machine.is_logical = about & 1;
     tw_builds_load(&calls->builds, load);
     for (left = tw_load_count(load, FUNCTION_SIZE); left && !load->is_wrong; left--)
         load_function(load, calls);
@@ -180,8 +192,10 @@ void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load)
         load_node(load, calls);
     for (size_t i = 0; stat_at(stats, i); i++)
         *stat_at(stats, i) = tw_load_u64(load);
+    if (about & 2)
+        tw_calls_read_segments(calls, load);
     if (!load->is_wrong && !load->in.short_read)
-        tw_calls_finish(calls);
+        settle(calls);
 }
 
 enum tw_status tw_calls_load(struct tw_calls **calls, const char *path,
@@ -258,15 +272,36 @@ static bool add_edges(struct tw_calls *calls, const struct tw_calls *other, uint
     return true;
 }
 
+static bool is_sum(const struct tw_calls *calls)
+{
+    return calls->old_of || calls->segments.count;
+}
+
+/* The other's segments wait here from now on. */
+static bool add_segments(struct tw_calls *calls, struct tw_calls *other,
+                         const uint32_t *functions, const uint32_t *edges)
+{
+    struct tw_call_segments *to = &calls->segments, *from = &other->segments;
+
+    if (!TW_GROW(calls->allocator, &to->items, &to->room, to->count + from->count + 1))
+        return false;
+    for (size_t i = 0; i < from->count; i++) {
+        tw_call_segment_renumber(from->items[i], functions, edges);
+        to->items[to->count++] = from->items[i];
+    }
+    from->count = 0;
+    return true;
+}
+
 enum tw_status tw_calls_add(struct tw_calls *calls, struct tw_calls *other,
                             struct tw_fault *fault)
 {
     uint32_t *functions, *edges;
     bool is_good;
 
-    tw_calls_finish(calls);
-    tw_calls_finish(other);
-    if (calls == other || !calls->old_of || !other->old_of)
+    settle(calls);
+    settle(other);
+    if (calls == other || !is_sum(calls) || !is_sum(other))
         return tw_fail(fault, TW_E_ARGUMENT, "these calls cannot be added");
     if (calls->machine.is_logical != other->machine.is_logical)
         return tw_fail(fault, TW_E_ARGUMENT, "tail calls are counted in another way there");
@@ -280,7 +315,13 @@ enum tw_status tw_calls_add(struct tw_calls *calls, struct tw_calls *other,
         tw_call_tree_add(&calls->machine.tree, &other->machine.tree, edges);
         for (size_t i = 0; stat_at(&other->machine.stats, i); i++)
             *stat_at(&calls->machine.stats, i) += *stat_at(&other->machine.stats, i);
-        is_good = !calls->machine.tree.is_out && tw_calls_order(calls) && tw_call_sums(calls);
+        is_good = !calls->machine.tree.is_out && add_segments(calls, other, functions, edges);
+    }
+    if (is_good) {
+        tw_call_segments_join(calls, false);
+        calls->is_finished = !calls->segments.count;
+        is_good = !calls->machine.is_out &&
+                  (!calls->is_finished || (tw_calls_order(calls) && tw_call_sums(calls)));
     }
     tw_give(calls->allocator, functions);
     tw_give(calls->allocator, edges);

@@ -159,6 +159,28 @@ static inline void tw_armv7_put_address(struct tw_writer *out, uint32_t address,
         tw_write_u8(out, (uint8_t)(0x10 | (value >> 27 & 0x0f) | flag));
 }
 
+/* The bytes of a whole branch address packet that tells nothing else, as the two above make them; there is room for
+   eight.  Returns how many there are. */
+static inline unsigned tw_armv7_write_branch(uint8_t *out, uint32_t address, uint32_t base,
+                                             uint8_t isa, uint8_t base_isa, bool short_ends)
+{
+    const uint32_t value = address >> tw_armv7_shift(isa);
+    const uint32_t change = (address ^ base) >> tw_armv7_shift(isa);
+    const unsigned bits = tw_highest_bit(change | 1) + 1;
+    const unsigned size = isa != base_isa ? TW_ARMV7_ADDRESS_MAX
+                          : bits <= 6     ? 1
+                                          : (bits + 7 + short_ends) / 7;
+    const uint64_t more = 0x80808080 & (((uint64_t)1 << 8 * (size - 1)) - 1);
+    const uint64_t last = (isa == TW_ISA_A32 ? 0x08 : 0x10) | value >> 27;
+    uint64_t bytes = (value << 1 & 0x7e) | 1 | (value << 2 & 0x7f00) | (value << 3 & 0x7f0000) |
+                     (value << 4 & 0x7f000000) | more;
+
+    if (short_ends && size > 1) /* bit 6 of the last one is a flag */
+        bytes &= ~((uint64_t)0x40 << 8 * (size - 1));
+    tw_store_le64(out, bytes | last << 32);
+    return size;
+}
+
 /* A timestamp's payload: 7 bits a byte; of 48 bits the seventh byte carries six, of 64 the ninth
    eight.  Returns the whole value, in *carried how many bits came. */
 static inline uint64_t tw_armv7_get_time(struct tw_bytes *in, uint64_t last, unsigned width,

@@ -63,6 +63,25 @@ TW_INLINE bool tw_armv7_unit_takes(const struct tw_retired *from)
     return (from->isa == TW_ISA_A32 || from->isa == TW_ISA_T32) && from->address <= UINT32_MAX;
 }
 
+/* A run of no more instructions than this, all of which were executed, and that a return from an exception or a branch
+   to the other instruction set does not end: kinds and targets say all. */
+TW_INLINE bool tw_armv7_unit_is_short(const struct tw_retired_run *run, uint32_t most)
+{
+    const uint32_t t32_blx = 0xf000c000, t32_blx_bits = 0xf800d001, a32_blx = 0x7d;
+    const struct tw_retired *last;
+
+    if (run->count - 1 >= most || run->repeats ||
+        (run->count > 1 && !(run->flags & TW_RETIRED_EXECUTED)) ||
+        run->flags & TW_RETIRED_EXCEPTION_RETURN)
+        return false;
+    last = &run->instructions[run->count - 1];
+    return tw_armv7_unit_takes(last) &&
+           (last->kind != TW_RETIRED_BRANCH ||
+            (run->target &&
+             (last->isa == TW_ISA_A32 ? last->opcode >> 25 != a32_blx
+                                      : (last->opcode & t32_blx_bits) != t32_blx)));
+}
+
 /* It goes on here, and nothing of its state is to be told. */
 TW_INLINE bool tw_armv7_unit_goes_on(const struct tw_armv7_unit *unit,
                                      const struct tw_retired *from)

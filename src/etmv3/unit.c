@@ -19,7 +19,7 @@ enum tw_status tw_etmv3_unit_put(struct tw_etmv3_unit *unit,
     return TW_OK;
 }
 
-static enum tw_status put_simple(struct tw_etmv3_unit *unit, uint8_t type)
+enum tw_status tw_etmv3_unit_put_simple(struct tw_etmv3_unit *unit, uint8_t type)
 {
     const struct tw_etmv3_packet packet = { .base = { .type = type } };
 
@@ -68,7 +68,24 @@ static enum tw_status put_async(struct tw_etmv3_unit *unit)
 {
     unit->base.synced_at = unit->base.size;
     unit->base.has_begun = true;
-    return put_simple(unit, TW_ETMV3_A_SYNC);
+    return tw_etmv3_unit_put_simple(unit, TW_ETMV3_A_SYNC);
+}
+
+/* A branch of which nothing but its target is told. */
+static enum tw_status put_address(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa)
+{
+    struct tw_etmv3_reader *writer = &unit->writer;
+    unsigned size;
+
+    if (!tw_armv7_unit_has_room(&unit->base, TW_ETMV3_PACKET_MAX))
+        return TW_E_MEMORY;
+    size = tw_armv7_write_branch(unit->base.bytes + unit->base.size, address, writer->address,
+                                 isa, writer->isa, writer->setup.alternative);
+    unit->base.size += size;
+    writer->offset += size;
+    writer->address = address;
+    writer->isa = isa;
+    return TW_OK;
 }
 
 static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, uint8_t isa,
@@ -86,6 +103,8 @@ static enum tw_status put_branch(struct tw_etmv3_unit *unit, uint32_t address, u
     packet.has_info = packet.has_state =
         exception || cancels || !tw_armv7_unit_knows_state(&unit->base);
     packet.has_second = exception > 15 || packet.hyp != unit->base.told_hyp;
+    if (!packet.has_info && unit->writer.is_synced)
+        return put_address(unit, address, isa);
     unit->base.told_ns = packet.ns;
     unit->base.told_hyp = packet.hyp;
     if (packet.has_info)
@@ -123,7 +142,7 @@ static enum tw_status resolve(struct tw_etmv3_unit *unit, uint32_t address, uint
     if (unit->base.is_exception_return &&
         (setup->minor >= 5 || (setup->minor == 4 && setup->profile == TW_PROFILE_M))) {
         TW_TRY(put_all(unit));
-        TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
+        TW_TRY(tw_etmv3_unit_put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
     }
     unit->base.next = address;
     unit->base.next_isa = isa;
@@ -185,11 +204,11 @@ static enum tw_status add_atom(struct tw_etmv3_unit *unit, const struct tw_retir
         return TW_OK;
     if (unit->atom_count + is_two >= TW_ETMV3_UNIT_ATOMS)
         TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    unit->atoms[unit->atom_count].cycles = unit->cycles + 1;
-    unit->atoms[unit->atom_count++].is_taken = is_taken;
+    unit->atom_cycles[unit->atom_count] = unit->cycles + 1;
+    unit->atoms |= (uint32_t)is_taken << unit->atom_count++;
     if (is_two) {
-        unit->atoms[unit->atom_count].cycles = 0;
-        unit->atoms[unit->atom_count++].is_taken = is_taken;
+        unit->atom_cycles[unit->atom_count] = 0;
+        unit->atoms |= (uint32_t)is_taken << unit->atom_count++;
     }
     unit->cycles = 0;
     return TW_OK;
@@ -329,6 +348,9 @@ static enum tw_status retire_runs(struct tw_etmv3_unit *unit, const struct tw_re
                                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        i += tw_etmv3_unit_pass_runs(unit, runs + i, count - i);
+        if (i == count)
+            break;
         if (!runs[i].count)
             continue;
         TW_TRY(retire_run(unit, &runs[i]));
@@ -336,75 +358,6 @@ static enum tw_status retire_runs(struct tw_etmv3_unit *unit, const struct tw_re
             TW_TRY(repeat_run(unit, &runs[i]));
     }
     return TW_OK;
-}
-
-static uint8_t value_size(uint32_t value)
-{
-    return value > 0xffff ? 4 : value > 0xff ? 2 : value ? 1 : 0;
-}
-
-enum tw_status tw_etmv3_unit_access(struct tw_etmv3_unit *unit,
-                                    const struct tw_etmv3_transfer *transfers, size_t count)
-{
-    const struct tw_etmv3_setup *setup = &unit->writer.setup;
-
-    if (!tw_etmv3_has_data(setup) || !unit->base.is_tracing)
-        return TW_OK;
-    TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    for (size_t i = 0; i < count; i++) {
-        const struct tw_etmv3_transfer *from = &transfers[i];
-        struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_NORM_DATA } };
-
-        if (from->tag > 3)
-            return TW_E_ARGUMENT;
-        packet.is_first =
-            !from->has_no_address && (i == 0 || from->address != transfers[i - 1].address + 4 ||
-                                      from->is_big_endian != transfers[i - 1].is_big_endian);
-        packet.has_data_address = packet.is_first && setup->data_address;
-        packet.data_address = packet.has_data_address ? from->address : 0;
-        packet.is_big_endian = from->is_big_endian;
-        packet.tag = from->tag;
-        if (from->is_untraced) {
-            packet.base.type = TW_ETMV3_VAL_NOT_TRACED;
-            packet.tag = 0;
-        } else if (from->tag) {
-            packet.base.type = TW_ETMV3_OOO_ADDR_PLC;
-        } else if (setup->data_value) {
-            packet.has_value = true;
-            packet.data_value = from->value;
-            packet.value_size = value_size(from->value);
-        }
-        TW_TRY(tw_etmv3_unit_put(unit, &packet));
-        if (from->has_failed && packet.has_value)
-            TW_TRY(put_simple(unit, TW_ETMV3_STORE_FAIL));
-    }
-    return TW_OK;
-}
-
-enum tw_status tw_etmv3_unit_data(struct tw_etmv3_unit *unit, unsigned tag, uint32_t value,
-                                  bool has_failed)
-{
-    const struct tw_etmv3_packet packet = { .base = { .type = TW_ETMV3_OOO_DATA },
-                                            .tag = tag & 3,
-                                            .has_value = true,
-                                            .data_value = value,
-                                            .value_size = value_size(value) };
-
-    if (tag < 1 || tag > 3)
-        return TW_E_ARGUMENT;
-    if (!unit->writer.setup.data_value || !unit->base.is_tracing)
-        return TW_OK;
-    TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    TW_TRY(tw_etmv3_unit_put(unit, &packet));
-    return has_failed ? put_simple(unit, TW_ETMV3_STORE_FAIL) : TW_OK;
-}
-
-enum tw_status tw_etmv3_unit_suppress(struct tw_etmv3_unit *unit)
-{
-    if (!tw_etmv3_has_data(&unit->writer.setup) || unit->writer.setup.data_only)
-        return TW_OK;
-    TW_TRY(tw_etmv3_unit_put_atoms(unit));
-    return put_simple(unit, TW_ETMV3_DATA_SUPPRESSED);
 }
 
 static enum tw_status take_exception(struct tw_etmv3_unit *unit, unsigned number,
@@ -444,7 +397,7 @@ enum tw_status tw_etmv3_unit_exception_m(struct tw_etmv3_unit *unit, unsigned nu
         /* Whether the return ended first is not to be seen. */
         unit->base.is_waiting = false;
         TW_TRY(put_all(unit));
-        TW_TRY(put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
+        TW_TRY(tw_etmv3_unit_put_simple(unit, TW_ETMV3_EXCEPTION_EXIT));
     }
     TW_TRY(resolve(unit, return_address, TW_ISA_T32));
     unit->entered = (uint16_t)(unit->base.is_tracing ? traced : 0);
@@ -478,7 +431,7 @@ enum tw_status tw_etmv3_unit_gap(struct tw_etmv3_unit *unit, unsigned reason)
 enum tw_status tw_etmv3_unit_trigger(struct tw_etmv3_unit *unit)
 {
     TW_TRY(put_all(unit));
-    return put_simple(unit, TW_ETMV3_TRIGGER);
+    return tw_etmv3_unit_put_simple(unit, TW_ETMV3_TRIGGER);
 }
 
 enum tw_status tw_etmv3_unit_time(struct tw_etmv3_unit *unit, uint64_t time)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the parts of the E-Trace encoder share: unit.c takes blocks, unit_plain.c those of which little is to be said,
-   unit_flow.c decides what to report, unit_emit.c makes packets, unit_sink.c sends them. */
+   unit_runs.c many of these, unit_flow.c decides what to report, unit_emit.c makes packets, unit_sink.c sends them. */
 #ifndef ETRACE_UNIT_H
 #define ETRACE_UNIT_H
 
@@ -172,6 +172,14 @@ TW_INLINE bool tw_etrace_is_due(const struct tw_etrace_unit *unit)
     return unit->resync_mode && unit->resync_count >= unit->resync_limit;
 }
 
+/* Nothing is to be said whatever the instruction. */
+TW_INLINE bool tw_etrace_is_quiet(const struct tw_etrace_unit *unit)
+{
+    return !(unit->is_after_updiscon | unit->sync_is_next | unit->must_sync |
+             unit->context_is_due | unit->is_lost) &&
+           !tw_etrace_is_due(unit);
+}
+
 /* Most instructions: nothing is to be said of them, nor of what was before or comes after. */
 TW_INLINE bool tw_etrace_is_plain(const struct tw_etrace_unit *unit, uint32_t next)
 {
@@ -289,5 +297,14 @@ enum tw_status tw_etrace_take_access(struct tw_etrace_unit *unit,
 bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet);
 bool tw_etrace_has_room(struct tw_etrace_unit *unit);
 void tw_etrace_sink_flush(struct tw_etrace_unit *unit);
+/* Hands over what waits. */
+void tw_etrace_sink_give(struct tw_etrace_unit *unit, unsigned stream);
+enum { TW_ETRACE_PACKET_ROOM = 64 };
+/* Room for a packet behind what waits. */
+TW_INLINE void tw_etrace_sink_reserve(struct tw_etrace_unit *unit, unsigned stream)
+{
+    if (TW_UNLIKELY(unit->used[stream] + TW_ETRACE_PACKET_ROOM > TW_ETRACE_SINK))
+        tw_etrace_sink_give(unit, stream);
+}
 
 #endif

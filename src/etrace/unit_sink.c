@@ -2,8 +2,6 @@
 /* Where packets go: their bytes, a buffer that the sink empties at its own pace, blocks of memory. */
 #include "etrace/unit.h"
 
-enum { PACKET_ROOM = 64 };
-
 static bool is_data_packet(unsigned type)
 {
     return type >= TW_ETRACE_LOAD && type <= TW_ETRACE_CSR;
@@ -14,7 +12,7 @@ bool tw_etrace_has_room(struct tw_etrace_unit *unit)
     return tw_fifo_is_empty(&unit->fifo, unit->cycle);
 }
 
-static void give(struct tw_etrace_unit *unit, unsigned stream)
+void tw_etrace_sink_give(struct tw_etrace_unit *unit, unsigned stream)
 {
     if (unit->used[stream] && unit->user.write)
         unit->user.write(unit->user.write_context, stream, unit->bytes[stream],
@@ -35,7 +33,7 @@ static void pad(struct tw_etrace_unit *unit, unsigned stream, size_t size)
     if (left == block || size <= left)
         return;
     if (unit->used[stream] + left > TW_ETRACE_SINK)
-        give(unit, stream);
+        tw_etrace_sink_give(unit, stream);
     memset(unit->bytes[stream] + unit->used[stream], 0, left);
     unit->used[stream] += left;
 }
@@ -43,13 +41,13 @@ static void pad(struct tw_etrace_unit *unit, unsigned stream, size_t size)
 /* A packet that stands behind what is used. */
 static void put(struct tw_etrace_unit *unit, unsigned stream, size_t size)
 {
-    uint8_t packet[PACKET_ROOM];
+    uint8_t packet[TW_ETRACE_PACKET_ROOM];
 
     if (unit->config.block_size) {
         memcpy(packet, unit->bytes[stream] + unit->used[stream], size);
         pad(unit, stream, size);
         if (unit->used[stream] + size > TW_ETRACE_SINK)
-            give(unit, stream);
+            tw_etrace_sink_give(unit, stream);
         memcpy(unit->bytes[stream] + unit->used[stream], packet, size);
     }
     unit->used[stream] += size;
@@ -66,7 +64,7 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
                       : unit->config.srcid,
     };
     struct tw_payload payload;
-    size_t size = PACKET_ROOM;
+    size_t size = TW_ETRACE_PACKET_ROOM;
     uint8_t *bytes;
 
     if (is_data ? unit->data_is_lost : unit->is_lost) {
@@ -77,8 +75,7 @@ bool tw_etrace_send(struct tw_etrace_unit *unit, struct tw_etrace_packet *packet
                   : tw_etrace_build(&unit->shape, unit->options, &payload, packet)))
         return false;
     packet->payload_size = (uint8_t)tw_payload_finish(&payload);
-    if (unit->used[stream] + PACKET_ROOM > TW_ETRACE_SINK)
-        give(unit, stream);
+    tw_etrace_sink_reserve(unit, stream);
     bytes = unit->bytes[stream] + unit->used[stream];
     if (tw_etrace_frame_write(&unit->transport, bytes, &size, &frame, &payload) != TW_OK) {
         unit->is_too_long = true;
@@ -112,6 +109,6 @@ void tw_etrace_sink_flush(struct tw_etrace_unit *unit)
     for (unsigned i = 0; i < 2; i++) {
         if (unit->config.block_size)
             pad(unit, i, unit->config.block_size);
-        give(unit, i);
+        tw_etrace_sink_give(unit, i);
     }
 }

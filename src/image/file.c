@@ -19,7 +19,7 @@ static const uint8_t nothing[1];
 static bool read_all(int fd, uint8_t *to, size_t size)
 {
     while (size) {
-        const ssize_t got = read(fd, to, size < (1u << 30) ? size : 1u << 30);
+        const ssize_t got = read(fd, to, (unsigned)(size < (1u << 30) ? size : 1u << 30));
 
         if (got < 0 && errno == EINTR)
             continue;

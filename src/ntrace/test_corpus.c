@@ -65,7 +65,7 @@ static struct tw_text unpack(const struct example *example, const char *file)
 
 static void value_of(char *out, const struct example *example, const char *key)
 {
-    char pattern[NAME_ROOM];
+    char pattern[NAME_ROOM + 4];
     const char *at;
 
     (void)snprintf(pattern, sizeof pattern, "\n%s=", key);

@@ -15,6 +15,7 @@
 
 enum {
     TW_NTRACE_SINK = 1 << 16,
+    TW_NTRACE_MESSAGE_ROOM = 64,
     TW_NTRACE_ICNT_MAX = (1 << 22) - 1, /* what the fields of a message can hold */
     TW_NTRACE_REPEAT_MAX = (1 << 18) - 1,
     TW_NTRACE_CALLS_MAX = 32,

@@ -2,7 +2,7 @@
 /* The N-Trace encoder: messages, what is held back of them, and where they go. */
 #include "ntrace/unit.h"
 
-enum { MESSAGE_ROOM = 64, LOST_PROGRAM = 1 << 2, LOST_OWNERSHIP = 1 << 3 };
+enum { LOST_PROGRAM = 1 << 2, LOST_OWNERSHIP = 1 << 3 };
 
 static void give(struct tw_ntrace_unit *unit)
 {
@@ -42,7 +42,7 @@ static void add_time(const struct tw_ntrace_unit *unit, struct tw_ntrace_packet 
 
 static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
 {
-    size_t size = MESSAGE_ROOM;
+    size_t size = TW_NTRACE_MESSAGE_ROOM;
 
     if (unit->is_lost) {
         unit->counts.lost++;
@@ -52,7 +52,7 @@ static void send(struct tw_ntrace_unit *unit, struct tw_ntrace_packet *packet)
     packet->src = unit->codec.config.src;
     packet->has |= unit->codec.shape.src_bits ? TW_NTRACE_HAS_SRC : 0;
     add_time(unit, packet);
-    if (unit->used + MESSAGE_ROOM > TW_NTRACE_SINK)
+    if (unit->used + TW_NTRACE_MESSAGE_ROOM > TW_NTRACE_SINK)
         give(unit);
     /* What cannot be written cannot be here: fields are bounded, and so is the room. */
     if (tw_ntrace_write(&unit->codec, unit->bytes + unit->used, &size, packet) != TW_OK)

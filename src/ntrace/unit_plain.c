@@ -98,60 +98,137 @@ TW_INLINE bool is_block(const struct tw_ntrace_unit *unit, const struct tw_retir
     return next == behind || next == last->target;
 }
 
-/* As many runs as come to branches that fit HIST and I-CNT; a jump that is to be reported is the last. */
-static size_t take_branches(struct tw_ntrace_unit *unit, const struct tw_retired_run *runs,
-                            size_t count, uint32_t most, uint64_t *time)
-{
-    uint32_t hist = unit->hist, icnt = unit->icnt;
-    uint64_t half_words = 0;
-    uint8_t itype = unit->end.itype;
-    size_t taken = 0;
+/* What runs of instructions change of the encoder. */
+struct tw_ntrace_passed {
+    size_t count;
+    uint64_t time, half_words, reference;
+    uint64_t messages_left; /* until synchronization is due; 0: none may be made here */
+    uint32_t hist, icnt;
+    uint8_t itype;
+};
 
-    if (unit->is_lost || unit->due != TW_NTRACE_NO_SYNC || !unit->is_tracing ||
-        !unit->has_owner || unit->sync_mode > 1 ||
-        (unit->sync_mode && unit->sync_count >= unit->sync_limit) ||
-        itype == TW_ETRACE_ITYPE_OTHER ||
-        (itype != TW_ETRACE_ITYPE_TAKEN && itype != TW_ETRACE_ITYPE_NOT_TAKEN &&
-         itype != TW_ETRACE_ITYPE_INFERABLE_OTHER && itype != TW_ETRACE_ITYPE_INFERABLE_CALL &&
-         itype != TW_ETRACE_ITYPE_INFERABLE_JUMP && itype != TW_ETRACE_ITYPE_NONE))
+/* IndirectBranchHist needs nothing that is not known here. */
+static uint64_t messages_left(const struct tw_ntrace_unit *unit)
+{
+    if (unit->has_times || unit->fifo.size || unit->user.on_packet ||
+        unit->user.short_messages || unit->codec.config.repeat_branch || unit->buffered_times ||
+        unit->codec.shape.extension != TW_NTRACE_EXTEND_NONE || unit->codec.shape.src_bits)
         return 0;
-    while (taken < count && itype != TW_ETRACE_ITYPE_OTHER) {
-        const struct tw_retired_run *run = &runs[taken];
+    return unit->sync_mode ? unit->sync_limit - unit->sync_count : UINT64_MAX;
+}
+
+/* A variable field of at most 48 bits; there is room for eight bytes.  Returns where the next one begins. */
+TW_INLINE uint8_t *put_variable(uint8_t *at, uint64_t value)
+{
+    const unsigned last = tw_highest_bit(value | 1) / 6;
+
+    /* Six bits to a byte: halves, quarters, eighths. */
+    value = (value & 0xffffff) | (value & 0xffffff000000) << 8;
+    value = (value & 0xfff00000fff) | (value & 0xfff00000fff000) << 4;
+    value = (value & 0x3f003f003f003f) | (value & 0xfc00fc00fc00fc0) << 2;
+    tw_store_le64(at, value << 2 | (uint64_t)TW_NTRACE_MSEO_FIELD << 8 * last);
+    return at + last + 1;
+}
+
+/* The jump that waits leads here; false: the message cannot be made here. */
+TW_INLINE bool report_jump(struct tw_ntrace_unit *unit, struct tw_ntrace_passed *at,
+                           uint64_t address)
+{
+    const unsigned fixed = TW_NTRACE_TCODE_BITS + 2 - 6; /* of BTYPE, in the second byte */
+    const uint64_t change = (address ^ at->reference) >> 1;
+    uint8_t *const first = unit->bytes + unit->used;
+    uint8_t *next;
+
+    if (TW_UNLIKELY(!at->messages_left || change >> 48 ||
+                    unit->used + TW_NTRACE_MESSAGE_ROOM > TW_NTRACE_SINK))
+        return false;
+    first[0] = (uint8_t)(unit->codec.tcodes[TW_NTRACE_INDIRECT_BRANCH_HIST] << 2);
+    next = put_variable(first + 1, TW_NTRACE_BTYPE_JUMP | (uint64_t)at->icnt << fixed);
+    next = put_variable(next, change);
+    next = put_variable(next, at->hist);
+    next[-1] |= TW_NTRACE_MSEO_END;
+    unit->used += (size_t)(next - first);
+    unit->counts.bytes += (size_t)(next - first);
+    at->messages_left--;
+    at->reference = address;
+    at->icnt = 0;
+    at->hist = 1;
+    return true;
+}
+
+/* As many runs as come to branches that fit HIST and I-CNT, and to jumps, and nothing else is due. */
+static void pass_runs(struct tw_ntrace_passed *to, struct tw_ntrace_unit *unit,
+                      const struct tw_retired_run *runs, size_t count, uint32_t most)
+{
+    struct tw_ntrace_passed at = *to;
+
+    for (; at.count < count; at.count++) {
+        const struct tw_retired_run *run = &runs[at.count];
         const struct tw_retired *last;
         uint32_t some;
-        uint8_t next;
+        uint8_t itype;
 
-        if (run->repeats || !is_block(unit, run, most, &next) || hist >> (unit->hist_limit - 2))
+        if (run->repeats || !is_block(unit, run, most, &itype) ||
+            at.hist >> (unit->hist_limit - 2))
             break;
         last = &run->instructions[run->count - 1];
         some = (uint32_t)(last->address + last->size - run->instructions->address) / 2;
-        if (icnt + some >= unit->icnt_limit)
+        if (at.icnt + some >= unit->icnt_limit ||
+            (at.itype == TW_ETRACE_ITYPE_OTHER &&
+             !report_jump(unit, &at, run->instructions->address)))
             break;
-        itype = next;
-        icnt += some;
-        half_words += some;
+        at.itype = itype;
+        at.icnt += some;
+        at.half_words += some;
         if (itype <= TW_ETRACE_ITYPE_TAKEN) /* or not taken */
-            hist = hist * 2 + (itype == TW_ETRACE_ITYPE_TAKEN);
-        *time += run->count;
-        taken++;
+            at.hist = at.hist * 2 + (itype == TW_ETRACE_ITYPE_TAKEN);
+        at.time += run->count;
     }
-    if (!taken)
-        return 0;
-    {
-        const struct tw_retired_run *run = &runs[taken - 1];
-        const struct tw_retired *last = &run->instructions[run->count - 1];
+    *to = at;
+}
 
-        unit->end = (struct tw_ntrace_end){ .itype = itype,
-                                            .is_alone = icnt == last->size / 2u,
-                                            .link = last->address + last->size };
-        unit->time = *time - run->count;
-    }
-    unit->hist = hist;
-    unit->icnt = icnt;
-    unit->counts.blocks += taken;
-    unit->counts.half_words += half_words;
-    tw_ntrace_unit_idle(unit, (uint32_t)taken);
-    return taken;
+static size_t take_flow(struct tw_ntrace_unit *unit, const struct tw_retired_run *runs,
+                        size_t count, uint32_t most, uint64_t *time)
+{
+    const uint32_t plain = 1u << TW_ETRACE_ITYPE_NONE | 1u << TW_ETRACE_ITYPE_TAKEN |
+                           1u << TW_ETRACE_ITYPE_NOT_TAKEN | 1u << TW_ETRACE_ITYPE_OTHER |
+                           1u << TW_ETRACE_ITYPE_INFERABLE_OTHER |
+                           1u << TW_ETRACE_ITYPE_INFERABLE_CALL |
+                           1u << TW_ETRACE_ITYPE_INFERABLE_JUMP;
+    const uint64_t messages = messages_left(unit);
+    struct tw_ntrace_passed at = { .time = *time,
+                                   .reference = unit->reference,
+                                   .messages_left = messages,
+                                   .hist = unit->hist,
+                                   .icnt = unit->icnt,
+                                   .itype = unit->end.itype };
+    const struct tw_retired_run *run;
+    const struct tw_retired *last;
+
+    if (unit->is_lost || unit->due != TW_NTRACE_NO_SYNC || !unit->is_tracing ||
+        !unit->has_owner || unit->sync_mode > 1 ||
+        (unit->sync_mode && unit->sync_count >= unit->sync_limit) || !(plain >> at.itype & 1))
+        return 0;
+    pass_runs(&at, unit, runs, count, most);
+    if (!at.count)
+        return 0;
+    run = &runs[at.count - 1];
+    last = &run->instructions[run->count - 1];
+    unit->end = (struct tw_ntrace_end){ .itype = at.itype,
+                                        .is_alone = at.icnt == last->size / 2u,
+                                        .link = last->address + last->size };
+    unit->time = at.time - run->count;
+    unit->hist = at.hist;
+    unit->icnt = at.icnt;
+    unit->reference = at.reference;
+    unit->counts.blocks += at.count;
+    unit->counts.half_words += at.half_words;
+    unit->counts.messages += messages - at.messages_left;
+    if (unit->sync_mode)
+        unit->sync_count += messages - at.messages_left;
+    tw_ntrace_unit_idle(unit, (uint32_t)at.count);
+    *time = at.time;
+    return at.count;
 }
 
 /* One run as a block. */
@@ -189,7 +266,7 @@ size_t tw_ntrace_unit_retire_runs(struct tw_ntrace_unit *unit,
         !tw_ingress_is_idle(&unit->ingress) || priv != unit->priv || unit->context)
         return 0;
     while (taken + 1 < count) {
-        taken += take_branches(unit, runs + taken, count - 1 - taken, most, time);
+        taken += take_flow(unit, runs + taken, count - 1 - taken, most, time);
         if (taken + 1 == count || !take_alone(unit, runs + taken, most, time))
             break;
         taken++;

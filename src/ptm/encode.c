@@ -16,15 +16,6 @@ static void put_cycles(struct tw_writer *out, uint8_t first, uint32_t cycles)
     }
 }
 
-uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count)
-{
-    unsigned head = 0x80u | 1u << (count + 1);
-
-    for (unsigned i = 0; i < count; i++)
-        head |= (~atoms >> i & 1u) << (count - i);
-    return (uint8_t)head;
-}
-
 static bool put_atoms(struct tw_writer *out, const struct tw_ptm_reader *writer,
                       const struct tw_ptm_packet *packet)
 {

@@ -50,8 +50,16 @@ struct tw_ptm_atoms {
     uint8_t bits, count;
 };
 extern const struct tw_ptm_atoms tw_ptm_atoms[256];
-/* The header of 1 to 5 of them. */
-uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count);
+/* The header of 1 to 5 of them: a 1 for N, the oldest one on top. */
+TW_INLINE uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count)
+{
+    static const uint8_t turned[32] = { 0,  16, 8,  24, 4,  20, 12, 28, 2,  18, 10,
+                                        26, 6,  22, 14, 30, 1,  17, 9,  25, 5,  21,
+                                        13, 29, 3,  19, 11, 27, 7,  23, 15, 31 };
+
+    return (uint8_t)(0x80u | 1u << (count + 1) |
+                     (unsigned)turned[~atoms & ((1u << count) - 1)] << 1 >> (5 - count));
+}
 
 /* What the reader keeps between packets. */
 struct tw_ptm_reader {

@@ -1,40 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PTM: the trace unit's model, executed instructions to bytes. */
-#include <trackway/ptm_unit.h>
+#include "ptm/unit.h"
 
-#include "armv7/unit.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "ptm/packet.h"
 
 enum {
-    UPDATE_BYTES = 4096, /* a waypoint update after so many bytes without a waypoint */
-    ATOMS_MOST = 5,
     REPEATS_MOST = 1 << 18, /* bytes of atoms made at once: memory is bounded */
     DEFAULT_DEPTH = 4
-};
-
-struct tw_ptm_unit {
-    struct tw_ptm_unit_config config;
-    struct tw_ptm_reader writer;
-    struct tw_armv7_unit base;
-
-    uint32_t block; /* where the decoder is: behind the last waypoint */
-    uint32_t last;  /* the last instruction since, if there was one */
-    bool has_last;
-    bool is_linking;       /* it waits for the target of a call ... */
-    uint32_t link_address; /* ... which returns here */
-    uint8_t link_isa;
-
-    uint8_t atoms, atom_count;
-    uint64_t cycles; /* since the last count */
-
-    struct {
-        uint32_t address;
-        uint8_t isa;
-    } returns[16];
-    unsigned return_count;
 };
 
 static enum tw_status put(struct tw_ptm_unit *unit, const struct tw_ptm_packet *packet)
@@ -80,7 +54,7 @@ static enum tw_status add_atom(struct tw_ptm_unit *unit, bool taken)
         return put(unit, &single);
     }
     unit->atoms |= (uint8_t)(taken << unit->atom_count);
-    if (++unit->atom_count == ATOMS_MOST)
+    if (++unit->atom_count == TW_PTM_UNIT_ATOMS)
         return put_atoms(unit);
     return TW_OK;
 }
@@ -147,21 +121,6 @@ static enum tw_status put_branch(struct tw_ptm_unit *unit, uint32_t address, uin
     return put(unit, &packet);
 }
 
-static void push_return(struct tw_ptm_unit *unit, uint32_t address, uint8_t isa)
-{
-    const unsigned depth = unit->config.return_stack_depth;
-
-    if (!unit->writer.setup.return_stack)
-        return;
-    if (unit->return_count == depth) {
-        for (unsigned i = 1; i < depth; i++)
-            unit->returns[i - 1] = unit->returns[i];
-        unit->return_count--;
-    }
-    unit->returns[unit->return_count].address = address;
-    unit->returns[unit->return_count++].isa = isa;
-}
-
 /* Context ID and VMID follow the first waypoint after they changed. */
 static enum tw_status put_identifiers(struct tw_ptm_unit *unit)
 {
@@ -214,7 +173,7 @@ static enum tw_status resolve(struct tw_ptm_unit *unit, uint32_t address, uint8_
         TW_TRY(put_branch(unit, address, isa, 0));
     }
     if (unit->is_linking)
-        push_return(unit, unit->link_address, unit->link_isa);
+        tw_ptm_unit_push(unit, unit->link_address, unit->link_isa);
     if (unit->base.is_exception_return && unit->writer.setup.is_v11) {
         const struct tw_ptm_packet packet = { .base = { .type = TW_PTM_EXCEPTION_RETURN } };
 
@@ -278,7 +237,7 @@ static enum tw_status retire_waypoint(struct tw_ptm_unit *unit, const struct tw_
         else
             TW_TRY(add_atom(unit, true));
         if (what->is_link)
-            push_return(unit, after, from->isa);
+            tw_ptm_unit_push(unit, after, from->isa);
     } else {
         /* A barrier is executed unless its condition failed, of which nothing is known. */
         TW_TRY(add_atom(unit, what->kind != TW_FLOW_BRANCH && what->kind != TW_FLOW_INDIRECT));
@@ -316,7 +275,7 @@ TW_INLINE enum tw_status leave(struct tw_ptm_unit *unit, const struct tw_retired
         return retire_waypoint(unit, from, flags, what);
     unit->last = (uint32_t)from->address;
     unit->has_last = true;
-    return unit->base.next - unit->block >= UPDATE_BYTES ? put_update(unit) : TW_OK;
+    return unit->base.next - unit->block >= TW_PTM_UPDATE_BYTES ? put_update(unit) : TW_OK;
 }
 
 enum tw_status tw_ptm_unit_retire(struct tw_ptm_unit *unit,
@@ -338,7 +297,8 @@ TW_INLINE enum tw_status pass_straight(struct tw_ptm_unit *unit, const struct tw
     const struct tw_retired *last = &list[count - 1];
     const uint32_t next = (uint32_t)last->address + last->size;
 
-    if (TW_UNLIKELY(unit->base.isa.dsb_dmb_is_waypoint || next - unit->block >= UPDATE_BYTES))
+    if (TW_UNLIKELY(unit->base.isa.dsb_dmb_is_waypoint ||
+                    next - unit->block >= TW_PTM_UPDATE_BYTES))
         return tw_ptm_unit_retire(unit, list, count);
     unit->base.next = next;
     unit->cycles += count;
@@ -371,10 +331,10 @@ static uint64_t room_for_atoms(struct tw_ptm_unit *unit, const struct tw_retired
         !(run->flags & TW_RETIRED_TAKEN) || unit->writer.setup.cycle_accurate ||
         unit->writer.setup.branch_broadcast || unit->base.isa.dsb_dmb_is_waypoint ||
         !tw_armv7_unit_goes_on(&unit->base, first) || what->target_isa != first->isa ||
-        last->address + last->size - first->address >= UPDATE_BYTES)
+        last->address + last->size - first->address >= TW_PTM_UPDATE_BYTES)
         return 0;
     /* Each byte holds five of them, and the one that would bring synchronization is left. */
-    return (before_sync < REPEATS_MOST ? before_sync - 1 : REPEATS_MOST) * ATOMS_MOST;
+    return (before_sync < REPEATS_MOST ? before_sync - 1 : REPEATS_MOST) * TW_PTM_UNIT_ATOMS;
 }
 
 static enum tw_status repeat_atoms(struct tw_ptm_unit *unit, uint64_t count)
@@ -383,16 +343,16 @@ static enum tw_status repeat_atoms(struct tw_ptm_unit *unit, uint64_t count)
         TW_TRY(add_atom(unit, true));
         count--;
     }
-    if (count >= ATOMS_MOST) {
-        const size_t bytes = (size_t)(count / ATOMS_MOST);
+    if (count >= TW_PTM_UNIT_ATOMS) {
+        const size_t bytes = (size_t)(count / TW_PTM_UNIT_ATOMS);
 
         if (!tw_armv7_unit_has_room(&unit->base, bytes))
             return TW_E_MEMORY;
         memset(unit->base.bytes + unit->base.size,
-               tw_ptm_atom_header((1u << ATOMS_MOST) - 1, ATOMS_MOST), bytes);
+               tw_ptm_atom_header((1u << TW_PTM_UNIT_ATOMS) - 1, TW_PTM_UNIT_ATOMS), bytes);
         unit->base.size += bytes;
         unit->writer.offset += bytes;
-        count %= ATOMS_MOST;
+        count %= TW_PTM_UNIT_ATOMS;
     }
     for (; count; count--)
         TW_TRY(add_atom(unit, true));
@@ -420,6 +380,9 @@ static enum tw_status retire_runs(struct tw_ptm_unit *unit, const struct tw_reti
                                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        i += tw_ptm_unit_pass_runs(unit, runs + i, count - i);
+        if (i == count)
+            break;
         if (!runs[i].count)
             continue;
         TW_TRY(retire_run(unit, &runs[i]));

@@ -178,8 +178,10 @@ enum tw_status tw_count_new(struct tw_run *run)
     if (run->counter.sum && !run->filter.has_who && !run->filter.has_element)
         count->counter.sum = tw_segment_sum;
     /* Names and times are asked of parts, in order; and where an extent ends it is seen by parts. */
-    count->is_apart = !run->filter.has_code && !run->config.with_not_after &&
-                      !run->filter.about.has_to_time && !run->extent.is_cut;
+    /* Which instruction is the n-th is only known in order. */
+    count->is_apart = !run->filter.has_code && !run->filter.has_count &&
+                      !run->config.with_not_after && !run->filter.about.has_to_time &&
+                      !run->extent.is_cut;
     return TW_OK;
 }
 

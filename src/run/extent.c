@@ -115,6 +115,50 @@ bool tw_extent_is_over(struct tw_run *run, const struct tw_reader *reader, uint8
     return !holds_something(reader);
 }
 
+enum { SAMPLE = 4096 };
+
+/* Captures of the same program are as large and called the same: their first bytes tell them apart. */
+static uint64_t hash_of(const struct tw_capture *capture)
+{
+    uint64_t hash = tw_capture_buffer_count(capture);
+
+    for (uint32_t i = 0; i < tw_capture_buffer_count(capture); i++) {
+        const uint8_t *bytes;
+        size_t size;
+
+        hash = tw_hash64(hash ^ tw_capture_buffer(capture, i)->size);
+        if (tw_capture_read(capture, &bytes, &size, i, 0) != TW_OK)
+            continue;
+        for (size_t at = 0; at < size && at < SAMPLE; at++)
+            hash = (hash ^ bytes[at]) * 1099511628211u;
+    }
+    return hash;
+}
+
+void tw_run_stretch(const struct tw_run *run, struct tw_run_stretch *stretch)
+{
+    const uint32_t count = (uint32_t)tw_capture_buffer_count(run->capture);
+    const struct tw_run_extent *extent = &stretch->extent;
+
+    *stretch = (struct tw_run_stretch){ .capture = hash_of(run->capture),
+                                        .extent.end_buffer = count,
+                                        .is_first = true,
+                                        .is_last = true };
+    if (run->extent.is_given)
+        stretch->extent = run->extent.about;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t base = base_of(run, i);
+        const uint64_t end = base + tw_capture_buffer(run->capture, i)->size;
+
+        if (!tw_filter_has_buffer(run, i) || base == end)
+            continue;
+        if (i < extent->buffer || (i == extent->buffer && extent->offset > base))
+            stretch->is_first = false;
+        if (i > extent->end_buffer || (i == extent->end_buffer && extent->end_offset < end))
+            stretch->is_last = false;
+    }
+}
+
 /* ---- cutting ---- */
 
 /* The first sync point of any stream at or behind a place of a buffer; TW_END: there is none. */

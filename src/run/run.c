@@ -235,6 +235,18 @@ static bool take_lead(struct tw_run *run)
     return true;
 }
 
+/* Of a run without one it is passed over: what the extent has is said as if all was given. */
+static void pass_lead(struct tw_run *run)
+{
+    const size_t count = tw_seek_lead(run, &run->part);
+
+    if (!count || !tw_filter_has_part(run, &run->part) ||
+        (run->filter.has_code && !tw_filter_has_code(run, &run->part, count - 1)))
+        return;
+    run->part_next = count;
+    run->stream->is_resumed = false;
+}
+
 /* Gives what is wanted of the part at work; false: nothing more is. */
 static bool give_wanted(struct tw_run *run, struct tw_part *part)
 {
@@ -242,6 +254,8 @@ static bool give_wanted(struct tw_run *run, struct tw_part *part)
 
     if (run->count && run->seek && !run->part_next && !take_lead(run))
         run->count->is_broken = true;
+    if (!run->count && run->seek && !run->part_next)
+        pass_lead(run);
     before = run->part_next;
     if (before == run->part.batch.count)
         return false;

@@ -237,6 +237,14 @@ enum tw_status tw_extent_start(struct tw_run *run);
 bool tw_extent_has_buffer(const struct tw_run *run, uint32_t buffer);
 /* A buffer is opened. */
 void tw_extent_open(struct tw_run *run, uint32_t buffer);
+/* Which part of a capture a run is of. */
+struct tw_run_stretch {
+    uint64_t capture; /* a number made of its bytes: the same for everyone who opens it */
+    struct tw_run_extent extent;
+    bool is_first, is_last; /* nothing that is wanted lies before it, behind it */
+};
+
+void tw_run_stretch(const struct tw_run *run, struct tw_run_stretch *stretch);
 /* Something of an ID came, that lies there in the capture.  True: nothing more can come that lies in the extent. */
 bool tw_extent_is_over(struct tw_run *run, const struct tw_reader *reader, uint8_t id,
                        uint64_t index);

@@ -180,6 +180,11 @@ static void check_capture(struct tw_capture *capture, struct check_random *rando
         filter.tids = &records.items[at].tid;
         filter.tid_count = 1;
         check_same(capture, &filter);
+        filter = (struct tw_filter){ .size = sizeof filter };
+        filter.has_from_instruction = filter.has_to_instruction = true;
+        filter.from_instruction = check_random_below(random, 10000);
+        filter.to_instruction = filter.from_instruction + check_random_below(random, 100000);
+        check_same(capture, &filter);
     }
     free(records.items);
 }

@@ -8,9 +8,11 @@ from harness import ROOT, add_case, case, corpus, equal
 
 DEMO = ROOT / "tests" / "captures" / "demo"
 KINDS = {"stats": ["stats"], "coverage": ["coverage"], "self": ["profile", "--self"], "line": ["profile", "--by", "line"],
-         "thread": ["profile", "--by", "thread"], "profile": ["profile"], "calls": ["calls"]}
+         "thread": ["profile", "--by", "thread"], "profile": ["profile"], "calls": ["calls"],
+         "stack": ["profile", "--by", "stack", "--format", "callgrind"]}
 MADE = [("a64-sorts", "etmv4", ["--config", "TRCSYNCPR=8"]), ("a64-sorts", "ete", ["--config", "TRCSYNCPR=8"]),
-        ("a64-jumps", "etmv4", ["--config", "TRCSYNCPR=8"]),
+        ("a64-jumps", "etmv4", ["--config", "TRCSYNCPR=8"]), ("a64-throw", "ete", ["--config", "TRCSYNCPR=8"]),
+        ("a64-coro", "etmv4", ["--config", "TRCSYNCPR=8"]), ("mix-indirect", "etmv3", []),
         ("a32-recur", "ptm", []), ("t32-counts", "etmv3", []),
         ("rv64-recur", "etrace", ["--unit", "ResyncMode=1,ResyncMax=0"]),
         ("rv64-recur", "ntrace", ["--unit", "trTeInstSyncMode=1,trTeInstSyncMax=0"])]
@@ -26,7 +28,7 @@ COUNTS = (1, 2, 3, 7, 64)
 def all_add_up(tool, words, kinds=KINDS):
     """In the plain run what is cut at its seams by everyone, and of the rest a little."""
     for kind in kinds:
-        add_up(tool, words, kind, COUNTS if IS_FULL else (7,) if kind in ("stats", "coverage") else (2,))
+        add_up(tool, words, kind, COUNTS if IS_FULL else (7,) if kind in ("stats", "coverage", "calls") else (2,))
 
 
 def add_up(tool, words, kind, counts, file=None):
@@ -81,7 +83,7 @@ def parts_anywhere(name, find):
         tool.run("shard", capture, "--parts", "1", "-o", "whole.txt")
         head = [line for line in (tool.folder / "whole.txt").read_text().splitlines() if not line.startswith("part")]
         sizes = [int(line.split()[2]) for line in head if line.startswith("buffer")]
-        for kind in ("stats", "coverage", "thread"):
+        for kind in ("stats", "coverage", "thread", "calls"):
             for _ in range(8 if IS_FULL else 1):
                 count = numbers.randrange(2, 12)
                 cuts = sorted((i, numbers.randrange(size)) for i, size in

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import re
 import threading
 
 import numpy
@@ -289,3 +290,52 @@ def frames_come_apart_by_id(tool):
         if path.read_bytes() == split[16]:
             return
     raise AssertionError(f"no file of frames --split has the same bytes: {files}")
+
+
+def executed(capture, **filters):
+    """How many instructions the ranges of a run hold."""
+    total = 0
+    for part in capture.run(**filters):
+        if len(part):
+            total += int(part.elements["count"][part.elements["type"] == trackway.INSTR_RANGE].sum())
+    return total
+
+
+def filters_of(capture):
+    """Filters of every kind that leave something of a capture, each with the program's words for it."""
+    source = capture.sources[0]["name"]
+    yield {"buffers": capture.buffers[0]["name"]}, ["--buffer", capture.buffers[0]["name"]]
+    yield {"sources": [source]}, ["--source", source]
+    yield {"ids": [capture.sources[0]["id"]]}, ["--id", str(capture.sources[0]["id"])]
+    yield {"offsets": (1000, 9000)}, ["--from", "1000", "--to", "9000"]
+    yield {"offsets": (None, 5000)}, ["--to", "5000"]
+    yield {"instructions": (100, 5000)}, ["--from", "n:100", "--to", "n:5000"]
+    yield {"part": (2, 3)}, ["--part", "2/3"]
+    rows = [row for row in capture.profile(calls=False).rows if row["name"]]
+    if rows:
+        yield {"functions": rows[0]["name"]}, ["--function", rows[0]["name"]]
+    starts = [part.elements["start"][part.elements["type"] == trackway.INSTR_RANGE] for part in capture.run() if len(part)]
+    middle = int(numpy.median(numpy.concatenate(starts)))
+    yield {"ranges": [(middle, middle + 256)]}, ["--range", f"{middle:#x}-{middle + 256:#x}"]
+    who = next(((part.cpu, part.pid, part.tid, part.comm) for part in capture.run() if len(part) and part.pid), None)
+    for name, value in zip(("cpu", "pid", "tid", "comm"), who or ()):
+        yield {name + "s": [value]}, ["--" + name, str(value)]
+
+
+@case
+def filters_are_those_of_the_program(tool):
+    seen = set()
+    captures = [one for one in some() if "coresight" not in str(one[0])]
+    for path, options in captures[:3]:
+        with trackway.open(path, **options) as capture:
+            whole = executed(capture)
+            for filters, words in filters_of(capture):
+                said = tool.run("profile", path, "--self", *words_of(options), *words, status=None).err
+                got = executed(capture, **filters)
+                equal(got, int(re.search(r"(\d+) instructions: ", said).group(1)), (str(path), filters))
+                assert got <= whole
+                seen.update(filters)
+    least = {"buffers", "sources", "ids", "offsets", "instructions", "part", "functions", "ranges"}
+    equal(least - seen, set())
+    if len(captures) > 1:
+        equal({"cpus", "pids", "tids", "comms"} - seen, set())

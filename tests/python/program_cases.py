@@ -140,7 +140,7 @@ def logs_are_encoded(tool):
                 theirs = max(trackway.unframe(theirs, capture.buffers[0]["framing"]).values(), key=len)
         equal(made["data"], theirs[:len(made["data"])], protocol)
         assert made["registers"]["TRCCONFIGR"] is not None
-    refused(lambda: trackway.encode(log, "itm"), ValueError)
+    refused(lambda: trackway.encode(log, "none"), ValueError)
     refused(lambda: trackway.encode(log, image=3), TypeError)
     refused(lambda: trackway.encode(tool.folder / "nothing"), trackway.Error)
     refused(lambda: trackway.encode(log, registers={"NONESUCH": 1}), trackway.Error)

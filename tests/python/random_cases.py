@@ -5,8 +5,9 @@ import os
 import random
 import threading
 
+import encode_cases
 import trackway
-from captures import some
+from captures import DEMO, some
 from harness import Skip, case
 
 SEED = 0x7079
@@ -42,9 +43,39 @@ class Trouble:
         self.parts += other.parts
 
 
+def unit_use(chance):
+    """Units that are finished or not, fail or not, and outlive the image that they were given."""
+    image = trackway.Image()
+    if chance.random() < 0.5:
+        image.add(DEMO / "recur.elf")
+    protocol, text = chance.choice([*encode_cases.OWN.items(), ("itm", encode_cases.M), ("stm", encode_cases.M)])
+    log = text.encode()
+    if chance.random() < 0.5:
+        at = chance.randrange(len(log))
+        log = log[:at] + bytes([chance.randrange(256)]) * chance.randrange(3) + log[at + chance.randrange(3):]
+    unit = trackway.Unit(protocol, image=image)
+    del image
+    try:
+        for _ in range(chance.randrange(3)):
+            unit.log(log)
+        if chance.random() < 0.7:
+            made = unit.finish()
+            del unit
+            assert isinstance(made["data"], bytes)
+    except trackway.Error:
+        pass
+    if chance.random() < 0.5:
+        itm = trackway.ItmUnit()
+        itm.write(chance.randrange(256), chance.randrange(1 << 32))
+        trackway.unframe(trackway.frame({1: itm.take()}))
+
+
 def other_use(chance, path, options, forks):
     """Packets, results, callbacks that fail."""
-    what = chance.randrange(5)
+    what = chance.randrange(6)
+    if what == 5:
+        unit_use(chance)
+        return
     with trackway.open(path, **options) as capture:
         packets = capture.packets()
         for number, packet in enumerate(packets):

@@ -10,6 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent),
                 str(pathlib.Path(__file__).resolve().parent.parent)]
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 if os.environ.get("TW_PYTHON_PACKAGE"):
     sys.path.insert(0, os.environ["TW_PYTHON_PACKAGE"])
 
@@ -24,8 +25,10 @@ except ImportError:
 
 import analysis_cases  # noqa: E402, F401
 import dask_cases  # noqa: E402, F401
+import encode_cases  # noqa: E402, F401
 import guide_cases  # noqa: E402, F401
 import element_cases  # noqa: E402, F401
+import hint_cases  # noqa: E402, F401
 import program_cases  # noqa: E402, F401
 import random_cases  # noqa: E402, F401
 

@@ -4,44 +4,57 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <trackway/capture.h>
-
 #include "commands/commands.h"
+#include "shared/arena.h"
 #include "shared/folder.h"
+#include "shared/image_option.h"
+#include "shared/option_text.h"
 
-/* A new kind of trace unit is one line here. */
-static const struct encoder *const encoders[] = { &encoder_ete,    &encoder_etmv4, &encoder_ptm,
-                                                  &encoder_etmv3,  &encoder_itm,   &encoder_stm,
-                                                  &encoder_etrace, &encoder_ntrace };
+enum { PROTOCOLS = 32, SETTINGS = 512, TEXT_MOST = 1 << 20 };
 
-enum { ENCODERS = sizeof encoders / sizeof encoders[0] };
+/* What --unit or --config says. */
+struct settings {
+    struct tw_register *items;
+    size_t count;
+};
 
-static const struct encoder *find_encoder(const struct options *options)
+struct encoding {
+    const struct options *options;
+    struct arena arena;
+    struct tw_image *image;
+    struct settings choices, registers;
+    char *parameters; /* --config of RISC-V encoders */
+};
+
+static bool has_protocol(const struct options *options)
 {
-    const char *names[ENCODERS];
+    const char *names[PROTOCOLS];
     const char *nearest;
+    size_t count = 0;
 
     if (!options->protocol) {
         (void)options_wrong(options, "which protocol? give --protocol, such as ete");
-        return NULL;
+        return false;
     }
-    for (size_t i = 0; i < ENCODERS; i++) {
-        names[i] = encoders[i]->protocol;
-        if (strcmp(options->protocol, names[i]) == 0)
-            return encoders[i];
+    while (count < PROTOCOLS && (names[count] = tw_unit_protocol(count))) {
+        if (strcmp(options->protocol, names[count]) == 0)
+            return true;
+        count++;
     }
-    nearest = nearest_name(options->protocol, names, ENCODERS);
+    nearest = nearest_name(options->protocol, names, count);
     (void)options_wrong(options, "--protocol: \"%s\" cannot be encoded; %s%s%s",
                         options->protocol, nearest ? "did you mean \"" : "there is ",
                         nearest ? nearest : names[0], nearest ? "\"?" : ", for one");
-    return NULL;
+    return false;
 }
 
+/* ---- settings ---- */
+
 /* `where` is "" or "FILE, line 3: ". */
-static bool set_one(struct encoding *encoding, char *text, const char *where,
-                    bool (*set)(struct encoding *encoding, const char *name, uint64_t value))
+static bool add_one(struct settings *settings, char *text, const char *where)
 {
     char *equals = strchr(text, '=');
     uint64_t value;
@@ -55,12 +68,16 @@ static bool set_one(struct encoding *encoding, char *text, const char *where,
         say("encode: %s%s has a value that is no number", where, text);
         return false;
     }
-    return set(encoding, text_trim(text), value);
+    if (settings->count == SETTINGS) {
+        say("encode: %sthere are too many settings", where);
+        return false;
+    }
+    settings->items[settings->count++] = (struct tw_register){ text_trim(text), value };
+    return true;
 }
 
-static bool settings_file(struct encoding *encoding, const char *path,
-                          bool (*set)(struct encoding *encoding, const char *name,
-                                      uint64_t value))
+static bool settings_file(struct encoding *encoding, struct settings *settings,
+                          const char *path)
 {
     FILE *file = fopen(path, "r");
     char line[512], where[600];
@@ -75,8 +92,10 @@ static bool settings_file(struct encoding *encoding, const char *path,
         char *text = text_trim(line);
 
         (void)snprintf(where, sizeof where, "%s, line %u: ", path, ++number);
-        if (*text && !strchr("#;[", *text))
-            is_good = set_one(encoding, text, where, set);
+        if (!*text || strchr("#;[", *text))
+            continue;
+        text = arena_copy(&encoding->arena, text);
+        is_good = text && add_one(settings, text, where);
     }
     if (is_good && ferror(file)) {
         say("encode: cannot read %s: %s", path, strerror(errno));
@@ -86,172 +105,166 @@ static bool settings_file(struct encoding *encoding, const char *path,
     return is_good;
 }
 
-bool encode_settings(struct encoding *encoding, const char *text,
-                     bool (*set)(struct encoding *encoding, const char *name, uint64_t value))
+/* "K=V,K=V", or the name of a file with a line "K=V" for each. */
+static bool settings_of(struct encoding *encoding, struct settings *settings, const char *text)
 {
     char *at;
 
     if (!text)
         return true;
+    settings->items = arena_room(&encoding->arena, SETTINGS * sizeof *settings->items);
+    if (!settings->items)
+        return false;
     if (!strchr(text, '='))
-        return settings_file(encoding, text, set);
+        return settings_file(encoding, settings, text);
     at = arena_copy(&encoding->arena, text);
     while (at) {
         char *next = text_comma(at);
 
-        if (!set_one(encoding, at, "", set))
+        if (!add_one(settings, at, ""))
             return false;
         at = next;
     }
     return true;
 }
 
-static bool read_log(struct encoding *encoding, struct tw_log *log)
+/* The text of --config, or of the file that it names. */
+static bool read_parameters(struct encoding *encoding)
 {
-    struct tw_step step;
-    enum tw_status status;
+    const char *given = encoding->options->config;
+    FILE *file;
+    size_t size;
 
-    if (tw_log_is_riscv(log) != encoding->encoder->takes_riscv) {
-        say("encode: the log is of %s processor, which %s does not trace",
-            tw_log_is_riscv(log) ? "a RISC-V" : "an Arm", encoding->encoder->protocol);
-        return false;
+    if (!given)
+        return true;
+    if (strchr(given, '=')) {
+        encoding->parameters = arena_copy(&encoding->arena, given);
+        return encoding->parameters;
     }
-    while ((status = tw_log_next(log, &step)) == TW_OK) {
-        encoding->line = tw_log_line(log);
-        if (step.kind == TW_STEP_CONTEXT && step.context.security == TW_NONSECURE)
-            encoding->has_nonsecure = true;
-        if (step.kind == TW_STEP_INSTRUCTIONS) {
-            encoding->instructions += step.count;
-            if (!encode_note_code(encoding, &step))
-                return false;
+    file = fopen(given, "rb");
+    encoding->parameters = file ? arena_room(&encoding->arena, TEXT_MOST + 1) : NULL;
+    size = encoding->parameters ? fread(encoding->parameters, 1, TEXT_MOST, file) : 0;
+    if (!file || !encoding->parameters || ferror(file) || size == TEXT_MOST) {
+        say("encode: cannot read %s: %s", given,
+            size == TEXT_MOST ? "too large" : strerror(errno));
+        encoding->parameters = NULL;
+    }
+    if (file)
+        (void)fclose(file);
+    return encoding->parameters;
+}
+
+/* ---- the program and the snapshot ---- */
+
+struct tw_image *encode_open_image(const struct options *options)
+{
+    const struct list *files = &options->elfs;
+    struct tw_image *image = NULL;
+    bool is_good = tw_image_new(&image, NULL, NULL) == TW_OK;
+
+    if (!is_good)
+        say("%s: no memory", options->command->name);
+    for (size_t i = 0; is_good && i < files->count; i++) {
+        char *text = strdup(files->items[i]);
+        struct tw_capture_image_option option;
+        struct tw_region region = { .size = sizeof region };
+
+        is_good = text && image_parse(options, "--elf", &option, text);
+        if (is_good) {
+            region.address = option.address;
+            region.spaces = option.spaces;
+            is_good = tw_image_add_any(image, &region, option.path) == TW_OK;
+            if (!is_good)
+                say("%s: %s", options->command->name, tw_image_fault(image));
         }
-        if (!encoding->encoder->step(encoding, &step))
-            return false;
+        free(text);
     }
-    if (status != TW_END)
-        say("encode: %s: %s", encoding->options->arguments.items[0], tw_log_fault(log));
-    return status == TW_END;
+    if (!is_good) {
+        tw_image_free(image);
+        return NULL;
+    }
+    return image;
 }
 
-static bool frame(struct encoding *encoding, struct tw_framer *framer,
-                  struct tw_snapshot_buffer *buffer)
+bool encode_write(struct tw_unit *unit, const struct options *options, const char *folder)
 {
-    if (tw_framer_write(framer, encoding->id, encoding->bytes, encoding->size) != TW_OK ||
-        (encoding->data_size &&
-         tw_framer_write(framer, (uint8_t)(encoding->id + 1), encoding->data_bytes,
-                         encoding->data_size) != TW_OK) ||
-        tw_framer_finish(framer) != TW_OK) {
-        say("encode: the frames could not be made");
+    struct tw_snapshot snapshot = { .size = sizeof snapshot,
+                                    .description = options->description,
+                                    .overwrite = options->force };
+    const bool is_framed = options->framing && strcmp(options->framing, "memory") == 0;
+    struct tw_fault fault = { TW_OK, "" };
+
+    if (tw_unit_snapshot(unit, &snapshot, is_framed) != TW_OK) {
+        say("%s: %s", options->command->name, tw_unit_fault(unit));
         return false;
     }
-    buffer->format = "coresight";
-    buffer->bytes = tw_framer_output(framer, &buffer->size);
-    return true;
+    if (folder_snapshot(folder, &snapshot, &fault) == TW_OK)
+        return true;
+    say("%s: %s", options->command->name, fault.text);
+    return false;
 }
 
-bool encode_write(struct encoding *encoding, const char *folder)
+static bool new_unit(struct encoding *encoding, struct tw_unit **unit)
 {
-    static const char *const names[] = { "trace", "data" };
-    const struct tw_register data_id = { "TRACEID", encoding->id + 1u };
-    const struct tw_framer_config framing = { .size = sizeof framing,
-                                              .framing = TW_FRAMING_MEMORY };
-    struct tw_snapshot_buffer buffers[2] = { { .name = "trace",
-                                               .format = "source_data",
-                                               .bytes = encoding->bytes,
-                                               .size = encoding->size },
-                                             { .name = "data",
-                                               .format = "source_data",
-                                               .bytes = encoding->data_bytes,
-                                               .size = encoding->data_size } };
-    struct tw_snapshot_dump *dumps = NULL;
-    struct tw_snapshot_device devices[3] = {
-        { .name = "cpu_0", .class_name = "core", .type = encoding->core_type },
-        { .name = encoding->device,
-          .class_name = "trace_source",
-          .type = encoding->device_type,
-          .registers = encoding->registers,
-          .register_count = encoding->register_count,
-          .core = encoding->is_of_no_core ? NULL : "cpu_0",
-          .buffers = names,
-          .buffer_count = 1,
-          .text = encoding->text },
-        { .name = "ETRACED_0",
-          .class_name = "trace_source",
-          .type = encoding->data_device_type,
-          .registers = &data_id,
-          .register_count = 1,
-          .core = "cpu_0",
-          .buffers = names + 1,
-          .buffer_count = 1,
-          .text = encoding->data_text },
+    const struct options *options = encoding->options;
+    const bool is_file = options->config && !strchr(options->config, '=');
+    const struct tw_unit_config config = {
+        .size = sizeof config,
+        .protocol = options->protocol,
+        .preset = options->preset,
+        .first = options->range.first,
+        .last = options->range.end - 1,
+        .registers = encoding->registers.items,
+        .register_count = encoding->registers.count,
+        .parameters = encoding->parameters,
+        .choices = encoding->choices.items,
+        .choice_count = encoding->choices.count,
+        .registers_name =
+            is_file && tw_unit_is_riscv(options->protocol) ? options->config : "--config",
+        .choices_name = "--unit",
+        .image = encoding->image,
+        .repeats_most = options->log_repeats.value,
     };
-    const bool is_framed =
-        encoding->options->framing && strcmp(encoding->options->framing, "memory") == 0;
-    const size_t streams = encoding->data_size ? 2 : 1;
-    const struct tw_snapshot snapshot = { .size = sizeof snapshot,
-                                          .description = encoding->options->description,
-                                          .devices = devices,
-                                          .device_count = 1 + streams,
-                                          .buffers = buffers,
-                                          .buffer_count = is_framed ? 1 : streams,
-                                          .overwrite = encoding->options->force };
     struct tw_fault fault = { TW_OK, "" };
-    struct tw_framer *framer = NULL;
-    bool is_good = encode_dumps(encoding, &dumps, &devices[0].dump_count);
 
-    devices[0].dumps = dumps;
-    if (is_good && is_framed) {
-        is_good =
-            tw_framer_new(&framer, &framing, NULL) == TW_OK && frame(encoding, framer, buffers);
-        devices[2].buffers = names; /* all in one */
-    }
-    if (is_good && folder_snapshot(folder, &snapshot, &fault) != TW_OK) {
-        say("%s: %s", encoding->options->command->name, fault.text);
-        is_good = false;
-    }
-    tw_framer_free(framer);
-    return is_good;
+    if (tw_unit_new(unit, &config, &fault) == TW_OK)
+        return true;
+    say("encode: %s", fault.text);
+    return false;
 }
 
 static int encode(struct encoding *encoding)
 {
-    struct tw_log_options options = { .size = sizeof options,
-                                      .repeats_most = encoding->options->log_repeats.value };
-    const char *path = encoding->options->arguments.items[0];
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_log *log = NULL;
-    bool is_good = encode_open_image(encoding);
+    const struct options *options = encoding->options;
+    struct tw_unit *unit = NULL;
+    bool is_good = (encoding->image = encode_open_image(options)) &&
+                   settings_of(encoding, &encoding->choices, options->unit) &&
+                   (tw_unit_is_riscv(options->protocol)
+                        ? read_parameters(encoding)
+                        : settings_of(encoding, &encoding->registers, options->config)) &&
+                   new_unit(encoding, &unit);
 
-    options.image = encoding->image;
-    if (is_good && !encoding->encoder->run &&
-        tw_log_open(&log, path, &options, &fault) != TW_OK) {
-        say("encode: %s%s%s", strncmp(fault.text, path, strlen(path)) ? path : "",
-            strncmp(fault.text, path, strlen(path)) ? ": " : "", fault.text);
+    if (is_good && (tw_unit_log(unit, options->arguments.items[0]) != TW_OK ||
+                    tw_unit_finish(unit) != TW_OK)) {
+        say("encode: %s", tw_unit_fault(unit));
         is_good = false;
     }
-    if (log) {
-        encoding->is_m = tw_log_is_m(log);
-        encoding->cpu = tw_log_cpu(log);
-    }
-    is_good =
-        is_good && encoding->encoder->begin(encoding) &&
-        (encoding->encoder->run ? encoding->encoder->run(encoding) : read_log(encoding, log)) &&
-        encoding->encoder->end(encoding) && encode_write(encoding, encoding->options->output);
-    if (is_good && encoding->options->verbose)
-        say("encode: %" PRIu64 " instructions in %zu bytes of trace", encoding->instructions,
-            encoding->size + encoding->data_size);
-    encoding->encoder->free(encoding);
-    tw_log_free(log);
-    encode_free_memory(encoding);
+    is_good = is_good && encode_write(unit, options, options->output);
+    if (is_good && options->verbose)
+        say("encode: %" PRIu64 " instructions in %zu bytes of trace",
+            tw_unit_trace(unit)->instructions,
+            tw_unit_trace(unit)->size + tw_unit_trace(unit)->data_size);
+    tw_unit_free(unit);
+    tw_image_free(encoding->image);
     arena_free(&encoding->arena);
     return is_good ? DONE : NOT_DONE;
 }
 
 static int run(const struct options *options)
 {
-    struct encoding encoding = { .options = options, .encoder = find_encoder(options) };
+    struct encoding encoding = { .options = options };
 
-    if (!encoding.encoder)
+    if (!has_protocol(options))
         return BAD_USAGE;
     if (!options->output) {
         (void)options_wrong(options, "where to? give --output FOLDER");
@@ -262,11 +275,11 @@ static int run(const struct options *options)
         (void)options_wrong(options, "--framing: a snapshot holds none or memory");
         return BAD_USAGE;
     }
-    if (options->preset &&
-        !(encoding.encoder->presets &&
-          is_choice(encoding.encoder->presets, options->preset, strlen(options->preset)))) {
+    if (options->preset && !(tw_unit_presets(options->protocol) &&
+                             is_choice(tw_unit_presets(options->protocol), options->preset,
+                                       strlen(options->preset)))) {
         (void)options_wrong(options, "--preset %s is not for %s", options->preset,
-                            encoding.encoder->protocol);
+                            options->protocol);
         return BAD_USAGE;
     }
     if (options->preset &&

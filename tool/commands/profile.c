@@ -18,7 +18,10 @@ static void begin(void *context, struct tw_run *run)
 {
     struct profile_command *command = context;
 
-    tw_profile_run(command->profile, run);
+    if (command->profile)
+        tw_profile_run(command->profile, run);
+    if (command->calls)
+        tw_calls_run(command->calls, run);
 }
 
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
@@ -91,9 +94,10 @@ static int open_analyses(struct profile_command *command, const struct options *
                                                       !options->self && !options->with_inlined);
     const struct tw_calls_config calls = {
         .size = sizeof calls,
-        .is_logical = command->is_by_stack &&
-                      (options_format_is(options, "callgrind") ||
-                       options_format_is(options, "pprof") || options_format_is(options, "dot"))
+        .is_logical = command->is_by_stack && (options_format_is(options, "callgrind") ||
+                                               options_format_is(options, "pprof") ||
+                                               options_format_is(options, "dot")),
+        .is_part = command->is_by_stack && options->part
     };
     struct tw_fault fault;
     enum tw_status status = TW_OK;
@@ -252,10 +256,10 @@ static int finish(struct profile_command *command, const struct options *options
         say("out of memory");
         return NOT_DONE;
     }
-    if (command->calls)
-        tw_calls_finish(command->calls);
     if (!add_saved(command, options))
         return NOT_DONE;
+    if (command->calls)
+        tw_calls_finish(command->calls);
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
     if (options->arguments.count && !has_instructions(command) &&
         profile_samples(command, options, &status))
@@ -276,11 +280,12 @@ static int run(const struct options *options)
 {
     struct profile_command command = { .calls = NULL };
     struct tw_run_counter counter;
-    struct feed feed = { .order = TW_ORDER_TIME, .is_whole = true };
+    struct feed feed = { .order = TW_ORDER_TIME, .is_whole = true, .begin = begin };
     int status;
 
     if (!choose(&command, options))
         return BAD_USAGE;
+    feed.is_cut = command.is_by_stack;
     feed.options = options;
     if (!options->arguments.count && !options->add.count) {
         (void)options_wrong(options, "profile needs a CAPTURE, or --add FILE");

@@ -26,7 +26,9 @@ struct run {
     uint8_t *trace; /* the source, and how far it was taken; or the log */
     size_t trace_size, trace_at;
     struct tw_log *log;
-    struct encoding encoding; /* the program's memory, for captures */
+    const struct options *options;
+    struct tw_image *image;
+    struct tw_unit *unit; /* what captures are made of */
     bool is_riscv;
 };
 
@@ -42,7 +44,7 @@ static void put_line(void *context, const char *text, size_t size)
 static char *beside(const struct run *run, const char *name)
 {
     const char *slash = tw_last_slash(run->script);
-    const bool is_free = run->encoding.options->allow_outside;
+    const bool is_free = run->options->allow_outside;
     const size_t size =
         slash && !(is_free && tw_is_slash(name[0])) ? (size_t)(slash - run->script) + 1 : 0;
     char *path = malloc(size + strlen(name) + 1);
@@ -76,7 +78,7 @@ static bool may_write(const struct run *run, const char *path)
 {
     struct stat about;
 
-    if (run->encoding.options->force || lstat(path, &about) != 0)
+    if (run->options->force || lstat(path, &about) != 0)
         return true;
     say("%s exists already; --force replaces it", path);
     return false;
@@ -111,32 +113,27 @@ static bool save(void *context, const char *name, const uint8_t *bytes, size_t s
     return is_good;
 }
 
+static bool told(const struct run *run, enum tw_status status)
+{
+    if (status != TW_OK)
+        say("sim: %s", tw_unit_fault(run->unit));
+    return status == TW_OK;
+}
+
 static bool executes(void *context, const struct tw_step *step)
 {
-    struct run *run = context;
+    const struct run *run = context;
 
-    return encode_note_code(&run->encoding, step);
+    return told(run, tw_unit_note(run->unit, step));
 }
 
 static bool capture(void *context, const struct tw_sim_capture *capture)
 {
-    struct run *run = context;
-    struct encoding *encoding = &run->encoding;
+    const struct run *run = context;
     char *path = beside(run, capture->name);
-    bool is_good;
-    uint64_t id = 0;
+    const bool is_good = path && told(run, tw_unit_adopt(run->unit, capture)) &&
+                         encode_write(run->unit, run->options, path);
 
-    encode_describe_arm(encoding, capture->is_ete);
-    encoding->register_count = 0;
-    while (encoding->register_count < ENCODE_REGISTERS &&
-           tw_etmv4_unit_register(capture->unit, &encoding->registers[encoding->register_count],
-                                  encoding->register_count) == TW_OK)
-        encoding->register_count++;
-    if (tw_etmv4_unit_read_register(capture->unit, &id, "TRCTRACEIDR") == TW_OK)
-        encoding->id = (uint8_t)(id & 0x7f);
-    encoding->bytes = capture->bytes;
-    encoding->size = capture->size;
-    is_good = path && encode_write(encoding, path);
     free(path);
     return is_good;
 }
@@ -159,7 +156,7 @@ static int run_script(struct run *run, const struct options *options)
         .size = sizeof config,
         .is_json = options_format_is(options, "jsonl"),
         .log = run->log,
-        .image = run->encoding.image,
+        .image = run->image,
         .context = run,
         .line = put_line,
         .load = load,
@@ -210,8 +207,7 @@ static bool is_log(const uint8_t *bytes, size_t size)
 /* The third argument: an execution log by its first bytes, else trace. */
 static bool open_input(struct run *run, const char *path)
 {
-    const struct tw_log_options options = { .size = sizeof options,
-                                            .image = run->encoding.image };
+    const struct tw_log_options options = { .size = sizeof options, .image = run->image };
     struct tw_fault fault = { TW_OK, "" };
 
     run->trace = file_load(&run->trace_size, path);
@@ -227,10 +223,23 @@ static bool open_input(struct run *run, const char *path)
     return false;
 }
 
+/* Any: which one it is, the script says. */
+static bool new_unit(struct run *run)
+{
+    const struct tw_unit_config config = { .size = sizeof config,
+                                           .protocol = "ete",
+                                           .image = run->image };
+
+    if (tw_unit_new(&run->unit, &config, NULL) == TW_OK)
+        return true;
+    say("sim: no memory");
+    return false;
+}
+
 static int run(const struct options *options)
 {
     struct output out;
-    struct run state = { .out = &out, .encoding = { .options = options } };
+    struct run state = { .out = &out, .options = options };
     int status = NOT_DONE;
 
     state.is_riscv = strcmp(options->arguments.items[0], "riscv") == 0;
@@ -240,7 +249,7 @@ static int run(const struct options *options)
         return BAD_USAGE;
     }
     state.script = options->arguments.items[1];
-    if (encode_open_image(&state.encoding) &&
+    if ((state.image = encode_open_image(options)) && new_unit(&state) &&
         (options->arguments.count < 3 || open_input(&state, options->arguments.items[2])) &&
         output_open(&out, options->output, options->color)) {
         status = run_script(&state, options);
@@ -249,8 +258,8 @@ static int run(const struct options *options)
     }
     tw_log_free(state.log);
     free(state.trace);
-    encode_free_memory(&state.encoding);
-    arena_free(&state.encoding.arena);
+    tw_unit_free(state.unit);
+    tw_image_free(state.image);
     return status;
 }
 

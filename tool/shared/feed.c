@@ -16,14 +16,22 @@ struct one {
     void *context;
 };
 
+/* Threads of perf.data move from one ring buffer to another. */
+static bool is_done_whole(const struct feed *feed, const struct session *session)
+{
+    return feed->is_whole && (!feed->is_cut || session->perf);
+}
+
 static void change(void *context, struct tw_run_config *config)
 {
     const struct one *one = context;
 
-    config->order = one->feed->order;
+    const bool is_whole = is_done_whole(one->feed, one->session);
+
+    config->order = config->extent && !is_whole ? TW_ORDER_CAPTURE : one->feed->order;
     config->with_not_after = one->feed->with_not_after;
     config->counter = one->feed->counter;
-    if (one->feed->is_whole)
+    if (is_whole)
         config->extent = NULL;
 }
 
@@ -78,11 +86,12 @@ static uint64_t bytes_of(const struct session *session)
 }
 
 /* Of what cannot be cut the parts behind the first hold nothing. */
-static bool is_to_run(const struct feed *feed, const struct options *options)
+static bool is_to_run(const struct feed *feed, const struct session *session,
+                      const struct options *options)
 {
     uint64_t number = 1, count;
 
-    return !feed->is_whole || !options->part ||
+    return !is_done_whole(feed, session) || !options->part ||
            (parts_number(options, &number, &count) && number == 1);
 }
 
@@ -110,11 +119,11 @@ int feed_run(struct feed *feed, const struct options *options, feed_fn *take, vo
             return status;
         bytes += bytes_of(&feed->sessions[i]);
     }
-    if (!is_to_run(feed, options))
-        return DONE;
     progress_start(&feed->progress, options, bytes);
     for (size_t i = 0; i < count && !feed->is_done; i++) {
-        const int status = run_one(feed, i, take, context);
+        const int status = is_to_run(feed, &feed->sessions[i], options)
+                               ? run_one(feed, i, take, context)
+                               : DONE;
 
         if (status == DONE_WITH_LOSS)
             worst = DONE_WITH_LOSS;

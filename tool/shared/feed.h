@@ -20,7 +20,9 @@ struct feed {
     enum tw_order order;
     bool with_not_after; /* parts know the timestamp after them */
     bool is_done;        /* set by `take`: no more is wanted */
-    bool is_whole; /* --part: what is asked cannot be cut, and is done with the first part */
+    /* --part: what is asked cannot be cut, and is done with the first part ... */
+    bool is_whole;
+    bool is_cut; /* ... unless all that a thread did lies in one buffer: no perf.data */
     const struct tw_run_counter *counter; /* gets the elements in place of `take`; or NULL */
     void (*begin)(void *context,
                   struct tw_run *run); /* before the first part of a run; or NULL */

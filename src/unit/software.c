@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trackway encode: software trace.  An ITM with its DWT, and an STM: stimulus writes of the log, watched events,
+/* Software trace.  An ITM with its DWT, and an STM: stimulus writes of the log, watched events,
    exceptions and PC samples of the M profile. */
 #include <string.h>
 
 #include <trackway/itm_unit.h>
 #include <trackway/stm_unit.h>
 
-#include "commands/encode.h"
+#include "unit/unit.h"
 
 /* Of DWT_CTRL. */
 enum {
@@ -39,10 +39,10 @@ struct software {
     bool is_stm;
     struct tw_itm_unit *itm;
     struct tw_stm_unit *stm;
-    /* --config */
+    /* registers */
     uint64_t tcr, ter, dwt_control;               /* ITM */
     uint64_t tcsr, frequency, sync, event_master; /* STM */
-    /* --unit */
+    /* choices */
     uint64_t clock, entry, leave, chain, period, sync_cycles, fifo, cycles_per_byte;
     uint64_t version, timestamp_bits;
 
@@ -62,21 +62,22 @@ struct setting {
     uint64_t most, *value;
 };
 
-static bool set_one(const struct setting *settings, const char *option, const char *name,
-                    uint64_t value)
+static enum tw_status set_one(struct tw_unit *unit, const struct setting *settings,
+                              const char *kind, const struct tw_register *given)
 {
     for (; settings->name; settings++)
-        if (strcmp(settings->name, name) == 0 && value <= settings->most) {
-            *settings->value = value;
-            return true;
+        if (strcmp(settings->name, given->name) == 0 && given->value <= settings->most) {
+            *settings->value = given->value;
+            return TW_OK;
         }
-    say("encode: --%s: there is no %s, or its value is too large", option, name);
-    return false;
+    return tw_fail(&unit->fault, TW_E_ARGUMENT, "%s: there is no %s, or its value is too large",
+                   kind, given->name);
 }
 
-static bool set_register(struct encoding *encoding, const char *name, uint64_t value)
+static enum tw_status set_register(struct tw_unit *unit, const char *name, uint64_t value)
 {
-    struct software *sw = encoding->unit;
+    const struct tw_register given = { name, value };
+    struct software *sw = unit->model;
     const struct setting itm[] = { { "ITMTCR", UINT32_MAX, &sw->tcr },
                                    { "ITMTER", UINT32_MAX, &sw->ter },
                                    { "DWT_CTRL", UINT32_MAX, &sw->dwt_control },
@@ -87,12 +88,13 @@ static bool set_register(struct encoding *encoding, const char *name, uint64_t v
                                    { "STMHEMASTR", 0xffff, &sw->event_master },
                                    { NULL, 0, NULL } };
 
-    return set_one(sw->is_stm ? stm : itm, "config", name, value);
+    return set_one(unit, sw->is_stm ? stm : itm, unit->config.registers_name, &given);
 }
 
-static bool set_choice(struct encoding *encoding, const char *name, uint64_t value)
+static enum tw_status set_choice(struct tw_unit *unit, const char *name, uint64_t value)
 {
-    struct software *sw = encoding->unit;
+    const struct tw_register given = { name, value };
+    struct software *sw = unit->model;
     const struct setting itm[] = { { "cycles", 4096, &sw->clock },
                                    { "entry", 4096, &sw->entry },
                                    { "return", 4096, &sw->leave },
@@ -107,30 +109,12 @@ static bool set_choice(struct encoding *encoding, const char *name, uint64_t val
                                    { "timestamp-bits", 64, &sw->timestamp_bits },
                                    { NULL, 0, NULL } };
 
-    return set_one(sw->is_stm ? stm : itm, "unit", name, value);
+    return set_one(unit, sw->is_stm ? stm : itm, unit->config.choices_name, &given);
 }
 
-static bool told(const struct encoding *encoding, enum tw_status status)
+static enum tw_status told(struct tw_unit *unit, enum tw_status status)
 {
-    if (status == TW_OK)
-        return true;
-    if (encoding->line)
-        say("encode: %s: line %u: %s", encoding->options->arguments.items[0], encoding->line,
-            tw_status_name(status));
-    else
-        say("encode: %s", tw_status_name(status));
-    return false;
-}
-
-static bool wrong(const struct encoding *encoding, const char *what)
-{
-    say("encode: %s: line %u: %s", encoding->options->arguments.items[0], encoding->line, what);
-    return false;
-}
-
-static void add_register(struct encoding *encoding, const char *name, uint64_t value)
-{
-    encoding->registers[encoding->register_count++] = (struct tw_register){ name, value };
+    return status == TW_OK ? TW_OK : tw_unit_wrong(unit, status, tw_status_name(status));
 }
 
 /* How many cycles lie between two PC samples, or events of the cycle counter; 0: there are none. */
@@ -153,14 +137,14 @@ static uint64_t sync_period(const struct software *sw)
     return sw->sync_cycles || !tap ? sw->sync_cycles : UINT64_C(1) << tap;
 }
 
-static bool begin_itm(struct encoding *encoding)
+static enum tw_status begin_itm(struct tw_unit *unit)
 {
-    struct software *sw = arena_room(&encoding->arena, sizeof *sw);
-    struct tw_itm_unit_config config = { .size = sizeof config };
+    struct software *sw = tw_unit_room(unit, sizeof *sw);
+    struct tw_itm_unit_config config = { .size = sizeof config, .allocator = unit->allocator };
 
-    encoding->unit = sw;
+    unit->model = sw;
     if (!sw)
-        return false;
+        return tw_unit_no_memory(unit);
     /* On, with local timestamps, synchronization, DWT packets and trace ID 0x10. */
     *sw = (struct software){ .tcr = 0x10000f,
                              .ter = UINT32_MAX,
@@ -169,31 +153,30 @@ static bool begin_itm(struct encoding *encoding)
                              .entry = 12,
                              .leave = 10,
                              .chain = 6 };
-    if (!encode_settings(encoding, encoding->options->unit, set_choice) ||
-        !encode_settings(encoding, encoding->options->config, set_register))
-        return false;
+    TW_TRY(tw_unit_choices(unit, set_choice));
+    TW_TRY(tw_unit_registers(unit, set_register));
     config.tcr = (uint32_t)sw->tcr;
     config.sync_cycles = sync_period(sw);
     config.fifo_size = (uint32_t)sw->fifo;
     config.cycles_per_byte = (uint32_t)sw->cycles_per_byte;
     sw->period = sample_period(sw);
     sw->next_sample = sw->period ? sw->period : UINT64_MAX;
-    encoding->device = "ITM_0";
-    encoding->device_type = "ITM";
-    encoding->id = (uint8_t)(sw->tcr >> 16 & 0x7f);
-    add_register(encoding, "ITMTCR", sw->tcr);
-    add_register(encoding, "DWT_CTRL", sw->dwt_control);
-    return told(encoding, tw_itm_unit_new(&sw->itm, &config, NULL));
+    unit->device = "ITM_0";
+    unit->trace.device_type = "ITM";
+    unit->trace.id = (uint8_t)(sw->tcr >> 16 & 0x7f);
+    tw_unit_add_register(unit, "ITMTCR", sw->tcr);
+    tw_unit_add_register(unit, "DWT_CTRL", sw->dwt_control);
+    return told(unit, tw_itm_unit_new(&sw->itm, &config, NULL));
 }
 
-static bool begin_stm(struct encoding *encoding)
+static enum tw_status begin_stm(struct tw_unit *unit)
 {
-    struct software *sw = arena_room(&encoding->arena, sizeof *sw);
-    struct tw_stm_unit_config config = { .size = sizeof config };
+    struct software *sw = tw_unit_room(unit, sizeof *sw);
+    struct tw_stm_unit_config config = { .size = sizeof config, .allocator = unit->allocator };
 
-    encoding->unit = sw;
+    unit->model = sw;
     if (!sw)
-        return false;
+        return tw_unit_no_memory(unit);
     *sw = (struct software){ .is_stm = true,
                              .tcsr = 0x100000 | STM_EN | STM_TSEN | STM_SYNCEN | STM_HWTEN |
                                      STM_COMPEN,
@@ -203,13 +186,12 @@ static bool begin_stm(struct encoding *encoding)
                              .clock = 1,
                              .version = 3,
                              .timestamp_bits = 64 };
-    if (!encode_settings(encoding, encoding->options->unit, set_choice) ||
-        !encode_settings(encoding, encoding->options->config, set_register))
-        return false;
-    if (sw->version < 3 || (sw->timestamp_bits != 48 && sw->timestamp_bits != 64)) {
-        say("encode: --unit: version is 3 or 4, timestamp-bits 48 or 64");
-        return false;
-    }
+    TW_TRY(tw_unit_choices(unit, set_choice));
+    TW_TRY(tw_unit_registers(unit, set_register));
+    if (sw->version < 3 || (sw->timestamp_bits != 48 && sw->timestamp_bits != 64))
+        return tw_fail(&unit->fault, TW_E_ARGUMENT,
+                       "%s: version is 3 or 4, timestamp-bits 48 or 64",
+                       unit->config.choices_name);
     config.version = (uint8_t)sw->version;
     config.has_timestamps = sw->tcsr & STM_TSEN;
     config.compresses = sw->tcsr & STM_COMPEN;
@@ -217,14 +199,14 @@ static bool begin_stm(struct encoding *encoding)
     config.frequency = (uint32_t)sw->frequency;
     config.sync_bytes = sw->tcsr & STM_SYNCEN ? (uint32_t)sw->sync : 0;
     config.event_master = (uint16_t)sw->event_master;
-    encoding->device = "STM_0";
-    encoding->device_type = "STM";
-    encoding->is_of_no_core = true;
-    encoding->id = (uint8_t)(sw->tcsr >> 16 & 0x7f);
-    add_register(encoding, "STMTCSR", sw->tcsr);
-    add_register(encoding, "STMTSFREQR", sw->frequency);
-    add_register(encoding, "STMSYNCR", sw->sync);
-    return told(encoding, tw_stm_unit_new(&sw->stm, &config, NULL));
+    unit->device = "STM_0";
+    unit->trace.device_type = "STM";
+    unit->is_of_no_core = true;
+    unit->trace.id = (uint8_t)(sw->tcsr >> 16 & 0x7f);
+    tw_unit_add_register(unit, "STMTCSR", sw->tcsr);
+    tw_unit_add_register(unit, "STMTSFREQR", sw->frequency);
+    tw_unit_add_register(unit, "STMSYNCR", sw->sync);
+    return told(unit, tw_stm_unit_new(&sw->stm, &config, NULL));
 }
 
 /* ---- time ---- */
@@ -359,49 +341,49 @@ static enum tw_status execute(struct software *sw, const struct tw_step *step)
 
 /* ---- steps ---- */
 
-static bool write_itm(struct encoding *encoding, const struct tw_stimulus *what)
+static enum tw_status write_itm(struct tw_unit *unit, const struct tw_stimulus *what)
 {
-    struct software *sw = encoding->unit;
+    struct software *sw = unit->model;
     enum tw_status status;
 
     if (what->port > 255 || what->flags & (TW_STIMULUS_FLAG | TW_STIMULUS_TRIGGER) ||
         (what->bits != 8 && what->bits != 16 && what->bits != 32))
-        return wrong(encoding, "an ITM takes 8, 16 or 32 bits at ports 0 to 255");
+        return tw_unit_wrong(unit, TW_E_ARGUMENT,
+                             "an ITM takes 8, 16 or 32 bits at ports 0 to 255");
     if (what->port < 32 && !(sw->ter >> what->port & 1))
-        return true;
+        return TW_OK;
     status = act(sw, sw->pc);
     if (status == TW_OK)
         status = tw_itm_unit_write(sw->itm, what->port, (uint32_t)what->value, what->bits / 8u);
-    return told(encoding, status);
+    return told(unit, status);
 }
 
-static bool step_itm(struct encoding *encoding, const struct tw_step *what)
+static enum tw_status step_itm(struct tw_unit *unit, const struct tw_step *what)
 {
-    struct software *sw = encoding->unit;
+    struct software *sw = unit->model;
 
     switch (what->kind) {
     case TW_STEP_INSTRUCTIONS:
-        if (sw->period && what->count && what->instructions[0].address > UINT32_MAX) {
-            say("encode: PC samples have 32 bits, and the program is at higher addresses");
-            return false;
-        }
-        return told(encoding, execute(sw, what));
+        if (sw->period && what->count && what->instructions[0].address > UINT32_MAX)
+            return tw_fail(&unit->fault, TW_E_CONFIG,
+                           "PC samples have 32 bits, and the program is at higher addresses");
+        return told(unit, execute(sw, what));
     case TW_STEP_EXCEPTION:
-        return !encoding->is_m || told(encoding, take_exception(sw, what));
+        return unit->is_m ? told(unit, take_exception(sw, what)) : TW_OK;
     case TW_STEP_STIMULUS:
-        return write_itm(encoding, &what->stimulus);
+        return write_itm(unit, &what->stimulus);
     case TW_STEP_WATCH:
-        return told(encoding, wait_for(sw, 0, &what->watched));
+        return told(unit, wait_for(sw, 0, &what->watched));
     case TW_STEP_CYCLES:
-        return told(encoding, wait_for(sw, what->value, NULL));
+        return told(unit, wait_for(sw, what->value, NULL));
     case TW_STEP_CLOCK:
         sw->clock = what->value;
-        return true;
+        return TW_OK;
     case TW_STEP_TIME:
-        return told(encoding, act(sw, sw->pc)) &&
-               told(encoding, tw_itm_unit_set_time(sw->itm, what->value));
+        TW_TRY(told(unit, act(sw, sw->pc)));
+        return told(unit, tw_itm_unit_set_time(sw->itm, what->value));
     default:
-        return true; /* of no concern to it */
+        return TW_OK; /* of no concern to it */
     }
 }
 
@@ -418,75 +400,72 @@ static enum tw_status write_stm(struct software *sw, const struct tw_stimulus *w
     return tw_stm_unit_write(sw->stm, what->value, what->bits, flags);
 }
 
-static bool step_stm(struct encoding *encoding, const struct tw_step *what)
+static enum tw_status step_stm(struct tw_unit *unit, const struct tw_step *what)
 {
-    struct software *sw = encoding->unit;
+    struct software *sw = unit->model;
 
     switch (what->kind) {
     case TW_STEP_INSTRUCTIONS:
-        return told(encoding, execute(sw, what));
+        return told(unit, execute(sw, what));
     case TW_STEP_STIMULUS:
-        return !(sw->tcsr & STM_EN) || told(encoding, write_stm(sw, &what->stimulus));
+        return sw->tcsr & STM_EN ? told(unit, write_stm(sw, &what->stimulus)) : TW_OK;
     case TW_STEP_EXTERNAL:
         if (!(sw->tcsr & STM_EN) || !(sw->tcsr & STM_HWTEN))
-            return true;
+            return TW_OK;
         if (what->value > UINT8_MAX)
-            return wrong(encoding, "an STM has hardware events 0 to 255");
+            return tw_unit_wrong(unit, TW_E_ARGUMENT, "an STM has hardware events 0 to 255");
         tw_stm_unit_set_time(sw->stm, sw->time_base + sw->cycles);
-        return told(encoding, tw_stm_unit_event(sw->stm, (uint8_t)what->value, TW_STM_TIMED));
+        return told(unit, tw_stm_unit_event(sw->stm, (uint8_t)what->value, TW_STM_TIMED));
     case TW_STEP_OVERFLOW:
-        return told(encoding, tw_stm_unit_lose(sw->stm, true, 0));
+        return told(unit, tw_stm_unit_lose(sw->stm, true, 0));
     case TW_STEP_CYCLES:
         sw->cycles += what->value;
-        return true;
+        return TW_OK;
     case TW_STEP_CLOCK:
         sw->clock = what->value;
-        return true;
+        return TW_OK;
     case TW_STEP_TIME:
         sw->time_base = what->value - sw->cycles;
-        return true;
+        return TW_OK;
     case TW_STEP_FLUSH:
-        return told(encoding, tw_stm_unit_flush(sw->stm));
+        return told(unit, tw_stm_unit_flush(sw->stm));
     default:
-        return true;
+        return TW_OK;
     }
 }
 
-static bool end_itm(struct encoding *encoding)
+static enum tw_status end_itm(struct tw_unit *unit)
 {
-    struct software *sw = encoding->unit;
+    struct software *sw = unit->model;
 
-    if (!told(encoding, return_now(sw)) || !told(encoding, act(sw, sw->pc)) ||
-        !told(encoding, tw_itm_unit_flush(sw->itm)))
-        return false;
-    encoding->bytes = tw_itm_unit_output(sw->itm, &encoding->size);
-    encoding->core_type = encoding->is_m ? encode_m_core(encoding) : NULL;
-    return true;
+    TW_TRY(told(unit, return_now(sw)));
+    TW_TRY(told(unit, act(sw, sw->pc)));
+    TW_TRY(told(unit, tw_itm_unit_flush(sw->itm)));
+    unit->trace.bytes = tw_itm_unit_output(sw->itm, &unit->trace.size);
+    unit->trace.core_type = unit->is_m ? tw_unit_m_core(unit) : NULL;
+    return TW_OK;
 }
 
-static bool end_stm(struct encoding *encoding)
+static enum tw_status end_stm(struct tw_unit *unit)
 {
-    struct software *sw = encoding->unit;
+    struct software *sw = unit->model;
 
-    if (!told(encoding, tw_stm_unit_flush(sw->stm)))
-        return false;
-    encoding->bytes = tw_stm_unit_output(sw->stm, &encoding->size);
-    return true;
+    TW_TRY(told(unit, tw_stm_unit_flush(sw->stm)));
+    unit->trace.bytes = tw_stm_unit_output(sw->stm, &unit->trace.size);
+    return TW_OK;
 }
 
-static void free_unit(struct encoding *encoding)
+static void free_model(struct tw_unit *unit)
 {
-    struct software *sw = encoding->unit;
+    const struct software *sw = unit->model;
 
-    if (sw) {
-        tw_itm_unit_free(sw->itm);
-        tw_stm_unit_free(sw->stm);
-    }
+    tw_itm_unit_free(sw->itm);
+    tw_stm_unit_free(sw->stm);
 }
 
-const struct encoder encoder_itm = {
-    .protocol = "itm", .begin = begin_itm, .step = step_itm, .end = end_itm, .free = free_unit
+const struct tw_unit_kind tw_unit_itm = {
+    .protocol = "itm", .begin = begin_itm, .step = step_itm, .end = end_itm, .free = free_model
 };
-const struct encoder encoder_stm = {
-    .protocol = "stm", .begin = begin_stm, .step = step_stm, .end = end_stm, .free = free_unit
+const struct tw_unit_kind tw_unit_stm = {
+    .protocol = "stm", .begin = begin_stm, .step = step_stm, .end = end_stm, .free = free_model
 };

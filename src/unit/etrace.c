@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The RISC-V trace encoder. */
+#include <stdio.h>
+#include <string.h>
+
+#include <trackway/hart.h>
+
+#include "base/text.h"
+#include "unit/unit.h"
+
+enum { STREAMS = 2 };
+
+struct riscv {
+    struct tw_etrace_config config;
+    struct tw_etrace_unit_config choices;
+    struct tw_etrace_unit *unit;
+    struct tw_text bytes[STREAMS];
+    bool has_enable; /* choices say when tracing begins */
+    char text[TW_UNIT_TEXT], data_text[TW_UNIT_TEXT];
+};
+
+static void keep(void *context, unsigned stream, const uint8_t *bytes, size_t size)
+{
+    struct riscv *riscv = context;
+
+    tw_text_add_size(&riscv->bytes[stream], (const char *)bytes, size);
+}
+
+/* The parameters, upon those of the preset. */
+static enum tw_status read_config(struct tw_unit *unit, struct riscv *riscv)
+{
+    const char *preset = unit->config.preset, *text = unit->config.parameters;
+    struct tw_fault fault = { TW_OK, "" };
+    enum tw_status status;
+
+    if (preset) {
+        const size_t room = (text ? strlen(text) : 0) + strlen(preset) + sizeof "preset=\n";
+        char *whole = tw_unit_room(unit, room);
+
+        if (!whole)
+            return tw_unit_no_memory(unit);
+        (void)snprintf(whole, room, "preset=%s\n%s", preset, text ? text : "");
+        text = whole;
+    }
+    status = tw_etrace_config_make(&riscv->config, text, TW_ETRACE_LAYOUT_NONE,
+                                   tw_unit_xlen(unit), &fault);
+    if (status != TW_OK)
+        return tw_fail(&unit->fault, status, "%s: %s", unit->config.registers_name, fault.text);
+    return TW_OK;
+}
+
+/* What is chosen when the unit is made; false: it is a field, or the value is too large. */
+static bool set_early(struct riscv *riscv, const char *name, uint64_t value)
+{
+    struct tw_etrace_unit_config *choices = &riscv->choices;
+
+    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
+        choices->fifo_size = (uint32_t)value;
+    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
+        choices->cycles_per_byte = (uint32_t)value;
+    else if (strcmp(name, "literal-returns") == 0 && value <= 1)
+        choices->literal_returns = value;
+    else if (strcmp(name, "always-index") == 0 && value <= 1)
+        choices->always_index = value;
+    else if (strcmp(name, "resync-anywhere") == 0 && value <= 1)
+        choices->resync_anywhere = value;
+    else
+        return false;
+    return true;
+}
+
+static enum tw_status set_choice(struct tw_unit *unit, const char *name, uint64_t value)
+{
+    (void)set_early(unit->model, name, value);
+    return TW_OK; /* the others are fields, once there is a unit */
+}
+
+static enum tw_status set_field(struct tw_unit *unit, const char *name, uint64_t value)
+{
+    struct riscv *riscv = unit->model;
+    enum tw_status status;
+
+    if (set_early(riscv, name, value))
+        return TW_OK;
+    if (strcmp(name, "iEnable") == 0 || strcmp(name, "dEnable") == 0)
+        riscv->has_enable = true;
+    status = tw_etrace_unit_write_field(riscv->unit, name, value);
+    if (status != TW_OK)
+        return tw_fail(&unit->fault, status, "%s: %s", unit->config.choices_name,
+                       tw_etrace_unit_fault(riscv->unit));
+    return TW_OK;
+}
+
+static enum tw_status begin(struct tw_unit *unit)
+{
+    struct riscv *riscv = tw_unit_room(unit, sizeof *riscv);
+
+    unit->model = riscv;
+    if (!riscv)
+        return tw_unit_no_memory(unit);
+    for (unsigned i = 0; i < STREAMS; i++)
+        riscv->bytes[i].allocator = unit->allocator;
+    TW_TRY(read_config(unit, riscv));
+    if (!riscv->config.id)
+        riscv->config.id = 1;
+    riscv->choices = (struct tw_etrace_unit_config){ .size = sizeof riscv->choices,
+                                                     .trace = &riscv->config,
+                                                     .write = keep,
+                                                     .write_context = riscv,
+                                                     .allocator = unit->allocator };
+    TW_TRY(tw_unit_choices(unit, set_choice));
+    TW_TRY(tw_etrace_unit_new(&riscv->unit, &riscv->choices, &unit->fault));
+    TW_TRY(tw_unit_choices(unit, set_field));
+    if (!riscv->has_enable)
+        return set_field(unit, riscv->config.is_data ? "dEnable" : "iEnable", 1);
+    return TW_OK;
+}
+
+static enum tw_status run(struct tw_unit *unit)
+{
+    const struct riscv *riscv = unit->model;
+    const struct tw_hart_options options = { .size = sizeof options, .trace = &riscv->config };
+
+    return tw_unit_run_hart(unit, &options, riscv->unit, NULL);
+}
+
+static enum tw_status end(struct tw_unit *unit)
+{
+    static const char *const names[] = { "iEnable", "dEnable" };
+    struct riscv *riscv = unit->model;
+    const bool is_seed = riscv->config.layout == TW_ETRACE_LAYOUT_SEED;
+    const unsigned width =
+        riscv->config.xlen ? riscv->config.xlen : riscv->config.iaddress_width;
+    struct tw_etrace_config data;
+
+    for (size_t i = 0; i < 2; i++)
+        TW_TRY(set_field(unit, names[i], 0));
+    tw_etrace_unit_flush(riscv->unit);
+    if (riscv->bytes[0].failed || riscv->bytes[1].failed)
+        return tw_unit_no_memory(unit);
+    tw_etrace_unit_trace(riscv->unit, &riscv->config);
+    (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &riscv->config);
+    data = riscv->config;
+    data.is_data = true;
+    data.id++;
+    (void)tw_etrace_config_text(riscv->data_text, sizeof riscv->data_text, &data);
+    unit->device = "ETRACE_0";
+    unit->trace.device_type = is_seed ? "ETRACE1.1" : "ETRACE2.0";
+    unit->trace.data_device_type = is_seed ? "ETRACED1.1" : "ETRACED2.0";
+    unit->trace.core_type = width <= 32 ? "RV32" : "RV64";
+    unit->trace.text = riscv->text;
+    unit->trace.data_text = riscv->data_text;
+    unit->trace.id = riscv->config.id;
+    unit->trace.bytes = (const uint8_t *)riscv->bytes[0].chars;
+    unit->trace.size = riscv->bytes[0].size;
+    unit->trace.data_bytes = (const uint8_t *)riscv->bytes[1].chars;
+    unit->trace.data_size = riscv->bytes[1].size;
+    tw_unit_add_register(unit, "TRACEID", riscv->config.id);
+    return TW_OK;
+}
+
+static void free_model(struct tw_unit *unit)
+{
+    struct riscv *riscv = unit->model;
+
+    tw_etrace_unit_free(riscv->unit);
+    for (unsigned i = 0; i < STREAMS; i++)
+        tw_text_free(&riscv->bytes[i]);
+}
+
+const struct tw_unit_kind tw_unit_etrace = { .protocol = "etrace",
+                                             .presets =
+                                                 "reference|reference-data|te_codec|siemens|"
+                                                 "pulp|esp32",
+                                             .takes_riscv = true,
+                                             .begin = begin,
+                                             .run = run,
+                                             .end = end,
+                                             .free = free_model };

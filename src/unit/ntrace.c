@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The N-Trace encoder. */
+#include <string.h>
+
+#include <trackway/hart.h>
+
+#include "base/text.h"
+#include "unit/unit.h"
+
+struct ntrace {
+    struct tw_ntrace_config config;
+    struct tw_ntrace_unit_config choices;
+    struct tw_ntrace_unit *unit;
+    struct tw_text bytes;
+    bool has_tracing; /* choices say when tracing begins */
+    char text[TW_UNIT_TEXT];
+};
+
+static void keep(void *context, const uint8_t *bytes, size_t size)
+{
+    tw_text_add_size(&((struct ntrace *)context)->bytes, (const char *)bytes, size);
+}
+
+static enum tw_status read_config(struct tw_unit *unit, struct ntrace *ntrace)
+{
+    const char *text = unit->config.parameters;
+    struct tw_fault fault = { TW_OK, "" };
+    enum tw_status status = TW_OK;
+
+    tw_ntrace_config_init(&ntrace->config);
+    if (text)
+        status = tw_ntrace_config_read(&ntrace->config, text, &fault);
+    if (status != TW_OK)
+        return tw_fail(&unit->fault, status, "%s: %s", unit->config.registers_name, fault.text);
+    if (ntrace->config.dialect == TW_NTRACE_AUTO)
+        ntrace->config.dialect = TW_NTRACE_1_0;
+    if (!ntrace->config.mode)
+        ntrace->config.mode = TW_NTRACE_MODE_HTM;
+    if (!ntrace->config.id)
+        ntrace->config.id = 1;
+    return TW_OK;
+}
+
+/* What is chosen when the unit is made; NULL: it is a field. */
+static bool *choice_of(struct ntrace *ntrace, const char *name)
+{
+    struct tw_ntrace_unit_config *choices = &ntrace->choices;
+
+    return strcmp(name, "short-messages") == 0   ? &choices->short_messages
+           : strcmp(name, "sync-when-full") == 0 ? &choices->sync_when_full
+           : strcmp(name, "hcontext") == 0       ? &choices->has_hcontext
+           : strcmp(name, "sparse-times") == 0   ? &choices->sparse_times
+                                                 : NULL;
+}
+
+/* False: it is a field, or the value is too large. */
+static bool set_early(struct ntrace *ntrace, const char *name, uint64_t value)
+{
+    bool *flag = choice_of(ntrace, name);
+
+    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
+        ntrace->choices.fifo_size = (uint32_t)value;
+    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
+        ntrace->choices.cycles_per_byte = (uint32_t)value;
+    else if (flag)
+        *flag = value != 0;
+    else
+        return false;
+    return true;
+}
+
+static enum tw_status set_choice(struct tw_unit *unit, const char *name, uint64_t value)
+{
+    (void)set_early(unit->model, name, value);
+    return TW_OK; /* the others are fields, once there is a unit */
+}
+
+static enum tw_status set_field(struct tw_unit *unit, const char *name, uint64_t value)
+{
+    struct ntrace *ntrace = unit->model;
+    enum tw_status status;
+
+    if (set_early(ntrace, name, value))
+        return TW_OK;
+    if (strcmp(name, "trTeInstTracing") == 0)
+        ntrace->has_tracing = true;
+    status = tw_ntrace_unit_write_field(ntrace->unit, name, value);
+    if (status != TW_OK)
+        return tw_fail(&unit->fault, status, "%s: %s", unit->config.choices_name,
+                       tw_ntrace_unit_fault(ntrace->unit));
+    return TW_OK;
+}
+
+static enum tw_status begin(struct tw_unit *unit)
+{
+    struct ntrace *ntrace = tw_unit_room(unit, sizeof *ntrace);
+
+    unit->model = ntrace;
+    if (!ntrace)
+        return tw_unit_no_memory(unit);
+    ntrace->bytes.allocator = unit->allocator;
+    TW_TRY(read_config(unit, ntrace));
+    ntrace->choices = (struct tw_ntrace_unit_config){ .size = sizeof ntrace->choices,
+                                                      .trace = &ntrace->config,
+                                                      .write = keep,
+                                                      .write_context = ntrace,
+                                                      .allocator = unit->allocator };
+    TW_TRY(tw_unit_choices(unit, set_choice));
+    TW_TRY(tw_ntrace_unit_new(&ntrace->unit, &ntrace->choices, &unit->fault));
+    TW_TRY(tw_unit_choices(unit, set_field));
+    TW_TRY(set_field(unit, "trTeEnable", 1));
+    return ntrace->has_tracing ? TW_OK : set_field(unit, "trTeInstTracing", 1);
+}
+
+static enum tw_status run(struct tw_unit *unit)
+{
+    const struct ntrace *ntrace = unit->model;
+    const struct tw_hart_options options = { .size = sizeof options,
+                                             .ntrace = &ntrace->config };
+
+    return tw_unit_run_hart(unit, &options, NULL, ntrace->unit);
+}
+
+/* What a decoder has to know of the fields that choices set. */
+static void note_fields(struct ntrace *ntrace)
+{
+    struct tw_ntrace_config *config = &ntrace->config;
+    uint64_t value;
+
+    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeSrcBits", &value) == TW_OK)
+        config->src_bits = (uint8_t)value;
+    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeSrcID", &value) == TW_OK)
+        config->src = (uint16_t)(value & ((1u << config->src_bits) - 1));
+    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInhibitSrc", &value) == TW_OK)
+        config->inhibit_src = value;
+    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInstExtendAddrMSB", &value) == TW_OK)
+        config->extend_addr = value;
+    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInstEnAllJumps", &value) == TW_OK)
+        config->all_jumps = value;
+}
+
+static enum tw_status end(struct tw_unit *unit)
+{
+    struct ntrace *ntrace = unit->model;
+
+    TW_TRY(set_field(unit, "trTeEnable", 0));
+    tw_ntrace_unit_flush(ntrace->unit);
+    if (ntrace->bytes.failed)
+        return tw_unit_no_memory(unit);
+    note_fields(ntrace);
+    (void)tw_ntrace_config_text(ntrace->text, sizeof ntrace->text, &ntrace->config);
+    unit->device = "NTRACE_0";
+    unit->trace.device_type = "NTRACE1.0";
+    unit->trace.core_type = ntrace->config.xlen == 32 ? "RV32" : "RV64";
+    unit->trace.text = ntrace->text;
+    unit->trace.id = ntrace->config.id;
+    unit->trace.bytes = (const uint8_t *)ntrace->bytes.chars;
+    unit->trace.size = ntrace->bytes.size;
+    tw_unit_add_register(unit, "TRACEID", ntrace->config.id);
+    return TW_OK;
+}
+
+static void free_model(struct tw_unit *unit)
+{
+    struct ntrace *ntrace = unit->model;
+
+    tw_ntrace_unit_free(ntrace->unit);
+    tw_text_free(&ntrace->bytes);
+}
+
+const struct tw_unit_kind tw_unit_ntrace = { .protocol = "ntrace",
+                                             .takes_riscv = true,
+                                             .begin = begin,
+                                             .run = run,
+                                             .end = end,
+                                             .free = free_model };
