@@ -126,6 +126,13 @@ static void a_folder_holds_several_files(void **state)
     CHECK(tw_perf_block(perf, 1)->offset > writer.size + parts[0].size);
     for (uint32_t i = 0; i < 2; i++)
         check_visit(capture, i, 0x4000, TID_A);
+    {
+        /* What lies in no file was linked nowhere. */
+        const struct tw_perf_map nowhere = { .address = 0x4000, .file = TW_NONE };
+        uint64_t link = 0;
+
+        CHECK(!tw_perf_link(perf, &link, &nowhere, 0x4000));
+    }
     tw_capture_free(capture);
 }
 

@@ -153,48 +153,38 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     return failed;
 }
 
-/* size: hot loop */
-/* Packets of atoms, as long as steps that are known lead from block to block.  `words` are atoms that are left
-   of the last packet. */
-TW_INLINE const uint8_t *count_steps(const struct tw_stage *stage,
-                                     struct tw_follow_track *track, uint32_t *words,
-                                     const uint8_t *at, const uint8_t *end)
+enum { ATOMS_MOST = 24, GATHERED_MOST = 63 }; /* in a packet, and in the word below */
+
+/* Atoms of the packets from *at on in one word, until there are `enough` or something else comes. */
+TW_INLINE uint64_t gather_atoms(const uint8_t **at, const uint8_t *end, unsigned enough)
 {
-    const struct tw_etmv4_decoder *decoder = stage->decoder;
-    struct tw_blocks *const blocks = stage->follow->blocks;
-    struct tw_step_sum *const steps = blocks->steps;
-    const size_t room = blocks->step_room;
-    uint32_t here = track->at, left = *words, number = track->step;
+    const uint8_t *next = *at;
+    uint64_t bits = 0;
+    unsigned count = 0;
 
-    for (;;) {
-        while (left) {
-            const uint32_t next = tw_step_number(here, left % TW_STEP_WORDS);
-            uint32_t to;
+    do {
+        const struct tw_etmv4_atoms *atoms = &tw_etmv4_atoms[*next];
 
-            if (TW_UNLIKELY(next >= room))
-                break;
-            to = steps[next].to;
-            if (!tw_step_is_plain(to))
-                break;
-            number = next;
-            if (TW_UNLIKELY(++steps[number].times <= 1))
-                tw_sums_list_step(blocks, number);
-            here = tw_step_block(to);
-            left /= TW_STEP_WORDS;
-        }
-        if (left || at >= end)
+        if (!atoms->count)
             break;
-        left = decoder->steps[*at];
-        if (!left)
-            break;
-        at++;
-    }
-    *words = left;
-    track->at = here;
-    track->step = number;
-    return at;
+        bits |= (uint64_t)atoms->bits << count;
+        count += atoms->count;
+        next++;
+    } while (count < enough && next < end);
+    *at = next;
+    return bits | (uint64_t)1 << count;
 }
 
+/* The last so many atoms before *at are left: *at becomes the end of the packet that has the first of them; how
+   many of them are in it. */
+static unsigned find_packet(const uint8_t **at, unsigned left)
+{
+    while (left > tw_etmv4_atoms[(*at)[-1]].count)
+        left -= tw_etmv4_atoms[*--*at].count;
+    return left;
+}
+
+/* size: hot loop */
 /* The same, where ranges are counted. */
 static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
 {
@@ -208,25 +198,36 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
     const uint64_t index = tw_stage_index(stage, at);
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
-    uint32_t words = 0;
+    uint64_t atoms = TW_ATOMS_DONE; /* of packets before `at` */
 
-    while (!follow->error) {
+    for (;;) {
+        const bool is_summed = track.link != TW_TRACK_APART && tw_block_is_plain(track.at);
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
 
-        if (track.link == TW_TRACK_SUMMED && tw_block_is_plain(track.at))
-            at = count_steps(stage, &track, &words, at, end);
-        if (!words) {
+        if (atoms == TW_ATOMS_DONE) {
             if (at >= end || out > last)
                 break;
-            words = decoder->steps[*at];
-            at += words != 0;
+            atoms = gather_atoms(&at, end, is_summed ? GATHERED_MOST - ATOMS_MOST + 1 : 1);
         }
-        if (words) {
-            if (!tw_track_stride(follow, &track, words % TW_STEP_WORDS))
-                out = tw_track_count(follow, &track, out, words % TW_STEP_WORDS, index);
-            words /= TW_STEP_WORDS;
-            continue;
+        if (atoms != TW_ATOMS_DONE) {
+            const uint8_t *packet = at;
+            unsigned left;
+
+            if (TW_LIKELY(is_summed)) {
+                atoms = tw_track_sum(follow, &track, atoms);
+                if (TW_LIKELY(atoms == TW_ATOMS_DONE))
+                    continue;
+            }
+            left = find_packet(&packet, tw_atoms_count(atoms));
+            out = tw_track_count(
+                follow, &track, out,
+                tw_atoms((uint32_t)(atoms & (((uint64_t)1 << left) - 1)), left), index);
+            atoms >>= left;
+            if (TW_LIKELY(!follow->error && out <= last))
+                continue;
+            at = packet; /* what comes after it was not looked at */
+            break;
         }
         in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
         if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
@@ -237,9 +238,10 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
             tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
         at = in.at;
     }
-    out = tw_track_write_last(follow, &track, out, index);
     tw_track_settle(follow, &track);
+    out = tw_track_write_last(follow, &track, out, index);
     tw_track_end(follow, &track);
+    tw_sums_spend(follow->code, (uint64_t)(at - stage->at) * ATOMS_MOST);
     stage->at = at;
     stage->out = out;
     return follow->error ? at - 1 : NULL;
@@ -358,9 +360,6 @@ void tw_etmv4_decoder_init(void *state, const void *config)
 
     memset(decoder, 0, sizeof *decoder);
     tw_etmv4_reader_init(&decoder->reader, config);
-    for (unsigned head = 0; head < 256; head++)
-        decoder->steps[head] =
-            tw_steps_of(tw_etmv4_atoms[head].bits, tw_etmv4_atoms[head].count);
     decoder->lost_reason = TW_REASON_INIT;
 }
 

@@ -52,9 +52,7 @@ struct tw_etmv4_item {
 enum tw_etmv4_sync { TW_SYNC_START, TW_SYNC_ASYNC, TW_SYNC_INFO, TW_SYNC_DONE };
 
 struct tw_etmv4_decoder {
-    struct tw_etmv4_reader reader; /* stays through a reset ... */
-    uint32_t steps[256]; /* ... like this: of packets of atoms, by header: tw_steps_of */
-                         /* All behind is cleared. */
+    struct tw_etmv4_reader reader; /* stays through a reset; all behind is cleared */
 
     /* Step 1: bytes to elements. */
     uint8_t sync;        /* enum tw_etmv4_sync */

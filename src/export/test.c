@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/formats.h>
+
 #include "export/gzip.h"
 #include "export/sink.h"
 
@@ -192,6 +194,26 @@ static void gzip_files_hold_what_was_given(void **state)
     free(bytes);
 }
 
+/* Names and extensions are what files are called by; titles are for people. */
+static void formats_have_names_and_extensions(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    for (const struct tw_format *format; (format = tw_format_get(count)) != NULL; count++) {
+        check_case("format %zu, %s", count, format->name);
+        CHECK(strspn(format->name, "abcdefghijklmnopqrstuvwxyz0123456789-") ==
+              strlen(format->name));
+        CHECK(!format->extension || format->extension[0] == '.');
+        CHECK(!format->extension || !strchr(format->extension, ' '));
+        CHECK(format->title[0] && format->title[0] != '.');
+        CHECK(format->subjects && !(format->subjects & (format->subjects - 1)));
+        CHECK(tw_format_by_name(format->name, (enum tw_subject_kind)format->subjects) ==
+              format);
+    }
+    CHECK(count > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +221,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written),
         cmocka_unit_test(large_amounts),
         cmocka_unit_test(a_small_gzip_file),
+        cmocka_unit_test(formats_have_names_and_extensions),
         cmocka_unit_test(gzip_files_hold_what_was_given),
     };
 

@@ -90,7 +90,7 @@ static bool grow_room(struct tw_blocks *blocks)
         return false;
     blocks->more = larger_more;
     blocks->room = room;
-    return true;
+    return !code->sums || tw_sums_grow(blocks);
 }
 
 static void set_links(const struct tw_code_config *config, struct tw_block *block,
@@ -243,7 +243,7 @@ void tw_code_free(struct tw_code *code)
         if (blocks->slots != blocks->no_slots)
             tw_give(allocator, blocks->slots);
         tw_map_free(&blocks->checkpoints);
-        tw_give(allocator, blocks->times);
+        tw_give(allocator, blocks->ways);
         tw_give(allocator, blocks->steps);
         tw_give(allocator, blocks);
     }

@@ -122,8 +122,8 @@ struct tw_blocks {
     struct tw_map checkpoints; /* see build.c */
     uint32_t no_slots[2];      /* `slots` of a space without blocks */
     uint32_t number;           /* of the space, from 1 on */
-    uint64_t *times;           /* sums.h: by block * 2 + taken */
-    size_t time_room;
+    struct tw_sum_way *ways;   /* sums.h: of all blocks, where they are counted */
+    size_t way_room;
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
 };

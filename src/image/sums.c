@@ -6,24 +6,11 @@
 
 #include "base/memory.h"
 
-uint32_t tw_steps_of(uint32_t decisions, unsigned count)
-{
-    uint32_t steps = 0;
-
-    for (unsigned shift = 0; count; shift += TW_STEP_WORD_BITS) {
-        const unsigned length = count < TW_STEP_DECISIONS ? count : TW_STEP_DECISIONS;
-
-        steps |= tw_step_word(decisions, length) << shift;
-        decisions >>= length;
-        count -= length;
-    }
-    return steps;
-}
-
 bool tw_sums_begin(struct tw_code *code)
 {
     const struct tw_allocator *allocator = code->config.allocator;
     struct tw_sums *sums;
+    bool is_made;
 
     if (code->sums)
         return true;
@@ -35,10 +22,12 @@ bool tw_sums_begin(struct tw_code *code)
     sums->edge_room = 1u << TW_EDGE_BITS_LEAST;
     sums->edge_shift = 64 - TW_EDGE_BITS_LEAST;
     sums->edges = tw_take(allocator, sums->edge_room * sizeof *sums->edges);
-    if (sums->edges)
-        return true;
-    tw_sums_free(code);
-    return false;
+    is_made = sums->edges != NULL;
+    for (size_t i = 0; i < code->space_count; i++)
+        is_made = is_made && tw_sums_grow(code->spaces[i]);
+    if (!is_made)
+        tw_sums_free(code);
+    return is_made;
 }
 
 void tw_sums_free(struct tw_code *code)
@@ -49,7 +38,7 @@ void tw_sums_free(struct tw_code *code)
     if (!sums)
         return;
     tw_give(allocator, sums->steps);
-    tw_give(allocator, sums->blocks);
+    tw_give(allocator, sums->ways);
     tw_give(allocator, sums->edges);
     tw_give(allocator, sums->used_edges);
     tw_map_free(&sums->edge_times);
@@ -90,31 +79,83 @@ static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *cou
     return true;
 }
 
-/* `times` may be less than 0, modulo 2^64: sums come out right. */
-static void add_block(struct tw_blocks *blocks, uint32_t block, uint64_t times)
+bool tw_sums_grow(struct tw_blocks *blocks)
+{
+    return grow_zeroed(blocks, (void **)&blocks->ways, &blocks->way_room, 2 * blocks->room,
+                       sizeof *blocks->ways);
+}
+
+static void keep(struct tw_code *code, const struct tw_range_sum *sum)
+{
+    struct tw_sums *sums = code->sums;
+
+    if (TW_GROW(code->config.allocator, &sums->kept, &sums->kept_room, sums->kept_count + 1))
+        sums->kept[sums->kept_count++] = *sum;
+    else
+        code->out_of_memory = true;
+}
+
+static void range_of(struct tw_element *range, const struct tw_block *block, unsigned taken)
+{
+    *range = (struct tw_element){ .start = block->start };
+    range->length = block->length;
+    range->count = block->count;
+    range->type = block->type;
+    range->flags = (uint8_t)(block->flags | (taken ? TW_RANGE_EXECUTED : 0));
+    range->isa = block->isa;
+    range->last = block->last;
+}
+
+static void keep_way(struct tw_blocks *blocks, uint32_t way, uint64_t times)
+{
+    struct tw_range_sum sum = { .times = times };
+
+    range_of(&sum.range, &blocks->blocks[way / 2], way & 1);
+    keep(blocks->code, &sum);
+}
+
+static bool list_way(struct tw_blocks *blocks, uint32_t way)
 {
     struct tw_sums *sums = blocks->code->sums;
 
-    if (block >= blocks->time_room &&
-        !grow_zeroed(blocks, (void **)&blocks->times, &blocks->time_room, blocks->room * 2,
-                     sizeof *blocks->times)) {
-        blocks->code->out_of_memory = true;
-        return;
-    }
-    if (!(blocks->times[block] & TW_SUM_LISTED) &&
-        !list(blocks, &sums->blocks, &sums->block_count, &sums->block_room, block))
-        return;
-    blocks->times[block] = TW_SUM_LISTED | (blocks->times[block] + times);
+    return blocks->ways[way].times ||
+           list(blocks, &sums->ways, &sums->way_count, &sums->way_room, way);
 }
 
-void tw_sums_add_block(struct tw_blocks *blocks, uint32_t block)
+/* At 2^32 it is listed once more: the second time it is taken without times. */
+static void add_way(struct tw_blocks *blocks, uint32_t way, uint32_t times)
 {
-    add_block(blocks, block, 1);
+    if (!list_way(blocks, way))
+        return;
+    blocks->ways[way].times += times;
+    if (blocks->ways[way].times < times)
+        keep_way(blocks, way, (uint64_t)1 << 32);
 }
 
-void tw_sums_undo(struct tw_blocks *blocks, uint32_t block)
+void tw_sums_undo(struct tw_blocks *blocks, uint32_t way)
 {
-    add_block(blocks, block, 0 - (uint64_t)1);
+    struct tw_sums *sums = blocks->code->sums;
+
+    if (blocks->ways[way].times)
+        blocks->ways[way].times--;
+    else if (sums->kept_count) /* they were put away just now */
+        sums->kept[sums->kept_count - 1].times--;
+}
+
+uint32_t tw_sums_open(struct tw_blocks *blocks, uint32_t way)
+{
+    const uint32_t next = blocks->blocks[way / 2].next[way & 1];
+
+    if ((!tw_block_is_plain(next) &&
+         (next != TW_NEXT_NEEDED || blocks->code->config.links_are_special)) ||
+        !list_way(blocks, way))
+        return 0;
+    return blocks->ways[way].next = next * 2;
+}
+
+void tw_sums_add_way(struct tw_blocks *blocks, uint32_t way)
+{
+    add_way(blocks, way, 1);
 }
 
 /* A block's way out, as a decision says. */
@@ -131,37 +172,25 @@ static struct way way_of(const struct tw_blocks *blocks, uint32_t block, unsigne
     return (struct way){ .taken = decides ? decisions & 1 : 1, .decides = decides };
 }
 
-/* Adds what steps counted to the blocks on the way. */
-static void add_step(struct tw_blocks *blocks, uint32_t number, uint64_t times)
+/* Adds what steps counted to the ways that they are made of: 2^32 are kept. */
+static void add_step(struct tw_blocks *blocks, uint32_t number, uint32_t times)
 {
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
 
     while (decisions != 1) {
         const struct way way = way_of(blocks, at, decisions);
 
-        add_block(blocks, at * 2 + way.taken, times);
+        if (times)
+            add_way(blocks, at * 2 + way.taken, times);
+        else
+            keep_way(blocks, at * 2 + way.taken, (uint64_t)1 << 32);
         decisions >>= way.decides;
         at = blocks->blocks[at].next[way.taken];
     }
-}
-
-uint32_t tw_sums_step_last(const struct tw_blocks *blocks, uint32_t number)
-{
-    uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS, last = 0;
-
-    while (decisions != 1) {
-        const struct way way = way_of(blocks, at, decisions);
-
-        last = at * 2 + way.taken;
-        decisions >>= way.decides;
-        at = blocks->blocks[at].next[way.taken];
-    }
-    return last;
 }
 
 static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
 {
-    const bool may_end_at_indirect = !blocks->code->config.links_are_special;
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS, passed = 0;
 
     while (decisions != 1) {
@@ -171,8 +200,6 @@ static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
         decisions >>= way.decides;
         if (next == TW_NEXT_UNKNOWN)
             return TW_STEP_UNKNOWN;
-        if (next == TW_NEXT_NEEDED && decisions == 1 && may_end_at_indirect)
-            return TW_STEP_INDIRECT | at;
         if (!tw_block_is_plain(next) || ++passed == TW_STEP_BLOCKS)
             return TW_STEP_NONE;
         at = next;
@@ -211,7 +238,7 @@ void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number)
     struct tw_sums *sums = blocks->code->sums;
 
     if (blocks->steps[number].times == 0) /* 2^32 */
-        add_step(blocks, number, (uint64_t)1 << 32);
+        add_step(blocks, number, 0);
     else
         (void)list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number);
 }
@@ -296,17 +323,6 @@ static struct tw_blocks *space_of(const struct tw_code *code, uint64_t number)
     return code->spaces[number - 1];
 }
 
-static void range_of(struct tw_element *range, const struct tw_block *block, unsigned taken)
-{
-    *range = (struct tw_element){ .start = block->start };
-    range->length = block->length;
-    range->count = block->count;
-    range->type = block->type;
-    range->flags = (uint8_t)(block->flags | (taken ? TW_RANGE_EXECUTED : 0));
-    range->isa = block->isa;
-    range->last = block->last;
-}
-
 static struct tw_range_sum edge_of(const struct tw_code *code, uint64_t key, uint64_t times)
 {
     const struct tw_blocks *blocks = space_of(code, key >> 2 * TW_SLOT_NUMBER_BITS);
@@ -336,23 +352,24 @@ static void settle_steps(struct tw_code *code)
     }
 }
 
-/* A block with times; false: there is no more. */
-static bool next_block(struct tw_code *code, struct tw_range_sum *out)
+/* A way with times; false: there is no more. */
+static bool next_way(struct tw_code *code, struct tw_range_sum *out)
 {
     struct tw_sums *sums = code->sums;
 
-    while (sums->block_count) {
-        const struct tw_summed *summed = &sums->blocks[--sums->block_count];
+    while (sums->way_count) {
+        const struct tw_summed *summed = &sums->ways[--sums->way_count];
         struct tw_blocks *blocks = space_of(code, summed->space);
-        const uint64_t times = blocks->times[summed->number] & ~TW_SUM_LISTED;
+        const uint32_t times = blocks->ways[summed->number].times;
 
-        blocks->times[summed->number] = 0;
+        blocks->ways[summed->number] = (struct tw_sum_way){ .next = 0 };
         if (!times)
             continue;
         *out = (struct tw_range_sum){ .times = times };
         range_of(&out->range, &blocks->blocks[summed->number / 2], summed->number & 1);
         return true;
     }
+    sums->spent = 0;
     return false;
 }
 
@@ -387,7 +404,7 @@ size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room)
     settle_steps(code);
     for (; count < room && sums->kept_count; count++)
         out[count] = sums->kept[--sums->kept_count];
-    while (count < room && next_block(code, &out[count]))
+    while (count < room && next_way(code, &out[count]))
         count++;
     while (count < room && next_edge(code, &out[count]))
         count++;
@@ -402,24 +419,29 @@ void tw_sums_forget(struct tw_code *code)
         continue;
 }
 
+void tw_sums_keep_ways(struct tw_code *code)
+{
+    struct tw_range_sum sum;
+
+    while (next_way(code, &sum))
+        keep(code, &sum);
+}
+
 void tw_sums_keep(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
     struct tw_range_sum sum;
 
     settle_steps(code);
-    while (next_block(code, &sum) || next_edge(code, &sum)) {
-        if (!TW_GROW(code->config.allocator, &sums->kept, &sums->kept_room,
-                     sums->kept_count + 1)) {
-            code->out_of_memory = true;
-            break;
-        }
-        sums->kept[sums->kept_count++] = sum;
-    }
+    tw_sums_keep_ways(code);
+    while (next_edge(code, &sum))
+        keep(code, &sum);
     memset(sums->edges, 0, sums->edge_room * sizeof *sums->edges);
     sums->edge_count = 0;
-    for (size_t i = 0; i < code->space_count; i++)
-        if (code->spaces[i]->steps)
-            memset(code->spaces[i]->steps, 0,
-                   code->spaces[i]->step_room * sizeof *code->spaces[i]->steps);
+    for (size_t i = 0; i < code->space_count; i++) {
+        struct tw_blocks *blocks = code->spaces[i];
+
+        if (blocks->steps)
+            memset(blocks->steps, 0, blocks->step_room * sizeof *blocks->steps);
+    }
 }

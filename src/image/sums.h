@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How often the ranges of a program were executed, where nobody wants to see each time: each way out of a
-   block, or some decisions at a time.  A step of several is one lookup, which tells where they lead; it
-   becomes ranges when the sums are taken. */
+   block, or some decisions at a time.  Ways are small, so those of a large program stay in the cache; a step of several
+   decisions is one lookup, which tells where they lead, and becomes ways when the sums are taken: good for maps of many
+   branches, which come with loops. */
 #ifndef IMAGE_SUMS_H
 #define IMAGE_SUMS_H
 
@@ -14,7 +15,6 @@ enum {
     TW_STEP_DECISIONS = 3,
     TW_STEP_WORD_BITS = TW_STEP_DECISIONS + 1,
     TW_STEP_WORDS = 1 << TW_STEP_WORD_BITS,
-    TW_STEP_MOST = 32 / TW_STEP_WORD_BITS * TW_STEP_DECISIONS,
     TW_STEP_BLOCKS = 64, /* in one, at most: jumps alone could go on for ever */
     TW_EDGE_BITS_LEAST = 9,
     TW_EDGE_BITS_MOST = 20
@@ -25,8 +25,13 @@ enum {
     TW_STEP_UNKNOWN = 0, /* it was not tried, or a link was not known */
     TW_STEP_NONE = 1     /* not to a block alone */
 };
-/* ... or, with this bit, the block whose indirect branch is the last decision: the trace tells next. */
-#define TW_STEP_INDIRECT 0x80000000u
+
+/* A way out of a block (* 2 + taken), counted: small, as all of a program's are looked at again and again. */
+struct tw_sum_way {
+    /* The block (* 2) that it leads to, or TW_NEXT_NEEDED * 2; 0: it is not listed, or that is not known. */
+    uint32_t next;
+    uint32_t times;
+};
 
 struct tw_step_sum {
     uint32_t to;
@@ -40,19 +45,21 @@ struct tw_edge_sum {
 };
 
 struct tw_sums {
-    /* Steps with times (block * TW_STEP_WORDS + word), and blocks (* 2 + taken). */
+    /* Steps (block * TW_STEP_WORDS + word) and ways with times. */
     struct tw_summed {
         uint32_t space, number;
-    } * steps, *blocks;
-    size_t step_count, step_room, block_count, block_room;
+    } * steps, *ways;
+    size_t step_count, step_room, way_count, way_room;
+    uint64_t spent; /* at least so often something was counted since the ways were taken */
     struct tw_edge_sum *edges; /* a hash map */
     uint32_t edge_count, edge_room;
     unsigned edge_shift;
     uint32_t *used_edges; /* places of those with times */
     size_t used_count, used_room;
-    struct tw_map edge_times;  /* by key: of edges that had to make room for others */
-    size_t edge_at;            /* tw_sums_next: the next of them */
-    struct tw_range_sum *kept; /* of blocks that are no more */
+    struct tw_map edge_times; /* by key: of edges that had to make room for others */
+    size_t edge_at;           /* tw_sums_next: the next of them */
+    /* Of blocks that are no more, and what did not fit a way's times. */
+    struct tw_range_sum *kept;
     size_t kept_count, kept_room;
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
@@ -66,14 +73,18 @@ void tw_sums_free(struct tw_code *code);
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number);
 /* A step is made that had no times, or as many as fit. */
 void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number);
-/* The last block (* 2 + taken) that a step passes. */
-uint32_t tw_sums_step_last(const struct tw_blocks *blocks, uint32_t number);
 /* An edge that is not at its first place, or has no times. */
 void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key);
-/* A block (* 2 + taken) that was counted is not to be counted. */
-void tw_sums_undo(struct tw_blocks *blocks, uint32_t block);
-/* A block (* 2 + taken) that has no times yet was executed. */
-void tw_sums_add_block(struct tw_blocks *blocks, uint32_t block);
+/* A way that was the last to be counted is not to be counted. */
+void tw_sums_undo(struct tw_blocks *blocks, uint32_t way);
+/* A way is gone that has no times yet, or as many as fit. */
+void tw_sums_add_way(struct tw_blocks *blocks, uint32_t way);
+/* Times of ways are put away. */
+void tw_sums_keep_ways(struct tw_code *code);
+/* A way is about to be counted whose `next` is 0: what it is then. */
+uint32_t tw_sums_open(struct tw_blocks *blocks, uint32_t way);
+/* Room for the ways of all blocks that there is room for; false: no memory. */
+bool tw_sums_grow(struct tw_blocks *blocks);
 /* Blocks are about to be thrown away. */
 void tw_sums_keep(struct tw_code *code);
 
@@ -81,10 +92,6 @@ void tw_sums_keep(struct tw_code *code);
 size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room);
 /* What was counted never happened. */
 void tw_sums_forget(struct tw_code *code);
-
-/* At most TW_STEP_MOST decisions as such words, TW_STEP_WORD_BITS each, the first in the lowest bits; 0
-   ends them. */
-uint32_t tw_steps_of(uint32_t decisions, unsigned count);
 
 /* At most TW_STEP_DECISIONS. */
 TW_INLINE uint32_t tw_step_word(uint64_t decisions, unsigned count)
@@ -114,12 +121,6 @@ TW_INLINE uint32_t tw_sums_step(struct tw_blocks *blocks, uint32_t number)
     return to;
 }
 
-/* Whether a step leads to a block. */
-TW_INLINE bool tw_step_is_plain(uint32_t to)
-{
-    return to - TW_BLOCK_FIRST < TW_STEP_INDIRECT - TW_BLOCK_FIRST;
-}
-
 TW_INLINE uint32_t tw_step_block(uint32_t to)
 {
     return to & (TW_BLOCKS_MAX - 1u);
@@ -130,16 +131,23 @@ TW_INLINE uint32_t tw_step_passed(uint32_t to)
     return to >> TW_SLOT_NUMBER_BITS;
 }
 
-/* A block's times: below this bit, modulo; the bit is set when it is in the list. */
-#define TW_SUM_LISTED ((uint64_t)1 << 63)
-
-/* Executes one block (* 2 + taken). */
-TW_INLINE void tw_sums_block(struct tw_blocks *blocks, uint32_t block)
+/* A way is gone. */
+TW_INLINE void tw_sums_go(struct tw_blocks *blocks, uint32_t way)
 {
-    if (TW_LIKELY(block < blocks->time_room && blocks->times[block] & TW_SUM_LISTED))
-        blocks->times[block]++;
+    const uint32_t times = blocks->ways[way].times + 1;
+
+    if (TW_LIKELY(times > 1))
+        blocks->ways[way].times = times;
     else
-        tw_sums_add_block(blocks, block);
+        tw_sums_add_way(blocks, way);
+}
+
+/* Ways were counted without a look at whether their times still fit: at most so many. */
+TW_INLINE void tw_sums_spend(struct tw_code *code, uint64_t most)
+{
+    code->sums->spent += most;
+    if (TW_UNLIKELY(code->sums->spent > UINT32_MAX / 2))
+        tw_sums_keep_ways(code);
 }
 
 TW_INLINE uint32_t tw_edge_place(const struct tw_sums *sums, uint64_t key)

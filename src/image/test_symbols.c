@@ -302,10 +302,15 @@ static void finds_names_by_address(void **state)
     (void)state;
     for (size_t b = 0; b < LENGTH(biases); b++) {
         struct tw_symbols *symbols = make_symbols(EM_AARCH64, rows, LENGTH(rows));
+        struct tw_symbol_object object = { .size = sizeof object };
         struct tw_symbol found;
 
         CHECK(!tw_symbols_find(symbols, &found, 0x10010));
         CHECK_EQ(tw_symbols_add_elf(symbols, path, biases[b]), TW_OK);
+        CHECK(tw_symbols_object(symbols, &object, 0));
+        CHECK(object.has_symbols);
+        CHECK_EQ(object.bias, biases[b]);
+        CHECK(!tw_symbols_object(symbols, &object, 1));
         for (size_t i = 0; i + 1 < LENGTH(places); i++) {
             check_case("%#llx", (unsigned long long)places[i].address);
             CHECK_TEXT(name_at(symbols, places[i].address + biases[b]), places[i].name);

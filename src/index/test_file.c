@@ -188,12 +188,49 @@ static void want_of_memory_is_survived(void **state)
     free(fixture.data);
 }
 
+/* A time is looked for in the sources that are wanted: with a full index, a sparse one, without. */
+static void a_time_of_some_sources(void **state)
+{
+    static const struct {
+        uint64_t ids[2];
+        bool is_there;
+    } rows[] = {
+        { { (uint64_t)1 << 0x10, 0 }, true },
+        { { UINT64_MAX, UINT64_MAX }, true },
+        { { 0, 0 }, false },
+        { { ~((uint64_t)1 << 0x10 | (uint64_t)1 << 0x22), UINT64_MAX }, false },
+        { { 0, (uint64_t)1 << 0x10 }, false }, /* 0x50 */
+    };
+    static const enum tw_index_detail details[] = { TW_INDEX_FULL, TW_INDEX_SPARSE };
+    struct fixture fixture;
+    uint64_t want = 0;
+
+    (void)state;
+    make_fixture(&fixture, 150);
+    CHECK_EQ(tw_index_locate(&fixture.about, NULL, &want, NULL, 500), TW_OK);
+    for (size_t k = 0; k <= LENGTH(details); k++) {
+        struct tw_index *index = k < LENGTH(details) ? build(&fixture, details[k]) : NULL;
+
+        for (size_t i = 0; i < LENGTH(rows); i++) {
+            uint64_t offset = 0;
+
+            check_case("index %zu, IDs %zu", k, i);
+            CHECK_EQ(tw_index_locate(&fixture.about, index, &offset, rows[i].ids, 500),
+                     rows[i].is_there ? TW_OK : TW_END);
+            CHECK(!rows[i].is_there || offset >= want);
+        }
+        tw_index_free(index);
+    }
+    free(fixture.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_holds_the_same),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(other_captures_are_told_apart),
+        cmocka_unit_test(a_time_of_some_sources),
         cmocka_unit_test(want_of_memory_is_survived),
     };
 

@@ -300,6 +300,44 @@ static void tells_what_happens_to_the_hart(void **state)
     tw_text_free(&kept.lines);
 }
 
+/* Each filter by its own registers; a comparator sees the addresses from the first to the last instruction. */
+static void filters_by_address(void **state)
+{
+    static const struct {
+        struct row row;
+        uint32_t match;
+        bool is_traced;
+    } cases[] = {
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 1 }, 0x0fe, false },
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 1 }, 0x100, true },
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 1 }, 0x108, true },
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 1 }, 0x10a, false },
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 0 }, 0x10a, true },
+        { { .iaddr = 0x100, .iretire = 6, .ilastsize = 0 }, 0x10c, false },
+    };
+
+    (void)state;
+    for (unsigned filter = 0; filter < 16; filter++)
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+            struct kept kept = { .lines = { .chars = NULL } };
+            struct tw_ntrace_unit *unit =
+                unit_for("mode=btm", &kept, (struct tw_ntrace_unit_config){ .size = 0 });
+
+            check_case("filter %u, case %zu", filter, i);
+            tw_ntrace_unit_write(unit, 0x00c, 1u << filter);
+            tw_ntrace_unit_write(unit, 0x400 + 0x20 * filter, 0x11); /* on, with comparator 0 */
+            tw_ntrace_unit_write(unit, 0x600, 0);                    /* the address is equal */
+            tw_ntrace_unit_write(unit, 0x610, cases[i].match);
+            start(unit);
+            retire(unit, &cases[i].row);
+            CHECK_TEXT(kept.lines.chars && strstr(kept.lines.chars, "FADDR=0x80") ? "traced"
+                                                                                  : "",
+                       cases[i].is_traced ? "traced" : "");
+            tw_ntrace_unit_free(unit);
+            tw_text_free(&kept.lines);
+        }
+}
+
 /* Triggers switch tracing on and off, if they may. */
 static void follows_triggers(void **state)
 {
@@ -421,6 +459,7 @@ int main(void)
         cmocka_unit_test(tells_what_happens_to_the_hart),
         cmocka_unit_test(follows_triggers),
         cmocka_unit_test(has_registers),
+        cmocka_unit_test(filters_by_address),
         cmocka_unit_test(refuses_what_cannot_be),
     };
 

@@ -435,7 +435,7 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
         if (!counts || steps == 0)
             tw_follow_emit(out++, block, bit | (branches ^ 1), index);
         else
-            tw_sums_block(stage->follow->blocks, at * 2 + (bit | (branches ^ 1)));
+            tw_sums_go(stage->follow->blocks, at * 2 + (bit | (branches ^ 1)));
         steps++;
         bits <<= branches;
         if (by_count) {

@@ -153,10 +153,7 @@ struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
-    /* For the functions below that count.  After a step of several atoms `last` is to be found out, if
-       it is wanted: tw_sums_step_last. */
-    enum tw_track_link link;
-    uint32_t step;
+    enum tw_track_link link; /* for the functions below that count */
 };
 
 TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
@@ -338,39 +335,54 @@ TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
     return out;
 }
 
-/* Up to three atoms at once (tw_step_word), where they lead to a block alone, or to an indirect branch.
-   False: they are to be followed one by one. */
-TW_INLINE bool tw_track_stride(struct tw_follow *follow, struct tw_follow_track *track,
-                               uint32_t word)
+/* Atoms that lead from block to block by links that are known, the last perhaps to an indirect branch; the place is a
+   plain block, and not apart.  Those that are returned are to be followed one by one. */
+TW_INLINE uint64_t tw_track_sum(struct tw_follow *follow, struct tw_follow_track *track,
+                                uint64_t atoms)
 {
     struct tw_blocks *const blocks = follow->blocks;
-    uint32_t number, to;
+    struct tw_sum_way *const ways = blocks->ways;
+    uint32_t at = track->at * 2, last = track->last, way, next;
 
-    if (TW_UNLIKELY(track->link == TW_TRACK_APART || !tw_block_is_plain(track->at)))
-        return false;
-    number = tw_step_number(track->at, word);
-    to = tw_sums_step(blocks, number);
-    if (TW_UNLIKELY(to < TW_BLOCK_FIRST))
-        return false;
     if (track->link == TW_TRACK_LED)
-        tw_sums_edge(follow->sums, blocks, track->last / 2, track->at);
+        tw_sums_edge(follow->sums, blocks, last / 2, track->at);
     track->link = TW_TRACK_SUMMED;
-    track->step = number;
-    track->at = tw_step_block(to);
-    if (to >= TW_STEP_INDIRECT) {
-        track->last = track->at * 2 + 1;
-        follow->isa = track->blocks[track->at].isa;
-        track->at = TW_NEXT_NEEDED;
+    for (;;) {
+        way = at | (atoms & 1);
+        next = ways[way].next;
+        if (TW_UNLIKELY(atoms <= 3)) /* the last: it may lead to an indirect branch */
+            break;
+        if (TW_UNLIKELY(next < 2 * TW_BLOCK_FIRST)) {
+            if (!next)
+                next = tw_sums_open(blocks, way);
+            if (next < 2 * TW_BLOCK_FIRST)
+                break;
+        }
+        ways[way].times++;
+        last = way;
+        at = next;
+        atoms >>= 1;
     }
-    return true;
+    if (TW_LIKELY(atoms <= 3)) {
+        if (TW_UNLIKELY(!next))
+            next = tw_sums_open(blocks, way);
+        if (TW_LIKELY(next)) {
+            ways[way].times++;
+            last = way;
+            at = next;
+            atoms = TW_ATOMS_DONE;
+        }
+    }
+    track->at = at / 2;
+    track->last = last;
+    return atoms;
 }
 
-/* What is known of the last atom, for tw_track_end. */
-TW_INLINE void tw_track_settle(const struct tw_follow *follow, struct tw_follow_track *track)
+/* What tw_track_sum leaves to be found out: the instruction set at an indirect branch. */
+TW_INLINE void tw_track_settle(struct tw_follow *follow, const struct tw_follow_track *track)
 {
-    if (track->step)
-        track->last = tw_sums_step_last(follow->blocks, track->step);
-    track->step = 0;
+    if (track->at == TW_NEXT_NEEDED && track->link == TW_TRACK_SUMMED)
+        follow->isa = track->blocks[track->last / 2].isa;
 }
 
 /* The next atom: its range is written, or counted. */
@@ -386,11 +398,10 @@ TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
     } else {
         if (track->link == TW_TRACK_LED)
             tw_sums_edge(follow->sums, follow->blocks, track->last / 2, track->at);
-        tw_sums_block(follow->blocks, track->at * 2 + taken);
+        tw_sums_go(follow->blocks, track->at * 2 + taken);
         track->link = TW_TRACK_SUMMED;
     }
     track->last = track->at * 2 + taken;
-    track->step = 0;
     track->at = block->next[taken];
     if (track->link == TW_TRACK_APART && tw_block_is_plain(track->at))
         track->link = TW_TRACK_WRITTEN;
@@ -405,6 +416,7 @@ TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
 {
     for (;;) {
         if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
+            tw_track_settle(follow, track);
             out = tw_track_write_last(follow, track, out, index);
             out = tw_track_slowly(follow, track, out, &atoms, index);
             track->link = TW_TRACK_APART;
@@ -456,8 +468,8 @@ TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
         follow->missing = TW_MISSING_NOTHING;
         return out;
     }
-    out = tw_track_write_last(follow, track, out, index);
     tw_track_settle(follow, track);
+    out = tw_track_write_last(follow, track, out, index);
     tw_track_jump(follow, track, address, isa);
     track->link = TW_TRACK_APART;
     return out;

@@ -242,12 +242,69 @@ static void what_is_forgotten_is_gone(void **state)
     made_tear_down(&setup);
 }
 
+static uint64_t times_of(struct tw_code *code, size_t *count)
+{
+    struct tw_range_sum sums[3];
+    uint64_t times = 0;
+    size_t some;
+
+    *count = 0;
+    while ((some = tw_sums_next(code, sums, LENGTH(sums))) != 0)
+        for (size_t i = 0; i < some; i++, ++*count)
+            times += sums[i].times;
+    return times;
+}
+
+/* More often than a way's own number can say. */
+static void times_have_no_end(void **state)
+{
+    const struct made_options options = { .checks = false };
+    struct made_setup setup = made_set_up(&made_kinds[0], &options);
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+    struct tw_blocks *blocks;
+    size_t count;
+
+    (void)state;
+    made_set_up_code(&setup, &options);
+    CHECK(tw_sums_begin(setup.code));
+    blocks = tw_code_space(setup.code, &view);
+    CHECK(tw_blocks_find(blocks, 0x1000, TW_ISA_A64, 0) != 0);
+    for (unsigned more = 0; more < 4; more++) {
+        const uint32_t way = TW_BLOCK_FIRST * 2 + more % 2;
+
+        tw_sums_go(blocks, way);
+        CHECK_EQ(blocks->ways[way].times, 1);
+        blocks->ways[way].times = UINT32_MAX - 1;
+        for (unsigned i = 0; i < more; i++)
+            tw_sums_go(blocks, way);
+        CHECK_EQ(times_of(setup.code, &count), (uint64_t)UINT32_MAX - 1 + more);
+        CHECK_EQ(count, more < 2 ? 1 : more == 2 ? 1 : 2);
+        CHECK_EQ(times_of(setup.code, &count), 0);
+    }
+    /* The one that made it too many never happened. */
+    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
+    blocks->ways[TW_BLOCK_FIRST * 2].times = UINT32_MAX;
+    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
+    tw_sums_undo(blocks, TW_BLOCK_FIRST * 2);
+    CHECK_EQ(times_of(setup.code, &count), UINT32_MAX);
+    /* Without a look at each: they are put away in time. */
+    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
+    blocks->ways[TW_BLOCK_FIRST * 2].times = UINT32_MAX / 2;
+    tw_sums_spend(setup.code, (uint64_t)UINT32_MAX / 2 + 1);
+    CHECK_EQ(blocks->ways[TW_BLOCK_FIRST * 2].times, 0);
+    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
+    CHECK_EQ(times_of(setup.code, &count), (uint64_t)UINT32_MAX / 2 + 1);
+    CHECK_EQ(count, 2);
+    made_tear_down(&setup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_elements_tell_the_same),
         cmocka_unit_test(sums_outlive_the_blocks),
         cmocka_unit_test(what_is_forgotten_is_gone),
+        cmocka_unit_test(times_have_no_end),
     };
 
     return cmocka_run_group_tests_name("sums", tests, NULL, NULL);

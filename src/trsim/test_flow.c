@@ -104,7 +104,7 @@ static const struct {
     { "what is behind is not enabled",
       "component ram0 ram\ncomponent te0 encoder feeds ram0\nlog te0 log\nte0.trTeActive = "
       "1\npoll te0.trTeActive == 1\n" DEFAULTS "te0.trTeControl = 0x01110065\nte0.trTeEnable = "
-      "1\npoll te0.trTeEnable == 1\nrun\nexpect te0.trTeEmpty 0\n",
+      "1\npoll te0.trTeEnable == 1\nrun\nexpect te0.trTeEmpty 0\nexpect te0.lost 3553\n",
       { "TC3", "event LOST of te0" },
       0xb72ad202690b86fd },
     { "a funnel that passes an input over",
@@ -225,6 +225,46 @@ static void flows_hold(void **state)
     }
 }
 
+/* Bit i of trFunnelDisInput is the funnel's i-th input, and no other. */
+static void a_funnel_passes_over_the_inputs_that_are_named(void **state)
+{
+    (void)state;
+    for (unsigned traced = 0; traced < 3; traced++)
+        for (unsigned passed_over = 0; passed_over < 3; passed_over++) {
+            struct sim_run *run = new_run();
+            char script[2000];
+            struct tw_text text = tw_text_in(script, sizeof script);
+
+            check_case("te%u is traced, input %u is passed over", traced, passed_over);
+            tw_text_format(
+                &text,
+                "memory 0x1000 0x10000\ncomponent ram0 ram\ncomponent f0 funnel feeds ram0\n"
+                "component te0 encoder feeds f0\ncomponent te1 encoder feeds f0\n"
+                "component te2 encoder feeds f0\nlog te%u log\ntrRamActive = 1\n"
+                "poll trRamActive == 1\ntrRamControl = 0x11\ntrRamStartLow = 0x1000\n"
+                "trRamLimitLow = 0x8ffc\ntrRamWPLow = 0x1000\ntrRamEnable = 1\n"
+                "poll trRamEnable == 1\ntrFunnelActive = 1\npoll trFunnelActive == 1\n"
+                "trFunnelDisInput = %u\ntrFunnelEnable = 1\npoll trFunnelEnable == 1\n",
+                traced, 1u << passed_over);
+            tw_text_format(&text,
+                           "te%u.trTeActive = 1\npoll te%u.trTeActive == 1\n"
+                           "te%u.trTeInstFeatures = 0\nte%u.trTeControl = 0x01110061\n"
+                           "te%u.trTeEnable = 1\npoll te%u.trTeEnable == 1\n"
+                           "te%u.trTeInstTracing = 1\nrun 100\nte%u.trTeEnable = 0\n"
+                           "poll te%u.trTeEnable == 0\npoll te%u.trTeEmpty == 1\n%s",
+                           traced, traced, traced, traced, traced, traced, traced, traced,
+                           traced, traced,
+                           traced == passed_over ? "expect f0.messages 0\nexpect ram0.bytes 0\n"
+                                                 : "expect f0.lost 0\n");
+            if (run_script(run, script, NULL, false) != TW_OK)
+                CHECK_TEXT(run->fault.text, "");
+            if (run->result.failed)
+                CHECK_TEXT(run->out, "");
+            end_scripts(run);
+            free(run);
+        }
+}
+
 /* ---- one wire ---- */
 
 static unsigned level(const struct sim_file *pins, size_t at)
@@ -314,6 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_hold),
+        cmocka_unit_test(a_funnel_passes_over_the_inputs_that_are_named),
         cmocka_unit_test(one_wire),
     };
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -246,6 +247,14 @@ def ctf_is_a_folder(tool):
     got = tool.run("timeline", DEMO, "--format", "ctf", "-o", "t.ctf", "-q", status=3)
     assert "is there already" in got.err, got.err
     equal(sorted(path.name for path in tool.folder.iterdir()), ["t.ctf"], "files")
+    stream = (tool.folder / "t.ctf" / "stream").read_bytes()
+    at = 0
+    while at < len(stream):  # packets: a magic number, and sizes in bits behind two times
+        equal(stream[at:at + 4], bytes.fromhex("c11ffcc1"), "magic")
+        sizes = struct.unpack_from("<QQ", stream, at + 24)
+        equal(sizes[0], sizes[1], "content and packet")
+        at += sizes[0] // 8
+    equal(at, len(stream), "packets fill the stream")
 
 
 def limit(tool):

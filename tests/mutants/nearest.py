@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which tests are nearest to a folder of src/, and how one of them is run."""
+import hashlib
 import json
 import os
 import re
@@ -212,17 +213,27 @@ class Runner:
             return "hang"
         return failed or (f"status {status}" if status else None)
 
+    def version(self, name):
+        """Changes with the unchanged library, and with the test itself."""
+        files = [self.programs[name]] if name in self.programs else \
+            sorted((self.build.copy.folder / "tests").glob("**/*.py"))
+        text = hashlib.sha256(self.build.clean.encode())
+        for path in files:
+            text.update(path.read_bytes())
+        return text.hexdigest()
+
     def measure(self, names, most=100):
         """Runs tests on the unchanged library and notes the time of each; gives those that fail, and
         can tell nothing of mutants.  One that takes far longer than `most` is not run to its end."""
         for name in names:
             known = self.times.get(name, {})
-            if known.get("of") == self.build.clean and not (known["failed"] == "hang" and
+            version = self.version(name)
+            if known.get("of") == version and not (known["failed"] == "hang" and
                                                             known["takes"] < TIMES * most):
                 continue
             start = processor_time()
             failed = self.run(name, most)
-            self.times[name] = {"of": self.build.clean, "takes": processor_time() - start,
+            self.times[name] = {"of": version, "takes": processor_time() - start,
                                 "failed": failed}
             self.times_file.write_text(json.dumps(self.times, indent=1))
         return [f"{name} ({self.times[name]['failed']})" for name in names if self.is_broken(name)]
