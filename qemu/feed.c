@@ -314,10 +314,11 @@ static void give_events(struct feed *feed, const struct block *block, const stru
     uint64_t to = next;
 
     if (events->trap_count) {
+        /* An interrupt behind an access to a device, which ends the block: the access brought it. */
         if (traps[0].return_address == SYSTEM_UNTOLD && note->is_left)
-            traps[0].return_address = last->address;
-        if (note->is_left ||
-            (traps[0].return_address == last->address && !(is_riscv && is_trapping)))
+            traps[0].return_address =
+                traps[0].is_interrupt ? last->address + last->size : last->address;
+        if (traps[0].return_address == last->address && !(is_riscv && is_trapping))
             count--;
         if (traps[0].return_address == SYSTEM_UNTOLD)
             traps[0].return_address = block->follows;

@@ -15,6 +15,8 @@
 #include "qemu/spool.h"
 
 enum { ROOM = 1 << 14, MRET = 0x30200073, SRET = 0x10200073, LEVEL_M = 3 };
+/* M profile: PendSV, and what comes behind it, are of no instruction. */
+enum { FIRST_INTERRUPT = 14 };
 
 static struct {
     int file;
@@ -230,6 +232,7 @@ static void take_m(struct system_events *events, const char *line)
         struct system_trap *trap = add_trap(events);
 
         trap->cause = strtoull(at + 10, NULL, 10);
+        trap->is_interrupt = trap->cause >= FIRST_INTERRUPT;
         trap->is_chained = events->is_return && !events->is_returned;
     } else if (strncmp(line, "Exception return", 16) == 0) {
         events->is_return = true;

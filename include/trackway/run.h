@@ -198,6 +198,7 @@ struct tw_run_config {
                             trace and reset between them */
     bool packets_only; /* tw_run_next_packet instead of tw_run_next */
     bool keeps_bits;   /* ... and tw_packet_bits can be asked of each */
+    bool leaves_stats; /* tw_run_source_stats tells nothing of elements: somewhat faster */
     uint32_t threads;  /* that decode; 0: one for each core where the capture is large */
     const struct tw_run_counter *counter; /* borrowed: gets the elements; capture order */
 

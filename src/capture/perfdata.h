@@ -312,6 +312,12 @@ enum tw_status tw_perf_apply_events(struct tw_perf *perf);
 /* perfdata_images.c: finds files and fills the capture's only image. */
 enum tw_status tw_perf_find_files(struct tw_perf *perf);
 enum tw_status tw_perf_read_jitdumps(struct tw_perf *perf);
+struct tw_symbols;
+/* The file is such a dump, and was found. */
+bool tw_perf_is_jitdump(const struct tw_perf *perf, uint32_t file);
+/* The names of its code, by the address that the program had it at.  Where code was replaced the last one stays. */
+enum tw_status tw_perf_jit_names(const struct tw_perf *perf, uint32_t file,
+                                 struct tw_symbols *symbols);
 enum tw_status tw_perf_make_image(struct tw_perf *perf);
 
 /* perfdata_elf.c: what is asked of an ELF file; all fail softly on other files. */

@@ -220,6 +220,39 @@ enum tw_status tw_symbols_add_loaded(struct tw_symbols *symbols, const char *pat
     return add(symbols, path, 0, &place);
 }
 
+enum tw_status tw_symbols_add_list(struct tw_symbols *symbols, const char *path,
+                                   const struct tw_symbol *list, size_t count)
+{
+    const size_t before = symbols->count;
+    struct symbol_file *file = tw_take(symbols->allocator, sizeof *file);
+    enum tw_status status = TW_E_MEMORY;
+
+    if (file)
+        file->path = tw_copy_text(symbols->allocator, path);
+    if (file && file->path &&
+        TW_GROW(symbols->allocator, &symbols->items, &symbols->room, before + count)) {
+        for (size_t i = 0; i < count; i++)
+            symbols->items[symbols->count++] =
+                (struct symbol){ .start = list[i].address,
+                                 .end = list[i].address + list[i].size,
+                                 .name = list[i].name,
+                                 .is_sized = true,
+                                 .rank = TW_SYMBOL_FUNCTION };
+        status = settle(symbols);
+    }
+    if (status != TW_OK) {
+        symbols->count = before;
+        if (file)
+            drop_file(symbols, file);
+        return tw_fail(&symbols->fault, status, "no memory for %s", path);
+    }
+    file->has_tried_lines = true; /* it has none */
+    file->has_list = true;
+    file->next = symbols->files;
+    symbols->files = file;
+    return TW_OK;
+}
+
 static void show(struct tw_symbol *symbol, const struct symbol *item)
 {
     *symbol = (struct tw_symbol){ item->name, item->start, item->end - item->start };
@@ -322,7 +355,7 @@ bool tw_symbols_object(const struct tw_symbols *symbols, struct tw_symbol_object
     about = file->about;
     about.path = file->path;
     about.bias = file->bias;
-    about.has_symbols = file->names[0] || file->names[1];
+    about.has_symbols = file->names[0] || file->names[1] || file->has_list;
     return TW_SIZED_GIVE(object, &about);
 }
 

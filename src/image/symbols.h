@@ -28,6 +28,7 @@ struct symbol_file {
     uint64_t bias;
     char *names[2];                /* of .symtab and .dynsym */
     struct tw_symbol_object about; /* but for path and bias */
+    bool has_list;                 /* of names, instead of tables */
     bool has_tried_lines;
     struct symbol_lines *lines; /* NULL: it has none */
 };
@@ -64,6 +65,10 @@ struct symbol_place {
    the same is there already. */
 enum tw_status tw_symbols_read_elf(struct tw_symbols *symbols, struct symbol_file *file,
                                    const struct symbol_place *place);
+
+/* Adds names that stand in no ELF file, `path` is where they are from; their texts stay where they are. */
+enum tw_status tw_symbols_add_list(struct tw_symbols *symbols, const char *path,
+                                   const struct tw_symbol *list, size_t count);
 
 /* symbols_code.c: notes code of a section or of a mapping symbol, with the file's bias added.  False:
    no memory. */

@@ -9,6 +9,7 @@
 #include "base/platform.h"
 #include "base/sized.h"
 #include "capture/capture.h"
+#include "capture/perfdata.h"
 #include "run/run.h"
 
 /* The symbols of an image or file, and the code in it that the filter wants. */
@@ -143,10 +144,23 @@ static void load_object(struct tw_run *run, uint32_t file)
     if (object->is_loaded)
         return;
     object->is_loaded = true;
-    if (tw_symbols_new(&object->symbols, run->allocator, NULL) == TW_OK &&
-        about->state == TW_PERF_FILE_FOUND && is_elf(about->path) &&
-        tw_symbols_add_elf(object->symbols, about->path, 0) != TW_OK)
+    if (tw_symbols_new(&object->symbols, run->allocator, NULL) != TW_OK ||
+        about->state != TW_PERF_FILE_FOUND)
+        return;
+    if (tw_perf_is_jitdump(run->perf, file)
+            ? tw_perf_jit_names(run->perf, file, object->symbols) != TW_OK
+            : is_elf(about->path) &&
+                  tw_symbols_add_elf(object->symbols, about->path, 0) != TW_OK)
         warn(run, object->symbols);
+}
+
+/* Where the file's symbols have what lies at an address; false: it can have none.  Code that was made at run time is
+   named by where it was. */
+static bool link_of(const struct tw_run *run, uint64_t *link, const struct tw_perf_map *map,
+                    uint64_t address)
+{
+    return tw_perf_link(run->perf, link, map, address) ||
+           tw_perf_is_jitdump(run->perf, map->file);
 }
 
 static bool add_range(struct tw_run *run, struct named *named, const struct tw_symbol *symbol)
@@ -295,7 +309,7 @@ struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
     if (image->symbols && tw_symbols_count(image->symbols))
         return image->symbols;
     map = map_of(run, part, address);
-    if (!map || !tw_perf_link(run->perf, link, map, address))
+    if (!map || !link_of(run, link, map, address))
         return image->symbols;
     load_object(run, map->file);
     return run->names->objects[map->file].symbols;
@@ -360,7 +374,7 @@ bool tw_run_keeps(struct tw_run *run, const struct tw_part *part, uint64_t first
         is_in(image->ranges, image->range_count, first, end))
         return true;
     if (!filter->function_count || !(map = map_of(run, part, first)) ||
-        !tw_perf_link(run->perf, &link, map, first))
+        !link_of(run, &link, map, first))
         return false;
     return is_in(run->names->objects[map->file].ranges,
                  run->names->objects[map->file].range_count, link, link + (end - first));

@@ -89,7 +89,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .no_barrier = tw_capture_no_barrier(run->capture),
         .packets_only = wish->packets_only,
         .keeps_bits = wish->keeps_bits,
-        .counts_elements = !wish->packets_only,
+        .counts_elements = !wish->packets_only && !wish->leaves_stats,
         .range_limit = wish->range_limit,
         .source_address_n = wish->source_address_n,
         .batch_room = wish->batch_room,

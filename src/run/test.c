@@ -77,6 +77,54 @@ static void says_the_same_with_any_number_of_threads(void **state)
     each_capture(&random, 200, check_threads);
 }
 
+/* ---- statistics ---- */
+
+/* Instructions, as the statistics of all sources tell. */
+static uint64_t count_of_stats(struct tw_capture *capture, const struct tw_run_config *config)
+{
+    struct tw_part part = { .size = sizeof part };
+    struct tw_run *run;
+    uint64_t sum = 0;
+
+    CHECK_EQ(tw_run_new(&run, capture, config, NULL), TW_OK);
+    while (tw_run_next(run, &part) == TW_OK)
+        for (unsigned id = 0; part.kind == TW_PART_END && id < 256; id++) {
+            const struct tw_source_stats *stats = tw_run_source_stats(run, (uint8_t)id);
+
+            sum += stats ? stats->instructions : 0;
+        }
+    tw_run_free(run);
+    return sum;
+}
+
+static void check_stats(struct tw_capture *capture, struct check_random *random)
+{
+    struct tw_run_config config = plain;
+    struct records with = record_all(capture, &config, NULL), without;
+    bool has_ranges = false;
+
+    (void)random;
+    for (size_t i = 0; i < with.count; i++)
+        has_ranges |= with.items[i].element.type == TW_ELEMENT_INSTR_RANGE;
+    CHECK_EQ(count_of_stats(capture, &config) != 0, has_ranges);
+    config.leaves_stats = true;
+    without = record_all(capture, &config, NULL);
+    records_check(&without, &with);
+    CHECK_EQ(count_of_stats(capture, &config), 0);
+    free(with.items);
+    free(without.items);
+}
+
+static void statistics_may_be_left_out(void **state)
+{
+    struct check_random random = check_random_start(0x72756e33);
+
+    (void)state;
+    each_capture(&random, 50, check_stats);
+}
+
+/* ---- threads that are asked for ---- */
+
 /* Threads pay for large captures; who asks for a number gets it, but for packets. */
 static void a_small_capture_takes_one_thread(void **state)
 {
@@ -479,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_small_capture_takes_one_thread),
         cmocka_unit_test(gives_what_the_trees_of_all_buffers_give),
         cmocka_unit_test(says_the_same_with_any_number_of_threads),
+        cmocka_unit_test(statistics_may_be_left_out),
         cmocka_unit_test(a_filter_changes_nothing_of_what_is_left),
         cmocka_unit_test(begins_anywhere_as_if_all_had_been_decoded),
         cmocka_unit_test(time_order_only_moves_things),

@@ -238,6 +238,11 @@ def code_made_at_run_time(tool):
         equal([pcs(out).count(place + i) for i in [0, 4, 4096, 4100]], [5] * 4)
         dump = (tool.folder / "perf.data.code" / f"jit-{pid}.dump").read_bytes()
         assert b"made_one\0" in dump and b"made_two\0" in dump
+        rows = [line.split() for line in tool.run("profile", "perf.data", "-q").out.splitlines()]
+        found = {row[6]: row[0] for row in rows if len(row) > 7 and row[7].endswith(f"/jit-{pid}.dump)")}
+        equal(found, {"made_one": "10", "made_two": "10"})
+        equal(pcs(tool.run("decode", "perf.data", "--format", "pcs", "--function", "made_two", "-q").out),
+              [place + 4096, place + 4100] * 5)
         if not shutil.which("perf"):
             return
         subprocess.run(["perf", "inject", "--jit", "-i", "perf.data", "-o", "with.data"], cwd=tool.folder, check=True,

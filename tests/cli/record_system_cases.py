@@ -331,5 +331,8 @@ def security_states_of_the_m_profile(tool):
     equal(gates[0], gates[1])
     changes = [len(re.findall(r"PE_CONTEXT +T32 Thread N", text)) for text in texts]
     assert gates[1] > 100 and abs(changes[0] - changes[1]) < 10, (gates, changes)
-    # Where an exception struck whose frame lies on another stack is not known to the instruction.
-    assert abs(len(paths[0]) - len(paths[1])) < len(paths[1]) / 200, [len(path) for path in paths]
+    equal(paths[0], paths[1])
+    # Where an exception returns to whose frame lies on another stack is not always known, but which it is.
+    numbers = [re.findall(r"EXCEPTION +number (\S+)", text) for text in texts]
+    assert len(numbers[1]) > 100
+    equal(numbers[0], numbers[1])

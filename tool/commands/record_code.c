@@ -16,9 +16,12 @@ enum { JIT_MAGIC = 0x4a695444, JIT_HEAD = 40, JIT_LOAD_FIXED = 56 };
 struct names {
     struct name {
         uint64_t address, size;
+        bool is_written; /* all of it, as one piece */
+        bool is_split;   /* its code changed: piece by piece */
         char text[200];
     } * list;
     size_t count, room;
+    size_t joined; /* that were looked through as one piece: each looks at all code */
 };
 
 static void read_names(struct names *names, uint32_t pid)
@@ -49,14 +52,20 @@ static void read_names(struct names *names, uint32_t pid)
         (void)fclose(file);
 }
 
-/* The last that was said of an address is what holds. */
-static const char *name_of(const struct names *names, uint64_t address)
+/* The last that was said of an address is what holds; NULL: nothing was. */
+static struct name *name_of(const struct names *names, uint64_t address)
 {
     for (size_t i = names->count; i--;)
         if (address - names->list[i].address < names->list[i].size)
-            return names->list[i].text;
-    return "code";
+            return &names->list[i];
+    return NULL;
 }
+
+/* A stretch of code, as it was translated or all that is known of a function. */
+struct code {
+    uint64_t address, size;
+    const uint8_t *bytes;
+};
 
 static void put(FILE *file, uint64_t value, unsigned size)
 {
@@ -76,27 +85,20 @@ static void put_head(FILE *file, const struct record_event *event, unsigned mach
     put(file, 0, 8); /* flags: times are those of the records */
 }
 
-/* The address as eight bytes, then the code. */
-static void put_load(FILE *file, const struct record_event *event, uint64_t index,
-                     const struct names *names)
+static void put_load(FILE *file, const struct record_event *event, const struct code *code,
+                     const char *name, uint64_t index)
 {
-    const size_t size = event->head.size - 8;
-    uint64_t address;
-    const char *name;
-
-    memcpy(&address, event->payload, sizeof address);
-    name = name_of(names, address);
     put(file, 0, 4);
-    put(file, JIT_LOAD_FIXED + strlen(name) + 1 + size, 4);
+    put(file, JIT_LOAD_FIXED + strlen(name) + 1 + code->size, 4);
     put(file, event->head.time, 8);
     put(file, event->head.pid, 4);
     put(file, event->head.tid, 4);
-    put(file, address, 8);
-    put(file, address, 8);
-    put(file, size, 8);
+    put(file, code->address, 8);
+    put(file, code->address, 8);
+    put(file, code->size, 8);
     put(file, index, 8);
     (void)fwrite(name, 1, strlen(name) + 1, file);
-    (void)fwrite(event->payload + 8, 1, size, file);
+    (void)fwrite(code->bytes, 1, (size_t)code->size, file);
 }
 
 static bool is_code(const struct record_event *event)
@@ -104,20 +106,89 @@ static bool is_code(const struct record_event *event)
     return event->head.kind == SPOOL_CODE && event->head.size > 8;
 }
 
+/* The address as eight bytes, then the code. */
+static struct code code_of(const struct record_event *event)
+{
+    struct code code = { .size = event->head.size - 8, .bytes = event->payload + 8 };
+
+    memcpy(&code.address, event->payload, sizeof code.address);
+    return code;
+}
+
+static bool is_of(const struct record_event *event, uint32_t pid)
+{
+    return is_code(event) && event->head.pid == pid;
+}
+
+/* All that ran of a function from event `first` on, with zeros between; false: it was not always the same code, or
+   there is no memory.  To be freed. */
+static bool join(const struct record *record, size_t first, const struct name *name,
+                 struct code *whole)
+{
+    uint8_t *bytes = calloc(1, 2 * (size_t)name->size), *is_there = bytes + name->size;
+    bool is_same = bytes != NULL;
+
+    for (size_t i = first; is_same && i < record->event_count; i++) {
+        struct code part;
+        uint64_t at;
+
+        if (!is_of(&record->events[i], record->events[first].head.pid))
+            continue;
+        part = code_of(&record->events[i]);
+        at = part.address - name->address;
+        if (at >= name->size)
+            continue;
+        is_same = part.size <= name->size - at;
+        for (uint64_t k = 0; is_same && k < part.size; k++) {
+            is_same = !is_there[at + k] || bytes[at + k] == part.bytes[k];
+            bytes[at + k] = part.bytes[k];
+            is_there[at + k] = 1;
+        }
+    }
+    *whole = (struct code){ .address = name->address, .size = name->size, .bytes = bytes };
+    if (!is_same)
+        free(bytes);
+    return is_same;
+}
+
+/* The code of an event: its function, where that has a name and is not written yet. */
+static void put_code(FILE *file, const struct record *record, size_t event, struct names *names,
+                     uint64_t *index)
+{
+    enum { FUNCTION_MOST = 1 << 22, JOINED_MOST = 4096 };
+    const struct record_event *about = &record->events[event];
+    struct code code = code_of(about), whole;
+    struct name *name = name_of(names, code.address);
+
+    if (name && name->is_written)
+        return;
+    if (name && !name->is_split && name->size <= FUNCTION_MOST && names->joined < JOINED_MOST) {
+        names->joined++;
+        name->is_written = join(record, event, name, &whole);
+        name->is_split = !name->is_written;
+    }
+    if (name && name->is_written) {
+        put_load(file, about, &whole, name->text, (*index)++);
+        free((void *)(uintptr_t)whole.bytes);
+        return;
+    }
+    put_load(file, about, &code, name ? name->text : "", (*index)++);
+}
+
 /* All code of the process whose first code this is. */
 static bool write_dump(const struct record *record, size_t first, const char *path)
 {
     const uint32_t pid = record->events[first].head.pid;
     FILE *file = fopen(path, "wb");
-    struct names names = { NULL, 0, 0 };
+    struct names names = { .list = NULL };
     uint64_t index = 0;
 
     read_names(&names, pid);
     if (file) {
         put_head(file, &record->events[first], record->elf_machine);
         for (size_t i = first; i < record->event_count; i++)
-            if (is_code(&record->events[i]) && record->events[i].head.pid == pid)
-                put_load(file, &record->events[i], index++, &names);
+            if (is_of(&record->events[i], pid))
+                put_code(file, record, i, &names, &index);
     }
     free(names.list);
     if (!file || ferror(file) || fclose(file) != 0) {

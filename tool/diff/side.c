@@ -114,6 +114,7 @@ bool side_start(struct side *side, const char *source)
     }
     side->wish.config.order = side->session.perf ? TW_ORDER_TIME : TW_ORDER_CAPTURE;
     side->wish.config.threads = threads_of_side(side);
+    side->wish.config.leaves_stats = true;
     side->run = session_run_new(&side->session, &side->wish);
     side->wish.config.threads = threads;
     return side->run != NULL;
@@ -368,8 +369,21 @@ static bool is_quick(const struct side *side)
            !side->ignored->range_count && side->part.kind == TW_PART_ELEMENTS;
 }
 
+/* The members of an element behind its length, at once. */
+static uint64_t tail_of(const struct tw_element *element)
+{
+    uint64_t tail;
+
+    memcpy(&tail, &element->count, sizeof tail);
+    return tail;
+}
+
 void side_pass_alike(struct side *a, struct side *b, uint64_t *end)
 {
+    const struct tw_element compared = { .count = UINT32_MAX, .isa = UINT8_MAX };
+    const struct tw_element types = { .type = UINT8_MAX };
+    const struct tw_element range = { .type = TW_ELEMENT_INSTR_RANGE };
+    const uint64_t members = tail_of(&compared), type = tail_of(&types), is = tail_of(&range);
     const struct tw_element *x, *y;
     size_t count, i;
     uint64_t sum = 0;
@@ -384,10 +398,9 @@ void side_pass_alike(struct side *a, struct side *b, uint64_t *end)
         count = b->part.batch.count - b->element;
     for (i = 0; i < count; i++) {
         /* one test for all: no branch of it is ever taken but the last */
+        const uint64_t one = tail_of(&x[i]), other = tail_of(&y[i]);
         const uint64_t differs = (x[i].start ^ y[i].start) | (x[i].length ^ y[i].length) |
-                                 (uint64_t)(x[i].isa ^ y[i].isa) |
-                                 (uint64_t)(x[i].type ^ TW_ELEMENT_INSTR_RANGE) |
-                                 (uint64_t)(y[i].type ^ TW_ELEMENT_INSTR_RANGE);
+                                 ((one ^ other) & (members | type)) | ((one & type) ^ is);
 
         if (differs)
             break;
