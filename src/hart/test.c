@@ -575,53 +575,9 @@ static void test_first_privilege(void **state)
     tw_image_free(image);
 }
 
-/* Without a clock of its own a log counts time in instructions. */
-static void test_time_of_blocks(void **state)
-{
-    static const uint8_t log[] = "trackway-log 1\nisa rv64\ni 0x1000 00000013\n"
-                                 "i 0x1004 00050463\ni 0x1008 0001\ni 0x100a 0001\n"
-                                 "i 0x100c 00000073\ni 0x1010 00008067 taken 0x1000\n"
-                                 "i 0x1000 00000013\ni 0x1004 00050463\n";
-    struct tw_image *image = make_image();
-
-    (void)state;
-    for (unsigned retires = 1; retires <= 8; retires++) {
-        struct tw_etrace_config config = make_config(TW_ETRACE_LAYOUT_V2);
-        const struct tw_hart_options options = { .size = sizeof options,
-                                                 .trace = &config,
-                                                 .image = image };
-        struct tw_hart_event event;
-        struct tw_hart *hart;
-        uint64_t want = 0;
-
-        check_case("%u instructions a block", retires);
-        config.retires = (uint8_t)retires;
-        CHECK_EQ(tw_hart_open_memory(&hart, log, sizeof log - 1, &options, NULL), TW_OK);
-        while (tw_hart_next(hart, &event) == TW_OK)
-            for (size_t i = 0; i < event.cycle.block_count; i++) {
-                const struct tw_etrace_block *block = &event.cycle.blocks[i];
-
-                CHECK_EQ(block->time, want);
-                /* Of the program, two instructions have two bytes: at 1008 and 100a. */
-                for (uint64_t at = block->iaddr, left = block->iretire; left; want++) {
-                    const unsigned size = retires == 1                   ? 1
-                                          : at == 0x1008 || at == 0x100a ? 1
-                                                                         : 2;
-
-                    at += 2 * size;
-                    left -= left < size ? left : size;
-                }
-            }
-        CHECK_EQ(want, 8);
-        tw_hart_free(hart);
-    }
-    tw_image_free(image);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time_of_blocks),
         cmocka_unit_test(test_first_privilege),
         cmocka_unit_test(test_executions),
         cmocka_unit_test(test_fields),
