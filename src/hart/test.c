@@ -578,14 +578,10 @@ static void test_first_privilege(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_privilege),
-        cmocka_unit_test(test_executions),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_bad_configurations),
-        cmocka_unit_test(test_watchpoint),
-        cmocka_unit_test(test_one_file),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_first_privilege), cmocka_unit_test(test_executions),
+        cmocka_unit_test(test_fields),          cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_watchpoint),      cmocka_unit_test(test_one_file),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_logs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
