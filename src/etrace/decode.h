@@ -220,7 +220,11 @@ bool tw_etrace_successor(struct tw_stage *stage, uint64_t *address);
 /* The last instruction is an ecall or ebreak, so it raised this exception. */
 bool tw_etrace_raised(struct tw_stage *stage, uint64_t cause);
 /* Outcomes that wait. */
-uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder);
+TW_INLINE uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder)
+{
+    return decoder->count + decoder->predicted + (decoder->is_missed ? 1 : 0);
+}
+
 /* What is left at a branch becomes an outcome of the map. */
 void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder);
 void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder);

@@ -16,11 +16,6 @@ unsigned tw_etrace_size_at(struct tw_stage *stage, uint64_t address)
 
 /* Outcomes. */
 
-uint64_t tw_etrace_outcomes(const struct tw_etrace_decoder *decoder)
-{
-    return decoder->count + decoder->predicted + (decoder->is_missed ? 1 : 0);
-}
-
 void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder)
 {
     decoder->map = 0;
@@ -160,8 +155,7 @@ static struct tw_element *emit_part(struct tw_stage *stage, uint64_t until, uint
     return out;
 }
 
-/* What is left of the block, all of which was executed. */
-void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken)
+void tw_etrace_emit_other_rest(struct tw_stage *stage, bool is_taken)
 {
     struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
     const struct tw_block *block = tw_etrace_block(stage);
@@ -171,8 +165,7 @@ void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken)
         return;
     if (place->from_count == 0) {
         tw_follow_emit(stage->out++, block, is_taken, stage->index);
-        if (TW_UNLIKELY(tw_etrace_of(stage)->tie.is_on))
-            tw_etrace_tie_range(stage, stage->out - 1);
+        tw_etrace_tie_range(stage, stage->out - 1);
         place->from = tw_etrace_block_end(block);
         place->from_count = block->count;
     } else if (place->from_count < block->count) {

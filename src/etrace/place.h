@@ -111,8 +111,23 @@ uint32_t tw_etrace_find(struct tw_stage *stage, uint64_t address);
 void tw_etrace_execute_first(struct tw_stage *stage);
 /* ... and counted, now that it matters. */
 void tw_etrace_settle(struct tw_stage *stage);
+/* The same, where some of the block was told before, or loads and stores belong to it. */
+void tw_etrace_emit_other_rest(struct tw_stage *stage, bool is_taken);
+
 /* Says what is left of the block, all of which was executed. */
-void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken);
+TW_INLINE void tw_etrace_emit_rest(struct tw_stage *stage, bool is_taken)
+{
+    struct tw_etrace_place *place = &tw_etrace_of(stage)->place;
+    const struct tw_block *block = tw_etrace_block(stage);
+
+    if (TW_UNLIKELY(place->from_count || !block->count || tw_etrace_of(stage)->tie.is_on)) {
+        tw_etrace_emit_other_rest(stage, is_taken);
+        return;
+    }
+    tw_follow_emit(stage->out++, block, is_taken, stage->index);
+    place->from = tw_etrace_block_end(block);
+    place->from_count = block->count;
+}
 void tw_etrace_emit_missing(struct tw_stage *stage, uint64_t address);
 
 #endif

@@ -234,6 +234,38 @@ static void leave_plain(struct tw_stage *stage)
         tw_etrace_run_to_end(stage);
 }
 
+/* Whole steps that are known, while outcomes are left for another one; how many blocks were passed. */
+TW_INLINE uint32_t count_steps(struct tw_blocks *blocks, uint32_t *at, uint64_t *map,
+                               uint32_t *count)
+{
+    struct tw_step_sum *const steps = blocks->steps;
+    const size_t room = blocks->step_room;
+    uint64_t outcomes = *map;
+    uint32_t here = *at, left = *count, passed = 0;
+
+    do {
+        const uint32_t number =
+            tw_step_number(here, tw_step_word(~outcomes, TW_STEP_DECISIONS));
+        uint32_t to;
+
+        if (TW_UNLIKELY(number >= room))
+            break;
+        to = steps[number].to;
+        if (TW_UNLIKELY(to < TW_BLOCK_FIRST))
+            break;
+        if (TW_UNLIKELY(++steps[number].times <= 1))
+            tw_sums_list_step(blocks, number);
+        here = tw_step_block(to);
+        passed += tw_step_passed(to);
+        outcomes >>= TW_STEP_DECISIONS;
+        left -= TW_STEP_DECISIONS;
+    } while (left > TW_STEP_DECISIONS);
+    *at = here;
+    *map = outcomes;
+    *count = left;
+    return passed;
+}
+
 /* The same, counted.  The first block is written: it may be where a jump led that was written too. */
 static void count_plain(struct tw_stage *stage)
 {
@@ -251,9 +283,18 @@ static void count_plain(struct tw_stage *stage)
     stage->follow->sums->jumps_are_free = true;
     tw_follow_emit(stage->out++, block, taken, stage->index);
     while (count > 1 && hops + TW_STEP_BLOCKS < decoder->hops_max) {
-        const unsigned now = count > TW_STEP_DECISIONS ? TW_STEP_DECISIONS : count - 1;
-        const uint32_t to = tw_sums_step(blocks, tw_step_number(at, tw_step_word(~map, now)));
+        const uint32_t passed =
+            count > TW_STEP_DECISIONS ? count_steps(blocks, &at, &map, &count) : 0;
+        uint32_t to;
+        unsigned now;
 
+        if (TW_LIKELY(passed)) {
+            steps += passed;
+            hops = 0;
+            continue;
+        }
+        now = count > TW_STEP_DECISIONS ? TW_STEP_DECISIONS : count - 1;
+        to = tw_sums_step(blocks, tw_step_number(at, tw_step_word(~map, now)));
         if (to >= TW_BLOCK_FIRST) {
             at = tw_step_block(to);
             map >>= now;

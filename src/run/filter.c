@@ -274,6 +274,26 @@ static size_t cut_repeat(struct tw_run *run, const struct tw_part *part, size_t 
     return kept ? kept + 1 : 0;
 }
 
+/* Whether nothing is asked of elements but where they lie, and all from `first` on lie there. */
+static bool has_all_offsets(const struct tw_run *run, const struct tw_batch *batch,
+                            size_t first)
+{
+    const struct tw_filter *about = &run->filter.about;
+    uint64_t from = about->has_from ? about->from : 0, to = about->has_to ? about->to : 0;
+
+    if (run->filter.has_code || run->filter.has_count)
+        return false;
+    if (run->extent.is_cut) {
+        from = run->extent.from > from ? run->extent.from : from;
+        to = about->has_to && about->to < run->extent.to ? about->to : run->extent.to;
+    }
+    for (; first < batch->count; first++)
+        if (batch->elements[first].index < from ||
+            ((about->has_to || run->extent.is_cut) && batch->elements[first].index >= to))
+            return false;
+    return true;
+}
+
 size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *first,
                      size_t *next)
 {
@@ -282,7 +302,8 @@ size_t tw_filter_cut(struct tw_run *run, const struct tw_part *part, size_t *fir
 
     *first = *next;
     *next = count;
-    if (!run->filter.has_element && (!run->seek || tw_seek_has_all(run, part, *first)))
+    if ((!run->filter.has_element || has_all_offsets(run, &part->batch, *first)) &&
+        (!run->seek || tw_seek_has_all(run, part, *first)))
         return count - *first;
     while (*first < count) {
         const size_t repeat = find_repeat(&part->batch, *first);

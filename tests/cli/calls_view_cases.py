@@ -5,7 +5,7 @@ import io
 import json
 
 from calls_cases import DEMO, UNITS, programs, rows, truth_folder
-from harness import add_case, equal
+from harness import add_case, case, equal
 
 
 def encode(tool, name, unit, *more):
@@ -146,3 +146,21 @@ add_case("calls_events_nest", events_nest)
 add_case("calls_function", a_function_has_callers_and_callees)
 add_case("calls_before_function", how_did_i_get_here)
 add_case("calls_before_places", every_place_is_found)
+
+
+@case
+def large_trees_are_cut_and_say_so(tool):
+    """The lines with the most instructions, callers with them; what is left out adds up."""
+    def lines(*words):
+        return [line for line in tool.run("calls", DEMO, "-q", *words).out.splitlines()[1:]]
+
+    whole = lines("--limit", 100000, "--depth", 100000)
+    equal(lines(), whole, "a small tree")
+    total = int(whole[0].split()[2])
+    for words in (["--limit", 3], ["--depth", 2], ["--limit", 1, "--depth", 1], ["--limit", 0]):
+        some = lines(*words)
+        assert f"[{len(whole) - len(some) + 1} more lines" in some[-1], some
+        assert [line for line in whole if line in some[:-1]] == some[:-1], some
+        left_out = int(some[-1].split()[2])
+        equal(sum(int(line.split()[3]) for line in some[:-1]) + left_out, total, "shown and left out")
+    assert all("|  |- " not in line for line in lines("--depth", 2)), "two deep"

@@ -13,13 +13,10 @@
 #include "shared/advice.h"
 #include "shared/choices.h"
 
-enum { BAR = 20 };
-
 struct calls_command {
     struct output out;
     struct tw_calls *calls;
     struct names names;
-    uint64_t total;
 };
 
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
@@ -44,82 +41,6 @@ static bool write_bytes(void *context, const void *bytes, size_t size)
     return !output_is_over(out);
 }
 
-/* An indented line for each path of calls, with what was executed in it and below. */
-struct tree_line {
-    uint32_t function;
-    uint32_t depth;
-    uint64_t entries, self, below;
-};
-
-struct tree {
-    struct tree_line *lines;
-    size_t count, room;
-    size_t path[1024]; /* lines of the path at work */
-    bool is_out;
-};
-
-static void take_path(void *context, const struct tw_call_path *path)
-{
-    struct tree *tree = context;
-    const size_t depth = path->depth < 1024 ? path->depth : 1024;
-
-    if (tree->count == tree->room) {
-        const size_t room = tree->room ? tree->room * 2 : 256;
-        struct tree_line *more = realloc(tree->lines, room * sizeof *more);
-
-        if (!more) {
-            tree->is_out = true;
-            return;
-        }
-        tree->lines = more;
-        tree->room = room;
-    }
-    tree->lines[tree->count] = (struct tree_line){ .function = path->functions[path->depth - 1],
-                                                   .depth = (uint32_t)path->depth - 1,
-                                                   .entries = path->entries,
-                                                   .self = path->self };
-    if (path->depth <= 1024)
-        tree->path[path->depth - 1] = tree->count;
-    tree->count++;
-    for (size_t i = 0; i < depth; i++)
-        tree->lines[tree->path[i]].below += path->self;
-}
-
-static void print_line(struct calls_command *command, const struct tree_line *line)
-{
-    const struct tw_function *function =
-        tw_functions_get(tw_calls_functions(command->calls), line->function);
-    const double share =
-        command->total ? 100.0 * (double)line->below / (double)command->total : 0;
-
-    output_format(&command->out, "%5.1f %% %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  ", share,
-                  line->below, line->self, line->entries);
-    for (uint32_t i = 0; i < line->depth; i++)
-        output_text(&command->out, i + 1 == line->depth ? "|- " : "|  ");
-    output_name(&command->out, names_show(&command->names, function->name));
-    output_text(&command->out, function->kind == TW_FUNCTION_INLINED ? " (inlined)\n" : "\n");
-}
-
-static int print_tree(struct calls_command *command)
-{
-    struct tree *tree = calloc(1, sizeof *tree);
-    const bool is_good = tree != NULL;
-
-    if (is_good) {
-        tw_calls_paths(command->calls, take_path, tree);
-        output_color(&command->out, BOLD);
-        output_text(&command->out, "  share        total         self    entries  function\n");
-        output_color(&command->out, PLAIN);
-        for (size_t i = 0; i < tree->count && !output_is_over(&command->out); i++)
-            print_line(command, &tree->lines[i]);
-        free(tree->lines);
-    }
-    if (!is_good || tree->is_out)
-        say("out of memory");
-    free(tree);
-    return is_good ? DONE : NOT_DONE;
-}
-
 static int print(struct calls_command *command, const struct options *options,
                  const char *title)
 {
@@ -141,7 +62,7 @@ static int print(struct calls_command *command, const struct options *options,
         return calls_print_function(&command->out, command->calls, &command->names,
                                     options->of_function);
     if (!format)
-        return print_tree(command);
+        return calls_print_tree(&command->out, command->calls, &command->names, options);
     status = tw_format_write(format, &subject, write_bytes, &command->out);
     if (status == TW_E_MEMORY)
         say("out of memory");
@@ -243,7 +164,7 @@ static int run(const struct options *options)
                                             .with_inlined = options->with_inlined,
                                             .is_part = options->part && !options->events &&
                                                        !options->with_inlined };
-    struct calls_command command = { .total = 0 };
+    struct calls_command command = { .calls = NULL };
     struct feed feed = {
         .order = TW_ORDER_TIME, .is_whole = true, .is_cut = config.is_part, .begin = begin
     };
@@ -272,7 +193,6 @@ static int run(const struct options *options)
         int printed;
 
         tw_calls_finish(command.calls);
-        command.total = tw_calls_stats(command.calls).instructions;
         names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options, feed_title(&feed));
         names_close(&command.names);
@@ -288,10 +208,11 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE,      G_PART,        G_DECODER,  G_EXECUTED,    O_RANGE,  O_OF_FUNCTION,
-    O_KEY,          O_TAIL_CALLS,  O_STACKS,   O_EVENTS,      O_BEFORE, O_LAST,
-    O_INSTRUCTIONS, O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, G_OUTPUT, O_INLINE,
-    O_SAVE,         O_PART,        O_PARTS,    O_ADD,         O_END,
+    G_CAPTURE,     G_PART,     G_DECODER,     G_EXECUTED, O_RANGE,
+    O_OF_FUNCTION, O_LIMIT,    O_DEPTH,       O_KEY,      O_TAIL_CALLS,
+    O_STACKS,      O_EVENTS,   O_BEFORE,      O_LAST,     O_INSTRUCTIONS,
+    O_SOURCE_ROOT, O_DEMANGLE, O_NO_DEMANGLE, G_OUTPUT,   O_INLINE,
+    O_SAVE,        O_PART,     O_PARTS,       O_ADD,      O_END,
 };
 
 const struct command command_calls = {
@@ -301,7 +222,10 @@ const struct command command_calls = {
     .details =
         "text prints the tree of calls: share and number of the instructions executed in and\n"
         "below each, in itself, and how often it was entered. What was called before the\n"
-        "trace began, or lost in a gap, is [callers unknown] until a return shows it.\n"
+        "trace began, or lost in a gap, is [callers unknown] until a return shows it. Of "
+        "large\n"
+        "trees the 1000 lines with the most instructions are shown, no deeper than 64 calls;\n"
+        "--limit and --depth show more, and the last line says how much is left out.\n"
         "\n"
         "examples:\n"
         "  trackway calls perf.data --function memcpy\n"

@@ -15,5 +15,8 @@ int calls_print_before(const struct options *options, const struct tw_calls_conf
 /* calls_function.c: who calls a function, and whom it calls. */
 int calls_print_function(struct output *out, const struct tw_calls *calls, struct names *names,
                          const char *function);
+/* calls_tree.c: the tree of calls. */
+int calls_print_tree(struct output *out, const struct tw_calls *calls, struct names *names,
+                     const struct options *options);
 
 #endif

@@ -127,6 +127,7 @@ void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, siz
     config.identity = identity_of(capture);
     if (read_beside(tiles, capture, config.identity)) {
         tiles->done = capture->bytes;
+        tiles->is_whole = true;
         return;
     }
     if (tw_pyramid_new(&tiles->pyramid, &config, &fault) != TW_OK) {

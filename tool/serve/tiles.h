@@ -17,6 +17,7 @@ struct serve_tiles {
     struct tw_pyramid *pyramid; /* NULL: there is none; under the lock of the views */
     pthread_t thread;
     bool has_thread;
+    bool is_whole;   /* it was read: nothing is left to be made */
     uint64_t done;   /* bytes that it knows of */
     bool is_changed; /* levels are to be made again */
 };

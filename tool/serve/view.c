@@ -12,14 +12,20 @@ enum {
     ROOM = 12 << 20,       /* bytes of tables in an answer ... */
     WINDOW_ROOM = 4 << 20, /* ... about a window: more spans than pixels */
     /* Elements of a packet may come after those of packets further on, of other sources: so far behind the
-       end of a window it is looked for them. */
-    BEHIND = 64 << 10
+       end of a window it is looked for them; where there is one source, as far as a packet may reach. */
+    BEHIND = 64 << 10,
+    BEHIND_ONE = 256
 };
 
 bool serve_is_large(const struct serve_capture *capture)
 {
     return capture->bytes > SERVE_WHOLE_MOST &&
            tw_capture_buffer_count(capture->session.capture) == 1;
+}
+
+uint64_t serve_sample(const struct serve_capture *capture)
+{
+    return capture->tiles.is_whole ? SERVE_SAMPLE_LESS : SERVE_SAMPLE;
 }
 
 void serve_lock(struct serve_views *views)
@@ -125,8 +131,11 @@ static bool take_inside(struct window_run *window, struct tw_run *run,
 
 static bool is_behind(const struct window_run *window, const struct tw_part *part)
 {
+    const bool is_one = tw_capture_source_count(window->capture->session.capture) == 1 &&
+                        part->batch.src == TW_NO_SRC;
+
     return part->kind == TW_PART_ELEMENTS &&
-           part->batch.elements[0].index >= window->to + BEHIND;
+           part->batch.elements[0].index >= window->to + (is_one ? BEHIND_ONE : BEHIND);
 }
 
 static bool run_parts(struct window_run *window, struct tw_run *run)
@@ -323,7 +332,7 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
                                      .take = take_report,
                                      .context = &maker };
 
-        window.to = window.from + SERVE_SAMPLE;
+        window.to = window.from + serve_sample(capture);
         runs[i] = open_window(&window);
         if (runs[i])
             is_good = run_parts(&window, runs[i]);

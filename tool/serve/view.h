@@ -18,7 +18,8 @@ enum {
     SERVE_WINDOW_MOST = 8 << 20, /* bytes of trace in a window */
     SERVE_WHOLE_MOST = 64 << 20, /* captures up to here are decoded as a whole */
     SERVE_SAMPLES = 64,          /* of larger ones: so many stretches ... */
-    SERVE_SAMPLE = 64 << 10      /* ... of so many bytes */
+    SERVE_SAMPLE = 64 << 10,     /* ... of so many bytes ... */
+    SERVE_SAMPLE_LESS = 8 << 10  /* ... or these, where the map of all of it is there at once */
 };
 
 struct serve_capture {
@@ -46,6 +47,8 @@ void serve_views_close(struct serve_views *views);
 
 /* So large that the first picture is not of all of it. */
 bool serve_is_large(const struct serve_capture *capture);
+/* Bytes of one stretch of its first picture. */
+uint64_t serve_sample(const struct serve_capture *capture);
 /* The lock, before those who work in the background. */
 void serve_lock(struct serve_views *views);
 
