@@ -75,7 +75,11 @@ static const uint32_t program[] = { 0xd503201f, 0xb4000060, 0x94000004, 0xd50320
 
 static struct bench set_up_program(struct tw_code_config config)
 {
-    return set_up(program, sizeof program, 0x1000, config);
+    static uint8_t bytes[sizeof program]; /* little-endian, whatever this machine is */
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(program[i / 4] >> 8 * (i % 4));
+    return set_up(bytes, sizeof bytes, 0x1000, config);
 }
 
 static void atoms_give_a_range_each(void **state)
