@@ -163,7 +163,7 @@ static void read_case(struct subject *subject, char *program, size_t room, const
 static bool open_riscv(struct subject *subject, const char *name)
 {
     char config[700], trace[700], image[700], program[256] = "";
-    const struct tw_capture_source_option source = { 0, "etrace", config };
+    const struct tw_capture_source_option source = { .protocol = "etrace", .config = config };
     const struct tw_capture_image_option code = { .path = image };
     const struct tw_capture_options options = { .size = sizeof options,
                                                 .sources = &source,

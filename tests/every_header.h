@@ -142,7 +142,7 @@ static inline void every_cut(const struct every_source *source, const uint8_t *b
 static inline void every_members(char *line, size_t room, const struct tw_protocol *protocol,
                                  struct tw_packet *packet)
 {
-    static const uint8_t zeros[EVERY_SIZE] = { 0 };
+    static const uint8_t zeros[EVERY_LONGEST] = { 0 };
     const struct tw_packet_view view = { .size = sizeof view,
                                          .packet = packet,
                                          .bytes = zeros,

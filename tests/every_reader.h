@@ -16,6 +16,7 @@
 enum {
     EVERY_PAYLOAD = 32,
     EVERY_SIZE = 512,
+    EVERY_LONGEST = 16384, /* more than the longest packet */
     EVERY_ROOM = 24,
     EVERY_LINE = 4 * EVERY_SIZE + 2000,
     EVERY_REGISTERS = 24,

@@ -10,6 +10,7 @@
 #include <trackway/analysis.h>
 
 #include "all_runs.h"
+#include "analysis/builds.h"
 #include "analysis/saved.h"
 #include "failing.h"
 
@@ -360,6 +361,36 @@ static void memory_may_run_out_at_any_time(void **state)
     tw_capture_free(capture);
 }
 
+/* Files are kept once each, in the order of their names, however they come. */
+static void builds_are_in_order(void **state)
+{
+    enum { FILES = 40 };
+    struct check_random random = check_random_start(0x62756c64);
+    struct tw_builds builds = { .allocator = NULL };
+    bool is_noted[FILES] = { false };
+
+    (void)state;
+    for (unsigned i = 0; i < 300; i++) {
+        const unsigned number = (unsigned)check_random_below(&random, FILES);
+        char name[40];
+        size_t at = 0;
+
+        check_case("note %u: file %u", i, number);
+        (void)snprintf(name, sizeof name, "/nowhere/file%02u", number);
+        CHECK(tw_builds_note(&builds, name));
+        is_noted[number] = true;
+        for (unsigned k = 0; k < FILES; k++) {
+            if (!is_noted[k])
+                continue;
+            (void)snprintf(name, sizeof name, "/nowhere/file%02u", k);
+            CHECK(at < builds.count);
+            CHECK_TEXT(builds.items[at++].file, name);
+        }
+        CHECK_EQ(at, builds.count);
+    }
+    tw_builds_release(&builds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +400,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(autofdo_is_a_sum),
         cmocka_unit_test(statistics_are_a_sum),
+        cmocka_unit_test(builds_are_in_order),
         cmocka_unit_test(memory_may_run_out_at_any_time),
     };
 

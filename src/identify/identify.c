@@ -259,9 +259,10 @@ static enum tw_status identify_trace(struct tw_inquiry *inquiry, const char *nam
     if (inquiry->options->work)
         inquiry->budget.left = inquiry->options->work;
     inquiry->least_share = inquiry->budget.left / WAYS;
+    /* Each is cleared when it is its turn. */
     inquiry->best.trials =
-        tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
-    other.trials = tw_take(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
+        tw_take_raw(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
+    other.trials = tw_take_raw(inquiry->allocator, TW_SOURCES_MOST * sizeof(struct tw_trial));
     if (inquiry->best.trials && other.trials)
         status = tw_ways_try(inquiry, &other);
     if (status == TW_OK && inquiry->best.confidence >= 0.05)

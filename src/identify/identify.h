@@ -168,6 +168,8 @@ struct tw_budget {
     uint64_t left;
 };
 
+enum { TW_TRIAL_COST = 1024 }; /* of configuring a reader; in bytes read */
+
 /* Where readers are set up: taken when it is first needed, used again by each trial. */
 struct tw_bench {
     char *memory;

@@ -12,7 +12,6 @@ enum {
     TEXT_MOST = 1024,
     PIECE = 1024,       /* a reader that searches the next packet searches no further at once */
     FAIR_CHANCE = 4096, /* bytes after which a reader that makes nothing of them is stopped */
-    TRIAL_COST = 1024,  /* of configuring a reader; in bytes read */
     SEARCHING_COST = 16, /* ... of a byte that is skipped, or read in vain */
 };
 
@@ -95,8 +94,10 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
 {
     const char *key = item->type->key;
 
-    if (strcmp(key, "addr") == 0 || strcmp(key, "address") == 0 || strcmp(key, "faddr") == 0) {
+    if (strcmp(key, "addr") == 0 || strcmp(key, "address") == 0) {
         look_at_address(trial, watch, item->number, is_begin);
+    } else if (strcmp(key, "faddr") == 0) { /* N-Trace leaves out bit 0 */
+        look_at_address(trial, watch, item->number << 1, is_begin);
     } else if (strcmp(key, "ts") == 0) {
         trial->times++;
         trial->backward += item->number < watch->last_time;
@@ -187,7 +188,7 @@ static uint64_t cost(const struct tw_trial *trial)
     /* Synchronization sequences are looked for quickly; where there are none, every byte is tried. */
     const uint64_t searched = trial->suspect->has_sync ? 0 : trial->head + trial->unsynced;
 
-    return TRIAL_COST + trial->bytes + SEARCHING_COST * (searched + trial->bad_bytes);
+    return TW_TRIAL_COST + trial->bytes + SEARCHING_COST * (searched + trial->bad_bytes);
 }
 
 /* From cut to cut. */

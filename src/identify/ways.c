@@ -129,12 +129,18 @@ static enum tw_status judge_way(struct tw_inquiry *inquiry, struct tw_verdict *v
     return status;
 }
 
+/* Not even one more reader can be tried. */
+static bool is_spent(const struct tw_inquiry *inquiry)
+{
+    return inquiry->budget.left < TW_TRIAL_COST;
+}
+
 static enum tw_status try_way(struct tw_inquiry *inquiry, struct tw_verdict *other,
                               const struct tw_aspect *way)
 {
     const struct tw_identify_options *options = inquiry->options;
 
-    if (options->has_framing && options->framing != way->framing)
+    if ((options->has_framing && options->framing != way->framing) || is_spent(inquiry))
         return TW_OK;
     /* None uses up what others need. */
     inquiry->share.left = inquiry->budget.left / 8;
@@ -176,6 +182,8 @@ static enum tw_status try_frames(struct tw_inquiry *inquiry, struct tw_verdict *
     const struct tw_excerpts samples = { .file = inquiry->file, .size = inquiry->size };
     double likely[TW_FRAME_SIZE];
 
+    if (inquiry->options->has_framing && inquiry->options->framing != TW_FRAMING_MEMORY)
+        return TW_OK;
     for (unsigned offset = 0; offset < TW_FRAME_SIZE; offset++)
         likely[offset] = tw_excerpts_aligned(
             &samples, &(struct tw_aspect){ TW_FRAMING_MEMORY, swap, offset, 0 });
@@ -212,7 +220,7 @@ enum tw_status tw_ways_try(struct tw_inquiry *inquiry, struct tw_verdict *other)
             for (unsigned framing = TW_FRAMING_TPIU; framing <= TW_FRAMING_DSTREAM; framing++)
                 TW_TRY(try_way(inquiry, other,
                                &(struct tw_aspect){ (enum tw_framing)framing, swap, 0, 0 }));
-        if (inquiry->best.confidence > 0.5)
+        if (inquiry->best.confidence > 0.5 || is_spent(inquiry))
             break;
     }
     return TW_OK;

@@ -344,7 +344,6 @@ static bool read_before(struct tw_itm_reader *reader, struct tw_itm_packet *out,
         *status = find_start(reader, &skip, data, size, is_last);
         if (*status != TW_OK)
             return false;
-        reader->is_start = false;
     } else if (!reader->is_synced) {
         skip = before_sync(reader, data, size, is_last);
         if (reader->is_synced)
@@ -357,9 +356,10 @@ static bool read_before(struct tw_itm_reader *reader, struct tw_itm_packet *out,
     return skip != 0;
 }
 
-/* Fills in where the packet lies. */
+/* Fills in where the packet lies; it is the first, or behind the first. */
 static void place(struct tw_itm_reader *reader, struct tw_itm_packet *packet)
 {
+    reader->is_start = false;
     packet->base.index = packet->base.offset = reader->offset;
     packet->base.id = reader->id;
     reader->offset += packet->base.size;

@@ -524,10 +524,10 @@ static void memory_may_run_out_at_any_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_capture_takes_one_thread),
         cmocka_unit_test(gives_what_the_trees_of_all_buffers_give),
         cmocka_unit_test(says_the_same_with_any_number_of_threads),
         cmocka_unit_test(statistics_may_be_left_out),
-        cmocka_unit_test(a_small_capture_takes_one_thread),
         cmocka_unit_test(a_filter_changes_nothing_of_what_is_left),
         cmocka_unit_test(begins_anywhere_as_if_all_had_been_decoded),
         cmocka_unit_test(time_order_only_moves_things),
