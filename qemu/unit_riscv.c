@@ -98,9 +98,10 @@ static bool begin_etrace(void *state, const struct unit_options *options,
 {
     struct riscv *riscv = state;
     struct tw_etrace_config *config = &riscv->etrace_config;
-    const struct tw_etrace_unit_config choices = {
+    struct tw_etrace_unit_config choices = {
         .size = sizeof choices, .trace = config, .write = keep_etrace, .write_context = riscv
     };
+    bool has_enable = false;
     char name[64];
     uint64_t value;
 
@@ -111,15 +112,21 @@ static bool begin_etrace(void *state, const struct unit_options *options,
     config->ecause_width = 6;
     config->retires = 200;
     config->id = 1;
+    for (size_t i = 0; i < options->choice_count; i++) /* the others are fields */
+        if (unit_split(options->choices[i], name, sizeof name, &value))
+            (void)(tw_etrace_unit_config_set(&choices, name, value) == TW_OK);
     if (!join(riscv->text, TEXT, options) ||
         (riscv->text[0] && tw_etrace_config_read(config, riscv->text, fault) != TW_OK) ||
         tw_etrace_unit_new(&riscv->etrace, &choices, fault) != TW_OK)
         return false;
-    for (size_t i = 0; i < options->choice_count; i++)
+    for (size_t i = 0; i < options->choice_count; i++) {
         if (!unit_split(options->choices[i], name, sizeof name, &value) ||
-            tw_etrace_unit_write_field(riscv->etrace, name, value) != TW_OK)
+            (tw_etrace_unit_config_set(&choices, name, value) != TW_OK &&
+             tw_etrace_unit_write_field(riscv->etrace, name, value) != TW_OK))
             return unit_bad(fault, "choice", options->choices[i]);
-    return tw_etrace_unit_write_field(riscv->etrace, "iEnable", 1) == TW_OK &&
+        has_enable |= strcmp(name, "iEnable") == 0;
+    }
+    return (has_enable || tw_etrace_unit_write_field(riscv->etrace, "iEnable", 1) == TW_OK) &&
            open_hart(riscv, fault);
 }
 
@@ -173,24 +180,32 @@ static bool begin_ntrace(void *state, const struct unit_options *options,
 {
     struct riscv *riscv = state;
     struct tw_ntrace_config *config = &riscv->ntrace_config;
-    const struct tw_ntrace_unit_config choices = {
+    struct tw_ntrace_unit_config choices = {
         .size = sizeof choices, .trace = config, .write = keep_ntrace, .write_context = riscv
     };
+    bool has_tracing = false;
     char name[64];
     uint64_t value;
 
     tw_ntrace_config_init(config);
     config->xlen = options->is_64bit ? 64 : 32;
+    for (size_t i = 0; i < options->choice_count; i++) /* the others are fields */
+        if (unit_split(options->choices[i], name, sizeof name, &value))
+            (void)(tw_ntrace_unit_config_set(&choices, name, value) == TW_OK);
     if (!join(riscv->text, TEXT, options) ||
         (riscv->text[0] && tw_ntrace_config_read(config, riscv->text, fault) != TW_OK) ||
         tw_ntrace_unit_new(&riscv->ntrace, &choices, fault) != TW_OK)
         return false;
-    for (size_t i = 0; i < options->choice_count; i++)
+    for (size_t i = 0; i < options->choice_count; i++) {
         if (!unit_split(options->choices[i], name, sizeof name, &value) ||
-            tw_ntrace_unit_write_field(riscv->ntrace, name, value) != TW_OK)
+            (tw_ntrace_unit_config_set(&choices, name, value) != TW_OK &&
+             tw_ntrace_unit_write_field(riscv->ntrace, name, value) != TW_OK))
             return unit_bad(fault, "choice", options->choices[i]);
+        has_tracing |= strcmp(name, "trTeInstTracing") == 0;
+    }
     return tw_ntrace_unit_write_field(riscv->ntrace, "trTeEnable", 1) == TW_OK &&
-           tw_ntrace_unit_write_field(riscv->ntrace, "trTeInstTracing", 1) == TW_OK &&
+           (has_tracing ||
+            tw_ntrace_unit_write_field(riscv->ntrace, "trTeInstTracing", 1) == TW_OK) &&
            open_hart(riscv, fault);
 }
 
@@ -209,6 +224,7 @@ static const char *text_ntrace(void *state)
 {
     struct riscv *riscv = state;
 
+    tw_ntrace_unit_trace(riscv->ntrace, &riscv->ntrace_config);
     (void)tw_ntrace_config_text(riscv->text, TEXT, &riscv->ntrace_config);
     return riscv->text;
 }

@@ -77,6 +77,7 @@ works() {
 
 leaves_nothing() {
     chroot "$work/bare" apt-get purge -y trackway libtrackway0 python3-trackway
+    chroot "$work/bare" apt-get autoremove --purge -y # what came with them
     rm -rf "$work/bare/demo" "$work/bare/debs"
     files >"$work/after"
     diff "$work/before" "$work/after"

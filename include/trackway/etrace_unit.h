@@ -115,6 +115,12 @@ struct tw_etrace_unit_config {
     const struct tw_allocator *allocator; /* asked by new and free alone */
 };
 
+/* One of the choices above by its name: "fifo", "cycles-per-byte", "literal-returns", "always-index",
+   "resync-anywhere".  TW_E_ARGUMENT: there is none of this name, or the value is too large. */
+TW_API TW_MUST_USE enum tw_status
+tw_etrace_unit_config_set(struct tw_etrace_unit_config *config, const char *name,
+                          uint64_t value);
+
 struct tw_etrace_unit;
 
 /* An encoder with Active set and everything disabled. */

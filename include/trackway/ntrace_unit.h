@@ -28,6 +28,12 @@ struct tw_ntrace_unit_config {
     const struct tw_allocator *allocator; /* asked by new and free alone */
 };
 
+/* One of the choices above by its name: "fifo", "cycles-per-byte", "short-messages", "sync-when-full", "hcontext",
+   "sparse-times".  TW_E_ARGUMENT: there is none of this name, or the value is too large. */
+TW_API TW_MUST_USE enum tw_status
+tw_ntrace_unit_config_set(struct tw_ntrace_unit_config *config, const char *name,
+                          uint64_t value);
+
 struct tw_ntrace_unit;
 
 /* An encoder that is active, with what the configuration says in its registers; trTeEnable and
@@ -50,6 +56,11 @@ TW_API TW_MUST_USE enum tw_status tw_ntrace_unit_write_field(struct tw_ntrace_un
                                                              const char *name, uint64_t value);
 TW_API TW_MUST_USE enum tw_status tw_ntrace_unit_read_field(const struct tw_ntrace_unit *unit,
                                                             const char *name, uint64_t *value);
+
+/* What a decoder of the unit's trace is to be given: the configuration that it was made with gets what the unit's fields
+   say now. */
+TW_API void tw_ntrace_unit_trace(const struct tw_ntrace_unit *unit,
+                                 struct tw_ntrace_config *config);
 
 /* What else can happen to a block, beside TW_ETRACE_TRIGGER_... */
 enum { TW_NTRACE_TRIGGER_EXTERNAL = 8 /* an external trigger, behind the block: SYNC 0 */ };

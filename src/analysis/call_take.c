@@ -355,11 +355,15 @@ static void take_missing_code(struct tw_call_machine *machine, struct tw_call_st
    of what is missing are known. */
 static void take_trace_on(struct tw_call_stack *stack, const struct tw_element *element)
 {
+    /* N-Trace tells of a system call that is not traced as of debug mode. */
+    const bool is_kept = element->reason == TW_TRACE_ON_NORMAL ||
+                         (element->reason == TW_TRACE_ON_DEBUG_EXIT && stack->left.is_trap);
+
     if (stack->left.is_known && stack->left.is_trap && !stack->exception.is_pending)
         stack->exception = (struct tw_exception){ .address = stack->left.after,
                                                   .is_pending = true,
                                                   .has_address = true };
-    if (stack->exception.is_pending && element->reason == TW_TRACE_ON_NORMAL)
+    if (stack->exception.is_pending && is_kept)
         stack->exception.has_gap = true;
     else
         stack->has_gap = true;

@@ -368,3 +368,21 @@ enum tw_status tw_etrace_unit_read_field(const struct tw_etrace_unit *unit, uint
         *value = load(unit, field, at);
     return TW_OK;
 }
+
+enum tw_status tw_etrace_unit_config_set(struct tw_etrace_unit_config *config, const char *name,
+                                         uint64_t value)
+{
+    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
+        config->fifo_size = (uint32_t)value;
+    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
+        config->cycles_per_byte = (uint32_t)value;
+    else if (strcmp(name, "literal-returns") == 0 && value <= 1)
+        config->literal_returns = value;
+    else if (strcmp(name, "always-index") == 0 && value <= 1)
+        config->always_index = value;
+    else if (strcmp(name, "resync-anywhere") == 0 && value <= 1)
+        config->resync_anywhere = value;
+    else
+        return TW_E_ARGUMENT;
+    return TW_OK;
+}

@@ -290,3 +290,38 @@ enum tw_status tw_ntrace_unit_read_field(const struct tw_ntrace_unit *unit, cons
     *value = tw_trctl_get(field, tw_ntrace_unit_read(unit, offset));
     return TW_OK;
 }
+
+void tw_ntrace_unit_trace(const struct tw_ntrace_unit *unit, struct tw_ntrace_config *config)
+{
+    config->src_bits = (uint8_t)tw_ntrace_unit_get(unit, "trTeSrcBits");
+    config->src =
+        (uint16_t)(tw_ntrace_unit_get(unit, "trTeSrcID") & ((1u << config->src_bits) - 1));
+    config->inhibit_src = tw_ntrace_unit_get(unit, "trTeInhibitSrc");
+    config->extend_addr = tw_ntrace_unit_get(unit, "trTeInstExtendAddrMSB");
+    config->all_jumps = tw_ntrace_unit_get(unit, "trTeInstEnAllJumps");
+}
+
+static bool *choice_of(struct tw_ntrace_unit_config *config, const char *name)
+{
+    return strcmp(name, "short-messages") == 0   ? &config->short_messages
+           : strcmp(name, "sync-when-full") == 0 ? &config->sync_when_full
+           : strcmp(name, "hcontext") == 0       ? &config->has_hcontext
+           : strcmp(name, "sparse-times") == 0   ? &config->sparse_times
+                                                 : NULL;
+}
+
+enum tw_status tw_ntrace_unit_config_set(struct tw_ntrace_unit_config *config, const char *name,
+                                         uint64_t value)
+{
+    bool *flag = choice_of(config, name);
+
+    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
+        config->fifo_size = (uint32_t)value;
+    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
+        config->cycles_per_byte = (uint32_t)value;
+    else if (flag)
+        *flag = value != 0;
+    else
+        return TW_E_ARGUMENT;
+    return TW_OK;
+}

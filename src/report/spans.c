@@ -10,9 +10,7 @@ void tw_report_spans_init(struct tw_report_spans *spans, const struct tw_allocat
 {
     *spans = (struct tw_report_spans){ .allocator = allocator,
                                        .bucket = 1,
-                                       .last.allocator = allocator,
-                                       .stream_index.allocator = allocator,
-                                       .stream_name.allocator = allocator };
+                                       .last.allocator = allocator };
     /* about 24 bytes of a span are left in the columns */
     spans->most = room / 2 / 24 > 1000 ? (size_t)(room / 2 / 24) : 1000;
     spans->mark_most = room / 8 / 24 > 1000 ? (size_t)(room / 8 / 24) : 1000;
@@ -23,9 +21,8 @@ void tw_report_spans_free(struct tw_report_spans *spans)
     tw_give(spans->allocator, spans->spans);
     tw_give(spans->allocator, spans->marks);
     tw_give(spans->allocator, spans->functions);
+    tw_give(spans->allocator, spans->streams);
     tw_map_free(&spans->last);
-    tw_map_free(&spans->stream_index);
-    tw_map_free(&spans->stream_name);
 }
 
 /* ---- merging ---- */
@@ -134,18 +131,27 @@ static void spread_bytes(struct tw_report_spans *spans, uint64_t size, uint64_t 
         spans->bytes[first + i] += size / count + (i < size % count);
 }
 
-static void count_bytes(struct tw_report_spans *spans, uint32_t stream, uint64_t index,
-                        uint64_t time)
+/* NULL: no memory. */
+static struct tw_report_stream *stream_of(struct tw_report_spans *spans, uint32_t number)
 {
-    uint64_t *last, *last_time, now;
-
-    (void)tw_map_put(&spans->stream_index, (uint64_t)stream << 1);
-    last_time = tw_map_put(&spans->stream_index, (uint64_t)stream << 1 | 1);
-    last = tw_map_find(&spans->stream_index, (uint64_t)stream << 1);
-    if (!last || !last_time) {
+    if (number < spans->stream_count)
+        return &spans->streams[number];
+    if (number == TW_NONE)
+        return &spans->no_stream;
+    if (!TW_GROW(spans->allocator, &spans->streams, &spans->stream_room, (size_t)number + 1)) {
         spans->is_out = true;
-        return;
+        return NULL;
     }
+    while (spans->stream_count <= number)
+        spans->streams[spans->stream_count++] = (struct tw_report_stream){ .last = 0 };
+    return &spans->streams[number];
+}
+
+static void count_bytes(struct tw_report_spans *spans, struct tw_report_stream *stream,
+                        uint64_t index, uint64_t time)
+{
+    uint64_t now;
+
     if (!spans->has_first)
         spans->first = time;
     spans->has_first = true;
@@ -153,12 +159,13 @@ static void count_bytes(struct tw_report_spans *spans, uint32_t stream, uint64_t
     while (now / spans->bucket >= TW_REPORT_BUCKETS)
         fold_buckets(spans);
     /* tracks of a stream are a little out of order; further back: another buffer begins */
-    if (index + 1 < *last && *last - index < NEAR_BYTES)
+    if (index + 1 < stream->last && stream->last - index < NEAR_BYTES)
         return;
-    if (*last && index + 1 > *last)
-        spread_bytes(spans, index + 1 - *last, *last_time < now ? *last_time : now, now);
-    *last = index + 1;
-    *last_time = now;
+    if (stream->last && index + 1 > stream->last)
+        spread_bytes(spans, index + 1 - stream->last,
+                     stream->last_time < now ? stream->last_time : now, now);
+    stream->last = index + 1;
+    stream->last_time = now;
 }
 
 /* ---- events ---- */
@@ -220,7 +227,7 @@ static uint32_t span_name(struct tw_report *report, const struct tw_timeline_eve
 }
 
 static void take_end(struct tw_report *report, const struct tw_timeline_event *end,
-                     const struct tw_track *track)
+                     uint32_t running)
 {
     struct tw_report_spans *spans = &report->spans;
     const struct tw_timeline_event *begin = end->begin;
@@ -249,10 +256,8 @@ static void take_end(struct tw_report *report, const struct tw_timeline_event *e
     if (calls && is_whole(begin, end))
         count_call(calls, &span);
     if (begin->span == TW_SPAN_GAP) {
-        const uint64_t *running = tw_map_find(&spans->stream_name, track->stream);
-
         span.value = begin->value > end->value ? begin->value : end->value;
-        span.running = running ? (uint32_t)*running : 0;
+        span.running = running;
     }
     tw_report_spans_add(spans, &span);
 }
@@ -289,23 +294,21 @@ void tw_report_take_event(struct tw_report *report, const struct tw_timeline_eve
 {
     const struct tw_track *track = tw_timeline_track(report->timeline, event->track);
     struct tw_report_spans *spans = &report->spans;
+    struct tw_report_stream *stream = track ? stream_of(spans, track->stream) : NULL;
 
-    if (!track)
+    if (!stream)
         return;
     if (event->times.estimate != TW_TIME_UNKNOWN && track->kind != TW_TRACK_CORE)
-        count_bytes(spans, track->stream, event->index, event->times.estimate);
+        count_bytes(spans, stream, event->index, event->times.estimate);
     if (event->kind == TW_TIMELINE_END && event->begin)
-        take_end(report, event, track);
+        take_end(report, event, stream->name);
     else if (event->kind == TW_TIMELINE_MARK || event->kind == TW_TIMELINE_VALUE)
         take_mark(report, event);
     if (track->kind == TW_TRACK_THREAD && event->span == TW_SPAN_FUNCTION &&
         event->kind == TW_TIMELINE_BEGIN) {
-        uint64_t *name = tw_map_put(&spans->stream_name, track->stream);
         struct tw_report_calls *calls = calls_of(spans, event->what);
 
-        if (name && calls)
-            *name = span_name(report, event, calls);
-        else
-            spans->is_out = true;
+        if (calls)
+            stream->name = span_name(report, event, calls);
     }
 }

@@ -38,6 +38,12 @@ struct tw_report_calls {
     uint32_t name; /* + 1; 0: not asked for yet */
 };
 
+/* Of a stream of the run. */
+struct tw_report_stream {
+    uint64_t last, last_time; /* offset + 1 of its last event, and when that was */
+    uint32_t name;            /* text: the function that was entered last */
+};
+
 enum { TW_REPORT_BUCKETS = 1024 };
 
 struct tw_report_spans {
@@ -56,8 +62,9 @@ struct tw_report_spans {
     uint64_t first, bucket;
     bool has_first;
     uint64_t bytes[TW_REPORT_BUCKETS];
-    struct tw_map stream_index; /* of a stream: last offset + 1, and its time */
-    struct tw_map stream_name;  /* text of the function that was entered or left last */
+    struct tw_report_stream *streams; /* by number */
+    size_t stream_count, stream_room;
+    struct tw_report_stream no_stream; /* of events that belong to none */
     bool is_out;
 };
 

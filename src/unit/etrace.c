@@ -49,29 +49,11 @@ static enum tw_status read_config(struct tw_unit *unit, struct riscv *riscv)
     return TW_OK;
 }
 
-/* What is chosen when the unit is made; false: it is a field, or the value is too large. */
-static bool set_early(struct riscv *riscv, const char *name, uint64_t value)
-{
-    struct tw_etrace_unit_config *choices = &riscv->choices;
-
-    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
-        choices->fifo_size = (uint32_t)value;
-    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
-        choices->cycles_per_byte = (uint32_t)value;
-    else if (strcmp(name, "literal-returns") == 0 && value <= 1)
-        choices->literal_returns = value;
-    else if (strcmp(name, "always-index") == 0 && value <= 1)
-        choices->always_index = value;
-    else if (strcmp(name, "resync-anywhere") == 0 && value <= 1)
-        choices->resync_anywhere = value;
-    else
-        return false;
-    return true;
-}
-
 static enum tw_status set_choice(struct tw_unit *unit, const char *name, uint64_t value)
 {
-    (void)set_early(unit->model, name, value);
+    struct riscv *riscv = unit->model;
+
+    (void)(tw_etrace_unit_config_set(&riscv->choices, name, value) == TW_OK);
     return TW_OK; /* the others are fields, once there is a unit */
 }
 
@@ -80,7 +62,7 @@ static enum tw_status set_field(struct tw_unit *unit, const char *name, uint64_t
     struct riscv *riscv = unit->model;
     enum tw_status status;
 
-    if (set_early(riscv, name, value))
+    if (tw_etrace_unit_config_set(&riscv->choices, name, value) == TW_OK)
         return TW_OK;
     if (strcmp(name, "iEnable") == 0 || strcmp(name, "dEnable") == 0)
         riscv->has_enable = true;

@@ -41,37 +41,11 @@ static enum tw_status read_config(struct tw_unit *unit, struct ntrace *ntrace)
     return TW_OK;
 }
 
-/* What is chosen when the unit is made; NULL: it is a field. */
-static bool *choice_of(struct ntrace *ntrace, const char *name)
-{
-    struct tw_ntrace_unit_config *choices = &ntrace->choices;
-
-    return strcmp(name, "short-messages") == 0   ? &choices->short_messages
-           : strcmp(name, "sync-when-full") == 0 ? &choices->sync_when_full
-           : strcmp(name, "hcontext") == 0       ? &choices->has_hcontext
-           : strcmp(name, "sparse-times") == 0   ? &choices->sparse_times
-                                                 : NULL;
-}
-
-/* False: it is a field, or the value is too large. */
-static bool set_early(struct ntrace *ntrace, const char *name, uint64_t value)
-{
-    bool *flag = choice_of(ntrace, name);
-
-    if (strcmp(name, "fifo") == 0 && value <= UINT32_MAX)
-        ntrace->choices.fifo_size = (uint32_t)value;
-    else if (strcmp(name, "cycles-per-byte") == 0 && value <= UINT32_MAX)
-        ntrace->choices.cycles_per_byte = (uint32_t)value;
-    else if (flag)
-        *flag = value != 0;
-    else
-        return false;
-    return true;
-}
-
 static enum tw_status set_choice(struct tw_unit *unit, const char *name, uint64_t value)
 {
-    (void)set_early(unit->model, name, value);
+    struct ntrace *ntrace = unit->model;
+
+    (void)(tw_ntrace_unit_config_set(&ntrace->choices, name, value) == TW_OK);
     return TW_OK; /* the others are fields, once there is a unit */
 }
 
@@ -80,7 +54,7 @@ static enum tw_status set_field(struct tw_unit *unit, const char *name, uint64_t
     struct ntrace *ntrace = unit->model;
     enum tw_status status;
 
-    if (set_early(ntrace, name, value))
+    if (tw_ntrace_unit_config_set(&ntrace->choices, name, value) == TW_OK)
         return TW_OK;
     if (strcmp(name, "trTeInstTracing") == 0)
         ntrace->has_tracing = true;
@@ -121,24 +95,6 @@ static enum tw_status run(struct tw_unit *unit)
     return tw_unit_run_hart(unit, &options, NULL, ntrace->unit);
 }
 
-/* What a decoder has to know of the fields that choices set. */
-static void note_fields(struct ntrace *ntrace)
-{
-    struct tw_ntrace_config *config = &ntrace->config;
-    uint64_t value;
-
-    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeSrcBits", &value) == TW_OK)
-        config->src_bits = (uint8_t)value;
-    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeSrcID", &value) == TW_OK)
-        config->src = (uint16_t)(value & ((1u << config->src_bits) - 1));
-    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInhibitSrc", &value) == TW_OK)
-        config->inhibit_src = value;
-    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInstExtendAddrMSB", &value) == TW_OK)
-        config->extend_addr = value;
-    if (tw_ntrace_unit_read_field(ntrace->unit, "trTeInstEnAllJumps", &value) == TW_OK)
-        config->all_jumps = value;
-}
-
 static enum tw_status end(struct tw_unit *unit)
 {
     struct ntrace *ntrace = unit->model;
@@ -147,7 +103,7 @@ static enum tw_status end(struct tw_unit *unit)
     tw_ntrace_unit_flush(ntrace->unit);
     if (ntrace->bytes.failed)
         return tw_unit_no_memory(unit);
-    note_fields(ntrace);
+    tw_ntrace_unit_trace(ntrace->unit, &ntrace->config);
     (void)tw_ntrace_config_text(ntrace->text, sizeof ntrace->text, &ntrace->config);
     unit->device = "NTRACE_0";
     unit->trace.device_type = "NTRACE1.0";

@@ -8,7 +8,7 @@ from harness import ROOT, Skip, add_case, corpus, equal
 DEMO = ROOT / "tests" / "captures" / "demo"
 ARMV7 = ["etmv4", "ptm", "etmv3"]
 UNITS = {"a64": ["etmv4", "ete"], "a32": ARMV7, "t32": ARMV7, "mix": ARMV7,
-         "rv64": ["etrace"]}
+         "rv64": ["etrace", "ntrace"]}
 
 
 def truth_folder():

@@ -174,6 +174,30 @@ def diff_of_one_run_through_every_unit(tool):
 
 
 @case
+def diff_ignores_functions_and_ranges(tool):
+    """One run calls a function, the other does not: all that is executed of it is left out, of logs and captures."""
+    elf = truth() / "a64-counts.elf"
+    first, end = 0x400180, 0x400190  # leaf
+    log = Log(truth() / "a64-counts.exlog.gz")
+    places, number, addresses = set(), 0, log.addresses(log.events)
+    for at, (kind, what) in enumerate(log.events):
+        if kind == "run":
+            if first <= addresses[number] < end:
+                places.add(at)
+            number += log.runs[what][2]
+    assert len(places) > 40, len(places)
+    log.write(tool.folder / "b.exlog.gz", [event for at, event in enumerate(log.events) if at not in places])
+    whole = sum(not first <= address < end for address in addresses)
+    tool.run("encode", truth() / "a64-counts.exlog.gz", "--elf", elf, "--protocol", "ete", "-o", "a")
+    for one in ("a", truth() / "a64-counts.exlog.gz"):
+        tool.run("diff", one, "b.exlog.gz", status=1)
+        for words in (("function:leaf", "--symbols", elf), (f"range:0x{first:x}-0x{end:x}",)):
+            said = tool.run("diff", one, "b.exlog.gz", "--ignore", *words).out
+            equal(said.splitlines()[-1], f"equal: {whole} instructions", str(words))
+        tool.run("diff", one, "b.exlog.gz", "--ignore", "function:middle", "--symbols", elf, status=1)
+
+
+@case
 def diff_shows_source_stack_and_summary(tool):
     elf = truth() / "a64-counts.elf"
     tool.run("encode", truth() / "a64-counts.exlog.gz", "--elf", elf, "--protocol", "ete", "-o", "a")

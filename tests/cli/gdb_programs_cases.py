@@ -95,3 +95,32 @@ def gdb_steps_through_threads_that_move(tool):
     equal(sorted(int(tid) for _, tid in found), sorted(want), "threads")
     for thread, tid in found:
         equal(path_of(tool, capture, thread, len(want[int(tid)]) + 3, *options), want[int(tid)], tid)
+
+
+@case
+def gdb_moves_all_threads_to_one_time(tool):
+    """monitor time: each thread stands at its first instruction that is not before that time; its last, if there is none."""
+    tc2 = corpus() / "coresight" / "snapshots" / "TC2"
+
+    def places(*lines):
+        """The number of the instruction and its time, by thread."""
+        asked = ["threads", *lines, *(f"thread:{thread} where" for thread in range(1, 5))]
+        said = serve(tool, b"".join(packet("qRcmd," + line.encode().hex()) for line in asked), capture=tc2).decode()
+        text = "".join(bytes.fromhex(part.split("#")[0]).decode() for part in said.split("$O")[1:] if not part.startswith("K#"))
+        return [(int(number), int(time or 0)) for number, time in re.findall(r"instruction (\d+)(?:, not before (\d+))?", text)[-4:]]
+
+    last = places()
+    earlier = places("thread:1 goto n:3000")
+    equal(earlier[1:], last[1:], "only one is moved")
+    number, moment = earlier[0]
+    assert number == 3000 and moment < last[0][1], earlier
+    together = places("thread:1 goto n:3000", "thread:1 time")
+    equal(together[0], earlier[0], "the one that is asked stays")
+    assert together[1:] != last[1:], together
+    for time in (moment, last[0][1], last[3][1], last[3][1] + 1, 0):
+        for thread, (number, found) in enumerate(places(f"time {time}"), 1):
+            if found < time:
+                equal((number, found), last[thread - 1], f"thread {thread} was over at {time}")
+            elif number:
+                before = places(f"thread:{thread} goto n:{number - 1}")[thread - 1]
+                assert before[0] == number - 1 and before[1] < time, f"thread {thread} at {time}: {number} and {before}"

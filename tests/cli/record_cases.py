@@ -223,6 +223,79 @@ def ring_filter_strobe_and_bound(tool):
     assert "--max-size" in tool.run("record", "--max-size", "1", program, status=7).err
 
 
+# What `encode` knows of each unit: words of the command, a text that the decoded trace has, one that it has not.
+OPTIONS = {
+    "aarch64": [
+        ("ete", [], "TIMESTAMP", "CYCLE_COUNT"), ("ete", ["--config", "TRCCONFIGR=0x1"], "INSTR_RANGE", "TIMESTAMP|cid="),
+        ("ete", ["--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4"], "CYCLE_COUNT", None),
+        ("ete", ["--config", "TRCCONFIGR=0x1849,TRCBBCTLR=0"], "TIMESTAMP", None),
+        ("ete", ["--unit", "return-stack=2"], "TIMESTAMP", None),
+        ("etmv4", ["--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4"], "CYCLE_COUNT", None),
+        ("etmv4", ["--config", "TRCCONFIGR=0x1041"], "cid=", "TIMESTAMP")],
+    "arm": [
+        ("ptm", [], "cid=", "cc="), ("ptm", ["--config", "ETMCR=0x3000d000"], "cc=", None),
+        ("ptm", ["--config", "ETMCR=0x100"], "INSTR_RANGE", "cid="),
+        ("ptm", ["--unit", "return-stack=2,sync=64"], "cid=", None),
+        ("etmv3", ["--config", "ETMCR=0x1000d000"], "cc=", None), ("etmv3", ["--unit", "sync=64"], "cid=", "cc=")],
+    "riscv64": [
+        ("etrace", ["--config", "implicit_return=1,return_stack_size_p=3"], "INSTR_RANGE", "TIMESTAMP"),
+        ("etrace", ["--config", "notime_p=0,time_width_p=16"], "TIMESTAMP", None),
+        ("etrace", ["--config", "preset=esp32"], "INSTR_RANGE", None),
+        ("etrace", ["--unit", "ResyncMode=1,ResyncMax=0"], "INSTR_RANGE", None),
+        ("ntrace", ["--config", "timestamps=1"], "TIMESTAMP", None),
+        ("ntrace", ["--config", "mode=btm"], "INSTR_RANGE", "TIMESTAMP"),
+        ("ntrace", ["--unit", "trTeInstEnAllJumps=1,short-messages=1"], "INSTR_RANGE", None)],
+}
+# Filters of the units' own, for what lies from {first} on; and buffers that overflow.
+FILTERS = [
+    ("aarch64", "ete", ["--config", "TRCVIIECTLR=1,TRCACVR0={first:#x},TRCACVR1=0xffffffff"]),
+    ("riscv64", "etrace", ["--config", "retires_p=1,comparators_p=2,filters_p=2", "--unit",
+                           "iFilters=1,filter0.filterEnable=1,filter0.matchComp1=1,filter0.comp1=1,"
+                           "comparator1.pFunction=5,comparator1.pMatch={first:#x}"]),
+    ("riscv64", "ntrace", ["--unit", "trTeInstFilters=1,trTeFilter0Enable=1,trTeFilter0MatchComp1=1,"
+                           "trTeFilter0Comp1=1,trTeComp1PFunction=5,trTeComp1PMatchLow={first:#x}"]),
+]
+BUFFERS = [("aarch64", "ete", "fifo=48,cycles-per-byte=30"), ("aarch64", "etmv4", "fifo=40,cycles-per-byte=30"),
+           ("riscv64", "etrace", "fifo=64,cycles-per-byte=500"), ("riscv64", "ntrace", "fifo=80,cycles-per-byte=500")]
+SOURCES = {"aarch64": (A64, 7), "arm": (ARM, 9), "riscv64": (RISCV, 3)}
+
+
+@case
+def units_have_the_options_of_encode(tool):
+    for machine, rows in OPTIONS.items():
+        source, status = SOURCES[machine]
+        program = build(tool, source, machine)
+        want = logged(tool, program, machine)
+        for protocol, words, has, lacks in rows:
+            tool.run("record", "--format", "snapshot", "-o", "snap", "--force", "--protocol", protocol, *words, program,
+                     status=status)
+            got = pcs(tool.run("decode", "snap", "--format", "pcs"))
+            equal(got, want if protocol != "ntrace" else [pc for pc in want if pc in got], (protocol, words))
+            text = tool.run("decode", "snap", "-q").out
+            assert lacks is None or not re.search(lacks, text), (protocol, words, text)
+            assert re.search(has, text), (protocol, words, text)
+
+
+@case
+def units_have_filters_and_buffers(tool):
+    def recorded(machine, protocol, words):
+        source, status = SOURCES[machine]
+        source = source.replace("s0, 6", "s0, 200").replace("x19, #5", "x19, #200")
+        tool.run("record", "--format", "snapshot", "-o", "snap", "--force", "--protocol", protocol, *words,
+                 build(tool, source, machine), status=status)
+        return pcs(tool.run("decode", "snap", "--format", "pcs", status=None))  # 1: there are losses
+
+    for machine, protocol, words in FILTERS:
+        want = recorded(machine, protocol, [])
+        first = sorted(set(want))[len(set(want)) // 2]
+        equal(recorded(machine, protocol, [word.format(first=first) for word in words]),
+              [pc for pc in want if pc >= first], (protocol, hex(first)))
+    for machine, protocol, words in BUFFERS:
+        want = recorded(machine, protocol, [])
+        some = recorded(machine, protocol, ["--unit", words])
+        assert 0 < len(some) < len(want) and set(some) <= set(want), (protocol, len(some), len(want))
+
+
 @case
 def functions_are_filtered(tool):
     program = build(tool, A64.replace("work:", ".type work, %function\nwork:").replace(

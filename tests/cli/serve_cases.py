@@ -16,6 +16,7 @@ from report_cases import DEMO, browser, lines_of, read_report, repeated, report
 from report_data import Data
 
 FULL = bool(os.environ.get("TW_TEST_FULL"))
+WINDOW_MOST = 0.7  # seconds for 4 MiB of the demo's trace, 22 million elements
 
 
 class Server:
@@ -220,6 +221,77 @@ def serve_shows_large_captures_from_afar(tool):
     assert len(seen) > 10 and all(tile["name"] == "memset" for tile in seen), seen[:2]
     rate = sum(tile["instructions"] for tile in seen) / tiles["done"]
     assert abs(rate / (51431 / 2848) - 1) < 0.05, rate
+
+
+def processor_seconds(server):
+    words = open(f"/proc/{server.process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def tiles_of(server, first, end):
+    return json.loads(server.ask("/tiles", capture=0, **{"from": first, "to": end})[1])
+
+
+@case
+def serve_tiles_say_what_windows_say(tool):
+    """A tile's sums are those of its bytes when they are decoded; in the full run any number of tiles, of each level."""
+    folder = repeated(tool, 24000)
+    size = (folder / "ETB_0.bin").stat().st_size
+    tool.run("index", "build", folder, status=None)
+    chance = random.Random(5)
+    with Server(tool, folder) as server:
+        end = time.time() + 500
+        while tiles_of(server, 0, size)["done"] < (size if FULL else 1 << 20) and time.time() < end:
+            time.sleep(0.3)
+        for _ in range(40 if FULL else 6):
+            tile = 64 * chance.randrange(0, size // (64 << 16) - 1)
+            count = chance.randrange(1, 60) if FULL else 1
+            first, last = tile << 16, tile + count << 16
+            tiles = [one for one in tiles_of(server, first, last)["tiles"] if one["to"] <= last]
+            window = server.data("/window", capture=0, **{"from": first, "to": last})
+            equal(len(tiles), count)
+            equal(sum(one["instructions"] for one in tiles), window.info["instructions"], f"from {first} to {last}")
+        if not FULL:
+            return
+        # all of it, at the level that is shown: as much as is executed in all
+        total = sum(one["instructions"] for one in tiles_of(server, 0, size)["tiles"])
+        equal(total, json.loads(tool.run("profile", folder, "--format", "jsonl", "--self", "-q", status=None).out.splitlines()[-1])["instructions"])
+
+
+@case
+def serve_keeps_to_its_budgets(tool):
+    """On a generated capture of TRACKWAY_SERVE_GIB (1) GiB: processor time of the first picture and of windows, and memory."""
+    if not FULL:
+        raise Skip("in the full run alone: a gigabyte of trace")
+    gigabytes = float(os.environ.get("TRACKWAY_SERVE_GIB", "1"))
+    folder = repeated(tool, int(gigabytes * 2**30) // 2848)
+    size = (folder / "ETB_0.bin").stat().st_size
+    chance = random.Random(12)
+    tool.run("index", "build", folder, status=None)
+    with Server(tool, folder) as server:
+        server.data("/data", capture=0)
+        first = processor_seconds(server)
+    assert first < 2, first
+    with Server(tool, folder, "--build-index") as server:
+        saved = tool.folder / "repeated.twp"
+        end = time.time() + 3000 * gigabytes
+        while not saved.exists() and time.time() < end:
+            time.sleep(1)
+        building = processor_seconds(server)
+    with Server(tool, folder) as server:
+        server.data("/data", capture=0)
+        again = processor_seconds(server)
+        spent = []
+        for _ in range(1000):
+            length = int(1024 * 4096 ** chance.random())
+            at, before = chance.randrange(0, size - length), processor_seconds(server)
+            server.data("/window", capture=0, **{"from": at, "to": at + length})
+            spent.append(processor_seconds(server) - before)
+        memory = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status", encoding="ascii").read())[1])
+    spent.sort()
+    print(f"{gigabytes:g} GiB: first picture {first:.2f} s, with its pyramid {again:.2f} s; pyramid {building:.0f} s; windows {1000 * spent[500]:.0f} ms, "
+          f"99 % within {1000 * spent[989]:.0f} ms; {memory >> 10} MiB")
+    assert again < 0.3 and spent[500] < 0.05 and spent[989] < WINDOW_MOST and memory < 512 << 10, (again, spent[500], spent[989], memory)
 
 
 @case

@@ -133,6 +133,7 @@ def parts_of_addresses(tool):
     capture = corpus() / "coresight" / "snapshots" / "TC2"
     for span in ("0xc0000000-0xc0010000", "0xc0010000-0xffffffff", "0-0xc0010000"):
         add_up(tool, [capture, "--range", span], "coverage", (7,))
+        add_up(tool, [capture, "--range", span], "calls", (5,))
 
 
 @case

@@ -51,10 +51,14 @@ _Noreturn void standin_skip(void);
         if (!(condition))                                                                      \
             standin_leave(#condition, __FILE__, __LINE__);                                     \
     } while (0)
-#define assert_non_null(pointer)       assert_true((pointer) != NULL)
-#define assert_string_equal(got, want) assert_true(strcmp(got, want) == 0)
-#define print_message(...)             ((void)printf(__VA_ARGS__))
-#define print_error(...)               ((void)fprintf(stderr, __VA_ARGS__))
-#define _fail(file, line)              standin_leave("fail", file, line)
+#define assert_non_null(pointer)             assert_true((pointer) != NULL)
+#define assert_string_equal(got, want)       assert_true(strcmp(got, want) == 0)
+#define assert_false(condition)              assert_true(!(condition))
+#define assert_null(pointer)                 assert_true((pointer) == NULL)
+#define assert_int_equal(got, want)          assert_true((long long)(got) == (long long)(want))
+#define assert_memory_equal(got, want, size) assert_true(memcmp(got, want, size) == 0)
+#define print_message(...)                   ((void)printf(__VA_ARGS__))
+#define print_error(...)                     ((void)fprintf(stderr, __VA_ARGS__))
+#define _fail(file, line)                    standin_leave("fail", file, line)
 
 #endif

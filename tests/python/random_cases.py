@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Uses in any order: batches kept long, runs closed in the middle, exceptions, threads. Nothing dangles."""
+import ctypes
 import gc
 import os
 import random
@@ -70,9 +71,9 @@ def unit_use(chance):
         trackway.unframe(trackway.frame({1: itm.take()}))
 
 
-def other_use(chance, path, options, forks):
+def other_use(chance, path, options, forks, what=None):
     """Packets, results, callbacks that fail."""
-    what = chance.randrange(6)
+    what = chance.randrange(6) if what is None else what
     if what == 5:
         unit_use(chance)
         return
@@ -175,6 +176,50 @@ def resident():
     """Memory of this process, in KiB."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+
+
+class Mallinfo(ctypes.Structure):
+    """struct mallinfo2 of the C library."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in
+                "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+
+
+def taken():
+    """Bytes that malloc gave and did not get back."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallinfo2"):
+        raise Skip("no mallinfo2")
+    library.mallinfo2.restype = Mallinfo
+    info = library.mallinfo2()
+    return info.uordblks + info.hblkhd
+
+
+@case
+def every_byte_is_given_back(tool):
+    """What malloc gave is the same after many uses of each kind, but for caches of the interpreter."""
+    if os.environ.get("LD_PRELOAD"):
+        raise Skip("a sanitizer has its own malloc")
+    captures = some()[:2]
+    for kind in range(7):
+        chance = random.Random(SEED + kind)
+
+        def uses(count):
+            for _ in range(count):
+                if kind == 6:
+                    use(chance, captures, [], forks=False)
+                    continue
+                try:
+                    other_use(chance, *captures[0], False, kind)
+                except KeyError:
+                    pass
+            gc.collect()
+            return taken()
+
+        uses(10)
+        before = uses(10)
+        grown = uses(40) - before
+        assert grown < 10 << 10, f"{grown} bytes more after 40 uses of kind {kind}"
 
 
 @case

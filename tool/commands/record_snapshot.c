@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <trackway/capture.h>
+#include <trackway/etrace.h>
 
 #include "commands/record.h"
 #include "shared/folder.h"
@@ -193,13 +194,26 @@ static bool take_machine(struct record *record, struct tw_snapshot_device *core)
     return add_code(record, core, dumps, list, count);
 }
 
-static const char *device_type(const struct record *record)
+/* Before E-Trace 2.0 packets had another layout. */
+static bool is_seed(const char *text)
+{
+    struct tw_etrace_config config;
+    struct tw_fault fault;
+
+    tw_etrace_config_init(&config, TW_ETRACE_LAYOUT_V2);
+    return text && tw_etrace_config_read(&config, text, &fault) == TW_OK &&
+           config.layout == TW_ETRACE_LAYOUT_SEED;
+}
+
+static const char *device_type(const struct record *record, const char *text)
 {
     static const char *const types[][2] = {
         { "ete", "ETE" },      { "etmv4", "ETM4.5" },     { "ptm", "PTM1.0" },
         { "etmv3", "ETM3.5" }, { "etrace", "ETRACE2.0" }, { "ntrace", "NTRACE1.0" }
     };
 
+    if (strcmp(record->protocol, "etrace") == 0 && is_seed(text))
+        return "ETRACE1.1";
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strcmp(types[i][0], record->protocol) == 0)
             return types[i][1];
@@ -221,7 +235,7 @@ static bool add_thread(struct recorded *folder, const struct record_event *event
                                          .type = record->core_type };
     *unit = (struct tw_snapshot_device){ .name = make_name(record, "unit_", n, ""),
                                          .class_name = "trace_source",
-                                         .type = device_type(record),
+                                         .type = device_type(record, folder->text),
                                          .registers = record->registers,
                                          .register_count = record->register_count,
                                          .core = core->name,
