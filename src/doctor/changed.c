@@ -26,7 +26,7 @@ void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element
     spots->is_many = spots->kept == TW_SPOTS_KEPT;
     if (!spots->is_many) {
         spots->addresses[spots->kept++] = address;
-        spots->kernel += address >> 63;
+        spots->kernel += (size_t)(address >> 63);
     }
 }
 

@@ -114,7 +114,7 @@ static void take_line(struct parts_found *found, const struct session *session,
         return;
     if (take_numbers(line, "buffer", of, 2)) {
         found->is_other |= of[0] != found->buffers || of[0] >= buffers ||
-                           tw_capture_buffer(session->capture, of[0])->size != of[1];
+                           tw_capture_buffer(session->capture, (size_t)of[0])->size != of[1];
         found->buffers++;
     } else if (take_numbers(line, "part", of, 5) && of[1] <= buffers && of[3] <= buffers) {
         found->is_wrong |= of[0] != ++found->count;
