@@ -247,7 +247,7 @@ static inline void every_input_from(struct every_tree *tree, const char *where, 
     memcpy(tree->before, tree->reader.reader, tree->reader.protocol->reader_size);
     tree->inputs = tree->packets = 0;
     every_branch(tree, 0);
-    if (tree->depth > EVERY_INPUT_FEW)
+    if (getenv("TW_PROOF_BYTES"))
         print_message("%s, %s, %s: every input of %zu bytes: %llu inputs, %llu packets\n",
                       tree->reader.protocol->name, tree->source->setup->name, where,
                       tree->depth, (unsigned long long)tree->inputs,

@@ -156,7 +156,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     return status < 0 ? status : TW_OK;
 }
 
-static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t until)
+TW_INLINE void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t until)
 {
     batch->elements = branch->elements + branch->given;
     batch->count = batch->room = until - branch->given;
@@ -282,7 +282,7 @@ static uint64_t key_of(const struct tw_branch *branch)
 
 /* Adds a branch to the queue of those that have elements, from behind: IDs mostly take turns, so that
    it belongs there or nearly so. */
-static void join(struct tw_tree *tree, struct tw_branch *branch)
+TW_INLINE void join(struct tw_tree *tree, struct tw_branch *branch)
 {
     const struct tw_live joining = { key_of(branch), branch };
     struct tw_live *at;
@@ -392,19 +392,25 @@ static enum tw_status next_counted(struct tw_tree *tree, struct tw_batch *batch)
     return status;
 }
 
-enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+/* Into a batch of another size, or to a counter. */
+static TW_NOINLINE enum tw_status next_sized(struct tw_tree *tree, struct tw_batch *batch)
 {
     struct tw_batch ours = { .size = sizeof ours };
     enum tw_status status;
 
-    if (!tree || !batch)
-        return TW_E_ARGUMENT;
-    if (TW_LIKELY(batch->size == sizeof *batch && !tree->config.counter))
-        return next(tree, batch);
     if (!TW_SIZED_GIVE(batch, &ours))
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_batch: set its size to its sizeof");
     status = tree->config.counter ? next_counted(tree, &ours) : next(tree, &ours);
     if (!TW_SIZED_GIVE(batch, &ours))
         return TW_E_ARGUMENT;
     return status;
+}
+
+enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
+{
+    if (!tree || !batch)
+        return TW_E_ARGUMENT;
+    if (TW_LIKELY(batch->size == sizeof *batch && !tree->config.counter))
+        return next(tree, batch);
+    return next_sized(tree, batch);
 }

@@ -19,7 +19,7 @@ enum {
     SERVE_WHOLE_MOST = 64 << 20, /* captures up to here are decoded as a whole */
     SERVE_SAMPLES = 64,          /* of larger ones: so many stretches ... */
     SERVE_SAMPLE = 64 << 10,     /* ... of so many bytes ... */
-    SERVE_SAMPLE_LESS = 8 << 10  /* ... or these, where the map of all of it is there at once */
+    SERVE_SAMPLE_LESS = 4 << 10  /* ... or these, where the map of all of it is there at once */
 };
 
 struct serve_capture {
