@@ -67,6 +67,18 @@ static void check_range(const struct bench *bench, size_t number, uint64_t start
     CHECK_EQ(range->index, 7);
 }
 
+/* Words at 0x1000, as little-endian bytes whatever this machine is. */
+static struct bench set_up_words(const uint32_t *words, size_t size,
+                                 struct tw_code_config config)
+{
+    static uint8_t bytes[1 << 16];
+
+    CHECK(size <= sizeof bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
+    return set_up(bytes, size, 0x1000, config);
+}
+
 enum { TAKEN = TW_RANGE_EXECUTED, COND = TW_RANGE_CONDITIONAL };
 
 /* 1000: nop; cbz x0, 1010; bl 1018; nop;   1010: b 1000; nop;   1018: nop; ret;   1020: nop */
@@ -75,11 +87,7 @@ static const uint32_t program[] = { 0xd503201f, 0xb4000060, 0x94000004, 0xd50320
 
 static struct bench set_up_program(struct tw_code_config config)
 {
-    static uint8_t bytes[sizeof program]; /* little-endian, whatever this machine is */
-
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(program[i / 4] >> 8 * (i % 4));
-    return set_up(bytes, sizeof bytes, 0x1000, config);
+    return set_up_words(program, sizeof program, config);
 }
 
 static void atoms_give_a_range_each(void **state)
@@ -143,8 +151,8 @@ static void the_return_stack_keeps_the_newest(void **state)
     for (size_t i = 0; i < LENGTH(calls); i++)
         calls[i] = i < 100 ? 0x94000001 : 0xd65f03c0;
     for (size_t n = 0; n < LENGTH(depths); n++) {
-        struct bench bench = set_up(calls, sizeof calls, 0x1000,
-                                    (struct tw_code_config){ .links_are_special = true });
+        struct bench bench = set_up_words(calls, sizeof calls,
+                                          (struct tw_code_config){ .links_are_special = true });
 
         check_case("depth %u", depths[n]);
         bench.follow.return_depth = (uint8_t)depths[n];
@@ -321,7 +329,7 @@ static void walks_pass_no_more_than_4096_branches(void **state)
     for (size_t i = 0; i < LENGTH(cases); i++)
         for (int split = 0; split < 3; split++) { /* 2: to an exception */
             struct bench bench =
-                set_up(code, sizeof code, 0x1000, (struct tw_code_config){ .range_limit = 0 });
+                set_up_words(code, sizeof code, (struct tw_code_config){ .range_limit = 0 });
             const uint64_t stop = 0x1000 + 4 * (uint64_t)cases[i].branches;
             bool done;
 
@@ -349,7 +357,7 @@ static void walks_end_at_the_range_limit(void **state)
     for (size_t i = 0; i < LENGTH(branches); i++)
         branches[i] = i % 2 ? 0x54000000 : 0xd503201f; /* nop; b.eq . */
     bench =
-        set_up(branches, sizeof branches, 0x1000, (struct tw_code_config){ .range_limit = 50 });
+        set_up_words(branches, sizeof branches, (struct tw_code_config){ .range_limit = 50 });
     for (unsigned split = 0; split < 2; split++) {
         size_t ranges = 0;
 
