@@ -159,7 +159,7 @@ static bool search_back(struct search *search, const struct tw_replay_track *tra
     if (limit < track->instructions && tw_track_find(track, &spot, limit))
         at = spot.element + 1;
     while (at--) {
-        if (search->stops_at_loss && search->pending.kind == TW_REPLAY_NO_LOSS)
+        if (search->stops_at_loss) /* of several the first, as on the way forwards */
             (void)tw_track_loss(&search->pending, &track->elements[at]);
         if (!held_by(track, at) || track->before[at] >= limit)
             continue;

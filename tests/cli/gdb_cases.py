@@ -418,6 +418,31 @@ def gdb_stops_where_code_is_missing(tool):
 
 
 @case
+def gdb_stops_where_trace_was_lost(tool):
+    """A unit whose FIFO overflows: each gap is a stop that says why, at the same place forwards and backwards."""
+    folder = folder_of("truth")
+    tool.run("encode", folder / "a64-recur.exlog.gz", "--elf", folder / "a64-recur.elf", "--protocol", "ete", "--unit",
+             "fifo=64,cycles-per-byte=60", "-o", "lossy")
+
+    def said_of(answer):
+        return "".join(bytes.fromhex(part.split("#")[0]).decode() for part in answer.decode().split("$O")[1:]
+                       if not part.startswith("K#"))
+    rows = said_of(serve(tool, packet("qRcmd," + b"gaps".hex()), capture=tool.folder / "lossy")).splitlines()
+    places = re.findall(r"trace lost at (0x[0-9a-f]+) in the capture: overflow; goes on at (0x[0-9a-f]+)", "\n".join(rows))
+    assert len(places) > 3 and rows[-1] == f"{len(places)} in all", rows
+    ways = [(["c"] * len(places), ["--first"], places), (["bc"] * len(places), [], places[::-1])]
+    for steps, options, want in ways:
+        answer = serve(tool, b"".join(map(packet, steps)), *options, capture=tool.folder / "lossy")
+        equal(re.findall(r"trace lost at (0x[0-9a-f]+) in the capture: overflow", said_of(answer)), [at for at, _ in want], steps[0])
+        equal(answer.count(b"$T00thread:1;#"), len(places), f"stops of {steps[0]}")
+    for number, (_, address) in enumerate(places, 1):
+        at = serve(tool, packet("c") * number + packet("p20"), "--first", capture=tool.folder / "lossy")
+        equal(pc_of(at), int(address, 16), f"behind gap {number}")
+    about = serve(tool, packet("qThreadExtraInfo,1"), capture=tool.folder / "lossy").decode()
+    assert "EL0" in bytes.fromhex(about.rsplit("$", 1)[1].split("#")[0]).decode(), about
+
+
+@case
 def gdb_threads_keep_their_places(tool):
     tc2 = corpus() / "coresight" / "snapshots" / "TC2"
     threads = serve(tool, packet("qXfer:threads:read::0,fff"), capture=tc2).decode()
