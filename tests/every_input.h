@@ -29,6 +29,7 @@ struct every_tree {
     uint8_t *end; /* of readable memory */
     uint8_t bytes[EVERY_LONGEST];
     size_t depth;
+    size_t chained;  /* bytes after which inputs go on with one and the same byte; 0: never */
     bool is_synced;  /* else a packet may be known by what comes behind it */
     bool is_changed; /* the reader, by the last input */
     uint64_t inputs, packets;
@@ -234,7 +235,7 @@ static inline void every_branch(struct every_tree *tree, size_t size)
         if (size + 1 < tree->depth)
             every_branch(tree, size + 1);
         tree->bytes[size] = (uint8_t)byte;
-        if (size + 1 == (tree->depth > EVERY_INPUT_FEW ? 2 : 1))
+        if (size + 1 == tree->chained)
             every_chain(tree, size + 1);
     }
 }
@@ -268,9 +269,12 @@ static inline void every_input(void **state)
     every_reader_open(&tree->reader, &source);
     protocol = tree->reader.protocol;
     tree->source = &source;
-    tree->depth = asked                           ? strtoul(asked, NULL, 10)
-                  : protocol->reader_size > 16384 ? EVERY_INPUT_FEW - 1
-                                                  : EVERY_INPUT_FEW;
+    tree->depth = EVERY_INPUT_FEW;
+    if (asked)
+        tree->depth = strtoul(asked, NULL, 10);
+    else if (protocol->reader_size > 16384) /* dear to put back */
+        tree->depth--;
+    tree->chained = tree->depth < EVERY_INPUT_FEW ? 0 : tree->depth == EVERY_INPUT_FEW ? 1 : 2;
     tree->end = every_guarded();
     tree->got = tree->reader.packets;
     tree->again = (struct tw_packet *)((char *)tree->reader.packets + protocol->packet_size);
