@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -85,6 +86,7 @@ def main(make=Tool):
         whole = f"{function.__module__}.{name}"
         if (wanted and not any(w in whole for w in wanted)) or any(w in whole for w in unwanted):
             continue
+        begun = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             try:
                 function(make(program, folder))
@@ -100,6 +102,9 @@ def main(make=Tool):
                     print("".join(traceback.format_tb(error.__traceback__, limit=-2)))
                 else:
                     traceback.print_exc(file=sys.stdout)
+        if "TW_CASE_TIMES" in os.environ:  # a file: which cases are slow
+            with open(os.environ["TW_CASE_TIMES"], "a", encoding="utf-8") as times:
+                times.write(f"{time.monotonic() - begun:8.2f} {whole} {program}\n")
     print(f"[  PASSED  ] {passed} test(s).")
     if skipped:
         print(f"[  SKIPPED ] {skipped} test(s).")
