@@ -89,6 +89,7 @@ static void make_etrace(struct subject *subject, struct make_program *program, c
         if (tw_etrace_unit_retire(unit, blocks, CHUNK) != TW_OK)
             bench_stop("%s", tw_etrace_unit_fault(unit));
         subject->making += (double)(bench_now() - start) * 1e-9;
+        tw_etrace_unit_flush(unit); /* so that what is there can be seen */
     }
     bench_need(tw_etrace_unit_write_field(unit, "iEnable", 0), "iEnable");
     tw_etrace_unit_flush(unit);

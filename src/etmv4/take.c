@@ -552,7 +552,7 @@ void tw_etmv4_take(struct tw_stage *stage, const struct tw_etmv4_packet *packet,
     }
     if (packet->has_reserved && stage->follow->check_continuity) /* [K10.5.6.3.5] */
         tw_stage_add_error(stage, TW_ERROR_RESERVED_BITS, packet->base.index, header, 0);
-    if (tw_etmv4_type_is_bad(packet->base.type))
+    if (tw_kind_is_bad(tw_etmv4_types[packet->base.type].kind))
         take_bad(stage, packet, header);
     else if (decoder->sync == TW_SYNC_DONE)
         take_packet(stage, packet, header);

@@ -235,10 +235,11 @@ struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_el
     follow->pop_is_pending = false;
     follow->address = address;
     follow->missing = TW_MISSING_CODE;
-    *out = (struct tw_element){ .index = index, .type = TW_ELEMENT_ADDR_NACC };
-    out->address = address;
-    out->space = follow->view.space;
-    out->count = follow->lost_atoms;
+    *out = (struct tw_element){ .index = index,
+                                .address = address,
+                                .count = follow->lost_atoms,
+                                .type = TW_ELEMENT_ADDR_NACC,
+                                .space = follow->view.space };
     follow->lost_atoms = 0;
     return out + 1;
 }
@@ -261,14 +262,15 @@ struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element 
     const struct tw_block *block = &follow->blocks->blocks[number];
     const uint8_t end = follow->blocks->more[number].end;
 
-    tw_follow_lose(follow);
     follow->last_block = 0; /* where else this atom could have led is not known */
-    follow->isa = block->isa;
-    if (end == TW_BLOCK_RUNAWAY || end == TW_BLOCK_NO_CODE) {
+    if (TW_UNLIKELY(end > TW_BLOCK_UNREADABLE)) {
+        tw_follow_lose(follow);
+        follow->isa = block->isa;
         follow->error = end == TW_BLOCK_RUNAWAY ? TW_ERROR_RANGE_LIMIT : TW_ERROR_BAD_OPCODE;
         follow->error_detail = block->start + block->length;
         return out;
     }
+    follow->isa = block->isa;
     if (block->count)
         tw_follow_emit(out++, block, TW_RANGE_EXECUTED, index);
     return tw_follow_emit_missing(follow, out, block->start + block->length, index);
