@@ -2,10 +2,10 @@
 """identify, and captures of which nobody says what they are."""
 import gzip
 import json
-import shlex
 import lzma
 import pathlib
 import random
+import shlex
 import shutil
 import struct
 import subprocess
