@@ -355,7 +355,7 @@ def what_cannot_be_recorded_is_said(tool):
     assert "another kind of processor" in tool.run("record", tool.program, status=3).err
     assert "ete|etmv4" in tool.run("record", "--protocol", "ptm", program, status=2).err
     assert "apt-get install" in tool.run("record", "--qemu", "no-such-qemu", program, status=3).err
-    assert "not understood" in tool.run("record", "--config", "TRCNOTHING=1", program, status=3).err
+    assert "no register TRCNOTHING" in tool.run("record", "--config", "TRCNOTHING=1", program, status=3).err
 
 
 @case
