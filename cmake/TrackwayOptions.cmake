@@ -40,6 +40,10 @@ else()
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wvla -Wcast-qual
         -Wstrict-prototypes -Wmissing-prototypes $<$<BOOL:${TW_WERROR}>:-Werror>)
 endif()
+if(TW_BENCH AND NOT MSVC)
+    # Files and lines, by which bench/bench_answer.py shares out host instructions; the code is the same.
+    target_compile_options(tw_flags INTERFACE -g)
+endif()
 if(UNIX OR MINGW)
     # Strict C11 hides what the file readers need of POSIX.
     target_compile_definitions(tw_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
