@@ -13,6 +13,7 @@ import arm_statement_cases  # noqa: E402,F401
 import analysis_loss_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import bits_cases  # noqa: E402,F401
+import browser_cases  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401

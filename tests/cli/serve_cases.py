@@ -5,14 +5,12 @@ import json
 import os
 import random
 import re
-import shutil
 import socket
-import subprocess
 import threading
 import time
 
-from harness import ROOT, Skip, add_case, case, equal
-from report_cases import DEMO, browser, lines_of, read_report, repeated, report
+from harness import ROOT, Skip, case, equal
+from report_cases import DEMO, lines_of, read_report, repeated, report
 from report_data import Data
 
 FULL = bool(os.environ.get("TW_TEST_FULL"))
@@ -159,14 +157,14 @@ def serve_windows_are_what_timeline_says(tool):
         if number:
             tool.run("index", "build", folder, status=None)
         with Server(tool, folder) as server:
-            for _ in range(500 if FULL else 50):
+            for _ in range(500 if FULL else 12):
                 length = int(1024 * (size / 1024) ** chance.random())
                 first = chance.randrange(0, max(1, size - length))
                 spans += same_window(tool, server, folder, first, first + length)
             spans += same_window(tool, server, folder, 0, size)
             memory = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status", encoding="ascii").read())
-            assert int(memory[1]) < 512 * 1024 or "dev" in tool.program, memory[0]
-    assert spans > 1000, spans
+            assert int(memory[1]) < 512 * 1024 or os.environ.get("TW_SANITIZED"), memory[0]
+    assert spans > 500, spans
 
 
 @case
@@ -196,33 +194,6 @@ def serve_a_newer_window_cancels_an_older_one(tool):
         equal(server.ask("/window", capture=0, view=8, **{"from": 0, "to": 4096})[0], 200)
 
 
-@case
-def serve_shows_large_captures_from_afar(tool):
-    """Stretches first, the rest behind them; what is known stays beside the capture where that is wanted."""
-    times = 24000
-    folder = repeated(tool, times)
-    size = (folder / "ETB_0.bin").stat().st_size
-    tool.run("index", "build", folder, status=None)
-    with Server(tool, folder) as server:
-        info = json.loads(server.ask("/info")[1])["captures"][0]
-        equal(info["sampled"], 4 << 20)
-        data = server.data("/data", capture=0)
-        assert 0 < data.info["instructions"] < 51431 * times / 8, data.info["instructions"]
-        end = time.time() + 300
-        while True:
-            tiles = json.loads(server.ask("/tiles", capture=0, **{"from": 0, "to": size})[1])
-            if tiles["done"] >= 1 << 20 or time.time() > end:
-                break
-            time.sleep(0.2)
-    equal(tiles["bytes"], size)
-    assert tiles["done"] >= 1 << 20 and len(tiles["tiles"]) <= 1100, tiles["done"]
-    equal([tile["from"] for tile in tiles["tiles"][1:]], [tile["to"] for tile in tiles["tiles"][:-1]])
-    seen = [tile for tile in tiles["tiles"] if "instructions" in tile]
-    assert len(seen) > 10 and all(tile["name"] == "memset" for tile in seen), seen[:2]
-    rate = sum(tile["instructions"] for tile in seen) / tiles["done"]
-    assert abs(rate / (51431 / 2848) - 1) < 0.05, rate
-
-
 def processor_seconds(server):
     words = open(f"/proc/{server.process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
@@ -232,29 +203,51 @@ def tiles_of(server, first, end):
     return json.loads(server.ask("/tiles", capture=0, **{"from": first, "to": end})[1])
 
 
+def tiles_known(server, size, wanted):
+    """Tiles of all of a capture, once so many of its bytes are known."""
+    end = time.time() + 500
+    while True:
+        tiles = tiles_of(server, 0, size)
+        if tiles["done"] >= wanted or time.time() > end:
+            return tiles
+        time.sleep(0.2)
+
+
+def same_tiles(server, tile, count):
+    """A tile's sums are those of its bytes when they are decoded."""
+    first, last = tile << 16, tile + count << 16
+    tiles = [one for one in tiles_of(server, first, last)["tiles"] if one["to"] <= last]
+    window = server.data("/window", capture=0, **{"from": first, "to": last})
+    equal(len(tiles), count)
+    equal(sum(one["instructions"] for one in tiles), window.info["instructions"], f"from {first} to {last}")
+
+
 @case
-def serve_tiles_say_what_windows_say(tool):
-    """A tile's sums are those of its bytes when they are decoded; in the full run any number of tiles, of each level."""
-    folder = repeated(tool, 24000)
+def serve_shows_large_captures_from_afar(tool):
+    """Stretches first, the rest behind them; tiles say what windows say: in the full run any number of them, of each level."""
+    if os.environ.get("TW_SANITIZED"):
+        raise Skip("64 MiB of trace: asked of the optimised build alone")
+    times = 24000
+    folder = repeated(tool, times)
     size = (folder / "ETB_0.bin").stat().st_size
-    tool.run("index", "build", folder, status=None)
     chance = random.Random(5)
+    tool.run("index", "build", folder, status=None)
     with Server(tool, folder) as server:
-        end = time.time() + 500
-        while tiles_of(server, 0, size)["done"] < (size if FULL else 1 << 20) and time.time() < end:
-            time.sleep(0.3)
-        for _ in range(40 if FULL else 6):
-            tile = 64 * chance.randrange(0, size // (64 << 16) - 1)
-            count = chance.randrange(1, 60) if FULL else 1
-            first, last = tile << 16, tile + count << 16
-            tiles = [one for one in tiles_of(server, first, last)["tiles"] if one["to"] <= last]
-            window = server.data("/window", capture=0, **{"from": first, "to": last})
-            equal(len(tiles), count)
-            equal(sum(one["instructions"] for one in tiles), window.info["instructions"], f"from {first} to {last}")
-        if not FULL:
-            return
-        # all of it, at the level that is shown: as much as is executed in all
-        total = sum(one["instructions"] for one in tiles_of(server, 0, size)["tiles"])
+        equal(json.loads(server.ask("/info")[1])["captures"][0]["sampled"], 4 << 20)
+        data = server.data("/data", capture=0)
+        assert 0 < data.info["instructions"] < 51431 * times / 8, data.info["instructions"]
+        tiles = tiles_known(server, size, size if FULL else 1 << 20)
+        for _ in range(40 if FULL else 4):
+            same_tiles(server, 64 * chance.randrange(0, size // (64 << 16) - 1), chance.randrange(1, 60) if FULL else 1)
+    equal(tiles["bytes"], size)
+    assert tiles["done"] >= 1 << 20 and len(tiles["tiles"]) <= 1100, tiles["done"]
+    equal([tile["from"] for tile in tiles["tiles"][1:]], [tile["to"] for tile in tiles["tiles"][:-1]])
+    seen = [tile for tile in tiles["tiles"] if "instructions" in tile]
+    assert len(seen) > 10 and all(tile["name"] == "memset" for tile in seen), seen[:2]
+    total = sum(tile["instructions"] for tile in seen)
+    rate = total / tiles["done"]
+    assert abs(rate / (51431 / 2848) - 1) < 0.05, rate
+    if FULL:  # all of it, at the level that is shown: as much as is executed in all
         equal(total, json.loads(tool.run("profile", folder, "--format", "jsonl", "--self", "-q", status=None).out.splitlines()[-1])["instructions"])
 
 
@@ -306,18 +299,3 @@ def serve_says_what_is_wrong(tool):
     done = tool.run("serve", "nowhere", status=3)
     assert "nowhere" in done.err, done.err
     tool.run("serve", DEMO, "--port", "70000", status=2)
-
-
-def browser_over_http(tool):
-    about = browser()
-    folder = repeated(tool, 30)
-    with Server(tool, folder) as server:
-        spec = dict(about, checks=["served"], url=f"http://127.0.0.1:{server.port}/?k={server.token}", window=[2848, 2 * 2848])
-        path = tool.write("spec.json", json.dumps(spec))
-        done = subprocess.run(["node", ROOT / "tests" / "browser" / "report.js", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                              timeout=300, env=dict(os.environ, HOME=str(tool.folder)))
-        assert done.returncode == 0, done.stdout.decode()[-500:] + done.stderr.decode()[-3000:]
-    shutil.rmtree(folder)
-
-
-add_case("serve_browser_over_http", browser_over_http)
