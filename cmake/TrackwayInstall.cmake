@@ -75,7 +75,7 @@ if(TARGET trackway_tool)
 endif()
 foreach(section ${sections})
     install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
-        FILES_MATCHING PATTERN "*.${section}")
+        FILES_MATCHING PATTERN "*.${section}" PATTERN commands EXCLUDE)
 endforeach()
 if(TARGET trackway_tool)
     install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/man1" DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
