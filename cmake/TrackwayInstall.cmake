@@ -66,7 +66,7 @@ if(libraries)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/trackway.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-set(sections 7)
+set(sections "")
 if(libraries)
     list(APPEND sections 3)
 endif()
