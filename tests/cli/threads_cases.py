@@ -6,7 +6,8 @@ import pty
 import subprocess
 import time
 
-from harness import IS_SAMPLED, case, equal
+from calls_cases import truth_folder
+from harness import IS_SAMPLED, add_case, case, equal
 
 LARGE = 6 << 20 if IS_SAMPLED else 48 << 20  # bytes that take a second or more
 A_SYNC = bytes(11) + b"\x80"
@@ -36,6 +37,26 @@ def threads_change_nothing(tool):
             many = tool.run(*how, "large.bin", *OPTIONS, "--threads", threads, status=1)
             equal(many.out, one.out, how)
             equal(many.err, one.err, how)
+
+
+def calls_on_threads(name, unit, times):
+    """A trace that comes again and again, as a recorder that is read out many times makes it."""
+    def run(tool):
+        elf = truth_folder() / f"{name}.elf"
+        tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "made")
+        trace = tool.folder / "made" / "trace.bin"
+        trace.write_bytes(trace.read_bytes() * times)
+        for how in [["calls", "--format", "folded"], ["calls", "--format", "callgrind"], ["profile"]]:
+            one = tool.run(*how, "made", "--symbols", elf, "--threads", "1", status=None)
+            for threads in ["2", "3", "8"]:
+                many = tool.run(*how, "made", "--symbols", elf, "--threads", threads, status=None)
+                equal((many.returncode, many.err), (one.returncode, one.err), how)
+                equal(many.out, one.out, how)
+    return run
+
+
+for row in [("a64-throw", "ete", 4), ("a64-coro", "etmv4", 40), ("rv64-recur", "etrace", 60), ("mix-indirect", "ptm", 20)]:
+    add_case(f"calls_on_threads_{row[0]}", calls_on_threads(*row))
 
 
 @case
