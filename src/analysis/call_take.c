@@ -213,8 +213,12 @@ static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack
     if (stack->count < 2)
         return false;
     if (top->has_return && top->returns_to == range->start) {
-        tw_call_flush(machine, stack);
         machine->stats.returns++;
+        if (machine->event) {
+            tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
+            return true;
+        }
+        tw_call_flush(machine, stack);
         stack->count--;
         return true;
     }
@@ -232,11 +236,12 @@ static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack
 }
 
 /* The plain cases of a call, of a tail call, and of a return to where the top frame was called from, if `range`
-   is one; the rest, and what events are wanted of, is tw_call_arrive's. */
+   is one; the rest is tw_call_arrive's. */
 static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
                          const struct tw_element *range, const struct tw_flow_range *to,
-                         const struct tw_departure *left)
+                         uint32_t function)
 {
+    const struct tw_departure *left = &stack->left;
     struct tw_call_frame frame = { .kind = TW_CALL_CALL,
                                    .has_return = true,
                                    .returns_to = left->after };
@@ -244,7 +249,7 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
     if (left->transfer == TW_TRANSFER_RETURN)
         return return_plainly(machine, stack, range);
     if (left->transfer == TW_TRANSFER_INDIRECT)
-        return tail_plainly(machine, stack, range, to, left->function);
+        return tail_plainly(machine, stack, range, to, function);
     if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
         (stack->log && stack->count >= TW_LOG_DEPTH))
         return false;
@@ -254,51 +259,100 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
     return true;
 }
 
+/* What ranges one after the other leave behind. */
+struct passed {
+    uint64_t instructions;
+    uint8_t transfer, last_size; /* of the last one */
+    bool is_any;                 /* else the stack knows what was left last */
+};
+
+/* Two numbers that lie side by side, to be compared at once. */
+static inline uint64_t pair_of(uint32_t low, uint32_t high)
+{
+    return low | (uint64_t)high << 32;
+}
+
+/* As many ranges as were seen before, lie in a function, and are left by no more than a direct branch. */
+static size_t pass_ranges(const struct tw_flow_ranges *ranges, struct passed *passed,
+                          const struct tw_element *elements, size_t room, uint32_t map,
+                          uint32_t function)
+{
+    const struct tw_flow_range *items = ranges->items, *last = NULL;
+    const struct tw_element *range = elements, *end = elements + room;
+    const uint64_t functions = pair_of(function, function);
+    uint64_t instructions = 0;
+    unsigned transfer = passed->transfer;
+
+    for (; range < end && transfer <= TW_TRANSFER_JUMP; range++) {
+        const struct tw_flow_range *known =
+            &items[ranges->recent[range->start >> 1 & (TW_RECENT_RANGES - 1)]];
+
+        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count ||
+            known->start != range->start ||
+            pair_of(known->length, known->map) != pair_of(range->length, map) ||
+            pair_of(known->function, known->last_function) != functions)
+            break;
+        instructions += range->count;
+        transfer = range->flags & TW_RANGE_EXECUTED ? known->transfer : TW_TRANSFER_NONE;
+        last = known;
+    }
+    passed->instructions += instructions;
+    passed->transfer = (uint8_t)transfer;
+    passed->is_any |= last != NULL;
+    if (last)
+        passed->last_size = last->last_size;
+    return (size_t)(range - elements);
+}
+
+/* Control comes to a range behind others that were passed: by a plain branch, or it is tw_call_arrive's. */
+static bool arrive_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *range, const struct tw_flow_range *to,
+                           struct passed *passed)
+{
+    const uint32_t function = function_of_top(machine, stack);
+
+    if (passed->transfer <= TW_TRANSFER_JUMP && to->function == function)
+        return true;
+    if (passed->is_any) {
+        stack->left.after = tw_element_end(range - 1);
+        stack->left.from = stack->left.after - passed->last_size;
+        stack->left.transfer = passed->transfer;
+    }
+    machine->current = range;
+    count(stack, passed->instructions);
+    passed->instructions = 0;
+    return passed->transfer > TW_TRANSFER_JUMP
+               ? take_plainly(machine, stack, range, to, function)
+               : tail_plainly(machine, stack, range, to, function);
+}
+
 size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
                             const struct tw_element *elements, size_t room,
                             const struct tw_code_place *place)
 {
-    const bool is_told = machine->event || machine->notice;
-    uint32_t function = function_of_top(machine, stack);
-    uint8_t transfer = stack->left.transfer;
-    uint64_t instructions = 0;
+    struct passed passed = { .transfer = stack->left.transfer };
     size_t done = 0;
 
-    for (; done < room; done++) {
-        const struct tw_element *range = &elements[done];
+    for (;; done++) {
+        const struct tw_element *range;
         const struct tw_flow_range *to;
 
-        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
+        done += pass_ranges(&machine->ranges, &passed, elements + done, room - done, place->map,
+                            function_of_top(machine, stack));
+        range = &elements[done];
+        if (done == room || range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
             break;
         to = tw_flow_ranges_of(&machine->ranges, range, place);
-        if (!to || to->function != to->last_function)
+        if (!to || to->function != to->last_function ||
+            !arrive_plainly(machine, stack, range, to, &passed))
             break;
-        if (transfer > TW_TRANSFER_JUMP) {
-            const struct tw_departure left = { .after = done ? tw_element_end(range - 1)
-                                                             : stack->left.after,
-                                               .function = function,
-                                               .transfer = transfer };
-
-            if (is_told)
-                break;
-            count(stack, instructions);
-            instructions = 0;
-            if (!take_plainly(machine, stack, range, to, &left))
-                break;
-            function = function_of_top(machine, stack);
-        } else if (to->function != function) {
-            if (is_told)
-                break;
-            count(stack, instructions);
-            instructions = 0;
-            if (!tail_plainly(machine, stack, range, to, function))
-                break;
-            function = function_of_top(machine, stack);
-        }
-        instructions += range->count;
-        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+        passed.is_any = true;
+        passed.instructions += range->count;
+        passed.last_size = to->last_size;
+        passed.transfer =
+            range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
     }
-    count(stack, instructions);
+    count(stack, passed.instructions);
     if (done) {
         /* The last one may have been moved by a look at the next. */
         const struct tw_flow_range *last =

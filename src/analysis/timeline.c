@@ -90,9 +90,13 @@ static void add_cycles(struct tw_timeline *timeline, const struct tw_element *en
     const struct tw_element *at = stream->summed;
     uint64_t cycles = 0;
 
-    for (; at && at < end; at++)
-        if (at->flags & TW_FLAG_HAS_CYCLES && at->type != TW_ELEMENT_ERROR)
+    for (; at && at < end; at++) {
+        while (end - at >= 4 &&
+               !((at[0].flags | at[1].flags | at[2].flags | at[3].flags) & TW_FLAG_HAS_CYCLES))
+            at += 4; /* most captures have none */
+        if (at < end && at->flags & TW_FLAG_HAS_CYCLES && at->type != TW_ELEMENT_ERROR)
             cycles += at->cycles;
+    }
     stream->summed = end;
     if (!cycles)
         return;
@@ -111,6 +115,30 @@ static const struct tw_call_stack *stack_of(const struct tw_timeline *timeline, 
     return timeline->calls->stacks[thread];
 }
 
+/* An event of a function where times count instructions: they are known at once, and never go back. */
+static void give_exactly(struct tw_timeline *timeline, const struct tw_call_event *event)
+{
+    const uint64_t at = timeline->instructions;
+    const struct tw_timeline_event given = {
+        .size = sizeof given,
+        .times = { at, at, at },
+        .index = event->index,
+        .instructions = event->instructions,
+        .address = event->to,
+        .track = timeline->thread_track,
+        .what = event->function,
+        .depth = event->is_leave ? event->depth : event->depth - 1,
+        .kind = event->is_leave ? TW_TIMELINE_END : TW_TIMELINE_BEGIN,
+        .span = TW_SPAN_FUNCTION,
+        .how = event->kind,
+        .has_address = event->to != 0,
+    };
+    struct tw_track_state *track = &timeline->tracks[timeline->thread_track];
+
+    track->low = track->estimate = at;
+    tw_timeline_give(timeline, &given);
+}
+
 static void take_call(void *context, const struct tw_call_event *event)
 {
     struct tw_timeline *timeline = context;
@@ -124,6 +152,10 @@ static void take_call(void *context, const struct tw_call_event *event)
     catch_up(timeline, stack);
     if (timeline->calls->machine.current)
         add_cycles(timeline, timeline->calls->machine.current, stream->instructions);
+    if (timeline->unit == TW_UNIT_INSTRUCTIONS) {
+        give_exactly(timeline, event);
+        return;
+    }
     moment = tw_timeline_now(timeline, stream, event->index);
     moment.instructions = event->instructions;
     moment.track = timeline->thread_track;
@@ -526,8 +558,7 @@ enum tw_status tw_timeline_new(struct tw_timeline **timeline,
         return status;
     }
     made->calls->machine.notice = notice;
-    /* Paths of calls and edges are not asked for. */
-    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = true;
+    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = !config.with_calls;
     *timeline = made;
     return TW_OK;
 }
@@ -585,6 +616,11 @@ enum tw_status tw_timeline_finish(struct tw_timeline *timeline)
 enum tw_time_unit tw_timeline_unit(const struct tw_timeline *timeline)
 {
     return timeline->unit;
+}
+
+struct tw_calls *tw_timeline_calls(struct tw_timeline *timeline)
+{
+    return timeline->calls;
 }
 
 const struct tw_functions *tw_timeline_functions(const struct tw_timeline *timeline)
