@@ -170,86 +170,6 @@ static void take_call(void *context, const struct tw_call_event *event)
     tw_timeline_moment(timeline, stream, &moment);
 }
 
-/* ---- gaps ---- */
-
-static enum tw_gap_reason reason_of(const struct tw_element *element)
-{
-    if (element->type == TW_ELEMENT_TRACE_ON)
-        return element->reason == TW_TRACE_ON_OVERFLOW ? TW_GAP_OVERFLOW : TW_GAP_NOT_TRACED;
-    if (element->type == TW_ELEMENT_ERROR)
-        return element->error == TW_ERROR_OVERFLOW ? TW_GAP_OVERFLOW : TW_GAP_BAD_TRACE;
-    switch (element->reason) {
-    case TW_REASON_OVERFLOW:
-        return TW_GAP_OVERFLOW;
-    case TW_REASON_DISCARD:
-        return TW_GAP_DISCARD;
-    case TW_REASON_BAD_PACKET:
-    case TW_REASON_BAD_IMAGE:
-        return TW_GAP_BAD_TRACE;
-    default:
-        return TW_GAP_NO_SYNC;
-    }
-}
-
-static uint32_t gap_track(struct tw_timeline *timeline, struct tw_timeline_stream *stream)
-{
-    if (stream->gap_track == TW_NONE)
-        stream->gap_track = tw_timeline_what_track(timeline, stream, TW_TRACK_GAPS, 0, 0);
-    return stream->gap_track;
-}
-
-static void end_kernel(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                       uint64_t index, bool is_late)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    if (!stream->in_kernel)
-        return;
-    stream->in_kernel = false;
-    moment.track = stream->kernel_track;
-    moment.kind = TW_TIMELINE_END;
-    moment.span = TW_SPAN_FUNCTION;
-    moment.how = TW_LEAVE_RETURN;
-    moment.is_late = is_late;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
-static void begin_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                      uint64_t index, enum tw_gap_reason reason, uint64_t bytes)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    if (stream->has_gap || !stream->has_begun)
-        return;
-    end_kernel(timeline, stream, index, false);
-    tw_timeline_leave_all(timeline, stream, index, TW_EXCEPTION_LOST);
-    stream->has_gap = true;
-    timeline->stats.gaps++;
-    moment.track = gap_track(timeline, stream);
-    moment.kind = TW_TIMELINE_BEGIN;
-    moment.span = TW_SPAN_GAP;
-    moment.how = (uint8_t)reason;
-    moment.value = bytes;
-    moment.has_gap = true;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
-static void end_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                    uint64_t index)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    stream->has_begun = true;
-    if (!stream->has_gap)
-        return;
-    stream->has_gap = false;
-    moment.track = gap_track(timeline, stream);
-    moment.kind = TW_TIMELINE_END;
-    moment.span = TW_SPAN_GAP;
-    moment.is_late = true;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
 /* ---- elements that are no ranges ---- */
 
 static void take_event(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
@@ -294,11 +214,12 @@ static void lose(struct tw_timeline *timeline, struct tw_call_stack *stack,
 {
     struct tw_call_machine *machine = &timeline->calls->machine;
 
-    end_kernel(timeline, timeline->at_work, element->index, false);
+    tw_timeline_end_kernel(timeline, timeline->at_work, element->index, false);
     if (stack->count)
         tw_call_stack_gap(machine, stack, element->index, TW_LEAVE_GAP);
-    begin_gap(timeline, timeline->at_work, element->index, reason_of(element),
-              element->type == TW_ELEMENT_ERROR ? element->skipped : 0);
+    tw_timeline_begin_gap(timeline, timeline->at_work, element->index,
+                          tw_timeline_gap_reason(element),
+                          element->type == TW_ELEMENT_ERROR ? element->skipped : 0);
 }
 
 static void take_element(struct tw_timeline *timeline, struct tw_call_stack *stack,
@@ -339,10 +260,10 @@ static void arrive(struct tw_timeline *timeline, const struct tw_element *range)
 {
     struct tw_timeline_stream *stream = timeline->at_work;
 
-    end_gap(timeline, stream, range->index);
+    tw_timeline_end_gap(timeline, stream, range->index);
     if (!stream->in_kernel)
         return;
-    end_kernel(timeline, stream, range->index, true);
+    tw_timeline_end_kernel(timeline, stream, range->index, true);
     if (stream->active_count &&
         stream->active[stream->active_count - 1].instructions == stream->instructions)
         tw_timeline_leave(timeline, stream, range->index, TW_EXCEPTION_RETURNED, true);
@@ -481,7 +402,7 @@ static enum tw_status take_flow(struct tw_timeline *timeline, struct tw_timeline
     take_time(timeline, stream, part);
     if (has_range(part)) {
         if (stream->has_gap)
-            end_gap(timeline, stream, part->batch.elements[0].index);
+            tw_timeline_end_gap(timeline, stream, part->batch.elements[0].index);
         take_thread(timeline, stream, part);
     }
     status = tw_calls_take(timeline->calls, run, part);
@@ -500,7 +421,7 @@ static void take_loss(struct tw_timeline *timeline, const struct tw_part *part)
         if (!stream || (part->who.cpu != TW_NONE && stream->cpu != part->who.cpu))
             continue;
         timeline->at_work = stream;
-        begin_gap(timeline, stream, 0, TW_GAP_RECORDER, 0);
+        tw_timeline_begin_gap(timeline, stream, 0, TW_GAP_RECORDER, 0);
     }
 }
 
