@@ -88,6 +88,12 @@ static uint64_t elements_of(const struct subject *subject, const struct tw_run_c
             size_t size;
 
             sum = (sum ^ element->index << 8 ^ element->type ^ part.who.tid) * 0x100000001b3;
+            if (is_named) {
+                char line[600];
+
+                require(tw_element_text(line, sizeof line, element, part.batch.id) > 0);
+                require(tw_element_json(line, sizeof line, element, part.batch.id) > 0);
+            }
             if (!is_named || element->type != TW_ELEMENT_INSTR_RANGE)
                 continue;
             (void)tw_run_name(run, &name, &part, element->start);

@@ -74,23 +74,49 @@ static size_t make_runs(struct tw_retired_run *runs, const struct tw_step *step,
     return count;
 }
 
+/* Instructions that follow each other, as the log gave them in pieces. */
+struct pending {
+    struct tw_retired list[RUNS_MOST];
+    size_t count;
+};
+
 /* False: a unit did not take it. */
-static bool give(struct unit *one, struct unit *other, const struct tw_step *step,
-                 unsigned long bits)
+static bool give_pending(struct unit *one, struct unit *other, struct pending *pending,
+                         unsigned long bits)
 {
     static struct tw_retired_run runs[RUNS_MOST];
+    struct tw_step alone = { .kind = TW_STEP_INSTRUCTIONS };
     struct tw_step in_runs = { .kind = TW_STEP_RUNS };
     bool is_taken;
 
-    if (step->kind != TW_STEP_INSTRUCTIONS || step->count >= RUNS_MOST) {
-        is_taken = unit_step(one, step);
-        require(unit_step(other, step) == is_taken);
+    if (!pending->count)
+        return true;
+    alone.instructions = pending->list;
+    alone.count = pending->count;
+    in_runs.runs = runs;
+    in_runs.run_count = make_runs(runs, &alone, bits);
+    is_taken = unit_step(one, &alone);
+    require(unit_step(other, &in_runs) == is_taken);
+    pending->count = 0;
+    return is_taken;
+}
+
+static bool give(struct unit *one, struct unit *other, struct pending *pending,
+                 const struct tw_step *step, unsigned long bits)
+{
+    bool is_taken = true;
+
+    if (step->kind != TW_STEP_INSTRUCTIONS) {
+        is_taken = give_pending(one, other, pending, bits) && unit_step(one, step);
+        if (is_taken)
+            require(unit_step(other, step));
         return is_taken;
     }
-    in_runs.runs = runs;
-    in_runs.run_count = make_runs(runs, step, bits);
-    is_taken = unit_step(one, step);
-    require(unit_step(other, &in_runs) == is_taken);
+    for (size_t i = 0; is_taken && i < step->count; i++) {
+        if (pending->count == RUNS_MOST)
+            is_taken = give_pending(one, other, pending, bits);
+        pending->list[pending->count++] = step->instructions[i];
+    }
     return is_taken;
 }
 
@@ -115,6 +141,7 @@ static void run(struct unit *one, struct unit *other, const uint8_t *bytes, size
                 unsigned long bits)
 {
     const struct tw_log_options options = { .size = sizeof options, .repeats_most = 20000 };
+    static struct pending pending;
     bool is_taken = true;
     struct tw_step step;
     struct tw_log *log;
@@ -122,13 +149,14 @@ static void run(struct unit *one, struct unit *other, const uint8_t *bytes, size
 
     if (tw_log_open_memory(&log, bytes, size, &options, NULL) != TW_OK)
         return;
+    pending.count = 0;
     for (unsigned i = 0; is_taken && i < STEPS_MOST && made < MADE_MOST; i++) {
         if (tw_log_next(log, &step) != TW_OK)
             break;
-        is_taken = is_short(&step) && give(one, other, &step, bits);
+        is_taken = is_short(&step) && give(one, other, &pending, &step, bits);
         (void)unit_output(one, &made);
     }
-    if (is_taken && unit_end(one)) {
+    if (is_taken && give_pending(one, other, &pending, bits) && unit_end(one)) {
         require(unit_end(other));
         compare(one, other);
     }

@@ -185,6 +185,72 @@ static void list(const struct tw_tree_source *source, const uint8_t *bytes, size
     tw_tree_free(tree);
 }
 
+/* Instructions by a counter, which most ranges come to as sums, are those of the elements. */
+static void count_batch(void *context, void *tally, const struct tw_batch *batch)
+{
+    uint64_t *sum = tally;
+
+    (void)context;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->elements[i].type == TW_ELEMENT_INSTR_RANGE)
+            *sum += batch->elements[i].count;
+}
+
+static void count_sums(void *context, void *tally, const struct tw_range_sum *sums,
+                       size_t count, const struct tw_batch *whose)
+{
+    uint64_t *sum = tally;
+
+    (void)context, (void)whose;
+    for (size_t i = 0; i < count; i++)
+        if (!sums[i].is_edge)
+            *sum += sums[i].times * sums[i].range.count;
+}
+
+static void merge_tally(void *context, void *tally, const struct tw_batch *whose)
+{
+    (void)whose;
+    *(uint64_t *)context += *(uint64_t *)tally;
+}
+
+static uint64_t count(const struct tw_tree_source *source, const uint8_t *bytes, size_t size,
+                      bool in_sums, uint32_t threads)
+{
+    uint64_t all = 0;
+    const struct tw_counter counter = { .size = sizeof counter,
+                                        .tally_size = sizeof(uint64_t),
+                                        .context = &all,
+                                        .count = count_batch,
+                                        .merge = merge_tally,
+                                        .sum = in_sums ? count_sums : NULL };
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .range_limit = 1000,
+                                           .threads = threads,
+                                           .segment_size = 64,
+                                           .counter = &counter };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_tree *tree;
+
+    require(tw_tree_new(&tree, &config, NULL) == TW_OK);
+    require(tw_tree_add_source(tree, NULL, source) == TW_OK);
+    require(tw_tree_feed(tree, bytes, size) == TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        ;
+    require(tw_tree_finish(tree) == TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        ;
+    tw_tree_free(tree);
+    return all;
+}
+
+static void check_counts(const struct tw_tree_source *source, const uint8_t *bytes, size_t size)
+{
+    const uint64_t all = count(source, bytes, size, false, 0);
+
+    require(count(source, bytes, size, true, 0) == all);
+    require(count(source, bytes, size, true, 2) == all);
+}
+
 /* Packets given one by one make the elements that the bytes make. */
 static void decode_packets(const struct tw_tree_source *source, const uint8_t *bytes,
                            size_t size, uint64_t whole)
@@ -260,6 +326,7 @@ static void check(struct tw_unit *unit, size_t piece, uint64_t time)
         whole = decode(&source, trace->bytes, trace->size, trace->size, 0);
         require(decode(&source, trace->bytes, trace->size, piece, 0) == whole);
         require(decode(&source, trace->bytes, trace->size, trace->size, 2) == whole);
+        check_counts(&source, trace->bytes, trace->size);
         decode_packets(&source, trace->bytes, trace->size, whole);
         look_up(&source, trace, time);
     }

@@ -471,14 +471,23 @@ static void do_filters(const struct subject *subject)
     }
 }
 
-/* A tree of each buffer, fed in two pieces. */
+/* A tree of each buffer, fed in two pieces, with a log of what is amiss. */
 static void do_tree(const struct subject *subject)
 {
+    const struct tw_errors_config log = {
+        .size = sizeof log, .keeps_all = true, .most = 50, .name = "capture"
+    };
+    struct tw_errors *errors;
+    char line[300];
+
+    require(tw_errors_new(&errors, &log, NULL) == TW_OK);
     for (size_t i = 0; i < tw_capture_buffer_count(subject->capture) && i < 4; i++) {
         const struct tw_tree_config config = { .size = sizeof config,
                                                .range_limit = RANGE_LIMIT,
                                                .counts_elements = true,
-                                               .markers = true };
+                                               .markers = true,
+                                               .errors = errors,
+                                               .verbosity = TW_SEVERITY_INFO };
         struct tw_batch batch = { .size = sizeof batch };
         struct tw_retained *kept = NULL;
         struct tw_tree *tree;
@@ -504,6 +513,9 @@ static void do_tree(const struct subject *subject)
         tw_tree_free(tree);
         tw_retained_free(kept);
     }
+    for (size_t i = 0; i < tw_errors_kept(errors); i++)
+        require(tw_error_text(line, sizeof line, tw_errors_get(errors, i), "capture") > 0);
+    tw_errors_free(errors);
 }
 
 /* ---- names of every file that is there ---- */
