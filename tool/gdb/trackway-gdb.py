@@ -29,13 +29,11 @@ class Caller:
 
     def __init__(self, architecture, depth):
         base = FRAMES_32 if architecture.integer_type(8).pointer().sizeof == 4 else FRAMES_64
-        pointer = architecture.integer_type(64, False).pointer()
-        record = gdb.Value(base + (depth - ZERO) * EACH).cast(pointer)
-        flags = int((record + 2).dereference())
+        # All at once: GDB unwinds after each step of its own, and each read is a packet.
+        record = bytes(gdb.selected_inferior().read_memory(base + (depth - ZERO) * EACH, 24))
+        self.entry, self.pc, flags = (int.from_bytes(record[at:at + 8], "little") for at in (0, 8, 16))
         self.is_there = flags & IS_THERE != 0
-        self.entry = int(record.dereference())
         self.is_known = flags & HAS_CALLER != 0
-        self.pc = int((record + 1).dereference())
         self.is_t32 = flags & CALLER_T32 != 0
         self.outer = NOT_YET if flags & LATER else UNKNOWN
 
