@@ -10,7 +10,7 @@ enum { RUNS = 3 };
 
 #define STACKCOLLAPSE "/usr/lib/perf-core/scripts/python/stackcollapse.py"
 
-enum what { PLAIN, SELF, CALLS, WHATS };
+enum what { PLAIN, SELF, CALLS, COUNTED_CALLS, WHATS };
 
 /* What any program does that decodes: looks at every element. */
 static uint64_t plain_pass(struct tw_run *run)
@@ -41,6 +41,16 @@ static uint64_t calls_pass(struct tw_run *run)
     return instructions;
 }
 
+static uint64_t counted_calls_pass(struct tw_run *run, struct tw_calls *calls)
+{
+    tw_calls_run(calls, run);
+    bench_need(tw_run_all(run), "calls");
+    if (!tw_calls_is_complete(calls))
+        bench_stop("no memory for calls");
+    tw_calls_finish(calls);
+    return tw_calls_stats(calls).instructions;
+}
+
 static uint64_t self_pass(struct tw_run *run, struct tw_profiler *profile)
 {
     struct tw_profile_totals totals = { .size = sizeof totals };
@@ -57,7 +67,9 @@ static uint64_t pass(struct tw_capture *capture, enum what what, uint32_t thread
 {
     const struct tw_profile_config about = { .size = sizeof about };
     struct tw_run_config config = { .size = sizeof config, .threads = threads };
+    const struct tw_calls_config about_calls = { .size = sizeof about_calls };
     struct tw_profiler *profile = NULL;
+    struct tw_calls *calls = NULL;
     struct tw_run_counter counter;
     struct tw_run *run;
     struct tw_fault fault;
@@ -67,13 +79,19 @@ static uint64_t pass(struct tw_capture *capture, enum what what, uint32_t thread
         bench_need(tw_profile_new(&profile, &about, NULL), "profile");
         counter = tw_profile_counter(profile);
         config.counter = &counter;
+    } else if (what == COUNTED_CALLS) {
+        bench_need(tw_calls_new(&calls, &about_calls, NULL), "calls");
+        counter = tw_calls_counter(calls);
+        config.counter = &counter;
     }
     if (tw_run_new(&run, capture, &config, &fault) != TW_OK)
         bench_stop("%s", fault.text);
     instructions = what == PLAIN   ? plain_pass(run)
                    : what == CALLS ? calls_pass(run)
-                                   : self_pass(run, profile);
+                   : what == SELF  ? self_pass(run, profile)
+                                   : counted_calls_pass(run, calls);
     tw_profile_free(profile);
+    tw_calls_free(calls);
     tw_run_free(run);
     return instructions;
 }
@@ -121,7 +139,7 @@ static void measure_profile(void)
                  one / 1e6, plain / 1e6);
     bench_result("profile/two", one / two, "  two threads, times one, wall clock");
     one = best(capture, CALLS, 1, want);
-    two = best(capture, CALLS, 2, want);
+    two = best(capture, COUNTED_CALLS, 2, want);
     bench_result("calls/two", one / two, "  the tree of calls: two threads, times one");
     tw_capture_free(capture);
     bench_remove_folder(folder);

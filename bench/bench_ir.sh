@@ -105,6 +105,23 @@ grow growth/regions-4096-made made/etmv4,kib=128 new 1 '' '--split --regions 409
 grow growth/ids-64 bugfix-exact-match-part warm 1 '--ids 1' '--ids 64'
 grow growth/ids-64-made made/etmv4,kib=256,sync=1024 warm 1 '--ids 1' '--ids 64'
 
+# start NAME WORD...: a whole program, from its start to its end, in thousands.
+start() {
+    name=$1
+    shift
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : *//p' | awk -v name="$name" '{ printf "%-42s %9.0f\n", name, $1 / 1000 }' | tee -a "$results"
+}
+small=${TRACKWAY_CORPUS:-../shared/corpus}/coresight/snapshots/maxspec0_commopt1 # 4 KiB
+echo "# start: thousands of host instructions of a whole command on a small capture"
+if [ -d "$small" ]; then
+    start start/version "${folder%/*}/trackway" --version
+    start start/stats "${folder%/*}/trackway" stats "$small" -q
+    start start/decode "${folder%/*}/trackway" decode "$small" -q
+else
+    echo "# start: skipped, no corpus"
+fi
+
 case $mode in
 --write)
     # What was not counted this time stays as it was.

@@ -62,6 +62,14 @@ static size_t memory(void *context, uint8_t *out, uint32_t thread, uint64_t addr
     return size;
 }
 
+static void known(void *context, struct gdb_text *out, uint32_t thread)
+{
+    check(thread < THREADS);
+    gdb_text_put(out, "20:");
+    (void)registers(context, out, thread, 32);
+    gdb_text_put(out, ";");
+}
+
 static bool move(void *context, struct gdb_stop *stop, const struct gdb_move *way)
 {
     struct machine *machine = context;
@@ -93,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        .thread_about = say_thread,
                                        .description = description,
                                        .registers = registers,
+                                       .known = known,
                                        .memory = memory,
                                        .move = move,
                                        .monitor = monitor };

@@ -39,10 +39,16 @@ class Bench:
     def open_perf(self, data, root=None):
         return [self.write("perf.data", bytes(data)), "--sysroot", root or self.corpus / "perf" / "root"]
 
+    def log(self, name):
+        for folder in (self.corpus / "analysis" / "truth", self.corpus / "exec" / "logs"):
+            if (folder / f"{name}.exlog.gz").exists():
+                return folder / f"{name}.exlog.gz", folder / f"{name}.elf"
+        raise AssertionError(name)
+
     def encode(self, name, protocol, *words):
         """A snapshot of a log of the corpus through a trace unit."""
-        log = self.corpus / "analysis" / "truth" / f"{name}.exlog.gz"
-        self.run("encode", log, "--elf", log.with_name(f"{name}.elf"), "--protocol", protocol, "-o", self.folder / "snap", *words)
+        log, elf = self.log(name)
+        self.run("encode", log, "--elf", elf, "--protocol", protocol, "-o", self.folder / "snap", *words)
         return self.folder / "snap"
 
 
@@ -145,6 +151,16 @@ def overflow(protocol, name, unit, *words):
     def make(bench):
         return [bench.encode(name, protocol, "--unit", unit, *words)], {"overflow"}
     make.__name__ = f"overflow_{protocol}"
+    return make
+
+
+# ---- trace units that do not tell all
+
+def untold(protocol, name, config, code):
+    """The program has its symbols: nothing else is worth a word."""
+    def make(bench):
+        return [bench.encode(name, protocol, "--config", config), "--symbols", bench.log(name)[1]], {code}
+    make.__name__ = f"{code}_{protocol}".replace("-", "_")
     return make
 
 
@@ -278,6 +294,8 @@ ALL = [no_mmap, lost_records, aux_full, jit, stripped, other_build, no_programs,
        overflow("etmv4", "a64-jumps", "fifo=100,cycles-per-byte=12"), overflow("ete", "a64-throw", "fifo=100,cycles-per-byte=12"),
        overflow("etrace", "rv64-counts", "fifo=200,cycles-per-byte=24"),
        overflow("ntrace", "rv64-recur", "fifo=200,cycles-per-byte=24"),
+       untold("etmv4", "sys-el", "TRCCONFIGR=0x801", "no-context"), untold("ete", "sys-el", "TRCCONFIGR=0x801", "no-context"),
+       untold("ete", "a64-recur", "TRCCONFIGR=0x1", "no-timestamps"), untold("ptm", "a32-recur", "ETMCR=0x20000000", "no-timestamps"),
        changed_code(False), changed_code(True),
        wrong_space("coresight/snapshots/trace_file_vmid"),
        wrong_setting("riscv", "embench-slre-py-sijump", "privilege_width_p", 3),

@@ -28,11 +28,11 @@ only() { # NAME WANTED UNWANTED: lists of globs
 printf '%s\n' '#include <stdio.h>' '#include <trackway/trackway.h>' 'int main(void) { return puts(tw_version()) < 0; }' >"$work/use.c"
 
 make shared -DTW_STATIC=OFF -DTW_TOOL=OFF
-only shared 'lib/libtrackway.so lib/pkgconfig/trackway.pc include/trackway/tree.h lib/cmake/trackway/* share/man/man3/tw_tree_next.3' 'lib/libtrackway.a bin/trackway share/man/man1/*'
+only shared 'lib/libtrackway.so lib/pkgconfig/trackway.pc include/trackway/tree.h lib/cmake/trackway/* share/man/man3/tw_tree_next.3' 'lib/libtrackway.a bin/trackway share/man/man1/* share/man/man*/commands'
 make static -DTW_SHARED=OFF -DTW_TOOL=OFF -DTW_WITH_ELF=OFF -DTW_WITH_DW=OFF -DTW_WITH_ZSTD=OFF -DTW_WITH_LLVM=OFF
 only static 'lib/libtrackway.a lib/pkgconfig/trackway.pc' 'lib/libtrackway.so* bin/trackway'
 make tool -DTW_SHARED=OFF -DTW_STATIC=OFF
-only tool 'bin/trackway share/man/man1/trackway.1 share/man/man1/trackway-decode.1 share/doc/*/formats.md' 'lib/libtrackway.* include/trackway/* lib/pkgconfig/*'
+only tool 'bin/trackway share/man/man1/trackway.1 share/man/man1/trackway-decode.1 share/doc/*/formats.md' 'lib/libtrackway.* include/trackway/* lib/pkgconfig/* share/man/man*/commands'
 "$work/tool/bin/trackway" stats "$root/tests/captures/demo" >/dev/null 2>&1 || bad "the tool alone does not work"
 for name in shared static; do
     PKG_CONFIG_PATH=$work/$name/lib/pkgconfig

@@ -129,8 +129,18 @@ TW_API TW_MUST_USE enum tw_status tw_calls_new(struct tw_calls **calls,
    results: names are its symbols'. */
 TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
                                                 const struct tw_part *part);
-/* With is_part: which run comes next, if it may give no parts at all.  A part without anything in it is one, too. */
+/* With is_part: which run comes next, if it may give no parts at all.  A part without anything in it is one, too.
+   With tw_calls_counter: which run it is that counts. */
 TW_API void tw_calls_run(struct tw_calls *calls, struct tw_run *run);
+/* The fast way: calls are rebuilt on the threads that decode, and the results are the same.  A run gets this as its
+   config's counter; after tw_run_new tell which run it is; then tw_run_all.  Captures that have it, neither events
+   nor inlined functions nor is_part, and of the run's filter buffers, sources and IDs alone. */
+TW_API struct tw_run_counter tw_calls_counter(struct tw_calls *calls);
+/* Whether a capture has it: not perf.data, whose threads move between ring buffers, and no program that depends on
+   the address space. */
+TW_API bool tw_calls_has_counter(struct tw_capture *capture);
+/* Whether memory sufficed; ask it after tw_run_all. */
+TW_API bool tw_calls_is_complete(const struct tw_calls *calls);
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read. */
 TW_API void tw_calls_finish(struct tw_calls *calls);

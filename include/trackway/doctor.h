@@ -5,6 +5,7 @@
 #define TRACKWAY_DOCTOR_H
 
 #include <trackway/capture.h>
+#include <trackway/run.h>
 #include <trackway/types.h>
 
 #ifdef __cplusplus
@@ -52,6 +53,10 @@ struct tw_doctor_options {
     void (*on_bytes)(void *context, uint64_t bytes); /* so many more are read; or NULL */
     void *context;
     const struct tw_allocator *allocator;
+    /* How sources are decoded and what names code: core_type, waits_on_error, resumes_on_error,
+       assumes_sync, range_limit, source_address_n and symbols of it; borrowed during the call; NULL: as
+       usual */
+    const struct tw_run_config *run;
 };
 
 struct tw_doctor;

@@ -13,6 +13,8 @@ comes back is what one process would have found, to the byte, wherever workers c
 """
 import copy
 import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -84,6 +86,63 @@ def _count(parts: int, fan_in: int) -> int:
     return total
 
 
+class _Progress:
+    """Calls progress(done, total): one call at a time, each number greater than the one before. What Dask tells of ended
+    tasks comes in a thread of its own and may come behind the result: the last number is said by `finish` alone."""
+
+    def __init__(self, call: Callable[[int, int], object] | None, client: Any, total: int) -> None:
+        self.call, self.client, self.total = call, client, total
+        self.lock = threading.Lock()
+        self.done: set[str] = set()
+        self.is_over = False
+        self.error: BaseException | None = None
+        self.last: Any = None
+
+    def follow(self, future: Any) -> Any:
+        if self.call:
+            future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: Any) -> None:
+        # A status of "lost" or "pending" is that of a task that did end: its worker has gone since.
+        if future.status in ("error", "cancelled"):
+            return
+        with self.lock:
+            if self.is_over:
+                return
+            self.done.add(future.key)
+            if len(self.done) < self.total:
+                self._say(len(self.done))
+            if self.error and self.last is not None:
+                self.client.cancel(self.last)  # whoever waits for it is woken
+
+    def _say(self, done: int) -> None:
+        try:
+            if self.call:
+                self.call(done, self.total)
+        except BaseException as error:  # it is raised again where the caller waits
+            self.error, self.is_over = error, True
+
+    def wait(self, last: Any) -> Any:
+        """The result of the last task; no call comes once this has returned or raised."""
+        with self.lock:
+            self.last = last
+            self._check()
+        try:
+            result = last.result()
+        finally:
+            with self.lock:
+                self.is_over = True
+                self._check()
+        self._say(self.total)
+        self._check()
+        return result
+
+    def _check(self) -> None:
+        if self.error:
+            raise self.error
+
+
 def run(task: Callable[[str, Cut], Any], paths: Path | Iterable[Path], client: Any, *, parts: int | None = None,
         fan_in: int = FAN_IN, retries: int = 3, progress: Callable[[int, int], object] | None = None) -> Any:
     """The sum of task(path, part) over all captures and their parts: what the functions below stand on.
@@ -91,32 +150,29 @@ def run(task: Callable[[str, Cut], Any], paths: Path | Iterable[Path], client: A
     parts: how many parts each capture is cut into (default: one for each quarter of a gigabyte). What
     needs the order of time (calls, and profiles with them) is done in one piece.
     retries: how often a task that failed is tried again; one whose worker went away is done again anyway.
-    progress: called as progress(done, total) whenever a task has ended.
+    progress: called as progress(done, total) while tasks end, `done` always greater than before: one call at a time,
+    in a thread of Dask, and as the last one progress(total, total), once, in the caller's thread when the result is
+    there. None comes after `run` has returned or raised. What it raises ends the job: tasks that are left are
+    cancelled, and `run` raises it.
     """
     work = [(path, part) for path in each(paths) for part in _parts(path, parts)]
     if not work:
         raise ValueError("there is no capture")
     if fan_in < 2:
         raise ValueError("fan_in is at least 2")
-    total = _count(len(work), fan_in)
-    done: set[Any] = set()
+    told = _Progress(progress, client, _count(len(work), fan_in))
+    wanted: weakref.WeakSet[Any] = weakref.WeakSet()  # a result that has been added up is held by nobody
 
     def follow(future: Any) -> Any:
-        def ended(one: Any) -> None:
-            if one.status == "finished" and progress:
-                done.add(one.key)
-                progress(len(done), total)
-        if progress:
-            future.add_done_callback(ended)
-        return future
+        wanted.add(future)
+        return told.follow(future)
 
-    futures = [follow(client.submit(task, os.fspath(path), part, retries=retries, pure=False)) for path, part in work]
-    last = _reduce(client, futures, fan_in, retries, follow)
     try:
-        return last.result()
-    finally:
-        if not last.done():
-            client.cancel(futures + [last])
+        return told.wait(_reduce(client, [follow(client.submit(task, os.fspath(path), part, retries=retries, pure=False))
+                                          for path, part in work], fan_in, retries, follow))
+    except BaseException:
+        client.cancel(list(wanted))
+        raise
 
 
 class _Task:

@@ -72,6 +72,16 @@ void tw_call_segment_end(struct tw_calls *calls)
     calls->segment = NULL;
 }
 
+void tw_call_segment_drop(struct tw_calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++) {
+        tw_call_log_free(calls->stacks[i]->log, calls->allocator);
+        calls->stacks[i]->log = NULL;
+    }
+    drop_stacks(calls);
+    tw_call_segments_release(calls);
+}
+
 bool tw_call_segment_begin(struct tw_calls *calls, struct tw_run *run)
 {
     struct tw_call_segments *all = &calls->segments;
@@ -105,12 +115,12 @@ static struct tw_segment_stream *stream_of(struct tw_calls *calls, const struct 
     return &segment->streams[part->stream];
 }
 
-bool tw_call_segment_take(struct tw_calls *calls, const struct tw_part *part,
-                          const struct tw_code_place *place)
+bool tw_call_segment_take(struct tw_calls *calls, const struct tw_call_thread *thread,
+                          const struct tw_part *part, const struct tw_code_place *place)
 {
     struct tw_call_machine *machine = &calls->machine;
     struct tw_segment_stream *stream = stream_of(calls, part);
-    struct tw_call_stack *stack = tw_calls_stack_of(calls, part);
+    struct tw_call_stack *stack = tw_calls_stack(calls, thread);
     struct tw_call_step step = { .kind = TW_CALL_STEP_GAP };
 
     if (!stream || !stack)

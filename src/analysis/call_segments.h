@@ -34,11 +34,13 @@ struct tw_call_segment *tw_call_segment_new(const struct tw_calls *calls);
 void tw_call_segments_release(struct tw_calls *calls);
 /* Elements of another run come: another segment. */
 bool tw_call_segment_begin(struct tw_calls *calls, struct tw_run *run);
-/* The part goes to the log of its stack. */
-bool tw_call_segment_take(struct tw_calls *calls, const struct tw_part *part,
-                          const struct tw_code_place *place);
+/* The part goes to the log of its thread's stack. */
+bool tw_call_segment_take(struct tw_calls *calls, const struct tw_call_thread *thread,
+                          const struct tw_part *part, const struct tw_code_place *place);
 /* No more comes to the one at work. */
 void tw_call_segment_end(struct tw_calls *calls);
+/* Forgets the one at work, and those that wait. */
+void tw_call_segment_drop(struct tw_calls *calls);
 /* Joins those that follow each other from the beginning of a capture to its end: they are plain sums then.  `all`:
    the others, too, as if captures began and ended there. */
 void tw_call_segments_join(struct tw_calls *calls, bool all);

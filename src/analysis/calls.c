@@ -41,6 +41,7 @@ enum tw_status tw_calls_new(struct tw_calls **calls, const struct tw_calls_confi
         made->allocator_copy = *config.allocator;
         made->allocator = &made->allocator_copy;
     }
+    (void)pthread_mutex_init(&made->lock, NULL);
     made->key = config.key;
     made->is_part = config.is_part;
     made->by_key.allocator = made->allocator;
@@ -85,6 +86,7 @@ void tw_calls_free(struct tw_calls *calls)
     tw_call_inlined_release(&calls->machine);
     tw_flow_ranges_release(&calls->machine.ranges);
     tw_functions_release(&calls->functions);
+    (void)pthread_mutex_destroy(&calls->lock);
     allocator = calls->allocator_copy; /* the handle itself holds it */
     tw_give(calls->allocator ? &allocator : NULL, calls);
 }
@@ -129,8 +131,8 @@ uint64_t tw_calls_stream(const struct tw_part *part)
     return tw_hash64((uint64_t)part->ring << 8 | part->batch.id) ^ part->batch.src;
 }
 
-/* Whose stack the part goes on with. */
-static struct tw_call_thread thread_of(const struct tw_calls *calls, const struct tw_part *part)
+struct tw_call_thread tw_calls_thread_of(const struct tw_calls *calls,
+                                         const struct tw_part *part)
 {
     struct tw_call_thread thread = { calls->segment ? tw_calls_stream(part) : part->stream,
                                      UINT64_MAX, UINT64_MAX };
@@ -151,7 +153,7 @@ static struct tw_call_thread thread_of(const struct tw_calls *calls, const struc
 
 struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part)
 {
-    const struct tw_call_thread thread = thread_of(calls, part);
+    const struct tw_call_thread thread = tw_calls_thread_of(calls, part);
 
     return tw_calls_stack(calls, &thread);
 }
@@ -190,12 +192,12 @@ void tw_calls_end_stacks(struct tw_calls *calls)
 }
 
 /* Threads of another capture are others, whatever their numbers. */
-static void begin_run(struct tw_calls *calls, const struct tw_run *run)
+static void begin_run(struct tw_calls *calls, struct tw_run *run)
 {
     tw_call_segment_end(calls);
     if (calls->run)
         tw_calls_end_stacks(calls);
-    if (calls->run) {
+    if (calls->run && calls->gaps) {
         tw_map_clear(&calls->by_key);
         memset(calls->gaps, 0, calls->gap_room * sizeof *calls->gaps);
     }
@@ -204,6 +206,10 @@ static void begin_run(struct tw_calls *calls, const struct tw_run *run)
 
 void tw_calls_run(struct tw_calls *calls, struct tw_run *run)
 {
+    if (run->count && calls->run != run) { /* on threads, which do not load names */
+        begin_run(calls, run);
+        tw_names_load(run);
+    }
     if (calls->is_part && run->extent.is_given && (calls->run != run || !calls->segment) &&
         !tw_call_segment_begin(calls, run))
         calls->machine.is_out = true;
@@ -220,8 +226,10 @@ enum tw_status tw_calls_take(struct tw_calls *calls, struct tw_run *run,
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
     if (calls->segment) {
+        const struct tw_call_thread thread = tw_calls_thread_of(calls, part);
+
         if (!tw_code_places_of(&calls->places, &place, run, part) ||
-            !tw_call_segment_take(calls, part, &place) || calls->functions.is_out)
+            !tw_call_segment_take(calls, &thread, part, &place) || calls->functions.is_out)
             return TW_E_MEMORY;
         calls->places.part = NULL;
         return TW_OK;
@@ -301,6 +309,11 @@ void tw_calls_finish(struct tw_calls *calls)
                                 !tw_call_sums(calls)))
         calls->machine.is_out = true;
     calls->is_finished = true;
+}
+
+bool tw_calls_is_complete(const struct tw_calls *calls)
+{
+    return !calls->machine.is_out && !calls->functions.is_out;
 }
 
 const struct tw_functions *tw_calls_functions(const struct tw_calls *calls)

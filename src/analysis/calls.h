@@ -3,6 +3,8 @@
 #ifndef ANALYSIS_CALLS_H
 #define ANALYSIS_CALLS_H
 
+#include <pthread.h>
+
 #include "analysis/builds.h"
 #include "analysis/call_segments.h"
 #include "analysis/code_place.h"
@@ -10,7 +12,7 @@
 
 struct tw_calls {
     struct tw_call_machine machine;
-    const struct tw_run *run; /* that parts came from last */
+    struct tw_run *run; /* that parts came from last */
     struct tw_functions functions;
     struct tw_call_stack **stacks; /* by thread number */
     struct tw_call_thread *threads;
@@ -24,6 +26,7 @@ struct tw_calls {
     struct tw_call_segments segments; /* ... that were not joined yet */
     struct tw_call_segment *segment;  /* that elements go to */
     enum tw_call_key key;
+    pthread_mutex_t lock;          /* of the run's symbols while threads count */
     uint32_t *old_of;              /* by function, once finished: its number before that */
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
@@ -40,7 +43,10 @@ void tw_calls_end_stacks(struct tw_calls *calls);
 struct tw_call_stack *tw_calls_stack(struct tw_calls *calls,
                                      const struct tw_call_thread *thread);
 
-/* The stack that a part goes on with, made when it is new; NULL when memory is out. */
+/* Whose stack a part goes on with. */
+struct tw_call_thread tw_calls_thread_of(const struct tw_calls *calls,
+                                         const struct tw_part *part);
+/* That stack, made when it is new; NULL when memory is out. */
 struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_part *part);
 
 /* A number for the stream that a part is of: the same in every run of a capture. */
@@ -54,7 +60,9 @@ void tw_calls_mark_free(const struct tw_calls *calls, struct tw_calls_mark *mark
 bool tw_calls_go_back(struct tw_calls *calls, uint32_t stream,
                       const struct tw_calls_mark *mark);
 
-/* calls_saved.c: what was saved, to a handle that is new. */
+/* calls_saved.c: all of the one is added to the other. */
+void tw_calls_stats_add(struct tw_calls_stats *to, struct tw_calls_stats *from);
+/* What was saved, to a handle that is new. */
 void tw_calls_read_saved(struct tw_calls *calls, struct tw_load *load);
 void tw_calls_write_saved(struct tw_calls *calls, struct tw_save *save);
 /* calls_seams.c: segments that were not joined yet. */

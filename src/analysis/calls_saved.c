@@ -21,6 +21,12 @@ static uint64_t *stat_at(struct tw_calls_stats *stats, size_t number)
     return number < TW_LENGTH(all) ? all[number] : NULL;
 }
 
+void tw_calls_stats_add(struct tw_calls_stats *to, struct tw_calls_stats *from)
+{
+    for (size_t i = 0; stat_at(from, i); i++)
+        *stat_at(to, i) += *stat_at(from, i);
+}
+
 /* ---- saving ---- */
 
 static bool note_builds(struct tw_calls *calls)
@@ -313,8 +319,7 @@ enum tw_status tw_calls_add(struct tw_calls *calls, struct tw_calls *other,
     is_good = functions && edges && add_edges(calls, other, functions, edges);
     if (is_good) {
         tw_call_tree_add(&calls->machine.tree, &other->machine.tree, edges);
-        for (size_t i = 0; stat_at(&other->machine.stats, i); i++)
-            *stat_at(&calls->machine.stats, i) += *stat_at(&other->machine.stats, i);
+        tw_calls_stats_add(&calls->machine.stats, &other->machine.stats);
         is_good = !calls->machine.tree.is_out && add_segments(calls, other, functions, edges);
     }
     if (is_good) {

@@ -293,7 +293,7 @@ static void cut_and_join(struct tw_element *elements, size_t count, bool is_logi
         parts[i] = calls_new(is_logical, true);
         begin_segment(parts[i], at, end, count);
         if (mine.batch.count)
-            CHECK(tw_call_segment_take(parts[i], &mine, &place));
+            CHECK(tw_call_segment_take(parts[i], &thread, &mine, &place));
         at = end;
     }
     check_same(want, saved(add_all(parts, number, random)));
@@ -395,6 +395,52 @@ static void check_capture(struct tw_capture *capture, struct check_random *rando
     tw_run_free(run);
 }
 
+/* The same on the threads that decode. */
+static struct tw_save count_all(struct tw_calls *calls, struct tw_capture *capture,
+                                uint32_t threads)
+{
+    const struct tw_run_counter counter = tw_calls_counter(calls);
+    const struct tw_run_config config = { .size = sizeof config,
+                                          .counter = &counter,
+                                          .threads = threads };
+    struct tw_save save;
+    struct tw_run *run;
+
+    CHECK_EQ(tw_run_new(&run, capture, &config, NULL), TW_OK);
+    tw_calls_run(calls, run);
+    CHECK_EQ(tw_run_all(run), TW_OK);
+    CHECK(tw_calls_is_complete(calls));
+    save = saved(calls);
+    tw_run_free(run);
+    return save;
+}
+
+static void captures_are_counted_on_threads(void **state)
+{
+    struct runs runs = runs_find();
+    const size_t step = runs.count / check_scale(10 * (runs.count < 60 ? runs.count : 60)) + 1;
+
+    (void)state;
+    CHECK(runs.runs != NULL);
+    for (size_t i = 0; i < runs.count; i += step) {
+        struct tw_capture *capture;
+
+        check_case("%s", runs.runs[i].path);
+        if (run_open(&capture, &runs.runs[i], NULL, NULL) != TW_OK)
+            continue;
+        if (tw_calls_has_counter(capture)) {
+            const bool is_logical = i & 1;
+
+            check_same(take_all(calls_new(is_logical, false), capture),
+                       count_all(calls_new(is_logical, false), capture, 1));
+            check_same(take_all(calls_new(is_logical, false), capture),
+                       count_all(calls_new(is_logical, false), capture, 3));
+        }
+        tw_capture_free(capture);
+    }
+    free(runs.runs);
+}
+
 static void captures_are_cut_anywhere(void **state)
 {
     struct check_random random = check_random_start(183);
@@ -422,6 +468,7 @@ int main(void)
         cmocka_unit_test(any_thread_is_cut_anywhere),
         cmocka_unit_test(endless_recursion_is_cut),
         cmocka_unit_test(captures_are_cut_anywhere),
+        cmocka_unit_test(captures_are_counted_on_threads),
     };
 
     return cmocka_run_group_tests_name("analysis: segments of calls", tests, make_paths,

@@ -101,12 +101,15 @@ enum tw_status tw_doctor_new(struct tw_doctor **doctor, struct tw_capture *captu
                              const struct tw_doctor_options *options, struct tw_fault *fault)
 {
     struct tw_doctor_options copy = { .size = sizeof copy };
+    struct tw_run_config how = { .size = sizeof how };
     struct tw_doctor *made;
     enum tw_status status;
 
     *doctor = NULL;
     if (options)
         TW_TRY(TW_SIZED_TAKE(&copy, options, "tw_doctor_options", fault));
+    if (copy.run)
+        TW_TRY(TW_SIZED_TAKE(&how, copy.run, "tw_run_config", fault));
     made = tw_take(copy.allocator, sizeof *made);
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory to examine the capture");
@@ -116,6 +119,7 @@ enum tw_status tw_doctor_new(struct tw_doctor **doctor, struct tw_capture *captu
     }
     made->capture = capture;
     made->options = copy;
+    made->how = how;
     status = tw_doctor_examine(made, fault);
     if (status == TW_OK) {
         tw_doctor_conclude(made);

@@ -6,7 +6,9 @@
      bias.c      the distance by which an image is off
      programs.c  perf.data: builds, and code made at run time; symbols
      changed.c   code that is not what ran: where, when, and whether it was changed meanwhile
+     lost.c      how many instructions an overflow lost at least
      overflow.c  what the trace unit needed and had, and which settings would cut it
+     untold.c    contexts and times that the trace unit was not asked for
      times.c     times that cannot be compared, two cores in one stream
      findings.c  from counts to findings: the rules, and their order
      strip.c     where trace is missing, as a picture */
@@ -35,10 +37,13 @@ struct tw_patient_times {
 
 /* Contexts: a core goes from one to another where it may, not from one instruction to the next. */
 struct tw_patient_contexts {
-    uint64_t count, with_id;
+    uint64_t count;
     uint32_t id, before;  /* the last one, the one before */
     bool has_id, is_told; /* is_told: something since it came that can bring another one */
+    bool is_named;        /* some had a number that is not 0 */
+    bool is_m;            /* M profile */
     uint8_t level;
+    uint32_t levels; /* that were seen: bit by bit */
     uint64_t sudden; /* back to the one before, and nothing told of it */
 };
 
@@ -52,9 +57,21 @@ struct tw_patient_rate {
     struct tw_patient_mark older, mark, timed; /* places whose time is known */
     struct tw_patient_mark begin;              /* of the bytes that are looked at */
     bool has_mark, has_time;
-    uint64_t instructions, ticks, last_time;
+    uint64_t ticks, last_time;
     uint64_t full_bytes, full_instructions;
     uint64_t full_timed_bytes, full_ticks; /* of those whose time is known */
+    bool is_in_gap;                        /* an overflow came since the last time */
+    uint64_t gap_ticks, gap_instructions;  /* between the times before and after overflows */
+};
+
+/* Instructions that overflows lost. */
+struct tw_patient_lost {
+    struct tw_element last;    /* range before */
+    bool has_last;             /* ... and it is known that none came behind it */
+    bool is_open;              /* an overflow was told, and nothing came since */
+    uint64_t searched;         /* overflows */
+    uint64_t least;            /* instructions of all of them */
+    uint64_t most, most_after; /* of one, and the address before it */
 };
 
 /* Where the trace contradicts the code. */
@@ -83,7 +100,8 @@ struct tw_patient {
     bool is_before_sync;
     uint64_t begins_at; /* in that case: where the buffer does */
     uint64_t instructions, ranges;
-    uint64_t elements; /* that tell of packets which were read */
+    uint64_t low_code, kernel_code; /* ranges of 32-bit code, by what Linux has there */
+    uint64_t elements;              /* that tell of packets which were read */
     uint64_t missing, kernel_missing;
     uint64_t first_missing;              /* offset */
     uint64_t addresses[TW_MISSING_KEPT]; /* of code that is missing: some */
@@ -94,6 +112,7 @@ struct tw_patient {
     struct tw_patient_times times;
     struct tw_patient_contexts contexts;
     struct tw_patient_rate rate;
+    struct tw_patient_lost lost;
     uint64_t overflows, first_overflow, discards, gaps, first_gap;
     uint64_t exceptions, faults, first_fault;
     uint32_t last_fault; /* its number */
@@ -109,6 +128,7 @@ struct tw_patient {
 struct tw_doctor {
     struct tw_capture *capture;
     struct tw_doctor_options options;
+    struct tw_run_config how; /* as the caller wishes */
     struct tw_allocator allocator_copy;
     const struct tw_allocator *allocator;
     struct tw_patient *patients;
@@ -135,6 +155,7 @@ void tw_doctor_judge_symbols(struct tw_doctor *doctor);
 void tw_doctor_judge_code(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_judge_times(struct tw_doctor *doctor);
+void tw_doctor_judge_untold(struct tw_doctor *doctor);
 void tw_doctor_judge_cores(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_conclude(struct tw_doctor *doctor);
 /* True: with the image moved by *bias the trace fits it. */
@@ -143,7 +164,13 @@ bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient
 
 /* Times and contexts of an element, and what the trace of it costs. */
 void tw_doctor_time(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
-void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
+void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at,
+                    bool is_overflow);
+/* True: an overflow begins. */
+bool tw_doctor_lost(struct tw_doctor *doctor, struct tw_patient *patient,
+                    const struct tw_part *part, const struct tw_element *element);
+/* "; at least ...", as far as it can be told. */
+const char *tw_doctor_lost_text(struct tw_doctor *doctor, const struct tw_patient *patient);
 void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element *element);
 uint64_t tw_doctor_damage(const struct tw_patient *patient, uint64_t *first);
 

@@ -37,6 +37,14 @@ static void on_source(void *context, const struct tw_run_source *source)
     }
 }
 
+static void on_bytes(void *context, uint64_t bytes)
+{
+    const struct tw_doctor *doctor = context;
+
+    if (doctor->options.on_bytes)
+        doctor->options.on_bytes(doctor->options.context, bytes);
+}
+
 /* Bytes before synchronization, which not every decoder counts: from where a stream begins to the first
    element that tells of a packet. */
 static void count_head(struct tw_patient *patient, const struct tw_element *element,
@@ -89,8 +97,16 @@ static void count_error(struct tw_patient *patient, const struct tw_element *ele
         patient->first_gap = element->index;
 }
 
+/* Where Linux has its kernel in 32 bits, below the vectors. */
+static bool is_kernel32(uint64_t address)
+{
+    return address >= 0xc0000000u && address < 0xffff0000u;
+}
+
 static void count_missing(struct tw_patient *patient, const struct tw_element *element)
 {
+    patient->kernel_code += is_kernel32(element->address);
+    patient->low_code += element->address < 0xc0000000u;
     if (patient->missing++ == 0)
         patient->first_missing = element->index;
     patient->kernel_missing += element->address >> 63;
@@ -117,6 +133,24 @@ static bool is_fault(const struct tw_element *element)
     }
 }
 
+static void count_range(struct tw_patient *patient, const struct tw_element *range,
+                        uint64_t times)
+{
+    patient->ranges += times;
+    patient->instructions += range->count * times;
+    patient->kernel_code += is_kernel32(range->start);
+    patient->low_code += range->start < 0xc0000000u;
+}
+
+/* The elements before it, again. */
+static void count_repeat(struct tw_patient *patient, const struct tw_element *elements,
+                         size_t at)
+{
+    for (size_t i = at - tw_repeat_reach(elements, at); i < at; i++)
+        if (elements[i].type == TW_ELEMENT_INSTR_RANGE)
+            count_range(patient, &elements[i], elements[at].times);
+}
+
 static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, uint64_t at,
                           const struct tw_element *element)
 {
@@ -124,8 +158,7 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
 
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
-        patient->ranges++;
-        patient->instructions += element->count;
+        count_range(patient, element, 1);
         break;
     case TW_ELEMENT_ADDR_NACC:
         count_missing(patient, element);
@@ -142,11 +175,8 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
         state = element->reason == TW_REASON_OVERFLOW ? TW_STRIP_OVERFLOW : TW_STRIP_GAP;
         break;
     case TW_ELEMENT_TRACE_ON:
-        if (element->reason == TW_TRACE_ON_OVERFLOW) {
+        if (element->reason == TW_TRACE_ON_OVERFLOW)
             state = TW_STRIP_OVERFLOW;
-            if (patient->overflows++ == 0)
-                patient->first_overflow = element->index;
-        }
         break;
     case TW_ELEMENT_EXCEPTION:
         patient->exceptions++;
@@ -228,9 +258,15 @@ static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struc
         const struct tw_element *element = &part->batch.elements[i];
         const uint64_t at = place_of(doctor, part->buffer, element->index);
 
+        const bool is_overflow = is_same && tw_doctor_lost(doctor, patient, part, element);
+
+        if (is_overflow && patient->overflows++ == 0)
+            patient->first_overflow = element->index;
         if (is_same)
             tw_doctor_time(patient, element, at);
-        tw_doctor_rate(patient, element, at);
+        if (element->type == TW_ELEMENT_REPEAT)
+            count_repeat(patient, part->batch.elements, i);
+        tw_doctor_rate(patient, element, at, is_overflow);
         count_head(patient, element, at);
         count_element(doctor, patient, at, element);
     }
@@ -295,13 +331,24 @@ static void settle_unsynced(struct tw_patient *patient, bool is_alone)
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault)
 {
     const bool is_v3 = has_source(doctor->capture, "etmv3", NULL);
-    const bool is_m = has_source(doctor->capture, NULL, "-M");
+    const struct tw_run_config *how = &doctor->how;
+    const bool is_m = how->core_type ? strstr(how->core_type, "-M") != NULL
+                                     : has_source(doctor->capture, NULL, "-M");
     const struct tw_run_config config = { .size = sizeof config,
                                           .threads = 1,
+                                          .core_type = how->core_type,
+                                          .waits_on_error = how->waits_on_error,
+                                          .resumes_on_error = how->resumes_on_error,
+                                          .assumes_sync = how->assumes_sync,
+                                          .range_limit = how->range_limit,
+                                          .source_address_n = how->source_address_n,
+                                          .loads_names = how->symbol_count > 0,
+                                          .symbols = how->symbols,
+                                          .symbol_count = how->symbol_count,
                                           .check_atoms = !is_v3 && !is_m,
                                           .check_continuity = is_v3,
                                           .on_source = on_source,
-                                          .on_bytes = doctor->options.on_bytes,
+                                          .on_bytes = on_bytes,
                                           .context = doctor,
                                           .allocator = doctor->allocator };
     struct tw_part part = { .size = sizeof part };

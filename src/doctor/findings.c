@@ -218,7 +218,7 @@ static void judge_perf(struct tw_doctor *doctor)
 {
     const struct tw_perf *perf = tw_capture_perf(doctor->capture);
     struct tw_finding *finding;
-    uint64_t truncated = 0, contexts = 0, timestamps = 0;
+    uint64_t truncated = 0;
     enum { LOST = 2 };
 
     if (!perf)
@@ -247,24 +247,6 @@ static void judge_perf(struct tw_doctor *doctor)
             doctor, "%" PRIu64 " times perf lost records: mappings and threads may be missing",
             finding->count);
         finding->remedy = "a larger buffer for records: perf record -m 4M";
-    }
-    for (size_t i = 0; i < doctor->patient_count; i++) {
-        contexts += doctor->patients[i].parts - doctor->patients[i].unattributed;
-        timestamps += doctor->patients[i].times.count;
-    }
-    if (doctor->patient_count > 1 && !contexts && tw_perf_block(perf, 0) &&
-        tw_perf_block(perf, 0)->cpu != TW_NONE) {
-        finding = tw_doctor_find(doctor, TW_FINDING_WARNING, "no-context", 6);
-        finding->text =
-            "the trace names no context IDs: threads of one CPU cannot be told apart";
-        finding->remedy = "record with contextid: perf record -e cs_etm/contextid/, kernel "
-                          "with CONFIG_PID_IN_CONTEXTIDR";
-    }
-    if (doctor->patient_count > 1 && !timestamps) {
-        finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "no-timestamps", 1);
-        finding->text =
-            "the trace has no timestamps: what ran at the same time on two CPUs is not known";
-        finding->remedy = "record with timestamps: perf record -e cs_etm/timestamp/";
     }
 }
 
@@ -328,6 +310,7 @@ void tw_doctor_conclude(struct tw_doctor *doctor)
         judge_faults(doctor, patient);
     }
     tw_doctor_judge_times(doctor);
+    tw_doctor_judge_untold(doctor);
     tw_doctor_judge_symbols(doctor);
     tw_doctor_compare(doctor);
     order(doctor);

@@ -6,7 +6,10 @@
 
 #include "doctor/doctor.h"
 
-enum { WINDOW = 256 }; /* bytes before an overflow that are looked at: this to twice as many */
+enum {
+    WINDOW = 256,      /* bytes before an overflow that are looked at: this to twice as many */
+    KNOWN_LEAST = 1000 /* instructions that tell how fast the program ran */
+};
 
 /* A place where the time is known, by a timestamp, or by counted cycles where there are none. */
 static void count_ticks(struct tw_patient *patient, const struct tw_element *element,
@@ -17,7 +20,15 @@ static void count_ticks(struct tw_patient *patient, const struct tw_element *ele
     if (element->type == TW_ELEMENT_TIMESTAMP) {
         const uint64_t time = element->timestamp;
 
-        rate->ticks += rate->has_time && time > rate->last_time ? time - rate->last_time : 0;
+        const uint64_t ticks =
+            rate->has_time && time > rate->last_time ? time - rate->last_time : 0;
+
+        rate->ticks += ticks;
+        if (rate->is_in_gap) {
+            rate->gap_ticks += ticks;
+            rate->gap_instructions += patient->instructions - rate->timed.instructions;
+        }
+        rate->is_in_gap = false;
         rate->last_time = time;
         rate->has_time = true;
     } else if (element->type == TW_ELEMENT_CYCLE_COUNT && !rate->has_time) {
@@ -25,7 +36,7 @@ static void count_ticks(struct tw_patient *patient, const struct tw_element *ele
     } else {
         return;
     }
-    rate->timed = (struct tw_patient_mark){ at, rate->instructions, rate->ticks };
+    rate->timed = (struct tw_patient_mark){ at, patient->instructions, rate->ticks };
     if (!rate->has_mark)
         rate->older = rate->mark = rate->timed;
     rate->has_mark = true;
@@ -35,24 +46,24 @@ static void count_ticks(struct tw_patient *patient, const struct tw_element *ele
     }
 }
 
-void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at)
+void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at,
+                    bool is_overflow)
 {
     struct tw_patient_rate *rate = &patient->rate;
 
     count_ticks(patient, element, at);
-    if (element->type == TW_ELEMENT_INSTR_RANGE)
-        rate->instructions += element->count;
-    if (element->type == TW_ELEMENT_TRACE_ON && element->reason == TW_TRACE_ON_OVERFLOW) {
+    if (is_overflow) {
         rate->full_bytes += at - rate->begin.offset;
-        rate->full_instructions += rate->instructions - rate->begin.instructions;
+        rate->full_instructions += patient->instructions - rate->begin.instructions;
         if (rate->has_mark) {
             rate->full_timed_bytes += rate->timed.offset - rate->older.offset;
             rate->full_ticks += rate->timed.ticks - rate->older.ticks;
         }
         rate->has_mark = false;
-        rate->begin = (struct tw_patient_mark){ at, rate->instructions, 0 };
+        rate->is_in_gap = rate->has_time;
+        rate->begin = (struct tw_patient_mark){ at, patient->instructions, 0 };
     } else if (at - rate->begin.offset >= 2 * WINDOW) {
-        rate->begin = (struct tw_patient_mark){ at, rate->instructions, 0 };
+        rate->begin = (struct tw_patient_mark){ at, patient->instructions, 0 };
     }
 }
 
@@ -158,6 +169,21 @@ static const char *bandwidth_of(struct tw_doctor *doctor, const struct tw_patien
     return made;
 }
 
+/* "; about ...": as many as there would have been at the speed of the rest. */
+static const char *estimate_of(struct tw_doctor *doctor, const struct tw_patient *patient)
+{
+    const struct tw_patient_rate *rate = &patient->rate;
+    const double known = (double)(patient->instructions - rate->gap_instructions);
+    const double lost =
+        (double)rate->gap_ticks * known / (double)(rate->ticks - rate->gap_ticks) -
+        (double)rate->gap_instructions;
+
+    if (!rate->gap_ticks || known < KNOWN_LEAST || !(lost >= 1) ||
+        patient->missing * 20 >= patient->ranges)
+        return "";
+    return tw_doctor_text(doctor, "; about %.0f are, by the time that passed", lost);
+}
+
 void tw_doctor_judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient)
 {
     struct tw_finding *finding;
@@ -165,12 +191,13 @@ void tw_doctor_judge_overflow(struct tw_doctor *doctor, struct tw_patient *patie
     if (!patient->overflows)
         return;
     finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "overflow", 20);
-    finding->text = tw_doctor_text(
-        doctor,
-        "source %s: the trace unit lost trace %" PRIu64 " times, the first at offset 0x%" PRIx64
-        "; at least %" PRIu64 " instructions are missing%s",
-        tw_doctor_name(doctor, patient), patient->overflows, patient->first_overflow,
-        patient->overflows, bandwidth_of(doctor, patient));
+    finding->text =
+        tw_doctor_text(doctor,
+                       "source %s: the trace unit lost trace %" PRIu64
+                       " times, the first at offset 0x%" PRIx64 "%s%s%s",
+                       tw_doctor_name(doctor, patient), patient->overflows,
+                       patient->first_overflow, tw_doctor_lost_text(doctor, patient),
+                       estimate_of(doctor, patient), bandwidth_of(doctor, patient));
     finding->remedy = remedy_of(doctor, patient);
     tw_doctor_at(finding, patient->overflows, patient->first_overflow);
 }

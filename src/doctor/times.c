@@ -29,8 +29,13 @@ static void count_context(struct tw_patient_contexts *contexts,
     const bool is_told = contexts->is_told || level || level != contexts->level;
 
     contexts->count++;
-    contexts->with_id += (element->flags & (TW_CONTEXT_HAS_CID | TW_CONTEXT_HAS_PRIV)) != 0;
     contexts->level = level;
+    contexts->is_m = contexts->is_m || (element->flags & TW_CONTEXT_M);
+    if (element->flags & (TW_CONTEXT_HAS_EL | TW_CONTEXT_HAS_PRIV))
+        contexts->levels |= 1u << level;
+    contexts->is_named = contexts->is_named ||
+                         ((element->flags & TW_CONTEXT_HAS_CID) && element->context_id) ||
+                         ((element->flags & TW_CONTEXT_HAS_VMID) && element->vmid);
     if (!(element->flags & TW_CONTEXT_HAS_CID))
         return;
     if (contexts->has_id && element->context_id != contexts->id) {

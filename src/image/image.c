@@ -82,6 +82,14 @@ const char *tw_image_fault(const struct tw_image *image)
     return image->fault.text;
 }
 
+bool tw_image_has_spaces(const struct tw_image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (image->layers[i].context || image->layers[i].spaces != TW_SPACE_ANY)
+            return true;
+    return image->has_times || image->cache.read;
+}
+
 uint64_t tw_image_generation(const struct tw_image *image)
 {
     return image->generation;

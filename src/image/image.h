@@ -20,6 +20,9 @@ void tw_image_alias_free(struct tw_image *alias);
 /* Takes over what has changed in the parent. */
 void tw_image_alias_refresh(struct tw_image *alias);
 
+/* Whether what lies at an address depends on who looks, or when. */
+bool tw_image_has_spaces(const struct tw_image *image);
+
 /* Moves on with every change of the image; caches compare it. */
 uint64_t tw_image_generation(const struct tw_image *image);
 

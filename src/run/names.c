@@ -267,6 +267,12 @@ void tw_names_free(struct tw_run *run)
     free_named(run, names->objects, names->object_count);
 }
 
+void tw_names_load(struct tw_run *run)
+{
+    for (size_t i = 0; i < run->names->image_count; i++)
+        (void)load_image(run, i);
+}
+
 /* ---- asking ---- */
 
 static struct named *image_of(struct tw_run *run, const struct tw_part *part)

@@ -72,6 +72,8 @@ struct tw_run_stream {
 
 /* A buffer begins: nothing is known. */
 void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buffer);
+/* What a PE_CONTEXT tells. */
+void tw_who_take_context(struct tw_who *who, const struct tw_element *context);
 /* An element comes; only PE_CONTEXT and TIMESTAMP change anything. */
 void tw_who_see(struct tw_run_stream *stream, const struct tw_element *element);
 /* How many elements belong together, from the first on, which has not been seen: it is, now.
@@ -187,6 +189,8 @@ struct tw_run_names;
 
 enum tw_status tw_names_new(struct tw_run *run, const struct tw_run_config *config);
 void tw_names_free(struct tw_run *run);
+/* Names of the images are loaded now, not when they are asked for. */
+void tw_names_load(struct tw_run *run);
 
 /* ---- filter.c ---- */
 

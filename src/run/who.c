@@ -64,12 +64,8 @@ void tw_who_begin(struct tw_run *run, struct tw_run_stream *stream, uint32_t buf
     set_time(stream);
 }
 
-static void set_context(struct tw_run_stream *stream, const struct tw_element *context)
+void tw_who_take_context(struct tw_who *who, const struct tw_element *context)
 {
-    struct tw_who *who = &stream->who;
-
-    stream->context = *context;
-    stream->has_context = true;
     who->known = 0;
     if (context->flags & (TW_CONTEXT_HAS_EL | TW_CONTEXT_HAS_PRIV)) {
         who->known |= TW_WHO_LEVEL;
@@ -86,6 +82,13 @@ static void set_context(struct tw_run_stream *stream, const struct tw_element *c
     who->vmid = context->vmid;
     who->context_high = context->context_high;
     who->view.space = tw_element_view(context).space;
+}
+
+static void set_context(struct tw_run_stream *stream, const struct tw_element *context)
+{
+    stream->context = *context;
+    stream->has_context = true;
+    tw_who_take_context(&stream->who, context);
 }
 
 void tw_who_see(struct tw_run_stream *stream, const struct tw_element *element)

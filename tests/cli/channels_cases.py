@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import struct
+import termios
 import time
 
 from harness import case, corpus, equal
@@ -175,7 +176,10 @@ def a_serial_port_is_read(tool):
     ours, theirs = os.openpty()
     name = f"serial:{os.ttyname(theirs)}:115200"
     running = tool.start("channels", name)
-    time.sleep(0.3)
+    end = time.monotonic() + 60
+    while termios.tcgetattr(theirs)[3] & termios.ICANON:  # until the program has the line as it wants it
+        assert time.monotonic() < end and running.poll() is None
+        time.sleep(0.01)
     os.write(ours, SYNC + HELLO + b"\x01\x0d\x01\x03\x01\x0a\x10")  # nothing is a control character
     equal(running.stdout.readline(), b"@32 port 0: Hello\n")
     equal(running.stdout.readline(), b"@33 port 0: \\x0d\\x03\n")

@@ -43,6 +43,13 @@ def doctor_tells_what_a_trace_unit_needed_and_had(tool):
                                                      found["text"]).groups())
     assert abs(had - 1 / 12) < 0.002 and needed > 1.2 * had, found["text"]
     assert "return stack on" not in found["remedy"] and "timestamps rarer" in found["remedy"], found["remedy"]
+    # How much is lost: not less than is said, and about as much as the time tells.
+    tool.run(*words[:-2], "-o", "whole")
+    whole, known = (int(re.search(r"(\d+) instructions", json.loads(tool.run("doctor", name, "--format", "jsonl", status=status)
+                                                                    .out.splitlines()[-1])["text"]).group(1))
+                    for name, status in (("whole", 0), ("rs", 1)))
+    least, about = (int(re.search(pattern, found["text"]).group(1)) for pattern in (r"at least (\d+)", r"about (\d+)"))
+    assert found["count"] < least <= whole - known and abs(about - (whole - known)) * 10 < whole - known, (found["text"], whole, known)
     # What is off could be on, and the other way round.
     tool.run(*words, "--config", "TRCCONFIGR=0xd9,TRCCCCTLR=4", "-o", "plain")
     remedy = first_finding(tool, "plain")["remedy"]
@@ -62,6 +69,20 @@ def doctor_says_the_summary_first_and_draws_a_strip(tool):
     equal([last["t"], last["whole"]], ["SUMMARY", True])
     picture = xml.etree.ElementTree.fromstring(tool.run("doctor", good, "--format", "svg").out)
     assert picture.tag.endswith("svg") and len(picture) > 5
+
+
+@case
+def doctor_takes_symbols_and_sync_as_decode_does(tool):
+    log = corpus() / "exec" / "logs" / "a64-recur.exlog.gz"
+    elf = log.with_name("a64-recur.elf")
+    tool.run("encode", log, "--elf", elf, "--protocol", "ete", "-o", "snap")
+    assert "no-symbols" in tool.run("doctor", "snap").out
+    assert "no-symbols" not in tool.run("doctor", "snap", "--symbols", elf).out
+    # Instrumentation without a synchronization: four values of port 0.
+    tool.write("port.swo", b"\x01A\x01B\x01C\x01\n" * 8)
+    assert "no-sync" in tool.run("doctor", "port.swo", "--protocol", "itm", status=1).out
+    assert tool.run("doctor", "port.swo", "--protocol", "itm", "--assume-sync").out.startswith("nothing is wrong")
+    assert '"done"' in tool.run("doctor", "snap", "--progress", "json").err
 
 
 @case

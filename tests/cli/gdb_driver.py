@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs inside GDB: does the commands of $TW_GDB_COMMANDS (JSON) and writes what GDB shows after each to
 $TW_GDB_RESULTS, a line of JSON each."""
+import bisect
 import json
 import os
 import re
@@ -34,11 +35,20 @@ def state(most):
             "breakpoints": [place.address for point in gdb.breakpoints() for place in point.locations]}
 
 
-def do(command):
-    """Loops on one line are gone back through instruction by instruction by GDB: that takes minutes."""
+def is_long(stretches, number):
+    """Whether many instructions of the function came right before this one."""
+    at = bisect.bisect_right(stretches, [number, number]) - 1
+    return at >= 0 and number <= stretches[at][1]
+
+
+def do(command, stretches, number):
+    """Loops on one line, and functions without lines, are gone back through instruction by instruction by GDB: that takes
+    minutes where there are many.  They are left at once then."""
     function = gdb.newest_frame().name() or ""
     if function.startswith(LOOPS) and command in ("step", "next", "until", "reverse-step", "reverse-next"):
         command = "reverse-finish" if command.startswith("reverse") else "finish"
+    elif command in ("reverse-step", "reverse-next") and number is not None and is_long(stretches, number):
+        command = "reverse-finish"
     try:
         return command, gdb.execute(command, to_string=True)
     except gdb.error as error:
@@ -55,9 +65,11 @@ def main():
     for name in LOOPS:
         gdb.execute(f"skip -rfunction ^{name}", to_string=True)
     with open(os.environ["TW_GDB_RESULTS"], "w", encoding="utf-8") as out:
+        now = {}
         for command in [None] + commands["commands"]:
-            command, said = do(command) if command else (None, "")
-            out.write(json.dumps({"command": command, "said": said, **state(commands["depth"])}) + "\n")
+            command, said = do(command, commands["long"], now["number"]) if command else (None, "")
+            now = state(commands["depth"])
+            out.write(json.dumps({"command": command, "said": said, **now}) + "\n")
             out.flush()
 
 

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""trackway report: the numbers of the page are those of the commands; a browser opens it from disk.  Where there is no
-browser (Debian's chromium, playwright-core from npm: npm install --prefix build/node playwright-core, or under the
-folder that TRACKWAY_NODE names) the cases that need one are skipped; TRACKWAY_BROWSER=required makes that a failure."""
+"""trackway report: the numbers of the page are those of the commands.  What a browser makes of it: browser_cases.py."""
 import json
-import os
-import pathlib
 import re
 import shutil
 import struct
-import subprocess
 
-from harness import ROOT, Skip, add_case, case, corpus, equal
+from harness import ROOT, case, corpus, equal
 from report_data import read_report
 
 DEMO = ROOT / "tests" / "captures" / "demo"
@@ -146,9 +141,9 @@ def report_page_is_strict(tool):
     equal(addresses, set())
 
 
-def repeated(tool, times):
+def repeated(tool, times, name="repeated"):
     """The demo's capture, its trace so many times as long."""
-    folder = tool.folder / "repeated"
+    folder = tool.folder / name
     shutil.copytree(DEMO, folder)
     trace = (DEMO / "ETB_0.bin").read_bytes()
     with open(folder / "ETB_0.bin", "wb") as file:
@@ -241,139 +236,3 @@ def report_keeps_names_of_any_kind(tool):
     for name in HOSTILE.values():
         assert name not in page
     equal(page.count(b"<script"), 2)
-
-
-# ---- in a browser ----
-
-def node_folder():
-    for folder in (os.environ.get("TRACKWAY_NODE"), ROOT / "build" / "node"):
-        if folder and (pathlib.Path(folder) / "node_modules" / "playwright-core").is_dir():
-            return pathlib.Path(folder) / "node_modules" / "playwright-core"
-    return None
-
-
-def browser():
-    """Programs that the browser cases need, or Skip."""
-    chromium, node, playwright = shutil.which("chromium"), shutil.which("node"), node_folder()
-    for what, found in (("chromium", chromium), ("node", node), ("npm package playwright-core", playwright)):
-        if not found:
-            assert os.environ.get("TRACKWAY_BROWSER") != "required", f"no {what}, and TRACKWAY_BROWSER is \"required\""
-            raise Skip(f"no {what}")
-    return {"chromium": chromium, "playwright": str(playwright)}
-
-
-def drive(tool, checks, **spec):
-    spec.update(browser(), checks=checks)
-    path = tool.write("spec.json", json.dumps(spec))
-    done = subprocess.run(["node", ROOT / "tests" / "browser" / "report.js", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          timeout=500, env=dict(os.environ, HOME=str(tool.folder)))
-    assert done.returncode == 0, done.stdout.decode()[-500:] + done.stderr.decode()[-3000:]
-    equal([line[3:] for line in done.stdout.decode().splitlines() if line.startswith("ok ")], checks)
-    return done.stdout.decode()
-
-
-TITLES = {"overview": "Overview", "flame": "Flame graph", "timeline": "Timeline", "functions": "Functions", "code": "Source and assembly",
-          "coverage": "Coverage", "losses": "Losses", "interrupts": "Interrupts", "channels": "Channels", "differences": "Differences"}
-
-
-def pages_of(path):
-    """Which pages a report has: those with data."""
-    reports = read_report(path)
-    data = reports[0]
-    rows = {name: about["rows"] for name, about in data.directory.items() if isinstance(about, dict) and "rows" in about}
-    there = {"flame": rows["paths"], "timeline": rows["spans"] + rows["marks"], "functions": rows["functions"], "code": rows["code"],
-             "coverage": rows["coverFunctions"], "interrupts": rows["interrupts"], "channels": rows["marks"], "differences": len(reports) > 1}
-    return [{"key": key, "title": title} for key, title in TITLES.items() if there.get(key, 1)]
-
-
-def browser_opens_every_page(tool):
-    browser()
-    files = [report(tool, "demo.html", DEMO, "--embed-sources", "--source-root", SOURCES), report(tool, "two.html", DEMO, DEMO)]
-    try:
-        for number, words in enumerate(corpus_captures()):
-            files.append(report(tool, f"{number}.html", *words, status=None))
-    except Skip:
-        pass
-    drive(tool, ["pages"], reports=[{"file": str(path), "pages": pages_of(path)} for path in files])
-
-
-def demo_spec(tool):
-    functions = [row for row in lines_of(tool, "calls", DEMO) if row["t"] == "FUNCTION"]
-    hottest = max(functions, key=lambda row: row["self"])
-    coverage = read_report(report(tool, "demo.html", DEMO))[0].info
-    branches = read_report(tool.folder / "demo.html")[0].rows("branches")
-    slices = [row for row in lines_of(tool, "timeline", DEMO) if row["t"] == "SLICE"]
-    hot = next(row for row in slices if row["name"] == hottest["name"])
-    annotated = [row for row in lines_of(tool, "annotate", DEMO, "--function", "ack") if row["t"] == "INSTR"]
-    return {
-        "demo": str(tool.folder / "demo.html"), "hottest": hottest["name"], "hottestSelf": hottest["self"],
-        "caller": next(row["from"] for row in lines_of(tool, "calls", DEMO) if row["t"] == "CALL" and row["to"] == hottest["name"]),
-        "hottestPath": ["all", "_start", "rt_start", "run", hottest["name"]],
-        "instructions": sum(row["self"] for row in functions), "recursive": "fib",
-        "mostEntered": max(functions, key=lambda row: row["entries"])["name"],
-        "functions": [{"name": row["name"], "self": row["self"], "total": row["inclusive"], "entries": row["entries"]} for row in functions],
-        "coverage": [[coverage[a], coverage[b]] for a, b in (("codeLinesCovered", "codeLines"), ("codeBoth", "codeBranches"),
-                                                             ("codeFunctionsCovered", "codeFunctions"), ("codeCovered", "codeInstructions"))],
-        "oneWay": sum(1 for row in branches if bool(row["taken"]) != bool(row["not_taken"])),
-        "interrupts": [{"num": row["num"], "count": row["count"]} for row in lines_of(tool, "interrupts", DEMO) if row["t"] == "EXCEPTION"],
-        "annotated": {"function": "ack", "counts": [row["count"] for row in annotated]},
-        "span": {"from": hot["est"], "to": hot["est_end"], "length": hot["est_end"] - hot["est"], "offset": hot["i"]},
-        "spanCommand": f"trackway decode {DEMO} --at +{hot['i']}",
-    }
-
-
-def browser_shows_the_numbers(tool):
-    browser()
-    drive(tool, ["numbers", "keys"], **demo_spec(tool))
-
-
-def browser_zooms_and_searches(tool):
-    browser()
-    spec = demo_spec(tool)
-    words = spec["spanCommand"].split()[1:]
-    drive(tool, ["flame", "timeline"], **spec)
-    # the command that the page shows is one
-    assert tool.run(*words, "--count", "40").out
-
-
-def browser_keeps_names_text(tool):
-    browser()
-    path = report(tool, "hostile.html", hostile_capture(tool))
-    names = [name.decode("utf-8", "replace") for name in HOSTILE.values()]
-    drive(tool, ["names"], hostile=str(path), hostileNames=[name[:250] for name in names], hostileLinks=[name for name in names if len(name) < 1000])
-
-
-def browser_shows_differences(tool):
-    browser()
-    path = report(tool, "two.html", DEMO, hostile_capture(tool))
-    sums = [data.info["instructions"] for data in read_report(path)]
-    drive(tool, ["differences"], two=str(path), twoSums=sums)
-
-
-def browser_opens_large_ones(tool):
-    """A hundred megabytes of trace; a twentieth of it in the plain run, with a budget as much smaller."""
-    browser()
-    share = 1 if os.environ.get("TW_TEST_FULL") else 20
-    path = report(tool, "large.html", repeated(tool, 36000 // share), "--budget", 20000000 // share, status=None)
-    assert path.stat().st_size < 20000000 // share + 100000, path.stat().st_size
-    drive(tool, ["large"], large=str(path), patience=1 if os.environ.get("TW_TEST_FULL") else 3)
-
-
-def browser_takes_pictures(tool):
-    """Into the folder that TRACKWAY_SHOTS names: to be looked at; docs/view has two of 1000 pixels."""
-    folder = os.environ.get("TRACKWAY_SHOTS")
-    if not folder:
-        raise Skip("TRACKWAY_SHOTS names no folder")
-    browser()
-    report(tool, "demo.html", DEMO, "--embed-sources", "--source-root", SOURCES)
-    drive(tool, ["shots"], demo=str(tool.folder / "demo.html"), folder=folder, shots=["overview", "flame", "timeline", "functions", "code/f=ack", "coverage", "losses", "interrupts"],
-          sizes=[{"width": width, "height": height, "scheme": scheme} for width, height in ((1000, 640), (1280, 800), (1920, 1080)) for scheme in ("light", "dark")])
-
-
-add_case("report_browser_opens_every_page", browser_opens_every_page)
-add_case("report_browser_shows_the_numbers", browser_shows_the_numbers)
-add_case("report_browser_zooms_and_searches", browser_zooms_and_searches)
-add_case("report_browser_keeps_names_text", browser_keeps_names_text)
-add_case("report_browser_shows_differences", browser_shows_differences)
-add_case("report_browser_opens_large_ones", browser_opens_large_ones)
-add_case("report_browser_takes_pictures", browser_takes_pictures)

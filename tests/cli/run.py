@@ -13,6 +13,7 @@ import arm_statement_cases  # noqa: E402,F401
 import analysis_loss_cases  # noqa: E402,F401
 import bad_input  # noqa: E402,F401
 import bits_cases  # noqa: E402,F401
+import browser_cases  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
@@ -21,6 +22,7 @@ import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
+import gdb_frontend_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401

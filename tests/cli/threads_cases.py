@@ -6,8 +6,10 @@ import pty
 import subprocess
 import time
 
-from harness import case, equal
+from calls_cases import truth_folder
+from harness import IS_SAMPLED, add_case, case, equal
 
+LARGE = 6 << 20 if IS_SAMPLED else 48 << 20  # bytes that take a second or more
 A_SYNC = bytes(11) + b"\x80"
 START = A_SYNC + b"\x01\x00" + b"\x85" + b"\x00" * 8 + b"\x31"
 
@@ -35,6 +37,26 @@ def threads_change_nothing(tool):
             many = tool.run(*how, "large.bin", *OPTIONS, "--threads", threads, status=1)
             equal(many.out, one.out, how)
             equal(many.err, one.err, how)
+
+
+def calls_on_threads(name, unit, times):
+    """A trace that comes again and again, as a recorder that is read out many times makes it."""
+    def run(tool):
+        elf = truth_folder() / f"{name}.elf"
+        tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", elf, "--protocol", unit, "-o", "made")
+        trace = tool.folder / "made" / "trace.bin"
+        trace.write_bytes(trace.read_bytes() * times)
+        for how in [["calls", "--format", "folded"], ["calls", "--format", "callgrind"], ["profile"]]:
+            one = tool.run(*how, "made", "--symbols", elf, "--threads", "1", status=None)
+            for threads in ["2", "3", "8"]:
+                many = tool.run(*how, "made", "--symbols", elf, "--threads", threads, status=None)
+                equal((many.returncode, many.err), (one.returncode, one.err), how)
+                equal(many.out, one.out, how)
+    return run
+
+
+for row in [("a64-throw", "ete", 4), ("a64-coro", "etmv4", 40), ("rv64-recur", "etrace", 60), ("mix-indirect", "ptm", 20)]:
+    add_case(f"calls_on_threads_{row[0]}", calls_on_threads(*row))
 
 
 @case
@@ -78,7 +100,7 @@ def on_a_terminal(tool, *words, **streams):
 
 @case
 def a_bar_on_a_terminal(tool):
-    large(tool, 48 << 20)
+    large(tool, LARGE)
     text, _ = on_a_terminal(tool, "packets", "large.bin", *OPTIONS, "-o", os.devnull, stdout=subprocess.DEVNULL)
     if b"%" in text:  # it took longer than a second
         assert b"/s  " in text and b" left" in text, text[:200]
@@ -88,7 +110,7 @@ def a_bar_on_a_terminal(tool):
 @case
 def a_bar_before_what_is_printed_at_the_end(tool):
     """stats prints nothing while it works: its bar is for the same terminal."""
-    large(tool, 48 << 20)
+    large(tool, LARGE)
     text, seconds = on_a_terminal(tool, "stats", "large.bin", *OPTIONS, "--threads", "1")
     assert b"packets" in text, text[-200:]
     if seconds > 12:  # elements alone took more than a second

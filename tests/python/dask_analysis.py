@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An analysis that workers import."""
 import collections
+import time
 
 import trackway
 
@@ -31,3 +32,19 @@ class FailsOnce:
             raise OSError("not yet")
         with trackway.open(path) as capture:
             return capture.profile()
+
+
+class Waits:
+    """A profile of each capture; that of the last one waits for a file, so that what comes before it is in the middle."""
+
+    def __init__(self, last, mark):
+        self.last, self.mark = str(last), mark
+
+    def __call__(self, path, part):
+        end = time.monotonic() + 120
+        while path == self.last and not self.mark.exists():
+            if time.monotonic() > end:
+                raise OSError("nobody made the file")
+            time.sleep(0.01)
+        with trackway.open(path) as capture:
+            return capture.profile(calls=False, **({"part": part} if part else {}))

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Analyses on Dask: a scheduler and workers in processes of their own, over TCP on loopback."""
 import contextlib
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import trackway
@@ -24,6 +26,17 @@ def modules():
     return distributed
 
 
+def wait_for_json(path):
+    """The scheduler makes the file and then writes it: who reads it between the two finds half of it."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return json.loads(path.read_text())
+        except (OSError, ValueError):
+            assert time.monotonic() < end, "no scheduler"
+            time.sleep(0.05)
+
+
 @contextlib.contextmanager
 def cluster(folder, count):
     """A client, and the processes of its workers."""
@@ -38,13 +51,11 @@ def cluster(folder, count):
                                 env=environment, stdout=log, stderr=log, cwd=folder)
 
     processes = [start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")]
-    workers = [start("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
-               for _ in range(count)]
-    processes += workers
     try:
-        end = time.monotonic() + 60
-        while not about.exists() and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_for_json(about)
+        workers = [start("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+                   for _ in range(count)]
+        processes += workers
         with distributed.Client(scheduler_file=str(about), timeout=60) as client:
             client.wait_for_workers(count, timeout=60)
             yield client, workers
@@ -76,22 +87,83 @@ def one_process(kind, paths, **filters):
     return total.to_bytes()
 
 
+class Told:
+    """What `progress` was told, and in which threads; kills a worker in the middle."""
+
+    def __init__(self, kill=None, at=0, mark=None):
+        self.seen, self.threads, self.busy = [], [], threading.Lock()
+        self.kill, self.at, self.mark = kill, at, mark
+
+    def __call__(self, done, total):
+        assert self.busy.acquire(blocking=False), "two calls at once"
+        self.seen.append((done, total))
+        self.threads.append(threading.get_ident())
+        if self.kill and done >= self.at:
+            self.kill.kill()
+            self.kill.wait()
+            self.kill = None
+            self.mark.touch()
+        self.busy.release()
+
+    def check(self, total):
+        numbers = [done for done, _ in self.seen]
+        equal(numbers, sorted(set(numbers)))
+        equal({total for _, total in self.seen}, {total})
+        equal(self.seen[-1], (total, total))
+        equal(self.threads[-1], threading.get_ident())
+
+
 @case
 def sixty_four_captures_and_a_worker_that_dies(tool):
     modules()
-    paths, seen = many(tool.folder), []
+    from dask_analysis import Waits
+    paths, mark = many(tool.folder), tool.folder / "killed"
     with cluster(tool.folder, 2) as (client, workers):
-        def progress(done, total):
-            seen.append((done, total))
-            if done == 20:
-                workers[0].kill()
-
-        result = trackway.dask.profile(paths, client, calls=False, progress=progress)
+        told = Told(workers[0], 20, mark)
+        result = trackway.dask.run(Waits(paths[-1], mark), paths, client, progress=told)
         equal(workers[0].wait(), -9)
         equal(result.to_bytes(), one_process("profile", paths, calls=False))
-        equal(seen[-1], (64 + 8 + 1, 64 + 8 + 1))
-        result = trackway.dask.coverage(paths, client, fan_in=2)
+        told.check(64 + 8 + 1)
+        told = Told()
+        result = trackway.dask.coverage(paths, client, fan_in=2, progress=told)
         equal(result.to_bytes(), one_process("coverage", paths))
+        told.check(64 + 63)
+
+
+@case
+def progress_ends_with_all_of_them(tool):
+    """The last call is (total, total), once, whichever thread is first; none comes after `run`; what it raises ends the job."""
+    modules()
+    with cluster(tool.folder, 1) as (client, _):
+        for count in (1, 2, 9, 2, 1, 9) * 4:
+            told = Told()
+            trackway.dask.statistics([DEMO] * count, client, progress=told)
+            calls = len(told.seen)
+            told.check(count + {1: 0, 2: 1, 9: 2}[count])
+            later, told_last = client.submit(int, pure=False), threading.Event()
+            later.add_done_callback(lambda _, event=told_last: event.set())
+            assert told_last.wait(60)  # what Dask had still to tell is behind us
+            equal(len(told.seen), calls)
+
+        class Enough(Exception):
+            pass
+
+        for limit in (1, 3, 11):
+            seen = []
+
+            def progress(done, total):
+                seen.append(done)
+                if done >= limit:
+                    raise Enough(done)
+
+            try:
+                trackway.dask.statistics([DEMO] * 9, client, progress=progress)
+            except Enough as error:
+                equal(error.args, (seen[-1],))
+            else:
+                raise AssertionError("was swallowed")
+            assert all(done < limit for done in seen[:-1]), seen
+        equal(trackway.dask.statistics(DEMO, client).to_bytes(), one_process("statistics", [DEMO]))
 
 
 @case
@@ -106,12 +178,10 @@ def parts_of_one_capture(tool):
         for _ in range(-(-size // (len(data) * 256))):
             out.write(data * 256)
     with cluster(tool.folder, 2) as (client, workers):
-        def progress(done, total):
-            if done == 3:
-                workers[0].kill()
-
-        got = trackway.dask.profile(large, client, calls=False, parts=9, fan_in=3, progress=progress)
+        told = Told(workers[0], 3, tool.folder / "killed")
+        got = trackway.dask.profile(large, client, calls=False, parts=9, fan_in=3, progress=told)
         equal(got.to_bytes(), one_process("profile", [large], calls=False))
+        told.check(9 + 3 + 1)
         got = trackway.dask.coverage([large], client, parts=4)
         equal(got.to_bytes(), one_process("coverage", [large]))
 

@@ -168,6 +168,7 @@ static int run(const struct options *options)
     struct feed feed = {
         .order = TW_ORDER_TIME, .is_whole = true, .is_cut = config.is_part, .begin = begin
     };
+    struct tw_run_counter counter = { .size = sizeof counter };
     struct tw_fault fault;
     int status = DONE;
 
@@ -178,12 +179,18 @@ static int run(const struct options *options)
     if (options->before || options->last.is_given)
         return calls_print_before(options, &config);
     feed.options = options;
+    feed.calls_counter = options->with_inlined ? NULL : &counter;
     if (options->arguments.count && tw_calls_new(&command.calls, &config, &fault) != TW_OK) {
         say("%s", fault.text);
         return NOT_DONE;
     }
+    counter = command.calls ? tw_calls_counter(command.calls) : counter;
     if (options->arguments.count)
         status = feed_run(&feed, options, take, &command);
+    if (command.calls && !tw_calls_is_complete(command.calls)) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
     if ((status == DONE || status == DONE_WITH_LOSS) && !add_saved(&command, options))
         status = NOT_DONE;
     if ((status == DONE || status == DONE_WITH_LOSS) &&

@@ -98,17 +98,46 @@ static void print_svg(struct output *out, const struct tw_doctor *doctor)
     free(text);
 }
 
+static void count_bytes(void *context, uint64_t bytes)
+{
+    progress_add(context, bytes);
+}
+
+/* The findings; NULL: failed, said why. */
+static struct tw_doctor *ask(struct session *session, const struct session_wish *wish)
+{
+    struct progress progress;
+    const struct tw_doctor_options how = {
+        .size = sizeof how, .on_bytes = count_bytes, .context = &progress, .run = &wish->config
+    };
+    struct tw_doctor *doctor = NULL;
+    struct tw_fault fault = { TW_OK, "" };
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++)
+        total += tw_capture_buffer(session->capture, i)->size;
+    progress_start(&progress, session->options, total);
+    if (tw_doctor_new(&doctor, session->capture, &how, &fault) != TW_OK)
+        doctor = NULL;
+    progress_end(&progress);
+    if (!doctor)
+        say("%s: %s", tw_capture_path(session->capture), fault.text);
+    return doctor;
+}
+
 static int examine(struct session *session, const struct options *options)
 {
-    struct tw_doctor *doctor;
-    struct tw_fault fault = { TW_OK, "" };
+    struct session_wish wish;
+    struct tw_doctor *doctor = NULL;
     struct output out;
     bool is_whole;
+    const int status = session_wish(session, &wish);
 
-    if (tw_doctor_new(&doctor, session->capture, NULL, &fault) != TW_OK) {
-        say("%s", fault.text);
-        return NOT_DONE;
-    }
+    if (status == DONE)
+        doctor = ask(session, &wish);
+    session_wish_free(&wish);
+    if (!doctor)
+        return status == DONE ? NOT_DONE : status;
     if (!output_open(&out, options->output, options->color)) {
         tw_doctor_free(doctor);
         return NOT_DONE;
@@ -137,7 +166,8 @@ static int run(const struct options *options)
     return status;
 }
 
-static const uint8_t taken[] = { G_CAPTURE, G_OUTPUT, O_FORMAT, O_HELP, O_END };
+static const uint8_t taken[] = { G_CAPTURE, G_DECODER, O_SYMBOLS, G_OUTPUT,
+                                 O_FORMAT,  O_HELP,    O_END };
 
 const struct command command_doctor = {
     .name = "doctor",
@@ -152,6 +182,7 @@ const struct command command_doctor = {
         "examples:\n"
         "  trackway doctor snapshot/\n"
         "  trackway doctor perf.data --sysroot /mnt/target\n"
+        "  trackway doctor snapshot/ --symbols program.elf\n"
         "  trackway doctor trace.bin --format svg -o strip.svg\n",
     .formats = "text|jsonl|svg",
     .options = taken,

@@ -114,6 +114,7 @@ static int open_analyses(struct profile_command *command, const struct options *
                          (wants_calls && (options->save || !names_are_for_people(options)))
         };
 
+        command->with_time = config.with_time;
         command->takes_parts = config.with_time || wants_calls;
         status = tw_profile_new(&command->profile, &config, &fault);
     }
@@ -295,9 +296,16 @@ static int run(const struct options *options)
     if (status == DONE && command.profile && !command.takes_parts) {
         counter = tw_profile_counter(command.profile);
         feed = (struct feed){ .counter = &counter, .begin = begin };
+    } else if (status == DONE && command.calls && !command.with_time) {
+        counter = tw_calls_counter(command.calls);
+        feed.calls_counter = &counter;
     }
     if (status == DONE && options->arguments.count)
         status = feed_run(&feed, options, command.takes_parts ? take : NULL, &command);
+    if (command.calls && !tw_calls_is_complete(command.calls)) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
     if (status == DONE || status == DONE_WITH_LOSS) {
         const int printed = finish(&command, options, &feed);
 

@@ -15,6 +15,7 @@ struct profile_command {
     struct tw_calls *calls;      /* NULL: they are not followed */
     enum tw_profile_by by;
     enum profile_unit unit;
+    bool with_time; /* cycles and time are told of, part by part */
     bool is_by_stack, takes_parts, with_inlined;
     struct names names;
     uint64_t limit; /* rows */

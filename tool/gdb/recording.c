@@ -160,6 +160,20 @@ static bool values_of(struct recording *recording, struct gdb_values *values, ui
     return true;
 }
 
+/* The bytes of a register, the lowest first. */
+static void put_value(struct gdb_text *out, const struct gdb_register *one,
+                      const struct gdb_values *values)
+{
+    const uint64_t value = values ? one->value(values) : 0;
+
+    for (unsigned byte = 0; byte < one->size; byte++) {
+        if (values)
+            gdb_text_format(out, "%02x", (unsigned)(value >> 8 * byte & 0xff));
+        else
+            gdb_text_put(out, "xx");
+    }
+}
+
 static bool put_registers(void *context, struct gdb_text *out, uint32_t thread, uint32_t number)
 {
     struct recording *recording = context;
@@ -172,19 +186,32 @@ static bool put_registers(void *context, struct gdb_text *out, uint32_t thread, 
 
     for (size_t i = 0; (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL;
          i++) {
-        const uint64_t value = one->value && is_known ? one->value(&values) : 0;
-
         if (number != GDB_ALL_REGISTERS && one->number != number)
             continue;
         is_any = true;
-        for (unsigned byte = 0; byte < one->size; byte++) {
-            if (one->value && is_known)
-                gdb_text_format(out, "%02x", (unsigned)(value >> 8 * byte & 0xff));
-            else
-                gdb_text_put(out, "xx");
-        }
+        put_value(out, one, one->value && is_known ? &values : NULL);
     }
     return is_any;
+}
+
+static void put_known(void *context, struct gdb_text *out, uint32_t thread)
+{
+    struct recording *recording = context;
+    const struct gdb_register *one;
+    struct gdb_register room;
+    struct gdb_values values;
+    char name[16];
+
+    if (!values_of(recording, &values, thread))
+        return;
+    for (size_t i = 0; (one = gdb_machine_register(recording->machine, i, &room, name)) != NULL;
+         i++) {
+        if (!one->value)
+            continue;
+        gdb_text_format(out, "%" PRIx32 ":", one->number);
+        put_value(out, one, &values);
+        gdb_text_put(out, ";");
+    }
 }
 
 /* How many bytes from an address on are not written to by the program; 0: the first is. */
@@ -456,6 +483,7 @@ int recording_open(struct recording *recording, struct session *session,
                                              .thread_about = say_thread,
                                              .description = describe,
                                              .registers = put_registers,
+                                             .known = put_known,
                                              .memory = read_memory,
                                              .move = move,
                                              .monitor = recording_monitor };

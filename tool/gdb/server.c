@@ -94,6 +94,8 @@ static void move(struct gdb_server *server, struct gdb_move *way)
     }
     server->thread = server->resumed = server->stop.thread;
     put_stop(server);
+    /* What GDB asks after each step: it need not. */
+    target->known(target->context, &server->answer, server->stop.thread);
 }
 
 static bool is_thread(const struct gdb_server *server, uint64_t number)

@@ -45,6 +45,8 @@ struct gdb_target {
     /* One register by number, or all: two digits for each byte, "xx" where it is not known.  False: no such
        register. */
     bool (*registers)(void *context, struct gdb_text *out, uint32_t thread, uint32_t number);
+    /* All registers that are known, "NUMBER:VALUE;" each. */
+    void (*known)(void *context, struct gdb_text *out, uint32_t thread);
     /* Memory: how many bytes there are; 0: none. */
     size_t (*memory)(void *context, uint8_t *out, uint32_t thread, uint64_t address,
                      size_t size);

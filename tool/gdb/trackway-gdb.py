@@ -29,13 +29,11 @@ class Caller:
 
     def __init__(self, architecture, depth):
         base = FRAMES_32 if architecture.integer_type(8).pointer().sizeof == 4 else FRAMES_64
-        pointer = architecture.integer_type(64, False).pointer()
-        record = gdb.Value(base + (depth - ZERO) * EACH).cast(pointer)
-        flags = int((record + 2).dereference())
+        # All at once: GDB unwinds after each step of its own, and each read is a packet.
+        record = bytes(gdb.selected_inferior().read_memory(base + (depth - ZERO) * EACH, 24))
+        self.entry, self.pc, flags = (int.from_bytes(record[at:at + 8], "little") for at in (0, 8, 16))
         self.is_there = flags & IS_THERE != 0
-        self.entry = int(record.dereference())
         self.is_known = flags & HAS_CALLER != 0
-        self.pc = int((record + 1).dereference())
         self.is_t32 = flags & CALLER_T32 != 0
         self.outer = NOT_YET if flags & LATER else UNKNOWN
 
@@ -206,8 +204,17 @@ trackway symbols OFFSET FILE loads the names and lines of a program that was loa
         if moves or argument.split()[:1] == ["calls"]:
             gdb.execute("maintenance flush register-cache", to_string=True)
         if moves:
-            gdb.execute("frame", from_tty)
+            self.show()
 
+    @staticmethod
+    def show():
+        """The new place. GDB tells it to windows of its TUI, and to front ends, where another frame is selected."""
+        try:
+            gdb.execute("up-silently", to_string=True)
+        except gdb.error:  # there is no other; "frame" itself would write past the windows
+            gdb.write(gdb.execute("frame", to_string=True))
+            return
+        gdb.execute("frame 0")
 
     @staticmethod
     def add_symbols(offset="", path=""):

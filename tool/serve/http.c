@@ -5,47 +5,106 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #ifdef TW_WITH_HTTP
 
+#include <dlfcn.h>
 #include <microhttpd.h>
 
 #include "report/page.h"
 
 enum { CONNECTIONS = 32, SECONDS = 60 };
 
-static const char *member(void *context, const char *key)
+/* What is used of libmicrohttpd.  It is loaded when a server starts, not with the program: it brings nine libraries for
+   TLS, whose loading took four times as long as all else that a command does with a small capture. */
+static struct {
+    struct MHD_Daemon *(*start_daemon)(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback,
+                                       void *, MHD_AccessHandlerCallback, void *context, ...);
+    const union MHD_DaemonInfo *(*get_daemon_info)(struct MHD_Daemon *, enum MHD_DaemonInfoType,
+                                                   ...);
+    void (*stop_daemon)(struct MHD_Daemon *);
+    const char *(*lookup_connection_value)(struct MHD_Connection *, enum MHD_ValueKind,
+                                           const char *key);
+    struct MHD_Response *(*create_response_from_buffer)(size_t, void *,
+                                                        enum MHD_ResponseMemoryMode);
+    enum MHD_Result (*add_response_header)(struct MHD_Response *, const char *, const char *);
+    enum MHD_Result (*queue_response)(struct MHD_Connection *, unsigned status,
+                                      struct MHD_Response *);
+    void (*destroy_response)(struct MHD_Response *);
+} mhd;
+
+/* C has no conversion from an object's address to a function's. */
+static bool take_function(void *library, void *function, const char *name)
 {
-    return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, key);
+    void *found = dlsym(library, name);
+
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
 }
 
-/* Sends what is in memory; is_kept: it stays there. */
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
-                              const struct tw_text *text, const char *type)
+static bool load_library(void)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
+    void *library = dlopen(TW_HTTP_SONAME, RTLD_NOW | RTLD_LOCAL);
+
+    return library && take_function(library, &mhd.start_daemon, "MHD_start_daemon") &&
+           take_function(library, &mhd.get_daemon_info, "MHD_get_daemon_info") &&
+           take_function(library, &mhd.stop_daemon, "MHD_stop_daemon") &&
+           take_function(library, &mhd.lookup_connection_value,
+                         "MHD_lookup_connection_value") &&
+           take_function(library, &mhd.create_response_from_buffer,
+                         "MHD_create_response_from_buffer") &&
+           take_function(library, &mhd.add_response_header, "MHD_add_response_header") &&
+           take_function(library, &mhd.queue_response, "MHD_queue_response") &&
+           take_function(library, &mhd.destroy_response, "MHD_destroy_response");
+}
+
+static const char *member(void *context, const char *key)
+{
+    return mhd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, key);
+}
+
+/* Sends what is in memory.  `spent`: what it took, as browsers show it beside a request; or NULL. */
+static enum MHD_Result answer_timed(struct MHD_Connection *connection, unsigned status,
+                                    const struct tw_text *text, const char *type,
+                                    const struct serve_spent *spent)
+{
+    struct MHD_Response *response = mhd.create_response_from_buffer(
         text->size, text->chars ? text->chars : (void *)"", MHD_RESPMEM_MUST_COPY);
     enum MHD_Result result;
 
     if (!response)
         return MHD_NO;
-    (void)MHD_add_response_header(response, "Content-Type", type);
-    (void)MHD_add_response_header(response, "Cache-Control", "no-store");
-    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    (void)MHD_add_response_header(response, "X-Frame-Options", "DENY");
-    (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    (void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    (void)MHD_add_response_header(
+    (void)mhd.add_response_header(response, "Content-Type", type);
+    (void)mhd.add_response_header(response, "Cache-Control", "no-store");
+    (void)mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+    (void)mhd.add_response_header(response, "X-Frame-Options", "DENY");
+    (void)mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
+    (void)mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    (void)mhd.add_response_header(
         response, "Content-Security-Policy",
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
         "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'");
-    result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
+    if (spent) {
+        char timing[96];
+
+        (void)snprintf(timing, sizeof timing, "cpu;dur=%.3f, decode;dur=%.3f", spent->answering,
+                       spent->decoding);
+        (void)mhd.add_response_header(response, "Server-Timing", timing);
+    }
+    result = mhd.queue_response(connection, status, response);
+    mhd.destroy_response(response);
     return result;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
+                              const struct tw_text *text, const char *type)
+{
+    return answer_timed(connection, status, text, type, NULL);
 }
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
@@ -127,10 +186,12 @@ static enum MHD_Result send_window(const struct serve_http *http,
                                          .view = request->view,
                                          .is_perfetto = request->what == SERVE_PERFETTO };
     struct tw_text text = { .chars = NULL };
-    const enum serve_done done = serve_window(http->views, &window, &text);
+    struct serve_spent spent = { 0, 0 };
+    const enum serve_done done = serve_window(http->views, &window, &text, &spent);
     const enum MHD_Result result =
-        done == SERVE_OK ? answer(connection, 200, &text, "application/octet-stream")
-                         : refuse(connection, statuses[done]);
+        done == SERVE_OK
+            ? answer_timed(connection, 200, &text, "application/octet-stream", &spent)
+            : refuse(connection, statuses[done]);
 
     tw_text_free(&text);
     return result;
@@ -159,8 +220,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     const struct serve_asked asked = {
         .method = method,
         .path = url,
-        .host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
-        .origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin"),
+        .host = mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+        .origin = mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin"),
         .member = member,
         .context = connection
     };
@@ -217,17 +278,23 @@ bool serve_http_start(struct serve_http *http, struct serve_views *views, uint16
     const union MHD_DaemonInfo *about;
 
     *http = (struct serve_http){ .views = views, .door.captures = views->count };
+    if (!mhd.start_daemon && !load_library()) {
+        say("the server needs %s (Debian: libmicrohttpd12); \"trackway report\" writes a page "
+            "that needs none",
+            TW_HTTP_SONAME);
+        return false;
+    }
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (!make_token(http->door.token)) {
         say("there is no /dev/urandom");
         return false;
     }
     http->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, port,
+        mhd.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, port,
                          NULL, NULL, take_request, http, MHD_OPTION_SOCK_ADDR, &address,
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
                          MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS, MHD_OPTION_END);
-    about = http->daemon ? MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    about = http->daemon ? mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!about) {
         say("no server on port %u of 127.0.0.1: %s", port, strerror(errno));
         serve_http_stop(http);
@@ -240,7 +307,7 @@ bool serve_http_start(struct serve_http *http, struct serve_views *views, uint16
 void serve_http_stop(struct serve_http *http)
 {
     if (http->daemon)
-        MHD_stop_daemon(http->daemon);
+        mhd.stop_daemon(http->daemon);
     http->daemon = NULL;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/calls.h>
+
 #include "base/platform.h"
 #include "shared/parts.h"
 
@@ -22,6 +24,21 @@ static bool is_done_whole(const struct feed *feed, const struct session *session
     return feed->is_whole && (!feed->is_cut || session->perf);
 }
 
+/* Calls are followed on all threads where nothing but whole streams is left out. */
+static bool counts_calls(const struct one *one, const struct tw_run_config *config)
+{
+    const struct tw_filter *filter = config->filter;
+
+    if (!one->feed->calls_counter || config->extent || config->is_joined ||
+        config->threads == 1 || !tw_calls_has_counter(one->session->capture))
+        return false;
+    return !filter || !(filter->cpu_count || filter->pid_count || filter->tid_count ||
+                        filter->comm_count || filter->levels || filter->range_count ||
+                        filter->function_count || filter->has_from || filter->has_to ||
+                        filter->has_from_time || filter->has_to_time ||
+                        filter->has_from_instruction || filter->has_to_instruction);
+}
+
 static void change(void *context, struct tw_run_config *config)
 {
     const struct one *one = context;
@@ -33,6 +50,10 @@ static void change(void *context, struct tw_run_config *config)
     config->counter = one->feed->counter;
     if (is_whole)
         config->extent = NULL;
+    if (counts_calls(one, config)) {
+        config->order = TW_ORDER_CAPTURE;
+        config->counter = one->feed->calls_counter;
+    }
 }
 
 static void begin(void *context, struct tw_run *run)

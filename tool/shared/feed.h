@@ -24,6 +24,8 @@ struct feed {
     bool is_whole;
     bool is_cut; /* ... unless all that a thread did lies in one buffer: no perf.data */
     const struct tw_run_counter *counter; /* gets the elements in place of `take`; or NULL */
+    /* of calls: the same, where the capture and what is wanted of it allow that; or NULL */
+    const struct tw_run_counter *calls_counter;
     void (*begin)(void *context,
                   struct tw_run *run); /* before the first part of a run; or NULL */
 };
