@@ -243,6 +243,9 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
 
     if (left->transfer == TW_TRANSFER_RETURN)
         return return_plainly(machine, stack, range);
+    if (left->transfer == TW_TRANSFER_INDIRECT && !to->is_entry && !stack->log &&
+        to->function == left->function)
+        return tw_call_below_return(stack, range->start) == SIZE_MAX;
     if (left->transfer == TW_TRANSFER_INDIRECT)
         return tail_plainly(machine, stack, range, to, left->function);
     if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
@@ -252,6 +255,36 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
     machine->stats.calls++;
     tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
     return true;
+}
+
+/* Ranges that were met before and lie in one function, with no more than direct branches between them: how many
+   come next, and how the last of them is left. */
+static size_t count_inside(const struct tw_flow_ranges *ranges,
+                           const struct tw_element *elements, size_t room,
+                           const struct tw_flow_range *in, uint8_t *transfer,
+                           uint64_t *instructions)
+{
+    const struct tw_flow_range *const items = ranges->items;
+    uint64_t sum = 0;
+    uint8_t left = *transfer;
+    size_t done = 0;
+
+    while (done < room && left <= TW_TRANSFER_JUMP) {
+        const struct tw_element *range = &elements[done];
+        const struct tw_flow_range *to =
+            &items[ranges->recent[tw_flow_ranges_slot(range->start)]];
+
+        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count ||
+            to->start != range->start || to->length != range->length || to->map != in->map ||
+            (to->function ^ in->function) | (to->last_function ^ in->function))
+            break;
+        sum += range->count;
+        left = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+        done++;
+    }
+    *transfer = left;
+    *instructions += sum;
+    return done;
 }
 
 size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -265,9 +298,15 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
     size_t done = 0;
 
     for (; done < room; done++) {
-        const struct tw_element *range = &elements[done];
+        const struct tw_flow_range in = { .map = place->map, .function = function };
+        const struct tw_element *range;
         const struct tw_flow_range *to;
 
+        done += count_inside(&machine->ranges, elements + done, room - done, &in, &transfer,
+                             &instructions);
+        if (done == room)
+            break;
+        range = &elements[done];
         if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
             break;
         to = tw_flow_ranges_of(&machine->ranges, range, place);
