@@ -5,12 +5,12 @@
 #include "analyses.h"
 #include "views.h"
 
-enum { SOURCES = 8, IMAGES = 4, INPUT_MOST = 1 << 16 };
+enum { SOURCES = 8, IMAGES = 4, WORDS = 2048, INPUT_MOST = 1 << 16 };
 
 struct choices {
     struct tw_capture_source_option sources[SOURCES];
     struct tw_capture_image_option images[IMAGES];
-    char words[SOURCES][2][BUNDLE_PATH];
+    char words[SOURCES][WORDS];
     char paths[IMAGES + 4][BUNDLE_PATH];
     struct tw_capture_options options;
 };
@@ -19,9 +19,9 @@ struct choices {
 static void read_source(struct choices *choices, const char *line)
 {
     const size_t number = choices->options.source_count;
-    char *end, *config, *protocol = choices->words[number][0];
+    char *end, *config, *protocol = choices->words[number];
 
-    if (number == SOURCES || strlen(line) >= BUNDLE_PATH)
+    if (number == SOURCES || strlen(line) >= WORDS)
         return;
     choices->sources[number].id = (uint8_t)strtoul(line, &end, 0);
     (void)strcpy(protocol, *end == ' ' ? end + 1 : end);
@@ -88,14 +88,14 @@ static void read_choices(struct choices *choices, const struct bundle *bundle)
 }
 
 static void (*const analyses[])(const struct subject *) = {
-    do_elements, do_packets,   do_statistics, do_calls,  do_call_parts, do_profile,
-    do_coverage, do_timelines, do_report,     do_doctor, do_pyramid,    do_replay,
-    do_samples,  do_channels,  do_index,      do_symbols
+    do_elements, do_packets,   do_statistics, do_calls,   do_call_parts, do_profile,
+    do_coverage, do_timelines, do_report,     do_doctor,  do_pyramid,    do_replay,
+    do_samples,  do_channels,  do_index,      do_symbols, do_filters,    do_tree
 };
 
 static void do_identify(const char *path)
 {
-    const struct tw_identify_options options = { .size = sizeof options, .work = 1 << 12 };
+    const struct tw_identify_options options = { .size = sizeof options, .work = 1 << 16 };
     struct tw_identified *identified;
 
     if (tw_identify(&identified, path, &options, NULL) == TW_OK)
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     subject.path = path;
     subject.options = &choices.options;
     subject.at = bundle_number(&bundle, "at");
-    if (wanted & 0x10000 || wanted == 0)
+    if (wanted & 0x80000000 || wanted == 0)
         do_identify(path);
     if (tw_capture_open(&subject.capture, path, &choices.options, &fault) == TW_OK)
         for (size_t i = 0; i < sizeof analyses / sizeof analyses[0]; i++) {

@@ -18,7 +18,7 @@
 
 #include "qemu/blocks.h"
 
-enum { SETTINGS_MAX = 64, LINE = 4096 };
+enum { SETTINGS_MAX = 512, LINE = 4096 };
 
 static struct process {
     char folder[SPOOL_PATH];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trace units of Arm processors. */
+#include <stdio.h>
 #include <string.h>
 
 #include <trackway/etmv3_unit.h>
@@ -29,6 +30,22 @@ struct arm {
 
 /* ---- ETMv4 and ETE ---- */
 
+/* What the unit says of its programming. */
+static bool bad_v4(const struct arm *arm, struct tw_fault *fault, const char *what,
+                   const char *text)
+{
+    const char *reason = arm->etmv4 ? tw_etmv4_unit_fault(arm->etmv4) : "";
+
+    if (fault->text[0])
+        return false;
+    if (!*reason)
+        return unit_bad(fault, what, text);
+    fault->status = TW_E_CONFIG;
+    (void)snprintf(fault->text, sizeof fault->text, "%s \"%.100s\": %.200s", what, text,
+                   reason);
+    return false;
+}
+
 static bool set_v4(void *state, const struct unit_options *options, struct tw_fault *fault)
 {
     struct arm *arm = state;
@@ -38,7 +55,7 @@ static bool set_v4(void *state, const struct unit_options *options, struct tw_fa
     for (size_t i = 0; i < options->register_count; i++)
         if (!unit_split(options->registers[i], name, sizeof name, &value) ||
             tw_etmv4_unit_write_register(arm->etmv4, name, value) != TW_OK)
-            return unit_bad(fault, "register", options->registers[i]);
+            return bad_v4(arm, fault, "register", options->registers[i]);
     return true;
 }
 
@@ -64,7 +81,7 @@ static bool begin_v4(void *state, const struct unit_options *options, struct tw_
                                          (options->is_m ? 0 : V4_RETURN_STACK) | 1) != TW_OK ||
         !set_v4(arm, options, fault) ||
         tw_etmv4_unit_write_register(arm->etmv4, "TRCPRGCTLR", 1) != TW_OK)
-        return fault->text[0] ? false : unit_bad(fault, "unit", options->protocol);
+        return bad_v4(arm, fault, "unit", options->protocol);
     return true;
 }
 

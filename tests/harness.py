@@ -26,6 +26,14 @@ def add_case(name, function):
     CASES.append((name, function))
 
 
+IS_SAMPLED = bool(os.environ.get("TW_SANITIZED")) and os.environ.get("TW_TEST_FULL") != "1"
+
+
+def some(rows, one_of=3):
+    """All rows; of a build with sanitizers one of three: it looks for faults, results are the same in every build."""
+    return list(rows)[::one_of] if IS_SAMPLED else list(rows)
+
+
 def corpus():
     """The folder of the corpus, or Skip."""
     folder = pathlib.Path(os.environ.get("TRACKWAY_CORPUS") or ROOT / ".." / "shared" / "corpus")

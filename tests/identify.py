@@ -143,7 +143,7 @@ def compare(program, corpus, every=1):
 
 def rotate(program, corpus, every=1):
     """Captures as a ring buffer holds them: what is wrong, and the counts as a line.  Nobody may say of a capture as it is
-    that it is one; of others the place must be right where one is named."""
+    that it is one, nor be sure of an excerpt; of others the place must be right where one is named."""
     dice = random.Random(4)
     wrong, found, total = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -160,12 +160,19 @@ def rotate(program, corpus, every=1):
             bare.write_bytes(data[middle:] + data[:middle])
             answer = identify(program, bare)
             total += 1
+            first = dice.randrange(1, len(data) // 4) // unit * unit
+            bare.write_bytes(data[first:first + len(data) // 2 // unit * unit])
+            excerpt = identify(program, bare)
+            if "wrapped_at" in excerpt and excerpt["confidence"] >= 0.95:
+                wrong.append(f"{path}: an excerpt is no ring buffer")
             if "wrapped_at" in answer:
                 found += 1
                 # A time comes now and then: what lies between two of them cannot be told apart.
                 near = 2048 if any("time goes back" in line for line in answer["evidence"]) else 64
                 if abs(answer["wrapped_at"] - (len(data) - middle)) > near:
                     wrong.append(f"{path}: wrapped at {answer['wrapped_at']}, not {len(data) - middle}")
+    if found * 10 < total * 7:
+        wrong.append(f"only {found} of {total} turned ones found")
     return wrong, f"{total} turned as in a ring buffer: {found} found, {len(wrong)} wrong"
 
 

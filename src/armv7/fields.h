@@ -115,69 +115,50 @@ static inline void tw_armv7_get_address(struct tw_bytes *in, struct tw_armv7_add
     out->last = byte;
 }
 
-/* The fewest bytes that make `address` out of `base`; 5 when the instruction set changes. */
+/* The fewest bytes that make `address` out of `base`; 5 when the instruction set changes.  The first
+   carries six bits, the others seven, the last of several six where `short_ends`. */
 static inline unsigned tw_armv7_address_size(uint32_t address, uint32_t base, uint8_t isa,
                                              uint8_t base_isa, bool short_ends)
 {
     const uint32_t change = (address ^ base) >> tw_armv7_shift(isa);
-    unsigned bits = 6;
+    const unsigned bits = tw_highest_bit(change | 1) + 1;
 
     if (isa != base_isa)
         return TW_ARMV7_ADDRESS_MAX;
-    if (!(change >> bits))
-        return 1;
-    for (unsigned size = 2; size < TW_ARMV7_ADDRESS_MAX; size++, bits += 7)
-        if (!(change >> (bits + (short_ends ? 6 : 7))))
-            return size;
-    return TW_ARMV7_ADDRESS_MAX;
+    return bits <= 6 ? 1 : (bits + 7 + short_ends) / 7;
 }
 
-/* Writes `size` bytes; `more` is put into bit 6 of the last one where that has a meaning. */
+/* Its bytes, the first lowest; of those behind `size` nothing is said.  `more` is put into bit 6 of the last one where
+   that has a meaning. */
+static inline uint64_t tw_armv7_address_bytes(uint32_t address, uint8_t isa, unsigned size,
+                                              bool short_ends, bool more)
+{
+    const uint32_t value = address >> tw_armv7_shift(isa);
+    const unsigned mark = isa == TW_ISA_A32 ? 0x08 : isa == TW_ISA_JAZELLE ? 0x20 : 0x10;
+    const uint64_t flag = (uint64_t)0x40 << 8 * (size - 1);
+    const bool has_flag = size == TW_ARMV7_ADDRESS_MAX || (short_ends && size > 1);
+    const uint64_t bytes = (value << 1 & 0x7e) | 1 | (value << 2 & 0x7f00) |
+                           (value << 3 & 0x7f0000) | (value << 4 & 0x7f000000) |
+                           (0x80808080 & (((uint64_t)1 << 8 * (size - 1)) - 1)) |
+                           (uint64_t)(mark | value >> 27) << 32;
+
+    return has_flag ? (bytes & ~flag) | (more ? flag : 0) : bytes;
+}
+
+/* Writes `size` bytes. */
 static inline void tw_armv7_put_address(struct tw_writer *out, uint32_t address, uint8_t isa,
                                         unsigned size, bool short_ends, bool more)
 {
-    const uint32_t value = address >> tw_armv7_shift(isa);
-    const uint8_t flag = more ? 0x40 : 0;
-    unsigned shift = 6;
-
-    tw_write_u8(out, (uint8_t)((value & 0x3f) << 1 | 1 | (size > 1 ? 0x80 : 0)));
-    for (unsigned i = 2; i <= size && i < TW_ARMV7_ADDRESS_MAX; i++, shift += 7) {
-        if (i < size)
-            tw_write_u8(out, (uint8_t)((value >> shift & 0x7f) | 0x80));
-        else if (short_ends)
-            tw_write_u8(out, (uint8_t)((value >> shift & 0x3f) | flag));
-        else
-            tw_write_u8(out, (uint8_t)(value >> shift & 0x7f));
-    }
-    if (size < TW_ARMV7_ADDRESS_MAX)
-        return;
-    if (isa == TW_ISA_JAZELLE)
-        tw_write_u8(out, (uint8_t)(0x20 | (value >> 27 & 0x1f) | flag));
-    else if (isa == TW_ISA_A32)
-        tw_write_u8(out, (uint8_t)(0x08 | (value >> 27 & 0x07) | flag));
-    else
-        tw_write_u8(out, (uint8_t)(0x10 | (value >> 27 & 0x0f) | flag));
+    tw_write_le(out, tw_armv7_address_bytes(address, isa, size, short_ends, more), size);
 }
 
-/* The bytes of a whole branch address packet that tells nothing else, as the two above make them; there is room for
-   eight.  Returns how many there are. */
+/* A whole branch address packet that tells nothing else; there is room for eight bytes.  Returns how many it has. */
 static inline unsigned tw_armv7_write_branch(uint8_t *out, uint32_t address, uint32_t base,
                                              uint8_t isa, uint8_t base_isa, bool short_ends)
 {
-    const uint32_t value = address >> tw_armv7_shift(isa);
-    const uint32_t change = (address ^ base) >> tw_armv7_shift(isa);
-    const unsigned bits = tw_highest_bit(change | 1) + 1;
-    const unsigned size = isa != base_isa ? TW_ARMV7_ADDRESS_MAX
-                          : bits <= 6     ? 1
-                                          : (bits + 7 + short_ends) / 7;
-    const uint64_t more = 0x80808080 & (((uint64_t)1 << 8 * (size - 1)) - 1);
-    const uint64_t last = (isa == TW_ISA_A32 ? 0x08 : 0x10) | value >> 27;
-    uint64_t bytes = (value << 1 & 0x7e) | 1 | (value << 2 & 0x7f00) | (value << 3 & 0x7f0000) |
-                     (value << 4 & 0x7f000000) | more;
+    const unsigned size = tw_armv7_address_size(address, base, isa, base_isa, short_ends);
 
-    if (short_ends && size > 1) /* bit 6 of the last one is a flag */
-        bytes &= ~((uint64_t)0x40 << 8 * (size - 1));
-    tw_store_le64(out, bytes | last << 32);
+    tw_store_le64(out, tw_armv7_address_bytes(address, isa, size, short_ends, false));
     return size;
 }
 

@@ -132,6 +132,46 @@ TW_INLINE bool tw_armv7_unit_has_room(struct tw_armv7_unit *unit, size_t count)
            TW_GROW(unit->allocator, &unit->bytes, &unit->room, unit->size + count);
 }
 
+/* What runs of instructions change while they pass: kept in registers. */
+struct tw_armv7_flow {
+    uint8_t *at;   /* the next byte goes here */
+    uint32_t next; /* this and the others: as in the unit */
+    uint8_t next_isa;
+    bool is_waiting;
+};
+
+/* *end: how far bytes may go before there is no room, or an A-sync is due.  False: there is no memory. */
+TW_INLINE bool tw_armv7_flow_begin(struct tw_armv7_unit *unit, struct tw_armv7_flow *flow,
+                                   const uint8_t **end, size_t least)
+{
+    size_t room;
+
+    if (!tw_armv7_unit_has_room(unit, least))
+        return false;
+    room = unit->room - unit->size;
+    if (tw_armv7_unit_before_sync(unit) < room)
+        room = tw_armv7_unit_before_sync(unit);
+    *flow = (struct tw_armv7_flow){ .at = unit->bytes + unit->size,
+                                    .next = unit->next,
+                                    .next_isa = unit->next_isa,
+                                    .is_waiting = unit->is_waiting };
+    *end = flow->at + room;
+    return true;
+}
+
+/* Back to the unit; how many bytes were made. */
+TW_INLINE size_t tw_armv7_flow_end(struct tw_armv7_unit *unit, const struct tw_armv7_flow *flow)
+{
+    const size_t made = (size_t)(flow->at - unit->bytes) - unit->size;
+
+    unit->size += made;
+    unit->next = flow->next;
+    unit->next_isa = flow->next_isa;
+    unit->is_waiting = flow->is_waiting;
+    unit->is_exception_return = false;
+    return made;
+}
+
 /* The bytes were taken. */
 void tw_armv7_unit_take(struct tw_armv7_unit *unit);
 

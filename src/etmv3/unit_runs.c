@@ -6,12 +6,11 @@
 enum { SOME = 64 /* bytes that a short run comes to at most, with all that waits */ };
 
 struct tw_etmv3_flow {
-    uint8_t *at;
+    struct tw_armv7_flow base; /* that waits for no return from an exception */
     uint32_t atoms;
     unsigned atom_count;
-    uint32_t next, told; /* the instruction that comes next; the address that was told last */
-    uint8_t next_isa, told_isa;
-    bool is_waiting; /* and is no return from an exception */
+    uint32_t told; /* the address that was told last */
+    uint8_t told_isa;
 };
 
 /* Nothing is due, and nothing but atoms and addresses is traced. */
@@ -27,7 +26,8 @@ static bool is_plain(const struct tw_etmv3_unit *unit)
 TW_INLINE void put_atoms(struct tw_etmv3_flow *flow)
 {
     while (flow->atom_count) {
-        const unsigned some = tw_etmv3_plain_header(flow->atoms, flow->atom_count, flow->at++);
+        const unsigned some =
+            tw_etmv3_plain_header(flow->atoms, flow->atom_count, flow->base.at++);
 
         flow->atoms >>= some;
         flow->atom_count -= some;
@@ -56,12 +56,12 @@ TW_INLINE bool arrive(const struct tw_etmv3_unit *unit, struct tw_etmv3_flow *fl
 {
     const uint32_t address = (uint32_t)first->address;
 
-    if (!flow->is_waiting)
-        return flow->next == address && flow->next_isa == first->isa;
+    if (!flow->base.is_waiting)
+        return flow->base.next == address && flow->base.next_isa == first->isa;
     put_atoms(flow);
-    flow->at += tw_armv7_write_branch(flow->at, address, flow->told, first->isa, flow->told_isa,
-                                      unit->writer.setup.alternative);
-    flow->is_waiting = false;
+    flow->base.at += tw_armv7_write_branch(flow->base.at, address, flow->told, first->isa,
+                                           flow->told_isa, unit->writer.setup.alternative);
+    flow->base.is_waiting = false;
     flow->told = address;
     flow->told_isa = first->isa;
     return true;
@@ -76,37 +76,28 @@ TW_INLINE void leave(struct tw_etmv3_flow *flow, const struct tw_retired *last,
         is_branch ? run->flags & TW_RETIRED_TAKEN : !(run->flags & TW_RETIRED_FAILED);
     const bool jumps = last->kind == TW_RETIRED_BRANCH && is_taken;
 
-    flow->next = jumps ? (uint32_t)run->target : (uint32_t)last->address + last->size;
-    flow->next_isa = last->isa;
+    flow->base.next = jumps ? (uint32_t)run->target : (uint32_t)last->address + last->size;
+    flow->base.next_isa = last->isa;
     if (flow->atom_count == TW_ETMV3_UNIT_ATOMS)
         put_atoms(flow);
     flow->atoms |= (uint32_t)is_taken << flow->atom_count++;
-    flow->is_waiting = last->kind == TW_RETIRED_INDIRECT && is_taken;
+    flow->base.is_waiting = last->kind == TW_RETIRED_INDIRECT && is_taken;
 }
 
 size_t tw_etmv3_unit_pass_runs(struct tw_etmv3_unit *unit, const struct tw_retired_run *runs,
                                size_t count)
 {
-    struct tw_armv7_unit *base = &unit->base;
     struct tw_etmv3_flow flow = { .atoms = unit->atoms,
                                   .atom_count = unit->atom_count,
-                                  .next = base->next,
                                   .told = unit->writer.address,
-                                  .next_isa = base->next_isa,
-                                  .told_isa = unit->writer.isa,
-                                  .is_waiting = base->is_waiting };
-    size_t room, passed = 0;
+                                  .told_isa = unit->writer.isa };
     const uint8_t *end;
+    size_t passed = 0;
 
-    if (!is_plain(unit) || (base->is_waiting && base->is_exception_return) ||
-        !tw_armv7_unit_has_room(base, 16 * SOME))
+    if (!is_plain(unit) || (unit->base.is_waiting && unit->base.is_exception_return) ||
+        !tw_armv7_flow_begin(&unit->base, &flow.base, &end, 16 * SOME))
         return 0;
-    room = base->room - base->size;
-    if (tw_armv7_unit_before_sync(base) < room)
-        room = tw_armv7_unit_before_sync(base);
-    flow.at = base->bytes + base->size;
-    end = flow.at + room;
-    for (; passed < count && (size_t)(end - flow.at) > SOME; passed++) {
+    for (; passed < count && (size_t)(end - flow.base.at) > SOME; passed++) {
         const struct tw_retired_run *run = &runs[passed];
 
         if (!tw_armv7_unit_is_short(run, SOME / 2) || !arrive(unit, &flow, run->instructions))
@@ -116,16 +107,11 @@ size_t tw_etmv3_unit_pass_runs(struct tw_etmv3_unit *unit, const struct tw_retir
     }
     if (!passed)
         return 0;
-    unit->writer.offset += (size_t)(flow.at - base->bytes) - base->size;
-    base->size = (size_t)(flow.at - base->bytes);
+    unit->writer.offset += tw_armv7_flow_end(&unit->base, &flow.base);
     unit->writer.address = flow.told;
     unit->writer.isa = flow.told_isa;
     unit->atoms = flow.atoms;
     unit->atom_count = flow.atom_count;
     unit->cycles = 0;
-    base->next = flow.next;
-    base->next_isa = flow.next_isa;
-    base->is_waiting = flow.is_waiting;
-    base->is_exception_return = false;
     return passed;
 }

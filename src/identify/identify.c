@@ -192,20 +192,31 @@ static const char *title(const struct tw_identity *about)
     return found ? tw_protocol_title(found) : "trace";
 }
 
+/* Not certain. */
+#define LIKELY 0.94
+
 static void tell_wrap(struct tw_inquiry *inquiry)
 {
     struct tw_identity *about = &inquiry->answer->about;
-    bool is_timed;
+    enum tw_wrap_sign sign;
 
     if ((about->container && inquiry->size >= UNPACKED_SEEN) ||
-        about->framing > TW_FRAMING_MEMORY ||
-        !tw_wrap_find(inquiry, &about->wrapped_at, &is_timed))
+        about->framing > TW_FRAMING_MEMORY || !tw_wrap_find(inquiry, &about->wrapped_at, &sign))
         return;
     about->has_wrapped = true;
     tw_answer_evidence(inquiry->answer,
                        "a ring buffer whose oldest byte lies at about 0x%" PRIx64
                        ": %s there, and the beginning goes on from the end",
-                       about->wrapped_at, is_timed ? "time goes back" : "packets break off");
+                       about->wrapped_at,
+                       sign == TW_WRAP_TIME    ? "time goes back"
+                       : sign == TW_WRAP_START ? "tracing begins"
+                                               : "packets break off");
+    /* Tracing may have been switched off and on there, too; and where packets have no synchronization, a
+       break may be none. */
+    if ((sign == TW_WRAP_START ||
+         (sign == TW_WRAP_BREAK && inquiry->best.trials[0].suspect->is_chained)) &&
+        about->confidence > LIKELY)
+        about->confidence = LIKELY;
 }
 
 static void fill_answer(struct tw_inquiry *inquiry, const char *name)

@@ -11,6 +11,7 @@
      follow.c    with an image: settings that only show when the program is followed
      ways.c      framing and byte orders, each judged
      wrap.c      where a ring buffer begins
+     wrap_round.c  whether the beginning of a file goes on from its end
      identify.c  all of it, and the answer */
 #ifndef IDENTIFY_IDENTIFY_H
 #define IDENTIFY_IDENTIFY_H
@@ -263,8 +264,11 @@ struct tw_inquiry {
 /* The best of all ways becomes inquiry->best; `other` has trials to work with. */
 enum tw_status tw_ways_try(struct tw_inquiry *inquiry, struct tw_verdict *other);
 
-/* A ring buffer in one of the ways that were tried: where its oldest byte lies, and whether times say so. */
-bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, bool *is_timed);
+/* What shows where a ring buffer begins. */
+enum tw_wrap_sign { TW_WRAP_TIME, TW_WRAP_BREAK, TW_WRAP_START };
+
+/* A ring buffer in one of the ways that were tried: where its oldest byte lies, and what says so. */
+bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, enum tw_wrap_sign *sign);
 
 /* ---- what needs no trial */
 

@@ -7,56 +7,15 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "identify/identify.h"
+#include "identify/wrap.h"
 
 enum {
     WHOLE =
         4 << 20, /* a file up to this is read whole; a larger one only where time goes back */
     WINDOW = 128 << 10, /* in which a time is looked for */
-    HEAD_LEAST = 24,    /* bytes before the first synchronization that show where they belong */
     START_NEAR = 24,    /* bytes from a synchronization sequence to what it introduces */
     UNSETTLED = 512,
-    TIMES_LEAST = 4,
-    PERIODS_LEAST = 4
-};
-
-/* Where a stretch of a source's bytes lies in the file. */
-struct wrap_place {
-    size_t at;
-    uint64_t offset;
-};
-
-/* The bytes of one source, and where they lie. */
-struct wrap_stream {
-    uint8_t id;
-    const struct tw_trial *trial;
-    uint8_t *bytes;
-    size_t size, room;
-    struct wrap_place *places;
-    size_t place_count, place_room;
-};
-
-/* What reading showed. */
-struct wrap_course {
-    uint64_t packets, syncs, breaks, times, starts;
-    size_t first_sync, last_sync; /* in the stream; SIZE_MAX: there is none */
-    size_t broken;                /* where the first break begins */
-    size_t shortest, longest; /* from synchronization to synchronization, without the break's */
-    size_t break_period;      /* the one with the first break in it */
-    size_t start;             /* where tracing was switched on, the first time */
-    uint64_t first_time, last_time, least_time, most_time;
-    uint64_t drop, next_drop; /* how far time goes back: most, and second most */
-    size_t before, after;     /* ... where it does most: the packets */
-    size_t between;    /* the first synchronization between them; SIZE_MAX: there is none */
-    size_t since_time; /* the first synchronization since the last time */
-};
-
-struct wrap_search {
-    struct tw_inquiry *inquiry;
-    struct wrap_stream *threads; /* of all sources of the verdict */
-    size_t count;
-    const uint8_t *file; /* in the right byte order */
-    size_t size;
-    bool no_memory;
+    TIMES_LEAST = 4
 };
 
 /* ---- threads */
@@ -171,8 +130,8 @@ static void note_time(struct wrap_course *course, uint64_t time, size_t at, size
     *last_at = at;
 }
 
-static void read_thread(struct wrap_course *course, const struct wrap_search *search,
-                        const struct wrap_stream *thread)
+void tw_wrap_read(struct wrap_course *course, const struct wrap_search *search,
+                  const struct wrap_stream *thread)
 {
     struct tw_reading step;
     /* Where packets are told from the first one on, it takes a while to find one. */
@@ -253,45 +212,12 @@ static bool time_runs(const struct wrap_course *course)
 /* Synchronization comes at even intervals, and where packets break off it does too: damage, no seam. */
 static bool is_damage(const struct wrap_course *course)
 {
+    const size_t spread = course->longest - course->shortest;
+    const size_t lenient = spread > course->longest / 32 ? spread : course->longest / 32;
+
     return course->syncs > PERIODS_LEAST && course->longest <= course->shortest * 3 / 2 &&
-           course->break_period >= course->shortest * 4 / 5 &&
-           course->break_period <= course->longest * 5 / 4;
-}
-
-/* How the bytes of all sources go on from the end of the file to its beginning.  False: they break off
-   there, or nothing can be said. */
-static bool goes_round(struct wrap_search *search, const struct wrap_course *courses)
-{
-    const struct tw_allocator *allocator = search->inquiry->allocator;
-    bool is_shown = false;
-
-    for (size_t i = 0; i < search->count; i++) {
-        const struct wrap_stream *thread = &search->threads[i];
-        const size_t head = courses[i].first_sync, last = courses[i].last_sync;
-        struct wrap_stream joined = { .trial = thread->trial };
-        struct wrap_course course;
-
-        if (head == SIZE_MAX || head < HEAD_LEAST)
-            continue;
-        joined.size = thread->size - last + head;
-        joined.bytes = tw_take_raw(allocator, joined.size + 1);
-        if (!joined.bytes)
-            return false;
-        memcpy(joined.bytes, thread->bytes + last, thread->size - last);
-        memcpy(joined.bytes + thread->size - last, thread->bytes, head);
-        read_thread(&course, search, &joined);
-        tw_give(allocator, joined.bytes);
-        if (course.breaks || !course.packets)
-            return false;
-        /* Where synchronization comes at even intervals, it does there too. */
-        if (courses[i].syncs > PERIODS_LEAST &&
-            courses[i].longest <= courses[i].shortest * 3 / 2 &&
-            (joined.size > courses[i].longest * 5 / 4 ||
-             joined.size < courses[i].shortest * 3 / 4))
-            return false;
-        is_shown = true;
-    }
-    return is_shown;
+           course->break_period + lenient >= course->shortest &&
+           course->break_period <= course->longest + lenient;
 }
 
 /* Tracing was switched on once, and not where the file begins: there the oldest trace is.  All sources begin
@@ -312,36 +238,38 @@ static bool find_start(struct wrap_interval *interval, const struct wrap_search 
     return interval->is_known;
 }
 
-/* From the courses of all sources to where the seam is; also whether time says so. */
+/* From the courses of all sources to where the seam is; also what says so. */
 static bool find_interval(struct wrap_interval *interval, struct wrap_search *search,
-                          const struct wrap_course *courses, bool *is_timed)
+                          const struct wrap_course *courses, enum tw_wrap_sign *sign)
 {
     uint64_t breaks = 0, running = 0, starts = 0;
-    bool is_odd = false;
-
-    *is_timed = false;
+    bool is_odd = false, is_timed = false;
     for (size_t i = 0; i < search->count; i++) {
         const struct wrap_stream *thread = &search->threads[i];
 
         if (time_is_turned(&courses[i])) {
             narrow(interval, offset_of(thread, courses[i].before),
                    offset_of(thread, courses[i].after));
-            *is_timed = true;
+            is_timed = true;
         }
         running += time_runs(&courses[i]);
         starts += courses[i].starts;
+        /* Settings that are not found make breaks everywhere. */
+        if (tw_wrap_is_ragged(&courses[i], thread))
+            continue;
         is_odd = is_odd || courses[i].breaks > 1;
         breaks += courses[i].breaks;
     }
-    if (!*is_timed && (is_odd || running))
+    *sign = is_timed ? TW_WRAP_TIME : breaks ? TW_WRAP_BREAK : TW_WRAP_START;
+    if (!is_timed && (is_odd || running))
         return false;
-    if (!*is_timed && !breaks)
+    if (!is_timed && !breaks)
         return starts && find_start(interval, search, courses);
     for (size_t i = 0; i < search->count; i++) {
         const struct wrap_stream *thread = &search->threads[i];
         const uint64_t broken = offset_of(thread, courses[i].broken);
 
-        if (courses[i].breaks != 1 || (!*is_timed && is_damage(&courses[i])))
+        if (courses[i].breaks != 1 || (!is_timed && is_damage(&courses[i])))
             continue;
         if (!interval->is_known)
             narrow(interval, 0, broken);
@@ -365,7 +293,7 @@ static bool time_at(struct wrap_search *search, uint64_t *time, size_t from)
 
         if (!search->threads[i].size)
             continue;
-        read_thread(&course, search, &search->threads[i]);
+        tw_wrap_read(&course, search, &search->threads[i]);
         if (course.times) {
             *time = course.first_time;
             return true;
@@ -407,7 +335,7 @@ static bool find_large(struct wrap_interval *interval, struct wrap_search *searc
     if (!find_part(search, &from, &size) || take_part(search, from, size) != TW_OK)
         return false;
     for (size_t i = 0; i < search->count; i++) {
-        read_thread(&courses[i], search, &search->threads[i]);
+        tw_wrap_read(&courses[i], search, &search->threads[i]);
         if (!courses[i].drop)
             continue;
         narrow(interval, offset_of(&search->threads[i], courses[i].before),
@@ -424,19 +352,19 @@ static bool find_large(struct wrap_interval *interval, struct wrap_search *searc
 }
 
 static bool find_seam(struct wrap_interval *interval, struct wrap_search *search,
-                      struct wrap_course *courses, bool *is_timed)
+                      struct wrap_course *courses, enum tw_wrap_sign *sign)
 {
     if (search->size > WHOLE) {
-        *is_timed = true;
+        *sign = TW_WRAP_TIME;
         return find_large(interval, search, courses);
     }
     if (take_part(search, 0, search->size) != TW_OK)
         return false;
     for (size_t i = 0; i < search->count; i++)
-        read_thread(&courses[i], search, &search->threads[i]);
-    if (!find_interval(interval, search, courses, is_timed))
+        tw_wrap_read(&courses[i], search, &search->threads[i]);
+    if (!find_interval(interval, search, courses, sign))
         return false;
-    return *is_timed || goes_round(search, courses);
+    return *sign == TW_WRAP_TIME || tw_wrap_goes_round(search, courses);
 }
 
 /* A synchronization that stands in the interval may be where the oldest trace begins: where nothing else
@@ -464,7 +392,7 @@ static uint64_t choose(const struct wrap_search *search, const struct wrap_inter
     return high / unit * unit;
 }
 
-bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, bool *is_timed)
+bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, enum tw_wrap_sign *sign)
 {
     const struct tw_verdict *best = &inquiry->best;
     struct wrap_search search = { .inquiry = inquiry,
@@ -481,7 +409,7 @@ bool tw_wrap_find(struct tw_inquiry *inquiry, uint64_t *oldest, bool *is_timed)
             search.threads[search.count++] =
                 (struct wrap_stream){ .id = best->ids[i], .trial = &best->trials[i] };
     if (search.threads && courses && search.count)
-        is_found = find_seam(&interval, &search, courses, is_timed);
+        is_found = find_seam(&interval, &search, courses, sign);
     if (is_found)
         *oldest = choose(&search, &interval, courses);
     for (size_t i = 0; i < search.count; i++) {

@@ -6,11 +6,9 @@
 enum { SOME = 32 /* bytes that a run comes to at most, with all that waits */ };
 
 struct tw_ptm_flow {
-    uint8_t *at;
-    uint32_t next, block;
-    uint8_t next_isa;
+    struct tw_armv7_flow base;
+    uint32_t block;
     uint8_t atoms, atom_count;
-    bool is_waiting;
 };
 
 /* Nothing is due, and nothing but atoms and addresses is traced. */
@@ -27,7 +25,7 @@ static bool is_plain(const struct tw_ptm_unit *unit)
 TW_INLINE void put_atoms(struct tw_ptm_flow *flow)
 {
     if (flow->atom_count)
-        *flow->at++ = tw_ptm_atom_header(flow->atoms, flow->atom_count);
+        *flow->base.at++ = tw_ptm_atom_header(flow->atoms, flow->atom_count);
     flow->atoms = flow->atom_count = 0;
 }
 
@@ -50,16 +48,16 @@ TW_INLINE void resolve(struct tw_ptm_unit *unit, struct tw_ptm_flow *flow, uint3
         add_atom(flow, true);
     } else {
         put_atoms(flow);
-        flow->at += tw_armv7_write_branch(flow->at, address, unit->writer.address, isa,
-                                          unit->writer.isa, true);
+        flow->base.at += tw_armv7_write_branch(flow->base.at, address, unit->writer.address,
+                                               isa, unit->writer.isa, true);
         unit->writer.address = address;
         unit->writer.isa = isa;
     }
     if (unit->is_linking)
         tw_ptm_unit_push(unit, unit->link_address, unit->link_isa);
-    flow->is_waiting = false;
-    flow->next = flow->block = address;
-    flow->next_isa = isa;
+    flow->base.is_waiting = false;
+    flow->base.next = flow->block = address;
+    flow->base.next_isa = isa;
     unit->has_last = false;
 }
 
@@ -70,7 +68,7 @@ TW_INLINE void leave(struct tw_ptm_unit *unit, struct tw_ptm_flow *flow,
     const uint32_t after = (uint32_t)last->address + last->size;
     const bool is_taken = run->flags & TW_RETIRED_TAKEN;
 
-    flow->next = after;
+    flow->base.next = after;
     if (last->kind == TW_RETIRED_OTHER) {
         unit->last = (uint32_t)last->address;
         unit->has_last = true;
@@ -78,7 +76,7 @@ TW_INLINE void leave(struct tw_ptm_unit *unit, struct tw_ptm_flow *flow,
     }
     unit->has_last = false;
     if (last->kind == TW_RETIRED_INDIRECT && is_taken) {
-        flow->is_waiting = true;
+        flow->base.is_waiting = true;
         unit->is_linking = run->flags & TW_RETIRED_LINK;
         unit->link_address = after;
         unit->link_isa = last->isa;
@@ -86,65 +84,51 @@ TW_INLINE void leave(struct tw_ptm_unit *unit, struct tw_ptm_flow *flow,
     }
     add_atom(flow, is_taken);
     if (is_taken) {
-        flow->next = (uint32_t)run->target;
+        flow->base.next = (uint32_t)run->target;
         if (run->flags & TW_RETIRED_LINK)
             tw_ptm_unit_push(unit, after, last->isa);
     }
-    flow->block = flow->next;
+    flow->block = flow->base.next;
 }
 
 /* Nothing but a branch ends the run, which leaves no gap that would have to be told of. */
 TW_INLINE bool is_told(const struct tw_ptm_flow *flow, const struct tw_retired_run *run)
 {
     const struct tw_retired *first = run->instructions, *last = &first[run->count - 1];
-    const uint32_t block = flow->is_waiting ? (uint32_t)first->address : flow->block;
+    const uint32_t block = flow->base.is_waiting ? (uint32_t)first->address : flow->block;
 
     return last->kind <= TW_RETIRED_INDIRECT &&
            (uint32_t)last->address + last->size - block < TW_PTM_UPDATE_BYTES &&
-           (flow->is_waiting ||
-            (flow->next == (uint32_t)first->address && flow->next_isa == first->isa));
+           (flow->base.is_waiting ||
+            (flow->base.next == (uint32_t)first->address && flow->base.next_isa == first->isa));
 }
 
 size_t tw_ptm_unit_pass_runs(struct tw_ptm_unit *unit, const struct tw_retired_run *runs,
                              size_t count)
 {
-    struct tw_armv7_unit *base = &unit->base;
-    struct tw_ptm_flow flow = { .next = base->next,
-                                .block = unit->block,
-                                .next_isa = base->next_isa,
+    struct tw_ptm_flow flow = { .block = unit->block,
                                 .atoms = unit->atoms,
-                                .atom_count = unit->atom_count,
-                                .is_waiting = base->is_waiting };
-    size_t room, passed = 0;
+                                .atom_count = unit->atom_count };
     const uint8_t *end;
+    size_t passed = 0;
 
-    if (!is_plain(unit) || !tw_armv7_unit_has_room(base, 16 * SOME))
+    if (!is_plain(unit) || !tw_armv7_flow_begin(&unit->base, &flow.base, &end, 16 * SOME))
         return 0;
-    room = base->room - base->size;
-    if (tw_armv7_unit_before_sync(base) < room)
-        room = tw_armv7_unit_before_sync(base);
-    flow.at = base->bytes + base->size;
-    end = flow.at + room;
-    for (; passed < count && (size_t)(end - flow.at) > SOME; passed++) {
+    for (; passed < count && (size_t)(end - flow.base.at) > SOME; passed++) {
         const struct tw_retired_run *run = &runs[passed];
 
         if (!tw_armv7_unit_is_short(run, TW_PTM_UPDATE_BYTES) || !is_told(&flow, run))
             break;
-        if (flow.is_waiting)
+        if (flow.base.is_waiting)
             resolve(unit, &flow, (uint32_t)run->instructions->address, run->instructions->isa);
         unit->cycles += run->count;
         leave(unit, &flow, &run->instructions[run->count - 1], run);
     }
     if (!passed)
         return 0;
-    unit->writer.offset += (size_t)(flow.at - base->bytes) - base->size;
-    base->size = (size_t)(flow.at - base->bytes);
+    unit->writer.offset += tw_armv7_flow_end(&unit->base, &flow.base);
     unit->block = flow.block;
     unit->atoms = flow.atoms;
     unit->atom_count = flow.atom_count;
-    base->next = flow.next;
-    base->next_isa = flow.next_isa;
-    base->is_waiting = flow.is_waiting;
-    base->is_exception_return = false;
     return passed;
 }

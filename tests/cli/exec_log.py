@@ -2,6 +2,24 @@
 """Execution logs of the corpus (the form "exlog 1"): the address of every instruction executed, in order."""
 import gzip
 
+# A log as text, of AArch64.
+CALL_LOOP_INTERRUPT = """trackway-log 1
+# A call, a loop, an interrupt.
+context el=0 cid=0xaa
+i 0x1000 94000400           # bl 0x2000
+i 0x2000 d503201f
+i 0x2004 54ffffe0 taken     # b.eq 0x2000
+i 0x2000 d503201f
+i 0x2004 54ffffe0
+i 0x2008 d65f03c0 taken 0x1004
+i 0x1004 d503201f
+exception irq return=0x1008
+context el=1
+i 0x3000 d69f03e0 taken 0x1008
+context el=0
+i 0x1008 14000000
+"""
+
 
 def leb(data, at):
     value = shift = 0

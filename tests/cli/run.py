@@ -22,6 +22,7 @@ import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
+import gdb_frontend_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401

@@ -4,7 +4,7 @@ import os
 import random
 
 from calls_cases import truth_folder
-from harness import ROOT, add_case, case, corpus, equal
+from harness import ROOT, add_case, case, corpus, equal, some
 
 DEMO = ROOT / "tests" / "captures" / "demo"
 KINDS = {"stats": ["stats"], "coverage": ["coverage"], "self": ["profile", "--self"], "line": ["profile", "--by", "line"],
@@ -68,11 +68,11 @@ def perf_adds_up(name):
     return run
 
 
-for row in MADE:
+for row in some(MADE):
     add_case(f"parts_add_up_{row[0]}_{row[1]}", made_adds_up(row))
-for snapshot in SNAPSHOTS:
+for snapshot in some(SNAPSHOTS):
     add_case(f"parts_add_up_{snapshot}", snapshot_adds_up(snapshot))
-for recording in PERF:
+for recording in some(PERF):
     add_case(f"parts_add_up_{recording}", perf_adds_up(recording))
 
 
@@ -95,10 +95,10 @@ def parts_anywhere(name, find):
     return run
 
 
-for snapshot in SNAPSHOTS:
+for snapshot in some(SNAPSHOTS):
     add_case(f"parts_anywhere_{snapshot}",
              parts_anywhere(snapshot, lambda tool, name=snapshot: corpus() / "coresight" / "snapshots" / name))
-for row in MADE:
+for row in some(MADE):
     add_case(f"parts_anywhere_{row[0]}_{row[1]}", parts_anywhere(row[0], lambda tool, row=row: make(tool, *row)))
 
 

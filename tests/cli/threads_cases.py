@@ -7,8 +7,9 @@ import subprocess
 import time
 
 from calls_cases import truth_folder
-from harness import add_case, case, equal
+from harness import IS_SAMPLED, add_case, case, equal
 
+LARGE = 6 << 20 if IS_SAMPLED else 48 << 20  # bytes that take a second or more
 A_SYNC = bytes(11) + b"\x80"
 START = A_SYNC + b"\x01\x00" + b"\x85" + b"\x00" * 8 + b"\x31"
 
@@ -99,7 +100,7 @@ def on_a_terminal(tool, *words, **streams):
 
 @case
 def a_bar_on_a_terminal(tool):
-    large(tool, 48 << 20)
+    large(tool, LARGE)
     text, _ = on_a_terminal(tool, "packets", "large.bin", *OPTIONS, "-o", os.devnull, stdout=subprocess.DEVNULL)
     if b"%" in text:  # it took longer than a second
         assert b"/s  " in text and b" left" in text, text[:200]
@@ -109,7 +110,7 @@ def a_bar_on_a_terminal(tool):
 @case
 def a_bar_before_what_is_printed_at_the_end(tool):
     """stats prints nothing while it works: its bar is for the same terminal."""
-    large(tool, 48 << 20)
+    large(tool, LARGE)
     text, seconds = on_a_terminal(tool, "stats", "large.bin", *OPTIONS, "--threads", "1")
     assert b"packets" in text, text[-200:]
     if seconds > 12:  # elements alone took more than a second

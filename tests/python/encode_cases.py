@@ -7,25 +7,10 @@ import threading
 import numpy
 import trackway
 from captures import DEMO
-from exec_log import executed
+from exec_log import CALL_LOOP_INTERRUPT, executed
 from harness import Skip, case, corpus, equal
 from program_cases import refused
 
-A64 = """trackway-log 1
-context el=0 cid=0xaa
-i 0x1000 94000400           # bl 0x2000
-i 0x2000 d503201f
-i 0x2004 54ffffe0 taken     # b.eq 0x2000
-i 0x2000 d503201f
-i 0x2004 54ffffe0
-i 0x2008 d65f03c0 taken 0x1004
-i 0x1004 d503201f
-exception irq return=0x1008
-context el=1
-i 0x3000 d69f03e0 taken 0x1008
-context el=0
-i 0x1008 14000000
-"""
 A32 = """trackway-log 1
 isa a32
 i 0x1000 e1a00000
@@ -51,7 +36,7 @@ i 0x100c 008000ef           # jal ra, 0x1014
 i 0x1014 00008067 taken 0x1010
 i 0x1010 00000013
 """
-OWN = {"ete": A64, "etmv4": A64, "ptm": A32, "etmv3": A32, "etrace": RV, "ntrace": RV}
+OWN = {"ete": CALL_LOOP_INTERRUPT, "etmv4": CALL_LOOP_INTERRUPT, "ptm": A32, "etmv3": A32, "etrace": RV, "ntrace": RV}
 
 
 def addresses(text):
@@ -155,9 +140,9 @@ def logs_of_programs_come_back(tool):
 def the_program_makes_the_same(tool):
     """The same snapshot, to the byte, as trackway encode, with settings of all kinds."""
     for number, (protocol, text, words, options) in enumerate([
-            ("ete", A64, ["--config", "TRCCONFIGR=0x19,TRCCCCTLR=4", "--unit", "source-addresses=1"],
+            ("ete", CALL_LOOP_INTERRUPT, ["--config", "TRCCONFIGR=0x19,TRCCCCTLR=4", "--unit", "source-addresses=1"],
              {"registers": {"TRCCONFIGR": 0x19, "TRCCCCTLR": 4}, "choices": {"source-addresses": 1}}),
-            ("ete", A64, ["--preset", "include", "--range", "0x2000-0x200c"],
+            ("ete", CALL_LOOP_INTERRUPT, ["--preset", "include", "--range", "0x2000-0x200c"],
              {"preset": "include", "range": (0x2000, 0x200b)}),
             ("etmv4", M, [], {}),
             ("ptm", A32, ["--config", "ETMCR=0x20001000", "--unit", "sync=16"],
@@ -182,13 +167,13 @@ def the_program_makes_the_same(tool):
 def units_go_on_from_log_to_log(tool):
     unit = trackway.Unit("etmv4")
     refused(unit.finish, trackway.Error)
-    text = A64.replace("i 0x1008 14000000", "i 0x1008 17fffffe")  # to the first instruction
+    text = CALL_LOOP_INTERRUPT.replace("i 0x1008 14000000", "i 0x1008 17fffffe")  # to the first instruction
     unit.log(text.encode())
     unit.log(bytearray(text.encode()))
     unit.save(tool.folder / "twice", description="twice")
     with trackway.open(tool.folder / "twice") as capture:
-        comes_back(unit.finish(), capture, 2 * addresses(A64), "twice")
-    refused(lambda: unit.log(A64.encode()), trackway.Error)
+        comes_back(unit.finish(), capture, 2 * addresses(CALL_LOOP_INTERRUPT), "twice")
+    refused(lambda: unit.log(CALL_LOOP_INTERRUPT.encode()), trackway.Error)
     refused(lambda: unit.save(tool.folder / "twice"), trackway.Error)
     unit.save(tool.folder / "twice", overwrite=True)
 
@@ -205,15 +190,15 @@ def wrong_units_are_refused(tool):
     refused(lambda: trackway.Unit("ptm").log(3), TypeError)
     refused(lambda: trackway.Unit("ptm").log(tool.folder / "nothing"), trackway.Error)
     refused(lambda: trackway.Unit.__new__(trackway.Unit).log(b""), ValueError)
-    refused(lambda: trackway.encode(A64.encode(), "etrace"), trackway.Error)
+    refused(lambda: trackway.encode(CALL_LOOP_INTERRUPT.encode(), "etrace"), trackway.Error)
     for options in ({"registers": {"NONESUCH": 1}}, {"choices": {"none": 1}}):
         try:
-            trackway.encode(A64.encode(), "ete", **options)
+            trackway.encode(CALL_LOOP_INTERRUPT.encode(), "ete", **options)
             raise AssertionError("was taken")
         except trackway.Error as error:
             assert list(*options.values())[0] in str(error), error
     unit = trackway.Unit("ptm")
-    refused(lambda: unit.log(A64.encode()), trackway.Error)
+    refused(lambda: unit.log(CALL_LOOP_INTERRUPT.encode()), trackway.Error)
     refused(unit.finish, trackway.Error)  # it has failed
     refused(lambda: unit.__init__("ptm"), RuntimeError)
 

@@ -12,11 +12,12 @@
 #include "shared/folder.h"
 #include "shared/image_option.h"
 #include "shared/option_text.h"
+#include "shared/settings.h"
 
-enum { PROTOCOLS = 32, SETTINGS = 512, TEXT_MOST = 1 << 20 };
+enum { PROTOCOLS = 32, TEXT_MOST = 1 << 20 };
 
 /* What --unit or --config says. */
-struct settings {
+struct values {
     struct tw_register *items;
     size_t count;
 };
@@ -25,7 +26,7 @@ struct encoding {
     const struct options *options;
     struct arena arena;
     struct tw_image *image;
-    struct settings choices, registers;
+    struct values choices, registers;
     char *parameters; /* --config of RISC-V encoders */
 };
 
@@ -53,79 +54,25 @@ static bool has_protocol(const struct options *options)
 
 /* ---- settings ---- */
 
-/* `where` is "" or "FILE, line 3: ". */
-static bool add_one(struct settings *settings, char *text, const char *where)
+static bool values_of(struct encoding *encoding, struct values *values, const char *given)
 {
-    char *equals = strchr(text, '=');
-    uint64_t value;
+    struct settings settings = { NULL, 0 };
 
-    if (!equals) {
-        say("encode: %s\"%s\" is not NAME=VALUE", where, text);
+    if (!settings_read(&settings, &encoding->arena, "encode", given))
         return false;
-    }
-    *equals = 0;
-    if (!parse_number(&value, text_trim(equals + 1))) {
-        say("encode: %s%s has a value that is no number", where, text);
-        return false;
-    }
-    if (settings->count == SETTINGS) {
-        say("encode: %sthere are too many settings", where);
-        return false;
-    }
-    settings->items[settings->count++] = (struct tw_register){ text_trim(text), value };
-    return true;
-}
+    if (settings.count)
+        values->items = arena_room(&encoding->arena, settings.count * sizeof *values->items);
+    for (size_t i = 0; values->items && i < settings.count; i++) {
+        const struct setting *setting = &settings.items[i];
+        struct tw_register *value = &values->items[values->count++];
 
-static bool settings_file(struct encoding *encoding, struct settings *settings,
-                          const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[512], where[600];
-    unsigned number = 0;
-    bool is_good = true;
-
-    if (!file) {
-        say("encode: cannot read %s: %s", path, strerror(errno));
-        return false;
-    }
-    while (is_good && fgets(line, sizeof line, file)) {
-        char *text = text_trim(line);
-
-        (void)snprintf(where, sizeof where, "%s, line %u: ", path, ++number);
-        if (!*text || strchr("#;[", *text))
-            continue;
-        text = arena_copy(&encoding->arena, text);
-        is_good = text && add_one(settings, text, where);
-    }
-    if (is_good && ferror(file)) {
-        say("encode: cannot read %s: %s", path, strerror(errno));
-        is_good = false;
-    }
-    (void)fclose(file);
-    return is_good;
-}
-
-/* "K=V,K=V", or the name of a file with a line "K=V" for each. */
-static bool settings_of(struct encoding *encoding, struct settings *settings, const char *text)
-{
-    char *at;
-
-    if (!text)
-        return true;
-    settings->items = arena_room(&encoding->arena, SETTINGS * sizeof *settings->items);
-    if (!settings->items)
-        return false;
-    if (!strchr(text, '='))
-        return settings_file(encoding, settings, text);
-    at = arena_copy(&encoding->arena, text);
-    while (at) {
-        char *next = text_comma(at);
-
-        if (!add_one(settings, at, ""))
+        value->name = setting->name;
+        if (!parse_number(&value->value, setting->value)) {
+            say("encode: %s%s has a value that is no number", setting->where, setting->name);
             return false;
-        at = next;
+        }
     }
-    return true;
+    return values->count == settings.count;
 }
 
 /* The text of --config, or of the file that it names. */
@@ -238,10 +185,10 @@ static int encode(struct encoding *encoding)
     const struct options *options = encoding->options;
     struct tw_unit *unit = NULL;
     bool is_good = (encoding->image = encode_open_image(options)) &&
-                   settings_of(encoding, &encoding->choices, options->unit) &&
+                   values_of(encoding, &encoding->choices, options->unit) &&
                    (tw_unit_is_riscv(options->protocol)
                         ? read_parameters(encoding)
-                        : settings_of(encoding, &encoding->registers, options->config)) &&
+                        : values_of(encoding, &encoding->registers, options->config)) &&
                    new_unit(encoding, &unit);
 
     if (is_good && (tw_unit_log(unit, options->arguments.items[0]) != TW_OK ||

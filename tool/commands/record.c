@@ -12,6 +12,8 @@
 
 #include "commands/commands.h"
 
+enum { RISCV = 243 }; /* as ELF numbers machines */
+
 /* What a program's ELF header says of the machine it is for. */
 static const struct machine {
     uint16_t number;
@@ -34,10 +36,10 @@ static const struct machine {
       "qemu-system-arm", "mps2-an505" },
     { 40, 32, 1, "qemu-arm", "armv7m", "etmv4|etmv3", "Cortex-M3", "/usr/arm-linux-gnueabihf",
       "qemu-system-arm", "mps2-an385" },
-    { 243, 64, 0, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64", "/usr/riscv64-linux-gnu",
-      "qemu-system-riscv64", "virt" },
-    { 243, 32, 0, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32", "/usr/riscv32-linux-gnu",
-      "qemu-system-riscv32", "virt" },
+    { RISCV, 64, 0, "qemu-riscv64", "riscv64", "etrace|ntrace", "RV64",
+      "/usr/riscv64-linux-gnu", "qemu-system-riscv64", "virt" },
+    { RISCV, 32, 0, "qemu-riscv32", "riscv32", "etrace|ntrace", "RV32",
+      "/usr/riscv32-linux-gnu", "qemu-system-riscv32", "virt" },
 };
 
 static const struct machine *machine_of(const struct record *record, const char *path)
@@ -140,9 +142,9 @@ static bool find_all(struct record *record, const struct machine *machine)
         say("record: %s is not there; install QEMU (Debian: apt-get install %s), or give\n"
             "--qemu FILE",
             qemu,
-            !is_system               ? "qemu-user"
-            : machine->number == 243 ? "qemu-system-misc"
-                                     : "qemu-system-arm");
+            !is_system                 ? "qemu-user"
+            : machine->number == RISCV ? "qemu-system-misc"
+                                       : "qemu-system-arm");
         return false;
     }
     record->plugin = find_plugin(record);
@@ -208,7 +210,7 @@ static void add_system(struct record *record, const struct machine *machine, cha
         add_word(record, words, count, "-M");
         add_word(record, words, count, machine->board);
     }
-    if (machine->number == 243 && !has_option(arguments, "-bios", "-bios")) {
+    if (machine->number == RISCV && !has_option(arguments, "-bios", "-bios")) {
         add_word(record, words, count, "-bios");
         add_word(record, words, count, "none");
     }
@@ -319,10 +321,16 @@ static void make_way(struct record *record, const char *path)
         (void)rename(path, old);
 }
 
+/* A perf.data file, unless a snapshot is asked for or there is no form for the trace. */
+static bool is_perf_wanted(const struct options *options, const struct machine *machine)
+{
+    return options_format_is(options, "perf") && !options->is_system &&
+           machine->number != RISCV;
+}
+
 static int record_program(struct record *record, const struct machine *machine)
 {
-    const bool is_perf =
-        options_format_is(record->options, "perf") && !record->options->is_system;
+    const bool is_perf = is_perf_wanted(record->options, machine);
     const char *path = record->options->output ? record->options->output
                        : is_perf               ? "perf.data"
                                                : "snapshot";
@@ -364,10 +372,33 @@ static bool is_traced_as(const struct options *options, const struct machine *ma
         return options_wrong(options,
                              "--protocol: no %s program is traced as \"%s\"; there is %s",
                              machine->name, protocol, machine->protocols);
-    if (machine->number == 243 && options_format_is(options, "perf") && !options->is_system)
+    if (machine->number == RISCV && !options->is_system &&
+        options->format != command_record.formats && options_format_is(options, "perf"))
         return options_wrong(options,
-                             "perf has no settled form for the trace of RISC-V; give --format "
-                             "snapshot");
+                             "perf has no settled form for the trace of RISC-V; leave out "
+                             "--format, or give --format snapshot");
+    return true;
+}
+
+/* A preset is for the protocol, and has the addresses that it is about. */
+static bool is_preset_good(const struct options *options, const char *protocol)
+{
+    const char *presets = tw_unit_presets(protocol), *preset = options->preset;
+
+    if (!preset)
+        return true;
+    if (!presets || !is_choice(presets, preset, strlen(preset)))
+        return options_wrong(options, "--preset: \"%s\" is not for %s; there is %s", preset,
+                             protocol, presets ? presets : "none");
+    if (tw_unit_is_riscv(protocol))
+        return true;
+    if (options->is_system)
+        return options_wrong(options,
+                             "--preset %s is for one process; with --system give "
+                             "registers by --config",
+                             preset);
+    if (strcmp(preset, "minimal") != 0 && !options->range.is_given)
+        return options_wrong(options, "--preset %s: give the addresses by --range", preset);
     return true;
 }
 
@@ -381,12 +412,14 @@ static int run(const struct options *options)
     if (!program)
         say("record: there is no program %s", options->arguments.items[0]);
     machine = program ? machine_of(&record, program) : NULL;
-    if (machine && !is_traced_as(options, machine))
+    if (machine)
+        record.protocol =
+            options->protocol ? options->protocol : first_of(&record, machine->protocols);
+    if (machine &&
+        (!is_traced_as(options, machine) || !is_preset_good(options, record.protocol)))
         status = BAD_USAGE;
     else if (machine) {
         options->arguments.items[0] = program;
-        record.protocol =
-            options->protocol ? options->protocol : first_of(&record, machine->protocols);
         record.machine = machine->name;
         record.core_type = machine->core_type;
         record.elf_machine = machine->number;
@@ -402,9 +435,9 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    O_SYSTEM, O_PROTOCOL, O_CONFIG,    O_UNIT,       O_FILTER, O_RANGE,  O_SNAPSHOT,
-    O_RING,   O_MAX_SIZE, O_STROBE_ON, O_STROBE_OFF, O_QEMU,   O_PLUGIN, O_SYSROOT,
-    O_FORMAT, O_FORCE,    O_OUTPUT,    O_QUIET,      O_HELP,   O_END,
+    O_SYSTEM,   O_PROTOCOL, O_PRESET,   O_CONFIG,    O_UNIT,       O_FILTER, O_RANGE,
+    O_SNAPSHOT, O_RING,     O_MAX_SIZE, O_STROBE_ON, O_STROBE_OFF, O_QEMU,   O_PLUGIN,
+    O_SYSROOT,  O_FORMAT,   O_FORCE,    O_OUTPUT,    O_QUIET,      O_HELP,   O_END,
 };
 
 const struct command command_record = {
@@ -414,13 +447,13 @@ const struct command command_record = {
     .details =
         "PROGRAM is an AArch64, Arm or RISC-V Linux program, static or dynamic.  QEMU runs\n"
         "it, each thread with a model of a trace unit, and what the units make is written as\n"
-        "a perf.data file that this tool and perf read (RISC-V: --format snapshot).  Output\n"
-        "and exit status are the program's.\n"
+        "a perf.data file that this tool and perf read (RISC-V: a snapshot).  Output and exit\n"
+        "status are the program's.\n"
         "examples:\n"
         "  trackway record -- ./a.out\n"
         "  trackway decode perf.data\n"
         "  trackway record --protocol etmv4 --config TRCCONFIGR=0x18d9 -- ./a.out 3\n"
-        "  trackway record --format snapshot -o snap -- ./riscv-program\n"
+        "  trackway record -o snap -- ./riscv-program\n"
         "  trackway record --filter main --snapshot 1000000 -- ./a.out\n"
         "  trackway record --system -o snap -- firmware.elf -M mps2-an385 -semihosting\n"
         "Without --protocol AArch64 programs are traced as ete, Arm as etmv4, RISC-V as "

@@ -4,6 +4,7 @@
 #define RECORD_H
 
 #include <trackway/perfdata.h>
+#include <trackway/unit.h>
 
 #include "qemu/spool.h"
 #include "shared/arena.h"

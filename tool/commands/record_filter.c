@@ -79,6 +79,18 @@ static bool add_range(struct record *record, const struct record_filter *filter)
     return true;
 }
 
+/* --range: this, or with --preset exclude all but this. */
+static bool add_option_range(struct record *record)
+{
+    const struct options *options = record->options;
+    const uint64_t first = options->range.first, end = options->range.end;
+
+    if (!options->preset || strcmp(options->preset, "exclude") != 0)
+        return add_range(record, &(struct record_filter){ first, end, false });
+    return (first == 0 || add_range(record, &(struct record_filter){ 0, first, false })) &&
+           add_range(record, &(struct record_filter){ end, UINT64_MAX, false });
+}
+
 bool record_find_filters(struct record *record)
 {
     const struct options *options = record->options;
@@ -91,8 +103,7 @@ bool record_find_filters(struct record *record)
     if (tw_perf_program(&record->program, path, &fault) != TW_OK)
         return false;
     if (options->range.is_given)
-        is_good = add_range(
-            record, &(struct record_filter){ options->range.first, options->range.end, false });
+        is_good = add_option_range(record);
     if (options->filters.count && tw_symbols_new(&symbols, NULL, &fault) != TW_OK)
         is_good = false;
     if (symbols && tw_symbols_add_elf(symbols, path, 0) != TW_OK) {

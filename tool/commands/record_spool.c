@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands/record.h"
+#include "shared/settings.h"
 
 static bool complain(const char *what, const char *name)
 {
@@ -26,15 +27,16 @@ static char *path_in(const struct record *record, const char *name)
     return path;
 }
 
-/* "K=V,K=V" as a line for each. */
-static void put_settings(FILE *file, const char *word, const char *settings)
+static bool put_settings(FILE *file, const char *word, struct record *record, const char *given)
 {
-    while (settings && *settings) {
-        const size_t size = strcspn(settings, ",");
+    struct settings settings = { NULL, 0 };
 
-        (void)fprintf(file, "%s %.*s\n", word, (int)size, settings);
-        settings += size + (settings[size] == ',');
-    }
+    if (!settings_read(&settings, &record->arena, "record", given))
+        return false;
+    for (size_t i = 0; i < settings.count; i++)
+        (void)fprintf(file, "%s %s=%s\n", word, settings.items[i].name,
+                      settings.items[i].value);
+    return true;
 }
 
 static void put_number(FILE *file, const char *word, const struct number *number)
@@ -57,17 +59,19 @@ static void put_filters(FILE *file, const struct record *record)
                       record->filters[i].is_function ? (unsigned long long)about.st_ino : 0);
 }
 
-static bool write_options(const struct record *record)
+static bool write_options(struct record *record)
 {
     const struct options *options = record->options;
     char *path = path_in(record, SPOOL_OPTIONS);
     FILE *file = path ? fopen(path, "w") : NULL;
-    bool is_good = file != NULL;
+    bool is_good = file != NULL, is_understood = true;
 
     if (file) {
         (void)fprintf(file, "protocol %s\n", record->protocol);
-        put_settings(file, "register", options->config);
-        put_settings(file, "unit", options->unit);
+        if (options->preset && tw_unit_is_riscv(record->protocol)) /* one of its parameters */
+            (void)fprintf(file, "register preset=%s\n", options->preset);
+        is_understood = put_settings(file, "register", record, options->config) &&
+                        put_settings(file, "unit", record, options->unit);
         put_number(file, "ring", &options->ring);
         put_number(file, "most", &options->max_size);
         put_number(file, "on", &options->strobe_on);
@@ -82,7 +86,7 @@ static bool write_options(const struct record *record)
     if (!is_good)
         (void)complain("write", path ? path : SPOOL_OPTIONS);
     free(path);
-    return is_good;
+    return is_good && is_understood;
 }
 
 static bool make_table(struct record *record)

@@ -379,7 +379,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_ELF] = { "elf", "FILE[@BIAS]", NULL,
         "program: ELF, segment list or flat file, as --image takes\nthem; what the log runs besides it comes from the\nlog; may be repeated", .offset = AT(elfs), .kind = KIND_LIST },
     [O_PRESET] = { "preset", "NAME", "minimal|exclude|include|reference|reference-data|te_codec|siemens|pulp|esp32",
-        "encode: programming of an Arm trace unit for one process at\nEL0, all of it, all but --range, or only --range (default:\n"
+        "encode, record: programming of an Arm trace unit for one process at\nEL0, all of it, all but --range, or only --range (default:\n"
         "everything at all levels); of a RISC-V trace unit, and of\na raw file with one source: an encoder whose form is known",
         .offset = AT(preset), .kind = KIND_CHOICE },
     [O_UNIT] = { "unit", "K=V,K=V...|FILE", NULL,
