@@ -177,6 +177,15 @@ bool tw_call_resolve_loop(struct tw_call_machine *machine, struct tw_call_step *
 /* Takes a step, of a repeat many; returns how many. */
 size_t tw_call_apply(struct tw_call_machine *machine, struct tw_call_stack *stack,
                      const struct tw_call_step *steps, const struct tw_call_pieces *pieces);
+/* Instructions of the top frame were executed. */
+static inline void tw_call_count(struct tw_call_stack *stack, uint64_t instructions)
+{
+    stack->pending += instructions;
+    stack->instructions += instructions;
+}
+/* call_plain.c: the function of the top frame as ranges in it have it: code without a symbol is one function. */
+uint32_t tw_call_function_of_top(const struct tw_call_machine *machine,
+                                 const struct tw_call_stack *stack);
 /* As many ranges as there are plain ones: in the function of the top frame, called by it, or returned to;
    how many those are. */
 size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,

@@ -25,6 +25,8 @@ enum {
 struct serve_capture {
     struct options options; /* this capture's alone */
     struct session session;
+    struct session other; /* a second handle, if has_other: of windows that are decoded ahead */
+    bool has_other, is_alone; /* is_alone: there can be no second one */
     struct tw_text words;
     struct tw_text data;      /* of the whole, once it was asked for */
     struct serve_tiles tiles; /* of a large one */
@@ -68,10 +70,15 @@ struct serve_window {
     bool is_perfetto;
 };
 
+/* Milliseconds of processor time: of the thread that answers, and of the one that decodes ahead (0: none does). */
+struct serve_spent {
+    double answering, decoding;
+};
+
 enum serve_done { SERVE_OK, SERVE_TOO_LARGE, SERVE_CANCELLED, SERVE_FAILED };
 
 /* Tables, or a trace for Perfetto, of part of a capture. */
 enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
-                             struct tw_text *out);
+                             struct tw_text *out, struct serve_spent *spent);
 
 #endif
