@@ -21,7 +21,7 @@ more_of() {
     case $1 in
     gdb) echo tool/gdb/packet.c tool/gdb/server.c tool/gdb/text.c ;;
     serve) echo tool/serve/request.c ;;
-    record) echo qemu/unit.c qemu/unit_arm.c qemu/unit_riscv.c ;;
+    record) echo qemu/unit.c ;;
     esac
 }
 
