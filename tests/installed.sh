@@ -12,7 +12,7 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$wo
 tool=$work/prefix/bin/trackway
 pages=$work/prefix/share/man
 [ -x "$tool" ] || bad "there is no bin/trackway"
-"$tool" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | sort -u >"$work/commands"
+"$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | sort -u >"$work/commands"
 [ "$(wc -l <"$work/commands")" -ge 20 ] || bad "the help names few commands: $(tr '\n' ' ' <"$work/commands")"
 while read -r command; do
     page=$pages/man1/trackway-$command.1
