@@ -70,9 +70,12 @@ struct tw_samples {
 static bool has_timestamps(const struct tw_capture *capture)
 {
     for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
-        const struct tw_register *control = tw_capture_source(capture, i)->registers;
+        const struct tw_source *source = tw_capture_source(capture, i);
+        const struct tw_register *control = source->registers;
 
-        if (control->value >> (strcmp(control->name, "ETMCR") == 0 ? 28 : 11) & 1)
+        /* RISC-V has none. */
+        if (source->register_count &&
+            control->value >> (strcmp(control->name, "ETMCR") == 0 ? 28 : 11) & 1)
             return true;
     }
     return false;
@@ -183,11 +186,6 @@ static uint64_t last_ip(const struct packet *packet)
     return packet->kind == RANGE ? packet->end - packet->last_size : 0;
 }
 
-static uint64_t first_ip(const struct packet *packet)
-{
-    return packet->kind == RANGE ? packet->start : 0;
-}
-
 static void report(const struct tw_samples *samples, const struct stream *stream,
                    const struct thread *thread, struct tw_sample *sample)
 {
@@ -200,13 +198,13 @@ static void report(const struct tw_samples *samples, const struct stream *stream
 }
 
 static void report_branch(const struct tw_samples *samples, const struct stream *stream,
-                          const struct packet *next)
+                          uint64_t next)
 {
     const struct state *state = stream->state;
     const struct thread *thread = &state->whose;
     struct tw_sample sample = { .flags = state->before.flags,
                                 .ip = last_ip(&state->before),
-                                .to = first_ip(next) };
+                                .to = next };
 
     if (samples->config.is_perf_6_1 && state->now.comm)
         thread = &state->now;
@@ -239,37 +237,38 @@ static bool read_code(const struct stream *stream, uint8_t *out, uint64_t addres
 }
 
 /* Whether the instruction that ends at this address is a supervisor call. */
-static bool is_svc(const struct stream *stream, const struct packet *packet, uint64_t end)
+static bool is_svc(const struct stream *stream, unsigned isa, uint64_t end)
 {
     uint8_t bytes[4];
     uint32_t word;
 
-    if (packet->isa == TW_ISA_T32)
+    if (isa == TW_ISA_T32)
         return read_code(stream, bytes, end - 2, 2) && bytes[1] == 0xdf;
     if (!read_code(stream, bytes, end - 4, 4))
         return false;
     word = tw_load_le32(bytes);
-    if (packet->isa == TW_ISA_A32)
+    if (isa == TW_ISA_A32)
         return (word & 0x0f000000) == 0x0f000000 && (word & 0xf0000000) != 0xf0000000;
     return (word & 0xffe0001f) == 0xd4000001;
 }
 
+/* Which branch comes next no one can tell: a table, and nothing for the host to guess. */
 static unsigned flags_of_range(const struct tw_element *range)
 {
-    const bool is_direct = range->last_kind == TW_LAST_BR;
-    const unsigned sub = range->last_sub;
+    enum { KINDS = 8, SUBS = 8 }; /* fields of three bits */
+    static const uint16_t flags[KINDS * SUBS] = {
+        [SUBS * TW_LAST_BR + TW_SUB_NONE] = TW_SAMPLE_BRANCH,
+        [SUBS * TW_LAST_BR + TW_SUB_LINK] = TW_SAMPLE_BRANCH | TW_SAMPLE_CALL,
+        [SUBS * TW_LAST_IBR + TW_SUB_LINK] = TW_SAMPLE_BRANCH | TW_SAMPLE_CALL,
+        [SUBS * TW_LAST_IBR + TW_SUB_NONE] = TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN,
+        [SUBS * TW_LAST_IBR + TW_SUB_V8_RET] = TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN,
+        [SUBS * TW_LAST_IBR + TW_SUB_V7_IMPLIED_RET] = TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN,
+    };
+    const unsigned is_conditional = (range->flags & TW_RANGE_CONDITIONAL) != 0;
+    const unsigned found = flags[SUBS * range->last_kind + range->last_sub];
 
-    if (!is_direct && range->last_kind != TW_LAST_IBR)
-        return 0;
-    if (sub == TW_SUB_LINK)
-        return TW_SAMPLE_BRANCH | TW_SAMPLE_CALL;
-    if (is_direct && sub == TW_SUB_NONE)
-        return TW_SAMPLE_BRANCH |
-               (range->flags & TW_RANGE_CONDITIONAL ? TW_SAMPLE_CONDITIONAL : 0);
-    if (!is_direct &&
-        (sub == TW_SUB_NONE || sub == TW_SUB_V8_RET || sub == TW_SUB_V7_IMPLIED_RET))
-        return TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN;
-    return 0;
+    return found |
+           (unsigned)(found == TW_SAMPLE_BRANCH) * is_conditional * TW_SAMPLE_CONDITIONAL;
 }
 
 /* Bit n: exception n is of that kind, by protocol. */
@@ -298,7 +297,7 @@ static unsigned flags_of_exception(const struct stream *stream, const struct pac
     if (strcmp(stream->protocol, "ete") == 0)
         return 0;
     if (number == kinds->call) {
-        if (!is_etmv4 || is_svc(stream, before, before->end))
+        if (!is_etmv4 || is_svc(stream, before->isa, before->end))
             return call | TW_SAMPLE_SYSCALL;
         return call | TW_SAMPLE_INTERRUPT;
     }
@@ -309,16 +308,14 @@ static unsigned flags_of_exception(const struct stream *stream, const struct pac
 
 /* ---- elements ---- */
 
-static void push_branch(const struct tw_samples *samples, struct state *state,
-                        const struct packet *next)
+static void push_branch(const struct tw_samples *samples, struct state *state, uint64_t next)
 {
     const size_t room = samples->config.stack_room;
 
     if (!room || state->before.kind != RANGE || !state->before.is_taken)
         return;
     state->newest = (state->newest + 1) % room;
-    state->stack[state->newest] =
-        (struct tw_branch_step){ last_ip(&state->before), first_ip(next) };
+    state->stack[state->newest] = (struct tw_branch_step){ last_ip(&state->before), next };
     if (state->count < room)
         state->count++;
 }
@@ -358,30 +355,29 @@ static void take_range(const struct tw_samples *samples, const struct stream *st
     struct state *state = stream->state;
     struct packet *before = &state->before;
     const bool is_branch = range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR;
-    const struct packet packet = { .kind = RANGE,
-                                   .is_taken = is_branch && (range->flags & TW_RANGE_EXECUTED),
-                                   .isa = range->isa,
-                                   .last_size = (uint8_t)(range->last_size * 2),
-                                   .flags = flags_of_range(range),
-                                   .start = range->start,
-                                   .end = tw_element_end(range) };
 
     if (before->kind == DISCONTINUITY)
         before->flags |= TW_SAMPLE_BRANCH | TW_SAMPLE_TRACE_BEGIN;
     else if (before->flags == (TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN | TW_SAMPLE_INTERRUPT) &&
-             is_svc(stream, &packet, packet.start))
+             is_svc(stream, range->isa, range->start))
         before->flags = TW_SAMPLE_BRANCH | TW_SAMPLE_RETURN | TW_SAMPLE_SYSCALL;
-    push_branch(samples, state, &packet);
+    push_branch(samples, state, range->start);
     if (samples->config.period)
         report_instructions(samples, stream, range);
     else if (before->kind == DISCONTINUITY || (before->kind == RANGE && before->is_taken))
-        report_branch(samples, stream, &packet);
-    *before = packet;
+        report_branch(samples, stream, range->start);
+    /* Field by field: what is put together elsewhere and copied is waited for. */
+    before->kind = RANGE;
+    before->is_taken = is_branch && (range->flags & TW_RANGE_EXECUTED);
+    before->isa = range->isa;
+    before->last_size = (uint8_t)(range->last_size * 2);
+    before->flags = flags_of_range(range);
+    before->start = range->start;
+    before->end = tw_element_end(range);
     state->last_index = range->index;
     state->whose = stream->thread;
 }
 
-/* The samples that are due before the branches are forgotten. */
 static void flush_sample(const struct tw_samples *samples, const struct stream *stream)
 {
     struct state *state = stream->state;
@@ -401,7 +397,7 @@ static void take_break(const struct tw_samples *samples, const struct stream *st
         state->before.flags |= TW_SAMPLE_BRANCH | TW_SAMPLE_TRACE_END;
         flush_sample(samples, stream);
         if (!samples->config.period)
-            report_branch(samples, stream, &packet);
+            report_branch(samples, stream, 0);
     }
     state->before = packet;
     state->count = 0;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/escape.h"
 
 /* Characters of a value: quotes, 0x and 32 digits; one of our own words. */
@@ -50,6 +51,11 @@ char *tw_write_decimal(char *out, uint64_t value)
         *out = (char)('0' + value);
         return out + 1;
     }
+    if (value < 100) {
+        out[0] = (char)('0' + value / 10);
+        out[1] = (char)('0' + value % 10);
+        return out + 2;
+    }
     do {
         text[--at] = (char)('0' + value % 10);
         value /= 10;
@@ -58,19 +64,42 @@ char *tw_write_decimal(char *out, uint64_t value)
     return out + (sizeof text - at);
 }
 
-static unsigned hex_size(uint64_t value)
+/* The hexadecimal digits of 32 bits, the first in the lowest byte: all of them at once, nibbles spread to bytes. */
+static uint64_t eight_digits(uint32_t value)
 {
-    unsigned size = 1;
+    const uint64_t low_nibbles = 0x000f000f000f000f;
+    uint64_t spread =
+        value << 24 | (value << 8 & 0xff0000) | (value >> 8 & 0xff00) | value >> 24;
+    uint64_t letters;
 
-    for (; value >= 0x10000; value >>= 16)
-        size += 4;
-    return size + (value >= 0x10) + (value >= 0x100) + (value >= 0x1000);
+    spread = (spread | spread << 16) & 0x0000ffff0000ffff;
+    spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
+    spread = (spread >> 4 & low_nibbles) | (spread & low_nibbles) << 8;
+    letters = (spread + 0x0606060606060606) >> 4 & 0x0101010101010101;
+    return spread + 0x3030303030303030 + letters * ('a' - '0' - 10);
 }
 
+/* Sixteen characters are written, whatever the size. */
 static char *put_digits(char *out, uint64_t value, unsigned size)
 {
-    for (unsigned i = size; i--; value >>= 4)
-        out[i] = digits[value & 15];
+    uint8_t text[16];
+
+    value <<= 64 - 4 * size;
+    tw_store_le64(text, eight_digits((uint32_t)(value >> 32)));
+    tw_store_le64(text + 8, eight_digits((uint32_t)value));
+    memcpy(out, text, sizeof text);
+    return out + size;
+}
+
+char *tw_write_digits(char *out, uint64_t value)
+{
+    const unsigned size = tw_highest_bit(value | 1) / 4 + 1;
+    uint8_t text[8];
+
+    if (size > sizeof text)
+        return put_digits(out, value, size);
+    tw_store_le64(text, eight_digits((uint32_t)value << (32 - 4 * size)));
+    memcpy(out, text, sizeof text);
     return out + size;
 }
 
@@ -78,7 +107,7 @@ char *tw_write_hex(char *out, uint64_t value)
 {
     out[0] = '0';
     out[1] = 'x';
-    return put_digits(out + 2, value, hex_size(value));
+    return tw_write_digits(out + 2, value);
 }
 
 char *tw_write_bytes(char *out, const uint8_t *bytes, size_t size)

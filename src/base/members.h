@@ -102,13 +102,52 @@ char *tw_members_text(char *out, const struct tw_members *members);
 size_t tw_member_most(const struct tw_member *member);
 char *tw_member_value(char *out, const struct tw_member *member);
 
+/* Numbers; in hexadecimal, with 0x and without, 18 and 16 characters may be written, whatever counts of them. */
+char *tw_write_decimal(char *out, uint64_t value);
+char *tw_write_digits(char *out, uint64_t value);
+char *tw_write_hex(char *out, uint64_t value);
+char *tw_write_bytes(char *out, const uint8_t *bytes, size_t size);
+
+/* A word of ours with its length, to be copied whole. */
+struct tw_word {
+    char text[23];
+    uint8_t size;
+};
+#define TW_WORD(text)                                                                          \
+    {                                                                                          \
+        text, sizeof(text) - 1                                                                 \
+    }
+
+static inline char *tw_write_word(char *out, const struct tw_word *word)
+{
+    memcpy(out, word->text, sizeof word->text);
+    return out + word->size;
+}
+
+/* What tw_members_text does with one member, where its row is known when this is compiled. */
+static inline char *tw_tell(char *out, const struct tw_member_type *type, uint64_t number)
+{
+    if (!(type->in & TW_MEMBER_TOLD) || (type->kind == TW_MEMBER_FLAG && !number))
+        return out;
+    memcpy(out, type->words, type->words_size);
+    out += type->words_size;
+    if (type->kind == TW_MEMBER_FLAG)
+        return out;
+    return type->kind == TW_MEMBER_HEX ? tw_write_hex(out, number)
+                                       : tw_write_decimal(out, number);
+}
+
+static inline char *tw_tell_word(char *out, const struct tw_member_type *type,
+                                 const struct tw_word *word)
+{
+    if (!(type->in & TW_MEMBER_TOLD))
+        return out;
+    memcpy(out, type->words, type->words_size);
+    return tw_write_word(out + type->words_size, word);
+}
+
 /* A line that stands in `line`, given to a caller who has `room`: as much as fits, and a zero.  Returns its
    length. */
 size_t tw_line_give(char *out, size_t room, const char *line, const char *end);
-
-/* Numbers. */
-char *tw_write_decimal(char *out, uint64_t value);
-char *tw_write_hex(char *out, uint64_t value);
-char *tw_write_bytes(char *out, const uint8_t *bytes, size_t size);
 
 #endif

@@ -3,65 +3,92 @@
 #include <trackway/types.h>
 
 #include "base/compiler.h"
+#include "path/print.h"
 
 #define NAME_OF(names, value, other)                                                           \
     ((value) < TW_LENGTH(names) && (names)[value] ? (names)[value] : (other))
 
-const char *tw_element_type_name(unsigned type)
+const struct tw_word *tw_element_type_word(unsigned type)
 {
-    static const char *const names[] = {
-        [TW_ELEMENT_UNKNOWN] = "UNKNOWN",
-        [TW_ELEMENT_NO_SYNC] = "NO_SYNC",
-        [TW_ELEMENT_TRACE_ON] = "TRACE_ON",
-        [TW_ELEMENT_EO_TRACE] = "EO_TRACE",
-        [TW_ELEMENT_PE_CONTEXT] = "PE_CONTEXT",
-        [TW_ELEMENT_INSTR_RANGE] = "INSTR_RANGE",
-        [TW_ELEMENT_I_RANGE_NOPATH] = "I_RANGE_NOPATH",
-        [TW_ELEMENT_ADDR_NACC] = "ADDR_NACC",
-        [TW_ELEMENT_ADDR_UNKNOWN] = "ADDR_UNKNOWN",
-        [TW_ELEMENT_EXCEPTION] = "EXCEPTION",
-        [TW_ELEMENT_EXCEPTION_RET] = "EXCEPTION_RET",
-        [TW_ELEMENT_TIMESTAMP] = "TIMESTAMP",
-        [TW_ELEMENT_CYCLE_COUNT] = "CYCLE_COUNT",
-        [TW_ELEMENT_EVENT] = "EVENT",
-        [TW_ELEMENT_SWTRACE] = "SWTRACE",
-        [TW_ELEMENT_SYNC_MARKER] = "SYNC_MARKER",
-        [TW_ELEMENT_MEMTRANS] = "MEMTRANS",
-        [TW_ELEMENT_INSTRUMENTATION] = "INSTRUMENTATION",
-        [TW_ELEMENT_ITMTRACE] = "ITMTRACE",
-        [TW_ELEMENT_DATA_ADDR] = "DATA_ADDR",
-        [TW_ELEMENT_DATA_VALUE] = "DATA_VALUE",
-        [TW_ELEMENT_BUS_TRANSFER] = "BUS_TRANSFER",
-        [TW_ELEMENT_CUSTOM] = "CUSTOM",
-        [TW_ELEMENT_ERROR] = "ERROR",
-        [TW_ELEMENT_REPEAT] = "REPEAT",
+    static const struct tw_word words[] = {
+        [TW_ELEMENT_UNKNOWN] = TW_WORD("UNKNOWN"),
+        [TW_ELEMENT_NO_SYNC] = TW_WORD("NO_SYNC"),
+        [TW_ELEMENT_TRACE_ON] = TW_WORD("TRACE_ON"),
+        [TW_ELEMENT_EO_TRACE] = TW_WORD("EO_TRACE"),
+        [TW_ELEMENT_PE_CONTEXT] = TW_WORD("PE_CONTEXT"),
+        [TW_ELEMENT_INSTR_RANGE] = TW_WORD("INSTR_RANGE"),
+        [TW_ELEMENT_I_RANGE_NOPATH] = TW_WORD("I_RANGE_NOPATH"),
+        [TW_ELEMENT_ADDR_NACC] = TW_WORD("ADDR_NACC"),
+        [TW_ELEMENT_ADDR_UNKNOWN] = TW_WORD("ADDR_UNKNOWN"),
+        [TW_ELEMENT_EXCEPTION] = TW_WORD("EXCEPTION"),
+        [TW_ELEMENT_EXCEPTION_RET] = TW_WORD("EXCEPTION_RET"),
+        [TW_ELEMENT_TIMESTAMP] = TW_WORD("TIMESTAMP"),
+        [TW_ELEMENT_CYCLE_COUNT] = TW_WORD("CYCLE_COUNT"),
+        [TW_ELEMENT_EVENT] = TW_WORD("EVENT"),
+        [TW_ELEMENT_SWTRACE] = TW_WORD("SWTRACE"),
+        [TW_ELEMENT_SYNC_MARKER] = TW_WORD("SYNC_MARKER"),
+        [TW_ELEMENT_MEMTRANS] = TW_WORD("MEMTRANS"),
+        [TW_ELEMENT_INSTRUMENTATION] = TW_WORD("INSTRUMENTATION"),
+        [TW_ELEMENT_ITMTRACE] = TW_WORD("ITMTRACE"),
+        [TW_ELEMENT_DATA_ADDR] = TW_WORD("DATA_ADDR"),
+        [TW_ELEMENT_DATA_VALUE] = TW_WORD("DATA_VALUE"),
+        [TW_ELEMENT_BUS_TRANSFER] = TW_WORD("BUS_TRANSFER"),
+        [TW_ELEMENT_CUSTOM] = TW_WORD("CUSTOM"),
+        [TW_ELEMENT_ERROR] = TW_WORD("ERROR"),
+        [TW_ELEMENT_REPEAT] = TW_WORD("REPEAT"),
     };
 
-    return NAME_OF(names, type, "UNKNOWN");
+    return &words[type < TW_LENGTH(words) && words[type].size ? type : TW_ELEMENT_UNKNOWN];
+}
+
+const char *tw_element_type_name(unsigned type)
+{
+    return tw_element_type_word(type)->text;
+}
+
+const struct tw_word *tw_isa_word(unsigned isa)
+{
+    static const struct tw_word words[] = {
+        TW_WORD("A32"), TW_WORD("T32"), TW_WORD("A64"),  TW_WORD("TEE"),  TW_WORD("Jaz"),
+        TW_WORD("Cst"), TW_WORD("Unk"), TW_WORD("RV32"), TW_WORD("RV64"),
+    };
+
+    return &words[isa < TW_LENGTH(words) ? isa : 6];
 }
 
 const char *tw_isa_name(unsigned isa)
 {
-    static const char *const names[] = { "A32", "T32", "A64",  "TEE", "Jaz",
-                                         "Cst", "Unk", "RV32", "RV64" };
+    return tw_isa_word(isa)->text;
+}
 
-    return NAME_OF(names, isa, "Unk");
+const struct tw_word *tw_last_kind_word(unsigned kind)
+{
+    static const struct tw_word words[] = {
+        TW_WORD("OTHER"),   TW_WORD("BR"),      TW_WORD("IBR"),    TW_WORD("ISB"),
+        TW_WORD("DSB_DMB"), TW_WORD("WFI_WFE"), TW_WORD("TSTART"),
+    };
+
+    return &words[kind < TW_LENGTH(words) ? kind : 0];
 }
 
 const char *tw_last_kind_name(unsigned kind)
 {
-    static const char *const names[] = { "OTHER",   "BR",      "IBR",   "ISB",
-                                         "DSB_DMB", "WFI_WFE", "TSTART" };
+    return tw_last_kind_word(kind)->text;
+}
 
-    return NAME_OF(names, kind, "OTHER");
+const struct tw_word *tw_last_sub_word(unsigned sub)
+{
+    static const struct tw_word words[] = {
+        TW_WORD("NONE"),           TW_WORD("LINK"), TW_WORD("V8_RET"),   TW_WORD("V8_ERET"),
+        TW_WORD("V7_IMPLIED_RET"), TW_WORD("RET"),  TW_WORD("TRAP_RET"),
+    };
+
+    return &words[sub < TW_LENGTH(words) ? sub : 0];
 }
 
 const char *tw_last_sub_name(unsigned sub)
 {
-    static const char *const names[] = { "NONE",           "LINK", "V8_RET",  "V8_ERET",
-                                         "V7_IMPLIED_RET", "RET",  "TRAP_RET" };
-
-    return NAME_OF(names, sub, "NONE");
+    return tw_last_sub_word(sub)->text;
 }
 
 const char *tw_security_name(unsigned security)

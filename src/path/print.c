@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements: what their lines say. */
+/* size: table */
 #include "path/print.h"
 
 #include <inttypes.h>
@@ -159,18 +160,38 @@ static unsigned flag(const struct tw_element *element, unsigned mask)
     return (element->flags & mask) != 0;
 }
 
+/* What the line of a range says, in order.  Most lines are ranges: text of them is written straight, not from a list of
+   members, and with rows that are known when this is compiled. */
+#define RANGE_SAYS(NUMBER, WORD)                                                               \
+    NUMBER(ST, e->start)                                                                       \
+    NUMBER(EN, tw_element_end(e))                                                              \
+    NUMBER(N, e->count)                                                                        \
+    WORD(ISA, tw_isa_word(e->isa))                                                             \
+    WORD(LT, tw_last_kind_word(e->last_kind))                                                  \
+    if (e->last_sub)                                                                           \
+        WORD(LS, tw_last_sub_word(e->last_sub))                                                \
+    else                                                                                       \
+        WORD(LS_NONE, tw_last_sub_word(e->last_sub))                                           \
+    NUMBER(EX, flag(e, TW_RANGE_EXECUTED))                                                     \
+    NUMBER(SZ, 2u * e->last_size)                                                              \
+    NUMBER(COND, flag(e, TW_RANGE_CONDITIONAL))                                                \
+    WORD(TAKEN, &outcomes[flag(e, TW_RANGE_EXECUTED)])
+
+static const struct tw_word outcomes[] = { TW_WORD("not-taken"), TW_WORD("taken") };
+
 static void put_range(struct tw_members *out, const struct tw_element *e)
 {
-    tw_put(out, ST, e->start);
-    tw_put(out, EN, tw_element_end(e));
-    tw_put(out, N, e->count);
-    tw_put_text(out, ISA, tw_isa_name(e->isa));
-    tw_put_text(out, LT, tw_last_kind_name(e->last_kind));
-    tw_put_text(out, e->last_sub ? LS : LS_NONE, tw_last_sub_name(e->last_sub));
-    tw_put(out, EX, flag(e, TW_RANGE_EXECUTED));
-    tw_put(out, SZ, 2u * e->last_size);
-    tw_put(out, COND, flag(e, TW_RANGE_CONDITIONAL));
-    tw_put_text(out, TAKEN, e->flags & TW_RANGE_EXECUTED ? "taken" : "not-taken");
+#define PUT_NUMBER(row, value) tw_put(out, row, value);
+#define PUT_WORD(row, word)    tw_put_text(out, row, (word)->text);
+    RANGE_SAYS(PUT_NUMBER, PUT_WORD)
+}
+
+static char *tell_range(char *at, const struct tw_element *e)
+{
+#define TELL_NUMBER(row, value) at = tw_tell(at, &rows[row], value);
+#define TELL_WORD(row, word)    at = tw_tell_word(at, &rows[row], word);
+    RANGE_SAYS(TELL_NUMBER, TELL_WORD)
+    return e->flags & TW_FLAG_HAS_CYCLES ? tw_tell(at, &rows[CC], e->cycles) : at;
 }
 
 /* A context of RISC-V: hcontext or scontext. */
@@ -549,24 +570,21 @@ void tw_element_members(struct tw_members *out, const struct tw_element *element
     put_all(out, element, of->src_is_id ? of->src : of->id, of->src);
 }
 
+/* Blanks up to a column, one at least; sixteen are written. */
+static char *put_blanks(char *at, char *column)
+{
+    memset(at, ' ', 16);
+    return at + 1 > column ? at + 1 : column;
+}
+
 /* The columns of a line of text: "0x123     0x10 INSTR_RANGE    ". */
 static char *put_columns(char *at, const struct tw_element *e, uint8_t id)
 {
-    const char *name = tw_element_type_name(e->type);
     char *column = at;
 
-    at = tw_write_hex(at, e->index);
-    do
-        *at++ = ' ';
-    while (at < column + 10);
-    at = tw_write_hex(at, id);
+    at = tw_write_hex(put_blanks(tw_write_hex(at, e->index), column + 10), id);
     *at++ = ' ';
-    for (column = at; *name; name++)
-        *at++ = *name;
-    do
-        *at++ = ' ';
-    while (at < column + 15);
-    return at;
+    return put_blanks(tw_write_word(at, tw_element_type_word(e->type)), at + 15);
 }
 
 /* More than any line takes, with what is copied behind it. */
@@ -583,14 +601,25 @@ size_t tw_element_json(char *out, size_t room, const struct tw_element *element,
     return tw_line_give(out, room, to, tw_members_json(to, list));
 }
 
-size_t tw_element_text(char *out, size_t room, const struct tw_element *element, uint8_t id)
+static TW_NOINLINE char *tell_any(char *out, const struct tw_element *element)
 {
     struct tw_members_here here;
     struct tw_members *list = tw_members_start(&here, TW_MEMBER_TOLD);
-    char line[LINE_MOST];
-    char *to = room > LINE_MOST ? out : line;
 
     list->types = rows;
     put_body(list, element);
-    return tw_line_give(out, room, to, tw_members_text(put_columns(to, element, id), list));
+    return tw_members_text(out, list);
+}
+
+size_t tw_element_text(char *out, size_t room, const struct tw_element *element, uint8_t id)
+{
+    char line[LINE_MOST];
+    char *to = room > LINE_MOST ? out : line;
+    char *end = put_columns(to, element, id);
+
+    if (TW_LIKELY(element->type == TW_ELEMENT_INSTR_RANGE))
+        end = tell_range(end, element);
+    else
+        end = tell_any(end, element);
+    return tw_line_give(out, room, to, end);
 }

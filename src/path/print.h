@@ -5,6 +5,7 @@
 
 #include <trackway/types.h>
 
+#include "base/members.h"
 #include "base/text.h"
 
 /* What an ERROR element has to say, "reserved header 0x20". */
@@ -16,5 +17,11 @@ const char *tw_event_word(unsigned value);
 const char *tw_transaction_word(unsigned value);
 const char *tw_itm_word(unsigned value);
 const char *tw_data_word(unsigned value);
+
+/* names.c: the words of tw_element_type_name, tw_isa_name ... with their lengths. */
+const struct tw_word *tw_element_type_word(unsigned type);
+const struct tw_word *tw_isa_word(unsigned isa);
+const struct tw_word *tw_last_kind_word(unsigned kind);
+const struct tw_word *tw_last_sub_word(unsigned sub);
 
 #endif

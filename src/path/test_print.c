@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/members.h>
 #include <trackway/types.h>
+
+#include "base/members.h"
 
 /* clang-format off */
 static const struct {
@@ -219,6 +222,21 @@ static void lines_stay_in_their_room(void **state)
     }
 }
 
+/* Lines of ranges are written straight: they say what their members say. */
+static void check_straight(const char *line, const struct tw_element *element)
+{
+    const struct tw_batch of = { .size = sizeof of, .src = TW_NO_SRC };
+    struct tw_members_here here;
+    struct tw_members *list = tw_members_start(&here, TW_MEMBER_TOLD);
+    char body[1024];
+    size_t size;
+
+    tw_element_members(list, element, &of);
+    size = (size_t)(tw_members_text(body, list) - body);
+    CHECK(strlen(line) > size);
+    CHECK_EQ(memcmp(line + strlen(line) - size, body, size), 0);
+}
+
 /* Whatever stands in an element: a line comes out, 512 bytes are enough. */
 static void any_bytes_give_a_line(void **state)
 {
@@ -236,6 +254,10 @@ static void any_bytes_give_a_line(void **state)
         CHECK(tw_element_json(line, sizeof line, &element, 0x7f) < sizeof line - 1);
         CHECK_EQ(line[strlen(line) - 1], '}');
         CHECK(tw_element_text(line, sizeof line, &element, 0x7f) < sizeof line - 1);
+        if (round % 3 == 0)
+            element.type = TW_ELEMENT_INSTR_RANGE;
+        CHECK(tw_element_text(line, sizeof line, &element, 0x7f) < sizeof line - 1);
+        check_straight(line, &element);
     }
 }
 

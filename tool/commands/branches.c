@@ -9,15 +9,25 @@
 #include <trackway/autofdo.h>
 #include <trackway/samples.h>
 
+#include "base/members.h"
 #include "commands/commands.h"
 #include "commands/coverage.h"
 
 enum {
     LINE_ROOM = 128,
     HEAD_ROOM = 160,
+    HEAD_USUAL = 32,
+    FLAG_WORDS = 64, /* a power of two */
     DEFAULT_STACK = 16,
     DEFAULT_PERIOD = 1000,
     STACK_MAX = 1024
+};
+
+/* The words for some flags: made once. */
+struct flag_words {
+    unsigned flags;
+    size_t size; /* 0: not yet */
+    char text[48];
 };
 
 struct printer {
@@ -29,6 +39,7 @@ struct printer {
     uint32_t pid, tid, cpu;
     size_t head_size;
     char head[HEAD_ROOM];
+    struct flag_words flag_words[FLAG_WORDS];
 };
 
 static char *put_text(char *at, const char *text)
@@ -38,19 +49,7 @@ static char *put_text(char *at, const char *text)
     return at;
 }
 
-static char *put_hex(char *at, uint64_t value)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned count = 1;
-
-    while (count < 16 && value >> 4 * count)
-        count++;
-    for (unsigned i = count; i--; value >>= 4)
-        at[i] = digits[value & 15];
-    return at + count;
-}
-
-static char *put_flags(const struct printer *printer, char *at, unsigned flags)
+static char *make_flags(const struct printer *printer, char *at, unsigned flags)
 {
     const unsigned edge = flags & (TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
     const unsigned rest = flags & ~(unsigned)(TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
@@ -69,6 +68,18 @@ static char *put_flags(const struct printer *printer, char *at, unsigned flags)
     return at;
 }
 
+static char *put_flags(struct printer *printer, char *at, unsigned flags)
+{
+    struct flag_words *words = &printer->flag_words[(flags ^ flags >> 6) % FLAG_WORDS];
+
+    if (words->flags != flags || !words->size) {
+        words->flags = flags;
+        words->size = (size_t)(make_flags(printer, words->text, flags) - words->text);
+    }
+    memcpy(at, words->text, sizeof words->text);
+    return at + words->size;
+}
+
 /* "comm pid/tid [cpu] ": nearly always that of the line before. */
 static char *put_head(struct printer *printer, char *at, const struct tw_sample *sample)
 {
@@ -85,8 +96,9 @@ static char *put_head(struct printer *printer, char *at, const struct tw_sample 
         printer->tid = sample->tid;
         printer->cpu = sample->cpu;
     }
-    for (size_t i = 0; i < printer->head_size; i++)
-        at[i] = printer->head[i];
+    memcpy(at, printer->head, HEAD_USUAL);
+    if (printer->head_size > HEAD_USUAL)
+        memcpy(at, printer->head, printer->head_size);
     return at + printer->head_size;
 }
 
@@ -96,9 +108,9 @@ static void print_branch(struct printer *printer, const struct tw_sample *sample
     char *at = put_head(printer, line, sample);
 
     at = put_flags(printer, at, sample->flags);
-    at = put_hex(at, sample->ip);
+    at = tw_write_digits(at, sample->ip);
     at = put_text(at, " => ");
-    at = put_hex(at, sample->to);
+    at = tw_write_digits(at, sample->to);
     *at++ = '\n';
     output_took(printer->out, (size_t)(at - line));
 }
@@ -108,7 +120,7 @@ static void print_instruction(struct printer *printer, const struct tw_sample *s
     char *line = output_room(printer->out, HEAD_ROOM + LINE_ROOM);
     char *at = put_head(printer, line, sample);
 
-    at = put_hex(at, sample->ip);
+    at = tw_write_digits(at, sample->ip);
     *at++ = '\n';
     output_took(printer->out, (size_t)(at - line));
 }
@@ -128,8 +140,8 @@ static void print_stack(struct printer *printer, const struct tw_sample *sample)
         const struct tw_branch_step *branch = &sample->stack[at];
         char *line = output_room(printer->out, LINE_ROOM), *end;
 
-        end = put_hex(put_text(line, " 0x"), branch->from);
-        end = put_hex(put_text(end, "/0x"), branch->to);
+        end = tw_write_digits(put_text(line, " 0x"), branch->from);
+        end = tw_write_digits(put_text(end, "/0x"), branch->to);
         end = put_text(end, printer->is_old ? "/P/-/-/0/ " : "/P/-/-/0//- ");
         output_took(printer->out, (size_t)(end - line));
         at = (at + sample->stack_room - 1) % sample->stack_room;

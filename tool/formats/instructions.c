@@ -60,6 +60,7 @@ struct instructions {
     struct arena members; /* of the rows of CSV */
     size_t members_size;
 
+    struct tw_text head;   /* of the lines of a range */
     const char *file[128]; /* of the last instruction of each ID */
     uint32_t line[128];
 };
@@ -378,28 +379,28 @@ static const struct block *find_block(struct instructions *list, const struct tw
 
 static void put_source(struct instructions *list, const struct row *row, uint8_t id)
 {
-    if (row->line && (row->line != list->line[id] || row->file != list->file[id]))
-        output_format(list->lines->out, "%*s  %s:%" PRIu32, (int)row->padding, "", row->file,
-                      row->line);
     list->file[id] = row->file;
     list->line[id] = row->line;
+    output_format(list->lines->out, "%*s  %s:%" PRIu32, (int)row->padding, "", row->file,
+                  row->line);
 }
 
-/* What stands before each instruction of a range, for people. */
+/* What stands before each instruction of a range, for people: "0x123     0x10 INSTR          ", and of perf.data who. */
 static void put_text_head(struct instructions *list, struct tw_text *head,
                           const struct tw_part *part, const struct tw_element *range)
 {
+    enum { COLUMN = 10 };
     const struct tw_who *who = &part->who;
-    char text[LINE_WHO_ROOM];
-    size_t column;
+    char text[LINE_WHO_ROOM], *at = text;
 
-    tw_text_add_size(head, list->lines->prefix, list->lines->prefix_size);
-    column = head->size + 10;
-    tw_text_hex(head, range->index);
+    at = tw_write_hex(at, range->index);
     do
-        tw_text_char(head, ' ');
-    while (head->size < column);
-    tw_text_hex(head, part->batch.id & 0x7f);
+        *at++ = ' ';
+    while (at < text + COLUMN);
+    at = tw_write_hex(at, part->batch.id & 0x7f);
+    head->size = 0;
+    tw_text_add_size(head, list->lines->prefix, list->lines->prefix_size);
+    tw_text_add_size(head, text, (size_t)(at - text));
     tw_text_add(head, " INSTR          ");
     if (!list->session->perf || who->cpu == TW_NONE)
         return;
@@ -412,20 +413,30 @@ static void put_text_head(struct instructions *list, struct tw_text *head,
 static void list_text(struct instructions *list, const struct tw_part *part,
                       const struct block *block, const struct tw_element *range)
 {
-    struct tw_text head = { .size = 0 };
+    const uint8_t id = part->batch.id & 0x7f;
+    struct tw_text *head = &list->head;
 
-    put_text_head(list, &head, part, range);
-    if (head.failed)
+    put_text_head(list, head, part, range);
+    if (head->failed)
         out_of_memory();
     for (size_t i = 0; i < block->rows; i++) {
         const struct row *row = &list->rows[block->first + i];
+        const bool has_source =
+            row->line && (row->line != list->line[id] || row->file != list->file[id]);
+        char *line = output_room(list->lines->out, head->size + row->size + 1);
 
-        output_bytes(list->lines->out, head.chars, head.size);
-        output_bytes(list->lines->out, list->text + row->text, row->size);
-        put_source(list, row, part->batch.id & 0x7f);
+        memcpy(line, head->chars, head->size);
+        memcpy(line + head->size, list->text + row->text, row->size);
+        line[head->size + row->size] = '\n';
+        output_took(list->lines->out, head->size + row->size + !has_source);
+        if (!has_source) {
+            list->file[id] = row->file;
+            list->line[id] = row->line;
+            continue;
+        }
+        put_source(list, row, id);
         output_bytes(list->lines->out, "\n", 1);
     }
-    tw_text_free(&head);
 }
 
 /* What stands before each instruction of a range. */
@@ -549,6 +560,7 @@ void instructions_free(struct instructions *list)
         tw_disassembler_free(list->disassemblers[i]);
     free(list->disassemblers);
     tw_walk_free(list->walk);
+    tw_text_free(&list->head);
     tw_map_free(&list->by_key);
     arena_free(&list->members);
     free(list->blocks);

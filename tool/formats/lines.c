@@ -127,11 +127,6 @@ static void put_function(struct tw_members *out, struct tw_run *run, const struc
                       link - symbol.address);
 }
 
-static bool has_own(const struct lines *lines, const struct tw_batch *of)
-{
-    return lines->names || lines->clock || lines->part || of->src != TW_NO_SRC;
-}
-
 static void put_own(const struct lines *lines, struct tw_members *out,
                     const struct tw_element *element, const struct tw_batch *of)
 {
@@ -157,7 +152,7 @@ struct tw_members *lines_own_members(struct lines *lines, const struct tw_elemen
 {
     struct tw_members *list;
 
-    if (!has_own(lines, of))
+    if (!lines_has_own(lines, of))
         return NULL;
     list = tw_members_start(&lines->members, lines->style->wanted);
     put_own(lines, list, element, of);
@@ -172,7 +167,7 @@ struct tw_members *lines_element_members(struct lines *lines, const struct tw_el
     tw_element_members(list, element, of);
     if (lines->buffer)
         insert_buffer(list, lines->buffer);
-    if (has_own(lines, of))
+    if (lines_has_own(lines, of))
         put_own(lines, list, element, of);
     return list;
 }

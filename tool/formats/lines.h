@@ -74,6 +74,10 @@ struct tw_members *lines_packet_members(struct lines *lines,
                                         const struct tw_packet_view *packet);
 struct tw_members *lines_element_members(struct lines *lines, const struct tw_element *element,
                                          const struct tw_batch *of);
+static inline bool lines_has_own(const struct lines *lines, const struct tw_batch *of)
+{
+    return lines->names || lines->clock || lines->part || of->src != TW_NO_SRC;
+}
 /* Ours alone, of an element; NULL: there are none. */
 struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
                                      const struct tw_batch *of);

@@ -65,7 +65,8 @@ static void put_element(struct lines *lines, const struct tw_element *element,
                         const struct tw_batch *of)
 {
     const enum color color = lines->out->has_color ? color_of(element) : PLAIN;
-    const struct tw_members *own = lines_own_members(lines, element, of);
+    const struct tw_members *own =
+        lines_has_own(lines, of) ? lines_own_members(lines, element, of) : NULL;
     char *line, *end;
 
     if (color != PLAIN)

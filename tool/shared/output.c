@@ -224,7 +224,7 @@ static void grow(struct output *out, size_t room)
     out->room = room;
 }
 
-char *output_room(struct output *out, size_t size)
+char *output_more_room(struct output *out, size_t size)
 {
     if (out->room - out->used < size && !out->file)
         grow(out, 2 * (out->used + size));
@@ -233,11 +233,6 @@ char *output_room(struct output *out, size_t size)
     if (out->room < size)
         grow(out, size);
     return out->buffer + out->used;
-}
-
-void output_took(struct output *out, size_t size)
-{
-    out->used += size;
 }
 
 void output_bytes(struct output *out, const void *bytes, size_t size)

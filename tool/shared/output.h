@@ -53,8 +53,16 @@ void output_flush(struct output *out);
 bool output_is_over(const struct output *out);
 
 /* Room for `size` characters to write directly; output_took says how many were used. */
-char *output_room(struct output *out, size_t size);
-void output_took(struct output *out, size_t size);
+char *output_more_room(struct output *out, size_t size);
+static inline char *output_room(struct output *out, size_t size)
+{
+    return out->room - out->used >= size ? out->buffer + out->used
+                                         : output_more_room(out, size);
+}
+static inline void output_took(struct output *out, size_t size)
+{
+    out->used += size;
+}
 
 void output_bytes(struct output *out, const void *bytes, size_t size);
 void output_text(struct output *out, const char *text);
