@@ -24,7 +24,7 @@ SHIM = str(pathlib.Path(sys.argv.pop(2)).resolve()) if len(sys.argv) > 2 else ""
 DEMO, LOGS = "demo", ROOT / "tests" / "captures" / "logs"
 IS_FULL = "TW_TEST_FULL" in os.environ
 IS_SANITIZED = bool(os.environ.get("TW_SANITIZED"))
-SAMPLE = int(os.environ.get("TW_FAULTS", 3 if IS_SANITIZED else 8))
+SAMPLE = int(os.environ.get("TW_FAULTS", 1 if IS_SANITIZED else 8))
 PERF = ["perf.data", "--sysroot", "root"]
 
 # What is done with "out": NAME: COMMAND...

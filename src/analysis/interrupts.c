@@ -43,8 +43,8 @@ struct tw_interrupts {
     size_t source_count, source_room;
     struct tw_interrupted *listed;
     size_t listed_room;
-    uint32_t *
-        sorted; /* with room for all rows, as `listed` has for what a row interrupted: results ask for no memory */
+    /* With room for all rows, as `listed` has for what a row interrupted: results ask for no memory. */
+    uint32_t *sorted;
     size_t sorted_room;
     bool is_sorted;
     const struct tw_allocator *allocator;
