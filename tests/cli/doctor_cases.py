@@ -72,6 +72,21 @@ def doctor_says_the_summary_first_and_draws_a_strip(tool):
 
 
 @case
+def doctor_counts_what_lies_before_synchronization(tool):
+    """The same bytes as the listing of packets has."""
+    for protocol, name, kind in (("etmv4", "a64-recur", "I_NOT_SYNC"), ("ete", "a64-recur", "I_NOT_SYNC"), ("ptm", "a32-recur", "NOTSYNC"),
+                                 ("etmv3", "a32-recur", "NOTSYNC")):
+        log = corpus() / "exec" / "logs" / f"{name}.exlog.gz"
+        tool.run("encode", log, "--elf", log.with_name(f"{name}.elf"), "--protocol", protocol, "-o", protocol)
+        trace = tool.folder / protocol / "trace.bin"
+        trace.write_bytes(trace.read_bytes()[30:])
+        first = json.loads(tool.run("packets", protocol, "--format", "jsonl").out.splitlines()[0])
+        equal(first["t"], kind)
+        found = [json.loads(line) for line in tool.run("doctor", protocol, "--format", "jsonl").out.splitlines()]
+        equal([line["count"] for line in found if line.get("code") in ("unsynced-head", "sync-period")], [len(first["b"]) // 2], protocol)
+
+
+@case
 def doctor_takes_symbols_and_sync_as_decode_does(tool):
     log = corpus() / "exec" / "logs" / "a64-recur.exlog.gz"
     elf = log.with_name("a64-recur.elf")
