@@ -17,7 +17,7 @@ enum {
     MADE_MOST = 1 << 18
 };
 
-static struct unit *new_unit(const struct bundle *bundle)
+static struct tw_unit *new_unit(const struct bundle *bundle)
 {
     const char *registers[SETTINGS], *choices[SETTINGS];
     const char *protocol = bundle_word(bundle, "protocol");
@@ -27,7 +27,7 @@ static struct unit *new_unit(const struct bundle *bundle)
                                     .is_64bit = true,
                                     .is_system = bundle_number(bundle, "runs") & 1 };
     struct tw_fault fault = { .text = "" };
-    struct unit *unit;
+    struct tw_unit *unit;
     const char *line;
     size_t from = 0;
 
@@ -81,7 +81,7 @@ struct pending {
 };
 
 /* False: a unit did not take it. */
-static bool give_pending(struct unit *one, struct unit *other, struct pending *pending,
+static bool give_pending(struct tw_unit *one, struct tw_unit *other, struct pending *pending,
                          unsigned long bits)
 {
     static struct tw_retired_run runs[RUNS_MOST];
@@ -95,21 +95,21 @@ static bool give_pending(struct unit *one, struct unit *other, struct pending *p
     alone.count = pending->count;
     in_runs.runs = runs;
     in_runs.run_count = make_runs(runs, &alone, bits);
-    is_taken = unit_step(one, &alone);
-    require(unit_step(other, &in_runs) == is_taken);
+    is_taken = tw_unit_step(one, &alone) == TW_OK;
+    require((tw_unit_step(other, &in_runs) == TW_OK) == is_taken);
     pending->count = 0;
     return is_taken;
 }
 
-static bool give(struct unit *one, struct unit *other, struct pending *pending,
+static bool give(struct tw_unit *one, struct tw_unit *other, struct pending *pending,
                  const struct tw_step *step, unsigned long bits)
 {
     bool is_taken = true;
 
     if (step->kind != TW_STEP_INSTRUCTIONS) {
-        is_taken = give_pending(one, other, pending, bits) && unit_step(one, step);
+        is_taken = give_pending(one, other, pending, bits) && tw_unit_step(one, step) == TW_OK;
         if (is_taken)
-            require(unit_step(other, step));
+            require(tw_unit_step(other, step) == TW_OK);
         return is_taken;
     }
     for (size_t i = 0; is_taken && i < step->count; i++) {
@@ -120,11 +120,11 @@ static bool give(struct unit *one, struct unit *other, struct pending *pending,
     return is_taken;
 }
 
-static void compare(struct unit *one, struct unit *other)
+static void compare(struct tw_unit *one, struct tw_unit *other)
 {
     size_t size, other_size;
-    const uint8_t *bytes = unit_output(one, &size);
-    const uint8_t *others = unit_output(other, &other_size);
+    const uint8_t *bytes = tw_unit_output(one, &size);
+    const uint8_t *others = tw_unit_output(other, &other_size);
 
     require(size == other_size && (size == 0 || memcmp(bytes, others, size) == 0));
 }
@@ -137,7 +137,7 @@ static bool is_short(struct tw_step *step)
     return step->kind != TW_STEP_RUNS;
 }
 
-static void run(struct unit *one, struct unit *other, const uint8_t *bytes, size_t size,
+static void run(struct tw_unit *one, struct tw_unit *other, const uint8_t *bytes, size_t size,
                 unsigned long bits)
 {
     const struct tw_log_options options = { .size = sizeof options, .repeats_most = 20000 };
@@ -154,10 +154,10 @@ static void run(struct unit *one, struct unit *other, const uint8_t *bytes, size
         if (tw_log_next(log, &step) != TW_OK)
             break;
         is_taken = is_short(&step) && give(one, other, &pending, &step, bits);
-        (void)unit_output(one, &made);
+        (void)tw_unit_output(one, &made);
     }
-    if (is_taken && give_pending(one, other, &pending, bits) && unit_end(one)) {
-        require(unit_end(other));
+    if (is_taken && give_pending(one, other, &pending, bits) && tw_unit_finish(one) == TW_OK) {
+        require(tw_unit_finish(other) == TW_OK);
         compare(one, other);
     }
     tw_log_free(log);
@@ -166,7 +166,7 @@ static void run(struct unit *one, struct unit *other, const uint8_t *bytes, size
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *end = (const char *)data + size, *at = (const char *)data;
-    struct unit *one, *other;
+    struct tw_unit *one, *other;
     struct bundle bundle;
 
     while (at != end && !bundle_is_head(at, end))
@@ -179,9 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         run(one, other, (const uint8_t *)at, (size_t)(end - at),
             bundle_number(&bundle, "runs"));
     if (one)
-        unit_free(one);
+        tw_unit_free(one);
     if (other)
-        unit_free(other);
+        tw_unit_free(other);
     free(bundle.text);
     return 0;
 }

@@ -127,6 +127,17 @@ def identify_finds_settings_with_the_image(tool):
 
 
 @case
+def identify_names_the_widths_that_fit(tool):
+    wrong, total = identify_settings.compare(identify_settings.etrace_alone(tool.program, corpus(), 1 if FULL else 60))
+    assert not wrong and total >= 5, (wrong, total)
+    found = identify.identify(tool.program, corpus() / "riscv" / "cases" / "coremark-c-seed-all" / "trace.bin")
+    open_ones, = [line for line in found["evidence"] if "fit as well" in line]
+    # The encoder has the first layout, and a jump target cache and branch prediction whose widths only make sense together.
+    assert "layout=seed" in open_ones and "--image" in open_ones and found["confidence"] < 0.95, found
+    equal(found["config"]["f0s_width_p"], "1")
+
+
+@case
 def identify_is_not_sure_of_files_that_are_no_trace(tool):
     found, total = strange_files.sure(tool.program, 1000 if FULL else 100)
     equal(found, [], total)

@@ -97,19 +97,22 @@ class Truth:
 
 
 def long_stretches(elf, log):
-    """[first, last] of instructions that have more than LONG of their function right before them."""
+    """[first, last] of instructions before which more than LONG of their function were executed since it was entered."""
     text = subprocess.run(["readelf", "-sW", str(elf)], stdout=subprocess.PIPE, check=True).stdout.decode()
     starts = sorted({int(words[1], 16) & ~1 for words in map(str.split, text.splitlines())
                      if len(words) >= 8 and words[3] == "FUNC" and words[6] != "UND"})
-    function, out, begun, last = {}, [], 0, None
-    for number, pc in enumerate([*log, None]):
+    function, count, out = {}, [0] * (len(starts) + 1), []
+    for number, pc in enumerate(log):
         if pc not in function:
-            function[pc] = pc and bisect.bisect_right(starts, pc)
-        if number and function[pc] != last:
-            if number - begun > LONG:
-                out.append([begun + LONG, number])
-            begun = number
-        last = function[pc]
+            function[pc] = bisect.bisect_right(starts, pc)
+        which = function[pc]
+        count[which] = 0 if which and starts[which - 1] == pc else count[which] + 1
+        if count[which] <= LONG:
+            continue
+        if out and out[-1][1] == number - 1:
+            out[-1][1] = number
+        else:
+            out.append([number, number])
     return out
 
 

@@ -186,9 +186,10 @@ def settings_of_units_come_from_files_and_presets(tool):
     program = build(tool, A64)
     want = logged(tool, program)
     (tool.folder / "registers").write_text("# cycle counts\n[registers]\nTRCCONFIGR = 0x1851\nTRCCCCTLR = 4\n")
-    (tool.folder / "choices").write_text("return-stack=4\n")
+    (tool.folder / "choices").write_text("return-stack=4\ncycles=3\n")
     tool.run("record", "--config", "registers", "--unit", "choices", "-o", "one.data", program, status=7)
-    tool.run("record", "--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4", "--unit", "return-stack=4", "-o", "two.data", program, status=7)
+    tool.run("record", "--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4", "--unit", "return-stack=4,cycles=3", "-o", "two.data",
+             program, status=7)
     for name in ["one.data", "two.data"]:
         equal(pcs(tool.run("decode", name, "--format", "pcs")), want)
         assert "CYCLE_COUNT" in tool.run("decode", name).out, name
