@@ -72,6 +72,9 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
 
     if (left->transfer == TW_TRANSFER_RETURN)
         return return_plainly(machine, stack, range);
+    if (left->transfer == TW_TRANSFER_INDIRECT && !to->is_entry && !stack->log &&
+        to->function == function)
+        return tw_call_below_return(stack, range->start) == SIZE_MAX;
     if (left->transfer == TW_TRANSFER_INDIRECT)
         return tail_plainly(machine, stack, range, to, function);
     if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
@@ -109,7 +112,7 @@ static size_t pass_ranges(const struct tw_flow_ranges *ranges, struct passed *pa
 
     for (; range < end && transfer <= TW_TRANSFER_JUMP; range++) {
         const struct tw_flow_range *known =
-            &items[ranges->recent[range->start >> 1 & (TW_RECENT_RANGES - 1)]];
+            &items[ranges->recent[tw_flow_ranges_slot(range->start)]];
 
         if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count ||
             known->start != range->start ||

@@ -126,6 +126,8 @@ struct tw_call_inlined {
     size_t range_count, range_room;
 };
 
+enum { TW_RECENT_CALLS = 4096 };
+
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
@@ -152,6 +154,8 @@ struct tw_call_machine {
         uint64_t address;
         uint32_t function;
     } unnamed[64]; /* by low bits of the address: numbers that code without a symbol has */
+    /* nodes of calls, of whatever stack, by caller's node and callee: a guess that has to be looked at */
+    uint32_t recent[TW_RECENT_CALLS];
     uint64_t base; /* instructions of the stack at work before what it takes now */
     /* that it takes now, but for ranges that change nothing */
     const struct tw_element *current;
@@ -213,6 +217,8 @@ void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack,
                    const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
+/* How many frames are left when the one that returns to `address` is gone; SIZE_MAX: none does. */
+size_t tw_call_below_return(const struct tw_call_stack *stack, uint64_t address);
 /* Whether control stays in the function of the top frame. */
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
                        uint32_t function);

@@ -144,7 +144,7 @@ class Model:
     """Where a command has to stop."""
 
     def __init__(self, log, last, truth, elf_name):
-        self.log, self.last, self.truth = log, last, truth
+        self.log, self.last, self.truth, self.found = log, last, truth, {}
         self.has_exclusives = any(word in elf_name for word in HAS_EXCLUSIVES)
         self.is_plain = not any(word in elf_name for word in LEAVES_FRAMES)
 
@@ -160,12 +160,20 @@ class Model:
                 return number
         return number
 
+    def places(self, address):
+        """The numbers of an address in the log."""
+        if address not in self.found:
+            self.found[address] = [number for number, pc in enumerate(self.log) if pc == address]
+        return self.found[address]
+
     def run(self, number, back, points):
-        while number != (0 if back else self.last):
-            number += -1 if back else 1
-            if self.hits(number, points):
-                return number
-        return number
+        stops = [0 if back else self.last]
+        for address in points:
+            found = self.places(address)
+            at = bisect.bisect_left(found, number) - 1 if back else bisect.bisect_right(found, number)
+            if 0 <= at < len(found):
+                stops.append(found[at])
+        return max(stops) if back else min(stops)
 
     def finish(self, number, points):
         depth = len(self.truth.at(number))

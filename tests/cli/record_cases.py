@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs run in QEMU: the path of the recording is the one that QEMU logs itself."""
+import json
 import os
 import pathlib
 import re
@@ -194,6 +195,10 @@ def settings_of_units_come_from_files_and_presets(tool):
         equal(pcs(tool.run("decode", name, "--format", "pcs")), want)
         assert "CYCLE_COUNT" in tool.run("decode", name).out, name
     (tool.folder / "broken").write_text("TRCCONFIGR=1\nnonsense\n")
+    # perf's files lead from a context ID to the process, and from there to its code.
+    tool.run("record", "--config", "TRCCONFIGR=0x1801", "-o", "untold.data", program, status=7)
+    said = tool.run("doctor", "untold.data", "--format", "jsonl", status=1).out.splitlines()
+    equal(json.loads(said[0])["code"], "no-context")
     assert "broken, line 2" in tool.run("record", "--config", "broken", program, status=3).err
     place = f"{want[0]:#x}-{want[0] + 8:#x}"
     inside = [pc for pc in want if want[0] <= pc < want[0] + 8]

@@ -43,6 +43,7 @@ import hostile_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import inline_cases  # noqa: E402,F401
+import interrupted_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import message_cases  # noqa: E402,F401

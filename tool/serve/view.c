@@ -30,11 +30,16 @@ uint64_t serve_sample(const struct serve_capture *capture)
     return capture->tiles.is_whole ? SERVE_SAMPLE_LESS : SERVE_SAMPLE;
 }
 
-void serve_lock(struct serve_views *views)
+static void lock(struct serve_views *views)
 {
-    (void)atomic_fetch_add(&views->waiting, 1);
+    (void)atomic_fetch_add(&views->asking, 1);
     (void)pthread_mutex_lock(&views->lock);
-    (void)atomic_fetch_sub(&views->waiting, 1);
+}
+
+static void unlock(struct serve_views *views)
+{
+    (void)pthread_mutex_unlock(&views->lock);
+    (void)atomic_fetch_sub(&views->asking, 1);
 }
 
 int serve_views_open(struct serve_views *views, const struct options *options)
@@ -365,27 +370,27 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
     if (window->to - window->from > SERVE_WINDOW_MOST)
         return SERVE_TOO_LARGE;
     run.number = atomic_fetch_add(&views->newest[run.view % SERVE_VIEWS], 1) + 1;
-    serve_lock(views);
+    lock(views);
     if (is_newest(&run))
         done = window->is_perfetto ? window_perfetto(&run, out) : window_tables(&run, out);
-    (void)pthread_mutex_unlock(&views->lock);
+    unlock(views);
     *spent = (struct serve_spent){ serve_thread_time() - before, run.decoding };
     return done;
 }
 
-bool serve_stretch(struct serve_views *views, size_t capture, uint64_t from, uint64_t to,
-                   serve_fn *take, void *context)
+bool serve_stretch(struct serve_views *views, size_t capture, struct session *session,
+                   const struct serve_range *range, serve_fn *take, void *context)
 {
     const size_t view = SERVE_VIEWS - 1;
     struct window_run window = { .views = views,
                                  .capture = &views->captures[capture],
-                                 .from = from,
-                                 .to = to,
+                                 .from = range->from,
+                                 .to = range->to,
                                  .view = view,
                                  .number = atomic_load(&views->newest[view]),
                                  .take = take,
                                  .context = context };
-    struct tw_run *run = open_window(&window, &window.capture->session);
+    struct tw_run *run = open_window(&window, session);
     const bool is_good = run && run_parts(&window, run);
 
     tw_run_free(run);
@@ -445,11 +450,11 @@ const struct tw_text *serve_data(struct serve_views *views, size_t number)
 {
     struct serve_capture *capture = &views->captures[number];
 
-    serve_lock(views);
+    lock(views);
     if (!capture->data.size) {
         if (serve_is_large(capture) ? !sample(views, capture) : !read_whole(capture))
             tw_text_free(&capture->data);
     }
-    (void)pthread_mutex_unlock(&views->lock);
+    unlock(views);
     return capture->data.size ? &capture->data : NULL;
 }
