@@ -88,6 +88,12 @@ static uint64_t elements_of(const struct subject *subject, const struct tw_run_c
             size_t size;
 
             sum = (sum ^ element->index << 8 ^ element->type ^ part.who.tid) * 0x100000001b3;
+            if (is_named) {
+                char line[600];
+
+                require(tw_element_text(line, sizeof line, element, part.batch.id) > 0);
+                require(tw_element_json(line, sizeof line, element, part.batch.id) > 0);
+            }
             if (!is_named || element->type != TW_ELEMENT_INSTR_RANGE)
                 continue;
             (void)tw_run_name(run, &name, &part, element->start);
@@ -191,6 +197,28 @@ static uint64_t save_statistics(const struct subject *subject, struct tw_statist
     return sum;
 }
 
+/* Two files become one, which has the sum. */
+static void merge_statistics(const struct subject *subject, struct tw_statistics *one,
+                             struct tw_statistics *other)
+{
+    static const char *const names[] = { "one", "other" };
+    char paths[3][BUNDLE_PATH];
+    const char *const parts[] = { paths[0], paths[1] };
+    struct tw_fault fault = { .text = "" };
+
+    for (size_t i = 0; i < 2; i++)
+        bundle_path(paths[i], subject->bundle, names[i]);
+    bundle_path(paths[2], subject->bundle, "merged");
+    require(tw_statistics_save(one, paths[0], NULL) == TW_OK);
+    require(tw_statistics_save(other, paths[1], NULL) == TW_OK);
+    require(tw_merge(paths[2], parts, 2, NULL, &fault) == TW_OK);
+    require(tw_statistics_add(other, one) == TW_OK);
+    require(take_file(subject->bundle, "merged") == save_statistics(subject, other));
+    bundle_remove(subject->bundle, "merged");
+    for (size_t i = 0; i < 2; i++)
+        bundle_remove(subject->bundle, names[i]);
+}
+
 static void do_statistics(const struct subject *subject)
 {
     struct tw_run_extent extents[PARTS];
@@ -215,6 +243,7 @@ static void do_statistics(const struct subject *subject)
     }
     if (is_cut)
         require(save_statistics(subject, whole) == save_statistics(subject, sum));
+    merge_statistics(subject, whole, sum);
     tw_statistics_free(whole);
     tw_statistics_free(threads);
     tw_statistics_free(sum);
@@ -397,6 +426,21 @@ static void do_profile(const struct subject *subject)
     }
 }
 
+/* Counts that were loaded, with the code of a program that is there. */
+static void show_with_programs(const struct subject *subject, struct tw_coverage *coverage)
+{
+    struct tw_coverage_totals totals = { .size = sizeof totals };
+    struct tw_subject all = { .coverage = coverage };
+    char path[BUNDLE_PATH];
+
+    for (size_t i = 0; i < subject->bundle->count; i++) {
+        bundle_path(path, subject->bundle, subject->bundle->names[i]);
+        (void)!tw_coverage_program(coverage, path, NULL);
+    }
+    require(tw_coverage_finish(coverage) == TW_OK && tw_coverage_totals(coverage, &totals));
+    write_all(&all, TW_SUBJECT_COVERAGE);
+}
+
 static uint64_t save_coverage(const struct subject *subject, const struct tw_coverage *coverage)
 {
     struct tw_coverage *again;
@@ -409,6 +453,7 @@ static uint64_t save_coverage(const struct subject *subject, const struct tw_cov
     require(tw_coverage_load(&again, path, NULL, NULL) == TW_OK);
     require(tw_coverage_save(again, path, NULL) == TW_OK);
     require(take_file(subject->bundle, "saved") == sum);
+    show_with_programs(subject, again);
     tw_coverage_free(again);
     bundle_remove(subject->bundle, "saved");
     return sum;

@@ -4,6 +4,7 @@
 #ifndef FUZZ_BUNDLE_H
 #define FUZZ_BUNDLE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -182,6 +183,24 @@ static inline void bundle_remove(const struct bundle *bundle, const char *name)
         *slash = 0;
         (void)rmdir(path);
     }
+}
+
+/* A folder that was written, and the files in it. */
+static inline void bundle_remove_tree(const struct bundle *bundle, const char *name)
+{
+    char path[BUNDLE_PATH], file[2 * BUNDLE_PATH];
+    struct dirent *entry;
+    DIR *folder;
+
+    bundle_path(path, bundle, name);
+    folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        (void)snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        (void)unlink(file);
+    }
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(path);
 }
 
 static inline void bundle_close(struct bundle *bundle)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The perf.data reader: the input is the file; what follows a line "@@FILE" in it is every program
-   that the file names, what follows "@@DATA" the records of another thread of the recorder. */
+   that the file names, what follows "@@DATA" the records of another thread of the recorder.  What is
+   decoded does not depend on the pieces that it is fed in. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +95,8 @@ static uint64_t look(const struct tw_perf *perf)
     return sum + tw_perf_time(perf, &ns, 0x123456) + ns + first + last;
 }
 
-/* Runs a buffer through a tree with all its sources. */
-static uint64_t decode(const struct tw_capture *capture, size_t buffer)
+/* Runs a buffer through a tree with all its sources, in pieces. */
+static uint64_t decode(const struct tw_capture *capture, size_t buffer, size_t piece)
 {
     const struct tw_buffer *about = tw_capture_buffer(capture, buffer);
     const struct tw_tree_config config = { .size = sizeof config,
@@ -130,11 +131,13 @@ static uint64_t decode(const struct tw_capture *capture, size_t buffer)
         if (tw_capture_source_is_in(capture, i, 0, (uint32_t)buffer))
             sum += tw_tree_add_source(tree, NULL, &add) == TW_OK;
     }
-    if (sum && tw_capture_read(capture, &bytes, &size, buffer, 0) == TW_OK &&
-        tw_tree_feed(tree, bytes, size) == TW_OK) {
-        while (tw_tree_next(tree, &batch) == TW_OK)
-            sum += batch.count;
-    }
+    if (sum && tw_capture_read(capture, &bytes, &size, buffer, 0) == TW_OK)
+        for (size_t at = 0; at < size; at += piece) {
+            if (tw_tree_feed(tree, bytes + at, size - at < piece ? size - at : piece) != TW_OK)
+                abort();
+            while (tw_tree_next(tree, &batch) == TW_OK)
+                sum += batch.count;
+        }
     tw_tree_free(tree);
     free(cursors);
     return sum;
@@ -159,7 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (tw_capture_perf(capture))
             sum = look(tw_capture_perf(capture));
         for (size_t i = 0; i < tw_capture_buffer_count(capture) && i < BUFFERS_MOST; i++)
-            sum += tw_capture_perf(capture) ? decode(capture, i) : 0;
+            if (tw_capture_perf(capture) &&
+                decode(capture, i, SIZE_MAX / 2) != decode(capture, i, 1 + size % 61))
+                abort();
     } else if (!memchr(fault.text, 0, sizeof fault.text) || !fault.text[0]) {
         abort(); /* a refusal says why */
     }

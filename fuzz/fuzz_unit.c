@@ -2,7 +2,7 @@
 /* Execution logs of any bytes through the trace unit of any protocol.  What it makes is the same each time, has no bad
    packet, and is decoded to the same elements whole and in pieces.
    Input: lines "protocol NAME", "preset NAME", "first N", "last N", "register NAME=VALUE", "choice NAME=VALUE",
-   "parameters NAME=VALUE,NAME=VALUE", "piece N", "time N"; the log comes behind a line that begins with '@'. */
+   "parameters NAME=VALUE,NAME=VALUE", "piece N", "time N"; a file "log", and "image" for logs without opcodes. */
 #include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
@@ -49,7 +49,7 @@ static void read_settings(struct settings *settings, const struct bundle *bundle
     settings->config.preset = bundle_word(bundle, "preset");
     settings->config.first = bundle_number(bundle, "first");
     settings->config.last = bundle_number(bundle, "last");
-    settings->config.repeats_most = 1000;
+    settings->config.repeats_most = 20000;
     settings->config.registers = settings->registers;
     settings->config.register_count =
         read_registers(settings, settings->registers, bundle, "register");
@@ -185,6 +185,100 @@ static void list(const struct tw_tree_source *source, const uint8_t *bytes, size
     tw_tree_free(tree);
 }
 
+/* Instructions by a counter, which most ranges come to as sums, are those of the elements. */
+static void count_batch(void *context, void *tally, const struct tw_batch *batch)
+{
+    uint64_t *sum = tally;
+
+    (void)context;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->elements[i].type == TW_ELEMENT_INSTR_RANGE)
+            *sum += batch->elements[i].count;
+}
+
+static void count_sums(void *context, void *tally, const struct tw_range_sum *sums,
+                       size_t count, const struct tw_batch *whose)
+{
+    uint64_t *sum = tally;
+
+    (void)context, (void)whose;
+    for (size_t i = 0; i < count; i++)
+        if (!sums[i].is_edge)
+            *sum += sums[i].times * sums[i].range.count;
+}
+
+static void merge_tally(void *context, void *tally, const struct tw_batch *whose)
+{
+    (void)whose;
+    *(uint64_t *)context += *(uint64_t *)tally;
+}
+
+static uint64_t count(const struct tw_tree_source *source, const uint8_t *bytes, size_t size,
+                      bool in_sums, uint32_t threads)
+{
+    uint64_t all = 0;
+    const struct tw_counter counter = { .size = sizeof counter,
+                                        .tally_size = sizeof(uint64_t),
+                                        .context = &all,
+                                        .count = count_batch,
+                                        .merge = merge_tally,
+                                        .sum = in_sums ? count_sums : NULL };
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .range_limit = 1000,
+                                           .threads = threads,
+                                           .segment_size = 64,
+                                           .counter = &counter };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_tree *tree;
+
+    require(tw_tree_new(&tree, &config, NULL) == TW_OK);
+    require(tw_tree_add_source(tree, NULL, source) == TW_OK);
+    require(tw_tree_feed(tree, bytes, size) == TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        ;
+    require(tw_tree_finish(tree) == TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        ;
+    tw_tree_free(tree);
+    return all;
+}
+
+static void check_counts(const struct tw_tree_source *source, const uint8_t *bytes, size_t size)
+{
+    const uint64_t all = count(source, bytes, size, false, 0);
+
+    require(count(source, bytes, size, true, 0) == all);
+    require(count(source, bytes, size, true, 2) == all);
+}
+
+/* Packets given one by one make the elements that the bytes make. */
+static void decode_packets(const struct tw_tree_source *source, const uint8_t *bytes,
+                           size_t size, uint64_t whole)
+{
+    const struct tw_tree_config listing = { .size = sizeof listing, .packets_only = true };
+    const struct tw_tree_config config = { .size = sizeof config, .range_limit = 1000 };
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_tree *packets, *tree;
+    bool is_taken = true;
+    uint64_t sum = 0;
+
+    require(tw_tree_new(&packets, &listing, NULL) == TW_OK);
+    require(tw_tree_new(&tree, &config, NULL) == TW_OK);
+    require(tw_tree_add_source(packets, NULL, source) == TW_OK);
+    require(tw_tree_add_source(tree, NULL, source) == TW_OK);
+    require(tw_tree_feed(packets, bytes, size) == TW_OK && tw_tree_finish(packets) == TW_OK);
+    while (is_taken && tw_tree_next_packet(packets, &view) == TW_OK) {
+        is_taken = tw_tree_feed_packets(tree, view.packet, 1) == TW_OK && !view.is_not_sync;
+        add_up(&sum, tree);
+    }
+    require(tw_tree_finish(tree) == TW_OK);
+    add_up(&sum, tree);
+    if (is_taken) /* all of them: with synchronization, and none that no one can tell of */
+        require(sum == whole);
+    tw_tree_free(tree);
+    tw_tree_free(packets);
+}
+
 static enum tw_status read_bytes(void *context, const uint8_t **bytes, size_t *size,
                                  uint64_t offset)
 {
@@ -232,6 +326,8 @@ static void check(struct tw_unit *unit, size_t piece, uint64_t time)
         whole = decode(&source, trace->bytes, trace->size, trace->size, 0);
         require(decode(&source, trace->bytes, trace->size, piece, 0) == whole);
         require(decode(&source, trace->bytes, trace->size, trace->size, 2) == whole);
+        check_counts(&source, trace->bytes, trace->size);
+        decode_packets(&source, trace->bytes, trace->size, whole);
         look_up(&source, trace, time);
     }
     source = source_of(unit, true, image);
@@ -243,21 +339,66 @@ static void check(struct tw_unit *unit, size_t piece, uint64_t time)
     tw_image_free(image);
 }
 
+/* The bytes of a file of the bundle; NULL: there is none. */
+static uint8_t *load(size_t *size, const struct bundle *bundle, const char *name)
+{
+    char path[BUNDLE_PATH];
+    uint8_t *bytes = malloc(LOG_MOST);
+    FILE *file;
+
+    require(bytes != NULL);
+    bundle_path(path, bundle, name);
+    file = fopen(path, "rb");
+    *size = file ? fread(bytes, 1, LOG_MOST, file) : 0;
+    if (file)
+        (void)fclose(file);
+    return bytes;
+}
+
+/* As a snapshot on disk it has the same bytes of trace. */
+static void write_and_read(const struct bundle *bundle, struct tw_unit *unit, bool is_framed)
+{
+    const struct tw_unit_trace *trace = tw_unit_trace(unit);
+    struct tw_snapshot snapshot = { .size = sizeof snapshot };
+    struct tw_fault fault = { .text = "" };
+    struct tw_capture *capture;
+    char path[BUNDLE_PATH];
+    const uint8_t *bytes;
+    size_t size;
+
+    if (tw_unit_snapshot(unit, &snapshot, is_framed) != TW_OK)
+        return;
+    snapshot.description = "a snapshot";
+    snapshot.overwrite = true;
+    bundle_path(path, bundle, "snap");
+    if (tw_snapshot_write(path, &snapshot, &fault) != TW_OK) {
+        require(fault.text[0] != 0);
+        return;
+    }
+    require(tw_capture_open(&capture, path, NULL, &fault) == TW_OK);
+    if (!is_framed && trace->size) {
+        require(tw_capture_read(capture, &bytes, &size, 0, 0) == TW_OK && size == trace->size);
+        require(memcmp(bytes, trace->bytes, size) == 0);
+    }
+    tw_capture_free(capture);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const struct tw_region region = { .size = sizeof region };
     struct bundle bundle;
     struct settings settings;
     struct tw_unit *unit, *again;
-    const uint8_t *log;
+    char path[BUNDLE_PATH];
+    uint8_t *log;
 
-    for (log = data; log != data + size && *log != '@'; log++)
-        ;
-    /* Lines up to the first '@'; the log behind the line that it begins. */
-    bundle_read(&bundle, data, (size_t)(log - data));
-    log = (const uint8_t *)bundle_line_end((const char *)log, (const char *)data + size);
-    size -= (size_t)(log - data);
+    bundle_open(&bundle, data, size);
+    log = load(&size, &bundle, "log");
     read_settings(&settings, &bundle);
-    unit = size > LOG_MOST || is_long(log, size) ? NULL : encode(&settings, log, size);
+    bundle_path(path, &bundle, "image");
+    require(tw_image_new(&settings.config.image, NULL, NULL) == TW_OK);
+    (void)!tw_image_add_any(settings.config.image, &region, path);
+    unit = is_long(log, size) ? NULL : encode(&settings, log, size);
     if (unit) {
         again = encode(&settings, log, size);
         require(again && tw_unit_trace(again)->size == tw_unit_trace(unit)->size);
@@ -266,8 +407,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                        tw_unit_trace(unit)->size) == 0);
         tw_unit_free(again);
         check(unit, 1 + bundle_number(&bundle, "piece") % 64, bundle_number(&bundle, "time"));
+        write_and_read(&bundle, unit, bundle_number(&bundle, "piece") & 1);
     }
     tw_unit_free(unit);
+    tw_image_free(settings.config.image);
+    free(log);
+    bundle_remove_tree(&bundle, "snap");
     bundle_close(&bundle);
     return 0;
 }

@@ -413,6 +413,111 @@ static void do_index(const struct subject *subject)
     tw_run_free(run);
 }
 
+/* ---- a part of it ---- */
+
+static void filter_by(const struct subject *subject, struct tw_filter *filter)
+{
+    struct tw_run_config config = subject->config;
+
+    filter->size = sizeof *filter;
+    config.filter = filter;
+    (void)elements_of(subject, &config, false);
+    config.order = TW_ORDER_TIME;
+    (void)elements_of(subject, &config, false);
+}
+
+static void do_filters(const struct subject *subject)
+{
+    static const char *const functions[] = { "leaf", "main" };
+    static const char *const comms[] = { "prog", "a64" };
+    const uint32_t numbers[] = { 0, 7 };
+    const struct tw_address_range ranges[] = { { 0x1000, 0x1208 }, { 0x10000, 0 } };
+    const struct tw_source *source = tw_capture_source_count(subject->capture)
+                                         ? tw_capture_source(subject->capture, 0)
+                                         : NULL;
+    struct tw_filter code = { .ranges = ranges, .range_count = 2, .levels = 3 };
+    struct tw_filter named = { .functions = functions, .function_count = 2 };
+    struct tw_filter who = { .tids = numbers + 1,
+                             .tid_count = 1,
+                             .pids = numbers + 1,
+                             .pid_count = 1,
+                             .cpus = numbers,
+                             .cpu_count = 1,
+                             .comms = comms,
+                             .comm_count = 2 };
+    struct tw_filter place = {
+        .has_from = true, .from = subject->at, .has_to = true, .to = 200
+    };
+    struct tw_filter when = {
+        .has_from_time = true, .from_time = subject->at, .has_to_time = true, .to_time = 0x5800
+    };
+    struct tw_filter step = { .has_from_instruction = true,
+                              .from_instruction = 3,
+                              .has_to_instruction = true,
+                              .to_instruction = 20 };
+    struct tw_filter one = { .has_ids = true, .ids = { 1 << 16, 1 }, .srcs = numbers };
+
+    filter_by(subject, &code);
+    filter_by(subject, &named);
+    filter_by(subject, &who);
+    filter_by(subject, &place);
+    filter_by(subject, &when);
+    filter_by(subject, &step);
+    filter_by(subject, &one);
+    if (source) {
+        struct tw_filter by_name = { .sources = &source->name, .source_count = 1 };
+
+        filter_by(subject, &by_name);
+    }
+}
+
+/* A tree of each buffer, fed in two pieces, with a log of what is amiss. */
+static void do_tree(const struct subject *subject)
+{
+    const struct tw_errors_config log = {
+        .size = sizeof log, .keeps_all = true, .most = 50, .name = "capture"
+    };
+    struct tw_errors *errors;
+    char line[300];
+
+    require(tw_errors_new(&errors, &log, NULL) == TW_OK);
+    for (size_t i = 0; i < tw_capture_buffer_count(subject->capture) && i < 4; i++) {
+        const struct tw_tree_config config = { .size = sizeof config,
+                                               .range_limit = RANGE_LIMIT,
+                                               .counts_elements = true,
+                                               .markers = true,
+                                               .errors = errors,
+                                               .verbosity = TW_SEVERITY_INFO };
+        struct tw_batch batch = { .size = sizeof batch };
+        struct tw_retained *kept = NULL;
+        struct tw_tree *tree;
+        const uint8_t *bytes;
+        size_t size;
+
+        if (tw_capture_tree(&tree, subject->capture, i, &config, NULL) != TW_OK)
+            continue;
+        for (uint64_t at = 0; tw_capture_read(subject->capture, &bytes, &size, i, at) == TW_OK;
+             at += size) {
+            require(tw_tree_feed(tree, bytes, size / 2) == TW_OK);
+            while (tw_tree_next(tree, &batch) == TW_OK)
+                if (!kept && batch.source != UINT32_MAX) /* markers are not kept */
+                    require(tw_tree_retain(&kept, tree, batch.elements) == TW_OK);
+            require(tw_tree_feed(tree, bytes + size / 2, size - size / 2) == TW_OK);
+            while (tw_tree_next(tree, &batch) == TW_OK)
+                require(batch.count > 0);
+            tw_capture_forget(subject->capture, i, at, size);
+        }
+        require(tw_tree_finish(tree) == TW_OK);
+        while (tw_tree_next(tree, &batch) == TW_OK)
+            require(batch.count > 0);
+        tw_tree_free(tree);
+        tw_retained_free(kept);
+    }
+    for (size_t i = 0; i < tw_errors_kept(errors); i++)
+        require(tw_error_text(line, sizeof line, tw_errors_get(errors, i), "capture") > 0);
+    tw_errors_free(errors);
+}
+
 /* ---- names of every file that is there ---- */
 
 static void do_symbols(const struct subject *subject)
@@ -425,6 +530,7 @@ static void do_symbols(const struct subject *subject)
         struct tw_symbols *symbols;
         struct tw_source_line line;
         struct tw_symbol symbol;
+        struct tw_demangler *demangler;
         struct tw_image *image;
         const struct tw_region region = { .size = sizeof region };
         char path[BUNDLE_PATH];
@@ -432,7 +538,9 @@ static void do_symbols(const struct subject *subject)
         bundle_path(path, subject->bundle, subject->bundle->names[i]);
         require(tw_image_new(&image, NULL, NULL) == TW_OK);
         require(tw_symbols_new(&symbols, NULL, NULL) == TW_OK);
+        require(tw_demangler_new(&demangler, NULL, NULL) == TW_OK);
         (void)!tw_image_add_any(image, &region, path);
+        (void)!tw_image_add_segments(image, &region, path);
         (void)!tw_symbols_add_loaded(symbols, path, 0, subject->at);
         if (tw_symbols_add_elf(symbols, path, 0) == TW_OK &&
             tw_symbols_object(symbols, &object, 0))
@@ -444,10 +552,12 @@ static void do_symbols(const struct subject *subject)
                 if (tw_symbols_find(symbols, &symbol, at)) {
                     require(tw_symbols_by_name(symbols, &symbol, symbol.name, 0));
                     (void)tw_symbols_local(symbols, &symbol);
+                    require(tw_demangle(demangler, symbol.name) != NULL);
                 }
             }
         for (size_t k = 0; k < ROWS_MOST && tw_symbols_code(symbols, &stretch, k); k++)
             require(stretch.first < stretch.end);
+        tw_demangler_free(demangler);
         tw_symbols_free(symbols);
         tw_image_free(image);
     }

@@ -13,7 +13,7 @@ enum {
 };
 
 struct feed {
-    struct unit *unit;
+    struct tw_unit *unit;
     uint32_t tid, cpu;
     uint64_t strobe;
     bool is_resting; /* strobing or the filter leaves out what runs */
@@ -27,7 +27,7 @@ struct feed {
     struct tw_retired_run runs[RUNS];
 };
 
-struct feed *feed_new(struct unit *unit, uint32_t tid, uint32_t cpu)
+struct feed *feed_new(struct tw_unit *unit, uint32_t tid, uint32_t cpu)
 {
     const struct process_options *options = process_options();
     struct feed *feed = calloc(1, sizeof *feed);
@@ -81,7 +81,7 @@ static void ring_put(struct feed *feed, const uint8_t *bytes, size_t size)
 static void write_output(struct feed *feed, size_t least)
 {
     size_t size;
-    const uint8_t *bytes = unit_output(feed->unit, &size);
+    const uint8_t *bytes = tw_unit_output(feed->unit, &size);
 
     if (!size || size < least)
         return;
@@ -89,14 +89,14 @@ static void write_output(struct feed *feed, size_t least)
         ring_put(feed, bytes, size);
     else if (!feed->is_broken && !process_write(feed->tid, feed->cpu, bytes, size))
         feed->is_broken = true;
-    unit_take(feed->unit);
+    tw_unit_take(feed->unit);
 }
 
 /* ---- steps ---- */
 
 static void step(struct feed *feed, const struct tw_step *what)
 {
-    if (!feed->is_broken && !unit_step(feed->unit, what))
+    if (!feed->is_broken && tw_unit_step(feed->unit, what) != TW_OK)
         feed->is_broken = true;
 }
 
@@ -515,7 +515,7 @@ void feed_write(struct feed *feed)
 void feed_end(struct feed *feed)
 {
     if (!feed->is_broken)
-        (void)unit_end(feed->unit);
+        (void)(tw_unit_finish(feed->unit) == TW_OK);
     write_output(feed, 0);
     if (feed->ring) {
         const uint64_t room = process_options()->ring, at = feed->ring_size % room;

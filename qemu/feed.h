@@ -9,7 +9,7 @@
 struct feed;
 
 /* NULL: no memory. */
-struct feed *feed_new(struct unit *unit, uint32_t tid, uint32_t cpu);
+struct feed *feed_new(struct tw_unit *unit, uint32_t tid, uint32_t cpu);
 void feed_free(struct feed *feed);
 /* Gives the unit a chunk, and writes what it made if that is much. */
 void feed_chunk(struct feed *feed, const struct chunk *chunk);

@@ -34,7 +34,7 @@ struct thread {
 
     /* The worker writes here: not into the same line of its cache. */
     _Alignas(64) struct work work;
-    struct unit *unit;
+    struct tw_unit *unit;
     struct feed *feed; /* NULL: the thread is not traced */
     uint32_t cpu, tid;
     uint32_t owner;                 /* the thread of QEMU that runs it */
@@ -201,7 +201,7 @@ void thread_program(void)
 static void begin_unit(struct thread *thread)
 {
     static bool is_told;
-    struct tw_register reg;
+    const struct tw_unit_trace *trace;
     struct tw_fault fault;
 
     thread->cpu = process_take_cpu();
@@ -211,7 +211,7 @@ static void begin_unit(struct thread *thread)
     if (thread->unit)
         thread->feed = feed_new(thread->unit, thread->tid, thread->cpu);
     if (!thread->feed) {
-        unit_free(thread->unit);
+        tw_unit_free(thread->unit);
         thread->unit = NULL;
         if (!is_told)
             (void)fprintf(stderr, "trackway record: %s\n", fault.text);
@@ -220,14 +220,16 @@ static void begin_unit(struct thread *thread)
         thread->cpu = SPOOL_CPUS;
         return;
     }
-    for (size_t i = 0; unit_register(thread->unit, &reg, i); i++) {
+    trace = tw_unit_trace(thread->unit);
+    for (size_t i = 0; i < trace->register_count; i++) {
         char text[128];
 
-        (void)snprintf(text, sizeof text, "%s=%llu", reg.name, (unsigned long long)reg.value);
+        (void)snprintf(text, sizeof text, "%s=%llu", trace->registers[i].name,
+                       (unsigned long long)trace->registers[i].value);
         say(thread, SPOOL_REGISTER, 0, text);
     }
-    if (unit_text(thread->unit))
-        say(thread, SPOOL_CONFIG, 0, unit_text(thread->unit));
+    if (trace->text)
+        say(thread, SPOOL_CONFIG, 0, trace->text);
     say(thread, SPOOL_START, 0, NULL);
     if (!is_system)
         thread->context = (struct tw_step_context){ .security = TW_NONSECURE,
@@ -241,7 +243,7 @@ static void free_thread(struct thread *thread)
     (void)__atomic_sub_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     queue_free(&thread->queue);
     feed_free(thread->feed);
-    unit_free(thread->unit);
+    tw_unit_free(thread->unit);
     free(thread->chunk);
     free(thread);
 }
@@ -293,7 +295,7 @@ static void end_unit(struct thread *thread)
     process_give_cpu(thread->cpu);
     feed_free(thread->feed);
     thread->feed = NULL;
-    unit_free(thread->unit);
+    tw_unit_free(thread->unit);
     thread->unit = NULL;
 }
 

@@ -1,99 +1,162 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The trace unit of one thread. */
+/* The trace unit of one thread: what recordings set, then what was asked for. */
 #include "qemu/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "qemu/unit_kind.h"
-
-struct unit {
-    const struct unit_kind *kind;
-    void *state;
+enum {
+    V7_TIMESTAMPS = 1 << 28,
+    V7_RETURN_STACK = 1 << 29,
+    V7_CONTEXT_ID = 3 << 14, /* four bytes */
+    V7_FEATURES = 0x344008f2,
+    V4_CONTEXT_ID = 1 << 6,
+    V4_TIMESTAMPS = 1 << 11,
+    V4_RETURN_STACK = 1 << 12,
+    SYNC_BYTES = 1 << 12,
+    DEFAULTS = 2,
+    NAME = 64
 };
 
-/* A new kind of trace unit is one line here. */
-static const struct unit_kind *const kinds[] = { &unit_kind_ete,    &unit_kind_etmv4,
-                                                 &unit_kind_ptm,    &unit_kind_etmv3,
-                                                 &unit_kind_etrace, &unit_kind_ntrace };
+/* Blocks of code are what retires at a time. */
+static const char etrace_defaults[] = "privilege_width_p=3\necause_width_p=6\nretires_p=200\n";
 
-bool unit_split(const char *text, char *name, size_t room, uint64_t *value)
+struct setting_list {
+    struct tw_register *items;
+    char (*names)[NAME];
+    size_t count;
+};
+
+static bool is_named(const struct unit_options *options, const char *protocol)
 {
-    const char *equals = strchr(text, '=');
-    char *end;
-
-    if (!equals || (size_t)(equals - text) >= room)
-        return false;
-    memcpy(name, text, (size_t)(equals - text));
-    name[equals - text] = 0;
-    *value = strtoull(equals + 1, &end, 0);
-    return end != equals + 1 && !*end;
+    return strcmp(options->protocol, protocol) == 0;
 }
 
-bool unit_bad(struct tw_fault *fault, const char *what, const char *text)
+static bool new_list(struct setting_list *list, size_t most)
 {
-    fault->status = TW_E_CONFIG;
-    (void)snprintf(fault->text, sizeof fault->text, "%s \"%.200s\" is not understood", what,
-                   text);
-    return false;
+    list->items = calloc(most + 1, sizeof *list->items);
+    list->names = calloc(most + 1, sizeof *list->names);
+    return list->items && list->names;
 }
 
-struct unit *unit_new(const struct unit_options *options, struct tw_fault *fault)
+static void free_list(struct setting_list *list)
 {
-    struct unit *unit = calloc(1, sizeof *unit);
+    free(list->items);
+    free(list->names);
+}
 
-    *fault = (struct tw_fault){ TW_OK, "" };
-    for (size_t i = 0; unit && i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i]->protocol, options->protocol) == 0)
-            unit->kind = kinds[i];
-    if (unit && !unit->kind)
-        (void)unit_bad(fault, "protocol", options->protocol);
-    if (unit && unit->kind)
-        unit->state = calloc(1, unit->kind->size);
-    if (!unit || !unit->state || !unit->kind->begin(unit->state, options, fault)) {
-        unit_free(unit);
-        return NULL;
+static void add(struct setting_list *list, const char *name, size_t size, uint64_t value)
+{
+    memcpy(list->names[list->count], name, size);
+    list->items[list->count] = (struct tw_register){ list->names[list->count], value };
+    list->count++;
+}
+
+/* Each "NAME=VALUE". */
+static bool add_all(struct setting_list *list, const char *const *texts, size_t count,
+                    struct tw_fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strcspn(texts[i], "=");
+        char *end = NULL;
+        const uint64_t value = texts[i][size] ? strtoull(texts[i] + size + 1, &end, 0) : 0;
+
+        if (size >= NAME || !end || end == texts[i] + size + 1 || *end) {
+            fault->status = TW_E_CONFIG;
+            (void)snprintf(fault->text, sizeof fault->text, "\"%.200s\" is not understood",
+                           texts[i]);
+            return false;
+        }
+        add(list, texts[i], size, value);
     }
+    return true;
+}
+
+/* Return stack, timestamps and context IDs. */
+static void add_defaults(struct setting_list *registers, struct setting_list *choices,
+                         const struct unit_options *options)
+{
+    static const char config[] = "TRCCONFIGR", control[] = "ETMCR", features[] = "ETMCCER",
+                      sync[] = "sync";
+    const bool is_ptm = is_named(options, "ptm");
+
+    if (is_ptm || is_named(options, "etmv3")) {
+        add(registers, control, sizeof control - 1,
+            (uint32_t)V7_CONTEXT_ID | V7_TIMESTAMPS | (is_ptm ? V7_RETURN_STACK : 0u));
+        if (options->is_m)
+            add(registers, features, sizeof features - 1, V7_FEATURES);
+        add(choices, sync, sizeof sync - 1, SYNC_BYTES);
+    } else if (is_named(options, "ete") || is_named(options, "etmv4")) {
+        add(registers, config, sizeof config - 1,
+            (options->is_system ? 0u : V4_CONTEXT_ID) | V4_TIMESTAMPS |
+                (options->is_m ? 0u : V4_RETURN_STACK) | 1);
+    }
+}
+
+/* The settings of a RISC-V encoder as one text.  To be freed. */
+static char *join(const struct unit_options *options)
+{
+    const char *first = is_named(options, "etrace") ? etrace_defaults : "";
+    size_t size = strlen(first) + 1, used;
+    char *text;
+
+    for (size_t i = 0; i < options->register_count; i++)
+        size += strlen(options->registers[i]) + 1;
+    text = malloc(size);
+    if (!text)
+        return NULL;
+    used = (size_t)snprintf(text, size, "%s", first);
+    for (size_t i = 0; i < options->register_count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s\n", options->registers[i]);
+    return text;
+}
+
+static struct tw_unit *make(const struct unit_options *options,
+                            const struct tw_unit_config *config, struct tw_fault *fault)
+{
+    struct tw_unit *unit;
+    enum tw_status status;
+
+    if (tw_unit_new(&unit, config, fault) != TW_OK)
+        return NULL;
+    status = tw_unit_begin(unit, options->is_m, options->is_64bit ? 64 : 32);
+    if (status == TW_OK)
+        return unit;
+    fault->status = status;
+    (void)snprintf(fault->text, sizeof fault->text, "%s", tw_unit_fault(unit));
+    tw_unit_free(unit);
+    return NULL;
+}
+
+struct tw_unit *unit_new(const struct unit_options *options, struct tw_fault *fault)
+{
+    const bool is_riscv = tw_unit_is_riscv(options->protocol);
+    struct setting_list registers = { 0 }, choices = { 0 };
+    char *parameters = is_riscv ? join(options) : NULL;
+    struct tw_unit *unit = NULL;
+
+    *fault = (struct tw_fault){ TW_E_MEMORY, "no memory" };
+    if ((parameters || !is_riscv) && new_list(&registers, DEFAULTS + options->register_count) &&
+        new_list(&choices, DEFAULTS + options->choice_count)) {
+        add_defaults(&registers, &choices, options);
+        if ((is_riscv ||
+             add_all(&registers, options->registers, options->register_count, fault)) &&
+            add_all(&choices, options->choices, options->choice_count, fault))
+            unit = make(options,
+                        &(struct tw_unit_config){ .size = sizeof(struct tw_unit_config),
+                                                  .protocol = options->protocol,
+                                                  .registers = registers.items,
+                                                  .register_count = registers.count,
+                                                  .parameters = parameters,
+                                                  .choices = choices.items,
+                                                  .choice_count = choices.count,
+                                                  .registers_name = "--config",
+                                                  .choices_name = "--unit" },
+                        fault);
+    }
+    free(parameters);
+    free_list(&registers);
+    free_list(&choices);
     return unit;
-}
-
-void unit_free(struct unit *unit)
-{
-    if (!unit)
-        return;
-    if (unit->state)
-        unit->kind->free(unit->state);
-    free(unit->state);
-    free(unit);
-}
-
-bool unit_step(struct unit *unit, const struct tw_step *step)
-{
-    return unit->kind->step(unit->state, step) == TW_OK;
-}
-
-bool unit_end(struct unit *unit)
-{
-    return unit->kind->end(unit->state) == TW_OK;
-}
-
-const uint8_t *unit_output(struct unit *unit, size_t *size)
-{
-    return unit->kind->output(unit->state, size);
-}
-
-void unit_take(struct unit *unit)
-{
-    unit->kind->take(unit->state);
-}
-
-bool unit_register(const struct unit *unit, struct tw_register *out, size_t number)
-{
-    return unit->kind->get(unit->state, out, number) == TW_OK;
-}
-
-const char *unit_text(struct unit *unit)
-{
-    return unit->kind->text ? unit->kind->text(unit->state) : NULL;
 }

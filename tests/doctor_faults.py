@@ -307,3 +307,8 @@ ALL = [no_mmap, lost_records, aux_full, jit, stripped, other_build, no_programs,
        mixed("ntrace", "ntrace", "rnd32b-htm-ts", "rnd32a-btm-windows-ts"),
        other_program("riscv", "etrace", "dhrystone-py-sijump", "embench-slre-py-sijump"),
        no_image, sync_period, faults]
+
+# Those that cost little, one of each kind: the plain run.
+SAMPLE = [fault for fault in ALL if fault.__name__ in
+          {"no_mmap", "aux_full", "jit", "other_build", "foreign_clocks", "overflow_etmv4", "no_context_etmv4", "no_timestamps_ptm",
+           "wrong_space", "wrong_nocontext_p", "two_harts_ntrace", "faults"}]

@@ -55,7 +55,9 @@ def nothing_of_a_program_is_both_written_and_run(_):
         assert "GNU_RELRO" in segments, f"{path}: no RELRO"
         assert re.search(r"GNU_STACK.* RW ", segments), f"{path}: its stack can be run"
         assert not re.search(r"LOAD .* RWE ", segments), f"{path}: a segment is written and run"
-        assert re.search(r"BIND_NOW|Flags:.* NOW", dynamic), f"{path}: bound when called"
+        # The plug-in is loaded into shells that start QEMU, too, where what QEMU offers is not to be found.
+        is_lazy = path.name == "trackway-qemu.so"
+        assert bool(re.search(r"BIND_NOW|Flags:.* NOW", dynamic)) != is_lazy, f"{path}: bound when called, or when loaded"
         assert "TEXTREL" not in dynamic, path
 
 

@@ -81,13 +81,28 @@ def decode(program, path, config, image):
                            "jsonl", "-q"], capture_output=True, check=False).stdout
 
 
-def etrace(program, corpus, every):
+def etrace_cases(corpus, every):
+    """Trace, its keys, and those of them that a decoder takes."""
     paths = [path for path in sorted((corpus / "riscv" / "cases").glob("*/trace.bin"))
              if path.stat().st_size >= identify.LEAST and "dtype" not in path.parent.name]
     for path in paths[::every]:
         true = dict(line.split("=", 1) for line in (path.parent / "case.txt").read_text().splitlines() if "=" in line)
+        yield path, true, [f"{key}={value}" for key, value in true.items() if key.endswith(("_p", "bits")) or key in ETRACE]
+
+
+def etrace_alone(program, corpus, every):
+    """Without the image, widths may fit that are not the encoder's: then nobody may be certain."""
+    for path, _, words in etrace_cases(corpus, every):
+        answer = identify.identify(program, path)
+        packets = [subprocess.run([program, "packets", path, "--protocol", "etrace", "--config", ",".join(config), "-q"],
+                                  capture_output=True, check=False).stdout
+                   for config in (words, [f"{key}={value}" for key, value in answer["config"].items()])]
+        yield f"{path}: certain, and other packets" if answer["confidence"] >= 0.95 and packets[0] != packets[1] else None
+
+
+def etrace(program, corpus, every):
+    for path, true, words in etrace_cases(corpus, every):
         image = corpus / "riscv" / "programs" / true["program"] / "image.txt"
-        words = [f"{key}={value}" for key, value in true.items() if key.endswith(("_p", "bits")) or key in ETRACE]
         found = identify.identify(program, path, "--image", str(image))["config"]
         same = decode(program, path, ",".join(words), image) == \
             decode(program, path, ",".join(f"{key}={value}" for key, value in found.items()), image)
@@ -103,7 +118,8 @@ def compare(results):
 def main():
     program, corpus = sys.argv[1], pathlib.Path(sys.argv[2])
     failed = False
-    for name, results in (("CoreSight", coresight(program, corpus, 1)), ("E-Trace", etrace(program, corpus, 1))):
+    for name, results in (("CoreSight", coresight(program, corpus, 1)), ("E-Trace", etrace(program, corpus, 1)),
+                          ("E-Trace without image", etrace_alone(program, corpus, 1))):
         wrong, total = compare(results)
         print(*wrong, f"{name}: {total - len(wrong)} of {total} right", sep="\n")
         failed = failed or len(wrong) * 10 > total

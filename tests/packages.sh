@@ -78,7 +78,9 @@ works() {
 
 leaves_nothing() {
     chroot "$work/bare" apt-get purge -y trackway libtrackway0 libtrackway-dev python3-trackway trackway-opencsd-compat
-    chroot "$work/bare" apt-get autoremove --purge -y # what came with them
+    # What came with them; apt would keep what anything else recommends or suggests.
+    chroot "$work/bare" apt-get -o APT::AutoRemove::RecommendsImportant=false -o APT::AutoRemove::SuggestsImportant=false \
+        autoremove --purge -y
     rm -rf "$work/bare/demo" "$work/bare/debs"
     files >"$work/after"
     diff "$work/before" "$work/after"

@@ -360,7 +360,7 @@ static size_t length_of(const char *const *settings)
     return count;
 }
 
-static struct unit *new_unit(const struct setup *setup)
+static struct tw_unit *new_unit(const struct setup *setup)
 {
     const struct unit_options options = { .protocol = setup->protocol,
                                           .registers = setup->registers,
@@ -369,7 +369,7 @@ static struct unit *new_unit(const struct setup *setup)
                                           .choice_count = length_of(setup->choices),
                                           .is_64bit = true };
     struct tw_fault fault;
-    struct unit *unit = unit_new(&options, &fault);
+    struct tw_unit *unit = unit_new(&options, &fault);
 
     if (!unit)
         print_message("%s\n", fault.text);
@@ -377,14 +377,15 @@ static struct unit *new_unit(const struct setup *setup)
     return unit;
 }
 
-static void give(struct unit *one, struct unit *other, const struct tw_step *step)
+static void give(struct tw_unit *one, struct tw_unit *other, const struct tw_step *step)
 {
-    CHECK(unit_step(one, step));
-    CHECK(unit_step(other, step));
+    CHECK_EQ(tw_unit_step(one, step), TW_OK);
+    CHECK_EQ(tw_unit_step(other, step), TW_OK);
 }
 
 /* Between instructions: time, another context, an interrupt, a gap. */
-static void disturb(struct walk *walk, struct unit *one, struct unit *other, bool is_riscv)
+static void disturb(struct walk *walk, struct tw_unit *one, struct tw_unit *other,
+                    bool is_riscv)
 {
     struct tw_step step = { .kind = TW_STEP_TIME };
     const size_t to = check_random_below(walk->random, walk->program->count);
@@ -418,11 +419,11 @@ static void disturb(struct walk *walk, struct unit *one, struct unit *other, boo
     give(one, other, &step);
 }
 
-static void compare_output(struct unit *one, struct unit *other)
+static void compare_output(struct tw_unit *one, struct tw_unit *other)
 {
     size_t size, other_size;
-    const uint8_t *bytes = unit_output(one, &size);
-    const uint8_t *others = unit_output(other, &other_size);
+    const uint8_t *bytes = tw_unit_output(one, &size);
+    const uint8_t *others = tw_unit_output(other, &other_size);
 
     CHECK_BYTES(others, other_size, bytes, size);
 }
@@ -431,7 +432,7 @@ static size_t try_setup(const struct setup *setup, struct check_random *random, 
 {
     static struct program program;
     static struct walk walk;
-    struct unit *one = new_unit(setup), *other = new_unit(setup);
+    struct tw_unit *one = new_unit(setup), *other = new_unit(setup);
     size_t size;
 
     make_program(&program, random, isa);
@@ -447,16 +448,16 @@ static size_t try_setup(const struct setup *setup, struct check_random *random, 
         alone.count = walk.count;
         runs.runs = walk.runs;
         runs.run_count = walk.run_count;
-        CHECK(unit_step(one, &alone));
-        CHECK(unit_step(other, &runs));
+        CHECK_EQ(tw_unit_step(one, &alone), TW_OK);
+        CHECK_EQ(tw_unit_step(other, &runs), TW_OK);
         disturb(&walk, one, other, isa == TW_ISA_RV64);
     }
-    CHECK(unit_end(one));
-    CHECK(unit_end(other));
+    CHECK_EQ(tw_unit_finish(one), TW_OK);
+    CHECK_EQ(tw_unit_finish(other), TW_OK);
     compare_output(one, other);
-    (void)unit_output(one, &size);
-    unit_free(one);
-    unit_free(other);
+    (void)tw_unit_output(one, &size);
+    tw_unit_free(one);
+    tw_unit_free(other);
     return size;
 }
 

@@ -58,6 +58,10 @@ TW_API void tw_pyramid_free(struct tw_pyramid *pyramid);
    None may come twice. */
 TW_API TW_MUST_USE enum tw_status
 tw_pyramid_take(struct tw_pyramid *pyramid, struct tw_run *run, const struct tw_part *part);
+/* Gives what came to one to another of the same capture, which knows nothing of these stretches yet: so that several
+   threads each fill one of their own.  The one that gives is empty then. */
+TW_API TW_MUST_USE enum tw_status tw_pyramid_give(struct tw_pyramid *into,
+                                                  struct tw_pyramid *from);
 /* Makes the levels above of what came so far; more may come, and this be called again. */
 TW_API TW_MUST_USE enum tw_status tw_pyramid_finish(struct tw_pyramid *pyramid);
 

@@ -37,7 +37,9 @@ struct tw_report_config {
     const char *(*source_text)(void *context, const char *file, uint32_t line, size_t *size);
     void *source_context;
     const struct tw_allocator *allocator;
-    bool without_time; /* no times of functions, which take as long as the rest: for a window */
+    /* For a window: no times of functions, which take as long as the rest; and calls are followed once, for
+       the timeline, whose stacks end where trace is lost. */
+    bool without_time;
 };
 
 TW_API TW_MUST_USE enum tw_status tw_report_new(struct tw_report **report,

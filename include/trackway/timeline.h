@@ -154,6 +154,7 @@ struct tw_timeline_config {
     void (*event)(void *context, const struct tw_timeline_event *event);
     void *context;
     const struct tw_allocator *allocator;
+    bool with_calls; /* what tw_timeline_calls gives has sums and paths */
 };
 
 TW_API TW_MUST_USE enum tw_status tw_timeline_new(struct tw_timeline **timeline,
@@ -166,6 +167,10 @@ TW_API TW_MUST_USE enum tw_status
 tw_timeline_take(struct tw_timeline *timeline, struct tw_run *run, const struct tw_part *part);
 /* No more comes: what is open ends. */
 TW_API TW_MUST_USE enum tw_status tw_timeline_finish(struct tw_timeline *timeline);
+
+/* The calls that its spans are made of: with with_calls they are finished (tw_calls_finish, tw_profile_finish)
+   and asked after the timeline, without a second look at the run.  Functions get other numbers then. */
+TW_API struct tw_calls *tw_timeline_calls(struct tw_timeline *timeline);
 
 /* Known from the first event on. */
 TW_API enum tw_time_unit tw_timeline_unit(const struct tw_timeline *timeline);

@@ -62,6 +62,17 @@ TW_API const char *tw_unit_fault(const struct tw_unit *unit);
 TW_API TW_MUST_USE enum tw_status tw_unit_log(struct tw_unit *unit, const char *path);
 TW_API TW_MUST_USE enum tw_status tw_unit_log_memory(struct tw_unit *unit, const uint8_t *bytes,
                                                      size_t size);
+
+/* The same step by step, for what executes by itself (an emulator, a simulator).  First what a log would
+   say of the processor: whether it is of the M profile, and of RISC-V its xlen (else 0); registers and
+   choices are checked here, and tw_unit_trace tells what a decoder needs.  Logs are not taken then. */
+TW_API TW_MUST_USE enum tw_status tw_unit_begin(struct tw_unit *unit, bool is_m, unsigned xlen);
+TW_API TW_MUST_USE enum tw_status tw_unit_step(struct tw_unit *unit,
+                                               const struct tw_step *step);
+/* The bytes so far, valid until the next call; tw_unit_take drops them. */
+TW_API const uint8_t *tw_unit_output(const struct tw_unit *unit, size_t *size);
+TW_API void tw_unit_take(struct tw_unit *unit);
+
 /* Tracing ends, and all that was held back comes out.  TW_E_ARGUMENT: no log came before. */
 TW_API TW_MUST_USE enum tw_status tw_unit_finish(struct tw_unit *unit);
 
@@ -78,7 +89,8 @@ struct tw_unit_trace {
     const char *text, *data_text;
     uint64_t instructions; /* that were executed, where the log tells of them one by one */
 };
-/* What it made, valid until it is freed; all zero before tw_unit_finish. */
+/* What it made, valid until it is freed; all zero before tw_unit_finish.  Step by step: what is left of the
+   bytes, and all else since tw_unit_begin. */
 TW_API const struct tw_unit_trace *tw_unit_trace(const struct tw_unit *unit);
 
 /* The same as a snapshot, with the program's memory: code of the image, and code of the logs that the image

@@ -26,6 +26,8 @@ static void tell(struct tw_call_machine *machine, const struct tw_call_stack *st
 static void tell_enter(struct tw_call_machine *machine, const struct tw_call_stack *stack,
                        const struct tw_call_frame *frame, const struct tw_element *at)
 {
+    if (!machine->event)
+        return;
     tell(machine, stack, at,
          (struct tw_call_event){ .to = at ? at->start : 0,
                                  .function = frame->function,
@@ -80,11 +82,34 @@ static uint32_t edge_from(struct tw_call_machine *machine, const struct tw_call_
                                 (enum tw_call_kind)frame->kind);
 }
 
+/* The node of a call from a node's function, and its edge. */
+static uint32_t node_of_call(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                             uint32_t parent, uint32_t from, const struct tw_call_frame *frame)
+{
+    struct tw_call_tree *tree = &stack->tree;
+    uint32_t *guess =
+        &machine->recent[(parent * 0x9e3779b1u ^ frame->function * 0x85ebca6bu) >> 20];
+    uint32_t edge, node = *guess;
+
+    if (node && node < tree->count && tree->nodes[node].parent == parent) {
+        struct tw_call_edge *known = &machine->edges.items[tree->nodes[node].edge];
+
+        if (known->from == from && known->to == frame->function && known->kind == frame->kind) {
+            known->count++;
+            return node;
+        }
+    }
+    edge = edge_from(machine, stack, parent, from, frame);
+    node = tw_call_tree_child(tree, parent, edge);
+    machine->edges.items[edge].count++;
+    *guess = node;
+    return node;
+}
+
 void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
                   const struct tw_call_frame *frame, uint32_t from, const struct tw_element *at)
 {
     const uint32_t parent = stack->count ? stack->frames[stack->count - 1].node : stack->root;
-    const uint32_t edge = edge_from(machine, stack, parent, from, frame);
     struct tw_call_frame *made;
 
     tw_call_flush(machine, stack);
@@ -94,12 +119,14 @@ void tw_call_push(struct tw_call_machine *machine, struct tw_call_stack *stack,
     *made = *frame;
     made->parent = parent;
     if (stack->count > TW_CALL_DEPTH_MOST) {
+        const uint32_t edge = edge_from(machine, stack, parent, from, frame);
+
         machine->stats.too_deep++;
         made->node = parent;
+        machine->edges.items[edge].count++;
     } else {
-        made->node = tw_call_tree_child(&stack->tree, parent, edge);
+        made->node = node_of_call(machine, stack, parent, from, frame);
     }
-    machine->edges.items[edge].count++;
     stack->tree.nodes[made->node].entries++;
     tell_enter(machine, stack, made, at);
 }

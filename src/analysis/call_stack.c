@@ -78,8 +78,7 @@ bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_ca
                                        : function == top;
 }
 
-/* How many frames are left when the one that returns to `address` is gone; SIZE_MAX: none does. */
-static size_t frames_below_return(const struct tw_call_stack *stack, uint64_t address)
+size_t tw_call_below_return(const struct tw_call_stack *stack, uint64_t address)
 {
     for (size_t i = stack->count; i--;)
         if (stack->frames[i].has_return && stack->frames[i].returns_to == address)
@@ -111,7 +110,7 @@ static size_t live_frame(const struct tw_call_machine *machine,
 static bool return_to_frame(struct tw_call_machine *machine, struct tw_call_stack *stack,
                             const struct tw_element *range)
 {
-    const size_t below = frames_below_return(stack, range->start);
+    const size_t below = tw_call_below_return(stack, range->start);
 
     if (below == SIZE_MAX)
         return false;

@@ -126,6 +126,8 @@ struct tw_call_inlined {
     size_t range_count, range_room;
 };
 
+enum { TW_RECENT_CALLS = 4096 };
+
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
@@ -152,6 +154,8 @@ struct tw_call_machine {
         uint64_t address;
         uint32_t function;
     } unnamed[64]; /* by low bits of the address: numbers that code without a symbol has */
+    /* nodes of calls, of whatever stack, by caller's node and callee: a guess that has to be looked at */
+    uint32_t recent[TW_RECENT_CALLS];
     uint64_t base; /* instructions of the stack at work before what it takes now */
     /* that it takes now, but for ranges that change nothing */
     const struct tw_element *current;
@@ -177,6 +181,15 @@ bool tw_call_resolve_loop(struct tw_call_machine *machine, struct tw_call_step *
 /* Takes a step, of a repeat many; returns how many. */
 size_t tw_call_apply(struct tw_call_machine *machine, struct tw_call_stack *stack,
                      const struct tw_call_step *steps, const struct tw_call_pieces *pieces);
+/* Instructions of the top frame were executed. */
+static inline void tw_call_count(struct tw_call_stack *stack, uint64_t instructions)
+{
+    stack->pending += instructions;
+    stack->instructions += instructions;
+}
+/* call_plain.c: the function of the top frame as ranges in it have it: code without a symbol is one function. */
+uint32_t tw_call_function_of_top(const struct tw_call_machine *machine,
+                                 const struct tw_call_stack *stack);
 /* As many ranges as there are plain ones: in the function of the top frame, called by it, or returned to;
    how many those are. */
 size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -204,6 +217,8 @@ void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack,
                    const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
+/* How many frames are left when the one that returns to `address` is gone; SIZE_MAX: none does. */
+size_t tw_call_below_return(const struct tw_call_stack *stack, uint64_t address);
 /* Whether control stays in the function of the top frame. */
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
                        uint32_t function);

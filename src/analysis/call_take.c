@@ -11,12 +11,6 @@ enum {
         1 << 20 /* elements that a repeat is walked for; beyond, they are only counted */
 };
 
-static void count(struct tw_call_stack *stack, uint64_t instructions)
-{
-    stack->pending += instructions;
-    stack->instructions += instructions;
-}
-
 /* Instructions of a range up to a boundary; where they have several sizes, the code tells. */
 static uint32_t instructions_up_to(const struct tw_element *range, uint64_t boundary,
                                    const struct tw_code_place *place)
@@ -96,7 +90,7 @@ static void count_across(struct tw_call_machine *machine, struct tw_call_stack *
             tw_call_tail(machine, stack, tw_call_named(machine, piece->function, piece->at),
                          &here);
         }
-        count(stack, piece->count);
+        tw_call_count(stack, piece->count);
     }
 }
 
@@ -132,7 +126,7 @@ static void take_range(struct tw_call_machine *machine, struct tw_call_stack *st
     else if (machine->with_inlined && place && place->frames)
         tw_call_count_inlined(machine, stack, range, place, step->first_piece);
     else
-        count(stack, range->count);
+        tw_call_count(stack, range->count);
     tw_call_leave_range(machine, stack, range, &step->to);
 }
 
@@ -177,139 +171,6 @@ static bool is_quiet(const struct tw_call_machine *machine, const struct tw_call
            !stack->exception.is_pending && !stack->has_gap && !stack->lacks_code;
 }
 
-/* The function of the top frame as ranges in it have it: code without a symbol is one function. */
-static uint32_t function_of_top(const struct tw_call_machine *machine,
-                                const struct tw_call_stack *stack)
-{
-    const uint32_t function = stack->frames[stack->count - 1].function;
-
-    if (stack->log && stack->count == 1)
-        return stack->log->base_function;
-    return machine->functions->items[function].kind == TW_FUNCTION_UNNAMED ? TW_FUNCTION_ANY
-                                                                           : function;
-}
-
-/* A tail call of the top frame, if it is one: to the entry of another function. */
-static bool tail_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                         const struct tw_element *range, const struct tw_flow_range *to,
-                         uint32_t function)
-{
-    if (!to->is_entry)
-        return false;
-    if (to->function == function)
-        return true;
-    if (stack->log && !tw_call_log_has_tail(machine, stack, to->function))
-        return false;
-    tw_call_tail(machine, stack, to->function, range);
-    return true;
-}
-
-static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                           const struct tw_element *range)
-{
-    const struct tw_call_frame *top = &stack->frames[stack->count - 1];
-    size_t at = stack->count - 1;
-
-    if (stack->count < 2)
-        return false;
-    if (top->has_return && top->returns_to == range->start) {
-        tw_call_flush(machine, stack);
-        machine->stats.returns++;
-        stack->count--;
-        return true;
-    }
-    if (!stack->log)
-        return false;
-    while (at &&
-           !(stack->frames[at].has_return && stack->frames[at].returns_to == range->start))
-        at--;
-    if (!at)
-        return false;
-    machine->stats.returns++;
-    machine->stats.over++;
-    tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
-    return true;
-}
-
-/* The plain cases of a call, of a tail call, and of a return to where the top frame was called from, if `range`
-   is one; the rest, and what events are wanted of, is tw_call_arrive's. */
-static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                         const struct tw_element *range, const struct tw_flow_range *to,
-                         const struct tw_departure *left)
-{
-    struct tw_call_frame frame = { .kind = TW_CALL_CALL,
-                                   .has_return = true,
-                                   .returns_to = left->after };
-
-    if (left->transfer == TW_TRANSFER_RETURN)
-        return return_plainly(machine, stack, range);
-    if (left->transfer == TW_TRANSFER_INDIRECT)
-        return tail_plainly(machine, stack, range, to, left->function);
-    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
-        (stack->log && stack->count >= TW_LOG_DEPTH))
-        return false;
-    frame.function = tw_call_named(machine, to->function, range->start);
-    machine->stats.calls++;
-    tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
-    return true;
-}
-
-size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                            const struct tw_element *elements, size_t room,
-                            const struct tw_code_place *place)
-{
-    const bool is_told = machine->event || machine->notice;
-    uint32_t function = function_of_top(machine, stack);
-    uint8_t transfer = stack->left.transfer;
-    uint64_t instructions = 0;
-    size_t done = 0;
-
-    for (; done < room; done++) {
-        const struct tw_element *range = &elements[done];
-        const struct tw_flow_range *to;
-
-        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
-            break;
-        to = tw_flow_ranges_of(&machine->ranges, range, place);
-        if (!to || to->function != to->last_function)
-            break;
-        if (transfer > TW_TRANSFER_JUMP) {
-            const struct tw_departure left = { .after = done ? tw_element_end(range - 1)
-                                                             : stack->left.after,
-                                               .function = function,
-                                               .transfer = transfer };
-
-            if (is_told)
-                break;
-            count(stack, instructions);
-            instructions = 0;
-            if (!take_plainly(machine, stack, range, to, &left))
-                break;
-            function = function_of_top(machine, stack);
-        } else if (to->function != function) {
-            if (is_told)
-                break;
-            count(stack, instructions);
-            instructions = 0;
-            if (!tail_plainly(machine, stack, range, to, function))
-                break;
-            function = function_of_top(machine, stack);
-        }
-        instructions += range->count;
-        transfer = range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
-    }
-    count(stack, instructions);
-    if (done) {
-        /* The last one may have been moved by a look at the next. */
-        const struct tw_flow_range *last =
-            tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
-
-        if (last)
-            tw_call_leave_range(machine, stack, &elements[done - 1], last);
-    }
-    return done;
-}
-
 /* Instructions that are counted, but not where: they stand on the stack as it is. */
 static void take_untraced(struct tw_call_machine *machine, struct tw_call_stack *stack,
                           const struct tw_element *element)
@@ -324,7 +185,7 @@ static void take_untraced(struct tw_call_machine *machine, struct tw_call_stack 
     else
         tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, &at);
     if (stack->count)
-        count(stack, element->count);
+        tw_call_count(stack, element->count);
     tw_call_pop(machine, stack, stack->count ? stack->count - 1 : 0, TW_LEAVE_RETURN, &at);
     stack->left.is_known = false;
 }
@@ -459,7 +320,7 @@ static void take_one(struct tw_call_machine *machine, struct tw_call_stack *stac
 bool tw_call_count_loop(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         const struct tw_call_step *body, size_t reach, uint64_t times)
 {
-    const uint32_t function = stack->count ? function_of_top(machine, stack) : 0;
+    const uint32_t function = stack->count ? tw_call_function_of_top(machine, stack) : 0;
     uint64_t instructions = 0;
 
     if (!is_quiet(machine, stack))
@@ -473,7 +334,7 @@ bool tw_call_count_loop(struct tw_call_machine *machine, struct tw_call_stack *s
             return false;
         instructions += body[i].element.count;
     }
-    count(stack, times * instructions);
+    tw_call_count(stack, times * instructions);
     return true;
 }
 
@@ -523,7 +384,7 @@ static void take_repeat(struct tw_call_machine *machine, struct tw_call_stack *s
         for (size_t i = 0; i < reach; i++)
             take_one(machine, stack, &first[i], place);
     if (stack->count)
-        count(stack, times * instructions);
+        tw_call_count(stack, times * instructions);
 }
 
 /* The same of steps. */
@@ -541,7 +402,7 @@ static void apply_repeat(struct tw_call_machine *machine, struct tw_call_stack *
             if (tw_call_matters(&body[i].element))
                 take_element(machine, stack, &body[i], pieces, NULL);
     if (stack->count)
-        count(stack, times * instructions_in(body, reach));
+        tw_call_count(stack, times * instructions_in(body, reach));
 }
 
 size_t tw_call_apply(struct tw_call_machine *machine, struct tw_call_stack *stack,

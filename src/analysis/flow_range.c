@@ -176,6 +176,6 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
         ranges->items[number].next = (uint32_t)*head;
         *head = number;
     }
-    ranges->recent[range->start >> 1 & (TW_RECENT_RANGES - 1)] = number;
+    ranges->recent[tw_flow_ranges_slot(range->start)] = number;
     return &ranges->items[number];
 }

@@ -79,13 +79,19 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
 uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
                                  uint64_t address, const struct tw_code_place *place);
 
+/* Where a range is among the recent ones: of instructions of four bytes the last bits but one are all alike. */
+static inline size_t tw_flow_ranges_slot(uint64_t start)
+{
+    return (start >> 1 ^ start >> 15) & (TW_RECENT_RANGES - 1);
+}
+
 /* What is known of a range; NULL when memory is out.  Valid until the next call. */
 static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_ranges *ranges,
                                                             const struct tw_element *range,
                                                             const struct tw_code_place *place)
 {
     const struct tw_flow_range *known =
-        &ranges->items[ranges->recent[range->start >> 1 & (TW_RECENT_RANGES - 1)]];
+        &ranges->items[ranges->recent[tw_flow_ranges_slot(range->start)]];
 
     if (known->start == range->start && known->length == range->length &&
         known->map == place->map)

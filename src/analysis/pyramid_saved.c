@@ -2,6 +2,9 @@
 /* A pyramid as a file: names, then the tiles of the lowest level; those above follow from them. */
 #include "analysis/pyramid.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
 
@@ -24,7 +27,46 @@ static void tile_counts(struct tw_tile_sums *tile, uint64_t *counts[10])
     counts[9] = &tile->missing_code;
 }
 
-static void save_tile(struct tw_save *save, struct tw_tile_sums tile)
+static int by_name(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+
+    return strcmp(*left, *right);
+}
+
+/* Names in their order, and the number that each function has in it: which came first depends on threads. */
+struct name_order {
+    char **sorted;
+    uint32_t *number_of;
+};
+
+static bool order_names(const struct tw_pyramid *pyramid, struct name_order *order)
+{
+    const size_t count = pyramid->name_count;
+    struct tw_map by_place = { .allocator = pyramid->allocator };
+    bool is_good;
+
+    order->sorted = tw_take(pyramid->allocator, (count + 1) * sizeof *order->sorted);
+    order->number_of = tw_take(pyramid->allocator, (count + 1) * sizeof *order->number_of);
+    is_good = order->sorted && order->number_of;
+    for (size_t i = 0; is_good && i < count; i++)
+        order->sorted[i] = pyramid->names[i];
+    if (is_good)
+        qsort(order->sorted, count, sizeof *order->sorted, by_name);
+    for (size_t i = 0; is_good && i < count; i++) {
+        uint64_t *place = tw_map_put(&by_place, (uintptr_t)order->sorted[i]);
+
+        is_good = place != NULL;
+        if (place)
+            *place = i;
+    }
+    for (size_t i = 0; is_good && i < count; i++)
+        order->number_of[i] = (uint32_t)*tw_map_find(&by_place, (uintptr_t)pyramid->names[i]);
+    tw_map_free(&by_place);
+    return is_good;
+}
+
+static void save_tile(struct tw_save *save, struct tw_tile_sums tile, const uint32_t *number_of)
 {
     uint64_t *counts[10];
 
@@ -35,7 +77,7 @@ static void save_tile(struct tw_save *save, struct tw_tile_sums tile)
     for (size_t i = 0; i < 10; i++)
         tw_save_u64(save, *counts[i]);
     for (size_t i = 0; i < tile.function_count; i++) {
-        tw_save_u64(save, tile.functions[i].function);
+        tw_save_u64(save, number_of[tile.functions[i].function]);
         tw_save_u64(save, tile.functions[i].self);
     }
 }
@@ -44,16 +86,21 @@ enum tw_status tw_pyramid_save(const struct tw_pyramid *pyramid, const char *pat
                                struct tw_fault *fault)
 {
     struct tw_save save = { .allocator = pyramid->allocator };
+    struct name_order order;
+    const bool is_good = order_names(pyramid, &order);
 
     tw_save_u64(&save, pyramid->bytes);
     tw_save_u64(&save, pyramid->block);
     tw_save_u64(&save, pyramid->identity);
     tw_save_u64(&save, pyramid->name_count);
-    for (size_t i = 0; i < pyramid->name_count; i++)
-        tw_save_text(&save, pyramid->names[i]);
+    for (size_t i = 0; is_good && i < pyramid->name_count; i++)
+        tw_save_text(&save, order.sorted[i]);
     tw_save_u64(&save, pyramid->counts[0]);
-    for (size_t i = 0; i < pyramid->counts[0]; i++)
-        save_tile(&save, pyramid->levels[0][i]);
+    for (size_t i = 0; is_good && i < pyramid->counts[0]; i++)
+        save_tile(&save, pyramid->levels[0][i], order.number_of);
+    save.has_failed |= !is_good;
+    tw_give(pyramid->allocator, order.sorted);
+    tw_give(pyramid->allocator, order.number_of);
     return tw_save_end(&save, &pyramid_kind, path, fault);
 }
 

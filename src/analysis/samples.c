@@ -70,9 +70,12 @@ struct tw_samples {
 static bool has_timestamps(const struct tw_capture *capture)
 {
     for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
-        const struct tw_register *control = tw_capture_source(capture, i)->registers;
+        const struct tw_source *source = tw_capture_source(capture, i);
+        const struct tw_register *control = source->registers;
 
-        if (control->value >> (strcmp(control->name, "ETMCR") == 0 ? 28 : 11) & 1)
+        /* RISC-V has none. */
+        if (source->register_count &&
+            control->value >> (strcmp(control->name, "ETMCR") == 0 ? 28 : 11) & 1)
             return true;
     }
     return false;

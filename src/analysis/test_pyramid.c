@@ -125,6 +125,61 @@ static void same_tiles(const struct tw_pyramid *one, const struct tw_pyramid *ot
     }
 }
 
+static void same_file(const struct tw_pyramid *one, const struct tw_pyramid *other)
+{
+    char bytes[2][1 << 16];
+    size_t sizes[2];
+
+    for (int i = 0; i < 2; i++) {
+        FILE *file;
+
+        CHECK_EQ(tw_pyramid_save(i ? other : one, "same.twp", NULL), TW_OK);
+        file = fopen("same.twp", "rb");
+        CHECK(file);
+        sizes[i] = fread(bytes[i], 1, sizeof bytes[i], file);
+        (void)fclose(file);
+    }
+    (void)remove("same.twp");
+    CHECK(sizes[0] > 100 && sizes[0] < sizeof bytes[0]);
+    CHECK_EQ(sizes[0], sizes[1]);
+    CHECK(memcmp(bytes[0], bytes[1], sizes[0]) == 0);
+}
+
+/* Threads fill one each, stretch by stretch, and give it away: the file is the same, whoever was first. */
+static void several_make_one(void **state)
+{
+    struct tw_capture *capture = open_demo();
+    struct tw_pyramid *whole = pyramid_of(capture, false), *into, *from[2];
+    struct tw_pyramid_config config = { .size = sizeof config,
+                                        .bytes = tw_capture_buffer(capture, 0)->size,
+                                        .block = BLOCK };
+
+    (void)state;
+    CHECK_EQ(tw_pyramid_new(&into, &config, NULL), TW_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(tw_pyramid_new(&from[i], &config, NULL), TW_OK);
+    for (uint64_t at = (config.bytes - 1) / BLOCK + 1; at-- > 0;) {
+        take_window(from[at % 2], capture, at * BLOCK, (at + 1) * BLOCK);
+        CHECK_EQ(tw_pyramid_give(into, from[at % 2]), TW_OK);
+    }
+    CHECK_EQ(tw_pyramid_finish(into), TW_OK);
+    same_tiles(whole, into);
+    CHECK_EQ(tw_pyramid_give(into, from[0]), TW_OK); /* has nothing left */
+    same_tiles(whole, into);
+    tw_pyramid_free(whole);
+    whole = pyramid_of(capture, true);
+    same_file(whole, into);
+    tw_pyramid_free(from[1]);
+    config.block *= 2;
+    CHECK_EQ(tw_pyramid_new(&from[1], &config, NULL), TW_OK);
+    CHECK_EQ(tw_pyramid_give(into, from[1]), TW_E_ARGUMENT); /* tiles of another size */
+    for (int i = 0; i < 2; i++)
+        tw_pyramid_free(from[i]);
+    tw_pyramid_free(into);
+    tw_pyramid_free(whole);
+    tw_capture_free(capture);
+}
+
 /* Stretches that come first, for a coarse picture, change nothing in the end. */
 static void the_order_does_not_matter(void **state)
 {
@@ -177,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_the_same_on_every_level),
         cmocka_unit_test(the_order_does_not_matter),
+        cmocka_unit_test(several_make_one),
         cmocka_unit_test(files_are_whole_or_refused),
     };
 

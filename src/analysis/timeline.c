@@ -90,9 +90,13 @@ static void add_cycles(struct tw_timeline *timeline, const struct tw_element *en
     const struct tw_element *at = stream->summed;
     uint64_t cycles = 0;
 
-    for (; at && at < end; at++)
-        if (at->flags & TW_FLAG_HAS_CYCLES && at->type != TW_ELEMENT_ERROR)
+    for (; at && at < end; at++) {
+        while (end - at >= 4 &&
+               !((at[0].flags | at[1].flags | at[2].flags | at[3].flags) & TW_FLAG_HAS_CYCLES))
+            at += 4; /* most captures have none */
+        if (at < end && at->flags & TW_FLAG_HAS_CYCLES && at->type != TW_ELEMENT_ERROR)
             cycles += at->cycles;
+    }
     stream->summed = end;
     if (!cycles)
         return;
@@ -111,6 +115,30 @@ static const struct tw_call_stack *stack_of(const struct tw_timeline *timeline, 
     return timeline->calls->stacks[thread];
 }
 
+/* An event of a function where times count instructions: they are known at once, and never go back. */
+static void give_exactly(struct tw_timeline *timeline, const struct tw_call_event *event)
+{
+    const uint64_t at = timeline->instructions;
+    const struct tw_timeline_event given = {
+        .size = sizeof given,
+        .times = { at, at, at },
+        .index = event->index,
+        .instructions = event->instructions,
+        .address = event->to,
+        .track = timeline->thread_track,
+        .what = event->function,
+        .depth = event->is_leave ? event->depth : event->depth - 1,
+        .kind = event->is_leave ? TW_TIMELINE_END : TW_TIMELINE_BEGIN,
+        .span = TW_SPAN_FUNCTION,
+        .how = event->kind,
+        .has_address = event->to != 0,
+    };
+    struct tw_track_state *track = &timeline->tracks[timeline->thread_track];
+
+    track->low = track->estimate = at;
+    tw_timeline_give(timeline, &given);
+}
+
 static void take_call(void *context, const struct tw_call_event *event)
 {
     struct tw_timeline *timeline = context;
@@ -124,6 +152,10 @@ static void take_call(void *context, const struct tw_call_event *event)
     catch_up(timeline, stack);
     if (timeline->calls->machine.current)
         add_cycles(timeline, timeline->calls->machine.current, stream->instructions);
+    if (timeline->unit == TW_UNIT_INSTRUCTIONS) {
+        give_exactly(timeline, event);
+        return;
+    }
     moment = tw_timeline_now(timeline, stream, event->index);
     moment.instructions = event->instructions;
     moment.track = timeline->thread_track;
@@ -135,86 +167,6 @@ static void take_call(void *context, const struct tw_call_event *event)
     moment.value = event->to;
     moment.has_address = event->to != 0;
     moment.is_late = !event->is_leave && event->kind == TW_CALL_BEGIN;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
-/* ---- gaps ---- */
-
-static enum tw_gap_reason reason_of(const struct tw_element *element)
-{
-    if (element->type == TW_ELEMENT_TRACE_ON)
-        return element->reason == TW_TRACE_ON_OVERFLOW ? TW_GAP_OVERFLOW : TW_GAP_NOT_TRACED;
-    if (element->type == TW_ELEMENT_ERROR)
-        return element->error == TW_ERROR_OVERFLOW ? TW_GAP_OVERFLOW : TW_GAP_BAD_TRACE;
-    switch (element->reason) {
-    case TW_REASON_OVERFLOW:
-        return TW_GAP_OVERFLOW;
-    case TW_REASON_DISCARD:
-        return TW_GAP_DISCARD;
-    case TW_REASON_BAD_PACKET:
-    case TW_REASON_BAD_IMAGE:
-        return TW_GAP_BAD_TRACE;
-    default:
-        return TW_GAP_NO_SYNC;
-    }
-}
-
-static uint32_t gap_track(struct tw_timeline *timeline, struct tw_timeline_stream *stream)
-{
-    if (stream->gap_track == TW_NONE)
-        stream->gap_track = tw_timeline_what_track(timeline, stream, TW_TRACK_GAPS, 0, 0);
-    return stream->gap_track;
-}
-
-static void end_kernel(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                       uint64_t index, bool is_late)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    if (!stream->in_kernel)
-        return;
-    stream->in_kernel = false;
-    moment.track = stream->kernel_track;
-    moment.kind = TW_TIMELINE_END;
-    moment.span = TW_SPAN_FUNCTION;
-    moment.how = TW_LEAVE_RETURN;
-    moment.is_late = is_late;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
-static void begin_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                      uint64_t index, enum tw_gap_reason reason, uint64_t bytes)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    if (stream->has_gap || !stream->has_begun)
-        return;
-    end_kernel(timeline, stream, index, false);
-    tw_timeline_leave_all(timeline, stream, index, TW_EXCEPTION_LOST);
-    stream->has_gap = true;
-    timeline->stats.gaps++;
-    moment.track = gap_track(timeline, stream);
-    moment.kind = TW_TIMELINE_BEGIN;
-    moment.span = TW_SPAN_GAP;
-    moment.how = (uint8_t)reason;
-    moment.value = bytes;
-    moment.has_gap = true;
-    tw_timeline_moment(timeline, stream, &moment);
-}
-
-static void end_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
-                    uint64_t index)
-{
-    struct tw_moment moment = tw_timeline_now(timeline, stream, index);
-
-    stream->has_begun = true;
-    if (!stream->has_gap)
-        return;
-    stream->has_gap = false;
-    moment.track = gap_track(timeline, stream);
-    moment.kind = TW_TIMELINE_END;
-    moment.span = TW_SPAN_GAP;
-    moment.is_late = true;
     tw_timeline_moment(timeline, stream, &moment);
 }
 
@@ -262,11 +214,12 @@ static void lose(struct tw_timeline *timeline, struct tw_call_stack *stack,
 {
     struct tw_call_machine *machine = &timeline->calls->machine;
 
-    end_kernel(timeline, timeline->at_work, element->index, false);
+    tw_timeline_end_kernel(timeline, timeline->at_work, element->index, false);
     if (stack->count)
         tw_call_stack_gap(machine, stack, element->index, TW_LEAVE_GAP);
-    begin_gap(timeline, timeline->at_work, element->index, reason_of(element),
-              element->type == TW_ELEMENT_ERROR ? element->skipped : 0);
+    tw_timeline_begin_gap(timeline, timeline->at_work, element->index,
+                          tw_timeline_gap_reason(element),
+                          element->type == TW_ELEMENT_ERROR ? element->skipped : 0);
 }
 
 static void take_element(struct tw_timeline *timeline, struct tw_call_stack *stack,
@@ -307,10 +260,10 @@ static void arrive(struct tw_timeline *timeline, const struct tw_element *range)
 {
     struct tw_timeline_stream *stream = timeline->at_work;
 
-    end_gap(timeline, stream, range->index);
+    tw_timeline_end_gap(timeline, stream, range->index);
     if (!stream->in_kernel)
         return;
-    end_kernel(timeline, stream, range->index, true);
+    tw_timeline_end_kernel(timeline, stream, range->index, true);
     if (stream->active_count &&
         stream->active[stream->active_count - 1].instructions == stream->instructions)
         tw_timeline_leave(timeline, stream, range->index, TW_EXCEPTION_RETURNED, true);
@@ -449,7 +402,7 @@ static enum tw_status take_flow(struct tw_timeline *timeline, struct tw_timeline
     take_time(timeline, stream, part);
     if (has_range(part)) {
         if (stream->has_gap)
-            end_gap(timeline, stream, part->batch.elements[0].index);
+            tw_timeline_end_gap(timeline, stream, part->batch.elements[0].index);
         take_thread(timeline, stream, part);
     }
     status = tw_calls_take(timeline->calls, run, part);
@@ -468,7 +421,7 @@ static void take_loss(struct tw_timeline *timeline, const struct tw_part *part)
         if (!stream || (part->who.cpu != TW_NONE && stream->cpu != part->who.cpu))
             continue;
         timeline->at_work = stream;
-        begin_gap(timeline, stream, 0, TW_GAP_RECORDER, 0);
+        tw_timeline_begin_gap(timeline, stream, 0, TW_GAP_RECORDER, 0);
     }
 }
 
@@ -526,8 +479,7 @@ enum tw_status tw_timeline_new(struct tw_timeline **timeline,
         return status;
     }
     made->calls->machine.notice = notice;
-    /* Paths of calls and edges are not asked for. */
-    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = true;
+    made->calls->machine.tree.is_off = made->calls->machine.edges.is_off = !config.with_calls;
     *timeline = made;
     return TW_OK;
 }
@@ -585,6 +537,11 @@ enum tw_status tw_timeline_finish(struct tw_timeline *timeline)
 enum tw_time_unit tw_timeline_unit(const struct tw_timeline *timeline)
 {
     return timeline->unit;
+}
+
+struct tw_calls *tw_timeline_calls(struct tw_timeline *timeline)
+{
+    return timeline->calls;
 }
 
 const struct tw_functions *tw_timeline_functions(const struct tw_timeline *timeline)

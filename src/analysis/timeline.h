@@ -140,6 +140,16 @@ void tw_timeline_leave(struct tw_timeline *timeline, struct tw_timeline_stream *
 void tw_timeline_leave_all(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                            uint64_t index, enum tw_exception_how how);
 
+/* timeline_gaps.c: why trace is missing at an element; and where that begins and ends in a stream. */
+enum tw_gap_reason tw_timeline_gap_reason(const struct tw_element *element);
+void tw_timeline_begin_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
+                           uint64_t index, enum tw_gap_reason reason, uint64_t bytes);
+void tw_timeline_end_gap(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
+                         uint64_t index);
+/* A handler that is not traced ends, if one runs. */
+void tw_timeline_end_kernel(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
+                            uint64_t index, bool is_late);
+
 /* timeline_channels.c */
 bool tw_timeline_channels(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                           const struct tw_part *part);

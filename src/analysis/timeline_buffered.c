@@ -36,7 +36,7 @@ static bool is_exact(const struct tw_timeline *timeline)
 static void put_moment(struct tw_timeline *timeline, struct tw_timeline_stream *stream,
                        const struct tw_moment *moment)
 {
-    struct tw_moment own = *moment;
+    struct tw_moment own;
 
     if (is_exact(timeline)) {
         const uint64_t at = moment->run_position;
@@ -53,6 +53,7 @@ static void put_moment(struct tw_timeline *timeline, struct tw_timeline_stream *
             tw_event_clock_flush(&timeline->streams[last]->clock);
         timeline->tracks[moment->track].stream = stream->number;
     }
+    own = *moment;
     own.floor = timeline->tracks[moment->track].low;
     tw_event_clock_take(&stream->clock, &own);
 }

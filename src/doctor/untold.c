@@ -10,17 +10,28 @@
 static void find_untold_threads(struct tw_doctor *doctor, const struct tw_perf *perf)
 {
     struct tw_finding *finding;
-    uint64_t told = 0;
+    uint64_t told = 0, missing = 0;
 
-    for (size_t i = 0; i < doctor->patient_count; i++)
+    for (size_t i = 0; i < doctor->patient_count; i++) {
         told += doctor->patients[i].parts - doctor->patients[i].unattributed;
-    if (doctor->patient_count < 2 || told || !tw_perf_block(perf, 0) ||
-        tw_perf_block(perf, 0)->cpu == TW_NONE)
+        missing += doctor->patients[i].missing - doctor->patients[i].kernel_missing;
+    }
+    if (told || !tw_perf_block(perf, 0) || tw_perf_block(perf, 0)->cpu == TW_NONE)
         return;
-    finding = tw_doctor_find(doctor, TW_FINDING_WARNING, "no-context", 6);
-    finding->text = "the trace names no context IDs: threads of one CPU cannot be told apart";
+    if (missing) { /* heavier than the images, which no one can look up */
+        finding = tw_doctor_find(doctor, TW_FINDING_ERROR, "no-context", 75);
+        finding->count = missing;
+        finding->text = "the trace names no context IDs: which process ran is not known, and "
+                        "with it none of the programs' code";
+    } else if (doctor->patient_count > 1) {
+        finding = tw_doctor_find(doctor, TW_FINDING_WARNING, "no-context", 6);
+        finding->text =
+            "the trace names no context IDs: threads of one CPU cannot be told apart";
+    } else {
+        return;
+    }
     finding->remedy = "record with contextid: perf record -e cs_etm/contextid/, kernel "
-                      "with CONFIG_PID_IN_CONTEXTIDR";
+                      "with CONFIG_PID_IN_CONTEXTIDR; or one thread with --per-thread";
 }
 
 /* Programs ran, and a kernel that may have switched between them. */

@@ -184,6 +184,46 @@ static unsigned find_packet(const uint8_t **at, unsigned left)
     return left;
 }
 
+/* Atoms of packets before *at that are followed one by one, packet by packet; behind a packet at which there is no more room, or the
+   path breaks off, *at is. */
+static TW_NOINLINE struct tw_element *count_atoms(struct tw_stage *stage,
+                                                  struct tw_follow_track *track,
+                                                  struct tw_element *out, uint64_t atoms,
+                                                  const uint8_t **at)
+{
+    struct tw_follow *follow = stage->follow;
+    const struct tw_element *const last = stage->limit - TW_ETMV4_PACKET_MOST - 2;
+    const uint64_t index = tw_stage_index(stage, stage->at);
+
+    while (atoms != TW_ATOMS_DONE) {
+        const uint8_t *packet = *at;
+        const unsigned left = find_packet(&packet, tw_atoms_count(atoms));
+
+        out = tw_track_count(follow, track, out,
+                             tw_atoms((uint32_t)(atoms & (((uint64_t)1 << left) - 1)), left),
+                             index);
+        atoms >>= left;
+        if (TW_UNLIKELY(follow->error || out > last)) {
+            *at = packet; /* what comes after it was not looked at */
+            break;
+        }
+        if (atoms != TW_ATOMS_DONE && track->link != TW_TRACK_APART &&
+            tw_block_is_plain(track->at))
+            atoms = tw_track_sum(follow, track, atoms);
+    }
+    return out;
+}
+
+/* An address whose block is not known, or that does not follow an indirect branch. */
+static TW_NOINLINE struct tw_element *count_jump(struct tw_stage *stage,
+                                                 struct tw_follow_track *track,
+                                                 struct tw_element *out, uint64_t address,
+                                                 uint8_t isa)
+{
+    return tw_track_count_jump(stage->follow, track, out, address, isa,
+                               tw_stage_index(stage, stage->at));
+}
+
 /* size: hot loop */
 /* The same, where ranges are counted. */
 static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
@@ -195,53 +235,45 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
     const uint8_t *const end = stage->end - FAST_MARGIN;
     /* One range of an earlier packet may come with a packet's own, and one at the end. */
     struct tw_element *out = stage->out, *const last = stage->limit - TW_ETMV4_PACKET_MOST - 2;
-    const uint64_t index = tw_stage_index(stage, at);
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
-    uint64_t atoms = TW_ATOMS_DONE; /* of packets before `at` */
 
-    for (;;) {
-        const bool is_summed = track.link != TW_TRACK_APART && tw_block_is_plain(track.at);
+    while (at < end && out <= last) {
+        struct tw_follow_track copy; /* so that the loop's own stays in registers */
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
 
-        if (atoms == TW_ATOMS_DONE) {
-            if (at >= end || out > last)
-                break;
-            atoms = gather_atoms(&at, end, is_summed ? GATHERED_MOST - ATOMS_MOST + 1 : 1);
-        }
-        if (atoms != TW_ATOMS_DONE) {
-            const uint8_t *packet = at;
-            unsigned left;
+        if (tw_etmv4_is_atom(*at)) {
+            const bool is_summed = track.link != TW_TRACK_APART && tw_block_is_plain(track.at);
+            uint64_t atoms =
+                gather_atoms(&at, end, is_summed ? GATHERED_MOST - ATOMS_MOST + 1 : 1);
 
-            if (TW_LIKELY(is_summed)) {
+            if (TW_LIKELY(is_summed))
                 atoms = tw_track_sum(follow, &track, atoms);
-                if (TW_LIKELY(atoms == TW_ATOMS_DONE))
-                    continue;
-            }
-            left = find_packet(&packet, tw_atoms_count(atoms));
-            out = tw_track_count(
-                follow, &track, out,
-                tw_atoms((uint32_t)(atoms & (((uint64_t)1 << left) - 1)), left), index);
-            atoms >>= left;
-            if (TW_LIKELY(!follow->error && out <= last))
+            if (TW_LIKELY(atoms == TW_ATOMS_DONE))
                 continue;
-            at = packet; /* what comes after it was not looked at */
-            break;
+            copy = track;
+            out = count_atoms(stage, &copy, out, atoms, &at);
+            track = copy;
+            if (follow->error)
+                break;
+            continue;
         }
         in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
         if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
             break;
+        at = in.at;
         tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
-        out =
-            tw_track_count_jump(follow, &track, out, entry.address, isas[entry.sub_isa], index);
-        at = in.at;
+        if (TW_LIKELY(tw_track_count_lead(follow, &track, entry.address, isas[entry.sub_isa])))
+            continue;
+        copy = track;
+        out = count_jump(stage, &copy, out, entry.address, isas[entry.sub_isa]);
+        track = copy;
     }
     tw_track_settle(follow, &track);
-    out = tw_track_write_last(follow, &track, out, index);
+    out = tw_track_write_last(follow, &track, out, tw_stage_index(stage, stage->at));
     tw_track_end(follow, &track);
-    tw_sums_spend(follow->code, (uint64_t)(at - stage->at) * ATOMS_MOST);
     stage->at = at;
     stage->out = out;
     return follow->error ? at - 1 : NULL;

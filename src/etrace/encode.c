@@ -179,6 +179,7 @@ enum tw_status tw_etrace_write(struct tw_etrace_reader *codec, uint8_t *out, siz
         .kind = type == TW_ETRACE_NULL ? TW_ETRACE_FRAME_NULL
                 : is_data              ? TW_ETRACE_FRAME_DATA
                                        : TW_ETRACE_FRAME_INST,
+        .size = type == TW_ETRACE_NULL ? packet->base.size : 0,
         .flow = packet->flow,
         .source = packet->source,
         .has_stamp = packet->has & TW_ETRACE_HAS_STAMP,

@@ -513,11 +513,13 @@ enum tw_status tw_etrace_frame_write(const struct tw_etrace_transport *transport
     unsigned payload_size, header_size = 1;
 
     if (frame->kind == TW_ETRACE_FRAME_NULL) {
-        const bool fits = *size > 0;
+        /* All of a run: where there are blocks, what comes next has its place in one. */
+        const size_t run = frame->size ? frame->size : 1;
+        const bool fits = *size >= run;
 
         if (fits)
-            out[0] = 0;
-        *size = 1;
+            memset(out, 0, run);
+        *size = run;
         return fits ? TW_OK : TW_E_ROOM;
     }
     if (transport->encapsulation == TW_ETRACE_ENCAP_RISCV ||

@@ -96,6 +96,34 @@ static void tell_trial(struct tw_identified *answer, const struct tw_trial *tria
             answer, "%sno packet that only one of ETMv4 and ETE has: it may be either", whose);
 }
 
+/* Fields of which the packets do not tell what they are. */
+static void tell_open(struct tw_identified *answer, const struct tw_trial *trial)
+{
+    struct tw_text text = { .allocator = answer->allocator };
+    const struct tw_dial *dial;
+
+    for (size_t i = 0;
+         i < TW_TRIAL_DIALS && (dial = tw_suspect_dial(trial->suspect, i)) != NULL; i++) {
+        if (!trial->open[i])
+            continue;
+        tw_text_format(&text, "%s%s=", text.size ? ", " : "", dial->name);
+        for (unsigned choice = 0, count = 0; choice < dial->count; choice++) {
+            if (!(trial->open[i] >> choice & 1))
+                continue;
+            if (dial->words[choice])
+                tw_text_format(&text, "%s%s", count++ ? "|" : "", dial->words[choice]);
+            else
+                tw_text_format(&text, "%s%" PRIu64, count++ ? "|" : "", dial->values[choice]);
+        }
+    }
+    if (text.size && !text.failed)
+        tw_answer_evidence(answer,
+                           "these fit as well, and read other packets: %s; the program tells "
+                           "them apart (--image)",
+                           text.chars);
+    tw_text_free(&text);
+}
+
 /* Options of an E-Trace encoder, which its support packets tell (table 6.8, in the usual order). */
 static void set_options(struct tw_trial *trial)
 {
@@ -175,6 +203,8 @@ static void fill_source(struct tw_inquiry *inquiry, size_t n)
     answer->no_memory = answer->no_memory || text.failed;
     tw_text_free(&text);
     tell_trial(answer, trial, source->id, best->way.framing != TW_FRAMING_NONE);
+    if (trial->is_open)
+        tell_open(answer, trial);
 }
 
 static const char *title(const struct tw_identity *about)

@@ -132,7 +132,7 @@ bool tw_excerpts_has_fsync(const struct tw_excerpts *samples, unsigned swap);
 
 /* ---- trials */
 
-enum { TW_TRIAL_PAGES = 512, TW_TRIAL_KINDS = 16 };
+enum { TW_TRIAL_PAGES = 512, TW_TRIAL_KINDS = 16, TW_TRIAL_DIALS = 24 };
 
 /* What a protocol's reader made of a stream. */
 struct tw_trial {
@@ -160,8 +160,13 @@ struct tw_trial {
     double chain;   /* part of the bytes that headers lead through; 0: there is no such chain */
     uint64_t links; /* of it */
     bool is_alike;  /* the other of ETMv4 and ETE reads it as well */
-    double fit;     /* how well it goes: judge.c */
-    double bits;    /* how much speaks for it */
+    uint64_t digest; /* of what the packets say */
+    /* E-Trace, by field of dials and more: values that fit as well, and read something else; bit n: the
+       n-th.  0: none */
+    uint8_t open[TW_TRIAL_DIALS];
+    bool is_open; /* there are such */
+    double fit;   /* how well it goes: judge.c */
+    double bits;  /* how much speaks for it */
 };
 
 /* How much work a search may still do: about bytes read, where reading goes well. */
@@ -219,6 +224,8 @@ enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protoc
 
 /* The best of all protocols and settings for a stream; fit 0: none. */
 enum tw_status tw_judge(struct tw_trial *best, const struct tw_search *search);
+/* A field that is found by trying: those of `dials`, then those of `more`; NULL: there are no more. */
+const struct tw_dial *tw_suspect_dial(const struct tw_suspect *suspect, size_t number);
 double tw_trial_confidence(const struct tw_trial *trial);
 /* Sets fit and bits of a trial that was run. */
 void tw_trial_judge(struct tw_trial *trial);

@@ -13,10 +13,13 @@ enum {
     MUCH = 256 << 10,     /* ... for the last one */
     NTRACE_COST = 32,     /* readings that tw_ntrace_guess makes ... */
     NTRACE_START = 1024,  /* ... and what the beginning of one costs */
-    FEW_ADDRESSES = 16
+    FEW_ADDRESSES = 16,
+    WIDTHS_SEEN = 4 << 10, /* bytes in which widths of fields show, ... */
+    WIDTHS_WORK = 24 << 20 /* ... and what looking for them may cost */
 };
 
-#define SURE 0.98
+#define SURE         0.98
+#define ALL_BUT_SURE 0.97
 /* As likely as a chain of headers makes it alone: not certain. */
 #define CHAINED 0.94
 
@@ -103,7 +106,9 @@ double tw_trial_confidence(const struct tw_trial *trial)
 
     for (double bits = trial->bits; bits >= 4 && doubt > 1e-6; bits -= 4)
         doubt /= 1.5;
-    return trial->fit * (1 - doubt) * trial->suspect->most;
+    doubt = trial->fit * (1 - doubt) * trial->suspect->most;
+    /* What it is is known, but not how it is read. */
+    return trial->is_open && doubt > CHAINED ? CHAINED : doubt;
 }
 
 static double inside_share(const struct tw_trial *trial)
@@ -206,6 +211,30 @@ static void try_more(const struct tw_search *search, struct tw_trial *best)
         }
 }
 
+/* Fields that only make sense together: two at a time, as long as that helps. */
+static void try_pairs(const struct tw_search *search, struct tw_trial *best)
+{
+    const struct tw_suspect *suspect = best->suspect;
+    double before;
+
+    do {
+        before = best->fit;
+        for (unsigned i = 0; i < suspect->more_count && best->fit < ALL_BUT_SURE; i++)
+            for (unsigned one = 0; one < suspect->more[i].count; one++) {
+                struct tw_trial own = *best;
+
+                tw_settings_set(&own.settings, &suspect->more[i], one);
+                for (unsigned k = i + 1; k < suspect->more_count; k++)
+                    for (unsigned other = 0; other < suspect->more[k].count; other++) {
+                        struct tw_trial trial = own;
+
+                        tw_settings_set(&trial.settings, &suspect->more[k], other);
+                        try_one(search, best, &trial);
+                    }
+            }
+    } while (best->fit > before + 0.01 && best->fit < ALL_BUT_SURE);
+}
+
 /* The same between protocols, some of which allow nearly everything. */
 static bool is_likelier(const struct tw_trial *a, const struct tw_trial *b)
 {
@@ -293,6 +322,98 @@ static void try_suspect(const struct tw_search *search, struct tw_trial *best,
         *best = own;
 }
 
+/* Headers lead through it, but packets make no sense yet: what it is is known, so that widths are worth more
+   work than could be given to each that it might have been. */
+static void search_widths(const struct tw_search *whole, struct tw_trial *best)
+{
+    struct tw_budget budget = { WIDTHS_WORK };
+    struct tw_search search = *whole;
+    struct tw_trial own = *best, trial;
+
+    if (!best->suspect->is_chained || best->chain < 0.9 || best->fit > CHAINED + 0.001)
+        return;
+    search.budget = &budget;
+    search.most = WIDTHS_SEEN;
+    if (tw_trial_run(&own, &search) != TW_OK)
+        return;
+    tw_trial_judge(&own);
+    try_more(&search, &own);
+    try_pairs(&search, &own);
+    trial = own;
+    try_dials(&search, &own, &trial);
+    try_more(&search, &own);
+    try_pairs(&search, &own);
+    search.most = LITTLE;
+    if (tw_trial_run(&own, &search) != TW_OK)
+        return;
+    tw_trial_judge(&own);
+    trust_chain(&own);
+    if (is_better(&own, best) || own.fit >= best->fit)
+        *best = own;
+}
+
+const struct tw_dial *tw_suspect_dial(const struct tw_suspect *suspect, size_t number)
+{
+    if (number < suspect->dial_count)
+        return &suspect->dials[number];
+    number -= suspect->dial_count;
+    return number < suspect->more_count ? &suspect->more[number] : NULL;
+}
+
+/* Whether a trial fits as well as the best one, and gives other packets. */
+static bool is_open_too(const struct tw_search *search, const struct tw_trial *best,
+                        struct tw_trial *trial)
+{
+    if (!search->budget->left || tw_trial_run(trial, search) != TW_OK)
+        return false;
+    tw_trial_judge(trial);
+    return trial->digest != best->digest && trial->fit >= best->fit - 0.002 &&
+           !is_better(best, trial);
+}
+
+/* One field that is other than `own` has it, or with `more` another one, too. */
+static void open_dials(const struct tw_search *search, const struct tw_trial *own,
+                       struct tw_trial *best, const struct tw_trial *more)
+{
+    const struct tw_dial *dial;
+
+    for (size_t i = 0; i < TW_TRIAL_DIALS && (dial = tw_suspect_dial(best->suspect, i)); i++)
+        for (unsigned choice = 0; choice < dial->count; choice++) {
+            struct tw_trial trial = *more;
+
+            if (tw_settings_is(&more->settings, dial, choice))
+                continue;
+            tw_settings_set(&trial.settings, dial, choice);
+            if (!is_open_too(search, own, &trial))
+                continue;
+            best->open[i] |= (uint8_t)(1u << choice);
+            best->is_open = true;
+        }
+}
+
+/* Values of each field that fit as well as the one that was taken. */
+static void find_open(const struct tw_search *whole, struct tw_trial *best)
+{
+    struct tw_budget budget = { WIDTHS_WORK };
+    struct tw_search search = *whole;
+    struct tw_trial own = *best;
+
+    search.budget = &budget;
+    search.most = LITTLE;
+    if (!best->suspect->is_chained || search.image || tw_trial_run(&own, &search) != TW_OK)
+        return;
+    tw_trial_judge(&own);
+    open_dials(&search, &own, best, &own);
+    /* A bit that is one field's may be the next one's. */
+    for (unsigned i = 0; i < best->suspect->more_count && !best->is_open; i++)
+        for (unsigned choice = 0; choice < best->suspect->more[i].count; choice++) {
+            struct tw_trial more = own;
+
+            tw_settings_set(&more.settings, &best->suspect->more[i], choice);
+            open_dials(&search, &own, best, &more);
+        }
+}
+
 /* ETMv4 and ETE have almost the same packets. */
 static void ask_twin(const struct tw_search *search, struct tw_trial *best)
 {
@@ -339,13 +460,17 @@ enum tw_status tw_judge(struct tw_trial *best, const struct tw_search *whole)
             if (tw_suspects[i].has_sync)
                 try_in_turn(&search, best, &tw_suspects[i]);
     }
+    if (best->suspect)
+        search_widths(&search, best);
     search.most = MUCH;
     if (best->suspect && LITTLE < sampled->size) {
         TW_TRY(tw_trial_run(best, &search));
         tw_trial_judge(best);
         trust_chain(best);
     }
-    if (best->suspect)
+    if (best->suspect) {
+        find_open(&search, best);
         ask_twin(&search, best);
+    }
     return sampled->no_memory ? TW_E_MEMORY : TW_OK;
 }

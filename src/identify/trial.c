@@ -115,15 +115,20 @@ static void look_at_member(struct tw_trial *trial, struct watch *watch,
     }
 }
 
+#define DIGEST_PRIME 0x100000001b3u /* FNV-1a's */
+
 /* Addresses and times of a packet are seen in what its line would say. */
 static void look_inside(struct tw_trial *trial, struct watch *watch,
                         const struct tw_reading *step)
 {
     const struct tw_members *list = tw_reading_members(step, &watch->members);
 
-    for (size_t i = 0; i < list->count; i++)
+    trial->digest = (trial->digest ^ step->kind) * DIGEST_PRIME;
+    for (size_t i = 0; i < list->count; i++) {
+        trial->digest = (trial->digest ^ list->items[i].number) * DIGEST_PRIME;
         look_at_member(trial, watch, &list->items[i],
                        step->kind == TW_PACKET_INFO || step->kind == TW_PACKET_SYNC);
+    }
 }
 
 static void count_packet(struct tw_trial *trial, struct watch *watch,

@@ -39,6 +39,7 @@ void tw_sums_free(struct tw_code *code)
         return;
     tw_give(allocator, sums->steps);
     tw_give(allocator, sums->ways);
+    tw_give(allocator, sums->undone);
     tw_give(allocator, sums->edges);
     tw_give(allocator, sums->used_edges);
     tw_map_free(&sums->edge_times);
@@ -71,7 +72,8 @@ static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *cou
 {
     struct tw_code *code = blocks->code;
 
-    if (!TW_GROW(code->config.allocator, items, room, *count + 1)) {
+    if (TW_UNLIKELY(*count == *room) &&
+        !TW_GROW(code->config.allocator, items, room, *count + 1)) {
         code->out_of_memory = true;
         return false;
     }
@@ -114,6 +116,8 @@ static void keep_way(struct tw_blocks *blocks, uint32_t way, uint64_t times)
     keep(blocks->code, &sum);
 }
 
+static void settle_steps(struct tw_code *code);
+
 static bool list_way(struct tw_blocks *blocks, uint32_t way)
 {
     struct tw_sums *sums = blocks->code->sums;
@@ -132,25 +136,47 @@ static void add_way(struct tw_blocks *blocks, uint32_t way, uint32_t times)
         keep_way(blocks, way, (uint64_t)1 << 32);
 }
 
+/* Of times that were put away. */
+static void take_back_kept(struct tw_blocks *blocks, uint32_t way)
+{
+    struct tw_sums *sums = blocks->code->sums;
+    struct tw_element range;
+    size_t at = sums->kept_count;
+
+    range_of(&range, &blocks->blocks[way / 2], way & 1);
+    while (at-- > 0) {
+        struct tw_range_sum *kept = &sums->kept[at];
+
+        if (kept->is_edge || kept->range.start != range.start ||
+            kept->range.flags != range.flags || kept->range.isa != range.isa)
+            continue;
+        if (!--kept->times)
+            *kept = sums->kept[--sums->kept_count];
+        return;
+    }
+}
+
+static void take_back(struct tw_blocks *blocks, uint32_t way)
+{
+    if (blocks->ways[way].times)
+        blocks->ways[way].times--;
+    else
+        take_back_kept(blocks, way);
+}
+
+enum { UNDONE_MOST = 4096 };
+
 void tw_sums_undo(struct tw_blocks *blocks, uint32_t way)
 {
     struct tw_sums *sums = blocks->code->sums;
 
-    if (blocks->ways[way].times)
-        blocks->ways[way].times--;
-    else if (sums->kept_count) /* they were put away just now */
-        sums->kept[sums->kept_count - 1].times--;
-}
-
-uint32_t tw_sums_open(struct tw_blocks *blocks, uint32_t way)
-{
-    const uint32_t next = blocks->blocks[way / 2].next[way & 1];
-
-    if ((!tw_block_is_plain(next) &&
-         (next != TW_NEXT_NEEDED || blocks->code->config.links_are_special)) ||
-        !list_way(blocks, way))
-        return 0;
-    return blocks->ways[way].next = next * 2;
+    if (blocks->ways[way].times || !sums->step_count) {
+        take_back(blocks, way);
+        return;
+    }
+    (void)list(blocks, &sums->undone, &sums->undone_count, &sums->undone_room, way);
+    if (sums->undone_count >= UNDONE_MOST)
+        settle_steps(blocks->code);
 }
 
 void tw_sums_add_way(struct tw_blocks *blocks, uint32_t way)
@@ -176,17 +202,41 @@ static struct way way_of(const struct tw_blocks *blocks, uint32_t block, unsigne
 static void add_step(struct tw_blocks *blocks, uint32_t number, uint32_t times)
 {
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
+    const bool all_decide = !blocks->code->sums->jumps_are_free;
 
     while (decisions != 1) {
-        const struct way way = way_of(blocks, at, decisions);
+        const struct tw_block *block = &blocks->blocks[at];
+        const bool decides = all_decide || (block->flags & TW_RANGE_CONDITIONAL);
+        const uint32_t taken = decides ? decisions & 1 : 1, way = at * 2 + taken;
 
-        if (times)
-            add_way(blocks, at * 2 + way.taken, times);
+        if (TW_LIKELY(times && blocks->ways[way].times &&
+                      blocks->ways[way].times <= UINT32_MAX - times))
+            blocks->ways[way].times += times;
+        else if (times)
+            add_way(blocks, way, times);
         else
-            keep_way(blocks, at * 2 + way.taken, (uint64_t)1 << 32);
-        decisions >>= way.decides;
-        at = blocks->blocks[at].next[way.taken];
+            keep_way(blocks, way, (uint64_t)1 << 32);
+        decisions >>= decides;
+        at = block->next[taken];
     }
+}
+
+uint32_t tw_sums_last(const struct tw_blocks *blocks, uint32_t block, uint64_t decisions)
+{
+    uint32_t at = block, last = 0;
+
+    for (; decisions > 1; decisions >>= 1) {
+        last = at * 2 | (decisions & 1);
+        at = blocks->blocks[at].next[decisions & 1];
+    }
+    return last;
+}
+
+/* A step may end with a branch whose target the trace tells. */
+static bool may_end_at(const struct tw_blocks *blocks, uint32_t next)
+{
+    return next == TW_NEXT_NEEDED && !blocks->code->sums->jumps_are_free &&
+           !blocks->code->config.links_are_special;
 }
 
 static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
@@ -200,11 +250,13 @@ static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
         decisions >>= way.decides;
         if (next == TW_NEXT_UNKNOWN)
             return TW_STEP_UNKNOWN;
+        if (decisions == 1 && may_end_at(blocks, next))
+            return at * TW_STEP_WORDS;
         if (!tw_block_is_plain(next) || ++passed == TW_STEP_BLOCKS)
             return TW_STEP_NONE;
         at = next;
     }
-    return at | passed << TW_SLOT_NUMBER_BITS;
+    return at * TW_STEP_WORDS | passed << TW_STEP_PASSED_SHIFT;
 }
 
 static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
@@ -212,8 +264,14 @@ static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
     const size_t twice = 2 * blocks->step_room, least = (size_t)number + 1024;
     const size_t wanted = twice > least ? twice : least;
 
-    return grow_zeroed(blocks, (void **)&blocks->steps, &blocks->step_room, wanted,
-                       sizeof *blocks->steps);
+    /* tw_sums_steps looks at the whole words of a number that is below the room. */
+    size_t room = blocks->step_room ? blocks->step_room + TW_STEP_WORDS : 0;
+
+    if (!grow_zeroed(blocks, (void **)&blocks->steps, &room, wanted + TW_STEP_WORDS,
+                     sizeof *blocks->steps))
+        return false;
+    blocks->step_room = wanted;
+    return true;
 }
 
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
@@ -350,6 +408,11 @@ static void settle_steps(struct tw_code *code)
         if (times)
             add_step(blocks, summed->number, times);
     }
+    while (sums->undone_count) {
+        const struct tw_summed *undone = &sums->undone[--sums->undone_count];
+
+        take_back(space_of(code, undone->space), undone->number);
+    }
 }
 
 /* A way with times; false: there is no more. */
@@ -362,14 +425,13 @@ static bool next_way(struct tw_code *code, struct tw_range_sum *out)
         struct tw_blocks *blocks = space_of(code, summed->space);
         const uint32_t times = blocks->ways[summed->number].times;
 
-        blocks->ways[summed->number] = (struct tw_sum_way){ .next = 0 };
+        blocks->ways[summed->number].times = 0;
         if (!times)
             continue;
         *out = (struct tw_range_sum){ .times = times };
         range_of(&out->range, &blocks->blocks[summed->number / 2], summed->number & 1);
         return true;
     }
-    sums->spent = 0;
     return false;
 }
 
@@ -419,21 +481,14 @@ void tw_sums_forget(struct tw_code *code)
         continue;
 }
 
-void tw_sums_keep_ways(struct tw_code *code)
-{
-    struct tw_range_sum sum;
-
-    while (next_way(code, &sum))
-        keep(code, &sum);
-}
-
 void tw_sums_keep(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
     struct tw_range_sum sum;
 
     settle_steps(code);
-    tw_sums_keep_ways(code);
+    while (next_way(code, &sum))
+        keep(code, &sum);
     while (next_edge(code, &sum))
         keep(code, &sum);
     memset(sums->edges, 0, sums->edge_room * sizeof *sums->edges);
@@ -442,6 +497,7 @@ void tw_sums_keep(struct tw_code *code)
         struct tw_blocks *blocks = code->spaces[i];
 
         if (blocks->steps)
-            memset(blocks->steps, 0, blocks->step_room * sizeof *blocks->steps);
+            memset(blocks->steps, 0,
+                   (blocks->step_room + TW_STEP_WORDS) * sizeof *blocks->steps);
     }
 }

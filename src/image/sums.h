@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How often the ranges of a program were executed, where nobody wants to see each time: each way out of a
-   block, or some decisions at a time.  Ways are small, so those of a large program stay in the cache; a step of several
-   decisions is one lookup, which tells where they lead, and becomes ways when the sums are taken: good for maps of many
-   branches, which come with loops. */
+   block, or some decisions at a time.  A step of several decisions is one lookup, which tells where they lead, and
+   becomes ways when the sums are taken. */
 #ifndef IMAGE_SUMS_H
 #define IMAGE_SUMS_H
 
@@ -20,22 +19,22 @@ enum {
     TW_EDGE_BITS_MOST = 20
 };
 
-/* Where a step leads: a block, and above it how many are passed, or one of ... */
+/* Where a step leads: the number of a block's first step, and above it how many blocks are passed; without these the block at whose end it
+   leaves the known: its branch was taken, and the trace tells where to.  Or one of ... */
 enum {
     TW_STEP_UNKNOWN = 0, /* it was not tried, or a link was not known */
-    TW_STEP_NONE = 1     /* not to a block alone */
+    TW_STEP_NONE = 1,    /* neither */
+    TW_STEP_PASSED_SHIFT = TW_SLOT_NUMBER_BITS + TW_STEP_WORD_BITS
 };
 
-/* A way out of a block (* 2 + taken), counted: small, as all of a program's are looked at again and again. */
+/* A way out of a block (* 2 + taken), counted. */
 struct tw_sum_way {
-    /* The block (* 2) that it leads to, or TW_NEXT_NEEDED * 2; 0: it is not listed, or that is not known. */
-    uint32_t next;
     uint32_t times;
 };
 
 struct tw_step_sum {
     uint32_t to;
-    uint32_t times; /* since they were added to the blocks' */
+    uint32_t times; /* since they were added to the ways' */
 };
 
 /* From an indirect branch to where it led. */
@@ -50,7 +49,8 @@ struct tw_sums {
         uint32_t space, number;
     } * steps, *ways;
     size_t step_count, step_room, way_count, way_room;
-    uint64_t spent; /* at least so often something was counted since the ways were taken */
+    struct tw_summed *undone; /* ways that steps counted once too often */
+    size_t undone_count, undone_room;
     struct tw_edge_sum *edges; /* a hash map */
     uint32_t edge_count, edge_room;
     unsigned edge_shift;
@@ -71,6 +71,8 @@ void tw_sums_free(struct tw_code *code);
 
 /* Tries to make a step; where it leads then. */
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number);
+/* The last way of decisions (a 1 above the last one ends them) from a block on, where each uses up one. */
+uint32_t tw_sums_last(const struct tw_blocks *blocks, uint32_t block, uint64_t decisions);
 /* A step is made that had no times, or as many as fit. */
 void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number);
 /* An edge that is not at its first place, or has no times. */
@@ -79,10 +81,6 @@ void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key);
 void tw_sums_undo(struct tw_blocks *blocks, uint32_t way);
 /* A way is gone that has no times yet, or as many as fit. */
 void tw_sums_add_way(struct tw_blocks *blocks, uint32_t way);
-/* Times of ways are put away. */
-void tw_sums_keep_ways(struct tw_code *code);
-/* A way is about to be counted whose `next` is 0: what it is then. */
-uint32_t tw_sums_open(struct tw_blocks *blocks, uint32_t way);
 /* Room for the ways of all blocks that there is room for; false: no memory. */
 bool tw_sums_grow(struct tw_blocks *blocks);
 /* Blocks are about to be thrown away. */
@@ -99,6 +97,27 @@ TW_INLINE uint32_t tw_step_word(uint64_t decisions, unsigned count)
     const uint32_t end = 1u << count;
 
     return ((uint32_t)decisions & (end - 1)) | end;
+}
+
+/* The word of the first step of decisions. */
+TW_INLINE uint32_t tw_step_first(uint64_t decisions)
+{
+    return decisions < TW_STEP_WORDS ? (uint32_t)decisions
+                                     : tw_step_word(decisions, TW_STEP_DECISIONS);
+}
+
+/* What is left behind it. */
+TW_INLINE uint64_t tw_step_rest(uint64_t decisions)
+{
+    return decisions < TW_STEP_WORDS ? 1 : decisions >> TW_STEP_DECISIONS;
+}
+
+/* The word of the last step of decisions. */
+TW_INLINE uint32_t tw_step_end(uint64_t decisions)
+{
+    const unsigned count = tw_highest_bit(decisions);
+
+    return (uint32_t)(decisions >> (count - 1) / TW_STEP_DECISIONS * TW_STEP_DECISIONS);
 }
 
 TW_INLINE uint32_t tw_step_number(uint32_t block, uint32_t word)
@@ -123,12 +142,50 @@ TW_INLINE uint32_t tw_sums_step(struct tw_blocks *blocks, uint32_t number)
 
 TW_INLINE uint32_t tw_step_block(uint32_t to)
 {
-    return to & (TW_BLOCKS_MAX - 1u);
+    return (to & ((1u << TW_STEP_PASSED_SHIFT) - 1)) / TW_STEP_WORDS;
 }
 
+/* 0: not to another block. */
 TW_INLINE uint32_t tw_step_passed(uint32_t to)
 {
-    return to >> TW_SLOT_NUMBER_BITS;
+    return to >> TW_STEP_PASSED_SHIFT;
+}
+
+/* Steps that are known and lead from block to block, the last perhaps to TW_NEXT_NEEDED; decisions that are left (a 1 above the last one ends them).  In
+   *at the block where these are, or the one whose last branch leads to TW_NEXT_NEEDED; in *to where the last step leads, if none are left. */
+TW_INLINE uint64_t tw_sums_steps(struct tw_blocks *blocks, uint32_t *at, uint32_t *to,
+                                 uint64_t decisions)
+{
+    enum { WHOLE = 1 << TW_STEP_DECISIONS }; /* words below are of fewer decisions */
+    struct tw_step_sum *const steps = blocks->steps;
+    const size_t room = blocks->step_room;
+    uint32_t here = *at * TW_STEP_WORDS, number, next;
+
+    for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
+        number = here + (decisions & (WHOLE - 1));
+        if (TW_UNLIKELY(number >= room))
+            goto end;
+        next = steps[WHOLE + number].to;
+        if (TW_UNLIKELY(!tw_step_passed(next)))
+            goto end;
+        if (TW_UNLIKELY(++steps[WHOLE + number].times <= 1))
+            tw_sums_list_step(blocks, WHOLE + number);
+        here = next & ((1u << TW_STEP_PASSED_SHIFT) - 1);
+    }
+    number = here + (uint32_t)decisions;
+    if (TW_UNLIKELY(number >= room))
+        goto end;
+    next = steps[number].to;
+    if (TW_UNLIKELY(next < TW_BLOCK_FIRST))
+        goto end;
+    if (TW_UNLIKELY(++steps[number].times <= 1))
+        tw_sums_list_step(blocks, number);
+    *at = here / TW_STEP_WORDS;
+    *to = next;
+    return 1;
+end:
+    *at = here / TW_STEP_WORDS;
+    return decisions;
 }
 
 /* A way is gone. */
@@ -140,14 +197,6 @@ TW_INLINE void tw_sums_go(struct tw_blocks *blocks, uint32_t way)
         blocks->ways[way].times = times;
     else
         tw_sums_add_way(blocks, way);
-}
-
-/* Ways were counted without a look at whether their times still fit: at most so many. */
-TW_INLINE void tw_sums_spend(struct tw_code *code, uint64_t most)
-{
-    code->sums->spent += most;
-    if (TW_UNLIKELY(code->sums->spent > UINT32_MAX / 2))
-        tw_sums_keep_ways(code);
 }
 
 TW_INLINE uint32_t tw_edge_place(const struct tw_sums *sums, uint64_t key)

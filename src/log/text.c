@@ -54,10 +54,10 @@ static enum tw_status take_cpu(struct tw_log *log, struct tw_step *step,
 }
 
 static bool take_mode(const struct tw_log *log, struct tw_step_context *context,
-                      const struct tw_word *word)
+                      const struct tw_log_word *word)
 {
     static const char *const modes[] = { "thread", "handler", NULL };
-    struct tw_word text;
+    struct tw_log_word text;
     const int found =
         log->is_m && tw_word_keyed(&text, word, "mode") ? tw_word_choice(&text, modes) : -1;
 
@@ -73,8 +73,8 @@ static enum tw_status take_context(struct tw_log *log, struct tw_step *step,
     struct tw_step_context *context = &log->context;
 
     for (unsigned i = 1; i < line->count; i++) {
-        const struct tw_word *word = &line->words[i];
-        struct tw_word text;
+        const struct tw_log_word *word = &line->words[i];
+        struct tw_log_word text;
         uint64_t value;
 
         if (take_mode(log, context, word))
@@ -99,7 +99,7 @@ static enum tw_status take_context(struct tw_log *log, struct tw_step *step,
 }
 
 /* By name, as irqN or as the number in IPSR. */
-static bool take_number_m(uint64_t *number, const struct tw_word *word)
+static bool take_number_m(uint64_t *number, const struct tw_log_word *word)
 {
     static const char *const names[] = {
         "thread",       "reset",       "nmi",        "hardfault",  "memmanage",   "busfault",
@@ -111,7 +111,7 @@ static bool take_number_m(uint64_t *number, const struct tw_word *word)
     if (found > 0)
         *number = (uint64_t)found;
     else if (word->size > 3 && memcmp(word->at, "irq", 3) == 0 &&
-             tw_word_number(number, (struct tw_word){ word->at + 3, word->size - 3 }))
+             tw_word_number(number, (struct tw_log_word){ word->at + 3, word->size - 3 }))
         *number += 16;
     else if (!tw_word_number(number, *word))
         return false;
@@ -218,14 +218,14 @@ static enum tw_status take_cancel(struct tw_log *log, struct tw_step *step,
 static enum tw_status take_register(struct tw_log *log, struct tw_step *step,
                                     const struct tw_words *line)
 {
-    const struct tw_word *word = &line->words[1];
+    const struct tw_log_word *word = &line->words[1];
     const char *equals = line->count == 2 ? memchr(word->at, '=', word->size) : NULL;
     const size_t size = equals ? (size_t)(equals - word->at) : 0;
 
     step->kind = TW_STEP_REGISTER;
     if (!equals || size == 0 || size >= sizeof log->name ||
         !tw_word_number(&step->reg.value,
-                        (struct tw_word){ equals + 1, word->size - size - 1 }))
+                        (struct tw_log_word){ equals + 1, word->size - size - 1 }))
         return tw_words_wrong(log, &line->words[0], "wants NAME=VALUE");
     memcpy(log->name, word->at, size);
     log->name[size] = 0;
@@ -283,7 +283,8 @@ static enum tw_status take_plain(struct tw_log *log, struct tw_step *step,
 
 /* ---- instructions ---- */
 
-static bool take_opcode(struct tw_log *log, struct tw_retired *out, const struct tw_word *word)
+static bool take_opcode(struct tw_log *log, struct tw_retired *out,
+                        const struct tw_log_word *word)
 {
     uint64_t value = 0;
 
@@ -472,7 +473,7 @@ static void look_ahead(struct tw_log *log)
     bool has_isa = false;
 
     while (tw_words_take(&ahead, &line) && !tw_word_is(&line.words[0], "i")) {
-        const struct tw_word *word = &line.words[1];
+        const struct tw_log_word *word = &line.words[1];
 
         if (line.count != 2)
             continue;

@@ -3,7 +3,7 @@
 #include "log/words.h"
 
 /* bits=N of data: 8 to 64, and 4 for an STM. */
-static bool take_bits(uint8_t *bits, const struct tw_word *word, uint64_t most)
+static bool take_bits(uint8_t *bits, const struct tw_log_word *word, uint64_t most)
 {
     uint64_t value;
 
@@ -17,7 +17,7 @@ static bool take_bits(uint8_t *bits, const struct tw_word *word, uint64_t most)
 /* What the write is: a value, a flag or a trigger. */
 static bool take_what(struct tw_step *step, const struct tw_words *line)
 {
-    const struct tw_word *word = &line->words[2];
+    const struct tw_log_word *word = &line->words[2];
 
     if (tw_word_is(word, "flag")) {
         step->stimulus.flags = TW_STIMULUS_FLAG;
@@ -44,7 +44,7 @@ enum tw_status tw_textlog_stimulus(struct tw_log *log, struct tw_step *step,
                               "wants PORT VALUE, PORT flag or PORT trigger=N");
     step->stimulus.port = (uint16_t)number;
     for (unsigned i = 3; i < line->count; i++) {
-        const struct tw_word *word = &line->words[i];
+        const struct tw_log_word *word = &line->words[i];
 
         if (tw_word_is(word, "marked"))
             step->stimulus.flags |= TW_STIMULUS_MARKED;
@@ -66,7 +66,7 @@ enum tw_status tw_textlog_stimulus(struct tw_log *log, struct tw_step *step,
 static bool take_event(struct tw_dwt_meaning *what, const struct tw_words *line)
 {
     static const char *const actions[] = { "none", "entered", "exited", "returned", NULL };
-    const struct tw_word *words = line->words;
+    const struct tw_log_word *words = line->words;
     uint64_t number = 0;
 
     if (tw_word_is(&words[1], "exception")) {

@@ -2,7 +2,8 @@
 /* Text logs: lines cut into words. */
 #include "log/words.h"
 
-enum tw_status tw_words_wrong(struct tw_log *log, const struct tw_word *word, const char *what)
+enum tw_status tw_words_wrong(struct tw_log *log, const struct tw_log_word *word,
+                              const char *what)
 {
     const int size = word && word->size < 60 ? (int)word->size : word ? 60 : 0;
 
@@ -15,7 +16,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-bool tw_word_is(const struct tw_word *word, const char *text)
+bool tw_word_is(const struct tw_log_word *word, const char *text)
 {
     return strlen(text) == word->size && memcmp(word->at, text, word->size) == 0;
 }
@@ -40,7 +41,7 @@ bool tw_words_take(struct tw_log *log, struct tw_words *line)
             for (begin = at; at != end && !is_space(*at);)
                 at++;
             if (line->count < TW_WORDS_MOST)
-                line->words[line->count] = (struct tw_word){ begin, (size_t)(at - begin) };
+                line->words[line->count] = (struct tw_log_word){ begin, (size_t)(at - begin) };
             line->count++;
         }
         if (line->count)
@@ -58,7 +59,7 @@ unsigned tw_word_digit(char c)
     return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 99;
 }
 
-bool tw_word_number(uint64_t *value, struct tw_word word)
+bool tw_word_number(uint64_t *value, struct tw_log_word word)
 {
     const char *at = word.at;
     size_t size = word.size;
@@ -85,24 +86,24 @@ bool tw_words_number(uint64_t *value, const struct tw_words *line, unsigned word
     return word < line->count && tw_word_number(value, line->words[word]);
 }
 
-bool tw_word_keyed(struct tw_word *value, const struct tw_word *word, const char *key)
+bool tw_word_keyed(struct tw_log_word *value, const struct tw_log_word *word, const char *key)
 {
     const size_t size = strlen(key);
 
     if (word->size <= size || memcmp(word->at, key, size) != 0 || word->at[size] != '=')
         return false;
-    *value = (struct tw_word){ word->at + size + 1, word->size - size - 1 };
+    *value = (struct tw_log_word){ word->at + size + 1, word->size - size - 1 };
     return true;
 }
 
-bool tw_word_keyed_number(uint64_t *value, const struct tw_word *word, const char *key)
+bool tw_word_keyed_number(uint64_t *value, const struct tw_log_word *word, const char *key)
 {
-    struct tw_word text;
+    struct tw_log_word text;
 
     return tw_word_keyed(&text, word, key) && tw_word_number(value, text);
 }
 
-int tw_word_choice(const struct tw_word *word, const char *const *names)
+int tw_word_choice(const struct tw_log_word *word, const char *const *names)
 {
     for (int i = 0; names[i]; i++)
         if (tw_word_is(word, names[i]))

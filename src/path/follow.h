@@ -341,40 +341,40 @@ TW_INLINE uint64_t tw_track_sum(struct tw_follow *follow, struct tw_follow_track
                                 uint64_t atoms)
 {
     struct tw_blocks *const blocks = follow->blocks;
-    struct tw_sum_way *const ways = blocks->ways;
-    uint32_t at = track->at * 2, last = track->last, way, next;
+    const uint64_t all = atoms;
+    uint32_t at = track->at, to = 0;
 
     if (track->link == TW_TRACK_LED)
-        tw_sums_edge(follow->sums, blocks, last / 2, track->at);
+        tw_sums_edge(follow->sums, blocks, track->last / 2, at);
     track->link = TW_TRACK_SUMMED;
-    for (;;) {
-        way = at | (atoms & 1);
-        next = ways[way].next;
-        if (TW_UNLIKELY(atoms <= 3)) /* the last: it may lead to an indirect branch */
+    atoms = tw_sums_steps(blocks, &at, &to, atoms);
+    while (TW_UNLIKELY(atoms != TW_ATOMS_DONE)) { /* a step that is not known yet */
+        const uint32_t from = at;
+
+        to = tw_sums_step(blocks, tw_step_number(at, tw_step_first(atoms)));
+        if (to < TW_BLOCK_FIRST)
             break;
-        if (TW_UNLIKELY(next < 2 * TW_BLOCK_FIRST)) {
-            if (!next)
-                next = tw_sums_open(blocks, way);
-            if (next < 2 * TW_BLOCK_FIRST)
-                break;
+        atoms = tw_step_rest(atoms);
+        if (atoms == TW_ATOMS_DONE || !tw_step_passed(to)) {
+            at = from;
+            break;
         }
-        ways[way].times++;
-        last = way;
-        at = next;
-        atoms >>= 1;
+        at = tw_step_block(to);
+        atoms = tw_sums_steps(blocks, &at, &to, atoms);
     }
-    if (TW_LIKELY(atoms <= 3)) {
-        if (TW_UNLIKELY(!next))
-            next = tw_sums_open(blocks, way);
-        if (TW_LIKELY(next)) {
-            ways[way].times++;
-            last = way;
-            at = next;
-            atoms = TW_ATOMS_DONE;
-        }
+    if (TW_LIKELY(to >= TW_BLOCK_FIRST && !tw_step_passed(to))) {
+        track->last = tw_step_block(to) * 2 | 1;
+        track->at = TW_NEXT_NEEDED;
+    } else if (atoms == TW_ATOMS_DONE) {
+        track->last = tw_sums_last(blocks, at, tw_step_end(all));
+        track->at = tw_step_block(to);
+    } else if (atoms != all) {
+        const unsigned done = tw_atoms_count(all) - tw_atoms_count(atoms);
+        const uint64_t end = (uint64_t)1 << done;
+
+        track->last = tw_sums_last(blocks, track->at, (all & (end - 1)) | end);
+        track->at = at;
     }
-    track->at = at / 2;
-    track->last = last;
     return atoms;
 }
 
@@ -449,25 +449,34 @@ TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
     }
 }
 
+/* The trace tells where the indirect branch leads that came last: to a block that is known, and the edge will be counted.
+   False: it is not so simple. */
+TW_INLINE bool tw_track_count_lead(struct tw_follow *follow, struct tw_follow_track *track,
+                                   uint64_t address, uint8_t isa)
+{
+    const uint32_t known =
+        TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
+
+    if (TW_UNLIKELY(!tw_block_is_plain(known) ||
+                    (track->link != TW_TRACK_LED &&
+                     (track->link != TW_TRACK_SUMMED || track->at != TW_NEXT_NEEDED)) ||
+                    follow->check_continuity))
+        return false;
+    track->at = known;
+    track->link = TW_TRACK_LED;
+    follow->pop_is_pending = false;
+    follow->missing = TW_MISSING_NOTHING;
+    return true;
+}
+
 /* tw_track_jump; what has to be written is. */
 TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
                                                  struct tw_follow_track *track,
                                                  struct tw_element *out, uint64_t address,
                                                  uint8_t isa, uint64_t index)
 {
-    const uint32_t known =
-        TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
-
-    if (TW_LIKELY(tw_block_is_plain(known) &&
-                  (track->link == TW_TRACK_LED ||
-                   (track->link == TW_TRACK_SUMMED && track->at == TW_NEXT_NEEDED)) &&
-                  !follow->check_continuity)) {
-        track->at = known;
-        track->link = TW_TRACK_LED;
-        follow->pop_is_pending = false;
-        follow->missing = TW_MISSING_NOTHING;
+    if (TW_LIKELY(tw_track_count_lead(follow, track, address, isa)))
         return out;
-    }
     tw_track_settle(follow, track);
     out = tw_track_write_last(follow, track, out, index);
     tw_track_jump(follow, track, address, isa);

@@ -284,6 +284,27 @@ TW_INLINE unsigned fast_branch(struct tw_armv7_address *address, uint32_t *cycle
     return (unsigned)(in.at - at);
 }
 
+/* A branch packet comes at an indirect branch, so that it and where it leads can be counted. */
+TW_INLINE bool counts_branch(const struct tw_follow *follow,
+                             const struct tw_follow_track *track)
+{
+    return tw_block_is_plain(track->at) && !follow->check_continuity &&
+           track->blocks[track->at].next[1] == TW_NEXT_NEEDED &&
+           tw_block_is_indirect(&track->blocks[track->at]);
+}
+
+TW_INLINE struct tw_element *count_atoms(struct tw_follow *follow,
+                                         struct tw_follow_track *track, struct tw_element *out,
+                                         const struct tw_ptm_atoms *packet, uint64_t index)
+{
+    uint64_t atoms = tw_atoms(packet->bits, packet->count);
+
+    if (TW_LIKELY(track->link != TW_TRACK_APART && tw_block_is_plain(track->at)))
+        atoms = tw_track_sum(follow, track, atoms);
+    return TW_LIKELY(atoms == TW_ATOMS_DONE) ? out
+                                             : tw_track_count(follow, track, out, atoms, index);
+}
+
 /* size: hot loop */
 /* Atoms and plain branches, until something else comes or the room is used up.  `counts`: ranges are
    counted where that will do; those with cycles are not. */
@@ -316,8 +337,21 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
             if (!size)
                 break;
             index = tw_stage_index(stage, at);
-            if (counts)
+            if (counts && TW_LIKELY(counts_branch(follow, &track))) {
+                out = tw_track_step(follow, &track, out, 1, index);
+                reader->address = address.address;
+                reader->isa = address.isa;
+                out = tw_track_count_jump(follow, &track, out, address.address, address.isa,
+                                          index);
+                at += size;
+                if (has_marks)
+                    tw_stage_mark(stage, out, at);
+                continue;
+            }
+            if (counts) {
+                tw_track_settle(follow, &track);
                 out = tw_track_write_last(follow, &track, out, index);
+            }
             if (TW_LIKELY(tw_block_is_plain(track.at) && !follow->check_continuity &&
                           track.blocks[track.at].next[1] != TW_NEXT_SPECIAL)) {
                 tw_follow_emit(out++, &track.blocks[track.at], TW_RANGE_EXECUTED, index);
@@ -345,9 +379,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
                 break;
             index = tw_stage_index(stage, at);
             if (counts)
-                out = tw_track_count(
-                    follow, &track, out,
-                    tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count), index);
+                out = count_atoms(follow, &track, out, &tw_ptm_atoms[head], index);
             else
                 out = tw_track_atoms(
                     follow, &track, out,
@@ -361,8 +393,10 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
         if (TW_UNLIKELY(follow->error))
             break;
     }
-    if (counts)
+    if (counts) {
+        tw_track_settle(follow, &track);
         out = tw_track_write_last(follow, &track, out, index);
+    }
     tw_track_end(follow, &track);
     stage->out = out;
     decoder->last_index = index;

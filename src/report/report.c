@@ -12,7 +12,8 @@ static void take_timeline(void *context, const struct tw_timeline_event *event)
 {
     struct tw_report *report = context;
 
-    if (tw_interrupts_take(report->interrupts, event) != TW_OK)
+    if (event->span == TW_SPAN_EXCEPTION &&
+        tw_interrupts_take(report->interrupts, event) != TW_OK)
         report->is_out = true;
     tw_report_take_event(report, event);
 }
@@ -35,18 +36,22 @@ static enum tw_status new_analyses(struct tw_report *report, struct tw_fault *fa
                                                  .is_logical = config->is_logical,
                                                  .event = take_timeline,
                                                  .context = report,
-                                                 .allocator = config->allocator };
+                                                 .allocator = config->allocator,
+                                                 .with_calls = config->without_time };
     struct tw_interrupts_config interrupts = { .size = sizeof interrupts,
                                                .allocator = config->allocator };
     const struct tw_coverage_config coverage = { .size = sizeof coverage,
                                                  .allocator = config->allocator };
-    enum tw_status status = tw_calls_new(&report->calls, &calls, fault);
+    enum tw_status status = tw_timeline_new(&report->timeline, &timeline, fault);
 
-    profile.calls = report->calls;
-    if (status == TW_OK)
+    if (status == TW_OK && !config->without_time)
+        status = tw_calls_new(&report->own_calls, &calls, fault);
+    if (status == TW_OK) {
+        report->calls =
+            config->without_time ? tw_timeline_calls(report->timeline) : report->own_calls;
+        profile.calls = report->calls;
         status = tw_profile_new(&report->profile, &profile, fault);
-    if (status == TW_OK)
-        status = tw_timeline_new(&report->timeline, &timeline, fault);
+    }
     interrupts.timeline = report->timeline;
     if (status == TW_OK)
         status = tw_interrupts_new(&report->interrupts, &interrupts, fault);
@@ -89,7 +94,7 @@ void tw_report_free(struct tw_report *report)
     tw_interrupts_free(report->interrupts);
     tw_timeline_free(report->timeline);
     tw_profile_free(report->profile);
-    tw_calls_free(report->calls);
+    tw_calls_free(report->own_calls);
     tw_report_spans_free(&report->spans);
     tw_tables_free(&report->tables);
     tw_give(report->config.allocator, report);
@@ -101,9 +106,9 @@ enum tw_status tw_report_take(struct tw_report *report, struct tw_run *run,
     enum tw_status status;
 
     report->run = run;
-    status = tw_profile_take(report->profile, run, part);
-    if (status == TW_OK)
-        status = tw_timeline_take(report->timeline, run, part);
+    status = tw_timeline_take(report->timeline, run, part);
+    if (status == TW_OK && report->own_calls)
+        status = tw_profile_take(report->profile, run, part);
     return status == TW_OK && (report->is_out || report->spans.is_out) ? TW_E_MEMORY : status;
 }
 
@@ -134,10 +139,12 @@ enum tw_status tw_report_write(struct tw_report *report, tw_write_fn *write, voi
 {
     struct tw_tables *tables = &report->tables;
     const struct tw_report_config *config = &report->config;
-    enum tw_status status = tw_profile_finish(report->profile);
+    enum tw_status status = tw_timeline_finish(report->timeline);
 
     if (status == TW_OK)
-        status = tw_timeline_finish(report->timeline);
+        tw_report_add_interrupts(report); /* functions have their numbers until the calls end */
+    if (status == TW_OK)
+        status = tw_profile_finish(report->profile);
     if (status == TW_OK && report->code_run)
         status = tw_coverage_finish(report->coverage);
     if (status != TW_OK)
@@ -148,7 +155,6 @@ enum tw_status tw_report_write(struct tw_report *report, tw_write_fn *write, voi
     tw_report_add_functions(report);
     tw_report_add_paths(report);
     tw_report_add_spans(report);
-    tw_report_add_interrupts(report);
     if (report->code_run) {
         tw_report_add_coverage(report);
         tw_report_add_code(report);

@@ -14,7 +14,8 @@
 struct tw_report {
     struct tw_report_config config;
     struct tw_tables tables;
-    struct tw_calls *calls;
+    struct tw_calls *calls; /* the report's own, or the timeline's */
+    struct tw_calls *own_calls;
     struct tw_profiler *profile;
     struct tw_timeline *timeline;
     struct tw_interrupts *interrupts;

@@ -8,9 +8,7 @@
 void tw_report_spans_init(struct tw_report_spans *spans, const struct tw_allocator *allocator,
                           uint64_t room)
 {
-    *spans = (struct tw_report_spans){ .allocator = allocator,
-                                       .bucket = 1,
-                                       .last.allocator = allocator };
+    *spans = (struct tw_report_spans){ .allocator = allocator, .last.allocator = allocator };
     /* about 24 bytes of a span are left in the columns */
     spans->most = room / 2 / 24 > 1000 ? (size_t)(room / 2 / 24) : 1000;
     spans->mark_most = room / 8 / 24 > 1000 ? (size_t)(room / 8 / 24) : 1000;
@@ -51,6 +49,29 @@ static uint64_t merge_key(const struct tw_report_span *span)
     return reason << 56 | (uint64_t)span->track << 16 | span->depth;
 }
 
+/* Where the number of the span is that others of its key are merged with; NULL: no memory.  Most are of the few
+   that were asked for last. */
+static uint64_t *last_of(struct tw_report_spans *spans, uint64_t key)
+{
+    struct tw_report_recent *recent = &spans->recent[(key ^ key >> 16) % TW_REPORT_RECENT];
+    const uint64_t *known;
+    uint64_t *kept;
+
+    if (recent->key == key && recent->number)
+        return &recent->number;
+    if (recent->number) {
+        kept = tw_map_put(&spans->last, recent->key);
+        if (!kept) {
+            spans->is_out = true;
+            return NULL;
+        }
+        *kept = recent->number;
+    }
+    known = tw_map_find(&spans->last, key);
+    *recent = (struct tw_report_recent){ key, known ? *known : 0 };
+    return &recent->number;
+}
+
 /* Spans of one track and depth come in the order of their times.  A merged one grows until it is `least`
    long; so of each track and depth there are at most two for each stretch of `least`. */
 static void put_span(struct tw_report_spans *spans, const struct tw_report_span *span)
@@ -58,11 +79,9 @@ static void put_span(struct tw_report_spans *spans, const struct tw_report_span 
     uint64_t *last;
 
     if (span->length < spans->least) {
-        last = tw_map_put(&spans->last, merge_key(span));
-        if (!last) {
-            spans->is_out = true;
+        last = last_of(spans, merge_key(span));
+        if (!last)
             return;
-        }
         if (*last) {
             struct tw_report_span *into = &spans->spans[*last - 1];
             const uint64_t end = into->start + into->length;
@@ -85,6 +104,8 @@ static void merge_all(struct tw_report_spans *spans)
 
     spans->least = spans->least ? 2 * spans->least : 1;
     tw_map_clear(&spans->last);
+    for (size_t i = 0; i < TW_REPORT_RECENT; i++)
+        spans->recent[i] = (struct tw_report_recent){ .number = 0 };
     spans->count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct tw_report_span span = spans->spans[i];
@@ -101,7 +122,8 @@ void tw_report_spans_add(struct tw_report_spans *spans, const struct tw_report_s
         spans->spans_left++;
         return;
     }
-    if (!TW_GROW(spans->allocator, &spans->spans, &spans->room, spans->count + 1)) {
+    if (spans->count == spans->room &&
+        !TW_GROW(spans->allocator, &spans->spans, &spans->room, spans->count + 1)) {
         spans->is_out = true;
         return;
     }
@@ -116,7 +138,7 @@ static void fold_buckets(struct tw_report_spans *spans)
         spans->bytes[i] = spans->bytes[2 * i] + spans->bytes[2 * i + 1];
     for (size_t i = TW_REPORT_BUCKETS / 2; i < TW_REPORT_BUCKETS; i++)
         spans->bytes[i] = 0;
-    spans->bucket *= 2;
+    spans->bucket_bits++;
 }
 
 enum { NEAR_BYTES = 1 << 16 };
@@ -125,8 +147,13 @@ enum { NEAR_BYTES = 1 << 16 };
 static void spread_bytes(struct tw_report_spans *spans, uint64_t size, uint64_t from,
                          uint64_t to)
 {
-    const uint64_t first = from / spans->bucket, count = to / spans->bucket - first + 1;
+    const uint64_t first = from >> spans->bucket_bits,
+                   count = (to >> spans->bucket_bits) - first + 1;
 
+    if (count == 1) { /* most of them */
+        spans->bytes[first] += size;
+        return;
+    }
     for (uint64_t i = 0; i < count; i++)
         spans->bytes[first + i] += size / count + (i < size % count);
 }
@@ -156,7 +183,7 @@ static void count_bytes(struct tw_report_spans *spans, struct tw_report_stream *
         spans->first = time;
     spans->has_first = true;
     now = time > spans->first ? time - spans->first : 0;
-    while (now / spans->bucket >= TW_REPORT_BUCKETS)
+    while (now >> spans->bucket_bits >= TW_REPORT_BUCKETS)
         fold_buckets(spans);
     /* tracks of a stream are a little out of order; further back: another buffer begins */
     if (index + 1 < stream->last && stream->last - index < NEAR_BYTES)

@@ -44,7 +44,12 @@ struct tw_report_stream {
     uint32_t name;            /* text: the function that was entered last */
 };
 
-enum { TW_REPORT_BUCKETS = 1024 };
+/* A key and what `last` of the spans has for it. */
+struct tw_report_recent {
+    uint64_t key, number; /* 0: none */
+};
+
+enum { TW_REPORT_BUCKETS = 1024, TW_REPORT_RECENT = 256 };
 
 struct tw_report_spans {
     const struct tw_allocator *allocator;
@@ -52,14 +57,16 @@ struct tw_report_spans {
     size_t count, room, most;
     uint64_t least;     /* 0: nothing is merged yet */
     struct tw_map last; /* track and depth, to the number + 1 of a merged span that may grow */
+    struct tw_report_recent recent[TW_REPORT_RECENT]; /* ... of what was asked for last */
     struct tw_report_mark *marks;
     size_t mark_count, mark_room, mark_most;
     uint64_t spans_left, marks_left; /* that had no room */
     uint64_t untimed;                /* events without any time */
     struct tw_report_calls *functions;
     size_t function_room;
-    /* bytes of trace over time: buckets of `bucket` units, from the first event on */
-    uint64_t first, bucket;
+    /* bytes of trace over time: buckets of 1 << bucket_bits units, from the first event on */
+    uint64_t first;
+    unsigned bucket_bits;
     bool has_first;
     uint64_t bytes[TW_REPORT_BUCKETS];
     struct tw_report_stream *streams; /* by number */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 enum { TABLES_ALIGN = 8 };
@@ -109,16 +110,16 @@ static void align_bytes(struct tw_text *bytes)
         tw_text_add_size(bytes, zeros, TABLES_ALIGN - bytes->size % TABLES_ALIGN);
 }
 
-/* Little-endian, whatever this machine is: "f" is a double, which holds such numbers exactly. */
-static void put_cell(char *out, uint64_t value, char type, unsigned width)
+/* Little-endian, whatever this machine is: "f" is a double, which holds such numbers exactly.  Writes eight bytes,
+   of which the next cell takes back what is not its own. */
+static inline void put_cell(char *out, uint64_t value, char type)
 {
     if (type == 'f') {
         const double number = (double)value;
 
         memcpy(&value, &number, sizeof value);
     }
-    for (unsigned i = 0; i < width; i++)
-        out[i] = (char)(value >> 8 * i & 0xff);
+    tw_store_le64((uint8_t *)out, value);
 }
 
 /* Cells go out by the block. */
@@ -127,13 +128,14 @@ static void put_cells(struct tw_text *bytes, struct tw_table_rows rows,
 {
     const unsigned char *at =
         rows.count ? (const unsigned char *)rows.rows + column->offset : NULL;
-    char block[4096];
+    enum { BLOCK = 4096 };
+    char block[BLOCK + sizeof(uint64_t)];
     size_t used = 0;
 
     for (size_t i = 0; i < rows.count; i++, at += rows.row_size) {
-        put_cell(block + used, cell(at, column->size), type, width);
+        put_cell(block + used, cell(at, column->size), type);
         used += width;
-        if (used == sizeof block || i + 1 == rows.count) {
+        if (used == BLOCK || i + 1 == rows.count) {
             tw_text_add_size(bytes, block, used);
             used = 0;
         }
@@ -213,7 +215,8 @@ static void add_texts(struct tw_tables *tables)
 enum tw_status tw_tables_write(struct tw_tables *tables, tw_write_fn *write, void *context)
 {
     struct tw_text head = { .allocator = tables->allocator };
-    char size[4];
+    enum { SIZE_BYTES = 4 };
+    char size[sizeof(uint64_t)];
     enum tw_status status = TW_OK;
 
     add_texts(tables);
@@ -222,9 +225,9 @@ enum tw_status tw_tables_write(struct tw_tables *tables, tw_write_fn *write, voi
     tw_text_add(&tables->directory, "}}");
     while ((12 + tables->directory.size) % TABLES_ALIGN && !tables->directory.failed)
         tw_text_char(&tables->directory, ' ');
-    put_cell(size, tables->directory.size, 'u', sizeof size);
+    put_cell(size, tables->directory.size, 'u');
     tw_text_add(&head, "TWVIEW1\n");
-    tw_text_add_size(&head, size, sizeof size);
+    tw_text_add_size(&head, size, SIZE_BYTES);
     if (tables->is_out || tables->directory.failed || tables->info.failed ||
         tables->bytes.failed || tables->texts.failed || head.failed)
         status = TW_E_MEMORY;

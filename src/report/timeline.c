@@ -134,7 +134,7 @@ static void add_facts(struct tw_report *report, uint64_t first, uint64_t last)
     tw_tables_number(tables, "spansLeft", spans->spans_left);
     tw_tables_number(tables, "marksLeft", spans->marks_left);
     tw_tables_number(tables, "untimed", spans->untimed);
-    tw_tables_number(tables, "bucket", spans->bucket);
+    tw_tables_number(tables, "bucket", (uint64_t)1 << spans->bucket_bits);
     tw_tables_number(tables, "bucketsFrom",
                      spans->has_first && spans->first > first ? spans->first - first : 0);
     if (tw_timeline_stats(report->timeline, &stats)) {

@@ -16,6 +16,7 @@
 struct named {
     struct tw_symbols *symbols;
     bool is_loaded;
+    bool is_asked, is_jitdump; /* whether its code was made at run time was asked; it was */
     struct tw_address_range *ranges; /* of functions; end 0: none */
     size_t range_count, range_room;
 };
@@ -159,8 +160,14 @@ static void load_object(struct tw_run *run, uint32_t file)
 static bool link_of(const struct tw_run *run, uint64_t *link, const struct tw_perf_map *map,
                     uint64_t address)
 {
-    return tw_perf_link(run->perf, link, map, address) ||
-           tw_perf_is_jitdump(run->perf, map->file);
+    struct named *object = &run->names->objects[map->file];
+
+    if (tw_perf_link(run->perf, link, map, address))
+        return true;
+    if (!object->is_asked)
+        object->is_jitdump = tw_perf_is_jitdump(run->perf, map->file);
+    object->is_asked = true;
+    return object->is_jitdump;
 }
 
 static bool add_range(struct tw_run *run, struct named *named, const struct tw_symbol *symbol)

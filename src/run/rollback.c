@@ -23,7 +23,8 @@ static size_t find_mark(const struct tw_batch *batch, size_t from, bool is_open)
     const uint32_t marks = 1u << TW_ELEMENT_MEMTRANS | (is_open ? 1u << TW_ELEMENT_NO_SYNC : 0);
 
     while (from + TW_TYPES_AT_ONCE <= batch->count &&
-           !(tw_types_of(batch->elements + from) & marks))
+           (tw_are_ranges(batch->elements + from) ||
+            !(tw_types_of(batch->elements + from) & marks)))
         from += TW_TYPES_AT_ONCE;
     while (from < batch->count && batch->elements[from].type != TW_ELEMENT_MEMTRANS &&
            !(is_open && batch->elements[from].type == TW_ELEMENT_NO_SYNC))

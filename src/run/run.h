@@ -21,6 +21,15 @@ static inline uint32_t tw_types_of(const struct tw_element *elements)
            1u << (elements[2].type & 31) | 1u << (elements[3].type & 31);
 }
 
+/* Whether so many are ranges, as most are. */
+static inline bool tw_are_ranges(const struct tw_element *elements)
+{
+    return !((elements[0].type ^ TW_ELEMENT_INSTR_RANGE) |
+             (elements[1].type ^ TW_ELEMENT_INSTR_RANGE) |
+             (elements[2].type ^ TW_ELEMENT_INSTR_RANGE) |
+             (elements[3].type ^ TW_ELEMENT_INSTR_RANGE));
+}
+
 /* ---- rollback.c ---- */
 
 /* Holds the elements of a transaction until it is known whether it failed. */

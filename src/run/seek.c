@@ -301,9 +301,16 @@ enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
-        if (*is_seen && element->type != TW_ELEMENT_ERROR)
-            continue; /* most of them */
-
+        if (*is_seen) { /* most of them */
+            while (i + TW_TYPES_AT_ONCE <= batch->count &&
+                   !(tw_types_of(batch->elements + i) & 1u << TW_ELEMENT_ERROR))
+                i += TW_TYPES_AT_ONCE;
+            if (i == batch->count)
+                break;
+            element = &batch->elements[i];
+            if (element->type != TW_ELEMENT_ERROR)
+                continue;
+        }
         if (is_doubtful(seek, element, batch->id))
             return begin_again(run, reader);
         if (element->index < seek->offset)

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets instead of bytes.  Decoders work on bytes: the packets of the library's protocols are written
    again; those of custom protocols are held as they are. */
+#include <stddef.h>
+#include <string.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
 #include "tree/branch.h"
 #include "tree/custom.h"
 
 enum { FLUSH_ROOM = 8 }; /* bytes that completing one takes */
+
+/* Bytes of one, up to where a packet may stand. */
+static size_t room_of(const struct tw_protocol *protocol)
+{
+    const size_t align = _Alignof(max_align_t);
+
+    return (protocol->packet_max + FLUSH_ROOM + align - 1) / align * align;
+}
 
 /* The writer of a source's packets, which knows of none yet. */
 static enum tw_status prepare_writer(struct tw_branch *branch)
@@ -17,7 +28,7 @@ static enum tw_status prepare_writer(struct tw_branch *branch)
     if (!branch->writer)
         branch->writer = tw_take(allocator, protocol->reader_size);
     if (!branch->written)
-        branch->written = tw_take(allocator, protocol->packet_max + FLUSH_ROOM);
+        branch->written = tw_take(allocator, room_of(protocol) + protocol->packet_size);
     if (!branch->writer || !branch->written)
         return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet writer");
     protocol->reader_init(branch->writer, branch->config);
@@ -49,7 +60,7 @@ static enum tw_status write_packet(struct tw_branch *branch, size_t *size,
                                    const struct tw_packet *packet)
 {
     const struct tw_protocol *protocol = branch->protocol;
-    const size_t room = protocol->packet_max + FLUSH_ROOM;
+    const size_t room = room_of(protocol);
     size_t more;
 
     *size = room;
@@ -71,6 +82,24 @@ static enum tw_status hold(struct tw_tree *tree, uint64_t index, const void *byt
                   .bytes = bytes, .size = size, .places = &place, .place_count = 1 });
 }
 
+/* A run that is longer than any packet says nothing, but what follows it may have its place: piece by piece. */
+static enum tw_status take_padding(struct tw_branch *branch, const struct tw_packet *packet)
+{
+    const size_t room = room_of(branch->protocol);
+    struct tw_packet *piece = (struct tw_packet *)(void *)(branch->written + room);
+    size_t size;
+
+    memcpy(piece, packet, branch->protocol->packet_size);
+    for (uint32_t left = packet->size; left; left -= piece->size) {
+        piece->size =
+            left < branch->protocol->packet_max ? left : (uint32_t)branch->protocol->packet_max;
+        if (write_packet(branch, &size, piece) != TW_OK)
+            break;
+        TW_TRY(hold(branch->tree, packet->index, branch->written, size));
+    }
+    return TW_OK;
+}
+
 static enum tw_status take(struct tw_branch *branch, const struct tw_packet *packet)
 {
     struct tw_tree *tree = branch->tree;
@@ -88,7 +117,7 @@ static enum tw_status take(struct tw_branch *branch, const struct tw_packet *pac
         return hold(tree, packet->index, packet, protocol->packet_size);
     status = write_packet(branch, &size, packet);
     if (status == TW_E_ROOM && tw_type_kind(protocol, packet->type) == TW_PACKET_PADDING)
-        return TW_OK; /* a run of any length that says nothing */
+        return take_padding(branch, packet);
     if (status != TW_OK)
         return TW_E_ARGUMENT;
     return hold(tree, packet->index, branch->written, size);

@@ -352,12 +352,67 @@ static void what_cannot_be_written_is_said(void **state)
     tw_tree_free(tree);
 }
 
+/* Null bytes up to the end of a block: they are fed with the packets, or those behind them would cross one. */
+static void packets_keep_their_place_in_blocks(void **state)
+{
+    static const uint8_t first[] = { 0x01, 0x3e, 0x03, 0xe6, 0x00, 0x08, 0x02, 0x0a, 0x10,
+                                     0x01, 0x04, 0x03, 0x0a, 0xf1, 0x01, 0x09, 0x74, 0xf8,
+                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x07 };
+    static const uint8_t then[] = {
+        0x03, 0xe6, 0x10, 0x08, 0x0a, 0x12, 0x82, 0x0f, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0xf8, 0x01, 0x14, 0x02, 0x9e, 0x00
+    };
+    static const unsigned blocks[] = { 32, 64, 512 };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(blocks); i++) {
+        const struct tw_tree_config listing = { .size = sizeof listing, .packets_only = true };
+        const struct tw_tree_config config = { .size = sizeof config };
+        struct tw_packet_view view = { .size = sizeof view };
+        struct digest whole = { 0, 0, 0, 0, 0 }, packets = whole;
+        uint8_t bytes[512 + sizeof then] = { 0 };
+        char text[200];
+        const struct tw_tree_source source = {
+            .size = sizeof source, .protocol = "etrace", .text = text, .id = 1
+        };
+        struct tw_tree *from, *trees[2];
+
+        (void)snprintf(text, sizeof text,
+                       "layout=v2\niaddress_width_p=64\nprivilege_width_p=2\nitype_width_p=4\n"
+                       "encapsulation=riscv\ntype_bits=1\nblock_size=%u\n",
+                       blocks[i]);
+        memcpy(bytes, first, sizeof first);
+        memcpy(bytes + blocks[i], then, sizeof then);
+        CHECK_EQ(tw_tree_new(&from, &listing, NULL), TW_OK);
+        CHECK_EQ(tw_tree_add_source(from, NULL, &source), TW_OK);
+        for (size_t k = 0; k < 2; k++) {
+            CHECK_EQ(tw_tree_new(&trees[k], &config, NULL), TW_OK);
+            CHECK_EQ(tw_tree_add_source(trees[k], NULL, &source), TW_OK);
+        }
+        CHECK_EQ(tw_tree_feed(from, bytes, blocks[i] + sizeof then), TW_OK);
+        CHECK_EQ(tw_tree_finish(from), TW_OK);
+        while (tw_tree_next_packet(from, &view) == TW_OK)
+            CHECK_EQ(tw_tree_feed_packets(trees[0], view.packet, 1), TW_OK);
+        CHECK_EQ(tw_tree_feed(trees[1], bytes, blocks[i] + sizeof then), TW_OK);
+        for (size_t k = 0; k < 2; k++) {
+            CHECK_EQ(tw_tree_finish(trees[k]), TW_OK);
+            take(k ? &whole : &packets, trees[k]);
+            tw_tree_free(trees[k]);
+        }
+        check_case("blocks of %u", blocks[i]);
+        CHECK_BYTES((const uint8_t *)&packets, sizeof packets, (const uint8_t *)&whole,
+                    sizeof whole);
+        tw_tree_free(from);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_lead_to_what_their_bytes_do),
         cmocka_unit_test(packets_of_a_custom_protocol_need_no_bytes),
         cmocka_unit_test(what_cannot_be_written_is_said),
+        cmocka_unit_test(packets_keep_their_place_in_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

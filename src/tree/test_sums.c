@@ -287,14 +287,46 @@ static void times_have_no_end(void **state)
     tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
     tw_sums_undo(blocks, TW_BLOCK_FIRST * 2);
     CHECK_EQ(times_of(setup.code, &count), UINT32_MAX);
-    /* Without a look at each: they are put away in time. */
-    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
-    blocks->ways[TW_BLOCK_FIRST * 2].times = UINT32_MAX / 2;
-    tw_sums_spend(setup.code, (uint64_t)UINT32_MAX / 2 + 1);
-    CHECK_EQ(blocks->ways[TW_BLOCK_FIRST * 2].times, 0);
-    tw_sums_go(blocks, TW_BLOCK_FIRST * 2);
-    CHECK_EQ(times_of(setup.code, &count), (uint64_t)UINT32_MAX / 2 + 1);
-    CHECK_EQ(count, 2);
+    made_tear_down(&setup);
+}
+
+/* The same of steps, and a way that one of them counted never happened. */
+static void times_of_steps_have_no_end(void **state)
+{
+    const struct made_options options = { .checks = false };
+    struct made_setup setup = made_set_up(&made_kinds[0], &options);
+    const struct tw_view view = { .space = TW_SPACE_ANY };
+    struct tw_blocks *blocks;
+    uint32_t block, number, taken;
+    size_t count;
+
+    (void)state;
+    made_set_up_code(&setup, &options);
+    CHECK(tw_sums_begin(setup.code));
+    blocks = tw_code_space(setup.code, &view);
+    block = tw_blocks_find(blocks, 0x1000, TW_ISA_A64, 0);
+    CHECK(tw_block_is_plain(block));
+    taken = tw_block_is_plain(tw_blocks_link(blocks, block, 0)) ? 0 : 1;
+    CHECK(tw_block_is_plain(tw_blocks_link(blocks, block, taken)));
+    number = tw_step_number(block, tw_step_word(taken, 1));
+    for (unsigned undone = 0; undone < 3; undone++)
+        for (unsigned more = 0; more < 3; more++) {
+            CHECK(tw_step_passed(tw_sums_step(blocks, number)) == 1);
+            blocks->steps[number].times = UINT32_MAX - 1;
+            for (unsigned i = 0; i < more; i++)
+                CHECK(tw_step_passed(tw_sums_step(blocks, number)) == 1);
+            for (unsigned i = 0; i < undone; i++)
+                tw_sums_undo(blocks, block * 2 + taken);
+            CHECK_EQ(times_of(setup.code, &count), (uint64_t)UINT32_MAX - 1 + more - undone);
+            CHECK_EQ(times_of(setup.code, &count), 0);
+        }
+    /* More of them than are kept in mind. */
+    CHECK(tw_step_passed(tw_sums_step(blocks, number)) == 1);
+    blocks->steps[number].times = 20000;
+    for (unsigned i = 0; i < 19999; i++)
+        tw_sums_undo(blocks, block * 2 + taken);
+    CHECK_EQ(times_of(setup.code, &count), 1);
+    CHECK_EQ(count, 1);
     made_tear_down(&setup);
 }
 
@@ -305,6 +337,7 @@ int main(void)
         cmocka_unit_test(sums_outlive_the_blocks),
         cmocka_unit_test(what_is_forgotten_is_gone),
         cmocka_unit_test(times_have_no_end),
+        cmocka_unit_test(times_of_steps_have_no_end),
     };
 
     return cmocka_run_group_tests_name("sums", tests, NULL, NULL);

@@ -15,10 +15,11 @@ struct arm {
 static enum tw_status told(struct tw_unit *unit, enum tw_status status)
 {
     const struct arm *arm = unit->model;
-    const char *text = tw_etmv4_unit_fault(arm->unit);
+    const char *text;
 
     if (status == TW_OK)
         return TW_OK;
+    text = tw_etmv4_unit_fault(arm->unit);
     return tw_unit_wrong(unit, status, *text ? text : tw_status_name(status));
 }
 
@@ -122,6 +123,7 @@ static enum tw_status begin(struct tw_unit *unit)
         unit->trace.register_count++;
     TW_TRY(told(unit, tw_etmv4_unit_read_register(arm->unit, &id, "TRCTRACEIDR")));
     unit->trace.id = (uint8_t)(id & 0x7f);
+    tw_unit_describe_arm(unit, is_ete);
     return set_register(unit, "TRCPRGCTLR", 1);
 }
 
@@ -140,6 +142,16 @@ static enum tw_status end(struct tw_unit *unit)
     return TW_OK;
 }
 
+static const uint8_t *output(const struct tw_unit *unit, size_t *size)
+{
+    return tw_etmv4_unit_output(((const struct arm *)unit->model)->unit, size);
+}
+
+static void take(struct tw_unit *unit)
+{
+    tw_etmv4_unit_take(((struct arm *)unit->model)->unit);
+}
+
 static void free_model(struct tw_unit *unit)
 {
     tw_etmv4_unit_free(((struct arm *)unit->model)->unit);
@@ -150,10 +162,14 @@ const struct tw_unit_kind tw_unit_ete = { .protocol = "ete",
                                           .begin = begin,
                                           .step = step,
                                           .end = end,
+                                          .output = output,
+                                          .take = take,
                                           .free = free_model };
 const struct tw_unit_kind tw_unit_etmv4 = { .protocol = "etmv4",
                                             .presets = "minimal|exclude|include",
                                             .begin = begin,
                                             .step = step,
                                             .end = end,
+                                            .output = output,
+                                            .take = take,
                                             .free = free_model };

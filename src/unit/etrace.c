@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trackway/hart.h>
-
 #include "base/text.h"
 #include "unit/unit.h"
 
@@ -14,6 +12,7 @@ struct riscv {
     struct tw_etrace_config config;
     struct tw_etrace_unit_config choices;
     struct tw_etrace_unit *unit;
+    struct tw_unit_hart hart;
     struct tw_text bytes[STREAMS];
     bool has_enable; /* choices say when tracing begins */
     char text[TW_UNIT_TEXT], data_text[TW_UNIT_TEXT];
@@ -73,6 +72,30 @@ static enum tw_status set_field(struct tw_unit *unit, const char *name, uint64_t
     return TW_OK;
 }
 
+/* What decoders and snapshots have to know. */
+static void describe(struct tw_unit *unit, struct riscv *riscv)
+{
+    struct tw_etrace_config config, data;
+    bool is_seed;
+    unsigned width;
+
+    tw_etrace_unit_trace(riscv->unit, &config);
+    data = config;
+    data.is_data = true;
+    data.id++;
+    (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &config);
+    (void)tw_etrace_config_text(riscv->data_text, sizeof riscv->data_text, &data);
+    is_seed = config.layout == TW_ETRACE_LAYOUT_SEED;
+    width = config.xlen ? config.xlen : config.iaddress_width;
+    unit->device = "ETRACE_0";
+    unit->trace.device_type = is_seed ? "ETRACE1.1" : "ETRACE2.0";
+    unit->trace.data_device_type = is_seed ? "ETRACED1.1" : "ETRACED2.0";
+    unit->trace.core_type = width <= 32 ? "RV32" : "RV64";
+    unit->trace.text = riscv->text;
+    unit->trace.data_text = riscv->data_text;
+    unit->trace.id = config.id;
+}
+
 static enum tw_status begin(struct tw_unit *unit)
 {
     struct riscv *riscv = tw_unit_room(unit, sizeof *riscv);
@@ -94,57 +117,77 @@ static enum tw_status begin(struct tw_unit *unit)
     TW_TRY(tw_etrace_unit_new(&riscv->unit, &riscv->choices, &unit->fault));
     TW_TRY(tw_unit_choices(unit, set_field));
     if (!riscv->has_enable)
-        return set_field(unit, riscv->config.is_data ? "dEnable" : "iEnable", 1);
+        TW_TRY(set_field(unit, riscv->config.is_data ? "dEnable" : "iEnable", 1));
+    riscv->hart = (struct tw_unit_hart){
+        .options = { .size = sizeof riscv->hart.options, .trace = &riscv->config },
+        .etrace = riscv->unit,
+    };
+    tw_unit_add_register(unit, "TRACEID", riscv->config.id);
+    describe(unit, riscv);
     return TW_OK;
 }
 
 static enum tw_status run(struct tw_unit *unit)
 {
-    const struct riscv *riscv = unit->model;
-    const struct tw_hart_options options = { .size = sizeof options, .trace = &riscv->config };
+    struct riscv *riscv = unit->model;
 
-    return tw_unit_run_hart(unit, &options, riscv->unit, NULL);
+    return tw_unit_run_hart(unit, &riscv->hart);
+}
+
+static bool is_out_of_memory(const struct riscv *riscv)
+{
+    return riscv->bytes[0].failed || riscv->bytes[1].failed;
+}
+
+static enum tw_status step(struct tw_unit *unit, const struct tw_step *what)
+{
+    struct riscv *riscv = unit->model;
+
+    TW_TRY(tw_unit_step_hart(unit, &riscv->hart, what));
+    return is_out_of_memory(riscv) ? tw_unit_no_memory(unit) : TW_OK;
 }
 
 static enum tw_status end(struct tw_unit *unit)
 {
     static const char *const names[] = { "iEnable", "dEnable" };
     struct riscv *riscv = unit->model;
-    const bool is_seed = riscv->config.layout == TW_ETRACE_LAYOUT_SEED;
-    const unsigned width =
-        riscv->config.xlen ? riscv->config.xlen : riscv->config.iaddress_width;
-    struct tw_etrace_config data;
 
+    if (unit->takes_steps)
+        TW_TRY(tw_unit_step_hart(unit, &riscv->hart, NULL));
     for (size_t i = 0; i < 2; i++)
         TW_TRY(set_field(unit, names[i], 0));
     tw_etrace_unit_flush(riscv->unit);
-    if (riscv->bytes[0].failed || riscv->bytes[1].failed)
+    if (is_out_of_memory(riscv))
         return tw_unit_no_memory(unit);
-    tw_etrace_unit_trace(riscv->unit, &riscv->config);
-    (void)tw_etrace_config_text(riscv->text, sizeof riscv->text, &riscv->config);
-    data = riscv->config;
-    data.is_data = true;
-    data.id++;
-    (void)tw_etrace_config_text(riscv->data_text, sizeof riscv->data_text, &data);
-    unit->device = "ETRACE_0";
-    unit->trace.device_type = is_seed ? "ETRACE1.1" : "ETRACE2.0";
-    unit->trace.data_device_type = is_seed ? "ETRACED1.1" : "ETRACED2.0";
-    unit->trace.core_type = width <= 32 ? "RV32" : "RV64";
-    unit->trace.text = riscv->text;
-    unit->trace.data_text = riscv->data_text;
-    unit->trace.id = riscv->config.id;
+    describe(unit, riscv);
     unit->trace.bytes = (const uint8_t *)riscv->bytes[0].chars;
     unit->trace.size = riscv->bytes[0].size;
     unit->trace.data_bytes = (const uint8_t *)riscv->bytes[1].chars;
     unit->trace.data_size = riscv->bytes[1].size;
-    tw_unit_add_register(unit, "TRACEID", riscv->config.id);
     return TW_OK;
+}
+
+static const uint8_t *output(const struct tw_unit *unit, size_t *size)
+{
+    const struct riscv *riscv = unit->model;
+
+    *size = riscv->bytes[0].size;
+    return (const uint8_t *)riscv->bytes[0].chars;
+}
+
+static void take(struct tw_unit *unit)
+{
+    struct riscv *riscv = unit->model;
+
+    for (unsigned i = 0; i < STREAMS; i++)
+        riscv->bytes[i].size = 0;
 }
 
 static void free_model(struct tw_unit *unit)
 {
     struct riscv *riscv = unit->model;
 
+    tw_hart_free(riscv->hart.hart);
     tw_etrace_unit_free(riscv->unit);
     for (unsigned i = 0; i < STREAMS; i++)
         tw_text_free(&riscv->bytes[i]);
@@ -156,6 +199,9 @@ const struct tw_unit_kind tw_unit_etrace = { .protocol = "etrace",
                                                  "pulp|esp32",
                                              .takes_riscv = true,
                                              .begin = begin,
+                                             .step = step,
                                              .run = run,
                                              .end = end,
+                                             .output = output,
+                                             .take = take,
                                              .free = free_model };

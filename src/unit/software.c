@@ -455,6 +455,23 @@ static enum tw_status end_stm(struct tw_unit *unit)
     return TW_OK;
 }
 
+static const uint8_t *output(const struct tw_unit *unit, size_t *size)
+{
+    const struct software *sw = unit->model;
+
+    return sw->is_stm ? tw_stm_unit_output(sw->stm, size) : tw_itm_unit_output(sw->itm, size);
+}
+
+static void take(struct tw_unit *unit)
+{
+    const struct software *sw = unit->model;
+
+    if (sw->is_stm)
+        tw_stm_unit_take(sw->stm);
+    else
+        tw_itm_unit_take(sw->itm);
+}
+
 static void free_model(struct tw_unit *unit)
 {
     const struct software *sw = unit->model;
@@ -463,9 +480,17 @@ static void free_model(struct tw_unit *unit)
     tw_stm_unit_free(sw->stm);
 }
 
-const struct tw_unit_kind tw_unit_itm = {
-    .protocol = "itm", .begin = begin_itm, .step = step_itm, .end = end_itm, .free = free_model
-};
-const struct tw_unit_kind tw_unit_stm = {
-    .protocol = "stm", .begin = begin_stm, .step = step_stm, .end = end_stm, .free = free_model
-};
+const struct tw_unit_kind tw_unit_itm = { .protocol = "itm",
+                                          .begin = begin_itm,
+                                          .step = step_itm,
+                                          .end = end_itm,
+                                          .output = output,
+                                          .take = take,
+                                          .free = free_model };
+const struct tw_unit_kind tw_unit_stm = { .protocol = "stm",
+                                          .begin = begin_stm,
+                                          .step = step_stm,
+                                          .end = end_stm,
+                                          .output = output,
+                                          .take = take,
+                                          .free = free_model };

@@ -89,6 +89,93 @@ static void each_protocol_makes_trace(void **state)
     }
 }
 
+/* Every step of a log by itself, the bytes taken as they come. */
+static size_t step_through(uint8_t *bytes, size_t room, struct tw_unit *unit, const char *text)
+{
+    struct tw_log *log;
+    struct tw_step step;
+    size_t count = 0, size;
+    const uint8_t *some;
+
+    CHECK_EQ(tw_log_open_memory(&log, (const uint8_t *)text, strlen(text), NULL, NULL), TW_OK);
+    while (tw_log_next(log, &step) == TW_OK) {
+        CHECK_EQ(tw_unit_step(unit, &step), TW_OK);
+        some = tw_unit_output(unit, &size);
+        CHECK(count + size <= room);
+        if (size)
+            memcpy(bytes + count, some, size);
+        count += size;
+        tw_unit_take(unit);
+        (void)tw_unit_output(unit, &size);
+        CHECK_EQ(size, 0);
+    }
+    tw_log_free(log);
+    CHECK_EQ(tw_unit_finish(unit), TW_OK);
+    some = tw_unit_output(unit, &size);
+    CHECK_EQ(size, tw_unit_trace(unit)->size);
+    CHECK(count + size <= room);
+    memcpy(bytes + count, some, size);
+    return count + size;
+}
+
+static void steps_make_what_logs_make(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        struct tw_unit *one = new_unit(rows[i].protocol), *other = new_unit(rows[i].protocol);
+        const struct tw_unit_trace *want, *got = tw_unit_trace(other);
+        const struct tw_step nothing = { .kind = TW_STEP_TIME };
+        uint8_t bytes[512];
+        size_t size;
+
+        check_case("%s, %s", rows[i].protocol, rows[i].device);
+        CHECK_EQ(take(one, rows[i].log), TW_OK);
+        CHECK_EQ(tw_unit_finish(one), TW_OK);
+        want = tw_unit_trace(one);
+        CHECK_EQ(tw_unit_step(other, &nothing), TW_E_ARGUMENT);
+        CHECK(tw_unit_output(other, &size) == NULL && size == 0);
+        CHECK_EQ(got->register_count, 0);
+        CHECK_EQ(tw_unit_begin(other, rows[i].log == m, rows[i].log == rv ? 64 : 0), TW_OK);
+        got = tw_unit_trace(other);
+        CHECK_EQ(got->register_count, want->register_count);
+        for (size_t k = 0; k < want->register_count; k++) {
+            CHECK_TEXT(got->registers[k].name, want->registers[k].name);
+            CHECK_EQ(got->registers[k].value, want->registers[k].value);
+        }
+        CHECK_EQ(got->id, want->id);
+        CHECK_EQ(got->text != NULL, want->text != NULL);
+        if (want->text)
+            CHECK_TEXT(got->text, want->text);
+        size = step_through(bytes, sizeof bytes, other, rows[i].log);
+        CHECK_EQ(size, want->size);
+        CHECK(memcmp(bytes, want->bytes, size) == 0);
+        CHECK_EQ(tw_unit_step(other, &nothing), TW_E_ARGUMENT);
+        tw_unit_free(one);
+        tw_unit_free(other);
+    }
+}
+
+static void logs_and_steps_do_not_mix(void **state)
+{
+    struct tw_unit *unit = new_unit("ete");
+
+    (void)state;
+    CHECK_EQ(tw_unit_begin(unit, false, 0), TW_OK);
+    CHECK_EQ(take(unit, a64), TW_E_ARGUMENT);
+    CHECK_TEXT(tw_unit_fault(unit), "the unit is given steps");
+    tw_unit_free(unit);
+    unit = new_unit("ete");
+    CHECK_EQ(take(unit, a64), TW_OK);
+    CHECK_EQ(tw_unit_begin(unit, false, 0), TW_E_ARGUMENT);
+    CHECK_TEXT(tw_unit_fault(unit), "tracing has begun");
+    tw_unit_free(unit);
+    unit = new_unit("ete");
+    CHECK_EQ(tw_unit_begin(unit, true, 0), TW_E_CONFIG);
+    CHECK(strstr(tw_unit_fault(unit), "take etmv4") != NULL);
+    CHECK_EQ(tw_unit_begin(unit, false, 0), TW_E_ARGUMENT);
+    tw_unit_free(unit);
+}
+
 static void every_protocol_is_named(void **state)
 {
     size_t count = 0;
@@ -243,9 +330,13 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_protocol_makes_trace), cmocka_unit_test(every_protocol_is_named),
-        cmocka_unit_test(snapshots_hold_the_code),   cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(each_protocol_makes_trace),
+        cmocka_unit_test(every_protocol_is_named),
+        cmocka_unit_test(snapshots_hold_the_code),
+        cmocka_unit_test(what_is_wrong_is_told),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(steps_make_what_logs_make),
+        cmocka_unit_test(logs_and_steps_do_not_mix),
     };
 
     return cmocka_run_group_tests_name("unit", tests, NULL, NULL);

@@ -239,11 +239,12 @@ enum tw_status tw_unit_open_log(const struct tw_unit *unit, struct tw_log **log,
                       : tw_log_open_memory(log, unit->bytes, unit->size, &options, fault);
 }
 
-static enum tw_status begin(struct tw_unit *unit)
+enum tw_status tw_unit_begin_once(struct tw_unit *unit)
 {
     if (unit->has_begun)
         return TW_OK;
     unit->has_begun = true;
+    unit->trace.registers = unit->registers;
     return unit->kind->begin(unit);
 }
 
@@ -295,7 +296,7 @@ static enum tw_status take_steps(struct tw_unit *unit)
         status = tw_fail(&unit->fault, TW_E_CONFIG, "the log is of another profile");
     }
     if (status == TW_OK)
-        status = begin(unit);
+        status = tw_unit_begin_once(unit);
     if (status == TW_OK)
         status = read_steps(unit, log);
     tw_log_free(log);
@@ -308,13 +309,14 @@ static enum tw_status take_log(struct tw_unit *unit)
 
     if (unit->has_failed)
         return TW_E_ARGUMENT;
-    if (unit->has_finished)
-        return tw_fail(&unit->fault, TW_E_ARGUMENT, "tracing has ended");
+    if (unit->has_finished || unit->takes_steps)
+        return tw_fail(&unit->fault, TW_E_ARGUMENT,
+                       unit->has_finished ? "tracing has ended" : "the unit is given steps");
     unit->line = 0;
     if (!unit->kind->run) {
         status = take_steps(unit);
     } else {
-        status = begin(unit);
+        status = tw_unit_begin_once(unit);
         if (status == TW_OK)
             status = unit->kind->run(unit);
     }
@@ -353,7 +355,6 @@ enum tw_status tw_unit_finish(struct tw_unit *unit)
         return tw_fail(&unit->fault, TW_E_ARGUMENT, "there was no log");
     unit->line = 0;
     status = unit->kind->end(unit);
-    unit->trace.registers = unit->registers;
     unit->has_failed = status != TW_OK;
     unit->has_finished = status == TW_OK;
     return status;
@@ -363,5 +364,5 @@ const struct tw_unit_trace *tw_unit_trace(const struct tw_unit *unit)
 {
     static const struct tw_unit_trace nothing;
 
-    return unit->has_finished ? &unit->trace : &nothing;
+    return unit->has_finished || unit->takes_steps ? &unit->trace : &nothing;
 }

@@ -3,6 +3,7 @@
 #ifndef UNIT_UNIT_H
 #define UNIT_UNIT_H
 
+#include <trackway/hart.h>
 #include <trackway/unit.h>
 
 #include "base/compiler.h"
@@ -25,6 +26,7 @@ struct tw_unit {
     struct tw_unit_block *blocks;
     struct tw_fault fault;
     bool has_begun, has_finished, has_failed;
+    bool takes_steps; /* not logs */
 
     /* The log that is at work: a file or bytes. */
     const char *path;
@@ -34,6 +36,7 @@ struct tw_unit {
 
     /* What logs told of the processor. */
     bool is_m;
+    unsigned xlen;                            /* RISC-V; 0: not told */
     const char *cpu;                          /* NULL: they do not say */
     bool has_nonsecure;                       /* M profile: code of the Non-secure state ran */
     bool has_pointer_auth, has_late_branches; /* what of its code not every core has */
@@ -61,6 +64,8 @@ struct tw_unit_kind {
     enum tw_status (*step)(struct tw_unit *unit, const struct tw_step *step);
     enum tw_status (*run)(struct tw_unit *unit); /* reads the log itself; or NULL: step does */
     enum tw_status (*end)(struct tw_unit *unit);
+    const uint8_t *(*output)(const struct tw_unit *unit, size_t *size);
+    void (*take)(struct tw_unit *unit);
     void (*free)(struct tw_unit *unit);
 };
 
@@ -70,6 +75,9 @@ extern const struct tw_unit_kind tw_unit_ete, tw_unit_etmv4, tw_unit_ptm, tw_uni
 /* Zeroed memory until the unit is freed; NULL: there is none. */
 void *tw_unit_room(struct tw_unit *unit, size_t size);
 char *tw_unit_copy(struct tw_unit *unit, const char *text);
+
+/* The model is made, when the first log or step comes. */
+enum tw_status tw_unit_begin_once(struct tw_unit *unit);
 
 /* The log that is at work, opened. */
 enum tw_status tw_unit_open_log(const struct tw_unit *unit, struct tw_log **log,
@@ -99,11 +107,20 @@ void tw_unit_free_pages(struct tw_unit *unit);
 
 /* 32 or 64, as the program or the log says; 0: neither does. */
 unsigned tw_unit_xlen(const struct tw_unit *unit);
-/* The log through an encoder of either protocol: its hart is opened with these options. */
-struct tw_hart_options;
-struct tw_etrace_unit;
-struct tw_ntrace_unit;
-enum tw_status tw_unit_run_hart(struct tw_unit *unit, const struct tw_hart_options *options,
-                                struct tw_etrace_unit *etrace, struct tw_ntrace_unit *ntrace);
+
+/* What runs through an encoder of either protocol. */
+struct tw_unit_hart {
+    struct tw_hart_options options;
+    struct tw_etrace_unit *etrace; /* one of the two */
+    struct tw_ntrace_unit *ntrace;
+    struct tw_hart *hart;       /* of steps; NULL: there was none yet */
+    const struct tw_step *step; /* not yet taken by the hart; NULL: none */
+    bool has_ended;
+};
+/* The log that is at work. */
+enum tw_status tw_unit_run_hart(struct tw_unit *unit, struct tw_unit_hart *hart);
+/* A step; NULL: the last was. */
+enum tw_status tw_unit_step_hart(struct tw_unit *unit, struct tw_unit_hart *hart,
+                                 const struct tw_step *step);
 
 #endif

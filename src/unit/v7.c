@@ -144,6 +144,23 @@ static enum tw_status step(struct tw_unit *unit, const struct tw_step *what)
     return tw_unit_wrong(unit, status, tw_status_name(status));
 }
 
+static const uint8_t *output(const struct tw_unit *unit, size_t *size)
+{
+    const struct v7 *v7 = unit->model;
+
+    return v7->ptm ? tw_ptm_unit_output(v7->ptm, size) : tw_etmv3_unit_output(v7->etmv3, size);
+}
+
+static void take(struct tw_unit *unit)
+{
+    const struct v7 *v7 = unit->model;
+
+    if (v7->ptm)
+        tw_ptm_unit_take(v7->ptm);
+    else
+        tw_etmv3_unit_take(v7->etmv3);
+}
+
 static enum tw_status end(struct tw_unit *unit)
 {
     const struct v7 *v7 = unit->model;
@@ -152,8 +169,7 @@ static enum tw_status end(struct tw_unit *unit)
 
     if (status != TW_OK)
         return tw_unit_wrong(unit, status, tw_status_name(status));
-    unit->trace.bytes = v7->ptm ? tw_ptm_unit_output(v7->ptm, &unit->trace.size)
-                                : tw_etmv3_unit_output(v7->etmv3, &unit->trace.size);
+    unit->trace.bytes = output(unit, &unit->trace.size);
     return TW_OK;
 }
 
@@ -165,9 +181,17 @@ static void free_model(struct tw_unit *unit)
     tw_etmv3_unit_free(v7->etmv3);
 }
 
-const struct tw_unit_kind tw_unit_ptm = {
-    .protocol = "ptm", .begin = begin, .step = step, .end = end, .free = free_model
-};
-const struct tw_unit_kind tw_unit_etmv3 = {
-    .protocol = "etmv3", .begin = begin, .step = step, .end = end, .free = free_model
-};
+const struct tw_unit_kind tw_unit_ptm = { .protocol = "ptm",
+                                          .begin = begin,
+                                          .step = step,
+                                          .end = end,
+                                          .output = output,
+                                          .take = take,
+                                          .free = free_model };
+const struct tw_unit_kind tw_unit_etmv3 = { .protocol = "etmv3",
+                                            .begin = begin,
+                                            .step = step,
+                                            .end = end,
+                                            .output = output,
+                                            .take = take,
+                                            .free = free_model };

@@ -97,19 +97,22 @@ class Truth:
 
 
 def long_stretches(elf, log):
-    """[first, last] of instructions that have more than LONG of their function right before them."""
+    """[first, last] of instructions before which more than LONG of their function were executed since it was entered."""
     text = subprocess.run(["readelf", "-sW", str(elf)], stdout=subprocess.PIPE, check=True).stdout.decode()
     starts = sorted({int(words[1], 16) & ~1 for words in map(str.split, text.splitlines())
                      if len(words) >= 8 and words[3] == "FUNC" and words[6] != "UND"})
-    function, out, begun, last = {}, [], 0, None
-    for number, pc in enumerate([*log, None]):
+    function, count, out = {}, [0] * (len(starts) + 1), []
+    for number, pc in enumerate(log):
         if pc not in function:
-            function[pc] = pc and bisect.bisect_right(starts, pc)
-        if number and function[pc] != last:
-            if number - begun > LONG:
-                out.append([begun + LONG, number])
-            begun = number
-        last = function[pc]
+            function[pc] = bisect.bisect_right(starts, pc)
+        which = function[pc]
+        count[which] = 0 if which and starts[which - 1] == pc else count[which] + 1
+        if count[which] <= LONG:
+            continue
+        if out and out[-1][1] == number - 1:
+            out[-1][1] = number
+        else:
+            out.append([number, number])
     return out
 
 
@@ -141,7 +144,7 @@ class Model:
     """Where a command has to stop."""
 
     def __init__(self, log, last, truth, elf_name):
-        self.log, self.last, self.truth = log, last, truth
+        self.log, self.last, self.truth, self.found = log, last, truth, {}
         self.has_exclusives = any(word in elf_name for word in HAS_EXCLUSIVES)
         self.is_plain = not any(word in elf_name for word in LEAVES_FRAMES)
 
@@ -157,12 +160,20 @@ class Model:
                 return number
         return number
 
+    def places(self, address):
+        """The numbers of an address in the log."""
+        if address not in self.found:
+            self.found[address] = [number for number, pc in enumerate(self.log) if pc == address]
+        return self.found[address]
+
     def run(self, number, back, points):
-        while number != (0 if back else self.last):
-            number += -1 if back else 1
-            if self.hits(number, points):
-                return number
-        return number
+        stops = [0 if back else self.last]
+        for address in points:
+            found = self.places(address)
+            at = bisect.bisect_left(found, number) - 1 if back else bisect.bisect_right(found, number)
+            if 0 <= at < len(found):
+                stops.append(found[at])
+        return max(stops) if back else min(stops)
 
     def finish(self, number, points):
         depth = len(self.truth.at(number))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs run in QEMU: the path of the recording is the one that QEMU logs itself."""
+import json
 import os
 import pathlib
 import re
@@ -186,13 +187,18 @@ def settings_of_units_come_from_files_and_presets(tool):
     program = build(tool, A64)
     want = logged(tool, program)
     (tool.folder / "registers").write_text("# cycle counts\n[registers]\nTRCCONFIGR = 0x1851\nTRCCCCTLR = 4\n")
-    (tool.folder / "choices").write_text("return-stack=4\n")
+    (tool.folder / "choices").write_text("return-stack=4\ncycles=3\n")
     tool.run("record", "--config", "registers", "--unit", "choices", "-o", "one.data", program, status=7)
-    tool.run("record", "--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4", "--unit", "return-stack=4", "-o", "two.data", program, status=7)
+    tool.run("record", "--config", "TRCCONFIGR=0x1851,TRCCCCTLR=4", "--unit", "return-stack=4,cycles=3", "-o", "two.data",
+             program, status=7)
     for name in ["one.data", "two.data"]:
         equal(pcs(tool.run("decode", name, "--format", "pcs")), want)
         assert "CYCLE_COUNT" in tool.run("decode", name).out, name
     (tool.folder / "broken").write_text("TRCCONFIGR=1\nnonsense\n")
+    # perf's files lead from a context ID to the process, and from there to its code.
+    tool.run("record", "--config", "TRCCONFIGR=0x1801", "-o", "untold.data", program, status=7)
+    said = tool.run("doctor", "untold.data", "--format", "jsonl", status=1).out.splitlines()
+    equal(json.loads(said[0])["code"], "no-context")
     assert "broken, line 2" in tool.run("record", "--config", "broken", program, status=3).err
     place = f"{want[0]:#x}-{want[0] + 8:#x}"
     inside = [pc for pc in want if want[0] <= pc < want[0] + 8]

@@ -22,6 +22,7 @@ import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
+import gdb_frontend_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401
@@ -42,6 +43,7 @@ import hostile_cases  # noqa: E402,F401
 import identify_cases  # noqa: E402,F401
 import index_cases  # noqa: E402,F401
 import inline_cases  # noqa: E402,F401
+import interrupted_cases  # noqa: E402,F401
 import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import message_cases  # noqa: E402,F401

@@ -204,8 +204,17 @@ trackway symbols OFFSET FILE loads the names and lines of a program that was loa
         if moves or argument.split()[:1] == ["calls"]:
             gdb.execute("maintenance flush register-cache", to_string=True)
         if moves:
-            gdb.execute("frame", from_tty)
+            self.show()
 
+    @staticmethod
+    def show():
+        """The new place. GDB tells it to windows of its TUI, and to front ends, where another frame is selected."""
+        try:
+            gdb.execute("up-silently", to_string=True)
+        except gdb.error:  # there is no other; "frame" itself would write past the windows
+            gdb.write(gdb.execute("frame", to_string=True))
+            return
+        gdb.execute("frame 0")
 
     @staticmethod
     def add_symbols(offset="", path=""):

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -66,9 +67,10 @@ static const char *member(void *context, const char *key)
     return mhd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Sends what is in memory; is_kept: it stays there. */
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
-                              const struct tw_text *text, const char *type)
+/* Sends what is in memory.  `spent`: what it took, as browsers show it beside a request; or NULL. */
+static enum MHD_Result answer_timed(struct MHD_Connection *connection, unsigned status,
+                                    const struct tw_text *text, const char *type,
+                                    const struct serve_spent *spent)
 {
     struct MHD_Response *response = mhd.create_response_from_buffer(
         text->size, text->chars ? text->chars : (void *)"", MHD_RESPMEM_MUST_COPY);
@@ -87,9 +89,22 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
         "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'");
+    if (spent) {
+        char timing[96];
+
+        (void)snprintf(timing, sizeof timing, "cpu;dur=%.3f, decode;dur=%.3f", spent->answering,
+                       spent->decoding);
+        (void)mhd.add_response_header(response, "Server-Timing", timing);
+    }
     result = mhd.queue_response(connection, status, response);
     mhd.destroy_response(response);
     return result;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
+                              const struct tw_text *text, const char *type)
+{
+    return answer_timed(connection, status, text, type, NULL);
 }
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
@@ -171,10 +186,12 @@ static enum MHD_Result send_window(const struct serve_http *http,
                                          .view = request->view,
                                          .is_perfetto = request->what == SERVE_PERFETTO };
     struct tw_text text = { .chars = NULL };
-    const enum serve_done done = serve_window(http->views, &window, &text);
+    struct serve_spent spent = { 0, 0 };
+    const enum serve_done done = serve_window(http->views, &window, &text, &spent);
     const enum MHD_Result result =
-        done == SERVE_OK ? answer(connection, 200, &text, "application/octet-stream")
-                         : refuse(connection, statuses[done]);
+        done == SERVE_OK
+            ? answer_timed(connection, 200, &text, "application/octet-stream", &spent)
+            : refuse(connection, statuses[done]);
 
     tw_text_free(&text);
     return result;

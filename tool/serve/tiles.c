@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "serve/view.h"
 
 enum {
     TILE = 64 << 10,
     STRETCH = 64,     /* one tile of so many comes first */
+    PIECES = 3,       /* the others follow in so many */
     TILES_MOST = 1024 /* in an answer */
 };
 
@@ -48,53 +50,126 @@ static char *path_beside(const struct serve_capture *capture)
 
 static bool take_tiles(void *context, struct tw_run *run, const struct tw_part *part)
 {
-    struct serve_tiles *tiles = context;
+    struct tw_pyramid *pyramid = context;
 
-    return tw_pyramid_take(tiles->pyramid, run, part) == TW_OK;
+    return tw_pyramid_take(pyramid, run, part) == TW_OK;
+}
+
+/* ---- who makes them ---- */
+
+/* A stretch by its number: single tiles from all over the capture come first.  False: there is no such one. */
+static bool stretch_of(uint64_t bytes, uint64_t number, uint64_t *from, uint64_t *to)
+{
+    const uint64_t step = (uint64_t)TILE * STRETCH, count = (bytes + step - 1) / step;
+    const uint64_t rest = number < count ? 0 : number - count;
+    const uint64_t piece = ((uint64_t)STRETCH - 1) / PIECES * TILE;
+
+    if (number < count) {
+        *from = number * step;
+        *to = *from + TILE;
+    } else {
+        *from = rest / PIECES * step + TILE + rest % PIECES * piece;
+        *to = *from + piece;
+    }
+    if (*to > bytes)
+        *to = bytes;
+    return rest / PIECES < count;
 }
 
 /* Requests of the page come before: the next stretch waits for them. */
-static bool add_stretch(struct serve_tiles *tiles, uint64_t from, uint64_t to)
+static void wait_for_requests(const struct serve_views *views)
+{
+    const struct timespec moment = { .tv_nsec = 2000000 };
+
+    while (atomic_load(&views->asking) && !atomic_load(&views->is_over))
+        (void)nanosleep(&moment, NULL);
+}
+
+static bool add_stretch(struct serve_tiles *tiles, const struct tiles_worker *worker,
+                        uint64_t from, uint64_t to)
 {
     struct serve_views *views = tiles->views;
-    const struct timespec moment = { .tv_nsec = 2000000 };
     bool is_good;
 
-    while (atomic_load(&views->waiting))
-        (void)nanosleep(&moment, NULL);
-    (void)pthread_mutex_lock(&views->lock);
-    is_good = !atomic_load(&views->is_over) &&
-              serve_stretch(views, tiles->capture, from, to, take_tiles, tiles);
+    if (!worker->has_session)
+        (void)pthread_mutex_lock(&views->lock);
+    is_good = serve_stretch(views, tiles->capture, worker->session,
+                            &(struct serve_range){ from, to }, take_tiles, worker->pyramid);
+    if (!worker->has_session)
+        (void)pthread_mutex_unlock(&views->lock);
+    (void)pthread_mutex_lock(&tiles->lock);
+    is_good = is_good && tw_pyramid_give(tiles->pyramid, worker->pyramid) == TW_OK;
     tiles->done += is_good ? to - from : 0;
     tiles->is_changed = true;
-    (void)pthread_mutex_unlock(&views->lock);
+    (void)pthread_mutex_unlock(&tiles->lock);
     return is_good;
+}
+
+static void save(struct serve_tiles *tiles)
+{
+    const struct serve_capture *capture = &tiles->views->captures[tiles->capture];
+    struct tw_fault fault;
+    char *path;
+
+    if (!capture->options.build_index || tiles->done != capture->bytes)
+        return;
+    path = path_beside(capture);
+    (void)pthread_mutex_lock(&tiles->lock);
+    if (path && (tw_pyramid_finish(tiles->pyramid) != TW_OK ||
+                 tw_pyramid_save(tiles->pyramid, path, &fault) != TW_OK))
+        say("%s could not be written", path);
+    (void)pthread_mutex_unlock(&tiles->lock);
+    free(path);
 }
 
 static void *build(void *context)
 {
-    struct serve_tiles *tiles = context;
-    const struct serve_capture *capture = &tiles->views->captures[tiles->capture];
-    const uint64_t step = (uint64_t)TILE * STRETCH, bytes = capture->bytes;
-    struct tw_fault fault;
-    char *path;
+    struct tiles_worker *worker = context;
+    struct serve_tiles *tiles = worker->tiles;
+    struct serve_views *views = tiles->views;
+    const uint64_t bytes = views->captures[tiles->capture].bytes;
+    uint64_t from, to;
+    bool is_good = true;
 
-    for (uint64_t at = 0; at < bytes; at += step)
-        if (!add_stretch(tiles, at, at + TILE < bytes ? at + TILE : bytes))
-            return NULL;
-    for (uint64_t at = TILE; at < bytes; at += step)
-        if (!add_stretch(tiles, at, at - TILE + step < bytes ? at - TILE + step : bytes))
-            return NULL;
-    if (!capture->options.build_index)
-        return NULL;
-    path = path_beside(capture);
-    (void)pthread_mutex_lock(&tiles->views->lock);
-    if (path && (tw_pyramid_finish(tiles->pyramid) != TW_OK ||
-                 tw_pyramid_save(tiles->pyramid, path, &fault) != TW_OK))
-        say("%s could not be written", path);
-    (void)pthread_mutex_unlock(&tiles->views->lock);
-    free(path);
+    while (is_good && !atomic_load(&views->is_over) &&
+           stretch_of(bytes, atomic_fetch_add(&tiles->next, 1), &from, &to)) {
+        wait_for_requests(views);
+        if (from < to)
+            is_good = add_stretch(tiles, worker, from, to);
+    }
+    if (atomic_fetch_sub(&tiles->at_work, 1) == 1)
+        save(tiles);
     return NULL;
+}
+
+/* A thread with a handle of the capture of its own; the first may share the one that is there, under its lock. */
+static bool start_worker(struct serve_tiles *tiles, const struct tw_pyramid_config *config)
+{
+    struct serve_capture *capture = &tiles->views->captures[tiles->capture];
+    struct tiles_worker *worker = &tiles->workers[tiles->worker_count];
+    struct tw_fault fault;
+
+    *worker = (struct tiles_worker){ .tiles = tiles, .session = &capture->session };
+    if (!capture->session.spooled) {
+        worker->has_session = session_open(&worker->own, &capture->options) == DONE;
+        if (worker->has_session)
+            worker->session = &worker->own;
+        else
+            session_close(&worker->own);
+    }
+    if ((worker->has_session || !tiles->worker_count) &&
+        tw_pyramid_new(&worker->pyramid, config, &fault) == TW_OK) {
+        atomic_fetch_add(&tiles->at_work, 1);
+        if (pthread_create(&worker->thread, NULL, build, worker) == 0) {
+            tiles->worker_count++;
+            return true;
+        }
+        atomic_fetch_sub(&tiles->at_work, 1);
+        tw_pyramid_free(worker->pyramid);
+    }
+    if (worker->has_session)
+        session_close(&worker->own);
+    return false;
 }
 
 static bool read_beside(struct serve_tiles *tiles, const struct serve_capture *capture,
@@ -113,6 +188,16 @@ static bool read_beside(struct serve_tiles *tiles, const struct serve_capture *c
     return is_good;
 }
 
+static size_t worker_count(const struct serve_capture *capture)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = processors > 0 ? (size_t)processors : 1;
+
+    if (capture->options.threads.is_given && capture->options.threads.value < count)
+        count = (size_t)capture->options.threads.value;
+    return count < TILES_WORKERS ? count : TILES_WORKERS;
+}
+
 void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, size_t number)
 {
     const struct serve_capture *capture = &views->captures[number];
@@ -122,6 +207,7 @@ void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, siz
     struct tw_fault fault;
 
     *tiles = (struct serve_tiles){ .views = views, .capture = number };
+    (void)pthread_mutex_init(&tiles->lock, NULL);
     if (!serve_is_large(capture))
         return;
     config.identity = identity_of(capture);
@@ -134,14 +220,21 @@ void serve_tiles_start(struct serve_tiles *tiles, struct serve_views *views, siz
         tiles->pyramid = NULL;
         return;
     }
-    tiles->has_thread = pthread_create(&tiles->thread, NULL, build, tiles) == 0;
+    for (size_t i = 0; i < worker_count(capture) && start_worker(tiles, &config); i++)
+        continue;
 }
 
 void serve_tiles_stop(struct serve_tiles *tiles)
 {
-    if (tiles->has_thread)
-        (void)pthread_join(tiles->thread, NULL);
+    for (size_t i = 0; i < tiles->worker_count; i++)
+        (void)pthread_join(tiles->workers[i].thread, NULL);
+    for (size_t i = 0; i < tiles->worker_count; i++) {
+        tw_pyramid_free(tiles->workers[i].pyramid);
+        if (tiles->workers[i].has_session)
+            session_close(&tiles->workers[i].own);
+    }
     tw_pyramid_free(tiles->pyramid);
+    (void)pthread_mutex_destroy(&tiles->lock);
     *tiles = (struct serve_tiles){ .views = NULL };
 }
 
@@ -197,10 +290,10 @@ static void put_level(struct tw_text *out, const struct tw_pyramid *pyramid, uin
 bool serve_tiles_text(struct serve_tiles *tiles, struct tw_text *out, uint64_t from,
                       uint64_t to)
 {
-    struct serve_views *views = tiles->views;
+    const struct serve_views *views = tiles->views;
     bool is_good;
 
-    serve_lock(views);
+    (void)pthread_mutex_lock(&tiles->lock);
     is_good = tiles->pyramid != NULL;
     if (is_good && tiles->is_changed) {
         is_good = tw_pyramid_finish(tiles->pyramid) == TW_OK;
@@ -213,6 +306,6 @@ bool serve_tiles_text(struct serve_tiles *tiles, struct tw_text *out, uint64_t f
         put_level(out, tiles->pyramid, from, to);
         tw_text_add(out, "}\n");
     }
-    (void)pthread_mutex_unlock(&views->lock);
+    (void)pthread_mutex_unlock(&tiles->lock);
     return is_good && !out->failed;
 }

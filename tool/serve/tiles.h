@@ -3,23 +3,42 @@
 #ifndef SERVE_TILES_H
 #define SERVE_TILES_H
 
+#include <stdatomic.h>
+
 #include <pthread.h>
 
 #include <trackway/pyramid.h>
 
 #include "base/text.h"
+#include "shared/session.h"
 
 struct serve_views;
+
+struct serve_tiles;
+
+enum { TILES_WORKERS = 16 }; /* threads that make them, at most */
+
+struct tiles_worker {
+    struct serve_tiles *tiles;
+    struct session own;
+    struct session *session; /* its own, or the one of the views, under their lock */
+    bool has_session;
+    struct tw_pyramid *pyramid; /* of the stretch at work */
+    pthread_t thread;
+};
 
 struct serve_tiles {
     struct serve_views *views;
     size_t capture;
-    struct tw_pyramid *pyramid; /* NULL: there is none; under the lock of the views */
-    pthread_t thread;
-    bool has_thread;
-    bool is_whole;   /* it was read: nothing is left to be made */
-    uint64_t done;   /* bytes that it knows of */
-    bool is_changed; /* levels are to be made again */
+    pthread_mutex_t lock;       /* of the pyramid, done and is_changed */
+    struct tw_pyramid *pyramid; /* NULL: there is none */
+    struct tiles_worker workers[TILES_WORKERS];
+    size_t worker_count;
+    _Atomic uint64_t next;    /* stretch */
+    _Atomic unsigned at_work; /* workers */
+    bool is_whole;            /* it was read: nothing is left to be made */
+    uint64_t done;            /* bytes that it knows of */
+    bool is_changed;          /* levels are to be made again */
 };
 
 /* Reads CAPTURE.twp, or starts to make it: stretches from all over the capture come first.  is_kept: it is

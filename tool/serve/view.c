@@ -7,6 +7,7 @@
 #include <trackway/timeline.h>
 
 #include "report/words.h"
+#include "serve/ahead.h"
 
 enum {
     ROOM = 12 << 20,       /* bytes of tables in an answer ... */
@@ -14,7 +15,8 @@ enum {
     /* Elements of a packet may come after those of packets further on, of other sources: so far behind the
        end of a window it is looked for them; where there is one source, as far as a packet may reach. */
     BEHIND = 64 << 10,
-    BEHIND_ONE = 256
+    BEHIND_ONE = 256,
+    AHEAD_LEAST = 256 << 10 /* bytes of a window from which on another thread pays */
 };
 
 bool serve_is_large(const struct serve_capture *capture)
@@ -28,11 +30,16 @@ uint64_t serve_sample(const struct serve_capture *capture)
     return capture->tiles.is_whole ? SERVE_SAMPLE_LESS : SERVE_SAMPLE;
 }
 
-void serve_lock(struct serve_views *views)
+static void lock(struct serve_views *views)
 {
-    (void)atomic_fetch_add(&views->waiting, 1);
+    (void)atomic_fetch_add(&views->asking, 1);
     (void)pthread_mutex_lock(&views->lock);
-    (void)atomic_fetch_sub(&views->waiting, 1);
+}
+
+static void unlock(struct serve_views *views)
+{
+    (void)pthread_mutex_unlock(&views->lock);
+    (void)atomic_fetch_sub(&views->asking, 1);
 }
 
 int serve_views_open(struct serve_views *views, const struct options *options)
@@ -74,6 +81,8 @@ void serve_views_close(struct serve_views *views)
             serve_tiles_stop(&views->captures[i].tiles);
     for (size_t i = 0; i < views->count; i++) {
         session_close(&views->captures[i].session);
+        if (views->captures[i].has_other)
+            session_close(&views->captures[i].other);
         tw_text_free(&views->captures[i].words);
         tw_text_free(&views->captures[i].data);
     }
@@ -99,6 +108,9 @@ struct window_run {
     bool is_cancelled;
     serve_fn *take;
     void *context;
+    struct serve_ahead *ahead; /* decodes; NULL: nobody but us */
+    struct tw_run *code_run;   /* then: of the other handle, to ask about code */
+    double decoding;           /* milliseconds that it took */
 };
 
 static bool is_newest(const struct window_run *window)
@@ -112,15 +124,16 @@ static bool take_inside(struct window_run *window, struct tw_run *run,
                         const struct tw_part *part)
 {
     struct tw_element *elements = part->batch.elements;
+    const size_t count = part->batch.count;
 
-    for (size_t i = 0; i < part->batch.count;) {
+    for (size_t i = 0; i < count;) {
         struct tw_part inside = *part;
         size_t first;
 
-        while (i < part->batch.count && elements[i].index >= window->to)
+        while (i < count && elements[i].index >= window->to)
             i++;
-        for (first = i; i < part->batch.count && elements[i].index < window->to;)
-            i++;
+        first = i;
+        i += serve_count_before(elements + i, count - i, window->to);
         inside.batch.elements = elements + first;
         inside.batch.count = i - first;
         if (inside.batch.count && !window->take(window->context, run, &inside))
@@ -138,34 +151,68 @@ static bool is_behind(const struct window_run *window, const struct tw_part *par
            part->batch.elements[0].index >= window->to + (is_one ? BEHIND_ONE : BEHIND);
 }
 
+/* The same program memory, of the other handle. */
+static struct tw_image *other_image(const struct serve_capture *capture,
+                                    const struct tw_image *image)
+{
+    const size_t count = tw_capture_image_count(capture->session.capture);
+
+    for (size_t i = 0; i < count; i++)
+        if (tw_capture_image(capture->session.capture, i) == image)
+            return tw_capture_image(capture->other.capture, i);
+    return NULL;
+}
+
+/* is_inside: all of it is known to lie before the window's end. */
+static enum tw_status next_part(struct window_run *window, struct tw_run *run,
+                                struct tw_part *part, bool *is_inside)
+{
+    enum tw_status status;
+
+    *is_inside = false;
+    if (!window->ahead)
+        return tw_run_next(run, part);
+    status = serve_ahead_next(window->ahead, part, is_inside);
+    if (status == TW_OK && part->kind == TW_PART_ELEMENTS)
+        part->image = other_image(window->capture, part->image);
+    return status;
+}
+
 static bool run_parts(struct window_run *window, struct tw_run *run)
 {
     struct tw_part part = { .size = sizeof part };
-    bool is_over = false;
-    enum tw_status status;
+    struct tw_run *code_run = window->code_run ? window->code_run : run;
+    bool is_over = false, is_good = true, is_inside;
+    enum tw_status status = TW_OK;
 
-    while (!is_over && (status = tw_run_next(run, &part)) == TW_OK) {
+    while (!is_over && is_good &&
+           (status = next_part(window, run, &part, &is_inside)) == TW_OK) {
         if (!is_newest(window)) {
             window->is_cancelled = true;
-            return false;
+            is_good = false;
+        } else if (is_behind(window, &part)) {
+            is_over = true;
+        } else if (part.kind == TW_PART_ELEMENTS) {
+            is_good = is_inside ? window->take(window->context, code_run, &part)
+                                : take_inside(window, code_run, &part);
+        } else if (!window->ahead) {
+            is_good = window->take(window->context, run, &part);
         }
-        is_over = is_behind(window, &part);
-        if (is_over) { /* as if the buffer ended there */
-            part.kind = TW_PART_END;
-            part.batch.count = 0;
-            part.source = NULL;
-        }
-        if (part.kind == TW_PART_ELEMENTS ? !take_inside(window, run, &part)
-                                          : !window->take(window->context, run, &part))
-            return false;
     }
-    return is_over || status == TW_END;
+    window->decoding = serve_ahead_end(window->ahead);
+    if (is_good && (is_over || window->ahead)) { /* as if the buffer ended there */
+        part.kind = TW_PART_END;
+        part.batch.count = 0;
+        part.source = NULL;
+        is_good = window->take(window->context, run, &part);
+    }
+    window->ahead = NULL;
+    return is_good && (is_over || status == TW_END);
 }
 
 /* A run from the window's first byte on, found by the index where there is one buffer; NULL: failed. */
-static struct tw_run *open_window(struct window_run *window)
+static struct tw_run *open_window(const struct window_run *window, struct session *session)
 {
-    struct session *session = &window->capture->session;
     const bool is_one = tw_capture_buffer_count(session->capture) == 1;
     const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = window->from };
     struct session_wish wish;
@@ -174,10 +221,9 @@ static struct tw_run *open_window(struct window_run *window)
     if (session_wish(session, &wish) == DONE) {
         wish.config.order = TW_ORDER_CAPTURE;
         wish.config.threads = 1;
-        wish.filter.has_from = true;
-        wish.filter.from = window->from;
-        if (!is_one) {
-            wish.filter.has_to = true;
+        if (!is_one) { /* else it is sought, and ended */
+            wish.filter.has_from = wish.filter.has_to = true;
+            wish.filter.from = window->from;
             wish.filter.to = window->to;
         }
         run = session_run_new(session, &wish);
@@ -188,6 +234,46 @@ static struct tw_run *open_window(struct window_run *window)
         run = NULL;
     }
     return run;
+}
+
+/* A second handle of the capture, where one is of use and can be. */
+static bool open_other(const struct window_run *window)
+{
+    struct serve_capture *capture = window->capture;
+
+    if (window->to - window->from < AHEAD_LEAST || capture->is_alone)
+        return false;
+    if (!capture->has_other) {
+        capture->is_alone = capture->session.perf || capture->session.spooled ||
+                            tw_capture_buffer_count(capture->session.capture) != 1 ||
+                            session_open(&capture->other, &capture->options) != DONE;
+        capture->has_other = !capture->is_alone;
+    }
+    return capture->has_other;
+}
+
+/* The run of a window, which a thread decodes where that pays; NULL: failed. */
+static struct tw_run *begin_window(struct window_run *window)
+{
+    struct tw_run *run = open_window(window, &window->capture->session);
+
+    if (run && open_other(window)) {
+        window->code_run = open_window(window, &window->capture->other);
+        if (window->code_run)
+            window->ahead = serve_ahead_new(run, window->to);
+        if (!window->ahead) {
+            tw_run_free(window->code_run);
+            window->code_run = NULL;
+        }
+    }
+    return run;
+}
+
+static void end_window(struct window_run *window, struct tw_run *run)
+{
+    (void)serve_ahead_end(window->ahead);
+    tw_run_free(window->code_run);
+    tw_run_free(run);
 }
 
 static bool take_report(void *context, struct tw_run *run, const struct tw_part *part)
@@ -202,7 +288,7 @@ static bool take_report(void *context, struct tw_run *run, const struct tw_part 
 static enum serve_done window_tables(struct window_run *window, struct tw_text *out)
 {
     struct report_maker maker;
-    struct tw_run *run = open_window(window);
+    struct tw_run *run = begin_window(window);
     enum serve_done done = SERVE_FAILED;
 
     report_open(&maker, &window->capture->options);
@@ -218,7 +304,7 @@ static enum serve_done window_tables(struct window_run *window, struct tw_text *
             done = SERVE_CANCELLED;
     }
     report_close(&maker);
-    tw_run_free(run);
+    end_window(window, run);
     return out->failed ? SERVE_FAILED : done;
 }
 
@@ -252,7 +338,7 @@ static enum serve_done window_perfetto(struct window_run *window, struct tw_text
     struct tw_subject subject = { .size = sizeof subject,
                                   .title = window->capture->options.arguments.items[0] };
     const struct tw_format *format = tw_format_by_name("perfetto", TW_SUBJECT_TIMELINE);
-    struct tw_run *run = open_window(window);
+    struct tw_run *run = begin_window(window);
     struct tw_fault fault;
     bool is_good = run && tw_timeline_new(&perfetto.timeline, &config, &fault) == TW_OK;
 
@@ -266,13 +352,14 @@ static enum serve_done window_perfetto(struct window_run *window, struct tw_text
               tw_timeline_writer_end(perfetto.writer) == TW_OK;
     tw_timeline_writer_free(perfetto.writer);
     tw_timeline_free(perfetto.timeline);
-    tw_run_free(run);
+    end_window(window, run);
     return is_good ? SERVE_OK : window->is_cancelled ? SERVE_CANCELLED : SERVE_FAILED;
 }
 
 enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
-                             struct tw_text *out)
+                             struct tw_text *out, struct serve_spent *spent)
 {
+    const double before = serve_thread_time();
     struct window_run run = { .views = views,
                               .capture = &views->captures[window->capture],
                               .from = window->from,
@@ -283,26 +370,27 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
     if (window->to - window->from > SERVE_WINDOW_MOST)
         return SERVE_TOO_LARGE;
     run.number = atomic_fetch_add(&views->newest[run.view % SERVE_VIEWS], 1) + 1;
-    serve_lock(views);
+    lock(views);
     if (is_newest(&run))
         done = window->is_perfetto ? window_perfetto(&run, out) : window_tables(&run, out);
-    (void)pthread_mutex_unlock(&views->lock);
+    unlock(views);
+    *spent = (struct serve_spent){ serve_thread_time() - before, run.decoding };
     return done;
 }
 
-bool serve_stretch(struct serve_views *views, size_t capture, uint64_t from, uint64_t to,
-                   serve_fn *take, void *context)
+bool serve_stretch(struct serve_views *views, size_t capture, struct session *session,
+                   const struct serve_range *range, serve_fn *take, void *context)
 {
     const size_t view = SERVE_VIEWS - 1;
     struct window_run window = { .views = views,
                                  .capture = &views->captures[capture],
-                                 .from = from,
-                                 .to = to,
+                                 .from = range->from,
+                                 .to = range->to,
                                  .view = view,
                                  .number = atomic_load(&views->newest[view]),
                                  .take = take,
                                  .context = context };
-    struct tw_run *run = open_window(&window);
+    struct tw_run *run = open_window(&window, session);
     const bool is_good = run && run_parts(&window, run);
 
     tw_run_free(run);
@@ -333,7 +421,7 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
                                      .context = &maker };
 
         window.to = window.from + serve_sample(capture);
-        runs[i] = open_window(&window);
+        runs[i] = open_window(&window, &window.capture->session);
         if (runs[i])
             is_good = run_parts(&window, runs[i]);
     }
@@ -362,11 +450,11 @@ const struct tw_text *serve_data(struct serve_views *views, size_t number)
 {
     struct serve_capture *capture = &views->captures[number];
 
-    serve_lock(views);
+    lock(views);
     if (!capture->data.size) {
         if (serve_is_large(capture) ? !sample(views, capture) : !read_whole(capture))
             tw_text_free(&capture->data);
     }
-    (void)pthread_mutex_unlock(&views->lock);
+    unlock(views);
     return capture->data.size ? &capture->data : NULL;
 }

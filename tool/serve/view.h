@@ -25,6 +25,8 @@ enum {
 struct serve_capture {
     struct options options; /* this capture's alone */
     struct session session;
+    struct session other; /* a second handle, if has_other: of windows that are decoded ahead */
+    bool has_other, is_alone; /* is_alone: there can be no second one */
     struct tw_text words;
     struct tw_text data;      /* of the whole, once it was asked for */
     struct serve_tiles tiles; /* of a large one */
@@ -37,7 +39,7 @@ struct serve_views {
     size_t count;
     pthread_mutex_t lock; /* one decodes at a time */
     _Atomic uint64_t newest[SERVE_VIEWS];
-    _Atomic unsigned waiting; /* requests for the lock */
+    _Atomic unsigned asking; /* requests that decode, or wait for it */
     atomic_bool is_over;
 };
 
@@ -49,14 +51,17 @@ void serve_views_close(struct serve_views *views);
 bool serve_is_large(const struct serve_capture *capture);
 /* Bytes of one stretch of its first picture. */
 uint64_t serve_sample(const struct serve_capture *capture);
-/* The lock, before those who work in the background. */
-void serve_lock(struct serve_views *views);
 
 /* Takes elements; false: no more are wanted. */
 typedef bool serve_fn(void *context, struct tw_run *run, const struct tw_part *part);
-/* Elements of a stretch of a capture, under the lock; false: it could not be, or all is over. */
-bool serve_stretch(struct serve_views *views, size_t capture, uint64_t from, uint64_t to,
-                   serve_fn *take, void *context);
+struct serve_range {
+    uint64_t from, to;
+};
+
+/* Elements of a stretch of a capture, read by a handle that nobody else uses now; false: it could not be, or all is
+   over. */
+bool serve_stretch(struct serve_views *views, size_t capture, struct session *session,
+                   const struct serve_range *range, serve_fn *take, void *context);
 
 /* Tables of a capture; a pointer into memory that stays, or NULL. */
 const struct tw_text *serve_data(struct serve_views *views, size_t capture);
@@ -68,10 +73,15 @@ struct serve_window {
     bool is_perfetto;
 };
 
+/* Milliseconds of processor time: of the thread that answers, and of the one that decodes ahead (0: none does). */
+struct serve_spent {
+    double answering, decoding;
+};
+
 enum serve_done { SERVE_OK, SERVE_TOO_LARGE, SERVE_CANCELLED, SERVE_FAILED };
 
 /* Tables, or a trace for Perfetto, of part of a capture. */
 enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
-                             struct tw_text *out);
+                             struct tw_text *out, struct serve_spent *spent);
 
 #endif

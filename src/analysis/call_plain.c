@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ranges that change a stack in the plain ways, which most do: many at once. */
+#include "analysis/call_log.h"
+
+uint32_t tw_call_function_of_top(const struct tw_call_machine *machine,
+                                 const struct tw_call_stack *stack)
+{
+    const uint32_t function = stack->frames[stack->count - 1].function;
+
+    if (stack->log && stack->count == 1)
+        return stack->log->base_function;
+    return machine->functions->items[function].kind == TW_FUNCTION_UNNAMED ? TW_FUNCTION_ANY
+                                                                           : function;
+}
+
+/* A tail call of the top frame, if it is one: to the entry of another function. */
+static bool tail_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to,
+                         uint32_t function)
+{
+    if (!to->is_entry)
+        return false;
+    if (to->function == function)
+        return true;
+    if (stack->log && !tw_call_log_has_tail(machine, stack, to->function))
+        return false;
+    tw_call_tail(machine, stack, to->function, range);
+    return true;
+}
+
+static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *range)
+{
+    const struct tw_call_frame *top = &stack->frames[stack->count - 1];
+    size_t at = stack->count - 1;
+
+    if (stack->count < 2)
+        return false;
+    if (top->has_return && top->returns_to == range->start) {
+        machine->stats.returns++;
+        if (machine->event) {
+            tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
+            return true;
+        }
+        tw_call_flush(machine, stack);
+        stack->count--;
+        return true;
+    }
+    if (!stack->log)
+        return false;
+    while (at &&
+           !(stack->frames[at].has_return && stack->frames[at].returns_to == range->start))
+        at--;
+    if (!at)
+        return false;
+    machine->stats.returns++;
+    machine->stats.over++;
+    tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
+    return true;
+}
+
+/* The plain cases of a call, of a tail call, and of a return to where the top frame was called from, if `range`
+   is one; the rest is tw_call_arrive's. */
+static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to,
+                         uint32_t function)
+{
+    const struct tw_departure *left = &stack->left;
+    struct tw_call_frame frame = { .kind = TW_CALL_CALL,
+                                   .has_return = true,
+                                   .returns_to = left->after };
+
+    if (left->transfer == TW_TRANSFER_RETURN)
+        return return_plainly(machine, stack, range);
+    if (left->transfer == TW_TRANSFER_INDIRECT && !to->is_entry && !stack->log &&
+        to->function == function)
+        return tw_call_below_return(stack, range->start) == SIZE_MAX;
+    if (left->transfer == TW_TRANSFER_INDIRECT)
+        return tail_plainly(machine, stack, range, to, function);
+    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
+        (stack->log && stack->count >= TW_LOG_DEPTH))
+        return false;
+    frame.function = tw_call_named(machine, to->function, range->start);
+    machine->stats.calls++;
+    tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
+    return true;
+}
+
+/* What ranges one after the other leave behind. */
+struct passed {
+    uint64_t instructions;
+    uint8_t transfer, last_size; /* of the last one */
+    bool is_any;                 /* else the stack knows what was left last */
+};
+
+/* Two numbers that lie side by side, to be compared at once. */
+static inline uint64_t pair_of(uint32_t low, uint32_t high)
+{
+    return low | (uint64_t)high << 32;
+}
+
+/* As many ranges as were seen before, lie in a function, and are left by no more than a direct branch. */
+static size_t pass_ranges(const struct tw_flow_ranges *ranges, struct passed *passed,
+                          const struct tw_element *elements, size_t room, uint32_t map,
+                          uint32_t function)
+{
+    const struct tw_flow_range *items = ranges->items, *last = NULL;
+    const struct tw_element *range = elements, *end = elements + room;
+    const uint64_t functions = pair_of(function, function);
+    uint64_t instructions = 0;
+    unsigned transfer = passed->transfer;
+
+    for (; range < end && transfer <= TW_TRANSFER_JUMP; range++) {
+        const struct tw_flow_range *known =
+            &items[ranges->recent[tw_flow_ranges_slot(range->start)]];
+
+        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count ||
+            known->start != range->start ||
+            pair_of(known->length, known->map) != pair_of(range->length, map) ||
+            pair_of(known->function, known->last_function) != functions)
+            break;
+        instructions += range->count;
+        transfer = range->flags & TW_RANGE_EXECUTED ? known->transfer : TW_TRANSFER_NONE;
+        last = known;
+    }
+    passed->instructions += instructions;
+    passed->transfer = (uint8_t)transfer;
+    passed->is_any |= last != NULL;
+    if (last)
+        passed->last_size = last->last_size;
+    return (size_t)(range - elements);
+}
+
+/* Control comes to a range behind others that were passed: by a plain branch, or it is tw_call_arrive's. */
+static bool arrive_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                           const struct tw_element *range, const struct tw_flow_range *to,
+                           struct passed *passed)
+{
+    const uint32_t function = tw_call_function_of_top(machine, stack);
+
+    if (passed->transfer <= TW_TRANSFER_JUMP && to->function == function)
+        return true;
+    if (passed->is_any) {
+        stack->left.after = tw_element_end(range - 1);
+        stack->left.from = stack->left.after - passed->last_size;
+        stack->left.transfer = passed->transfer;
+    }
+    machine->current = range;
+    tw_call_count(stack, passed->instructions);
+    passed->instructions = 0;
+    return passed->transfer > TW_TRANSFER_JUMP
+               ? take_plainly(machine, stack, range, to, function)
+               : tail_plainly(machine, stack, range, to, function);
+}
+
+size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                            const struct tw_element *elements, size_t room,
+                            const struct tw_code_place *place)
+{
+    struct passed passed = { .transfer = stack->left.transfer };
+    size_t done = 0;
+
+    for (;; done++) {
+        const struct tw_element *range;
+        const struct tw_flow_range *to;
+
+        done += pass_ranges(&machine->ranges, &passed, elements + done, room - done, place->map,
+                            tw_call_function_of_top(machine, stack));
+        range = &elements[done];
+        if (done == room || range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
+            break;
+        to = tw_flow_ranges_of(&machine->ranges, range, place);
+        if (!to || to->function != to->last_function ||
+            !arrive_plainly(machine, stack, range, to, &passed))
+            break;
+        passed.is_any = true;
+        passed.instructions += range->count;
+        passed.last_size = to->last_size;
+        passed.transfer =
+            range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+    }
+    tw_call_count(stack, passed.instructions);
+    if (done) {
+        /* The last one may have been moved by a look at the next. */
+        const struct tw_flow_range *last =
+            tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
+
+        if (last)
+            tw_call_leave_range(machine, stack, &elements[done - 1], last);
+    }
+    return done;
+}
