@@ -187,9 +187,15 @@ def serve_large_windows_are_what_the_commands_say(tool):
 
 @case
 def serve_gives_windows_to_perfetto(tool):
-    with Server(tool, DEMO) as server:
+    with Server(tool, DEMO, "--perfetto", "kept") as server:
         status, body = server.ask("/perfetto", capture=0, **{"from": 500, "to": 1500})
+        assert not (tool.folder / "kept").exists()
+        server.data("/window", capture=0, **{"from": 0, "to": 900})
+        server.data("/window", capture=0, **{"from": 500, "to": 1500})
+        equal((tool.folder / "kept").read_bytes(), body)
+        equal(json.loads(server.ask("/info")[1])["captures"][0]["words"], str(DEMO))
     equal(status, 200)
+    equal([path.name for path in tool.folder.iterdir()], ["kept"])
     tool.run("timeline", DEMO, "--from", 500, "--to", 1500, "--format", "perfetto", "-q", "-o", "want")
     want = (tool.folder / "want").read_bytes()
     assert body[:1] == want[:1] == b"\n", body[:20]

@@ -88,9 +88,9 @@ static int run_view(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE,    G_DECODER,   G_EXECUTED, O_INDEX,       O_BUILD_INDEX,   O_KEY,
-    O_TAIL_CALLS, O_TIME_UNIT, O_DEMANGLE, O_NO_DEMANGLE, O_EMBED_SOURCES, O_SOURCE_ROOT,
-    O_SERVE_PORT, O_QUIET,     O_VERBOSE,  O_HELP,        O_END,
+    G_CAPTURE,    G_DECODER,        G_EXECUTED, O_INDEX,       O_BUILD_INDEX,   O_KEY,
+    O_TAIL_CALLS, O_TIME_UNIT,      O_DEMANGLE, O_NO_DEMANGLE, O_EMBED_SOURCES, O_SOURCE_ROOT,
+    O_SERVE_PORT, O_SERVE_PERFETTO, O_QUIET,    O_VERBOSE,     O_HELP,          O_END,
 };
 
 const struct command command_serve = {
@@ -106,7 +106,8 @@ const struct command command_serve = {
         "\n"
         "examples:\n"
         "  trackway serve snapshot/\n"
-        "  trackway serve before.data after.data --port 8000",
+        "  trackway serve before.data after.data --port 8000\n"
+        "  trackway serve snapshot/ --perfetto window.perfetto-trace",
     .options = takes,
     .least = 1,
     .most = 64,

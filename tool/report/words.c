@@ -28,9 +28,10 @@ static void put_word(struct tw_text *text, const char *word)
 /* Options of the output, which change nothing of what is read; those of two words have a value. */
 static bool is_ours(const struct options *options, const char *word, bool *has_value)
 {
-    static const uint8_t ours[] = { O_OUTPUT,     O_BUDGET,      O_EMBED_SOURCES, O_SOURCE_ROOT,
-                                    O_COLOR,      O_PROGRESS,    O_QUIET,         O_VERBOSE,
-                                    O_SERVE_PORT, O_NO_DEMANGLE, O_DEMANGLE };
+    static const uint8_t ours[] = { O_OUTPUT,         O_BUDGET,      O_EMBED_SOURCES,
+                                    O_SOURCE_ROOT,    O_COLOR,       O_PROGRESS,
+                                    O_QUIET,          O_VERBOSE,     O_SERVE_PORT,
+                                    O_SERVE_PERFETTO, O_NO_DEMANGLE, O_DEMANGLE };
     const bool is_long = word[1] == '-';
     const char *name = word + (is_long ? 2 : 1);
     const size_t size = strcspn(name, "=");

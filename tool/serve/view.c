@@ -3,9 +3,11 @@
 #include "serve/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <trackway/timeline.h>
 
+#include "base/beside.h"
 #include "report/words.h"
 #include "serve/ahead.h"
 
@@ -356,6 +358,32 @@ static enum serve_done window_perfetto(struct window_run *window, struct tw_text
     return is_good ? SERVE_OK : window->is_cancelled ? SERVE_CANCELLED : SERVE_FAILED;
 }
 
+/* --perfetto: the file has the window that was looked at last, whole. */
+static void keep_window(const struct window_run *window, const char *path)
+{
+    struct window_run again = { .views = window->views,
+                                .capture = window->capture,
+                                .from = window->from,
+                                .to = window->to,
+                                .view = window->view,
+                                .number = window->number };
+    struct tw_text text = { .chars = NULL };
+    char *name = malloc(strlen(path) + TW_BESIDE_SIZE);
+    FILE *file;
+
+    if (name && window_perfetto(&again, &text) == SERVE_OK && !text.failed) {
+        file = tw_beside_open(name, path);
+        if (file && fwrite(text.chars ? text.chars : "", 1, text.size, file) != text.size) {
+            tw_beside_drop(file, name);
+            file = NULL;
+        }
+        if (!file || !tw_beside_keep(file, name, path))
+            say("%s could not be written", path);
+    }
+    tw_text_free(&text);
+    free(name);
+}
+
 enum serve_done serve_window(struct serve_views *views, const struct serve_window *window,
                              struct tw_text *out, struct serve_spent *spent)
 {
@@ -373,6 +401,8 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
     lock(views);
     if (is_newest(&run))
         done = window->is_perfetto ? window_perfetto(&run, out) : window_tables(&run, out);
+    if (done == SERVE_OK && !window->is_perfetto && views->options->perfetto)
+        keep_window(&run, views->options->perfetto);
     unlock(views);
     *spent = (struct serve_spent){ serve_thread_time() - before, run.decoding };
     return done;

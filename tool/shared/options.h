@@ -137,6 +137,7 @@ enum option_key {
     O_BUDGET,
     O_EMBED_SOURCES,
     O_SERVE_PORT,
+    O_SERVE_PERFETTO,
     /* interrupts */
     O_EACH_EVENT,
     /* gdb */
@@ -270,6 +271,7 @@ struct options {
     const char *key, *tail_calls, *by;
     const char *time_unit;
     const char *of_function, *before, *source_root;
+    const char *perfetto; /* the file that has the visible window */
     struct number min_duration, depth, limit, last;
     struct number budget;
 

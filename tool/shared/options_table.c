@@ -422,6 +422,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 
     [O_BUDGET] = { "budget", "BYTES", NULL, "how large the file may become, more or less (default: 20000000)", .offset = AT(budget), .kind = KIND_NUMBER },
     [O_SERVE_PORT] = { "port", "N", NULL, "listen on this port of this machine (default: one that is free)", .offset = AT(listen), .kind = KIND_NUMBER },
+    [O_SERVE_PERFETTO] = { "perfetto", "FILE", NULL, "keep the window that is looked at in FILE, too, as a trace for\nui.perfetto.dev: each takes the place of the one before", .offset = AT(perfetto), .kind = KIND_TEXT },
     [O_EMBED_SOURCES] = { "embed-sources", NULL, NULL, "lines of the program's sources go into the file", .offset = AT(embed_sources), .kind = KIND_FLAG },
 
     [O_OF_FUNCTION] = { "function", "NAME", NULL, "who calls this function, and whom it calls", .offset = AT(of_function), .kind = KIND_TEXT },
