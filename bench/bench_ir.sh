@@ -95,6 +95,20 @@ grow() {
         echo "# $1: skipped, no corpus"
     fi
 }
+# rate NAME SUBJECT: how many times more a pass to elements costs than one that counts.
+rate() {
+    if counted=$(count "$2" counted) && decoded=$(count "$2" warm); then
+        echo "$1 $counted $decoded" | awk '{ printf "%-42s %9.3f\n", $1, $5 / $2 }' | tee -a "$results"
+    else
+        echo "# $1: skipped, no corpus"
+    fi
+}
+echo "# counting without elements beside decoding to elements, in host instructions"
+rate counted-ir/etmv4 bugfix-exact-match-part
+rate counted-ir/etmv4-made made/etmv4,kib=128
+rate counted-ir/etrace riscv/coremark-full-py-perf
+rate counted-ir/etrace-made made/etrace,kib=64
+
 echo "# growth, in host instructions"
 grow growth/copies-16 bugfix-exact-match-part warm 16 '' '--mib 8'
 grow growth/copies-16-made made/etmv4,kib=64 warm 16 '' '--mib 2'

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <trackway/demangle.h>
+#include <trackway/version.h>
 
 #include "base/escape.h"
 
@@ -43,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(out, used, 0);
     memcpy(name, text, size);
     name[size] = 0;
+    require(tw_version()[0] && tw_features() && tw_version_number());
     require(tw_demangler_new(&demangler, NULL, NULL) == TW_OK);
     require(tw_demangle(demangler, name) != NULL);
     require(tw_demangle(demangler, name) != NULL);

@@ -530,7 +530,9 @@ static void do_symbols(const struct subject *subject)
         struct tw_symbols *symbols;
         struct tw_source_line line;
         struct tw_symbol symbol;
+        struct tw_perf_program program = { .size = sizeof program };
         struct tw_demangler *demangler;
+        uint8_t build_id[20];
         struct tw_image *image;
         const struct tw_region region = { .size = sizeof region };
         char path[BUNDLE_PATH];
@@ -542,6 +544,8 @@ static void do_symbols(const struct subject *subject)
         (void)!tw_image_add_any(image, &region, path);
         (void)!tw_image_add_segments(image, &region, path);
         (void)!tw_symbols_add_loaded(symbols, path, 0, subject->at);
+        (void)!tw_perf_program(&program, path, NULL);
+        require(tw_perf_build_id(build_id, path) <= sizeof build_id);
         if (tw_symbols_add_elf(symbols, path, 0) == TW_OK &&
             tw_symbols_object(symbols, &object, 0))
             for (uint64_t at = object.code; at < object.code + 64; at += 2) {

@@ -40,6 +40,8 @@ static void begin(struct tw_stage *stage, struct tw_etrace_decoder *decoder,
     tw_stage_begin(stage, decoder, &decoder->damage, follow, output);
     stage->index = decoder->packet_index; /* of a packet that lies in an input that is gone */
     follow->is_stopped = false;
+    if (follow->sums && decoder->tie.is_on)
+        tw_etrace_untie(decoder); /* most instructions are not looked at */
     find_place(stage);
 }
 

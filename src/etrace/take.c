@@ -322,15 +322,17 @@ static void take_mode(struct tw_stage *stage)
 }
 
 /* Data trace that begins while nothing is traced is in step with what will be. */
-static void take_data_enable(struct tw_etrace_decoder *decoder)
+static void take_data_enable(struct tw_stage *stage)
 {
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const struct tw_etrace_packet *packet = &decoder->packet;
 
     if (!packet->has_data_options)
         return;
     if (!packet->denable || packet->dloss)
         tw_etrace_untie(decoder);
-    else if (!decoder->tie.is_on && packet->ienable && !decoder->place.at)
+    else if (!decoder->tie.is_on && packet->ienable && !decoder->place.at &&
+             !stage->follow->sums)
         tw_etrace_tie_begin(decoder);
 }
 
@@ -342,7 +344,7 @@ static void support_effects(struct tw_stage *stage)
 
     take_mode(stage);
     if (status == TW_ETRACE_NO_CHANGE && decoder->packet.ienable) {
-        take_data_enable(decoder);
+        take_data_enable(stage);
         return;
     }
     if (is_traced && !decoder->encoder_mode) {
@@ -350,7 +352,7 @@ static void support_effects(struct tw_stage *stage)
         tw_etrace_tie_end(stage);
         lose(decoder, TW_ETRACE_ENDED);
     }
-    take_data_enable(decoder);
+    take_data_enable(stage);
     if (status != TW_ETRACE_TRACE_LOST)
         return;
     tw_etrace_untie(decoder);
