@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import doctor_faults
+import doctor_more_faults
 from doctor_faults import keys
 
 # Snapshots that decode whole.
@@ -178,7 +179,7 @@ def examine(program, path, *options):
 FAULTY = {
     "Snowball": "missing-code",               # the dump holds only part of the kernel
     "a55-test-tpiu-part": "missing-image",    # its only dump is left out
-    "ete_ip": "contradiction",                # the snapshot's code is not quite what ran
+    "ete_ip": "wrong-image",                  # the snapshot's code is not quite what ran
     "infrastructure": "gap",                  # behind the STM's trace the sink held other memory; a kernel that
     "juno_r1_1": "gap",                       # changed its code
     "stm_only-juno": "gap",
@@ -269,11 +270,15 @@ def missed_more(program, corpus, faults=tuple(doctor_faults.ALL)):
     return found, len(faults)
 
 
+def more_faults():
+    return doctor_more_faults.all_of(sys.modules[__name__])
+
+
 def main():
     program, corpus = sys.argv[1], pathlib.Path(sys.argv[2])
     false, good = alarms(program, corpus)
     found, total = missed(program, corpus, GOOD)
-    more, count = missed_more(program, corpus)
+    more, count = missed_more(program, corpus, [*doctor_faults.ALL, *more_faults()])
     found += more
     total += count
     print(*false, *found, sep="\n")

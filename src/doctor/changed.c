@@ -5,7 +5,10 @@
 
 #include "doctor/doctor.h"
 
-enum { FITS_LEAST = 24 }; /* ranges that show that code fits */
+enum {
+    FITS_LEAST = 24,  /* ranges that show that code fits */
+    CHANGES_LEAST = 2 /* contradictions late in the trace that show that it was changed */
+};
 
 void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element *element)
 {
@@ -119,13 +122,14 @@ static const char *when_changed(const struct tw_patient *patient)
     const uint64_t after = patient->ranges - spots->ranges_until;
     uint64_t first;
 
-    if (tw_doctor_damage(patient, &first))
+    /* Trace of which much could not be placed in the code never fitted it. */
+    if (tw_doctor_damage(patient, &first) || patient->errors[TW_ERROR_UNPLACED] > spots->count)
         return "";
     if (after >= FITS_LEAST && after * 2 >= patient->ranges &&
         spots->ranges_before * 10 <= patient->ranges)
         return "at first, and fits later";
-    if (spots->ranges_before >= FITS_LEAST && spots->ranges_before * 2 >= patient->ranges &&
-        after * 10 <= patient->ranges)
+    if (spots->count >= CHANGES_LEAST && spots->ranges_before >= FITS_LEAST &&
+        spots->ranges_before * 2 >= patient->ranges && after * 10 <= patient->ranges)
         return "later, and fits at first";
     return "";
 }
@@ -144,10 +148,7 @@ static void judge_contradictions(struct tw_doctor *doctor, const struct tw_patie
     struct tw_finding *finding;
 
     finding = tw_doctor_find(doctor, is_wrong ? TW_FINDING_ERROR : TW_FINDING_WARNING,
-                             is_changed ? "modified-code"
-                             : is_wrong ? "wrong-image"
-                                        : "contradiction",
-                             60);
+                             is_changed ? "modified-code" : "wrong-image", 60);
     finding->text = tw_doctor_text(
         doctor,
         "source %s: the trace contradicts the %s %" PRIu64 " times, at %s%zu places%s%s, the "

@@ -2,6 +2,7 @@
 /* What is wrong with a capture.
 
      examine.c   decodes it once and counts
+     head.c      bytes before the first synchronization
      compare.c   how it is described against what it is found to be (identify/)
      bias.c      the distance by which an image is off
      programs.c  perf.data: builds, and code made at run time; symbols
@@ -169,6 +170,9 @@ void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element
 /* True: an overflow begins. */
 bool tw_doctor_lost(struct tw_doctor *doctor, struct tw_patient *patient,
                     const struct tw_part *part, const struct tw_element *element);
+/* Bytes of the source before its first packet, in the first `to` bytes of a buffer. */
+uint64_t tw_doctor_head(const struct tw_doctor *doctor, const struct tw_patient *patient,
+                        uint32_t buffer, uint64_t to);
 /* "; at least ...", as far as it can be told. */
 const char *tw_doctor_lost_text(struct tw_doctor *doctor, const struct tw_patient *patient);
 void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element *element);

@@ -47,8 +47,8 @@ static void on_bytes(void *context, uint64_t bytes)
 
 /* Bytes before synchronization, which not every decoder counts: from where a stream begins to the first
    element that tells of a packet. */
-static void count_head(struct tw_patient *patient, const struct tw_element *element,
-                       uint64_t at)
+static void count_head(const struct tw_doctor *doctor, struct tw_patient *patient,
+                       uint32_t buffer, const struct tw_element *element, uint64_t at)
 {
     if (element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT) {
         patient->is_before_sync = true;
@@ -57,7 +57,8 @@ static void count_head(struct tw_patient *patient, const struct tw_element *elem
                element->type != TW_ELEMENT_EO_TRACE && patient->is_before_sync) {
         patient->is_before_sync = false;
         if (at - patient->begins_at > SYNC_MOST)
-            patient->head += at - patient->begins_at;
+            patient->head +=
+                tw_doctor_head(doctor, patient, buffer, at - doctor->starts[buffer]);
     }
 }
 
@@ -267,7 +268,7 @@ static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struc
         if (element->type == TW_ELEMENT_REPEAT)
             count_repeat(patient, part->batch.elements, i);
         tw_doctor_rate(patient, element, at, is_overflow);
-        count_head(patient, element, at);
+        count_head(doctor, patient, part->buffer, element, at);
         count_element(doctor, patient, at, element);
     }
 }
@@ -318,10 +319,9 @@ static enum tw_status place_buffers(struct tw_doctor *doctor)
     return TW_OK;
 }
 
-static void settle_unsynced(struct tw_patient *patient, bool is_alone)
+static void settle_unsynced(struct tw_patient *patient)
 {
-    /* Distances in the capture are bytes of the source only where there is no other. */
-    if (is_alone && patient->head > patient->unsynced && patient->head < patient->bytes)
+    if (patient->head > patient->unsynced && patient->head < patient->bytes)
         patient->unsynced = patient->head;
     /* Where nothing was read, nothing was synchronized either. */
     if (!patient->elements)
@@ -364,7 +364,7 @@ enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *faul
             count_stats(doctor, run);
     }
     for (size_t i = 0; i < doctor->patient_count; i++)
-        settle_unsynced(&doctor->patients[i], doctor->patient_count == 1);
+        settle_unsynced(&doctor->patients[i]);
     doctor->losses.size = sizeof doctor->losses;
     (void)tw_run_losses(run, &doctor->losses);
     if (status != TW_END)

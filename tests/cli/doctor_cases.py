@@ -19,7 +19,8 @@ FULL = os.environ.get("TW_TEST_FULL") == "1"
 def doctor_names_the_fault_first(tool):
     """At least 40 broken captures, and all but one in twenty named first; a sample of them in the plain run."""
     found, total = doctor.missed(tool.program, corpus(), doctor.GOOD if FULL else doctor.GOOD[1:2], 1 if FULL else 4)
-    more, count = doctor.missed_more(tool.program, corpus(), doctor_faults.ALL if FULL else doctor_faults.SAMPLE)
+    faults = [*doctor_faults.ALL, *doctor.more_faults()] if FULL else [*doctor_faults.SAMPLE, *doctor.more_faults()[::7]]
+    more, count = doctor.missed_more(tool.program, corpus(), faults)
     assert total + count >= (40 if FULL else 12), (total, count)
     assert len(found + more) * 20 <= total + count, found + more
 
@@ -69,6 +70,21 @@ def doctor_says_the_summary_first_and_draws_a_strip(tool):
     equal([last["t"], last["whole"]], ["SUMMARY", True])
     picture = xml.etree.ElementTree.fromstring(tool.run("doctor", good, "--format", "svg").out)
     assert picture.tag.endswith("svg") and len(picture) > 5
+
+
+@case
+def doctor_counts_what_lies_before_synchronization(tool):
+    """The same bytes as the listing of packets has."""
+    for protocol, name, kind in (("etmv4", "a64-throw", "I_NOT_SYNC"), ("ete", "a64-throw", "I_NOT_SYNC"), ("ptm", "a32-recur", "NOTSYNC"),
+                                 ("etmv3", "a32-recur", "NOTSYNC")):
+        log = corpus() / "analysis" / "truth" / f"{name}.exlog.gz"
+        tool.run("encode", log, "--elf", log.with_name(f"{name}.elf"), "--protocol", protocol, "-o", protocol)
+        trace = tool.folder / protocol / "trace.bin"
+        trace.write_bytes(trace.read_bytes()[30:])
+        first = json.loads(tool.run("packets", protocol, "--format", "jsonl").out.splitlines()[0])
+        equal(first["t"], kind)
+        found = [json.loads(line) for line in tool.run("doctor", protocol, "--format", "jsonl").out.splitlines()]
+        equal([line["count"] for line in found if line.get("code") in ("unsynced-head", "sync-period")], [len(first["b"]) // 2], protocol)
 
 
 @case

@@ -69,6 +69,16 @@ def stripped_file(tool):
     says(tool, [capture(tool), "--symbols", "stripped.elf"], r"100\.0 % .* without symbols: give files that have them", ALL)
 
 
+def no_symbols_file(tool):
+    """A file that was asked for and is not there, or is no program, is not passed over."""
+    name = capture(tool)
+    tool.write("no.elf", "no program")
+    for command in ("profile", "calls", "coverage", "timeline", "annotate", "interrupts", "report", "decode"):
+        for file in ("nowhere.elf", "no.elf"):
+            run = tool.run(command, name, "--symbols", file, "-o", "result", status=3)
+            assert file in run.err and not (tool.folder / "result").exists(), (command, run.err)
+
+
 def symbols_of_another_program(tool):
     """They name other code: what they do not name is unknown."""
     for _err, total in asked(tool, capture(tool), "--symbols", truth_folder() / "a64-recur.elf"):
@@ -124,6 +134,7 @@ def half_a_file(tool):
 
 add_case("missing_symbols", no_symbols)
 add_case("missing_symbols_stripped", stripped_file)
+add_case("missing_symbols_file", no_symbols_file)
 add_case("missing_symbols_of_another", symbols_of_another_program)
 add_case("missing_code", missing_code)
 add_case("missing_code_of_perf", some_code_is_missing)

@@ -117,7 +117,7 @@ static void change(void *context, struct tw_run_config *config)
     const bool instructions = work->listing->options->instructions;
 
     config->keeps_failed = (flags & FORMAT_FAILED) && !instructions;
-    config->loads_names = instructions;
+    config->loads_names |= instructions;
     if (flags & FORMAT_OF_PERF) {
         config->order = TW_ORDER_TIME;
         config->is_joined = false;

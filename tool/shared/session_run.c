@@ -71,6 +71,7 @@ static bool take_symbols(struct session_wish *wish, const struct list *files)
         wish->config.symbol_count++;
     }
     wish->config.symbols = wish->symbols;
+    wish->config.loads_names = files->count != 0; /* what cannot be read is said at once */
     if (wish->config.symbol_count == files->count)
         return true;
     say("out of memory");
