@@ -158,8 +158,9 @@ def what_is_installed_is_the_same_bytes_in_another_folder(_):
         raise harness.Skip("all of it: TW_TEST_FULL")
     with tempfile.TemporaryDirectory() as short, tempfile.TemporaryDirectory(prefix="a-folder-with-a-longer-name-") as long:
         both = []
-        for folder in (pathlib.Path(short).resolve(), pathlib.Path(long).resolve()):
-            built = configure_again(folder)
+        folders = [pathlib.Path(short).resolve(), pathlib.Path(long).resolve()]
+        # Both first: building takes long, and someone may change the sources meanwhile.
+        for folder, built in [(folder, configure_again(folder)) for folder in folders]:
             run(["cmake", "--build", str(built)])
             both.append(installed(built, folder / "root"))
         first, second = both
