@@ -124,7 +124,8 @@ static void read_again(struct memory_file *file, const struct said *said)
         for (size_t i = 0; i < tw_capture_buffer_count(capture); i++)
             bytes += tw_capture_buffer(capture, i)->size;
         require(bytes >= said->trace_bytes);
-        require(tw_perf_mapping_count(tw_capture_perf(capture)) == said->maps);
+        require(tw_perf_mapping_count(tw_capture_perf(capture)) <=
+                said->maps); /* empty ones say nothing */
     } else {
         require(fault.text[0] != 0 && said->trace_bytes == 0);
     }

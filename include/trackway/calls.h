@@ -142,8 +142,8 @@ TW_API bool tw_calls_has_counter(struct tw_capture *capture);
 /* Whether memory sufficed; ask it after tw_run_all. */
 TW_API bool tw_calls_is_complete(const struct tw_calls *calls);
 TW_API void tw_calls_free(struct tw_calls *calls);
-/* No more comes: what is open ends.  Call it before the results are read. */
-TW_API void tw_calls_finish(struct tw_calls *calls);
+/* No more comes: what is open ends.  Call it before the results are read.  TW_E_MEMORY: there were more. */
+TW_API enum tw_status tw_calls_finish(struct tw_calls *calls);
 
 /* Results that were finished, as files: saved, loaded (finished, without events), added.  The sum does not
    depend on the order, and gives the same files as one handle that took all.  Refused: results of other
@@ -178,8 +178,9 @@ TW_API const struct tw_functions *tw_calls_functions(const struct tw_calls *call
 TW_API struct tw_call_totals tw_calls_totals(const struct tw_calls *calls, uint32_t function);
 TW_API size_t tw_calls_edge_count(const struct tw_calls *calls);
 TW_API const struct tw_call_edge *tw_calls_edge(const struct tw_calls *calls, size_t number);
-/* Every path of calls, callers before callees, else in the order of names. */
-TW_API void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *context);
+/* Every path of calls, callers before callees, else in the order of names.  TW_E_MEMORY: none was told. */
+TW_API enum tw_status tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each,
+                                     void *context);
 TW_API struct tw_calls_stats tw_calls_stats(const struct tw_calls *calls);
 TW_API const struct tw_call_thread *tw_calls_thread(const struct tw_calls *calls,
                                                     size_t number);

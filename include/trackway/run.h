@@ -273,7 +273,7 @@ tw_run_cut_part(struct tw_run *run, struct tw_run_extent *extent, size_t number,
 TW_API size_t tw_run_stream_count(const struct tw_run *run);
 /* How many sources of the buffer at work are decoded. */
 TW_API size_t tw_run_source_count(const struct tw_run *run);
-/* How many threads decode the buffer at work. */
+/* How many threads decode the buffer at work; of packets, which one thread reads: that the caller may use for them. */
 TW_API uint32_t tw_run_threads(const struct tw_run *run);
 /* At TW_PART_END, in capture order: counts of a trace ID of the buffer that ended; NULL: no source of
    that ID was decoded. */

@@ -167,6 +167,12 @@ struct tw_packet_bit_run {
 TW_API size_t tw_packet_bits(const struct tw_packet_view *view, struct tw_packet_bit_run *runs,
                              size_t room);
 
+/* A packet that outlives the next call: what `view` points at is copied to `memory`, of `room` bytes and aligned for any
+   type, and `copy`, whose size is set, points there.  `bits` stays behind.  Returns how many bytes it takes, a multiple
+   of 16; if that is more than `room`, nothing is copied.  0: `copy->size` cannot be. */
+TW_API size_t tw_packet_copy(struct tw_packet_view *copy, void *memory, size_t room,
+                             const struct tw_packet_view *view);
+
 TW_API TW_MUST_USE enum tw_status
 tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *config, struct tw_fault *fault);
 TW_API void tw_tree_free(struct tw_tree *tree);

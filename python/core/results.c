@@ -144,7 +144,7 @@ enum tw_status core_finish(struct core_result *result)
     if (result->kind == CORE_PROFILE)
         return tw_profile_finish(result->profile);
     if (result->kind == CORE_CALLS)
-        tw_calls_finish(result->calls);
+        return tw_calls_finish(result->calls);
     return result->kind == CORE_COVERAGE ? tw_coverage_finish(result->coverage) : TW_OK;
 }
 

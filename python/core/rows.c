@@ -203,10 +203,15 @@ PyObject *core_paths(PyObject *self, void *none)
 {
     struct core_result *result = (struct core_result *)self;
     PyObject *list = PyList_New(0);
+    enum tw_status status = TW_OK;
 
     (void)none;
     if (list && result->calls && core_finish(result) == TW_OK)
-        tw_calls_paths(result->calls, add_path, &list);
+        status = tw_calls_paths(result->calls, add_path, &list);
+    if (status != TW_OK) {
+        Py_CLEAR(list);
+        (void)core_raise(status, NULL);
+    }
     return list;
 }
 

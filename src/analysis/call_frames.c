@@ -74,12 +74,15 @@ static uint32_t edge_from(struct tw_call_machine *machine, const struct tw_call_
     const struct tw_call_node *nodes = stack->tree.nodes;
     const uint32_t recent = nodes[nodes[parent].recent].edge;
     const struct tw_call_edge *edge = &machine->edges.items[recent];
+    uint32_t number;
 
     if (recent && edge->from == from && edge->to == frame->function &&
         edge->kind == frame->kind)
         return recent;
-    return tw_call_edges_number(&machine->edges, from, frame->function,
-                                (enum tw_call_kind)frame->kind);
+    number = tw_call_edges_number(&machine->edges, from, frame->function,
+                                  (enum tw_call_kind)frame->kind);
+    machine->is_out |= machine->edges.is_out;
+    return number;
 }
 
 /* The node of a call from a node's function, and its edge. */

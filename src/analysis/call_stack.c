@@ -33,6 +33,7 @@ void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *
     tw_call_flush(machine, stack);
     machine->is_out |= stack->tree.is_out;
     tw_call_tree_add(&machine->tree, &stack->tree, NULL);
+    machine->is_out |= machine->tree.is_out;
     tw_call_tree_clear(&stack->tree);
 }
 

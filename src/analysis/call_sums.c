@@ -226,14 +226,16 @@ static uint32_t sorted(const struct walk *walk, const struct tw_functions *funct
     }
 }
 
-void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *context)
+enum tw_status tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each,
+                              void *context)
 {
     const struct tw_call_tree *tree = &calls->folded;
     uint32_t *functions = tw_take(calls->allocator, tree->count * sizeof *functions);
     struct walk walk;
     uint32_t node = 0;
+    const bool is_good = walk_open(&walk, tree) && functions;
 
-    if (walk_open(&walk, tree) && functions) {
+    if (is_good) {
         for (size_t i = 0; i < tree->count; i++)
             if (walk.first[i])
                 walk.first[i] = sorted(&walk, &calls->functions, walk.first[i]);
@@ -251,4 +253,5 @@ void tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each, void *c
     }
     walk_close(&walk);
     tw_give(calls->allocator, functions);
+    return is_good ? TW_OK : TW_E_MEMORY;
 }

@@ -299,7 +299,7 @@ size_t tw_calls_stack_now(const struct tw_calls *calls, struct tw_call_place *pl
     return stack ? stack->count : 0;
 }
 
-void tw_calls_finish(struct tw_calls *calls)
+enum tw_status tw_calls_finish(struct tw_calls *calls)
 {
     tw_call_segments_join(calls, true);
     tw_calls_end_stacks(calls);
@@ -309,6 +309,7 @@ void tw_calls_finish(struct tw_calls *calls)
                                 !tw_call_sums(calls)))
         calls->machine.is_out = true;
     calls->is_finished = true;
+    return calls->machine.is_out || calls->functions.is_out ? TW_E_MEMORY : TW_OK;
 }
 
 bool tw_calls_is_complete(const struct tw_calls *calls)

@@ -116,9 +116,11 @@ static bool take_part(struct calls_tally *tally, struct tw_part *part,
             tw_who_take_context(&part->who, &all.elements[from]);
             tally->has_context = true;
         }
-        for (end = from + 1; end < all.count && all.elements[end].type != TW_ELEMENT_PE_CONTEXT;
-             end++)
-            ;
+        end = from + 1;
+        while (end < all.count && all.elements[end].type != TW_ELEMENT_PE_CONTEXT)
+            end += end + TW_TYPES_AT_ONCE <= all.count && tw_are_ranges(all.elements + end)
+                       ? TW_TYPES_AT_ONCE
+                       : 1;
         thread = thread_of(tally, part);
         tally->context = thread.context;
         part->batch.elements = all.elements + from;

@@ -5,6 +5,7 @@
 #include "analysis/calls.h"
 #include "base/fault.h"
 #include "base/memory.h"
+#include "image/symbols.h"
 
 static const struct tw_saved_kind saved_kind = { "calls", 1 };
 
@@ -42,6 +43,7 @@ static void save_function(struct tw_save *save, const struct tw_function *functi
     struct tw_source_line line;
     const bool has_line = tw_function_line(function, &line);
 
+    save->has_failed |= function->symbols && function->symbols->lacks_lines;
     tw_save_text(save, function->name);
     tw_save_u64(save, function->address);
     tw_save_u64(save, function->size);
@@ -90,7 +92,7 @@ static void settle(struct tw_calls *calls)
 {
     tw_call_segments_join(calls, false);
     if (!calls->segments.count)
-        tw_calls_finish(calls);
+        (void)tw_calls_finish(calls); /* what saves looks whether memory was there */
 }
 
 enum tw_status tw_calls_save(struct tw_calls *calls, const char *path, struct tw_fault *fault)

@@ -7,6 +7,8 @@
 #include <trackway/perfdata.h>
 
 #include "base/memory.h"
+#include "image/symbols.h"
+#include "run/run.h"
 
 void tw_counted_code_release(struct tw_counted_code *code)
 {
@@ -111,6 +113,7 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
         made->build_id_size = (uint8_t)tw_perf_build_id(made->build_id, name);
     made->counts.allocator = code->allocator;
     made->symbols = tw_run_symbols(code->run, &link, part, address);
+    code->is_out |= code->run->broken == TW_E_MEMORY; /* names would be missing */
     made->image = part->image;
     made->view = part->who.view;
     made->bias = address - link;
@@ -144,6 +147,14 @@ struct tw_counted_file *tw_counted_code_file(struct tw_counted_code *code,
     made->counts.allocator = code->allocator;
     code->files[code->count++] = made;
     return made;
+}
+
+bool tw_counted_code_lacks_lines(const struct tw_counted_code *code)
+{
+    for (size_t i = 0; i < code->count; i++)
+        if (code->files[i]->symbols && code->files[i]->symbols->lacks_lines)
+            return true;
+    return false;
 }
 
 static uint64_t linked(struct tw_counted_code *code, const struct tw_part *part,

@@ -41,6 +41,9 @@ struct tw_run_counter tw_counted_code_counter(void);
 void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
                          const struct tw_part *whose);
 
+/* Whether there was no memory for a file's lines: results would lack them. */
+bool tw_counted_code_lacks_lines(const struct tw_counted_code *code);
+
 /* The file of this name, with its build ID; NULL: no memory.  One that is made has no symbols. */
 struct tw_counted_file *tw_counted_code_file(struct tw_counted_code *code,
                                              const struct tw_counted_file *like);

@@ -96,7 +96,8 @@ enum tw_status tw_coverage_finish(struct tw_coverage *coverage)
         is_good = tw_coverage_walk(coverage, &coverage->objects[i]) &&
                   tw_coverage_follow(coverage, &coverage->objects[i]);
     }
-    is_good = is_good && tw_coverage_add_lines(coverage);
+    is_good =
+        is_good && tw_coverage_add_lines(coverage) && !tw_counted_code_lacks_lines(counted);
     return is_good ? TW_OK : TW_E_MEMORY;
 }
 

@@ -43,7 +43,9 @@ struct tw_interrupts {
     size_t source_count, source_room;
     struct tw_interrupted *listed;
     size_t listed_room;
+    /* With room for all rows, as `listed` has for what a row interrupted: results ask for no memory. */
     uint32_t *sorted;
+    size_t sorted_room;
     bool is_sorted;
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;
@@ -99,8 +101,11 @@ static struct row *row_of(struct tw_interrupts *interrupts, uint32_t track)
 
     if (number && *number)
         return &interrupts->rows[*number - 1];
-    if (!number || !TW_GROW(interrupts->allocator, &interrupts->rows, &interrupts->room,
-                            interrupts->count + 1))
+    if (!number ||
+        !TW_GROW(interrupts->allocator, &interrupts->rows, &interrupts->room,
+                 interrupts->count + 1) ||
+        !TW_GROW(interrupts->allocator, &interrupts->sorted, &interrupts->sorted_room,
+                 interrupts->count + 1))
         return NULL;
     row = &interrupts->rows[interrupts->count++];
     *row = (struct row){
@@ -178,7 +183,8 @@ static bool take_begin(struct tw_interrupts *interrupts, struct interrupt_source
     count = tw_map_put(&row->functions, event->what);
     if (count)
         ++*count;
-    return count != NULL;
+    return count && TW_GROW(interrupts->allocator, &interrupts->listed,
+                            &interrupts->listed_room, row->functions.count + 1);
 }
 
 static bool is_whole(const struct tw_timeline_event *begin, const struct tw_timeline_event *end)
@@ -278,26 +284,20 @@ static bool is_less(const struct tw_interrupts *interrupts, uint32_t a, uint32_t
 }
 
 /* There are few: by insertion. */
-static bool sort(struct tw_interrupts *interrupts)
+static void sort(struct tw_interrupts *interrupts)
 {
-    uint32_t *more;
+    uint32_t *sorted = interrupts->sorted;
 
     if (interrupts->is_sorted)
-        return true;
-    more = tw_take_more(interrupts->allocator, interrupts->sorted,
-                        (interrupts->count + 1) * sizeof *more);
-    if (!more)
-        return false;
-    interrupts->sorted = more;
+        return;
     for (uint32_t i = 0; i < interrupts->count; i++) {
         uint32_t at = i;
 
-        for (; at && is_less(interrupts, i, more[at - 1]); at--)
-            more[at] = more[at - 1];
-        more[at] = i;
+        for (; at && is_less(interrupts, i, sorted[at - 1]); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = i;
     }
     interrupts->is_sorted = true;
-    return true;
 }
 
 static int by_count(const void *a, const void *b)
@@ -315,18 +315,17 @@ const struct tw_interrupt *tw_interrupts_get(struct tw_interrupts *interrupts, s
     uint64_t key, *count;
     size_t at = 0;
 
-    if (number >= interrupts->count || !sort(interrupts))
+    if (number >= interrupts->count)
         return NULL;
+    sort(interrupts);
     row = &interrupts->rows[interrupts->sorted[number]];
-    if (!TW_GROW(interrupts->allocator, &interrupts->listed, &interrupts->listed_room,
-                 row->functions.count + 1))
-        return NULL;
     row->about.interrupted_count = 0;
     while (tw_map_next(&row->functions, &at, &key, &count))
         interrupts->listed[row->about.interrupted_count++] =
             (struct tw_interrupted){ (uint32_t)key, *count };
-    qsort(interrupts->listed, row->about.interrupted_count, sizeof *interrupts->listed,
-          by_count);
+    if (row->about.interrupted_count)
+        qsort(interrupts->listed, row->about.interrupted_count, sizeof *interrupts->listed,
+              by_count);
     row->about.interrupted = interrupts->listed;
     return &row->about;
 }

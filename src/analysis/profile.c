@@ -241,8 +241,8 @@ enum tw_status tw_profile_finish(struct tw_profiler *profile)
     add_cells(profile);
     if (profile->by == TW_PROFILE_LINE || profile->by == TW_PROFILE_ADDRESS)
         add_timed(profile);
-    if (profile->calls)
-        tw_calls_finish(profile->calls);
+    if (profile->calls && tw_calls_finish(profile->calls) != TW_OK)
+        return TW_E_MEMORY;
     if (profile->by == TW_PROFILE_FUNCTION && profile->calls)
         is_good = tw_profile_call_rows(profile);
     else if (is_by_code(profile))
@@ -254,7 +254,10 @@ enum tw_status tw_profile_finish(struct tw_profiler *profile)
     add_time(profile);
     add_totals(profile);
     tw_profile_sort(profile);
-    return is_good && !profile->is_out && !profile->code.is_out ? TW_OK : TW_E_MEMORY;
+    return is_good && !profile->is_out && !profile->code.is_out &&
+                   !tw_counted_code_lacks_lines(&profile->code)
+               ? TW_OK
+               : TW_E_MEMORY;
 }
 
 /* ---- results ---- */

@@ -7,6 +7,7 @@
 
 #include "analysis/profile.h"
 #include "base/memory.h"
+#include "image/symbols.h"
 
 struct tw_profile_row *tw_profile_row_of(struct tw_profiler *profile, uint64_t key,
                                          bool *is_new)
@@ -345,6 +346,8 @@ bool tw_profile_call_rows(struct tw_profiler *profile)
         row->address = function->address;
         row->object = function->object;
         (void)tw_function_line(function, &line);
+        if (function->symbols && function->symbols->lacks_lines)
+            return false;
         row->file = line.file;
         row->line = line.line;
         row->function = i;

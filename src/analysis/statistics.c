@@ -81,13 +81,16 @@ static struct tw_statistics_row *row_of(struct tw_statistics *statistics,
     return row;
 }
 
-struct tw_statistics_type *tw_statistics_add_type(const struct tw_statistics *statistics,
+struct tw_statistics_type *tw_statistics_add_type(struct tw_statistics *statistics,
                                                   struct tw_statistics_row *row,
                                                   const char *name, uint32_t number)
 {
     struct tw_statistics_type *type;
 
-    if (!TW_GROW(statistics->allocator, &row->types, &row->type_room, row->type_count + 1))
+    /* Room to show them, too: there is no way to say then that there is none. */
+    if (!TW_GROW(statistics->allocator, &row->types, &row->type_room, row->type_count + 1) ||
+        !TW_GROW(statistics->allocator, &statistics->types, &statistics->type_room,
+                 row->type_count + 2))
         return NULL;
     type = &row->types[row->type_count];
     *type =
@@ -353,12 +356,14 @@ void tw_statistics_begin_packets(struct tw_statistics *statistics, struct tw_run
 enum tw_status tw_statistics_end_packets(struct tw_statistics *statistics)
 {
     if (!statistics->packets)
-        return TW_OK;
+        return statistics->has_failed ? TW_E_MEMORY : TW_OK;
     if (statistics->is_beside)
         (void)pthread_join(statistics->thread, NULL);
     else
         (void)read_packets(statistics);
     statistics->packets = NULL;
+    if (statistics->packet_status == TW_OK && statistics->has_failed)
+        return TW_E_MEMORY;
     return statistics->packet_status;
 }
 

@@ -56,7 +56,7 @@ struct tw_statistics {
 struct tw_statistics_row *tw_statistics_add_row(struct tw_statistics *statistics,
                                                 const char *capture, const char *buffer,
                                                 const char *protocol);
-struct tw_statistics_type *tw_statistics_add_type(const struct tw_statistics *statistics,
+struct tw_statistics_type *tw_statistics_add_type(struct tw_statistics *statistics,
                                                   struct tw_statistics_row *row,
                                                   const char *name, uint32_t number);
 /* Rows and types in the order that results have. */

@@ -12,7 +12,7 @@ static const struct tw_saved_kind saved_kind = { "stats", 1 };
 
 /* ---- adding, saving, loading ---- */
 
-static bool add_types(const struct tw_statistics *statistics, struct tw_statistics_row *to,
+static bool add_types(struct tw_statistics *statistics, struct tw_statistics_row *to,
                       const struct tw_statistics_row *from)
 {
     for (size_t i = 0; i < from->type_count; i++) {

@@ -142,10 +142,12 @@ void tw_timeline_drop_buffered(struct tw_timeline *timeline)
 
 static struct tw_buffered_event *add_buffered(struct tw_timeline *timeline)
 {
-    if (timeline->buffered_count < BUFFERED_MOST &&
-        TW_GROW(timeline->allocator, &timeline->buffered, &timeline->buffered_room,
-                timeline->buffered_count + 1))
-        return &timeline->buffered[timeline->buffered_count++];
+    if (timeline->buffered_count < BUFFERED_MOST) {
+        if (TW_GROW(timeline->allocator, &timeline->buffered, &timeline->buffered_room,
+                    timeline->buffered_count + 1))
+            return &timeline->buffered[timeline->buffered_count++];
+        timeline->is_out = true;
+    }
     tw_timeline_decide(timeline);
     return NULL;
 }

@@ -61,8 +61,12 @@ enum tw_status tw_folder_write(struct tw_folder *folder, const char *name, const
     int fd;
 
     tw_text_format(&path, "%s/%s", folder->temporary.chars, name);
-    if (path.failed)
+    if (!path.failed)
+        tw_text_add_size(&folder->files, path.chars, path.size + 1);
+    if (path.failed || folder->files.failed) {
+        tw_text_free(&path);
         return tw_fail(folder->fault, TW_E_MEMORY, "no memory for %s", name);
+    }
     fd = open(path.chars, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!file) {
@@ -129,8 +133,14 @@ enum tw_status tw_folder_commit(struct tw_folder *folder, bool overwrite, const 
 
 void tw_folder_close(struct tw_folder *folder)
 {
-    if (folder->temporary.size)
-        remove_tree(folder->temporary.chars);
+    const struct tw_text *files = &folder->files;
+
+    if (folder->temporary.size) {
+        for (size_t at = 0; at < files->size; at += strlen(files->chars + at) + 1)
+            (void)remove(files->chars + at);
+        (void)rmdir(folder->temporary.chars);
+    }
+    tw_text_free(&folder->files);
     tw_text_free(&folder->temporary);
     tw_text_free(&folder->path);
 }

@@ -14,6 +14,8 @@
 struct tw_folder {
     struct tw_text path;      /* where it will be */
     struct tw_text temporary; /* where it grows, beside it */
+    /* Paths of what is in it, each with its zero: removing them takes no memory. */
+    struct tw_text files;
     struct tw_fault *fault;
 };
 

@@ -210,9 +210,9 @@ enum tw_status tw_perf_keep_feature(struct tw_perf *perf, unsigned number,
     if (slot == PERF_FEATURES || section->size < features[slot].least)
         return TW_OK;
     features[slot].put(&text, section);
-    perf->features[slot] = text.size && !text.failed
-                               ? tw_capture_keep_text(perf->capture, text.chars, text.size)
-                               : "";
+    if (!text.failed)
+        perf->features[slot] =
+            text.size ? tw_capture_keep_text(perf->capture, text.chars, text.size) : "";
     tw_text_free(&text);
     return perf->features[slot] ? TW_OK : TW_E_MEMORY;
 }

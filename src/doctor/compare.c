@@ -122,7 +122,7 @@ static double fit_with(struct tw_doctor *doctor, const struct place *place,
     struct tw_excerpts excerpts = { .allocator = doctor->allocator };
     struct tw_trial *trial = tw_take(doctor->allocator, sizeof *trial);
     struct tw_budget budget = { UINT64_MAX };
-    struct tw_bench bench = { NULL, 0 };
+    struct tw_bench bench = { .size = 0 };
     const struct tw_search search = {
         .sampled = &excerpts.streams[aspect.framing == TW_FRAMING_NONE ? 0 : place->id],
         .image = place->image,

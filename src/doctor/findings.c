@@ -282,13 +282,15 @@ static void summarize(struct tw_doctor *doctor)
     if (!severe && !warnings)
         doctor->summary = tw_doctor_text(doctor,
                                          "nothing is wrong: %" PRIu64
-                                         " bytes of %zu sources, %" PRIu64 " instructions",
-                                         doctor->total, doctor->patient_count, instructions);
+                                         " bytes of %zu source%s, %" PRIu64 " instructions",
+                                         doctor->total, doctor->patient_count,
+                                         doctor->patient_count == 1 ? "" : "s", instructions);
     else
         doctor->summary = tw_doctor_text(
             doctor,
-            "%s%" PRIu64 " errors, %" PRIu64 " warnings; %" PRIu64 " instructions are known",
-            severe ? "not whole: " : "whole, but see below: ", severe, warnings, instructions);
+            "%s%" PRIu64 " error%s, %" PRIu64 " warning%s; %" PRIu64 " instructions are known",
+            severe ? "not whole: " : "whole, but see below: ", severe, severe == 1 ? "" : "s",
+            warnings, warnings == 1 ? "" : "s", instructions);
 }
 
 void tw_doctor_conclude(struct tw_doctor *doctor)

@@ -87,7 +87,8 @@ void tw_write_calls_jsonl(struct tw_sink *sink, const struct tw_subject *subject
     if (subject->with_stacks) {
         struct stacks stacks = { sink, subject };
 
-        tw_calls_paths(subject->calls, put_stack, &stacks);
+        if (tw_calls_paths(subject->calls, put_stack, &stacks) != TW_OK)
+            sink->lacks_memory = true;
     }
     put_stats(sink, &stats);
 }

@@ -172,7 +172,8 @@ void tw_write_flame_graph(struct tw_sink *sink, const struct tw_subject *subject
     }
     flame->sink = sink;
     flame->subject = subject;
-    tw_calls_paths(subject->calls, take_path, flame);
+    if (tw_calls_paths(subject->calls, take_path, flame) != TW_OK)
+        sink->lacks_memory = true;
     put_head(flame, HEAD + ROW * flame->deepest + MARGIN);
     for (size_t i = 0; i < flame->count && !sink->is_over && flame->total; i++)
         put_box(flame, &flame->boxes[i]);

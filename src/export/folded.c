@@ -40,5 +40,6 @@ void tw_write_folded(struct tw_sink *sink, const struct tw_subject *subject)
 {
     struct folded folded = { sink, subject };
 
-    tw_calls_paths(subject->calls, put_path, &folded);
+    if (tw_calls_paths(subject->calls, put_path, &folded) != TW_OK)
+        sink->lacks_memory = true;
 }

@@ -135,7 +135,8 @@ void tw_write_pprof(struct tw_sink *sink, const struct tw_subject *subject)
     pprof->out.allocator = pprof->inner.allocator = pprof->packed.allocator = sink->allocator;
     tw_gzip_begin(&pprof->gzip, sink);
     put_types(pprof);
-    tw_calls_paths(subject->calls, put_sample, pprof);
+    if (tw_calls_paths(subject->calls, put_sample, pprof) != TW_OK)
+        sink->lacks_memory = true;
     put_functions(pprof);
     put_strings(pprof);
     flush(pprof);

@@ -50,10 +50,12 @@ void tw_write_speedscope(struct tw_sink *sink, const struct tw_subject *subject)
                        "\"unit\":\"none\",\"startValue\":0,\"endValue\":");
     tw_sink_decimal(sink, tw_calls_stats(subject->calls).instructions);
     tw_sink_text(sink, ",\n\"samples\":[");
-    tw_calls_paths(subject->calls, put_path, &scope);
+    if (tw_calls_paths(subject->calls, put_path, &scope) != TW_OK)
+        sink->lacks_memory = true;
     tw_sink_text(sink, "],\n\"weights\":[");
     scope.is_weights = true;
     scope.has_any = false;
-    tw_calls_paths(subject->calls, put_path, &scope);
+    if (tw_calls_paths(subject->calls, put_path, &scope) != TW_OK)
+        sink->lacks_memory = true;
     tw_sink_text(sink, "]}]}\n");
 }

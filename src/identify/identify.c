@@ -313,7 +313,7 @@ static enum tw_status identify_trace(struct tw_inquiry *inquiry, const char *nam
     tw_give(inquiry->allocator, inquiry->best.trials);
     tw_give(inquiry->allocator, other.trials);
     tw_give(inquiry->allocator, inquiry->bench.memory);
-    return status;
+    return status == TW_OK && inquiry->bench.is_out ? TW_E_MEMORY : status;
 }
 
 static enum tw_status look_inside(struct tw_inquiry *inquiry, const char *name);

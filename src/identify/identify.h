@@ -180,6 +180,7 @@ enum { TW_TRIAL_COST = 1024 }; /* of configuring a reader; in bytes read */
 struct tw_bench {
     char *memory;
     size_t size;
+    bool is_out; /* of memory: what was not tried may have been it */
 };
 
 /* Packets, one after the other. */

@@ -17,6 +17,7 @@ static char *bench_memory(struct tw_bench *bench, size_t size,
         tw_give(allocator, bench->memory);
         bench->memory = tw_take_raw(allocator, size);
         bench->size = bench->memory ? size : 0;
+        bench->is_out |= !bench->memory;
     }
     return bench->memory;
 }

@@ -381,7 +381,8 @@ static struct symbol_lines *lines_of(struct tw_symbols *symbols, struct symbol_f
 {
     if (!file->has_tried_lines) {
         file->has_tried_lines = true;
-        file->lines = tw_symbol_lines_open(file->path, symbols->allocator);
+        file->lines =
+            tw_symbol_lines_open(file->path, symbols->allocator, &symbols->lacks_lines);
     }
     return file->lines;
 }

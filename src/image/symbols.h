@@ -50,6 +50,7 @@ struct tw_symbols {
     struct span *spans;
     size_t span_count;
     struct symbol_file *files;
+    bool lacks_lines; /* no memory for those of a file */
     struct tw_fault fault;
     struct tw_allocator allocator_copy;
     const struct tw_allocator *allocator;
@@ -78,7 +79,7 @@ bool tw_symbols_settle_code(struct tw_symbols *symbols);
 
 /* The source lines of a file; all is fine with a file that has none. */
 struct symbol_lines *tw_symbol_lines_open(const char *path,
-                                          const struct tw_allocator *allocator);
+                                          const struct tw_allocator *allocator, bool *is_out);
 void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator *allocator);
 /* `address` as the file was linked. */
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,

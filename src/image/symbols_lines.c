@@ -34,6 +34,7 @@ struct symbol_lines {
     size_t function_count, function_room;
     size_t most; /* of anything: bytes of the file */
     int fd;
+    bool is_out; /* of memory */
 };
 
 static int compare(const void *left, const void *right)
@@ -56,9 +57,12 @@ static bool take_unit(struct symbol_lines *lines, const struct tw_allocator *all
     while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
         if (start >= end)
             continue;
-        if (lines->count == most ||
-            !TW_GROW(allocator, &lines->items, &lines->room, lines->count + 1))
+        if (lines->count == most)
             return false;
+        if (!TW_GROW(allocator, &lines->items, &lines->room, lines->count + 1)) {
+            lines->is_out = true;
+            return false;
+        }
         lines->items[lines->count++] = (struct covered){ start, end, unit };
     }
     return true;
@@ -85,10 +89,11 @@ static bool take_units(struct symbol_lines *lines, const struct tw_allocator *al
 }
 
 struct symbol_lines *tw_symbol_lines_open(const char *path,
-                                          const struct tw_allocator *allocator)
+                                          const struct tw_allocator *allocator, bool *is_out)
 {
     struct symbol_lines *made = tw_take(allocator, sizeof *made);
 
+    *is_out |= !made;
     if (!made)
         return NULL;
     made->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -96,6 +101,7 @@ struct symbol_lines *tw_symbol_lines_open(const char *path,
         made->dwarf = dwarf_begin(made->fd, DWARF_C_READ);
     if (made->dwarf && take_units(made, allocator))
         return made;
+    *is_out |= made->is_out;
     tw_symbol_lines_close(made, allocator);
     return NULL;
 }
@@ -410,8 +416,9 @@ size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame
 #else
 
 struct symbol_lines *tw_symbol_lines_open(const char *path,
-                                          const struct tw_allocator *allocator)
+                                          const struct tw_allocator *allocator, bool *is_out)
 {
+    (void)is_out;
     (void)path, (void)allocator;
     return NULL;
 }

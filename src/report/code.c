@@ -232,9 +232,11 @@ static void add_object(struct report_code *code, struct report_cover_function *u
                                                    .symbols = code->symbols,
                                                    .allocator =
                                                        code->report->config.allocator };
+    const enum tw_status status = tw_disassembler_new(&code->disassembler, &config, NULL);
 
-    if (tw_disassembler_new(&code->disassembler, &config, NULL) != TW_OK)
+    if (status != TW_OK)
         code->disassembler = NULL;
+    code->report->is_out |= status == TW_E_MEMORY;
     code->code_at = code->branch_at = code->target_at = 0;
     for (size_t i = 0; i < code->function_count; i++)
         if (code->functions[i].object_number == code->object && code->functions[i].is_shown)

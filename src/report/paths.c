@@ -106,7 +106,7 @@ void tw_report_add_paths(struct tw_report *report)
     struct path_row *rows;
     uint64_t least;
 
-    tw_calls_paths(report->calls, take_node, &paths);
+    report->is_out |= tw_calls_paths(report->calls, take_node, &paths) != TW_OK;
     for (size_t i = paths.count; i-- > 0;)
         if (paths.nodes[i].parent)
             paths.nodes[paths.nodes[i].parent - 1].below += paths.nodes[i].below;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of code: the symbols of each image and of each file that perf.data maps; and the functions that
    a filter asks for. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +11,7 @@
 #include "base/sized.h"
 #include "capture/capture.h"
 #include "capture/perfdata.h"
+#include "image/symbols.h"
 #include "run/run.h"
 
 /* The symbols of an image or file, and the code in it that the filter wants. */
@@ -34,7 +36,14 @@ struct tw_run_names {
     uint64_t time;
 };
 
-static bool is_elf(const char *path)
+/* Names would be missing without a reason that can be seen: the run ends. */
+static enum tw_status lack_memory(struct tw_run *run)
+{
+    run->broken = tw_fail(&run->fault, TW_E_MEMORY, "no memory for symbols");
+    return TW_E_MEMORY;
+}
+
+static bool is_elf(struct tw_run *run, const char *path)
 {
     FILE *file = fopen(path, "rb");
     char magic[4] = "";
@@ -43,13 +52,18 @@ static bool is_elf(const char *path)
 
     if (file)
         (void)fclose(file);
+    else if (errno == ENOMEM)
+        (void)lack_memory(run);
     return is_it;
 }
 
 /* Names are an extra here: what cannot be read is only told of. */
-static void warn(struct tw_run *run, const struct tw_symbols *symbols)
+static void check(struct tw_run *run, const struct tw_symbols *symbols, enum tw_status status)
 {
-    tw_warn(run, "no symbols: %s", tw_symbols_fault(symbols));
+    if (status == TW_E_MEMORY)
+        (void)lack_memory(run);
+    else if (status != TW_OK)
+        tw_warn(run, "no symbols: %s", tw_symbols_fault(symbols));
 }
 
 /* A snapshot's dump may be a piece of an ELF file that lies in its folder. */
@@ -63,12 +77,16 @@ static void add_dump(struct tw_run *run, struct tw_symbols *symbols, const struc
     const size_t room = length + strlen(dump->file) + 3;
     char *path;
 
-    if (dump->state == TW_DUMP_MISSING || !(path = tw_take(run->allocator, room)))
+    if (dump->state == TW_DUMP_MISSING)
         return;
+    path = tw_take(run->allocator, room);
+    if (!path) {
+        (void)lack_memory(run);
+        return;
+    }
     (void)snprintf(path, room, "%.*s%s%s", folder, capture, folder ? "/" : "", dump->file);
-    if (is_elf(path) &&
-        tw_symbols_add_loaded(symbols, path, dump->offset, dump->address) != TW_OK)
-        warn(run, symbols);
+    if (is_elf(run, path))
+        check(run, symbols, tw_symbols_add_loaded(symbols, path, dump->offset, dump->address));
     tw_give(run->allocator, path);
 }
 
@@ -107,14 +125,16 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
     if (image->is_loaded)
         return TW_OK;
     image->is_loaded = true;
-    TW_TRY(tw_symbols_new(&image->symbols, run->allocator, NULL));
+    if (tw_symbols_new(&image->symbols, run->allocator, NULL) != TW_OK)
+        return lack_memory(run);
     for (size_t i = 0; i < names->file_count; i++) {
         const enum tw_status status =
             tw_symbols_add_elf(image->symbols, names->files[i].path, names->files[i].bias);
 
+        if (status == TW_E_MEMORY)
+            return lack_memory(run);
         if (status != TW_OK)
-            return tw_fail(&run->fault, status == TW_E_MEMORY ? status : TW_E_FILE, "%s",
-                           tw_symbols_fault(image->symbols));
+            return tw_fail(&run->fault, TW_E_FILE, "%s", tw_symbols_fault(image->symbols));
     }
     for (size_t i = 0; i < capture->image_file_count; i++) {
         const struct tw_capture_image_option *file = &capture->image_files[i];
@@ -122,9 +142,9 @@ static enum tw_status load_image(struct tw_run *run, size_t number)
         if (file->has_src &&
             (number >= capture->image_count || capture->images[number].src != file->src))
             continue;
-        if (is_elf(file->path) &&
-            tw_symbols_add_elf(image->symbols, file->path, file->address) != TW_OK)
-            warn(run, image->symbols);
+        if (is_elf(run, file->path))
+            check(run, image->symbols,
+                  tw_symbols_add_elf(image->symbols, file->path, file->address));
     }
     for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
         const struct tw_source *source = tw_capture_source(capture, i);
@@ -145,14 +165,16 @@ static void load_object(struct tw_run *run, uint32_t file)
     if (object->is_loaded)
         return;
     object->is_loaded = true;
-    if (tw_symbols_new(&object->symbols, run->allocator, NULL) != TW_OK ||
-        about->state != TW_PERF_FILE_FOUND)
+    if (tw_symbols_new(&object->symbols, run->allocator, NULL) != TW_OK) {
+        (void)lack_memory(run);
         return;
-    if (tw_perf_is_jitdump(run->perf, file)
-            ? tw_perf_jit_names(run->perf, file, object->symbols) != TW_OK
-            : is_elf(about->path) &&
-                  tw_symbols_add_elf(object->symbols, about->path, 0) != TW_OK)
-        warn(run, object->symbols);
+    }
+    if (about->state != TW_PERF_FILE_FOUND)
+        return;
+    if (tw_perf_is_jitdump(run->perf, file))
+        check(run, object->symbols, tw_perf_jit_names(run->perf, file, object->symbols));
+    else if (is_elf(run, about->path))
+        check(run, object->symbols, tw_symbols_add_elf(object->symbols, about->path, 0));
 }
 
 /* Where the file's symbols have what lies at an address; false: it can have none.  Code that was made at run time is
@@ -310,6 +332,13 @@ static const struct tw_perf_map *map_of(struct tw_run *run, const struct tw_part
     return names->map && names->map->file != TW_NONE ? names->map : NULL;
 }
 
+/* Lines are read when they are first asked for. */
+static void check_lines(struct tw_run *run, const struct tw_symbols *symbols)
+{
+    if (symbols && symbols->lacks_lines)
+        (void)lack_memory(run);
+}
+
 struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
                                   const struct tw_part *part, uint64_t address)
 {
@@ -319,6 +348,7 @@ struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
     *link = address;
     if (load_image(run, (size_t)(image - run->names->images)) != TW_OK)
         return NULL;
+    check_lines(run, image->symbols);
     if (image->symbols && tw_symbols_count(image->symbols))
         return image->symbols;
     map = map_of(run, part, address);
@@ -346,7 +376,9 @@ size_t tw_run_frames(struct tw_run *run, struct tw_source_frame *frames, size_t 
     uint64_t link;
     struct tw_symbols *symbols = tw_run_symbols(run, &link, part, address);
 
-    return symbols ? tw_symbols_frames(symbols, frames, room, link) : 0;
+    room = symbols ? tw_symbols_frames(symbols, frames, room, link) : 0;
+    check_lines(run, symbols);
+    return room;
 }
 
 bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part *part,
@@ -361,6 +393,7 @@ bool tw_run_name(struct tw_run *run, struct tw_name *name, const struct tw_part 
         told.has_symbol = tw_symbols_find(symbols, &told.symbol, link);
         told.symbol.address += address - link;
         told.has_line = tw_symbols_line(symbols, &told.line, link);
+        check_lines(run, symbols);
     }
     return TW_SIZED_GIVE(name, &told) && (told.has_symbol || told.has_line || told.object);
 }

@@ -37,8 +37,6 @@ static uint32_t threads_of(const struct tw_reader *reader)
                               : tw_capture_buffer(run->capture, reader->buffer)->size;
     long cores;
 
-    if (run->config.packets_only)
-        return 1;
     if (run->config.threads)
         return share_of(run,
                         run->config.threads < THREADS_MAX ? run->config.threads : THREADS_MAX);
@@ -96,7 +94,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .check_opcodes = wish->check_opcodes,
         .check_atoms = wish->check_atoms,
         .check_continuity = wish->check_continuity,
-        .threads = threads_of(reader),
+        .threads = run->config.packets_only ? 1 : threads_of(reader),
         .counter = run->count ? tw_count_counter(run) : NULL,
         .allocator = run->allocator,
         .markers = true,

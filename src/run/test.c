@@ -123,16 +123,61 @@ static void statistics_may_be_left_out(void **state)
     each_capture(&random, 50, check_stats);
 }
 
+/* ---- packets that are kept ---- */
+
+static void a_copied_packet_says_the_same(void **state)
+{
+    enum { ROOM = 4096 };
+    const struct run demo = { .path = TW_SOURCE_DIR "/tests/captures/demo" };
+    struct tw_run_config config = plain;
+    struct tw_packet_view view = { .size = sizeof view };
+    struct tw_part part = { .size = sizeof part };
+    struct tw_capture *capture;
+    struct tw_run *run;
+    size_t packets = 0;
+
+    (void)state;
+    config.packets_only = true;
+    CHECK_EQ(run_open(&capture, &demo, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_run_new(&run, capture, &config, NULL), TW_OK);
+    while (tw_run_next_packet(run, &part, &view) == TW_OK) {
+        struct tw_packet_view copy = { .size = sizeof copy };
+        char want[ROOM], got[ROOM];
+        uint8_t *memory;
+        size_t size;
+
+        if (part.kind != TW_PART_ELEMENTS)
+            continue;
+        size = tw_packet_copy(&copy, NULL, 0, &view);
+        CHECK(size >= sizeof *view.packet + view.packet->size && size % 16 == 0);
+        CHECK(!copy.packet);
+        memory = malloc(size);
+        assert_non_null(memory);
+        CHECK_EQ(tw_packet_copy(&copy, memory, size, &view), size);
+        (void)tw_packet_json(want, sizeof want, &view);
+        (void)tw_packet_json(got, sizeof got, &copy);
+        CHECK_TEXT(got, want);
+        CHECK(copy.packet != view.packet && copy.bytes != view.bytes && !copy.bits);
+        copy.size = 1;
+        CHECK_EQ(tw_packet_copy(&copy, memory, size, &view), 0);
+        free(memory);
+        packets++;
+    }
+    CHECK(packets > 10);
+    tw_run_free(run);
+    tw_capture_free(capture);
+}
+
 /* ---- threads that are asked for ---- */
 
-/* Threads pay for large captures; who asks for a number gets it, but for packets. */
+/* Threads pay for large captures; who asks for a number gets it. */
 static void a_small_capture_takes_one_thread(void **state)
 {
     static const struct {
         uint32_t asked;
         bool packets_only;
         uint32_t want;
-    } rows[] = { { 0, false, 1 }, { 1, false, 1 }, { 3, false, 3 }, { 3, true, 1 } };
+    } rows[] = { { 0, false, 1 }, { 1, false, 1 }, { 3, false, 3 }, { 3, true, 3 } };
     const struct run demo = { .path = TW_SOURCE_DIR "/tests/captures/demo" };
     struct tw_capture *capture;
 
@@ -524,6 +569,7 @@ static void memory_may_run_out_at_any_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copied_packet_says_the_same),
         cmocka_unit_test(a_small_capture_takes_one_thread),
         cmocka_unit_test(gives_what_the_trees_of_all_buffers_give),
         cmocka_unit_test(says_the_same_with_any_number_of_threads),

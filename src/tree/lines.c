@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets of any protocol: what their lines say. */
 #include "base/members.h"
+#include "base/sized.h"
 #include "tree/custom.h"
 
 /* Of a line, beside the packet's bytes; and all that may be written of a packet of usual size. */
@@ -152,4 +153,24 @@ size_t tw_packet_text(char *out, size_t room, const struct tw_packet_view *view)
     if (tw_members_most(list) + (size_t)(end - to) <= USUAL_MOST)
         end = tw_members_text(end, list);
     return tw_line_give(out, room, to, end);
+}
+
+size_t tw_packet_copy(struct tw_packet_view *copy, void *memory, size_t room,
+                      const struct tw_packet_view *view)
+{
+    const size_t align = 16, packet = (view->about->packet_size + align - 1) / align * align;
+    const size_t bytes = view->bytes ? view->packet->size : 0;
+    const size_t size = packet + (bytes + align - 1) / align * align;
+    struct tw_packet_view made = *view;
+
+    if (size > room)
+        return size;
+    memcpy(memory, view->packet, view->about->packet_size);
+    made.packet = memory;
+    made.bits = NULL;
+    if (view->bytes) {
+        memcpy((uint8_t *)memory + packet, view->bytes, bytes);
+        made.bytes = (uint8_t *)memory + packet;
+    }
+    return TW_SIZED_GIVE(copy, &made) ? size : 0;
 }

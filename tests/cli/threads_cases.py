@@ -39,6 +39,20 @@ def threads_change_nothing(tool):
             equal(many.err, one.err, how)
 
 
+@case
+def packets_on_threads(tool):
+    """Lines in order, bad packets and long runs before synchronization among them."""
+    large(tool, 300 << 10)
+    stream = tool.folder / "large.bin"
+    stream.write_bytes(b"\xf7" * (2 << 20) + stream.read_bytes())
+    for how in [[], ["--format", "jsonl"], ["--format", "csv"], ["--color", "always"]]:
+        one = tool.run("packets", "large.bin", *OPTIONS, *how, "--threads", "1", status=1)
+        for threads in ["2", "5"]:
+            many = tool.run("packets", "large.bin", *OPTIONS, *how, "--threads", threads, status=1)
+            equal((many.out, many.err), (one.out, one.err), how)
+    assert one.out.count("\n") > 50000
+
+
 def calls_on_threads(name, unit, times):
     """A trace that comes again and again, as a recorder that is read out many times makes it."""
     def run(tool):

@@ -291,6 +291,8 @@ static void open_disassembler(struct annotate_command *command, bool is_quiet)
 
     if (tw_disassembler_new(&command->disassembler, &config, &fault) == TW_OK)
         return;
+    if (fault.status == TW_E_MEMORY)
+        out_of_memory();
     command->disassembler = NULL;
     if (!is_quiet && command->object == 0)
         say("%s", fault.text);

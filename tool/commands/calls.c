@@ -199,7 +199,8 @@ static int run(const struct options *options)
     else if (status == DONE || status == DONE_WITH_LOSS) {
         int printed;
 
-        tw_calls_finish(command.calls);
+        if (tw_calls_finish(command.calls) != TW_OK)
+            out_of_memory();
         names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options, feed_title(&feed));
         names_close(&command.names);

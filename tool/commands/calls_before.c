@@ -263,8 +263,11 @@ int calls_print_before(const struct options *options, const struct tw_calls_conf
         if (!output_open(&command.out, options->output, options->color))
             status = NOT_DONE;
         else {
+            bool is_sound;
+
             before_print(&command);
-            if (!output_close(&command.out, true))
+            is_sound = feed_is_sound(&feed);
+            if (!output_close(&command.out, is_sound) || !is_sound)
                 status = NOT_DONE;
         }
     }

@@ -153,8 +153,14 @@ static void print_instruction(struct before_command *command, const struct befor
         const struct tw_disassembler_config config = { .size = sizeof config };
 
         command->has_tried_disassembler = true;
-        if (tw_disassembler_new(&command->disassembler, &config, NULL) != TW_OK)
+        switch (tw_disassembler_new(&command->disassembler, &config, NULL)) {
+        case TW_OK:
+            break;
+        case TW_E_MEMORY:
+            out_of_memory();
+        default:
             command->disassembler = NULL;
+        }
     }
     if (command->disassembler && code->size)
         (void)tw_disassemble(command->disassembler, text, sizeof text, code);
@@ -172,8 +178,10 @@ static uint64_t print_range(struct before_command *command, const struct before_
     uint32_t count = 0;
     size_t size;
 
+    if (!addresses)
+        out_of_memory();
     tw_walk_start(command->walk, &step->part, &step->range);
-    while (addresses && tw_walk_next(command->walk, &code, &size))
+    while (tw_walk_next(command->walk, &code, &size))
         addresses[count++] = code.address;
     while (left && count) {
         uint8_t bytes[4] = { 0 };

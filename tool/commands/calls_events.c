@@ -170,8 +170,9 @@ int calls_print_events(const struct options *options, const struct tw_calls_conf
         if (command.is_csv)
             output_text(&command.out, "i,id,t,n,from,to,name,kind,depth,lo,hi\n");
         status = feed_run(&feed, options, take, &command);
-        if (status == DONE || status == DONE_WITH_LOSS)
-            tw_calls_finish(command.calls);
+        if ((status == DONE || status == DONE_WITH_LOSS) &&
+            tw_calls_finish(command.calls) != TW_OK)
+            out_of_memory();
         if (!output_close(&command.out, status == DONE || status == DONE_WITH_LOSS))
             status = NOT_DONE;
         if (!options->quiet)

@@ -39,6 +39,8 @@ static void take_path(void *context, const struct tw_call_path *path)
 {
     struct tree *tree = context;
 
+    if (tree->is_out)
+        return;
     if (!grow((void **)&tree->lines, &tree->room, tree->count + 1, sizeof *tree->lines) ||
         !grow((void **)&tree->path, &tree->path_room, path->depth, sizeof *tree->path)) {
         tree->is_out = true;
@@ -118,7 +120,8 @@ int calls_print_tree(struct output *out, const struct tw_calls *calls, struct na
     const uint64_t total = tw_calls_stats(calls).instructions;
     struct tree tree = { .lines = NULL };
 
-    tw_calls_paths(calls, take_path, &tree);
+    if (tw_calls_paths(calls, take_path, &tree) != TW_OK || tree.is_out)
+        out_of_memory();
     choose_lines(&tree, options->limit.is_given ? options->limit.value : LINES_SHOWN,
                  options->depth.is_given ? options->depth.value : DEPTH_SHOWN);
     output_color(out, BOLD);

@@ -183,6 +183,8 @@ static int identify_one(struct output *out, const struct options *options, const
     struct tw_fault fault = { TW_OK, "" };
 
     if (tw_identify(&identified, path, &how, &fault) != TW_OK) {
+        if (fault.status == TW_E_MEMORY)
+            out_of_memory();
         say("%s", fault.text);
         return NOT_DONE;
     }

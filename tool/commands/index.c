@@ -407,9 +407,12 @@ static bool write_all(const struct work *work)
     for (size_t i = 0; i < count; i++)
         if (work->all[i])
             list[written++] = work->all[i];
-    is_done = written && tw_index_write(work->path, list, written, &fault) == TW_OK;
+    is_done =
+        written && work->path && tw_index_write(work->path, list, written, &fault) == TW_OK;
     if (!is_done)
-        say("%s", written ? fault.text : "there is no buffer to index");
+        say("%s", !work->path ? "out of memory"
+                  : written   ? fault.text
+                              : "there is no buffer to index");
     free(list);
     return is_done;
 }

@@ -42,6 +42,8 @@ static bool fault(enum tw_status status)
 {
     if (status == TW_OK)
         return true;
+    if (status == TW_E_MEMORY)
+        out_of_memory();
     say("pack: the frames could not be made (%s)", tw_status_name(status));
     return false;
 }
@@ -216,10 +218,8 @@ static bool parse_markers(struct pack *pack)
     const struct list *list = &pack->options->markers;
 
     pack->markers = calloc(list->count + 1, sizeof *pack->markers);
-    if (!pack->markers) {
-        say("out of memory");
-        return false;
-    }
+    if (!pack->markers)
+        out_of_memory();
     for (size_t i = 0; i + 1 < list->count; i += 2) {
         struct marker marker;
         size_t at = pack->marker_count;

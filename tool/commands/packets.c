@@ -30,7 +30,7 @@ static int run(const struct options *options)
 }
 
 static const uint8_t takes[] = {
-    G_CAPTURE, G_PART, G_DECODER, O_SRC, O_OPT, O_BITS, O_COLUMNS, G_OUTPUT, O_END,
+    G_CAPTURE, G_PART, G_DECODER, O_SRC, O_OPT, O_BITS, O_COLUMNS, O_THREADS, G_OUTPUT, O_END,
 };
 
 const struct command command_packets = {

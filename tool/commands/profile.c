@@ -259,8 +259,8 @@ static int finish(struct profile_command *command, const struct options *options
     }
     if (!add_saved(command, options))
         return NOT_DONE;
-    if (command->calls)
-        tw_calls_finish(command->calls);
+    if (command->calls && tw_calls_finish(command->calls) != TW_OK)
+        out_of_memory();
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
     if (options->arguments.count && !has_instructions(command) &&
         profile_samples(command, options, &status))

@@ -237,7 +237,8 @@ int profile_print_stacks(struct profile_command *command)
     struct path_table table = { .functions = tw_calls_functions(command->calls),
                                 .names = &command->names };
 
-    tw_calls_paths(command->calls, take_path, &table);
+    if (tw_calls_paths(command->calls, take_path, &table) != TW_OK)
+        out_of_memory();
     if (table.count)
         qsort(table.lines, table.count, sizeof *table.lines, compare);
     output_color(&command->out, BOLD);

@@ -212,7 +212,8 @@ static int count_both(struct stats *stats, struct tw_statistics *statistics,
     }
     read = tw_statistics_end_packets(statistics);
     if (status == TW_END && read < 0) {
-        say("%s: %s", tw_capture_path(session->capture), tw_run_fault(packets));
+        say("%s: %s", tw_capture_path(session->capture),
+            read == TW_E_MEMORY ? "out of memory" : tw_run_fault(packets));
         status = read;
     }
     return session_end(session, status);

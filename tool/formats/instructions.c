@@ -138,6 +138,8 @@ static struct tw_disassembler *disassembler(struct instructions *list,
         config.context = list;
         if (tw_disassembler_new(&list->disassemblers[number], &config, &fault) != TW_OK) {
             list->has_no_text = true;
+            if (fault.status == TW_E_MEMORY)
+                out_of_memory();
             if (!session->options->quiet)
                 say("%s", fault.text);
         }

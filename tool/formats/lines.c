@@ -244,8 +244,8 @@ static void begin_buffer(struct sink *sink, uint32_t buffer)
     sink->lines.run = session->perf ? session->run : NULL;
     /* Of perf.data, a line tells what was known when it came. */
     sink->lines.names = session->options->symbols_in_lines ? session->run : NULL;
-    if (!sink->listing->is_packets && !sink->instructions && !session->perf &&
-        !sink->lines.names)
+    if (sink->listing->is_packets ? !session->options->bits
+                                  : !sink->instructions && !session->perf && !sink->lines.names)
         sink->threads = line_threads_new(&sink->lines, tw_run_threads(session->run));
 }
 
@@ -280,6 +280,8 @@ bool lines_take(void *state, const struct tw_part *part, const struct tw_packet_
         begin_buffer(sink, part->buffer);
     else if (part->kind == TW_PART_END)
         stop_threads(sink);
+    else if (packet && sink->threads)
+        line_threads_packet(sink->threads, packet);
     else if (packet)
         sink->lines.style->packet(&sink->lines, packet);
     else

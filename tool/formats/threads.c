@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Making lines takes several times as long as decoding what they tell of.  Elements are gathered in
    portions, any thread makes the lines of one, and the caller's thread writes them in order.  Where it
-   would wait it makes lines, too. */
+   would wait it makes lines, too.  Packets are copied with their bytes. */
 #include "formats/threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { PORTION = 4096, PORTIONS_PER_THREAD = 3 };
+enum { PORTION = 4096, PORTIONS_PER_THREAD = 3, PACKETS_ROOM = 1 << 20 };
 
 enum portion_phase { PORTION_FREE, PORTION_FULL, PORTION_AT_WORK, PORTION_DONE };
 
@@ -15,9 +15,13 @@ struct portion {
     enum portion_phase phase;
     size_t count;
     struct tw_element elements[PORTION];
-    uint8_t ids[PORTION];   /* of each element ... */
-    uint32_t srcs[PORTION]; /* ... as its batch had them */
-    struct output out;      /* in memory */
+    uint8_t ids[PORTION];           /* of each element ... */
+    uint32_t srcs[PORTION];         /* ... as its batch had them */
+    struct tw_packet_view *packets; /* or packets, PORTION of them; NULL: none came yet */
+    size_t packet_count;
+    uint8_t *memory; /* that they point into, PACKETS_ROOM */
+    size_t memory_used;
+    struct output out; /* in memory */
     struct lines lines;
 };
 
@@ -52,6 +56,8 @@ static void make_lines(struct line_threads *threads)
         of.src = portion->srcs[i];
         portion->lines.style->element(&portion->lines, &portion->elements[i], &of);
     }
+    for (size_t i = 0; i < portion->packet_count; i++)
+        portion->lines.style->packet(&portion->lines, &portion->packets[i]);
     (void)pthread_mutex_lock(&threads->lock);
     portion->phase = PORTION_DONE;
     (void)pthread_cond_signal(&threads->done);
@@ -79,7 +85,7 @@ static void write_portion(struct line_threads *threads)
 
     (void)pthread_mutex_unlock(&threads->lock);
     output_bytes(threads->out, portion->out.buffer, portion->out.used);
-    portion->out.used = portion->count = 0;
+    portion->out.used = portion->count = portion->packet_count = portion->memory_used = 0;
     (void)pthread_mutex_lock(&threads->lock);
     portion->phase = PORTION_FREE;
 }
@@ -119,6 +125,51 @@ void line_threads_element(struct line_threads *threads, const struct tw_element 
     portion->srcs[portion->count++] = of->src;
     if (portion->count == PORTION)
         hand_over(threads);
+}
+
+/* The portion to be filled, with room for packets. */
+static struct portion *packet_portion(struct line_threads *threads)
+{
+    struct portion *portion = portion_at(threads, threads->filled);
+
+    if (!portion->packets) {
+        portion->packets = calloc(PORTION, sizeof *portion->packets);
+        portion->memory = malloc(PACKETS_ROOM);
+        if (!portion->packets || !portion->memory)
+            out_of_memory();
+    }
+    return portion;
+}
+
+void line_threads_packet(struct line_threads *threads, const struct tw_packet_view *packet)
+{
+    for (bool is_again = false;; is_again = true) {
+        struct portion *portion = packet_portion(threads);
+        struct tw_packet_view *to = &portion->packets[portion->packet_count];
+        const size_t room = PACKETS_ROOM - portion->memory_used;
+        size_t size;
+
+        to->size = sizeof *to;
+        size = tw_packet_copy(to, portion->memory + portion->memory_used, room, packet);
+        if (size <= room) {
+            portion->memory_used += size;
+            if (++portion->packet_count == PORTION)
+                hand_over(threads);
+            return;
+        }
+        if (!is_again && portion->packet_count) {
+            hand_over(threads);
+            continue;
+        }
+        /* Larger than any portion: all before it is written, and then its line. */
+        (void)pthread_mutex_lock(&threads->lock);
+        write_until(threads, 0);
+        (void)pthread_mutex_unlock(&threads->lock);
+        portion->lines.style->packet(&portion->lines, packet);
+        output_bytes(threads->out, portion->out.buffer, portion->out.used);
+        portion->out.used = 0;
+        return;
+    }
 }
 
 static bool set_up(struct line_threads *threads, const struct lines *lines, unsigned count)
@@ -162,7 +213,8 @@ void line_threads_free(struct line_threads *threads)
     if (!threads)
         return;
     if (threads->thread_count && !output_is_over(threads->out)) {
-        if (portion_at(threads, threads->filled)->count)
+        if (portion_at(threads, threads->filled)->count ||
+            portion_at(threads, threads->filled)->packet_count)
             hand_over(threads);
         (void)pthread_mutex_lock(&threads->lock);
         write_until(threads, 0);
@@ -174,8 +226,11 @@ void line_threads_free(struct line_threads *threads)
     (void)pthread_mutex_unlock(&threads->lock);
     for (size_t i = 0; i < threads->thread_count; i++)
         (void)pthread_join(threads->threads[i], NULL);
-    for (size_t i = 0; threads->portions && i < threads->portion_count; i++)
+    for (size_t i = 0; threads->portions && i < threads->portion_count; i++) {
         free(threads->portions[i].out.buffer);
+        free(threads->portions[i].packets);
+        free(threads->portions[i].memory);
+    }
     (void)pthread_cond_destroy(&threads->work);
     (void)pthread_cond_destroy(&threads->done);
     (void)pthread_mutex_destroy(&threads->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines of elements made on several threads, written in order. */
+/* Lines of elements and packets made on several threads, written in order. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -15,5 +15,7 @@ void line_threads_free(struct line_threads *threads);
 /* Makes a line of the element of a batch, in its turn.  It is copied. */
 void line_threads_element(struct line_threads *threads, const struct tw_element *element,
                           const struct tw_batch *of);
+/* The same of a packet. */
+void line_threads_packet(struct line_threads *threads, const struct tw_packet_view *packet);
 
 #endif

@@ -64,10 +64,12 @@ static void ask_doctor(struct report_maker *maker, const struct session *session
 {
     struct tw_doctor *doctor = NULL;
     struct tw_fault fault;
+    enum tw_status status = tw_doctor_new(&doctor, session->capture, NULL, &fault);
 
-    if (tw_doctor_new(&doctor, session->capture, NULL, &fault) == TW_OK &&
-        tw_report_doctor(maker->report, doctor) != TW_OK)
-        say("out of memory");
+    if (status == TW_OK)
+        status = tw_report_doctor(maker->report, doctor);
+    if (status == TW_E_MEMORY)
+        out_of_memory();
     tw_doctor_free(doctor);
 }
 
@@ -124,6 +126,8 @@ int report_make(struct report_maker *maker, size_t number, tw_write_fn *write, v
         tw_text_add(&words, maker->words);
     else
         report_words(&words, maker->options, number);
+    if (words.failed)
+        out_of_memory();
     second.quiet = true; /* what is to be said of it was said */
     if (report_new(maker, first.arguments.items[0], words.chars)) {
         counter = tw_report_counter(maker->report);

@@ -82,6 +82,8 @@ void serve_views_close(struct serve_views *views)
         if (views->captures[i].tiles.views)
             serve_tiles_stop(&views->captures[i].tiles);
     for (size_t i = 0; i < views->count; i++) {
+        tw_run_free(views->captures[i].names);
+        tw_run_free(views->captures[i].other_names);
         session_close(&views->captures[i].session);
         if (views->captures[i].has_other)
             session_close(&views->captures[i].other);
@@ -111,8 +113,9 @@ struct window_run {
     serve_fn *take;
     void *context;
     struct serve_ahead *ahead; /* decodes; NULL: nobody but us */
-    struct tw_run *code_run;   /* then: of the other handle, to ask about code */
-    double decoding;           /* milliseconds that it took */
+    struct tw_run
+        *code_run;   /* to ask about code; of the other handle where one decodes ahead */
+    double decoding; /* milliseconds that it took */
 };
 
 static bool is_newest(const struct window_run *window)
@@ -254,27 +257,36 @@ static bool open_other(const struct window_run *window)
     return capture->has_other;
 }
 
+/* A run that stays, to ask about code; NULL: failed. */
+static struct tw_run *names_run(const struct window_run *window, struct session *session,
+                                struct tw_run **kept)
+{
+    const struct window_run any = { .capture = window->capture };
+
+    if (!*kept)
+        *kept = open_window(&any, session);
+    return *kept;
+}
+
 /* The run of a window, which a thread decodes where that pays; NULL: failed. */
 static struct tw_run *begin_window(struct window_run *window)
 {
-    struct tw_run *run = open_window(window, &window->capture->session);
+    struct serve_capture *capture = window->capture;
+    struct tw_run *run = open_window(window, &capture->session);
 
-    if (run && open_other(window)) {
-        window->code_run = open_window(window, &window->capture->other);
-        if (window->code_run)
-            window->ahead = serve_ahead_new(run, window->to);
-        if (!window->ahead) {
-            tw_run_free(window->code_run);
-            window->code_run = NULL;
-        }
+    if (run && open_other(window) &&
+        names_run(window, &capture->other, &capture->other_names)) {
+        window->ahead = serve_ahead_new(run, window->to);
+        window->code_run = capture->other_names;
     }
+    if (run && !window->ahead)
+        window->code_run = names_run(window, &capture->session, &capture->names);
     return run;
 }
 
-static void end_window(struct window_run *window, struct tw_run *run)
+static void end_window(const struct window_run *window, struct tw_run *run)
 {
     (void)serve_ahead_end(window->ahead);
-    tw_run_free(window->code_run);
     tw_run_free(run);
 }
 
@@ -451,6 +463,7 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
                                      .context = &maker };
 
         window.to = window.from + serve_sample(capture);
+        window.code_run = names_run(&window, &capture->session, &capture->names);
         runs[i] = open_window(&window, &window.capture->session);
         if (runs[i])
             is_good = run_parts(&window, runs[i]);

@@ -27,6 +27,8 @@ struct serve_capture {
     struct session session;
     struct session other; /* a second handle, if has_other: of windows that are decoded ahead */
     bool has_other, is_alone; /* is_alone: there can be no second one */
+    /* Runs of each that are asked about code and never decode: symbols are read once.  NULL: not needed yet. */
+    struct tw_run *names, *other_names;
     struct tw_text words;
     struct tw_text data;      /* of the whole, once it was asked for */
     struct serve_tiles tiles; /* of a large one */

@@ -16,10 +16,8 @@ void *arena_room(struct arena *arena, size_t size)
 {
     struct block *block = calloc(1, sizeof *block + size);
 
-    if (!block) {
-        say("out of memory");
-        return NULL;
-    }
+    if (!block)
+        out_of_memory(); /* a caller that fails would blame the command line */
     block->before = arena->last;
     arena->last = block;
     return block->bytes;

@@ -157,6 +157,19 @@ int feed_run(struct feed *feed, const struct options *options, feed_fn *take, vo
     return worst;
 }
 
+bool feed_is_sound(const struct feed *feed)
+{
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct session *session = &feed->sessions[i];
+
+        if (session->run && tw_run_fault(session->run)[0]) {
+            say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
+            return false;
+        }
+    }
+    return true;
+}
+
 void feed_close(struct feed *feed)
 {
     for (size_t i = 0; i < feed->count; i++)

@@ -33,6 +33,8 @@ struct feed {
 /* Runs every capture of the command line through `take`.  DONE, or the exit status that says why not
    (said in words too). */
 int feed_run(struct feed *feed, const struct options *options, feed_fn *take, void *context);
+/* After results were printed, whose names are looked up then: false, said why, when there was no memory for them. */
+bool feed_is_sound(const struct feed *feed);
 void feed_close(struct feed *feed);
 /* What a result is called: the name of the capture, and how many more there are. */
 const char *feed_title(const struct feed *feed);

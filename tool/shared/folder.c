@@ -80,14 +80,12 @@ static FILE *file_of(struct folder *folder, const char *name)
             return folder->files[i].file;
     path = folder->count < FOLDER_FILES ? join(folder->temporary, name) : NULL;
     file = path && interrupt_removes(path) ? fopen(path, "wb") : NULL;
-    free(path);
-    if (!file)
-        return NULL;
-    folder->files[folder->count].name = strdup(name);
-    if (!folder->files[folder->count].name) {
-        (void)fclose(file);
+    if (!file) {
+        free(path);
         return NULL;
     }
+    folder->files[folder->count].path = path;
+    folder->files[folder->count].name = path + strlen(folder->temporary) + 1;
     folder->files[folder->count++].file = file;
     return file;
 }
@@ -105,25 +103,15 @@ bool folder_write(void *context, const char *name, const void *bytes, size_t siz
 /* Nothing of it is an interrupt's any more. */
 static void keep_all(const struct folder *folder)
 {
-    for (size_t i = 0; i < folder->count; i++) {
-        char *path = join(folder->temporary, folder->files[i].name);
-
-        if (path)
-            interrupt_keeps(path);
-        free(path);
-    }
+    for (size_t i = 0; i < folder->count; i++)
+        interrupt_keeps(folder->files[i].path);
     interrupt_keeps(folder->temporary);
 }
 
 static void remove_all(struct folder *folder)
 {
-    for (size_t i = 0; i < folder->count; i++) {
-        char *path = join(folder->temporary, folder->files[i].name);
-
-        if (path)
-            (void)remove(path);
-        free(path);
-    }
+    for (size_t i = 0; i < folder->count; i++)
+        (void)remove(folder->files[i].path);
     (void)rmdir(folder->temporary);
 }
 
@@ -147,7 +135,7 @@ bool folder_close(struct folder *folder, bool keep)
     keep_all(folder);
     interrupt_release();
     for (size_t i = 0; i < folder->count; i++)
-        free(folder->files[i].name);
+        free(folder->files[i].path);
     free(folder->path);
     free(folder->temporary);
     *folder = (struct folder){ .count = 0 };

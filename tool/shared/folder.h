@@ -15,7 +15,8 @@ struct folder {
     char *path;
     char *temporary; /* where it is written until then */
     struct {
-        char *name;
+        char *path;       /* in the temporary folder */
+        const char *name; /* its last part */
         FILE *file;
     } files[FOLDER_FILES];
     size_t count;

@@ -57,9 +57,14 @@ bool identified_fill(struct identified *identified, struct tw_capture_options *t
                                              .has_framing = to->has_framing,
                                              .framing = to->framing };
     const struct tw_identity *about;
+    enum tw_status status;
 
-    if (to->source_count || to->swap || to->skip || !is_file(path) ||
-        tw_identify(&identified->found, path, &how, NULL) != TW_OK)
+    if (to->source_count || to->swap || to->skip || !is_file(path))
+        return true;
+    status = tw_identify(&identified->found, path, &how, NULL);
+    if (status == TW_E_MEMORY)
+        out_of_memory();
+    if (status != TW_OK)
         return true; /* opening it says what is wrong */
     about = tw_identified_about(identified->found);
     if (is_capture(about))

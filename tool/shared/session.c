@@ -84,10 +84,8 @@ static bool take_sources(struct session *session, struct tw_capture_options *to)
         return options_wrong(options, "--preset %s is for encode and Arm trace units",
                              options->preset);
     session->sources = calloc(count + 1, sizeof *session->sources);
-    if (!session->sources) {
-        say("out of memory");
-        return false;
-    }
+    if (!session->sources)
+        out_of_memory();
     to->sources = session->sources;
     to->source_count = count;
     if (options->protocol || options->preset) {
@@ -115,10 +113,8 @@ static bool copy_texts(struct session *session, struct tw_capture_options *to)
         size += strlen(images->items[i]) + 1;
     at = session->texts = malloc(size);
     session->images = calloc(images->count + 1, sizeof *session->images);
-    if (!at || !session->images) {
-        say("out of memory");
-        return false;
-    }
+    if (!at || !session->images)
+        out_of_memory();
     for (size_t i = 0; i < sources->count; i++) {
         memcpy(at, sources->items[i], strlen(sources->items[i]) + 1);
         parse_source(&session->sources[i], at);

@@ -72,10 +72,9 @@ static bool take_symbols(struct session_wish *wish, const struct list *files)
     }
     wish->config.symbols = wish->symbols;
     wish->config.loads_names = files->count != 0; /* what cannot be read is said at once */
-    if (wish->config.symbol_count == files->count)
-        return true;
-    say("out of memory");
-    return false;
+    if (wish->config.symbol_count != files->count)
+        out_of_memory();
+    return true;
 }
 
 /* A timestamp or "1.5s" in the clock of the capture's parts: perf.data counts ns where it can. */
@@ -391,6 +390,10 @@ int session_end(struct session *session, enum tw_status status)
     }
     if (status < 0 || (session->out && session->out->has_failed))
         return NOT_DONE;
+    if (tw_run_fault(session->run)[0]) { /* names could not be had, after the last part */
+        say("%s: %s", tw_capture_path(session->capture), tw_run_fault(session->run));
+        return NOT_DONE;
+    }
     if (!session->options->quiet)
         repeats_say(&session->repeats);
     summary = session_summary(session);

@@ -8,11 +8,12 @@
 
 #include "base/platform.h"
 
-static bool make_folder(const char *path)
+static bool make_folder(const char *path, bool *is_new)
 {
     struct stat about;
 
-    if (mkdir(path, 0777) == 0 || (stat(path, &about) == 0 && S_ISDIR(about.st_mode)))
+    *is_new = mkdir(path, 0777) == 0;
+    if (*is_new || (stat(path, &about) == 0 && S_ISDIR(about.st_mode)))
         return true;
     say("cannot make the folder %s: %s", path, strerror(errno));
     return false;
@@ -21,6 +22,7 @@ static bool make_folder(const char *path)
 bool split_open(struct split *split, const char *folder, const char *sub)
 {
     const size_t size = strlen(folder) + (sub ? strlen(sub) : 0) + 2;
+    bool is_new;
     char *at;
 
     *split = (struct split){ .folder = malloc(size) };
@@ -29,7 +31,8 @@ bool split_open(struct split *split, const char *folder, const char *sub)
         return false;
     }
     at = split->folder + snprintf(split->folder, size, "%s", folder);
-    if (make_folder(split->folder)) {
+    if (make_folder(split->folder, &is_new)) {
+        split->is_new = is_new && !sub;
         if (!sub)
             return true;
         (void)snprintf(at, size - (size_t)(at - split->folder), "/%s", sub);
@@ -37,7 +40,7 @@ bool split_open(struct split *split, const char *folder, const char *sub)
         for (char *c = at + 1; *c; c++)
             if (tw_is_slash(*c) || (*c == '.' && c == at + 1))
                 *c = '_';
-        if (make_folder(split->folder))
+        if (make_folder(split->folder, &split->is_new))
             return true;
     }
     free(split->folder);
@@ -56,6 +59,8 @@ static struct output *open_id(const char *folder, uint8_t id)
         else
             (void)snprintf(path, size, "%s/0x%02x.bin", folder, id);
     }
+    if (!path || !file)
+        say("out of memory");
     if (!path || !file || !output_open(file, path, COLOR_NEVER)) {
         free(file);
         file = NULL;
@@ -86,6 +91,8 @@ bool split_close(struct split *split, bool keep)
         is_good &= output_close(split->files[id], keep);
         free(split->files[id]);
     }
+    if (split->is_new && (!keep || !is_good))
+        (void)rmdir(split->folder); /* unless a file of it is whole */
     free(split->folder);
     return is_good;
 }

@@ -9,6 +9,7 @@
 
 struct split {
     char *folder;
+    bool is_new;                       /* it was not there before */
     struct output *files[TW_ID_COUNT]; /* NULL: nothing of that ID yet */
 };
 
