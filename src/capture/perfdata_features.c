@@ -214,5 +214,5 @@ enum tw_status tw_perf_keep_feature(struct tw_perf *perf, unsigned number,
         perf->features[slot] =
             text.size ? tw_capture_keep_text(perf->capture, text.chars, text.size) : "";
     tw_text_free(&text);
-    return perf->features[slot] ? TW_OK : TW_E_MEMORY;
+    return perf->features[slot] ? TW_OK : tw_capture_no_memory(perf->capture);
 }
