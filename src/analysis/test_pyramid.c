@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <trackway/experimental.h>
+#include <trackway/version.h>
 
 enum { BLOCK = 128 };
 
@@ -98,8 +99,13 @@ static void sums_are_the_same_on_every_level(void **state)
     }
     CHECK_EQ(tw_pyramid_tiles(pyramid, tw_pyramid_levels(pyramid) - 1), 1);
     CHECK(tw_pyramid_tile(pyramid, &top, tw_pyramid_levels(pyramid) - 1, 0));
-    CHECK_TEXT(tw_pyramid_name(pyramid, top.functions[0].function), "memset");
-    CHECK_EQ(top.functions[0].self, 36869);
+    if (strstr(tw_features(), "elf")) { /* else there are no symbols, and all is one function */
+        CHECK_TEXT(tw_pyramid_name(pyramid, top.functions[0].function), "memset");
+        CHECK_EQ(top.functions[0].self, 36869);
+    } else {
+        CHECK_TEXT(tw_pyramid_name(pyramid, top.functions[0].function), "[no symbol]");
+        CHECK_EQ(top.functions[0].self, lowest.instructions);
+    }
     CHECK(!tw_pyramid_tile(pyramid, &top, 0, tw_pyramid_tiles(pyramid, 0)));
     CHECK(!tw_pyramid_name(pyramid, UINT32_MAX));
     tw_pyramid_free(pyramid);

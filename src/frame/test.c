@@ -478,7 +478,7 @@ static void refuses_bad_configs(void **state)
     struct tw_framer *framer;
 
     (void)state;
-    in.size = 4;
+    in.size = sizeof in.size - 1;
     CHECK_EQ(tw_unframer_new(&unframer, &in, NULL), TW_E_ARGUMENT);
     in = config_of((enum tw_framing)9);
     CHECK_EQ(tw_unframer_new(&unframer, &in, NULL), TW_E_CONFIG);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include <trackway/hart.h>
+#include <trackway/version.h>
 
 #include "hart/test_setup.h"
 
@@ -331,6 +332,8 @@ static void test_execution_logs(void **state)
     size_t tried = 0;
 
     (void)state;
+    if (!strstr(tw_features(), "elf"))
+        skip();
     for (size_t i = 0; i < LENGTH(names); i++) {
         const struct tw_region region = { .size = sizeof region };
         char path[PATH_ROOM], relative[PATH_ROOM];
