@@ -2,6 +2,7 @@
 /* One pass over the whole capture. */
 #include <string.h>
 
+#include "base/core.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "doctor/doctor.h"
@@ -292,14 +293,15 @@ static void count_stats(struct tw_doctor *doctor, const struct tw_run *run)
 }
 
 /* The A profile's atoms check the code; ETMv3 tells of every instruction, and there addresses do. */
-static bool has_source(const struct tw_capture *capture, const char *protocol, const char *core)
+static bool has_source(const struct tw_capture *capture, const char *protocol,
+                       enum tw_profile profile)
 {
     for (size_t i = 0; i < tw_capture_source_count(capture); i++) {
         const struct tw_source *source = tw_capture_source(capture, i);
 
         if (protocol && source->protocol && strcmp(source->protocol, protocol) == 0)
             return true;
-        if (core && source->core_type && strstr(source->core_type, core))
+        if (!protocol && tw_core_profile(source->core_type) == profile)
             return true;
     }
     return false;
@@ -330,10 +332,10 @@ static void settle_unsynced(struct tw_patient *patient)
 
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault)
 {
-    const bool is_v3 = has_source(doctor->capture, "etmv3", NULL);
+    const bool is_v3 = has_source(doctor->capture, "etmv3", TW_PROFILE_A);
     const struct tw_run_config *how = &doctor->how;
-    const bool is_m = how->core_type ? strstr(how->core_type, "-M") != NULL
-                                     : has_source(doctor->capture, NULL, "-M");
+    const bool is_m = how->core_type ? tw_core_profile(how->core_type) == TW_PROFILE_M
+                                     : has_source(doctor->capture, NULL, TW_PROFILE_M);
     const struct tw_run_config config = { .size = sizeof config,
                                           .threads = 1,
                                           .core_type = how->core_type,

@@ -3,10 +3,10 @@
    broke off to where it goes on.  Direct branches lead to their targets; what a register holds may lead
    anywhere; a return leads behind a call.  An exception may cut any way short, so none is looked for. */
 #include <inttypes.h>
-#include <string.h>
 
 #include <trackway/instruction.h>
 
+#include "base/core.h"
 #include "base/memory.h"
 #include "doctor/doctor.h"
 
@@ -168,9 +168,7 @@ static void end_gap(struct tw_doctor *doctor, struct tw_patient *patient,
     }
     search->image = part->image;
     search->view = &part->who.view;
-    search->profile = part->source->core_type && strstr(part->source->core_type, "-M")
-                          ? TW_PROFILE_M
-                          : TW_PROFILE_A;
+    search->profile = (uint8_t)tw_core_profile(part->source->core_type);
     found = measure(search, &lost->last, next);
     lost->least += found;
     lost->searched++;

@@ -4,6 +4,7 @@
 #include <trackway/disassembly.h>
 
 #include "base/bytes.h"
+#include "base/core.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -176,12 +177,6 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "Cortex-M33", "ARMv7-M", "ARMv8.1-M" ... */
-static bool is_m_core(const char *name)
-{
-    return name && (begins(name, "Cortex-M") || (begins(name, "ARMv") && strstr(name, "-M")));
-}
-
 enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
                                    const struct tw_disassembler_config *config,
                                    struct tw_fault *fault)
@@ -200,7 +195,7 @@ enum tw_status tw_disassembler_new(struct tw_disassembler **disassembler,
         made->allocator_copy = *config->allocator;
         made->allocator = &made->allocator_copy;
     }
-    made->is_m = is_m_core(config->core_type);
+    made->is_m = tw_core_profile(config->core_type) == TW_PROFILE_M;
     made->symbols = config->symbols;
     made->find = config->find;
     made->context = config->context;

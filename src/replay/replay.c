@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/core.h"
 #include "base/fault.h"
 #include "base/sized.h"
 #include "replay/replay.h"
@@ -203,8 +204,7 @@ static bool is_m_profile(const struct tw_part *part)
         if (part->batch.elements[i].type == TW_ELEMENT_PE_CONTEXT &&
             part->batch.elements[i].flags & TW_CONTEXT_M)
             return true;
-    return type && (strncmp(type, "Cortex-M", 8) == 0 ||
-                    (strlen(type) > 2 && strcmp(type + strlen(type) - 2, "-M") == 0));
+    return tw_core_profile(type) == TW_PROFILE_M;
 }
 
 static uint64_t key_of(const struct tw_part *part)

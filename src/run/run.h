@@ -7,28 +7,11 @@
 
 #include <trackway/run.h>
 
+#include "base/elements.h"
 #include "base/map.h"
 #include "base/memory.h"
 
 enum { TW_RUN_IDS = 128 };
-
-/* Types of so many elements together, as bits: most have none that is looked for. */
-enum { TW_TYPES_AT_ONCE = 4 };
-
-static inline uint32_t tw_types_of(const struct tw_element *elements)
-{
-    return 1u << (elements[0].type & 31) | 1u << (elements[1].type & 31) |
-           1u << (elements[2].type & 31) | 1u << (elements[3].type & 31);
-}
-
-/* Whether so many are ranges, as most are. */
-static inline bool tw_are_ranges(const struct tw_element *elements)
-{
-    return !((elements[0].type ^ TW_ELEMENT_INSTR_RANGE) |
-             (elements[1].type ^ TW_ELEMENT_INSTR_RANGE) |
-             (elements[2].type ^ TW_ELEMENT_INSTR_RANGE) |
-             (elements[3].type ^ TW_ELEMENT_INSTR_RANGE));
-}
 
 /* ---- rollback.c ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/elements.h"
 
 void tw_stats_show(struct tw_stats *stats)
 {
@@ -82,16 +83,13 @@ void tw_stats_count(struct tw_stats *stats, const struct tw_element *elements, s
     for (size_t i = 0; i < size; i++) {
         const struct tw_element *element = &elements[i];
 
-        /* Most are ranges: four at a time. */
-        while (i + 4 < size && !((element[0].type ^ TW_ELEMENT_INSTR_RANGE) |
-                                 (element[1].type ^ TW_ELEMENT_INSTR_RANGE) |
-                                 (element[2].type ^ TW_ELEMENT_INSTR_RANGE) |
-                                 (element[3].type ^ TW_ELEMENT_INSTR_RANGE))) {
-            ranges += 4;
+        /* Most are ranges. */
+        while (i + TW_TYPES_AT_ONCE < size && tw_are_ranges(element)) {
+            ranges += TW_TYPES_AT_ONCE;
             instructions += (uint64_t)element[0].count + element[1].count + element[2].count +
                             element[3].count;
-            i += 4;
-            element += 4;
+            i += TW_TYPES_AT_ONCE;
+            element += TW_TYPES_AT_ONCE;
         }
         if (element->type == TW_ELEMENT_INSTR_RANGE) {
             ranges++;
