@@ -27,6 +27,8 @@ def asked(tool, *words):
     for command in ("calls", "profile"):
         done = tool.run(command, *words, "--format", "jsonl", status=None)
         rows = [json.loads(line) for line in done.out.splitlines()]
+        lines = done.err.splitlines()
+        equal(sorted(set(lines)), sorted(lines), f"{command}: nothing is said twice")
         own = sum(row["self"] for row in rows if row["t"] == "FUNCTION")
         total = rows[-1]
         equal(own, total["instructions"], f"{command}: functions add up to all")

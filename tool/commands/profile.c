@@ -263,7 +263,7 @@ static int finish(struct profile_command *command, const struct options *options
         out_of_memory();
     command->limit = options->limit.is_given ? options->limit.value : UINT64_MAX;
     if (options->arguments.count && !has_instructions(command) &&
-        profile_samples(command, options, &status))
+        profile_samples(command, options, feed, &status))
         return status == DONE_WITH_LOSS ? DONE : status;
     if (!output_open(&command->out, options->output, options->color))
         return NOT_DONE;

@@ -5,6 +5,7 @@
 
 #include <trackway/profile.h>
 
+#include "shared/feed.h"
 #include "shared/names.h"
 
 enum profile_unit { UNIT_INSTRUCTIONS, UNIT_CYCLES, UNIT_TIME };
@@ -26,8 +27,8 @@ int profile_print(struct profile_command *command);
 int profile_print_stacks(struct profile_command *command);
 
 /* profile_samples.c: where nothing was executed, but PC samples of the DWT are there.  False: there are
-   none.  `status`: how it went. */
+   none.  `before`: the captures as they were gone through; `status`: how it went. */
 bool profile_samples(struct profile_command *command, const struct options *options,
-                     int *status);
+                     const struct feed *before, int *status);
 
 #endif

@@ -8,7 +8,6 @@
 #include <trackway/pc_samples.h>
 
 #include "commands/profile.h"
-#include "shared/feed.h"
 
 enum { BAR = 20 };
 
@@ -29,12 +28,29 @@ struct sampled {
     bool has_file;
 };
 
+/* PC samples are the DWT's, and come with an ITM's trace. */
+static bool may_hold_samples(const struct tw_source *source)
+{
+    return source && source->protocol && strcmp(source->protocol, "itm") == 0;
+}
+
+static bool any_may_hold_samples(const struct feed *feed)
+{
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct tw_capture *capture = feed->sessions[i].capture;
+
+        for (size_t k = 0; k < tw_capture_source_count(capture); k++)
+            if (may_hold_samples(tw_capture_source(capture, k)))
+                return true;
+    }
+    return false;
+}
+
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
 {
     struct sampled *sampled = context;
 
-    if (part->kind != TW_PART_ELEMENTS || !part->source || !part->source->protocol ||
-        strcmp(part->source->protocol, "itm") != 0)
+    if (part->kind != TW_PART_ELEMENTS || !may_hold_samples(part->source))
         return TW_OK;
     sampled->run = run;
     sampled->part = *part;
@@ -204,17 +220,21 @@ static int print(struct profile_command *command, const struct options *options,
 }
 
 bool profile_samples(struct profile_command *command, const struct options *options,
-                     int *status)
+                     const struct feed *before, int *status)
 {
+    /* What is wrong with the captures was said when they were gone through for instructions. */
+    struct options silent = *options;
     struct tw_pc_totals totals = { .size = sizeof totals };
     struct sampled sampled = { .samples = NULL };
     struct feed feed = { .order = TW_ORDER_CAPTURE };
     bool has_any = false;
 
     if (command->is_by_stack || command->by > TW_PROFILE_ADDRESS ||
+        !any_may_hold_samples(before) ||
         tw_pc_samples_new(&sampled.samples, NULL, NULL) != TW_OK)
         return false;
-    *status = feed_run(&feed, options, take, &sampled);
+    silent.quiet = true;
+    *status = feed_run(&feed, &silent, take, &sampled);
     if ((*status == DONE || *status == DONE_WITH_LOSS) &&
         tw_pc_samples_totals(sampled.samples, &totals) && totals.samples) {
         has_any = true;
