@@ -95,9 +95,8 @@ static bool give_pending(struct tw_unit *one, struct tw_unit *other, struct pend
     alone.count = pending->count;
     in_runs.runs = runs;
     in_runs.run_count = make_runs(runs, &alone, bits);
-    /* What no unit traces may be seen in one way and not in the other; nothing more comes then. */
     is_taken = tw_unit_step(one, &alone) == TW_OK;
-    is_taken = tw_unit_step(other, &in_runs) == TW_OK && is_taken;
+    require((tw_unit_step(other, &in_runs) == TW_OK) == is_taken);
     pending->count = 0;
     return is_taken;
 }

@@ -57,10 +57,17 @@ TW_INLINE const struct tw_instruction *tw_armv7_unit_look(struct tw_armv7_unit *
     return &unit->codes[slot].what;
 }
 
-/* Whether it is an instruction that such a processor can have. */
+/* Whether such a processor can have an instruction there. */
+TW_INLINE bool tw_armv7_unit_can_be_at(uint64_t address, uint8_t isa)
+{
+    return (isa == TW_ISA_A32 || isa == TW_ISA_T32) && address <= UINT32_MAX &&
+           !(address & (isa == TW_ISA_A32 ? 3 : 1));
+}
+
+/* Of a straight run the last one says it for all: what is before it lies lower, and is aligned as it is. */
 TW_INLINE bool tw_armv7_unit_takes(const struct tw_retired *from)
 {
-    return (from->isa == TW_ISA_A32 || from->isa == TW_ISA_T32) && from->address <= UINT32_MAX;
+    return tw_armv7_unit_can_be_at(from->address, from->isa);
 }
 
 /* A run of no more instructions than this, all of which were executed, and that a return from an exception or a branch

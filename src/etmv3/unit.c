@@ -377,8 +377,7 @@ enum tw_status tw_etmv3_unit_exception(struct tw_etmv3_unit *unit, unsigned numb
 {
     const unsigned most = unit->writer.setup.profile == TW_PROFILE_M ? 511 : 15;
 
-    if (number < 1 || number > most || (isa != TW_ISA_A32 && isa != TW_ISA_T32) ||
-        vector & (isa == TW_ISA_A32 ? 3 : 1))
+    if (number < 1 || number > most || !tw_armv7_unit_can_be_at(vector, isa))
         return TW_E_ARGUMENT;
     unit->base.is_waiting = false; /* where the branch went, no one tells */
     return take_exception(unit, number, vector, isa, cancels);

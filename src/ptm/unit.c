@@ -408,8 +408,7 @@ static enum tw_status take_exception(struct tw_ptm_unit *unit, unsigned number, 
 enum tw_status tw_ptm_unit_exception(struct tw_ptm_unit *unit, unsigned number, uint32_t vector,
                                      uint8_t isa)
 {
-    if (number < 1 || number > 15 || (isa != TW_ISA_A32 && isa != TW_ISA_T32) ||
-        vector & (isa == TW_ISA_A32 ? 3 : 1))
+    if (number < 1 || number > 15 || !tw_armv7_unit_can_be_at(vector, isa))
         return TW_E_ARGUMENT;
     /* Where the branch went is not known: it went, then the exception came. */
     if (unit->base.is_waiting)
