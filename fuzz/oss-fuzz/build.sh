@@ -18,11 +18,7 @@ definitions='-std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DTW_WITH
 
 # Sources of the tool and of the plug-in for QEMU that a target has beside the library.
 more_of() {
-    case $1 in
-    gdb) echo tool/gdb/packet.c tool/gdb/server.c tool/gdb/text.c ;;
-    serve) echo tool/serve/request.c ;;
-    record) echo qemu/unit.c ;;
-    esac
+    sed -n "s/^$1 //p" fuzz/sources.txt
 }
 
 for source in fuzz/fuzz_*.c; do

@@ -148,7 +148,7 @@ def values_have_formats(tool):
           ["@3 port 1: -2", "@3 port 1: -2", "@3 port 2: x is 1.50, y", "@3 port 3: DEADBEEF", "@3 port 0: a"])
     equal(tool.run("channels", "swo.raw", "--port-format", "1=[%5u] 100%%", "--port", "1").out.splitlines(),
           ["@3 port 1: [  254] 100%", "@3 port 1: [65534] 100%"])
-    for wrong in "1", "x=%d", "1=%s", "1=%d %d", "1=%n", "1=%", "1=%ld", "1=%*d", "70000=%d", "1=" + "x" * 80:
+    for wrong in "1", "x=%d", "1=%s", "1=%d %d", "1=%n", "1=%", "1=%ld", "1=%*d", "1=%100d", "1=%.9999999999f", "70000=%d", "1=" + "x" * 80:
         tool.run("channels", "swo.raw", "--port-format", wrong, status=2)
 
 

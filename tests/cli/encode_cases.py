@@ -61,9 +61,11 @@ def what_is_wrong_is_told(tool):
     tool.write("no.log", "hello\n")
     tool.write("certain.log", "trackway-log 1\ni 0x1000 14000001\n\ncancel 1\n")
     tool.write("bad.regs", "# registers\nTRCCONFIGR=0x1\nTRCVICTLR 0x201\n")
+    tool.write("long.regs", "TRCCONFIGR=0x1\n# " + "x" * 600 + " TRCVICTLR=0\n")
     for words, status, said in [
             (["run.log", "--protocol", "ete", "-o", "x", "--config", "bad.regs"], 3,
              'bad.regs, line 3: "TRCVICTLR 0x201" is not NAME=VALUE'),
+            (["run.log", "--protocol", "ete", "-o", "x", "--config", "long.regs"], 3, "long.regs, line 2: it is too long"),
             (["run.log", "-o", "x"], 2, "which protocol? give --protocol"),
             (["run.log", "--protocol", "et", "-o", "x"], 2, 'did you mean "ete"?'),
             (["run.log", "--protocol", "ete"], 2, "where to? give --output FOLDER"),

@@ -7,7 +7,12 @@
 
 #include "commands/channels.h"
 
-enum { FORMAT_MOST = 64 };
+enum {
+    FORMAT_MOST = 64,
+    DIGITS_MOST = 2 /* of a width or a precision: what is printed has room */
+};
+
+static const char digits[] = "0123456789";
 
 /* Where the format of the next port begins: ",N=". */
 static const char *format_end(const char *at)
@@ -25,6 +30,22 @@ static const char *format_end(const char *at)
     return at;
 }
 
+/* Behind the flags, width and precision of a conversion; NULL: it asks for too much. */
+static const char *behind_width(const char *at)
+{
+    size_t size;
+
+    at += strspn(at, "-+ #0");
+    size = strspn(at, digits);
+    if (size > DIGITS_MOST)
+        return NULL;
+    at += size;
+    if (*at != '.')
+        return at;
+    size = strspn(at + 1, digits);
+    return size > DIGITS_MOST ? NULL : at + 1 + size;
+}
+
 /* The conversion that a format holds: its letter, 0 where there is none; 1: it cannot be printed. */
 static char conversion_of(const char *format)
 {
@@ -39,12 +60,8 @@ static char conversion_of(const char *format)
         }
         if (letter)
             return 1;
-        format++;
-        format += strspn(format, "-+ #0");
-        format += strspn(format, "0123456789");
-        if (*format == '.')
-            format += 1 + strspn(format + 1, "0123456789");
-        if (!*format || !strchr("diuxXocfeg", *format))
+        format = behind_width(format + 1);
+        if (!format || !*format || !strchr("diuxXocfeg", *format))
             return 1;
         letter = *format;
     }
@@ -156,7 +173,7 @@ void ports_print(struct output *out, const struct port_format *port,
             at += 2;
             continue;
         }
-        size = 1 + strspn(at + 1, "-+ #0.123456789");
+        size = (size_t)(behind_width(at + 1) - at);
         put_piece(out, at, size + 1, at[size], event);
         at += size + 1;
     }

@@ -81,7 +81,7 @@ enum color { PLAIN, BOLD, RED, YELLOW, DIM, GREEN, CYAN };
 /* Nothing unless the output has colour. */
 void output_color(struct output *out, enum color color);
 
-/* "trackway: ..." on standard error, one line. */
+/* say.c: "trackway: ..." on standard error, one line. */
 void say(const char *format, ...) PRINTF_LIKE(1, 2);
 void say_list(const char *format, va_list arguments);
 /* Says so, and ends the program. */

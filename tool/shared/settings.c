@@ -51,10 +51,14 @@ static bool read_file(struct settings *settings, struct arena *arena, const char
         return false;
     }
     while (is_good && fgets(line, sizeof line, file)) {
+        const bool is_whole = strchr(line, '\n') || feof(file);
         const char *text = text_trim(line);
 
         (void)snprintf(where, sizeof where, "%.*s, line %u: ", LINE_MOST, path, ++number);
-        if (*text && !strchr("#;[", *text))
+        if (!is_whole) {
+            say("%s: %sit is too long, or no text", command, where);
+            is_good = false;
+        } else if (*text && !strchr("#;[", *text))
             is_good = add_line(settings, arena, command, text, where);
     }
     if (is_good && ferror(file)) {
