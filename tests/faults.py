@@ -69,6 +69,7 @@ WRITES = {
     "timeline_vcd": ["timeline", DEMO, "--format", "vcd", "-o", "out"],
     "timeline_perfetto": ["timeline", DEMO, "--format", "perfetto", "-o", "out"],
     "timeline_ctf": ["timeline", DEMO, "--format", "ctf", "-o", "out"],
+    "timeline_svg": ["timeline", DEMO, "--format", "svg", "-o", "out"],
     "interrupts": ["interrupts", DEMO, "--events", "--format", "jsonl", "-o", "out"],
     "coverage": ["coverage", DEMO, "-o", "out"],
     "coverage_lcov": ["coverage", DEMO, "--format", "lcov", "-o", "out"],

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Timelines: events as dicts in lists of bounded length, or written as a file of a format while they are
-   made. */
+/* Timelines: events as dicts and the picture of them, or a file of a format, written while they are made. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +7,9 @@
 
 struct job {
     struct tw_timeline *timeline;
-    struct tw_timeline_writer *writer; /* NULL: events are kept */
+    struct tw_timeline_writer *writer;
     struct core_bytes out;
-    PyObject *list;
+    PyObject *list; /* events; NULL: only the file is wanted */
     bool has_failed;
 };
 
@@ -58,11 +57,8 @@ static void take_event(void *context, const struct tw_timeline_event *event)
     PyGILState_STATE state;
     PyObject *dict;
 
-    if (job->writer) {
-        tw_timeline_writer_take(job->writer, event);
-        return;
-    }
-    if (job->has_failed)
+    tw_timeline_writer_take(job->writer, event);
+    if (!job->list || job->has_failed)
         return;
     state = PyGILState_Ensure();
     dict = as_dict(job, event);
@@ -78,14 +74,14 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
     const struct tw_timeline_config config = { .size = sizeof config,
                                                .event = take_event,
                                                .context = job };
-    const struct tw_format *format = name ? tw_format_by_name(name, TW_SUBJECT_TIMELINE) : NULL;
+    const struct tw_format *format = tw_format_by_name(name, TW_SUBJECT_TIMELINE);
     struct tw_subject subject = { .size = sizeof subject, .creator = "trackway" };
     struct tw_part part = { .size = sizeof part };
     struct tw_run *run = NULL;
     enum tw_status status = tw_timeline_new(&job->timeline, &config, fault);
 
     subject.timeline = job->timeline;
-    if (status == TW_OK && format)
+    if (status == TW_OK)
         status = tw_timeline_writer_new(&job->writer, format, &subject, core_write, &job->out,
                                         fault);
     if (status == TW_OK)
@@ -94,7 +90,7 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
         status = tw_timeline_take(job->timeline, run, &part);
     if (status == TW_END)
         status = tw_timeline_finish(job->timeline);
-    if (status == TW_OK && job->writer)
+    if (status == TW_OK && !job->has_failed)
         status = tw_timeline_writer_end(job->writer);
     tw_timeline_writer_free(job->writer);
     tw_timeline_free(job->timeline);
@@ -102,20 +98,18 @@ static enum tw_status work(struct job *job, struct core_capture *capture,
     return status;
 }
 
+/* timeline(format=None, **filters): the file of a format; None: events, and their picture. */
 PyObject *core_timeline(struct core_capture *capture, PyObject *keywords)
 {
     PyObject *value = PyDict_GetItemString(keywords, "format"), *result = NULL;
-    struct job job = { .list = PyList_New(0) };
+    const bool is_file = value && value != Py_None;
+    struct core_arena arena = { NULL };
+    const char *name = is_file ? core_take_text(&arena, value) : "svg";
+    struct job job = { .list = is_file ? NULL : PyList_New(0) };
     struct tw_fault fault = { TW_OK, "" };
     struct core_wish wish = { .arena = { NULL } };
-    const char *name = NULL;
     enum tw_status status = TW_OK;
-    struct core_arena arena = { NULL };
 
-    if (!job.list)
-        return NULL;
-    if (value && value != Py_None)
-        name = core_take_text(&arena, value);
     if (value && !PyErr_Occurred())
         (void)PyDict_DelItemString(keywords, "format");
     if (name && (!tw_format_by_name(name, TW_SUBJECT_TIMELINE) ||
@@ -129,13 +123,14 @@ PyObject *core_timeline(struct core_capture *capture, PyObject *keywords)
         status = work(&job, capture, &wish, name, &fault);
         PyThread_release_lock(capture->lock);
         Py_END_ALLOW_THREADS if (status != TW_OK)(void) core_raise(status, fault.text);
-        else if (name) result =
+        else if (is_file) result =
             PyBytes_FromStringAndSize(job.out.bytes, (Py_ssize_t)job.out.size);
-        else if (!job.has_failed) result = Py_NewRef(job.list);
+        else if (!job.has_failed) result =
+            Py_BuildValue("(Os#)", job.list, job.out.bytes, (Py_ssize_t)job.out.size);
     }
     core_give(&wish.arena);
     core_give(&arena);
-    Py_DECREF(job.list);
+    Py_XDECREF(job.list);
     free(job.out.bytes);
     return result;
 }

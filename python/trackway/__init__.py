@@ -17,6 +17,7 @@ from .doctor import Doctor, Identity
 from .elements import ELEMENT, ELEMENT_NAMES, ISA_NAMES, columns, concatenate, text, to_pandas
 from .results import Calls, Coverage, Profile, Statistics, load, merge
 from .sums import analysis, analyse
+from .timeline import Timeline
 from .units import encode
 
 __version__ = _core.__version__
@@ -33,6 +34,6 @@ def identify(what):
 globals().update({name: number for number, name in enumerate(ELEMENT_NAMES)})
 
 __all__ = ["Calls", "Capture", "Coverage", "Doctor", "ELEMENT", "ELEMENT_NAMES", "Error", "ISA_NAMES", "Identity", "Image",
-           "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "Unit", "analyse", "analysis", "columns",
+           "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "Timeline", "Unit", "analyse", "analysis", "columns",
            "concatenate", "encode", "features", "formats", "frame", "identify", "load", "merge", "open", "protocols", "text", "to_pandas",
            "unframe", *ELEMENT_NAMES]

@@ -33,12 +33,13 @@ from .results import load as load
 from .results import merge as merge
 from .sums import analyse as analyse
 from .sums import analysis as analysis
+from .timeline import Timeline as Timeline
 from .units import encode as encode
 
 __version__: str
 __all__ = [
     "Calls", "Capture", "Coverage", "Doctor", "ELEMENT", "ELEMENT_NAMES", "Error", "ISA_NAMES", "Identity", "Image",
-    "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "Unit", "analyse", "analysis",
+    "ItmUnit", "Packets", "Part", "Profile", "Run", "Statistics", "StmUnit", "Symbols", "Timeline", "Unit", "analyse", "analysis",
     "columns", "concatenate", "encode", "features", "formats", "frame", "identify", "load", "merge", "open",
     "protocols", "text", "to_pandas", "unframe", "UNKNOWN", "NO_SYNC", "TRACE_ON", "EO_TRACE", "PE_CONTEXT",
     "INSTR_RANGE", "I_RANGE_NOPATH", "ADDR_NACC", "ADDR_UNKNOWN", "EXCEPTION", "EXCEPTION_RET", "TIMESTAMP",

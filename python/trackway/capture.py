@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures, and what can be asked of them."""
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy
 
@@ -9,6 +9,7 @@ from . import _core
 from .doctor import Doctor
 from .paths import Path
 from .results import Calls, Coverage, Profile, Statistics
+from .timeline import Timeline
 
 
 class Capture(_core.Capture):
@@ -60,9 +61,17 @@ class Capture(_core.Capture):
         """What is wrong with it, by weight, each with its evidence and what to do."""
         return Doctor(super().doctor())
 
-    def timeline(self, format: str | None = None, **filters: Any) -> Any:  # noqa: A002 - as the formats are called
-        """Events in the order of time, a dict each; or a file of a format for timelines, as bytes."""
-        return super().timeline(format=format, **filters)
+    @overload
+    def timeline(self, format: None = None, **filters: Any) -> Timeline: ...
+    @overload
+    def timeline(self, format: str, **filters: Any) -> bytes: ...
+    @overload
+    def timeline(self, format: str | None = None, **filters: Any) -> Timeline | bytes: ...
+
+    def timeline(self, format: str | None = None, **filters: Any) -> Timeline | bytes:  # noqa: A002 - as the formats are called
+        """What happened when: a `Timeline`; or a file of a format for timelines, as bytes."""
+        found = super().timeline(format=format, **filters)
+        return Timeline(*found) if format is None else bytes(found)
 
     def elements(self, **filters: Any) -> numpy.ndarray[Any, Any]:
         """All elements in one array (a copy): for captures that fit into memory."""

@@ -3,6 +3,8 @@
 import html
 from typing import Any
 
+from .pictures import inside_a_page
+
 
 class Doctor:
     """What `trackway doctor` finds: `findings`, the heaviest first (severity, code, count, offset, text, remedy), `strips` (what there is
@@ -30,7 +32,7 @@ class Doctor:
         return f"<trackway.Doctor {self.summary!r}>"
 
     def _repr_html_(self) -> str:
-        picture = self.svg[self.svg.find("<svg"):]
+        picture = inside_a_page(self.svg)
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(str(one[key] or ''))}</td>"
                                         for key in ("severity", "code", "count", "text", "remedy")) + "</tr>"
                        for one in self.findings)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from . import _core
 from .paths import Path
+from .pictures import inside_a_page
 
 
 class Result:
@@ -93,8 +94,7 @@ class Result:
         picture = ""
         if self._picture:
             try:
-                picture = self._core.export(self._picture).decode(errors="replace")
-                picture = picture[picture.find("<svg"):]
+                picture = inside_a_page(self._core.export(self._picture).decode(errors="replace"))
             except (ValueError, _core.Error):
                 picture = ""
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self._columns)

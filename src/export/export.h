@@ -15,6 +15,6 @@ tw_writer tw_write_folded, tw_write_callgrind, tw_write_pprof, tw_write_speedsco
     tw_write_bolt, tw_write_fdata, tw_write_sample_profile, tw_write_outcomes;
 
 extern const struct tw_timeline_form tw_timeline_jsonl, tw_timeline_csv, tw_timeline_perfetto,
-    tw_timeline_chrome, tw_timeline_vcd, tw_timeline_ctf;
+    tw_timeline_chrome, tw_timeline_vcd, tw_timeline_ctf, tw_timeline_svg;
 
 #endif

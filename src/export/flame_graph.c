@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A flame graph as one SVG that needs nothing else: wide boxes at the bottom called those above. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "export/export.h"
+#include "export/svg.h"
 
-enum { WIDTH = 1200, ROW = 18, MARGIN = 10, HEAD = 46, DEPTH_MOST = 512, CHARACTER = 7 };
+enum { WIDTH = 1200, ROW = 18, MARGIN = 10, HEAD = 46, DEPTH_MOST = 512 };
 
 /* Paths come callers first, in the order of names, so a box's width is known when the next one of
    its depth, or a shallower one, comes.  Sums are needed before: a first pass makes them. */
@@ -50,38 +50,6 @@ static void take_path(void *context, const struct tw_call_path *path)
     flame->total += path->self;
 }
 
-/* Warm and even, the same for the same name. */
-static void put_color(struct tw_sink *sink, const char *name)
-{
-    uint32_t hash = 2166136261u;
-
-    while (*name)
-        hash = (hash ^ (unsigned char)*name++) * 16777619u;
-    tw_sink_format(sink, "hsl(%" PRIu32 ",%" PRIu32 "%%,%" PRIu32 "%%)", 12 + hash % 40,
-                   62 + hash / 64 % 20, 58 + hash / 4096 % 12);
-}
-
-/* What fits into the box, cut at a character's end. */
-static void put_label(struct tw_sink *sink, const char *name, double width)
-{
-    const size_t room = width > 3 * CHARACTER ? (size_t)((width - 6) / CHARACTER) : 0;
-    char text[256];
-    size_t size = strlen(name);
-
-    if (room < 3)
-        return;
-    if (size > room || size >= sizeof text) {
-        size = room - 2 < sizeof text - 4 ? room - 2 : sizeof text - 4;
-        while (size && ((unsigned char)name[size] & 0xc0) == 0x80)
-            size--;
-        memcpy(text, name, size);
-        memcpy(text + size, "..", 3);
-    } else {
-        memcpy(text, name, size + 1);
-    }
-    tw_sink_xml(sink, text);
-}
-
 static void put_box(const struct flame *flame, const struct box *box)
 {
     const struct tw_functions *functions = tw_calls_functions(flame->subject->calls);
@@ -103,18 +71,19 @@ static void put_box(const struct flame *flame, const struct box *box)
                    "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"",
                    box->width, 100.0 * (double)box->width / (double)flame->total, x, y, width,
                    ROW - 1);
-    put_color(flame->sink, name);
+    tw_svg_color(flame->sink, name);
     tw_sink_format(flame->sink, "\"/><text x=\"%.1f\" y=\"%u\">", x + 3, y + ROW - 6);
-    put_label(flame->sink, name, width);
+    tw_svg_label(flame->sink, name, width);
     tw_sink_text(flame->sink, "</text></g>\n");
 }
 
-/* Click: zoom; click on the ground: back; type to search.  Names are only ever text. */
+/* Click: zoom; click on the ground: back; type to search, inside a page once the picture was clicked.  Names are only
+   ever text, and nothing outside the picture is touched: a page may have several. */
 static const char script[] =
     "<script><![CDATA[\n"
-    "const "
-    "boxes=[...document.querySelectorAll('.f')],total=+document.documentElement.dataset.t;\n"
-    "const info=document.getElementById('info'),found=document.getElementById('found');\n"
+    "(()=>{const root=document.currentScript.closest('svg'),"
+    "boxes=[...root.querySelectorAll('.f')],total=+root.dataset.t;\n"
+    "const info=root.querySelector('.info'),found=root.querySelector('.found');\n"
     "const W=1180,M=10,C=7;\n"
     "function zoom(s,w,d){for(const g of boxes){const gs=+g.dataset.s,gw=+g.dataset.w,"
     "gd=+g.dataset.d;\n"
@@ -128,38 +97,39 @@ static const char script[] =
     "zoom(+g.dataset.s,+g.dataset.w,+g.dataset.d)});\n"
     "g.addEventListener('mouseover',()=>info.textContent=g.querySelector('title').textContent);"
     "}\n"
-    "document.documentElement.addEventListener('click',()=>zoom(0,total,0));\n"
-    "let word='';document.addEventListener('keydown',e=>{if(e.key==='Escape')word='';"
+    "root.addEventListener('click',()=>zoom(0,total,0));\n"
+    "const alone=root===document.documentElement;if(!alone)root.setAttribute('tabindex',0);\n"
+    "let word='';(alone?document:root).addEventListener('keydown',e=>{"
+    "if(e.key==='Escape')word='';"
     "else if(e.key==='Backspace')word=word.slice(0,-1);else if(e.key.length===1)word+=e.key;"
     "else return;\n"
+    "e.stopPropagation();\n"
     "let sum=0,end=-1;for(const g of boxes){const n=g.querySelector('title').textContent,"
     "hit=word&&n.replace(/ \\([0-9]+ instructions.*$/s,'').includes(word);"
     "g.querySelector('rect').style.fill=hit?'#7a5cff':'';\n"
     "if(hit&&+g.dataset.s>=end){sum+=+g.dataset.w;end=+g.dataset.s+ +g.dataset.w;}}\n"
     "found.textContent=word?'search: '+word+'  '+(100*sum/total).toFixed(2)+' %':'';});\n"
+    "})();\n"
     "]]></script>\n";
 
 static void put_head(const struct flame *flame, unsigned height)
 {
     struct tw_sink *sink = flame->sink;
 
-    tw_sink_format(sink,
-                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-                   "viewBox=\"0 0 %d %u\" data-t=\"%" PRIu64 "\">\n",
-                   WIDTH, height, WIDTH, height, flame->total);
-    tw_sink_text(sink,
-                 "<style>text{font:12px ui-monospace,monospace;fill:#1a1a1a}"
-                 ".f{cursor:pointer}.f:hover rect{stroke:#000}.f text{pointer-events:none}"
-                 "#title{font:bold 15px sans-serif}</style>\n"
-                 "<rect width=\"100%\" height=\"100%\" fill=\"#fdfcf8\"/>\n"
-                 "<text id=\"title\" x=\"10\" y=\"20\">");
+    tw_svg_begin(sink, WIDTH, height);
+    tw_sink_format(sink, " data-t=\"%" PRIu64 "\">\n", flame->total);
+    tw_sink_text(sink, "<style>.trackway text{font:12px ui-monospace,monospace;fill:#1a1a1a}"
+                       ".trackway .f{cursor:pointer}.trackway .f:hover rect{stroke:#000}"
+                       ".trackway .f text{pointer-events:none}"
+                       ".trackway .title{font:bold 15px sans-serif}</style>\n"
+                       "<rect width=\"100%\" height=\"100%\" fill=\"#fdfcf8\"/>\n"
+                       "<text class=\"title\" x=\"10\" y=\"20\">");
     tw_sink_xml(sink, flame->subject->title ? flame->subject->title : "calls");
     tw_sink_format(sink, ": %" PRIu64 " instructions</text>\n", flame->total);
     tw_sink_text(sink,
-                 "<text id=\"info\" x=\"10\" y=\"38\">click a box to zoom, the ground to go "
+                 "<text class=\"info\" x=\"10\" y=\"38\">click a box to zoom, the ground to go "
                  "back, type to search</text>\n"
-                 "<text id=\"found\" x=\"1190\" y=\"20\" text-anchor=\"end\"></text>\n");
+                 "<text class=\"found\" x=\"1190\" y=\"20\" text-anchor=\"end\"></text>\n");
 }
 
 void tw_write_flame_graph(struct tw_sink *sink, const struct tw_subject *subject)

@@ -49,6 +49,7 @@ static const struct timeline_row timeline_rows[] = {
     { { "chrome",     ".trace.json",      "Chrome's trace events: speedscope, Firefox", TW_SUBJECT_TIMELINE, false }, &tw_timeline_chrome },
     { { "ctf",        NULL,               "CTF 1.8: babeltrace2, Trace Compass",        TW_SUBJECT_TIMELINE, true  }, &tw_timeline_ctf },
     { { "vcd",        ".vcd",             "value change dump: GTKWave, vcd2fst",        TW_SUBJECT_TIMELINE, false }, &tw_timeline_vcd },
+    { { "svg",        ".svg",             "picture, for a browser or a notebook",       TW_SUBJECT_TIMELINE, false }, &tw_timeline_svg },
 };
 /* clang-format on */
 

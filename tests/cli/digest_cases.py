@@ -38,7 +38,7 @@ ANALYSES = [
     ["branches"], ["branches", "--format", "autofdo"], ["branches", "--format", "unsymbolized"],
     ["timeline"], ["timeline", "--format", "jsonl"], ["timeline", "--format", "csv"],
     ["timeline", "--format", "chrome"], ["timeline", "--format", "vcd"],
-    ["timeline", "--format", "perfetto"],
+    ["timeline", "--format", "perfetto"], ["timeline", "--format", "svg"],
     ["timeline", "--format", "jsonl", "--min-duration", "40"],
     ["interrupts", "--format", "jsonl"], ["interrupts", "--events", "--format", "jsonl"],
     ["channels"], ["channels", "--format", "jsonl"],

@@ -70,6 +70,7 @@ import terminal_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
 import timeline_cases  # noqa: E402,F401
 import timeline_format_cases  # noqa: E402,F401
+import timeline_picture_cases  # noqa: E402,F401
 import sim_riscv_cases  # noqa: E402,F401
 import trbe_cases  # noqa: E402,F401
 import usage_cases  # noqa: E402,F401

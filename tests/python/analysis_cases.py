@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Analyses: the program's answers, sums that do not depend on order, files that other programs read."""
+import pickle
+from xml.etree import ElementTree
+
 import trackway
 from captures import DEMO, lines, some, words_of
 from harness import case, equal
@@ -107,6 +110,13 @@ def formats_are_written(tool):
         events = capture.timeline()
         equal(sum(event["kind"] == "begin" for event in events), sum(event["kind"] == "end" for event in events))
         assert capture.timeline(format="chrome").startswith((b"[", b"{"))
+        equal(capture.timeline(format="svg").decode(), events.svg)
+        picture = ElementTree.fromstring(events._repr_html_())
+        named = {title.text.split("\n")[0] for title in picture.iter("{http://www.w3.org/2000/svg}title")}
+        begun = {event["name"] for event in events if event["kind"] == "begin"}
+        assert "memset" in named and named <= begun | {event["track"] for event in events}, named - begun
+        equal(len(events.to_pandas()), len(events))
+        equal((pickle.loads(pickle.dumps(events)), pickle.loads(pickle.dumps(events)).svg), (events, events.svg))
 
 
 @trackway.analysis

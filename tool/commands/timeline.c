@@ -212,13 +212,14 @@ const struct command command_timeline = {
         "\n"
         "perfetto is for ui.perfetto.dev, chrome the same as JSON, ctf a folder for\n"
         "babeltrace2 and Trace Compass, vcd for waveform viewers: there 1 ns stands for what\n"
-        "times count, unless --clock says how fast that is.\n"
+        "times count, unless --clock says how fast that is. svg is one picture, of bounded\n"
+        "size: each column shows what took most of its time, and tells what it leaves out.\n"
         "\n"
         "examples:\n"
         "  trackway timeline snapshot --from t:1000 --to t:2000\n"
         "  trackway timeline snapshot --at 1000 --to t:2000     (the same, by the index)\n"
         "  trackway timeline perf.data --min-duration 1000 --format perfetto -o t.pb",
-    .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd",
+    .formats = "text|jsonl|csv|perfetto|chrome|ctf|vcd|svg",
     .options = takes,
     .least = 1,
     .most = 4096,
