@@ -59,6 +59,17 @@ static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack
     return true;
 }
 
+/* A jump through a register, not to the entry of a function: in the function of the top frame, or it returns, which
+   a segment can tell of its own frames. */
+static bool jump_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                         const struct tw_element *range, const struct tw_flow_range *to,
+                         uint32_t function)
+{
+    if (stack->log && !to->lacks_call_before)
+        return return_plainly(machine, stack, range);
+    return to->function == function && tw_call_below_return(stack, to, true) == SIZE_MAX;
+}
+
 /* The plain cases of a call, of a tail call, and of a return to where the top frame was called from, if `range`
    is one; the rest is tw_call_arrive's. */
 static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -72,11 +83,9 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
 
     if (left->transfer == TW_TRANSFER_RETURN)
         return return_plainly(machine, stack, range);
-    if (left->transfer == TW_TRANSFER_INDIRECT && !to->is_entry && !stack->log &&
-        to->function == function)
-        return tw_call_below_return(stack, range->start) == SIZE_MAX;
     if (left->transfer == TW_TRANSFER_INDIRECT)
-        return tail_plainly(machine, stack, range, to, function);
+        return to->is_entry ? tail_plainly(machine, stack, range, to, function)
+                            : jump_plainly(machine, stack, range, to, function);
     if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
         (stack->log && stack->count >= TW_LOG_DEPTH))
         return false;

@@ -79,11 +79,18 @@ bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_ca
                                        : function == top;
 }
 
-size_t tw_call_below_return(const struct tw_call_stack *stack, uint64_t address)
+size_t tw_call_below_return(const struct tw_call_stack *stack, const struct tw_flow_range *to,
+                            bool is_jump)
 {
-    for (size_t i = stack->count; i--;)
-        if (stack->frames[i].has_return && stack->frames[i].returns_to == address)
+    if (is_jump && to->lacks_call_before)
+        return SIZE_MAX;
+    for (size_t i = stack->count; i--;) {
+        const struct tw_call_frame *frame = &stack->frames[i];
+
+        if (frame->has_return && frame->returns_to == to->start &&
+            (!is_jump || frame->kind == TW_CALL_CALL))
             return i;
+    }
     return SIZE_MAX;
 }
 
@@ -109,9 +116,10 @@ static size_t live_frame(const struct tw_call_machine *machine,
 }
 
 static bool return_to_frame(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                            const struct tw_element *range)
+                            const struct tw_element *range, const struct tw_flow_range *to,
+                            bool is_jump)
 {
-    const size_t below = tw_call_below_return(stack, range->start);
+    const size_t below = tw_call_below_return(stack, to, is_jump);
 
     if (below == SIZE_MAX)
         return false;
@@ -220,29 +228,29 @@ static void take_changed_return(struct tw_call_machine *machine, struct tw_call_
 static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack *stack,
                           const struct tw_element *range, const struct tw_flow_range *to)
 {
+    const bool is_jump = stack->left.transfer == TW_TRANSFER_INDIRECT;
+
     switch (stack->left.transfer) {
     case TW_TRANSFER_CALL:
         take_call(machine, stack, range, to);
         return;
     case TW_TRANSFER_SWAP:
-        (void)return_to_frame(machine, stack, range);
+        (void)return_to_frame(machine, stack, range, to, false);
         if (!stack->count)
             tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
                           false, range);
         take_call(machine, stack, range, to);
         return;
     case TW_TRANSFER_EXCEPTION_RETURN:
-        if (!return_to_frame(machine, stack, range))
+        if (!return_to_frame(machine, stack, range, to, false))
             take_changed_return(machine, stack, range, to);
         break;
     case TW_TRANSFER_RETURN:
     case TW_TRANSFER_INDIRECT:
         /* A jump to the entry of a function is a tail call, wherever that function lies. */
-        if (!(to->is_entry && stack->left.transfer == TW_TRANSFER_INDIRECT) &&
-            return_to_frame(machine, stack, range))
+        if (!(to->is_entry && is_jump) && return_to_frame(machine, stack, range, to, is_jump))
             break;
-        if (stack->left.transfer == TW_TRANSFER_RETURN && stack->count == 1 &&
-            !stack->frames[0].has_return)
+        if (!is_jump && stack->count == 1 && !stack->frames[0].has_return)
             take_unknown_return(machine, stack, range, to);
         else if (!tw_call_is_in_top(machine, stack, to->function))
             take_jump(machine, stack, range, to);
@@ -308,7 +316,7 @@ static void take_known_code(struct tw_call_machine *machine, struct tw_call_stac
                             const struct tw_element *range, const struct tw_flow_range *to)
 {
     stack->lacks_code = false;
-    if (return_to_frame(machine, stack, range))
+    if (return_to_frame(machine, stack, range, to, false))
         return;
     tw_call_pop(machine, stack, stack->count - 1, TW_LEAVE_RETURN, range);
     if (stack->count && tw_call_is_in_top(machine, stack, to->function))

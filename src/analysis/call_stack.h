@@ -217,8 +217,10 @@ void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack,
                    const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
-/* How many frames are left when the one that returns to `address` is gone; SIZE_MAX: none does. */
-size_t tw_call_below_return(const struct tw_call_stack *stack, uint64_t address);
+/* How many frames are left when the one that returns to a range is gone; SIZE_MAX: none does.  A jump through a register
+   (longjmp, old Thumb code) returns from calls alone: what an exception interrupted may be where any jump leads. */
+size_t tw_call_below_return(const struct tw_call_stack *stack, const struct tw_flow_range *to,
+                            bool is_jump);
 /* Whether control stays in the function of the top frame. */
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,
                        uint32_t function);

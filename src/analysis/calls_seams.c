@@ -35,7 +35,8 @@ static void save_step(struct tw_save *save, const struct tw_call_step *step)
                           (uint64_t)element->isa << 16 | (uint64_t)element->last << 24 |
                           (uint64_t)step->kind << 32 | (uint64_t)step->to.transfer << 40 |
                           (uint64_t)step->to.last_size << 48 |
-                          (uint64_t)step->to.is_entry << 56 | (uint64_t)step->to.is_trap << 57);
+                          (uint64_t)step->to.is_entry << 56 | (uint64_t)step->to.is_trap << 57 |
+                          (uint64_t)step->to.lacks_call_before << 58);
     save_pair(save, step->to.function, step->to.last_function);
     tw_save_u64(save, step->losses);
     save_pair(save, step->first_piece, step->pieces);
@@ -150,12 +151,13 @@ static void load_step(struct tw_load *load, const struct tw_calls *calls,
     step->to.last_size = (uint8_t)(about >> 48);
     step->to.is_entry = about >> 56 & 1;
     step->to.is_trap = about >> 57 & 1;
+    step->to.lacks_call_before = about >> 58 & 1;
     load_pair(load, &step->to.function, &step->to.last_function);
     step->losses = tw_load_u64(load);
     load_pair(load, &step->first_piece, &step->pieces);
     epoch = tw_load_u64(load);
     step->epoch = (uint32_t)epoch;
-    load->is_wrong |= about >> 58 != 0 || step->kind > TW_CALL_STEP_GAP || epoch > UINT32_MAX ||
+    load->is_wrong |= about >> 59 != 0 || step->kind > TW_CALL_STEP_GAP || epoch > UINT32_MAX ||
                       step->to.transfer > TW_TRANSFER_EXCEPTION_RETURN ||
                       !is_function(calls, step->to.function) ||
                       !is_function(calls, step->to.last_function) ||

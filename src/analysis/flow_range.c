@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "isa/isa.h"
 
@@ -71,24 +72,47 @@ static enum tw_transfer transfer_of_rv(const struct tw_rv_instruction *is)
     }
 }
 
-static enum tw_transfer transfer_of_arm(uint32_t opcode, uint64_t address, bool is_t32)
+static enum tw_transfer transfer_of_arm(const struct tw_instruction *is)
 {
+    if (is->is_exception_return)
+        return TW_TRANSFER_EXCEPTION_RETURN;
+    if (is->is_link)
+        return TW_TRANSFER_CALL;
+    if (is->is_return)
+        return TW_TRANSFER_RETURN;
+    if (is->kind == TW_FLOW_BRANCH)
+        return TW_TRANSFER_JUMP;
+    return is->kind == TW_FLOW_INDIRECT ? TW_TRANSFER_INDIRECT : TW_TRANSFER_NONE;
+}
+
+/* What an instruction does by its opcode. */
+static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, unsigned size,
+                                         uint64_t address, unsigned isa)
+{
+    /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
+    const struct tw_rv_options rv_options = { .has_zcmp = true, .has_zcmt = true };
     const struct tw_isa_options options = { .arch = 0 };
+    const uint32_t low = tw_load_le16(bytes), high = size == 4 ? tw_load_le16(bytes + 2) : 0;
+    struct tw_rv_instruction rv;
     struct tw_instruction is;
 
-    if (is_t32)
-        tw_t32_classify(&is, opcode, address, 0, &options);
-    else
-        tw_a32_classify(&is, opcode, address, &options);
-    if (is.is_exception_return)
-        return TW_TRANSFER_EXCEPTION_RETURN;
-    if (is.is_link)
-        return TW_TRANSFER_CALL;
-    if (is.is_return)
-        return TW_TRANSFER_RETURN;
-    if (is.kind == TW_FLOW_BRANCH)
-        return TW_TRANSFER_JUMP;
-    return is.kind == TW_FLOW_INDIRECT ? TW_TRANSFER_INDIRECT : TW_TRANSFER_NONE;
+    *is_trap = false;
+    switch (isa) {
+    case TW_ISA_RV32:
+    case TW_ISA_RV64:
+        tw_rv_classify(&rv, low | high << 16, address, (enum tw_isa)isa, &rv_options);
+        *is_trap = rv.is_trapping;
+        return transfer_of_rv(&rv);
+    case TW_ISA_T32:
+        tw_t32_classify(&is, size == 4 ? low << 16 | high : low, address, 0, &options);
+        return transfer_of_arm(&is);
+    case TW_ISA_A32:
+        tw_a32_classify(&is, low | high << 16, address, &options);
+        return transfer_of_arm(&is);
+    default:
+        tw_a64_classify(&is, low | high << 16, address, &options);
+        return transfer_of_arm(&is);
+    }
 }
 
 /* The element's view is that of the decoder; what a call stack needs to know stands in the opcode
@@ -96,31 +120,40 @@ static enum tw_transfer transfer_of_arm(uint32_t opcode, uint64_t address, bool 
 static void look_at_last(struct tw_flow_range *made, const struct tw_element *range,
                          const struct tw_code_place *place)
 {
-    /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
-    const struct tw_rv_options options = { .has_zcmp = true, .has_zcmt = true };
     const uint64_t address = tw_element_end(range) - made->last_size;
+    const bool is_rv = range->isa == TW_ISA_RV32 || range->isa == TW_ISA_RV64;
     uint8_t bytes[OPCODE_MAX] = { 0 };
-    uint32_t low, high;
 
     made->transfer = (uint8_t)transfer_of_element(range);
     if (!place->image || range->isa == TW_ISA_A64 || made->last_size > sizeof bytes ||
+        (!is_rv && made->transfer == TW_TRANSFER_NONE) ||
         tw_image_read(place->image, bytes, &place->view, address, made->last_size) !=
             made->last_size)
         return;
-    low = (uint32_t)(bytes[0] | bytes[1] << 8);
-    high = (uint32_t)(bytes[2] | bytes[3] << 8);
-    if (range->isa == TW_ISA_RV32 || range->isa == TW_ISA_RV64) {
-        struct tw_rv_instruction is;
+    made->transfer =
+        (uint8_t)transfer_of_code(&made->is_trap, bytes, made->last_size, address, range->isa);
+}
 
-        tw_rv_classify(&is, low | high << 16, address, range->isa, &options);
-        made->transfer = (uint8_t)transfer_of_rv(&is);
-        made->is_trap = is.is_trapping;
-    } else if (made->transfer != TW_TRANSFER_NONE && range->isa == TW_ISA_T32) {
-        made->transfer = (uint8_t)transfer_of_arm(made->last_size == 4 ? low << 16 | high : low,
-                                                  address, true);
-    } else if (made->transfer != TW_TRANSFER_NONE && range->isa == TW_ISA_A32) {
-        made->transfer = (uint8_t)transfer_of_arm(low | high << 16, address, false);
+/* Whether the instruction in front of a range is known and no call, whichever of the two sizes it has. */
+static bool lacks_call_before(const struct tw_element *range, const struct tw_code_place *place)
+{
+    const bool has_short = range->isa != TW_ISA_A64 && range->isa != TW_ISA_A32;
+    uint8_t bytes[OPCODE_MAX];
+    bool is_trap;
+
+    if (!place->image)
+        return false;
+    for (unsigned size = has_short ? 2 : 4; size <= 4; size += 2) {
+        const uint64_t address = range->start - size;
+        enum tw_transfer transfer;
+
+        if (tw_image_read(place->image, bytes, &place->view, address, size) != size)
+            return false;
+        transfer = transfer_of_code(&is_trap, bytes, size, address, range->isa);
+        if (transfer == TW_TRANSFER_CALL || transfer == TW_TRANSFER_SWAP)
+            return false;
     }
+    return true;
 }
 
 uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
@@ -153,6 +186,7 @@ static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
             ? made->function
             : tw_flow_ranges_function(ranges, &first, &end, last, place);
     look_at_last(made, range, place);
+    made->lacks_call_before = lacks_call_before(range, place);
 }
 
 const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,

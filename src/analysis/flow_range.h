@@ -50,8 +50,9 @@ struct tw_flow_range {
     uint32_t next;          /* another that begins there; 0: none */
     uint8_t transfer;       /* enum tw_transfer of the last instruction, when taken */
     uint8_t last_size;
-    bool is_entry; /* begins at the first address of its function */
-    bool is_trap;  /* its last instruction asks for the operating system: ecall */
+    bool is_entry;          /* begins at the first address of its function */
+    bool is_trap;           /* its last instruction asks for the operating system: ecall */
+    bool lacks_call_before; /* no call stands before it: no frame of one returns here */
 };
 
 enum { TW_RECENT_RANGES = 16384 };

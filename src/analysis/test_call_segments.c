@@ -50,7 +50,9 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     return true;
 }
 
-static const struct tw_code_place place = { .map = 1, .find = find };
+/* Without code every jump through a register may be a return. */
+static struct tw_code_place places[2] = { { .map = 1, .find = find },
+                                          { .map = 2, .find = find } };
 
 struct thread {
     struct check_random random;
@@ -71,7 +73,34 @@ static uint64_t some_entry(struct thread *thread)
     return FIRST + check_random_below(&thread->random, FUNCTIONS) * APART;
 }
 
-/* How many instructions there are up to one of a kind: which it is depends on its address alone. */
+enum { KINDS = 6 }; /* of instructions: which one is at an address depends on that alone */
+
+static const uint32_t opcodes[KINDS] = { 0xd503201f, 0x94000000, 0xd65f03c0,
+                                         0xd69f03e0, 0x14000000, 0xd61f0000 };
+
+static int make_code(void **state)
+{
+    static uint8_t bytes[(FUNCTIONS + 2) * APART];
+    const struct tw_region region = { .size = sizeof region,
+                                      .address = FIRST,
+                                      .length = sizeof bytes };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(opcodes[((FIRST + i) >> 2) % KINDS] >> 8 * (i % 4));
+    CHECK_EQ(tw_image_new(&places[1].image, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_image_add(places[1].image, &region, bytes), TW_OK);
+    return 0;
+}
+
+static int free_code(void **state)
+{
+    (void)state;
+    tw_image_free(places[1].image);
+    return 0;
+}
+
+/* How many instructions there are up to one of a kind. */
 static uint32_t instructions_to(uint64_t at, unsigned kind, unsigned sub)
 {
     const uint64_t which = kind == TW_LAST_OTHER   ? 0
@@ -82,7 +111,7 @@ static uint32_t instructions_to(uint64_t at, unsigned kind, unsigned sub)
                                                    : 5;
     uint32_t count = 1;
 
-    while ((at >> 2) % 6 != which) {
+    while ((at >> 2) % KINDS != which) {
         at += 4;
         count++;
     }
@@ -142,8 +171,14 @@ static struct tw_element next_element(struct thread *thread)
 {
     const uint64_t dice = check_random_below(&thread->random, thread->is_wild ? 100 : 75);
 
-    if (dice < 30)
+    if (dice < 20)
         return range_to(thread, TW_LAST_OTHER, TW_SUB_NONE, 0);
+    if (dice < 28) /* by a table */
+        return range_to(thread, TW_LAST_IBR, TW_SUB_NONE,
+                        thread->at - (thread->at - FIRST) % APART +
+                            check_random_below(&thread->random, 16) * 4);
+    if (dice < 30)
+        return returning(thread, TW_SUB_NONE, dice & 1);
     if (dice < 50)
         return range_to(thread, TW_LAST_BR, TW_SUB_LINK, some_entry(thread));
     if (dice < 69)
@@ -272,14 +307,14 @@ static void check_same(struct tw_save want, struct tw_save got)
 static void cut_and_join(struct tw_element *elements, size_t count, bool is_logical,
                          struct check_random *random)
 {
+    const struct tw_code_place *place = &places[check_random_below(random, 2)];
     const struct tw_call_thread thread = { 1, UINT64_MAX, UINT64_MAX };
     struct tw_calls *whole = calls_new(is_logical, false), *parts[SEGMENTS_MOST];
     const size_t number = 1 + check_random_below(random, SEGMENTS_MOST);
     struct tw_save want;
     size_t at = 0;
 
-    tw_call_stack_take(&whole->machine, tw_calls_stack(whole, &thread), elements, count,
-                       &place);
+    tw_call_stack_take(&whole->machine, tw_calls_stack(whole, &thread), elements, count, place);
     want = saved(whole);
     for (size_t i = 0; i < number; i++) {
         struct tw_part mine = { .batch.elements = elements + at };
@@ -293,7 +328,7 @@ static void cut_and_join(struct tw_element *elements, size_t count, bool is_logi
         parts[i] = calls_new(is_logical, true);
         begin_segment(parts[i], at, end, count);
         if (mine.batch.count)
-            CHECK(tw_call_segment_take(parts[i], &thread, &mine, &place));
+            CHECK(tw_call_segment_take(parts[i], &thread, &mine, place));
         at = end;
     }
     check_same(want, saved(add_all(parts, number, random)));
@@ -465,8 +500,8 @@ static void captures_are_cut_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_thread_is_cut_anywhere),
-        cmocka_unit_test(endless_recursion_is_cut),
+        cmocka_unit_test_setup_teardown(any_thread_is_cut_anywhere, make_code, free_code),
+        cmocka_unit_test_setup_teardown(endless_recursion_is_cut, make_code, free_code),
         cmocka_unit_test(captures_are_cut_anywhere),
         cmocka_unit_test(captures_are_counted_on_threads),
     };

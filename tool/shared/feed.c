@@ -24,14 +24,13 @@ static bool is_done_whole(const struct feed *feed, const struct session *session
     return feed->is_whole && (!feed->is_cut || session->perf);
 }
 
-/* Calls are followed on all threads where nothing but whole streams is left out, and if --threads asks for it: programs that
-   jump by tables all the time (interpreters) take longer then than with decoding alone on the other threads. */
+/* Calls are followed on all threads where nothing but whole streams is left out. */
 static bool counts_calls(const struct one *one, const struct tw_run_config *config)
 {
     const struct tw_filter *filter = config->filter;
 
     if (!one->feed->calls_counter || config->extent || config->is_joined ||
-        config->threads < 2 || !tw_calls_has_counter(one->session->capture))
+        config->threads == 1 || !tw_calls_has_counter(one->session->capture))
         return false;
     return !filter || !(filter->cpu_count || filter->pid_count || filter->tid_count ||
                         filter->comm_count || filter->levels || filter->range_count ||
