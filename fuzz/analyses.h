@@ -346,6 +346,44 @@ static struct tw_calls *count_calls(const struct subject *subject,
     return calls;
 }
 
+/* Followed on the threads that decode. */
+static struct tw_calls *count_on_threads(const struct subject *subject, struct tw_run **which)
+{
+    const struct tw_calls_config about = { .size = sizeof about };
+    struct tw_run_config config = subject->config;
+    struct tw_run_counter counter;
+    struct tw_calls *calls;
+
+    require(tw_calls_new(&calls, &about, NULL) == TW_OK);
+    counter = tw_calls_counter(calls);
+    config.counter = &counter;
+    config.threads = 3;
+    *which = start(subject, &config);
+    if (*which) {
+        tw_calls_run(calls, *which);
+        (void)!tw_run_all(*which);
+    }
+    require(tw_calls_is_complete(calls));
+    tw_calls_finish(calls);
+    return calls;
+}
+
+static void do_call_threads(const struct subject *subject)
+{
+    struct tw_run *runs[2] = { NULL, NULL };
+    struct tw_calls *threads, *one;
+
+    if (!tw_calls_has_counter(subject->capture))
+        return;
+    threads = count_on_threads(subject, &runs[0]);
+    one = count_calls(subject, NULL, &runs[1]);
+    require(save_calls(subject, threads) == save_calls(subject, one));
+    tw_calls_free(threads);
+    tw_calls_free(one);
+    tw_run_free(runs[0]);
+    tw_run_free(runs[1]);
+}
+
 /* Parts in the wrong order come to the same as the whole. */
 static void do_call_parts(const struct subject *subject)
 {

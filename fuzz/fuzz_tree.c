@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The whole way from a capture of any bytes, with sources of every protocol and one of the caller's:
    what push gives, in any pieces and with any waits, is what pull gives. */
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,20 +37,33 @@ static size_t read_code(void *context, uint8_t *out, const struct tw_view *view,
     return n;
 }
 
-/* A protocol of one's own: a0 ADDRESS8, b0 BITS; all else is bad, and 00 not synchronized. */
+/* A protocol of one's own: a byte for what there is to say (a0, b0 ...), and one for its value; all else is bad, and
+   00 not synchronized. */
+enum twig_type {
+    TWIG_NOT_SYNC,
+    TWIG_BAD,
+    TWIG_GO,
+    TWIG_ATOMS,
+    TWIG_TO,
+    TWIG_CONTEXT,
+    TWIG_ANY
+};
+
 static enum tw_status twig_read(void *reader, void *packet, const uint8_t *data, size_t size,
                                 bool is_last)
 {
     struct tw_packet *head = packet;
 
     (void)reader;
-    head->type = (uint8_t)(data[0] == 0xa0 ? 2 : data[0] == 0xb0 ? 3 : data[0] != 0);
-    head->size = head->type > 1 ? 2 : 1;
+    head->type = (uint8_t)(data[0] & 15 || data[0] < 0xa0 || data[0] > 0xe0
+                               ? data[0] != 0
+                               : TWIG_GO + (data[0] >> 4) - 10);
+    head->size = head->type > TWIG_BAD ? 2 : 1;
     if (size >= head->size) {
         ((uint8_t *)packet)[sizeof *head] = data[head->size - 1];
         return TW_OK;
     }
-    head->type = 1;
+    head->type = TWIG_BAD;
     head->size = (uint32_t)size;
     return is_last ? TW_OK : TW_MORE;
 }
@@ -60,14 +75,41 @@ static void twig_lost(void *reader)
 
 static const char *twig_name(unsigned type)
 {
-    static const char *const names[] = { "NOTSYNC", "BAD", "GO", "ATOMS" };
+    static const char *const names[] = {
+        "NOTSYNC", "BAD", "GO", "ATOMS", "TO", "CONTEXT", "ANY"
+    };
 
     return names[type];
 }
 
 static enum tw_packet_kind twig_kind(unsigned type)
 {
-    return type == 1 ? TW_PACKET_BAD : type == 0 ? TW_PACKET_NOT_SYNC : TW_PACKET_FLOW;
+    return type == TWIG_BAD        ? TW_PACKET_BAD
+           : type == TWIG_NOT_SYNC ? TW_PACKET_NOT_SYNC
+           : type == TWIG_GO       ? TW_PACKET_SYNC
+                                   : TW_PACKET_FLOW;
+}
+
+static void twig_text(char *out, size_t room, const void *packet)
+{
+    const uint8_t value = ((const uint8_t *)packet)[sizeof(struct tw_packet)];
+
+    (void)snprintf(out, room, "%.*u", value & 1 ? value : 0, value);
+}
+
+/* Elements of any kind, as many as there may be and more. */
+static void twig_any(struct tw_emitter *out, uint8_t value)
+{
+    for (unsigned i = 0; i < value % 37u; i++) {
+        struct tw_element *element = tw_emit(out, (enum tw_element_type)(1 + (value + i) % 24));
+
+        if (element->type == TW_ELEMENT_REPEAT) {
+            element->count = value;
+            element->times = value >> 3;
+        }
+    }
+    if (value & 0x40)
+        tw_flow_lose(out);
 }
 
 static void twig_decode(void *decoder, struct tw_emitter *out, const void *packet)
@@ -75,11 +117,25 @@ static void twig_decode(void *decoder, struct tw_emitter *out, const void *packe
     const struct tw_packet *head = packet;
     const uint8_t value = ((const uint8_t *)packet)[sizeof *head];
 
+    const struct tw_element context = { .el = value & 3, .context_id = value };
+
     (void)decoder;
-    if (head->type == 2)
+    switch (head->type) {
+    case TWIG_GO:
         tw_flow_go(out, 4 * (uint64_t)value, TW_ISA_CUSTOM);
-    else
+        break;
+    case TWIG_ATOMS:
         tw_flow_atoms(out, value, 1 + value % 8);
+        break;
+    case TWIG_TO:
+        tw_flow_to(out, 4 * (uint64_t)value);
+        break;
+    case TWIG_CONTEXT:
+        tw_flow_context(out, &context);
+        break;
+    default:
+        twig_any(out, value);
+    }
 }
 
 static bool classify(void *context, struct tw_instruction_info *out, uint64_t address,
@@ -102,6 +158,7 @@ static const struct tw_custom_protocol twig = { .size = sizeof twig,
                                                 .reader_lost = twig_lost,
                                                 .type_name = twig_name,
                                                 .type_kind = twig_kind,
+                                                .text = twig_text,
                                                 .decode = twig_decode };
 
 static const struct {
@@ -203,11 +260,25 @@ static enum tw_response see_raw(void *context, enum tw_operation operation,
     return consent(context);
 }
 
+/* What was copied reads as what it was copied from. */
+static void check_copy(const struct tw_packet_view *view)
+{
+    max_align_t memory[64];
+    struct tw_packet_view copy = { .size = sizeof copy };
+    char line[2048], again[2048];
+    const size_t size = tw_packet_json(line, sizeof line, view);
+
+    require(size > 0);
+    if (tw_packet_copy(&copy, memory, sizeof memory, view) <= sizeof memory) {
+        require(tw_packet_json(again, sizeof again, &copy) == size);
+        require(memcmp(line, again, size < sizeof line ? size : sizeof line - 1) == 0);
+    }
+}
+
 static enum tw_response see_packet(void *context, enum tw_operation operation,
                                    const struct tw_packet_view *view)
 {
     struct sum *sum = context;
-    char line[2048];
 
     /* How a run of idle bytes is cut may differ. */
     if (operation == TW_OP_DATA &&
@@ -215,7 +286,7 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
         uint64_t *hash = &sum->packet_hash[view->packet->id & 127];
 
         *hash = mix(*hash, view->packet, sizeof *view->packet);
-        (void)tw_packet_json(line, sizeof line, view);
+        check_copy(view);
     }
     return consent(sum);
 }
@@ -224,8 +295,12 @@ static enum tw_response see_element(void *context, const struct tw_batch *batch,
                                     const struct tw_element *element)
 {
     struct sum *sum = context;
+    struct tw_element copy = *element;
 
-    sum->hash[batch->id & 127] = mix(sum->hash[batch->id & 127], element, sizeof *element);
+    /* All that differs after a reset: that it was one. */
+    if (copy.type == TW_ELEMENT_NO_SYNC && copy.reason == TW_REASON_RESET)
+        copy.reason = TW_REASON_INIT;
+    sum->hash[batch->id & 127] = mix(sum->hash[batch->id & 127], &copy, sizeof copy);
     return consent(sum);
 }
 
@@ -245,21 +320,12 @@ static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, siz
     }
 }
 
-static void push(struct sum *sum, struct tw_tree *tree, const uint8_t *data, size_t size)
+/* All of it, in pieces, through the data path. */
+static void feed(struct sum *sum, struct tw_push *path, const uint8_t *data, size_t size)
 {
-    const struct tw_push_config config = { .size = sizeof config,
-                                           .raw = see_raw,
-                                           .raw_context = sum,
-                                           .packet = see_packet,
-                                           .packet_context = sum,
-                                           .element = see_element,
-                                           .element_context = sum,
-                                           .piece = 1 + sum->random % 700 };
     enum tw_response response = TW_RESPONSE_CONT;
-    struct tw_push *path;
     size_t at = 0, used;
 
-    require(tw_push_new(&path, tree, &config, NULL) == TW_OK);
     do {
         const size_t left = size - at, piece = 1 + sum->random % 300;
 
@@ -273,8 +339,43 @@ static void push(struct sum *sum, struct tw_tree *tree, const uint8_t *data, siz
         }
         while (tw_response_is_wait(response))
             response = tw_push_operation(path, NULL, TW_OP_FLUSH, 0, NULL, 0);
-        require(tw_response_is_cont(response));
+        require(tw_response_is_cont(response) && tw_response_name(response) != NULL);
     } while (at <= size);
+}
+
+static void require_same(const struct sum *pushed, const struct sum *pulled)
+{
+    require(memcmp(pushed->hash, pulled->hash, sizeof pushed->hash) == 0);
+    require(memcmp(pushed->packet_hash, pulled->packet_hash, sizeof pushed->packet_hash) == 0);
+}
+
+/* What comes is what was pulled; after a reset in the middle it comes again, all of it. */
+static void push(struct sum *sum, const struct sum *pulled, struct tw_tree *tree,
+                 const uint8_t *data, size_t size)
+{
+    const struct tw_push_config config = { .size = sizeof config,
+                                           .raw = see_raw,
+                                           .raw_context = sum,
+                                           .packet = see_packet,
+                                           .packet_context = sum,
+                                           .element = see_element,
+                                           .element_context = sum,
+                                           .piece = 1 + sum->random % 700 };
+    const uint32_t random = sum->random;
+    struct tw_push *path;
+    size_t used;
+
+    require(tw_push_new(&path, tree, &config, NULL) == TW_OK);
+    feed(sum, path, data, size);
+    require_same(sum, pulled);
+    for (unsigned i = 0; i < 2; i++) {
+        require(tw_response_is_cont(tw_push_operation(path, NULL, TW_OP_RESET, 0, NULL, 0)));
+        if (i == 0)
+            (void)!tw_push_operation(path, &used, TW_OP_DATA, 0, data, size / 2);
+    }
+    *sum = (struct sum){ .random = random };
+    feed(sum, path, data, size);
+    require_same(sum, pulled);
     tw_push_free(path);
 }
 
@@ -297,9 +398,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.errors = errors;
     config.verbosity = TW_SEVERITY_INFO;
     tree = make(config, data[0] / 8 % SOURCES);
-    push(&pushed, tree, data + 3, size - 3);
-    require(memcmp(pushed.hash, pulled.hash, sizeof pushed.hash) == 0);
-    require(memcmp(pushed.packet_hash, pulled.packet_hash, sizeof pushed.packet_hash) == 0);
+    push(&pushed, &pulled, tree, data + 3, size - 3);
     tw_tree_free(tree);
     tw_errors_free(errors);
     return 0;

@@ -1,10 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # fuzz/oss-fuzz/build.sh with the variables that the service sets: every target is built, has its inputs, and runs them.
+# oss_fuzz.sh [FOLDER]: what was built stays there.
 set -eu
+if [ $# = 0 ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+else
+    mkdir -p "$1"
+    work=$(cd "$1" && pwd)
+fi
 cd "$(dirname "$0")/.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 check() { # NAME COMMAND...
     name=$1

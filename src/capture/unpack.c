@@ -103,69 +103,99 @@ static enum tw_status unzstd(struct unpacked *to, const uint8_t *bytes, size_t s
 #endif
 
 #ifdef HAS_LOADER
-/* liblzma's function for a stream that lies in memory, by its manual. */
-typedef int lzma_fn(uint64_t *memory_limit, uint32_t flags, const void *allocator,
-                    const uint8_t *in, size_t *in_at, size_t in_size, uint8_t *out,
-                    size_t *out_at, size_t out_size);
+/* Of liblzma, by its manual; its interface does not change.  The function that decodes a stream at once does not tell
+   one that was cut from one that wants more room. */
+struct lzma_stream {
+    const uint8_t *next_in;
+    size_t avail_in;
+    uint64_t total_in;
+    uint8_t *next_out;
+    size_t avail_out;
+    uint64_t total_out;
+    const void *allocator;
+    void *internal, *reserved_pointers[4];
+    uint64_t reserved_numbers[2];
+    size_t reserved_sizes[2];
+    int reserved_enums[2];
+};
 
-static lzma_fn *load_lzma(void **library)
+struct lzma {
+    void *library;
+    int (*decoder)(struct lzma_stream *stream, uint64_t memory_limit, uint32_t flags);
+    int (*code)(struct lzma_stream *stream, int action);
+    void (*end)(struct lzma_stream *stream);
+};
+
+/* C has no conversion from an object's address to a function's. */
+static bool find_function(void *function, size_t size, const struct lzma *lzma,
+                          const char *name)
+{
+    void *found = dlsym(lzma->library, name);
+
+    memcpy(function, &found, size);
+    return found != NULL;
+}
+
+static bool load_lzma(struct lzma *lzma)
 {
     static const char *const files[] = { "liblzma.so.5", "liblzma.5.dylib" };
-    lzma_fn *function = NULL;
 
-    *library = NULL;
-    for (size_t i = 0; !*library && i < sizeof files / sizeof files[0]; i++)
-        *library = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
-    if (*library) {
-        void *found = dlsym(*library, "lzma_stream_buffer_decode");
+    *lzma = (struct lzma){ 0 };
+    for (size_t i = 0; !lzma->library && i < sizeof files / sizeof files[0]; i++)
+        lzma->library = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
+    return lzma->library &&
+           find_function(&lzma->decoder, sizeof lzma->decoder, lzma, "lzma_stream_decoder") &&
+           find_function(&lzma->code, sizeof lzma->code, lzma, "lzma_code") &&
+           find_function(&lzma->end, sizeof lzma->end, lzma, "lzma_end");
+}
 
-        memcpy(&function, &found, sizeof function); /* C has no conversion */
+enum { LZMA_FINE, LZMA_STREAM_END, LZMA_MEMORY = 5, LZMA_LIMIT = 6, LZMA_NO_MORE = 10 };
+
+static enum tw_status inflate_xz(struct unpacked *to, const struct lzma *lzma,
+                                 struct lzma_stream *stream, struct tw_fault *fault)
+{
+    enum { FINISH = 3 };
+    int result = LZMA_FINE;
+    bool is_full = false;
+
+    while (result == LZMA_FINE) {
+        if (to->size == to->room && !make_room(to, &is_full))
+            return TW_E_MEMORY;
+        if (is_full)
+            return too_much(to, fault);
+        stream->next_out = to->bytes + to->size;
+        stream->avail_out = to->room - to->size;
+        result = lzma->code(stream, FINISH);
+        to->size = to->room - stream->avail_out;
     }
-    return function;
+    if (result == LZMA_STREAM_END || (result == LZMA_NO_MORE && to->how->may_cut))
+        return TW_OK;
+    return result == LZMA_MEMORY || result == LZMA_LIMIT
+               ? TW_E_MEMORY
+               : tw_fail(fault, TW_E_CONFIG, "the xz data is damaged");
 }
 
 static enum tw_status unxz(struct unpacked *to, const uint8_t *bytes, size_t size,
                            struct tw_fault *fault)
 {
-    enum { FINE = 0, NO_ROOM = 10, MEMORY = 5, LIMIT = 6 };
-    void *library;
-    lzma_fn *decode = load_lzma(&library);
-    enum tw_status status = TW_OK;
-    size_t at = 0;
-    bool is_full = false;
+    enum { CONCATENATED = 8 };
+    const uint64_t most = UINT64_C(512) << 20; /* of memory */
+    struct lzma_stream stream = { .next_in = bytes, .avail_in = size };
+    struct lzma lzma;
+    enum tw_status status;
 
-    if (!decode)
+    if (!load_lzma(&lzma))
         status = tw_fail(fault, TW_E_UNSUPPORTED,
                          "it is packed with xz, and liblzma (Debian: liblzma5) is not on this "
                          "machine: unpack it with \"unxz\" first");
-    while (status == TW_OK && !is_full && at < size) {
-        uint64_t limit = UINT64_C(512) << 20;
-        size_t in_at = at, out_at = to->size;
-        int result;
-
-        if (bytes[at] == 0) { /* padding between streams */
-            at++;
-            continue;
-        }
-        result = decode(&limit, 0, NULL, bytes, &in_at, size, to->bytes, &out_at, to->room);
-        if (result == FINE) {
-            at = in_at;
-            to->size = out_at;
-        } else if (result == NO_ROOM && (to->room < to->how->most)) {
-            if (!make_room(to, &is_full))
-                status = TW_E_MEMORY;
-        } else if (result == NO_ROOM) {
-            is_full = true;
-            to->size = to->room; /* it is full, though nothing says so */
-            status = too_much(to, fault);
-        } else {
-            status = result == MEMORY || result == LIMIT
-                         ? TW_E_MEMORY
-                         : tw_fail(fault, TW_E_CONFIG, "the xz data is damaged");
-        }
-    }
-    if (library)
-        (void)dlclose(library);
+    else if (lzma.decoder(&stream, most, CONCATENATED) != LZMA_FINE)
+        status = TW_E_MEMORY;
+    else
+        status = inflate_xz(to, &lzma, &stream, fault);
+    if (lzma.end)
+        lzma.end(&stream);
+    if (lzma.library)
+        (void)dlclose(lzma.library);
     return status;
 }
 #endif

@@ -146,6 +146,10 @@ def packed_files_and_dumps_as_text_are_opened(tool):
         equal(tool.run("packets", name, "-q").out, want, name)
     tool.write("cut.gz", gzip.compress(plain)[:-20])
     assert "gzip data is damaged" in tool.run("packets", "cut.gz", status=3).err
+    tool.write("cut.xz", lzma.compress(plain)[:-20])
+    assert "xz data is damaged" in tool.run("packets", "cut.xz", status=3).err
+    tool.write("two.xz", lzma.compress(plain[:100]) + bytes(4) + lzma.compress(plain[100:]))
+    equal(tool.run("packets", "two.xz", "-q").out, want)
 
 
 def record(data, address):
