@@ -4,8 +4,10 @@
 so, its status is 3, nothing half is left under any name, what was there stays.  usage: faults.py PROGRAM SHIM [NAME...]
 
 A few n of each command, TW_FAULTS=NUMBER of them; TW_TEST_FULL: every n.  Under sanitizers leaks and reads of freed memory show, too."""
+import http.client
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import harness  # noqa: E402
 from harness import ROOT  # noqa: E402
 from hostile_cases import CONFIG, SCRIPT, SYNC  # noqa: E402
 from perf_cases import CODE, two_processes  # noqa: E402
+from sim_riscv_cases import ram, write_program  # noqa: E402
 
 harness.CASES.clear()  # those of the files above are run elsewhere
 SHIM = str(pathlib.Path(sys.argv.pop(2)).resolve()) if len(sys.argv) > 2 else ""
@@ -26,6 +29,9 @@ IS_FULL = "TW_TEST_FULL" in os.environ
 IS_SANITIZED = bool(os.environ.get("TW_SANITIZED"))
 SAMPLE = int(os.environ.get("TW_FAULTS", 1 if IS_SANITIZED else 8))
 PERF = ["perf.data", "--sysroot", "root"]
+INPUT = "<requests"  # what standard input is
+# What GDB asks for: who and where, a step back and one on, what can be known, all the way back.
+REQUESTS = "qSupported ? qXfer:features:read:target.xml:0,fff qXfer:threads:read::0,fff bs s g m400500,10 Z0,400174,4 bc c z0,400174,4 D"
 
 # What is done with "out": NAME: COMMAND...
 WRITES = {
@@ -54,6 +60,8 @@ WRITES = {
     "calls_dot": ["calls", DEMO, "--format", "dot", "-o", "out"],
     "calls_speedscope": ["calls", DEMO, "--format", "speedscope", "-o", "out"],
     "calls_callgrind": ["calls", DEMO, "--format", "callgrind", "-o", "out"],
+    "calls_jsonl": ["calls", DEMO, "--format", "jsonl", "-o", "out"],
+    "calls_function": ["calls", DEMO, "--function", "fib", "-o", "out"],
     "calls_events": ["calls", DEMO, "--events", "-o", "out"],
     "calls_last": ["calls", DEMO, "--last", "30", "--instructions", "-o", "out"],
     "calls_save": ["calls", DEMO, "--save", "out"],
@@ -76,6 +84,8 @@ WRITES = {
     "coverage_cobertura": ["coverage", DEMO, "--format", "cobertura", "-o", "out"],
     "coverage_drcov": ["coverage", DEMO, "--format", "drcov", "-o", "out"],
     "coverage_autofdo": ["coverage", DEMO, "--format", "autofdo", "-o", "out"],
+    "coverage_edges": ["coverage", DEMO, "--format", "afl", "-o", "out"],
+    "coverage_each": ["coverage", DEMO, "--each", "--format", "afl-map", "-o", "out"],
     "coverage_save": ["coverage", DEMO, "--save", "out"],
     "stats": ["stats", DEMO, "-o", "out"],
     "stats_save": ["stats", DEMO, "--save", "out"],
@@ -87,6 +97,7 @@ WRITES = {
     "channels": ["channels", "itm.bin", "--protocol", "itm", "-o", "out"],
     "pack": ["pack", "--stream", "0x10:c.bin", "-o", "out"],
     "index": ["index", "build", "c.bin", *CONFIG, "--index", "out"],
+    "index_find": ["index", "find", DEMO, "--index", "demo.twx", "--at", "+0x400", "-o", "out"],
     "index_show": ["index", "show", DEMO, "--index", "demo.twx", "-o", "out"],
     "index_used": ["decode", DEMO, "--index", "demo.twx", "--from", "0x400", "-o", "out"],
     "snapshot": ["snapshot", "--from", "c.bin", *CONFIG, "-o", "out", "--force"],
@@ -95,6 +106,8 @@ WRITES = {
     "encode_etmv4": ["encode", LOGS / "a64-coro.exlog.gz", "--protocol", "etmv4", "-o", "out", "--force"],
     "check_sequence": ["check-sequence", "s.seq", "-o", "out"],
     "sim": ["sim", "trbe", "s.sim", "--force"],
+    "sim_riscv": ["sim", "riscv", "r.sim", "run.log", "--force"],
+    "gdb": ["gdb", "--serve", DEMO, INPUT],
     "help": ["--help"],
     "completion": ["help", "decode"],
 }
@@ -109,6 +122,9 @@ def prepare(tool):
     tool.write("itm.bin", bytes(5) + b"\x80" + b"".join(b"\x01%c" % c for c in b"hello\nworld\n"))
     tool.write("bytes", bytes(64))
     tool.write("s.sim", SCRIPT.format(file="bytes", drain="out"))
+    write_program(tool)
+    tool.write("r.sim", ram("0x01110061").replace("trace.bin", "out").replace("dump to dump.txt\n", ""))
+    tool.write("requests", "+".join(["", *(f"${word}#{sum(word.encode()) & 255:02x}" for word in REQUESTS.split())]))
     tool.write("s.seq", "TRBLIMITR_EL1 = 1\nisb\n")
 
 
@@ -122,12 +138,17 @@ def listing(tool):
     return sorted(str(path.relative_to(tool.folder)) for path in tool.folder.rglob("*") if "out/" not in str(path))
 
 
-def start(tool, words, **variables):
+def environment(tool, **variables):
     options = os.environ.get("ASAN_OPTIONS", "")
-    return subprocess.run([tool.program, *map(str, words)], cwd=tool.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=200, check=False,
-                          env={**os.environ, "LD_PRELOAD": SHIM, "TMPDIR": str(tool.folder), **variables,
-                               "ASAN_OPTIONS": f"{options}:verify_asan_link_order=0:allocator_may_return_null=1"})
+    return {**os.environ, "LD_PRELOAD": SHIM, "TMPDIR": str(tool.folder), **variables,
+            "ASAN_OPTIONS": f"{options}:verify_asan_link_order=0:allocator_may_return_null=1"}
+
+
+def start(tool, words, **variables):
+    with open(tool.folder / "requests" if INPUT in words else os.devnull, "rb") as file:
+        return subprocess.run([tool.program, *(str(word) for word in words if word != INPUT)], cwd=tool.folder, stdin=file,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200, check=False,
+                              env=environment(tool, **variables))
 
 
 def clear(path):
@@ -157,7 +178,7 @@ def check(tool, words, fault, before, good):
     assert said.startswith("trackway: ") and said.endswith("\n"), where
     # Whole is right, too, file by file: another one is what could not be written.
     left = content(out)
-    is_whole = isinstance(left, dict) and left and left.items() <= good[2].items()
+    is_whole = isinstance(left, dict) and left.items() <= good[2].items()
     assert left in (before, good[2]) or is_whole, f"what was there has changed: {where}"
     left = set(listing(tool)) - {"out"} ^ set(clean) - {"out"}
     assert not left, f"left behind {left}: {where}"
@@ -201,6 +222,65 @@ def command(name, words, at):
     return run
 
 
+class Served:
+    """A server, the pages that are asked for, and its end."""
+    PAGES = ("/", "/info", "/data?capture=0", "/window?capture=0&from=0&to=2000", "/nothing")
+
+    def __init__(self, tool, command, **variables):
+        path = {"PATH": "/nowhere"} if command == "view" else {}  # no browser there
+        with subprocess.Popen([tool.program, command, DEMO, "-q"], cwd=tool.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment(tool, **variables, **path)) as process:
+            found = re.fullmatch(rb"http://127\.0\.0\.1:(\d+)/\?k=([0-9a-f]{32})\n", process.stdout.readline())
+            self.answers = [self.ask(int(found[1]), found[2].decode(), page) for page in self.PAGES] if found else []
+            if found:
+                process.terminate()
+            self.said = process.communicate(timeout=200)[1].decode("utf-8", "replace")
+            self.status = process.returncode
+
+    @staticmethod
+    def ask(port, token, page):
+        """Status and body; None: it was hung up on."""
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=200)
+        try:
+            link.request("GET", page + ("&" if "?" in page else "?") + "k=" + token)
+            answer = link.getresponse()
+            return answer.status, answer.read()
+        except (http.client.HTTPException, OSError):
+            return None
+        finally:
+            link.close()
+
+
+def server(command, at):
+    """It ends with 3 and says so, or lives: each page is then as without the fault, or is refused as one that could not be made."""
+    def run(tool):
+        if not SHIM:
+            raise harness.Skip("nothing to load")
+        prepare(tool)
+        good = Served(tool, command, TW_FAULT_COUNT=str(tool.folder / "count"))
+        if "this build has no server" in good.said:
+            raise harness.Skip("built without libmicrohttpd")
+        memory = int((tool.folder / "count").read_text().split()[0])
+        (tool.folder / "count").unlink()
+        clean = listing(tool)
+        if IS_FULL:
+            print(f"{command}: {memory} requests for memory")
+        assert memory > 100 and len(good.answers) == len(Served.PAGES), good.said
+        for n in chosen(memory, at):
+            got = Served(tool, command, TW_FAULT=f"memory:{n}")
+            where = f"memory:{n}: {command}: status {got.status}, {[a and a[0] for a in got.answers]}\n{got.said[-3000:]}"
+            assert "Sanitizer" not in got.said and listing(tool) == clean, where
+            if not got.answers:
+                assert got.status == 3 and got.said.startswith("trackway: "), where
+                continue
+            assert got.status == good.status or (got.status == 3 and got.said.startswith("trackway: ")), where
+            for mine, right in zip(got.answers, good.answers):
+                assert mine is None or mine == right or mine[0] in (500, 503), where
+    return run
+
+
+for number, title in enumerate(("serve", "view")):
+    harness.add_case(title, server(title, number))
 for number, (title, line) in enumerate(WRITES.items()):
     harness.add_case(title, command(title, line, number))
 

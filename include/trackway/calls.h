@@ -139,7 +139,8 @@ TW_API struct tw_run_counter tw_calls_counter(struct tw_calls *calls);
 /* Whether a capture has it: not perf.data, whose threads move between ring buffers, and no program that depends on
    the address space. */
 TW_API bool tw_calls_has_counter(struct tw_capture *capture);
-/* Whether memory sufficed; ask it after tw_run_all. */
+/* Whether memory sufficed; ask it after tw_run_all, and once more after source lines of functions
+   were asked for. */
 TW_API bool tw_calls_is_complete(const struct tw_calls *calls);
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read.  TW_E_MEMORY: there were more. */

@@ -65,6 +65,8 @@ TW_API TW_MUST_USE enum tw_status tw_edge_map_take(struct tw_edge_map *map, uint
 /* The same of a run, for captures of all kinds and with filters: the config's counter.  What the run
    executes is added to `bytes`, whose edges so far stay.  Code of transactions that failed is not there. */
 TW_API struct tw_run_counter tw_edge_map_counter(struct tw_edge_map *map, uint8_t *bytes);
+/* Whether memory sufficed for what was counted since tw_edge_map_counter; ask it after tw_run_all. */
+TW_API bool tw_edge_map_is_complete(const struct tw_edge_map *map);
 
 #ifdef __cplusplus
 }

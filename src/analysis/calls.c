@@ -314,7 +314,7 @@ enum tw_status tw_calls_finish(struct tw_calls *calls)
 
 bool tw_calls_is_complete(const struct tw_calls *calls)
 {
-    return !calls->machine.is_out && !calls->functions.is_out;
+    return !calls->machine.is_out && tw_functions_are_whole(&calls->functions);
 }
 
 const struct tw_functions *tw_calls_functions(const struct tw_calls *calls)

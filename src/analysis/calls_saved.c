@@ -244,6 +244,7 @@ static bool add_edges(struct tw_calls *calls, const struct tw_calls *other, uint
         struct tw_function about = other->functions.items[i];
         const size_t before = calls->functions.count;
         struct tw_source_line line;
+        bool lacks_line;
 
         about.file = tw_code_places_file(&calls->places, about.object);
         functions[i] = tw_functions_number(&calls->functions, &about);
@@ -254,6 +255,7 @@ static bool add_edges(struct tw_calls *calls, const struct tw_calls *other, uint
         /* The other may go before this one does. */
         if (!tw_function_line(&about, &line))
             line.file = NULL;
+        lacks_line = about.symbols && about.symbols->lacks_lines;
         about.name = tw_functions_keep(&calls->functions, about.name);
         about.object = about.object ? tw_functions_keep(&calls->functions, about.object) : NULL;
         about.line = (struct tw_source_line){ NULL, 0 };
@@ -262,7 +264,7 @@ static bool add_edges(struct tw_calls *calls, const struct tw_calls *other, uint
                 (struct tw_source_line){ tw_functions_keep(&calls->functions, line.file),
                                          line.line };
         about.symbols = NULL;
-        if (!about.name || (line.file && !about.line.file))
+        if (!about.name || (line.file && !about.line.file) || lacks_line)
             return false;
         calls->functions.items[functions[i]] = about;
     }

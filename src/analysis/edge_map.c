@@ -25,6 +25,7 @@ struct tw_edge_map {
     struct tw_allocator inner; /* the arena's */
     struct tw_tree *tree;      /* NULL: to be made */
     uint8_t *bytes;            /* the map at work */
+    bool is_out;               /* the counter of a run found no memory */
     struct tw_edge_map_result result;
 };
 
@@ -243,6 +244,7 @@ static void merge_run(void *context, void *tally, const struct tw_part *whose)
 
     (void)whose;
     tw_range_counts_settle(counts);
+    map->is_out |= counts->is_out;
     for (size_t i = 1; i < counts->range_count; i++) {
         const struct tw_range_count *range = &counts->ranges[i];
         struct tw_element element = { .start = range->start };
@@ -265,9 +267,15 @@ struct tw_run_counter tw_edge_map_counter(struct tw_edge_map *map, uint8_t *byte
     struct tw_run_counter counter = tw_counted_code_counter();
 
     map->bytes = bytes;
+    map->is_out = false;
     counter.context = map;
     counter.merge = merge_run;
     return counter;
+}
+
+bool tw_edge_map_is_complete(const struct tw_edge_map *map)
+{
+    return !map->is_out;
 }
 
 /* ---- new and free ---- */

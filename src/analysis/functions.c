@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "image/symbols.h"
 
 enum { FUNCTIONS_MAX = 1 << 28 };
 
@@ -171,6 +172,14 @@ const struct tw_function *tw_functions_get(const struct tw_functions *functions,
                                            uint32_t number)
 {
     return number < functions->count ? &functions->items[number] : NULL;
+}
+
+bool tw_functions_are_whole(const struct tw_functions *functions)
+{
+    for (size_t i = 1; i < functions->count; i++)
+        if (functions->items[i].symbols && functions->items[i].symbols->lacks_lines)
+            return false;
+    return !functions->is_out;
 }
 
 bool tw_function_line(const struct tw_function *function, struct tw_source_line *line)

@@ -33,6 +33,8 @@ uint32_t tw_functions_made(struct tw_functions *functions, enum tw_function_kind
                            uint32_t file, uint64_t address);
 /* Functions were moved: finds them by place again.  False: no memory. */
 bool tw_functions_index(struct tw_functions *functions);
+/* Memory sufficed for them, and for the source lines that were asked for. */
+bool tw_functions_are_whole(const struct tw_functions *functions);
 /* A copy of a text that lasts as long as they do; NULL: no memory. */
 char *tw_functions_keep(struct tw_functions *functions, const char *text);
 

@@ -406,9 +406,11 @@ size_t tw_symbols_frames(struct tw_symbols *symbols, struct tw_source_frame *fra
     for (struct symbol_file *file = symbols->files; file && !count; file = file->next) {
         struct symbol_lines *lines = lines_of(symbols, file);
 
-        if (lines)
-            count = tw_symbol_lines_frames(lines, frames, room, address - file->bias,
-                                           symbols->allocator);
+        if (!lines)
+            continue;
+        count = tw_symbol_lines_frames(lines, frames, room, address - file->bias,
+                                       symbols->allocator);
+        symbols->lacks_lines |= tw_symbol_lines_are_out(lines);
     }
     return count;
 }
@@ -421,9 +423,11 @@ size_t tw_symbols_sample_frames(struct tw_symbols *symbols, struct tw_sample_fra
     for (struct symbol_file *file = symbols->files; file && !count; file = file->next) {
         struct symbol_lines *lines = lines_of(symbols, file);
 
-        if (lines)
-            count = tw_symbol_lines_samples(lines, frames, room, address - file->bias,
-                                            symbols->allocator);
+        if (!lines)
+            continue;
+        count = tw_symbol_lines_samples(lines, frames, room, address - file->bias,
+                                        symbols->allocator);
+        symbols->lacks_lines |= tw_symbol_lines_are_out(lines);
     }
     return count;
 }

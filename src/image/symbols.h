@@ -81,6 +81,8 @@ bool tw_symbols_settle_code(struct tw_symbols *symbols);
 struct symbol_lines *tw_symbol_lines_open(const char *path,
                                           const struct tw_allocator *allocator, bool *is_out);
 void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator *allocator);
+/* Memory was out for some of them. */
+bool tw_symbol_lines_are_out(const struct symbol_lines *lines);
 /* `address` as the file was linked. */
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
                           uint64_t address);

@@ -118,6 +118,11 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
     tw_give(allocator, lines);
 }
 
+bool tw_symbol_lines_are_out(const struct symbol_lines *lines)
+{
+    return lines->is_out;
+}
+
 /* The unit that covers an address; false: none does. */
 static bool find_unit(const struct symbol_lines *lines, Dwarf_Die *die, uint64_t address)
 {
@@ -175,10 +180,13 @@ static bool add_function(struct symbol_lines *lines, const struct tw_allocator *
     while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
         if (start >= end)
             continue;
-        if (lines->function_count == lines->most ||
-            !TW_GROW(allocator, &lines->functions, &lines->function_room,
-                     lines->function_count + 1))
+        if (lines->function_count == lines->most)
             return false;
+        if (!TW_GROW(allocator, &lines->functions, &lines->function_room,
+                     lines->function_count + 1)) {
+            lines->is_out = true;
+            return false;
+        }
         lines->functions[lines->function_count++] =
             (struct function){ start, end, unit, dwarf_dieoffset(function) };
     }
@@ -426,6 +434,12 @@ struct symbol_lines *tw_symbol_lines_open(const char *path,
 void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator *allocator)
 {
     (void)lines, (void)allocator;
+}
+
+bool tw_symbol_lines_are_out(const struct symbol_lines *lines)
+{
+    (void)lines;
+    return false;
 }
 
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,

@@ -204,6 +204,11 @@ static int run(const struct options *options)
         names_open(&command.names, options, names_are_for_people(options));
         printed = print(&command, options, feed_title(&feed));
         names_close(&command.names);
+        /* Source lines are looked up while they are printed. */
+        if (printed == DONE && !tw_calls_is_complete(command.calls)) {
+            say("out of memory");
+            printed = NOT_DONE;
+        }
         if (printed != DONE)
             status = printed;
         if (!output_close(&command.out, printed == DONE))

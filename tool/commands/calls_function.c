@@ -49,7 +49,8 @@ static bool print_edges(struct output *out, const struct tw_calls *calls, struct
     return edges != NULL;
 }
 
-static void print_one(struct output *out, const struct tw_calls *calls, struct names *names,
+/* False: no memory. */
+static bool print_one(struct output *out, const struct tw_calls *calls, struct names *names,
                       uint32_t number)
 {
     const struct tw_function *function = tw_functions_get(tw_calls_functions(calls), number);
@@ -67,10 +68,9 @@ static void print_one(struct output *out, const struct tw_calls *calls, struct n
                   totals.entries, totals.self, totals.inclusive);
     output_text(out, "called by\n       total      count  how        function\n");
     if (!print_edges(out, calls, names, number, false))
-        say("out of memory");
+        return false;
     output_text(out, "calls\n       total      count  how        function\n");
-    if (!print_edges(out, calls, names, number, true))
-        say("out of memory");
+    return print_edges(out, calls, names, number, true);
 }
 
 int calls_print_function(struct output *out, const struct tw_calls *calls, struct names *names,
@@ -90,7 +90,10 @@ int calls_print_function(struct output *out, const struct tw_calls *calls, struc
         if (is_any)
             output_text(out, "\n");
         is_any = true;
-        print_one(out, calls, names, i);
+        if (!print_one(out, calls, names, i)) {
+            say("out of memory");
+            return NOT_DONE;
+        }
     }
     if (!is_any)
         say("%s was not executed, or has no symbol of that name", wanted);

@@ -117,6 +117,10 @@ static int through_run(struct edges *edges, const char **path)
     counter = tw_edge_map_counter(edges->of_runs, edges->bytes);
     status = feed_run(&feed, &options, NULL, NULL);
     feed_close(&feed);
+    if (!tw_edge_map_is_complete(edges->of_runs)) {
+        say("out of memory");
+        status = NOT_DONE;
+    }
     return status;
 }
 

@@ -89,7 +89,8 @@ static int serve(const struct options *given)
         recording->is_interrupted = connection_is_interrupted;
         recording->interrupt_context = connection;
         gdb_server_init(server, &recording->target);
-        connection_serve(connection, server);
+        if (!connection_serve(connection, server))
+            status = NOT_DONE;
         gdb_server_free(server);
         connection_close(connection);
     }

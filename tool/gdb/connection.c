@@ -103,8 +103,10 @@ static bool write_all(struct connection *connection, struct gdb_text *out)
 
         if (size < 0 && errno == EINTR)
             continue;
-        if (size <= 0)
+        if (size <= 0) {
+            connection->has_failed |= errno != EPIPE && errno != ECONNRESET;
             return false;
+        }
         done += (size_t)size;
     }
     gdb_text_clear(out);
@@ -119,7 +121,13 @@ static void flush(void *context, struct gdb_text *out)
         connection->is_gone = true;
 }
 
-void connection_serve(struct connection *connection, struct gdb_server *server)
+/* What would be sent is not all that there is to say. */
+static bool is_out(const struct gdb_server *server)
+{
+    return server->out.is_out || server->last.is_out || server->answer.is_out;
+}
+
+bool connection_serve(struct connection *connection, struct gdb_server *server)
 {
     server->flush = flush;
     server->flush_context = connection;
@@ -136,9 +144,16 @@ void connection_serve(struct connection *connection, struct gdb_server *server)
         byte = connection->bytes[0];
         memmove(connection->bytes, connection->bytes + 1, --connection->count);
         gdb_server_take(server, &byte, 1);
+        if (is_out(server)) {
+            say("out of memory");
+            return false;
+        }
         if (server->out.size && !write_all(connection, &server->out))
             break;
     }
+    if (connection->has_failed)
+        say("an answer could not be written");
+    return !connection->has_failed;
 }
 
 void connection_close(struct connection *connection)

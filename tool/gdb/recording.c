@@ -7,10 +7,19 @@
 #include <string.h>
 
 #include "gdb/writable.h"
+#include "shared/output.h"
 
 enum { ASK_EACH = 1024 }; /* steps between two looks at the client */
 
 /* ---- places ---- */
+
+/* Without memory every answer would be a wrong one. */
+static bool is_done(enum tw_status status)
+{
+    if (status == TW_E_MEMORY)
+        out_of_memory();
+    return status == TW_OK;
+}
 
 struct tw_replay_place *recording_place(struct recording *recording, uint32_t thread)
 {
@@ -25,7 +34,7 @@ struct tw_replay_place *recording_place(struct recording *recording, uint32_t th
         if (places)
             recording->places = places;
         if (!has)
-            return NULL;
+            out_of_memory();
         recording->has_place = has;
         for (size_t i = recording->place_room; i < 2 * count; i++)
             has[i] = false;
@@ -33,7 +42,7 @@ struct tw_replay_place *recording_place(struct recording *recording, uint32_t th
     }
     if (!recording->has_place[thread])
         recording->has_place[thread] =
-            tw_replay_last(recording->replay, &recording->places[thread], thread) == TW_OK;
+            is_done(tw_replay_last(recording->replay, &recording->places[thread], thread));
     return recording->has_place[thread] ? &recording->places[thread] : NULL;
 }
 
@@ -42,7 +51,7 @@ bool recording_look(struct recording *recording, struct tw_replay_view *view, ui
     const struct tw_replay_place *place = recording_place(recording, thread);
 
     view->size = sizeof *view;
-    return place && tw_replay_look(recording->replay, view, place) == TW_OK;
+    return place && is_done(tw_replay_look(recording->replay, view, place));
 }
 
 /* GDB asks again and again at one place. */
@@ -56,9 +65,9 @@ size_t recording_stack(struct recording *recording, uint32_t thread, enum tw_rep
 
     if (!is_known) {
         recording->has_frames =
-            place && tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES,
-                                     &recording->frame_count, &recording->is_whole, place,
-                                     wish) == TW_OK;
+            place && is_done(tw_replay_stack(recording->replay, recording->frames,
+                                             RECORDING_FRAMES, &recording->frame_count,
+                                             &recording->is_whole, place, wish));
         if (recording->has_frames)
             recording->framed = *place;
     }
@@ -144,8 +153,8 @@ static bool values_of(struct recording *recording, struct gdb_values *values, ui
 
     if (!recording_look(recording, &view, thread))
         return false;
-    if (tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
-                        &is_whole, place, TW_REPLAY_STACK_NEAR) != TW_OK)
+    if (!is_done(tw_replay_stack(recording->replay, recording->frames, RECORDING_FRAMES, &count,
+                                 &is_whole, place, TW_REPLAY_STACK_NEAR)))
         count = 0;
     *values = (struct gdb_values){ .pc = view.pc,
                                    .isa = view.isa,

@@ -26,8 +26,10 @@ static void send(struct gdb_server *server, const char *data, size_t size)
 {
     char *packet = malloc(gdb_write_room(size));
 
-    if (!packet)
+    if (!packet) {
+        server->out.is_out = true;
         return;
+    }
     size = gdb_write(packet, data, size);
     gdb_text_clear(&server->last);
     gdb_text_add(&server->last, packet, size);

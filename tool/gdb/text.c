@@ -17,8 +17,10 @@ void gdb_text_add(struct gdb_text *text, const char *bytes, size_t size)
         const size_t room = (text->size + size) * 2 + 64;
         char *more = realloc(text->text, room);
 
-        if (!more)
+        if (!more) {
+            text->is_out = true;
             return;
+        }
         text->text = more;
         text->room = room;
     }

@@ -8,10 +8,11 @@
 
 #include "base/compiler.h"
 
-/* {0} is an empty one.  When memory is out the rest is left out. */
+/* {0} is an empty one. */
 struct gdb_text {
     char *text; /* with a zero behind it; NULL: nothing was added */
     size_t size, room;
+    bool is_out; /* there was no memory for some of it; stays until it is freed */
 };
 
 void gdb_text_add(struct gdb_text *text, const char *bytes, size_t size);

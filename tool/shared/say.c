@@ -8,7 +8,8 @@
 /* Messages hold names from captures: what a terminal would obey is shown, not sent. */
 static void say_as(const char *head, const char *format, va_list arguments)
 {
-    char small[400], *text = small, *shown = NULL;
+    enum { SHORT = 400 }; /* what memory need not be there for */
+    char small[SHORT], escaped[TW_ESCAPE_TEXT_MOST * SHORT + 1], *text = small, *shown = NULL;
     va_list again;
     int size;
 
@@ -17,7 +18,9 @@ static void say_as(const char *head, const char *format, va_list arguments)
     if (size >= (int)sizeof small && (text = malloc((size_t)size + 1)) != NULL)
         (void)vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);
-    if (size >= 0 && text)
+    if (size >= 0 && size < (int)sizeof small)
+        shown = escaped;
+    else if (size >= 0 && text)
         shown = malloc(TW_ESCAPE_TEXT_MOST * (size_t)size + 1);
     fputs(head, stderr);
     if (shown)
@@ -27,7 +30,8 @@ static void say_as(const char *head, const char *format, va_list arguments)
     fputc('\n', stderr);
     if (text != small)
         free(text);
-    free(shown);
+    if (shown != escaped)
+        free(shown);
 }
 
 void say_list(const char *format, va_list arguments)
