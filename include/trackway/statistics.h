@@ -60,7 +60,8 @@ TW_API TW_MUST_USE enum tw_status tw_statistics_take_packet(struct tw_statistics
 /* The same, counted on the threads that decode: for tw_run_config.counter. */
 TW_API const struct tw_run_counter *tw_statistics_counter(struct tw_statistics *statistics);
 /* Takes a run of packets to its end: at once, by a thread of its own, while the caller takes another run
-   of elements; or without is_beside in the second call, which waits for the end. */
+   of elements; or without is_beside in the second call, which waits for the end.  That one also tells
+   whether memory sufficed so far, with packets or without, and may be asked again: TW_E_MEMORY. */
 TW_API void tw_statistics_begin_packets(struct tw_statistics *statistics,
                                         struct tw_run *packets, bool is_beside);
 TW_API TW_MUST_USE enum tw_status tw_statistics_end_packets(struct tw_statistics *statistics);
@@ -77,7 +78,7 @@ TW_API TW_MUST_USE enum tw_status tw_statistics_load(struct tw_statistics **stat
                                                      struct tw_fault *fault);
 
 /* Those that had packets or elements, in the order of buffers and IDs.  False: there is no such
-   number. */
+   number, or no memory (tw_statistics_end_packets). */
 TW_API bool tw_statistics_source(struct tw_statistics *statistics,
                                  struct tw_source_statistics *source, size_t number);
 

@@ -180,11 +180,14 @@ static bool take_begin(struct tw_interrupts *interrupts, struct interrupt_source
         row->last = now;
     }
     source->nested[source->count++] = (struct nested){ .begin = *event, .track = event->track };
+    /* First the room in the list: it has one for all that are in the map, whatever becomes of this one. */
+    if (!TW_GROW(interrupts->allocator, &interrupts->listed, &interrupts->listed_room,
+                 row->functions.count + 1))
+        return false;
     count = tw_map_put(&row->functions, event->what);
     if (count)
         ++*count;
-    return count && TW_GROW(interrupts->allocator, &interrupts->listed,
-                            &interrupts->listed_room, row->functions.count + 1);
+    return count != NULL;
 }
 
 static bool is_whole(const struct tw_timeline_event *begin, const struct tw_timeline_event *end)

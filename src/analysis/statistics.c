@@ -415,8 +415,10 @@ void tw_statistics_order(struct tw_statistics *statistics)
 static bool show_types(struct tw_statistics *statistics, struct tw_statistics_row *row)
 {
     if (!TW_GROW(statistics->allocator, &statistics->types, &statistics->type_room,
-                 row->type_count + 1))
+                 row->type_count + 1)) {
+        statistics->has_failed = true;
         return false;
+    }
     order_types(row);
     for (size_t i = 0; i < row->type_count; i++)
         statistics->types[i] =

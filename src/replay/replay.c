@@ -223,7 +223,7 @@ uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_
     return number && *number ? (uint32_t)(*number - 1) : TW_NONE;
 }
 
-uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part)
+uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part, bool *is_out)
 {
     const struct tw_who *who = &part->who;
     uint64_t *number = tw_map_put(&replay->by_key, key_of(part));
@@ -232,12 +232,14 @@ uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *par
 
     if (number && *number)
         return (uint32_t)(*number - 1);
+    *is_out |= !number;
     if (!number || !has_ranges(part, &isa))
         return TW_NONE;
     about = tw_take(replay->allocator, sizeof *about);
     if (!about || !TW_GROW(replay->allocator, &replay->threads, &replay->thread_room,
                            replay->thread_count + 1)) {
         tw_give(replay->allocator, about);
+        *is_out = true;
         return TW_NONE;
     }
     about->key = key_of(part);

@@ -128,8 +128,10 @@ enum tw_status tw_windows_scan_apart(const struct tw_replay *replay,
 /* The last window, from `first` on, that a scan may go through at once, of `most`; behind it. */
 uint32_t tw_windows_together(const struct tw_replay *replay, uint32_t first, uint32_t most);
 
-/* The number of the thread that a part belongs to, made when it is new; TW_NONE: no memory. */
-uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part);
+/* The number of the thread that a part belongs to, made when it is new; TW_NONE: it has executed nothing
+   yet, or there is no memory (*is_out). */
+uint32_t tw_replay_thread_of(struct tw_replay *replay, const struct tw_part *part,
+                             bool *is_out);
 /* The number of a thread that is known; TW_NONE: it is not. */
 uint32_t tw_replay_known_thread(const struct tw_replay *replay, const struct tw_part *part);
 bool tw_replay_is_cancelled(struct tw_replay *replay);

@@ -326,7 +326,7 @@ enum tw_status tw_replay_stack(struct tw_replay *replay, struct tw_replay_frame 
     TW_TRY(take_spot(replay, track, &spot));
     view.part.stream = place->thread;
     stack = tw_calls_stack_of(replay->calls, &view.part);
-    if (!stack)
+    if (!stack || replay->names->broken == TW_E_MEMORY) /* names would be missing */
         return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
     *count = stack->count;
     *is_whole = mark.is_whole;

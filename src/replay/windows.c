@@ -121,6 +121,7 @@ struct scan {
     void (*begin)(void *context, uint32_t buffer); /* it begins inside; or NULL */
     struct tw_timed_cut cut;
     bool is_over; /* `take` wants no more */
+    bool is_out;  /* no memory for a thread */
     uint64_t fed, fed_at_passing;
     bool has_passed;
 };
@@ -164,7 +165,7 @@ static bool give(struct scan *scan, struct tw_part *part)
         if (first == end)
             break;
         if (thread == TW_NONE)
-            thread = scan->changed ? tw_replay_thread_of(scan->changed, part)
+            thread = scan->changed ? tw_replay_thread_of(scan->changed, part, &scan->is_out)
                                    : tw_replay_known_thread(scan->replay, part);
         if (thread == TW_NONE) /* nothing was executed yet, or no one looks for it */
             break;
@@ -231,7 +232,7 @@ static enum tw_status go_through(struct scan *scan, struct tw_run *run)
     }
     if (status < 0)
         return tw_fail(scan->fault, status, "%s", tw_run_fault(run));
-    return TW_OK;
+    return scan->is_out ? tw_fail(scan->fault, TW_E_MEMORY, "out of memory") : TW_OK;
 }
 
 static enum tw_status scan_windows(struct scan *scan, struct tw_capture *capture,

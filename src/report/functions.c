@@ -70,9 +70,12 @@ static void add_activations(struct tw_report *report, struct report_function *ro
 
     for (size_t i = 0; i < spans->function_room; i++) {
         const struct tw_report_calls *calls = &spans->functions[i];
-        uint64_t *known =
-            calls->name && calls->whole ? tw_map_put(&by_name, calls->name) : NULL;
+        uint64_t *known;
 
+        if (!calls->name || !calls->whole)
+            continue;
+        known = tw_map_put(&by_name, calls->name);
+        report->is_out |= !known;
         if (known && (!*known || spans->functions[*known - 1].whole < calls->whole))
             *known = i + 1;
     }

@@ -42,6 +42,8 @@ static void take_node(void *context, const struct tw_call_path *path)
     const struct tw_function *function =
         tw_functions_get(tw_calls_functions(report->calls), path->functions[path->depth - 1]);
 
+    if (report->is_out) /* and its parent may be missing */
+        return;
     if (paths->count >= UINT32_MAX - 1 ||
         !TW_GROW(allocator, &paths->nodes, &paths->room, paths->count + 1) ||
         !TW_GROW(allocator, &paths->stack, &paths->stack_room, path->depth)) {

@@ -264,6 +264,11 @@ static int run(const struct options *options)
     }
     if ((status == DONE || status == DONE_WITH_LOSS) && !print(&stats, statistics))
         status = NOT_DONE;
+    if ((status == DONE || status == DONE_WITH_LOSS) &&
+        tw_statistics_end_packets(statistics) != TW_OK) { /* so some are not there */
+        say("out of memory");
+        status = NOT_DONE;
+    }
     if ((status == DONE || status == DONE_WITH_LOSS) && options->save &&
         tw_statistics_save(statistics, options->save, &fault) != TW_OK) {
         say("%s", fault.text);
