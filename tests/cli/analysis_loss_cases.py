@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls and profiles where trace was lost: what is left is told exactly, and nothing else is."""
+import bisect
 import collections
 import json
 import os
 import shutil
 from random import Random
 
-from calls_cases import Truth, plain, programs, truth_folder
+from calls_cases import Truth, plain, programs, rows, truth_folder
 from harness import add_case, equal
 
 UNKNOWN = "[callers unknown]"
@@ -43,12 +44,86 @@ def encode_with_losses(tool, name, unit, random):
     return pieces, ["--symbols", elf]
 
 
+def pcs_of(tool, capture):
+    """The instructions, one after the other, by the elements alone."""
+    return [int(pc, 16) for pc in tool.run("decode", capture, "--format", "pcs", "-q", status=None).out.split()]
+
+
+class Instants:
+    """The path of a program and the stack at every place of it."""
+
+    def __init__(self, tool, name, truth, unit):
+        tool.run("encode", truth_folder() / f"{name}.exlog.gz", "--elf", truth_folder() / f"{name}.elf", "--protocol", unit,
+                 "-o", "all", "--force")
+        self.pcs = pcs_of(tool, "all")
+        self.bytes = as_bytes(self.pcs)
+        self.places, self.stacks, stack = [], [], ()
+        for row in rows(name, "events"):
+            function, depth = (row[3], 1) if row[0] == "S" else (row[4], int(row[5]))
+            stack = stack[:depth] if row[0] in "RU" else (*stack[:depth - 1], truth.whole(function))
+            self.places.append(int(row[1]))
+            self.stacks.append(stack)
+
+    def find(self, pcs, begin):
+        """Where a stretch without losses may lie.  Where it is there several times, what it says of itself is the same."""
+        wanted = as_bytes(pcs)
+        at = self.bytes.find(wanted, begin * 8)
+        while at % 8:
+            at = self.bytes.find(wanted, at + 1)
+        assert at >= 0, "no such path was ever executed"
+        return at // 8
+
+    def known(self, begin, at):
+        """What can be known of the stack at a place by one who looked on from `begin` on: the frames above the least depth
+        since, and that one."""
+        first = max(bisect.bisect_right(self.places, begin) - 1, 0)
+        last = bisect.bisect_right(self.places, at)
+        least = min(len(stack) for stack in self.stacks[first:last])
+        return self.stacks[last - 1][least - 1:]
+
+
+def as_bytes(pcs):
+    return b"".join(pc.to_bytes(8, "little") for pc in pcs)
+
+
+def stretches_of(lines):
+    """Between gaps: its first instruction, that behind its last, and [(instruction, stack from there on)]."""
+    stretches, begun, stack, states = [], 0, [], []
+    for row in lines:
+        if row["t"] == "LEAVE":
+            stack.pop()
+        else:
+            stack.append(plain(row["name"]))
+        if row["t"] == "LEAVE" and row["kind"] in ("gap", "end"):
+            if not stack:
+                stretches.append((begun, row["n"], states))
+                begun, states = row["n"], []
+        else:
+            states.append((row["n"], tuple(stack)))
+    return stretches
+
+
+def check_instants(tool, instants, capture, names):
+    """At random instants the stack is what can be known of the true one.  How many were looked at."""
+    pcs, begin, looks, random = pcs_of(tool, capture), 0, 0, Random(SEED)
+    for first, end, states in stretches_of(lines_of(tool, "calls", capture, *names, "--events")):
+        if first == end:
+            continue
+        begin = instants.find(pcs[first:end], begin)
+        places = [place for place, _ in states]
+        for at in random.sample(range(first, end), min(100, end - first)):
+            got = states[bisect.bisect_right(places, at) - 1][1]
+            equal(got, instants.known(begin, begin + at - first), f"the stack at instruction {at}, stretch from {first}")
+            looks += 1
+        begin += end - first
+    return looks
+
+
 def path_of(tool, captures):
-    """How often each instruction was executed, by the elements alone."""
+    """How often each instruction was executed."""
     path = collections.Counter()
     for capture in captures:
-        text = tool.run("decode", capture, "--format", "pcs", "-q", status=None).out
-        path.update(int(pc, 16) for pc in text.split())
+        path.update(pcs_of(tool, capture))
     return path
 
 
@@ -65,7 +140,8 @@ def nothing_is_made_up(name, unit):
     def run(tool):
         truth = Truth(name)
         ends = suffixes(truth.stacks)
-        lost = 0
+        instants = Instants(tool, name, truth, unit)
+        lost = looks = 0
         random = Random(f"{SEED} {name} {unit}")
         for _ in range(20 if os.environ.get("TW_TEST_FULL") else 4):
             captures, names = encode_with_losses(tool, name, unit, random)
@@ -82,6 +158,8 @@ def nothing_is_made_up(name, unit):
             check_stacks(truth, ends, table, stats["instructions"])
             profile = lines_of(tool, "profile", *capture)
             equal(sum(row["self"] for row in profile if row["t"] == "FUNCTION"), stats["instructions"], "the profile")
+            looks += sum(check_instants(tool, instants, each, names) for each in captures)
+        assert looks > 20, f"too few instants: {looks}"
         assert lost > 0, f"nothing was lost; seed {SEED}"
     return run
 
