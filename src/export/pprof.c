@@ -27,12 +27,16 @@ enum {
     LOCATION_ADDRESS = 3,
     LOCATION_LINE = 4,
     LINE_FUNCTION = 1,
+    LINE_LINE = 2,
     FUNCTION_ID = 1,
     FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3
+    FUNCTION_SYSTEM_NAME = 3,
+    FUNCTION_FILE = 4,
+    FUNCTION_START_LINE = 5
 };
 
-/* The table of strings: number 0 must be empty; the names of functions follow. */
+/* The table of strings: number 0 must be empty; the names of functions follow, and then the source files of those
+   that have one. */
 enum { EMPTY, INSTRUCTIONS, COUNT, ENTRIES, TITLE, NAMES };
 
 struct pprof {
@@ -87,9 +91,15 @@ static void put_types(struct pprof *pprof)
 static void put_functions(struct pprof *pprof)
 {
     const struct tw_functions *functions = tw_calls_functions(pprof->subject->calls);
+    uint64_t file = NAMES + tw_functions_count(functions);
 
     for (uint32_t i = 0; i < tw_functions_count(functions); i++) {
+        struct tw_source_line line;
+        const bool has_line = tw_function_line(tw_functions_get(functions, i), &line);
+
         tw_protobuf_number(&pprof->packed, LINE_FUNCTION, (uint64_t)i + 1);
+        if (has_line)
+            tw_protobuf_number(&pprof->packed, LINE_LINE, line.line);
         tw_protobuf_number(&pprof->inner, LOCATION_ID, (uint64_t)i + 1);
         tw_protobuf_number(&pprof->inner, LOCATION_MAPPING, 1);
         tw_protobuf_number(&pprof->inner, LOCATION_ADDRESS,
@@ -99,6 +109,10 @@ static void put_functions(struct pprof *pprof)
         tw_protobuf_number(&pprof->inner, FUNCTION_ID, (uint64_t)i + 1);
         tw_protobuf_number(&pprof->inner, FUNCTION_NAME, (uint64_t)i + NAMES);
         tw_protobuf_number(&pprof->inner, FUNCTION_SYSTEM_NAME, (uint64_t)i + NAMES);
+        if (has_line) {
+            tw_protobuf_number(&pprof->inner, FUNCTION_FILE, file++);
+            tw_protobuf_number(&pprof->inner, FUNCTION_START_LINE, line.line);
+        }
         tw_protobuf_message(&pprof->out, FUNCTION, &pprof->inner);
         flush(pprof);
     }
@@ -119,6 +133,14 @@ static void put_strings(struct pprof *pprof)
     for (uint32_t i = 0; i < tw_functions_count(functions); i++) {
         tw_protobuf_text(&pprof->out, STRING,
                          tw_subject_name(pprof->subject, tw_functions_get(functions, i)->name));
+        flush(pprof);
+    }
+    for (uint32_t i = 0; i < tw_functions_count(functions); i++) {
+        struct tw_source_line line;
+
+        if (!tw_function_line(tw_functions_get(functions, i), &line))
+            continue;
+        tw_protobuf_text(&pprof->out, STRING, line.file);
         flush(pprof);
     }
 }

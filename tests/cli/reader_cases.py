@@ -80,11 +80,11 @@ def callgrind_annotate_shows_the_same(tool):
         want = {key: value[0] for key, value in functions_of(tool, words).items() if value[0]}
         total = int(re.search(NUMBER + r"  PROGRAM TOTALS", text)[1].replace(",", ""))
         equal(total, sum(want.values()), name)
-        shown = {key: int(count.replace(",", "")) for count, key in re.findall(NUMBER + r"  \?:(\S+)", text)}
+        shown = {key: int(count.replace(",", "")) for count, key in re.findall(NUMBER + r"  (?:\?|\S+\.[a-zA-Z]+):(\S+)", text)}
         equal(shown, want, name)
         text = read_with("callgrind_annotate", "--threshold=100", "--auto=no", "--inclusive=yes",
                          tool.folder / "out.callgrind").decode()
-        shown = {key: int(count.replace(",", "")) for count, key in re.findall(NUMBER + r"  \?:(\S+)", text)}
+        shown = {key: int(count.replace(",", "")) for count, key in re.findall(NUMBER + r"  (?:\?|\S+\.[a-zA-Z]+):(\S+)", text)}
         recursive = recursive_of(tool, words)
         for key, value in functions_of(tool, words).items():
             if key not in recursive:
