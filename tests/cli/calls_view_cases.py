@@ -164,3 +164,10 @@ def large_trees_are_cut_and_say_so(tool):
         left_out = int(some[-1].split()[2])
         equal(sum(int(line.split()[3]) for line in some[:-1]) + left_out, total, "shown and left out")
     assert all("|  |- " not in line for line in lines("--depth", 2)), "two deep"
+
+
+@case
+def a_function_is_no_capture(tool):
+    for command in ("annotate", "calls"):
+        said = tool.run(command, DEMO, "fib", status=3).err
+        assert "--function fib" in said, said

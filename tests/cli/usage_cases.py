@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Help, usage errors, exit statuses, and that the manual and the completions are complete."""
+import json
 import re
 import shutil
 import subprocess
 
 from harness import ROOT, case, equal
 
-COMMANDS = ["identify", "doctor", "info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "report", "serve", "view", "gdb", "diff", "shard", "merge", "stats", "channels", "pack",
+COMMANDS = ["identify", "doctor", "info", "frames", "packets", "decode", "branches", "calls", "profile", "annotate", "timeline", "interrupts", "coverage", "report", "serve", "view", "gdb", "diff", "shard", "merge", "formats", "stats", "channels", "pack",
             "index", "snapshot", "encode", "record", "check-sequence", "sim"]
 
 
@@ -279,3 +280,20 @@ def commands_that_take_captures_take_the_same_options(tool):
             wanted = executed - other.get(command, set())
             assert wanted <= set(names), (command, wanted - set(names))
             equal(command in other, "output" not in names, command)
+
+
+@case
+def formats_are_those_of_the_commands(tool):
+    """Each format of a command that writes for other programs stands in the table, and nothing else does."""
+    table = {}
+    for line in tool.run("formats", "--format", "jsonl").out.splitlines():
+        row = json.loads(line)
+        assert row["commands"], row
+        for command in row["commands"]:
+            table.setdefault(command, set()).add(row["name"])
+    text = tool.run("formats").out.splitlines()
+    equal(len(text), 1 + len(tool.run("formats", "--format", "jsonl").out.splitlines()))
+    own = {"text", "perf", "profgen", "afl", "afl-map"}  # for people, or of one command alone
+    for command in ["calls", "profile", "coverage", "branches", "timeline"]:
+        listed = re.search(r"--format FORMAT\s+([a-z|\s-]+?) \(default", tool.run(command, "--help").out)[1]
+        equal(table[command], set(re.sub(r"\s", "", listed).split("|")) - own, command)

@@ -34,6 +34,7 @@
     COMMAND(diff)             \
     COMMAND(shard)            \
     COMMAND(merge)            \
+    COMMAND(formats)          \
     COMMAND(stats)            \
     COMMAND(channels)         \
     COMMAND(pack)             \

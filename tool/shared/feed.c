@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trackway/calls.h>
 
@@ -116,6 +117,16 @@ static bool is_to_run(const struct feed *feed, const struct session *session,
            (parts_number(options, &number, &count) && number == 1);
 }
 
+/* What looks like the name of a function, behind a capture, is no file. */
+static void hint_at_function(const struct options *options, const char *word)
+{
+    const bool has_function = options_takes(options->command, O_OF_FUNCTION) ||
+                              options_takes(options->command, O_SHOW_FUNCTION);
+
+    if (has_function && !strpbrk(word, "/.") && access(word, F_OK) != 0)
+        say("is %s a function? Then give it as --function %s", word, word);
+}
+
 int feed_run(struct feed *feed, const struct options *options, feed_fn *take, void *context)
 {
     const size_t count = options->arguments.count;
@@ -136,6 +147,8 @@ int feed_run(struct feed *feed, const struct options *options, feed_fn *take, vo
         feed->each[i].arguments = (struct list){ &options->arguments.items[i], 1 };
         feed->count++;
         status = session_open(&feed->sessions[i], &feed->each[i]);
+        if (status != DONE && i)
+            hint_at_function(options, options->arguments.items[i]);
         if (status != DONE)
             return status;
         bytes += bytes_of(&feed->sessions[i]);
