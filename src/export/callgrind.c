@@ -70,8 +70,8 @@ void tw_write_callgrind(struct tw_sink *sink, const struct tw_subject *subject)
     tw_sink_text(sink, "# callgrind format\nversion: 1\n");
     put_name(sink, "creator: ", subject->creator ? subject->creator : "trackway");
     put_name(sink, "cmd: ", subject->title ? subject->title : "");
-    tw_sink_format(sink, "positions: instr line\nevents: Instructions\nsummary: %" PRIu64 "\n\n",
-                   total);
+    tw_sink_format(
+        sink, "positions: instr line\nevents: Instructions\nsummary: %" PRIu64 "\n\n", total);
     for (size_t i = 0; i < graph.function_count && !sink->is_over; i++)
         put_function(sink, subject, &graph, graph.functions[i]);
     tw_sink_format(sink, "totals: %" PRIu64 "\n", total);

@@ -27,8 +27,8 @@ static bool writes(size_t number, const struct tw_format *format)
     if (subjects & TW_SUBJECT_PROFILE && !(format->subjects & TW_SUBJECT_PROFILE) &&
         tw_format_by_name(format->name, TW_SUBJECT_PROFILE))
         return false;
-    return subjects & format->subjects &&
-           is_choice(options_formats(writers[number].command), format->name, strlen(format->name));
+    return subjects & format->subjects && is_choice(options_formats(writers[number].command),
+                                                    format->name, strlen(format->name));
 }
 
 static void print_text(struct output *out, const struct tw_format *format)
