@@ -65,7 +65,7 @@ static bool add_src_images(const struct tw_source_setup *setup, struct tw_tree_s
 
     for (size_t i = 0; i < capture->image_count; i++)
         count += capture->images[i].src != TW_NO_SRC;
-    if (!count)
+    if (!count || setup->image)
         return true;
     images = tw_tree_keep(setup->tree, count * sizeof *images);
     if (!images)
@@ -99,7 +99,9 @@ static struct tw_tree_source *describe(const struct tw_source_setup *setup, uint
         .text = from->text,
         .id = from->id,
     };
-    if (from->image != TW_NONE)
+    if (setup->image)
+        source->image = setup->image;
+    else if (from->image != TW_NONE)
         source->image = tw_capture_image(setup->capture, from->image);
     if (!add_src_images(setup, source, number) || !add_keys(setup, source) ||
         (setup->capture->perf && !add_view(setup, source, number)))

@@ -20,7 +20,8 @@ struct tw_source_setup {
     const struct tw_capture *capture;
     uint32_t buffer;
     struct tw_tree *tree;
-    const char *core_type; /* instead of the capture's; or NULL */
+    const char *core_type;  /* instead of the capture's; or NULL */
+    struct tw_image *image; /* the same, for every source */
     enum tw_on_error on_error;
     bool assumes_sync;
     /* perf.data: what the decoders look through, by source number; NULL: the tree keeps its own. */

@@ -6,6 +6,7 @@
 #include <trackway/tree.h>
 
 #include "base/memory.h"
+#include "capture/sources.h"
 #include "doctor/doctor.h"
 #include "image/image.h"
 
@@ -14,11 +15,10 @@ enum { PAGE = 4096, CANDIDATES_MOST = 400, SEEN_MOST = 8 << 10 };
 struct attempt {
     const struct tw_doctor *doctor;
     const struct tw_patient *patient;
-    const struct tw_source *source;
     struct tw_image *image;
+    uint32_t buffer;
     const uint8_t *bytes;
     size_t size;
-    enum tw_framing framing;
 };
 
 static double merit(struct tw_tree *tree, bool *is_clean)
@@ -65,40 +65,40 @@ static struct tw_image *moved(const struct attempt *attempt, int64_t bias)
     return image;
 }
 
-static double try_bias(const struct attempt *attempt, int64_t bias, bool *is_clean)
+static bool wants(void *context, uint32_t source)
 {
-    const struct tw_tree_config config = { .size = sizeof config,
-                                           .framing = attempt->framing,
-                                           .check_atoms = true,
-                                           .allocator = attempt->doctor->allocator };
-    struct tw_image *image = moved(attempt, bias);
-    const struct tw_source *source = attempt->source;
-    const struct tw_tree_source about = { .size = sizeof about,
-                                          .protocol = source->protocol,
-                                          .registers = source->registers,
-                                          .register_count = source->register_count,
-                                          .type = source->type,
-                                          .core_type = source->core_type,
-                                          .text = source->text,
-                                          .id = attempt->patient->id,
-                                          .image = image };
-    struct tw_tree *tree = NULL;
+    return source == ((const struct attempt *)context)->patient->source;
+}
+
+static double try_bias(struct attempt *attempt, int64_t bias, bool *is_clean)
+{
+    const struct tw_doctor *doctor = attempt->doctor;
+    const struct tw_tree_config config = {
+        .size = sizeof config,
+        .framing = tw_capture_buffer(doctor->capture, attempt->buffer)->framing,
+        .check_atoms = true,
+        .allocator = doctor->allocator
+    };
+    struct tw_source_setup setup = { .capture = doctor->capture,
+                                     .buffer = attempt->buffer,
+                                     .core_type = doctor->how.core_type,
+                                     .image = moved(attempt, bias),
+                                     .wants = wants,
+                                     .context = attempt };
     double found = 0;
-    uint8_t id;
 
     *is_clean = false;
-
-    if (image && tw_tree_new(&tree, &config, NULL) == TW_OK &&
-        tw_tree_add_source(tree, &id, &about) == TW_OK &&
-        tw_tree_feed(tree, attempt->bytes, attempt->size) == TW_OK)
-        found = merit(tree, is_clean);
-    tw_tree_free(tree);
-    tw_image_free(image);
+    if (setup.image && tw_tree_new(&setup.tree, &config, NULL) == TW_OK &&
+        tw_add_sources(&setup) - 1 < SIZE_MAX - 1 &&
+        tw_tree_feed(setup.tree, attempt->bytes, attempt->size) == TW_OK)
+        found = merit(setup.tree, is_clean);
+    tw_tree_free(setup.tree);
+    tw_image_free(setup.image);
     return found;
 }
 
 /* Moves by whole pages under which the first address that is missing lies in a region. */
-static void search(const struct attempt *attempt, int64_t *best, double *best_merit)
+static void search(struct attempt *attempt, int64_t *best, double *best_merit)
 {
     const struct tw_patient *patient = attempt->patient;
     const uint64_t first =
@@ -130,18 +130,20 @@ bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient
                          int64_t *bias)
 {
     const struct tw_source *source = tw_capture_source(doctor->capture, patient->source);
-    const uint32_t buffer = tw_capture_source_buffer(doctor->capture, patient->source, 0);
-    struct attempt attempt = { .doctor = doctor, .patient = patient, .source = source };
+    struct attempt attempt = { .doctor = doctor,
+                               .patient = patient,
+                               .buffer = tw_capture_source_buffer(doctor->capture,
+                                                                  patient->source, 0) };
     double here, best;
     bool is_clean;
 
     *bias = 0;
-    if (tw_capture_perf(doctor->capture) || buffer == TW_NONE || source->image == TW_NONE)
+    if (tw_capture_perf(doctor->capture) || attempt.buffer == TW_NONE ||
+        source->image == TW_NONE)
         return false;
     attempt.image = tw_capture_image(doctor->capture, source->image);
-    attempt.framing = tw_capture_buffer(doctor->capture, buffer)->framing;
-    if (!attempt.image ||
-        tw_capture_read(doctor->capture, &attempt.bytes, &attempt.size, buffer, 0) != TW_OK)
+    if (!attempt.image || tw_capture_read(doctor->capture, &attempt.bytes, &attempt.size,
+                                          attempt.buffer, 0) != TW_OK)
         return false;
     attempt.size = attempt.size < SEEN_MOST ? attempt.size : SEEN_MOST;
     here = best = try_bias(&attempt, 0, &is_clean);

@@ -149,6 +149,7 @@ void tw_doctor_free(struct tw_doctor *doctor)
     tw_give(doctor->allocator, doctor->weights);
     tw_give(doctor->allocator, doctor->patients);
     tw_give(doctor->allocator, doctor->starts);
+    tw_give(doctor->allocator, doctor->search);
     has_allocator = doctor->allocator != NULL;
     allocator = doctor->allocator_copy;
     tw_give(has_allocator ? &allocator : NULL, doctor);

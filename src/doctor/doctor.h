@@ -2,7 +2,6 @@
 /* What is wrong with a capture.
 
      examine.c   decodes it once and counts
-     head.c      bytes before the first synchronization
      compare.c   how it is described against what it is found to be (identify/)
      bias.c      the distance by which an image is off
      programs.c  perf.data: builds, and code made at run time; symbols
@@ -96,10 +95,8 @@ struct tw_patient {
     uint32_t source; /* for tw_capture_source */
     uint8_t id;
     bool is_left_out;
-    const char *why;                /* in that case */
-    uint64_t bytes, unsynced, head; /* head: before the first synchronization of each buffer */
-    bool is_before_sync;
-    uint64_t begins_at; /* in that case: where the buffer does */
+    const char *why; /* in that case */
+    uint64_t bytes, unsynced;
     uint64_t instructions, ranges;
     uint64_t low_code, kernel_code; /* ranges of 32-bit code, by what Linux has there */
     uint64_t elements;              /* that tell of packets which were read */
@@ -137,6 +134,7 @@ struct tw_doctor {
     uint64_t total;   /* bytes of all buffers */
     uint64_t *starts; /* of each buffer in that */
     struct tw_run_losses losses;
+    struct tw_lost_search *search; /* of lost.c, for one overflow after the other; or NULL */
     struct tw_object_names objects[TW_OBJECTS_KEPT];
     size_t object_count;
     struct tw_finding *findings;
@@ -170,9 +168,6 @@ void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element
 /* True: an overflow begins. */
 bool tw_doctor_lost(struct tw_doctor *doctor, struct tw_patient *patient,
                     const struct tw_part *part, const struct tw_element *element);
-/* Bytes of the source before its first packet, in the first `to` bytes of a buffer. */
-uint64_t tw_doctor_head(const struct tw_doctor *doctor, const struct tw_patient *patient,
-                        uint32_t buffer, uint64_t to);
 /* "; at least ...", as far as it can be told. */
 const char *tw_doctor_lost_text(struct tw_doctor *doctor, const struct tw_patient *patient);
 void tw_doctor_contradiction(struct tw_patient *patient, const struct tw_element *element);

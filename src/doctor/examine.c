@@ -7,8 +7,6 @@
 #include "base/memory.h"
 #include "doctor/doctor.h"
 
-enum { SYNC_MOST = 64 }; /* bytes that a synchronization takes by itself */
-
 static struct tw_patient *patient_of(struct tw_doctor *doctor, uint32_t source, uint8_t id)
 {
     struct tw_patient *made;
@@ -44,23 +42,6 @@ static void on_bytes(void *context, uint64_t bytes)
 
     if (doctor->options.on_bytes)
         doctor->options.on_bytes(doctor->options.context, bytes);
-}
-
-/* Bytes before synchronization, which not every decoder counts: from where a stream begins to the first
-   element that tells of a packet. */
-static void count_head(const struct tw_doctor *doctor, struct tw_patient *patient,
-                       uint32_t buffer, const struct tw_element *element, uint64_t at)
-{
-    if (element->type == TW_ELEMENT_NO_SYNC && element->reason == TW_REASON_INIT) {
-        patient->is_before_sync = true;
-        patient->begins_at = at;
-    } else if (element->type != TW_ELEMENT_NO_SYNC && element->type != TW_ELEMENT_ERROR &&
-               element->type != TW_ELEMENT_EO_TRACE && patient->is_before_sync) {
-        patient->is_before_sync = false;
-        if (at - patient->begins_at > SYNC_MOST)
-            patient->head +=
-                tw_doctor_head(doctor, patient, buffer, at - doctor->starts[buffer]);
-    }
 }
 
 /* Heavier states hide lighter ones of the same stretch. */
@@ -269,7 +250,6 @@ static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struc
         if (element->type == TW_ELEMENT_REPEAT)
             count_repeat(patient, part->batch.elements, i);
         tw_doctor_rate(patient, element, at, is_overflow);
-        count_head(doctor, patient, part->buffer, element, at);
         count_element(doctor, patient, at, element);
     }
 }
@@ -321,11 +301,9 @@ static enum tw_status place_buffers(struct tw_doctor *doctor)
     return TW_OK;
 }
 
+/* Where nothing was read, nothing was synchronized either. */
 static void settle_unsynced(struct tw_patient *patient)
 {
-    if (patient->head > patient->unsynced && patient->head < patient->bytes)
-        patient->unsynced = patient->head;
-    /* Where nothing was read, nothing was synchronized either. */
     if (!patient->elements)
         patient->unsynced = patient->bytes;
 }

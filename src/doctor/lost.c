@@ -3,6 +3,7 @@
    broke off to where it goes on.  Direct branches lead to their targets; what a register holds may lead
    anywhere; a return leads behind a call.  An exception may cut any way short, so none is looked for. */
 #include <inttypes.h>
+#include <string.h>
 
 #include <trackway/instruction.h>
 
@@ -24,7 +25,7 @@ struct lost_step {
     uint8_t isa;
 };
 
-struct lost_search {
+struct tw_lost_search {
     struct tw_image *image;
     const struct tw_view *view;
     uint8_t profile;
@@ -36,7 +37,7 @@ struct lost_search {
     uint32_t best;
 };
 
-static bool classify(const struct lost_search *search, uint64_t address, uint8_t isa,
+static bool classify(const struct tw_lost_search *search, uint64_t address, uint8_t isa,
                      struct tw_instruction_answer *answer)
 {
     uint8_t bytes[4];
@@ -52,7 +53,7 @@ static bool classify(const struct lost_search *search, uint64_t address, uint8_t
     return query.count && tw_instruction_classify(answer, &query) == TW_OK && answer->info.size;
 }
 
-static void add_step(struct lost_search *search, uint64_t address, uint8_t isa,
+static void add_step(struct tw_lost_search *search, uint64_t address, uint8_t isa,
                      uint32_t distance)
 {
     size_t slot = (size_t)((address * 0x9e3779b97f4a7c15u) >> 52) % SLOTS;
@@ -71,7 +72,7 @@ static void add_step(struct lost_search *search, uint64_t address, uint8_t isa,
 }
 
 /* Where an instruction leads when it was executed: `taken` and `passed` say how it may have gone. */
-static void leave(struct lost_search *search, const struct lost_step *from,
+static void leave(struct tw_lost_search *search, const struct lost_step *from,
                   const struct tw_instruction_answer *is, bool taken, bool passed)
 {
     const struct tw_instruction_info *info = &is->info;
@@ -98,7 +99,7 @@ static bool is_branch(const struct tw_instruction_info *info)
 }
 
 /* Whether a call may stand right before an address. */
-static bool is_behind_call(const struct lost_search *search, uint64_t address, uint8_t isa)
+static bool is_behind_call(const struct tw_lost_search *search, uint64_t address, uint8_t isa)
 {
     struct tw_instruction_answer is;
 
@@ -110,7 +111,7 @@ static bool is_behind_call(const struct lost_search *search, uint64_t address, u
 }
 
 /* Breadth first: no way that is not yet looked at is shorter than the one that is. */
-static uint32_t shortest(struct lost_search *search)
+static uint32_t shortest(struct tw_lost_search *search)
 {
     size_t i;
 
@@ -134,7 +135,7 @@ static uint32_t shortest(struct lost_search *search)
 }
 
 /* From behind the range that was the last to the range that comes next. */
-static uint32_t measure(struct lost_search *search, const struct tw_element *last,
+static uint32_t measure(struct tw_lost_search *search, const struct tw_element *last,
                         const struct tw_element *next)
 {
     const uint32_t size = 2u * last->last_size;
@@ -156,12 +157,14 @@ static void end_gap(struct tw_doctor *doctor, struct tw_patient *patient,
                     const struct tw_part *part, const struct tw_element *next)
 {
     struct tw_patient_lost *lost = &patient->lost;
-    struct lost_search *search;
+    struct tw_lost_search *search;
     uint32_t found;
 
     if (!lost->has_last || lost->searched == SEARCHED_MOST)
         return;
-    search = tw_take(doctor->allocator, sizeof *search);
+    if (!doctor->search)
+        doctor->search = tw_take_raw(doctor->allocator, sizeof *doctor->search);
+    search = doctor->search;
     if (!search) {
         doctor->no_memory = true;
         return;
@@ -169,6 +172,8 @@ static void end_gap(struct tw_doctor *doctor, struct tw_patient *patient,
     search->image = part->image;
     search->view = &part->who.view;
     search->profile = (uint8_t)tw_core_profile(part->source->core_type);
+    search->count = 0;
+    memset(search->seen, 0, sizeof search->seen);
     found = measure(search, &lost->last, next);
     lost->least += found;
     lost->searched++;
@@ -176,7 +181,6 @@ static void end_gap(struct tw_doctor *doctor, struct tw_patient *patient,
         lost->most = found;
         lost->most_after = tw_element_end(&lost->last);
     }
-    tw_give(doctor->allocator, search);
 }
 
 bool tw_doctor_lost(struct tw_doctor *doctor, struct tw_patient *patient,

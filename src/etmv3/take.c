@@ -390,6 +390,8 @@ static void take_unsynced(struct tw_stage *stage, const struct tw_etmv3_packet *
         add_cycles(stage, packet->count, packet->base.index);
     else if (packet->base.type == TW_ETMV3_P_HDR && packet->header_cycles)
         add_cycles(stage, packet->header_cycles, packet->base.index);
+    else if (packet->base.type == TW_ETMV3_NOT_SYNC)
+        tw_stage_unsynced(stage, packet->base.size);
 }
 
 static void take_bad(struct tw_stage *stage, const struct tw_etmv3_packet *packet)

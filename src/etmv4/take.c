@@ -460,6 +460,8 @@ static void take_unsynced(struct tw_stage *stage, const struct tw_etmv4_packet *
         decoder->sync = TW_SYNC_INFO;
         return;
     }
+    if (packet->base.type == TW_ETMV4_NOT_SYNC)
+        tw_stage_unsynced(stage, packet->base.size);
     if (decoder->sync != TW_SYNC_INFO)
         return;
     if (packet->base.type == TW_ETMV4_TRACE_INFO) {

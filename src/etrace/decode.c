@@ -146,6 +146,8 @@ static void take_frame(struct tw_stage *stage, const struct tw_etrace_frame *fra
         tw_etrace_fail(stage, TW_ERROR_RESERVED_HEADER, data[0]);
     } else { /* how a run of idle bytes is cut depends on how they were fed */
         pass(stage, offset, frame->size);
+        if (frame->kind == TW_ETRACE_FRAME_HUNT)
+            tw_stage_unsynced(stage, frame->size);
     }
 }
 

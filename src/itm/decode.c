@@ -187,6 +187,7 @@ static void take(struct tw_stage *stage, const struct tw_itm_packet *packet)
         take_sync(stage, packet);
         break;
     case TW_ITM_PACKET_NOT_SYNC:
+        tw_stage_unsynced(stage, packet->base.size);
         break;
     default:
         take_bad(stage, packet);

@@ -84,6 +84,8 @@ static void take_packet(struct tw_stage *stage, uint64_t offset)
         tw_ntrace_fail(stage, packet->error, (uint64_t)packet->tcode << 2);
     } else { /* how a run of other bytes is cut depends on how they were fed */
         pass(stage, offset, size);
+        if (type == TW_NTRACE_NOT_SYNC)
+            tw_stage_unsynced(stage, size);
     }
 }
 

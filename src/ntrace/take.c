@@ -152,6 +152,15 @@ static enum tw_error_code take_history(struct tw_ntrace_decoder *decoder)
     return TW_ERROR_NONE;
 }
 
+/* A message of the program's flow, and it is not known where the program is. */
+static void pass_over(struct tw_stage *stage)
+{
+    const struct tw_ntrace_decoder *decoder = stage->decoder;
+
+    if (decoder->state == TW_NTRACE_UNSYNCED && !tw_ntrace_is_sync(decoder->packet.base.type))
+        tw_stage_unsynced(stage, decoder->packet.base.size);
+}
+
 static void take_resource(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
@@ -162,6 +171,7 @@ static void take_resource(struct tw_stage *stage)
     enum tw_error_code error;
 
     if (decoder->state != TW_NTRACE_TRACING) {
+        pass_over(stage);
         emit_time(stage);
         return;
     }
@@ -202,6 +212,7 @@ static void take_repeat(struct tw_stage *stage)
     const uint64_t times = decoder->packet.bcnt;
 
     if (decoder->state != TW_NTRACE_TRACING) {
+        pass_over(stage);
         emit_time(stage);
         return;
     }
@@ -509,6 +520,8 @@ static void take_flow(struct tw_stage *stage)
         begin_walk(stage);
         if (decoder->phase != TW_NTRACE_DONE || !tw_ntrace_is_sync(type))
             return;
+    } else {
+        pass_over(stage);
     }
     finish(stage);
 }

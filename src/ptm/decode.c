@@ -256,6 +256,8 @@ static bool one_packet(struct tw_stage *stage)
         take_packet(stage, &packet);
     else if (packet.base.type == TW_PTM_ASYNC)
         decoder->sync = TW_PTM_SYNC_ISYNC;
+    else if (decoder->is_in_run)
+        tw_stage_unsynced(stage, packet.base.size);
     if (stage->follow->error)
         fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
     /* That sync is missing is known at once, however long the run becomes. */

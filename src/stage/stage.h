@@ -169,6 +169,13 @@ static inline void tw_stage_damage(struct tw_stage *stage, uint8_t code,
     damage->detail = detail;
 }
 
+/* Bytes before synchronization.  Behind damage they are counted with it, once its end is known. */
+TW_INLINE void tw_stage_unsynced(struct tw_stage *stage, uint64_t size)
+{
+    if (stage->damage->code == TW_ERROR_NONE)
+        stage->output->unsynced += size;
+}
+
 /* Runs over the input from gap to gap.  `decode` works from stage->at up to stage->end and returns
    false when the batch has no room for what the next packet or a gap may make; `take_gap` is told
    where bytes are missing.  Returns whether there is room for more. */

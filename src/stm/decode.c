@@ -67,8 +67,10 @@ static void take(struct tw_stage *stage, const struct tw_stm_packet *packet)
     struct tw_stm_decoder *d = stage->decoder;
     const struct tw_stm_rule *rule = tw_stm_rule_of(packet->base.type);
 
-    if (packet->base.type == TW_STM_NOT_SYNC)
+    if (packet->base.type == TW_STM_NOT_SYNC) {
+        tw_stage_unsynced(stage, packet->base.size - (packet->base.spare_bits != 0));
         return;
+    }
     if (packet->error || rule->use >= TW_STM_USE_DATA)
         d->kept.last_index = packet->base.index;
     if (packet->error) {

@@ -145,6 +145,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     if (status >= 0)
         TW_TRY(sum_later(branch));
     branch->stats.seen.bytes += in.used - branch->used;
+    branch->stats.seen.unsynced_bytes += output.unsynced;
     branch->used = in.used;
     branch->count = batch.count;
     branch->given = 0;

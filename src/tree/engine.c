@@ -206,6 +206,7 @@ enum tw_status tw_job_decode(struct tw_job *job, struct tw_chunk *chunk, bool is
         branch->protocol->decode(job->engine->decoder, job->engine->follow, &output, &job->in);
     chunk->count = batch.count;
     chunk->mark_count = output.marks.count;
+    chunk->unsynced = output.unsynced;
     chunk->is_guess = is_guess && (branch->protocol->rebase || !has_guess(job));
     return status;
 }

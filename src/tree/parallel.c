@@ -340,6 +340,7 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_li
     branch->given = 0;
     branch->mark_count = chunk.mark_count;
     branch->next_mark = 0;
+    branch->stats.seen.unsynced_bytes += chunk.unsynced;
     if (pool->tree->config.counts_elements)
         tw_stats_count(&branch->stats, chunk.elements, chunk.count);
     (void)pthread_mutex_lock(&pool->lock);

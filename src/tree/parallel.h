@@ -26,7 +26,8 @@ struct tw_chunk {
     struct tw_element *elements; /* tw_tree_config.batch_room */
     struct tw_mark *marks;       /* as many, or NULL */
     size_t count, mark_count;
-    bool is_guess; /* elements tell of a total that was a guess */
+    uint64_t unsynced; /* tw_output.unsynced */
+    bool is_guess;     /* elements tell of a total that was a guess */
 };
 
 enum tw_segment_phase {

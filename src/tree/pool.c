@@ -349,6 +349,7 @@ static void run(struct tw_pool *pool, struct tw_job *job)
         set_sums(job);
         status = tw_job_decode(job, chunk, pool->tree->is_merged);
         memset(&stats, 0, sizeof stats);
+        stats.seen.unsynced_bytes = chunk->unsynced;
         if (pool->tree->config.counts_elements)
             tw_stats_count(&stats, chunk->elements, chunk->count);
         if (tw_counts_apart(pool->tree) && status >= 0) {

@@ -32,7 +32,7 @@ struct way {
 
 /* All elements, in few numbers. */
 struct outcome {
-    uint64_t elements, hash, bytes, instructions, errors;
+    uint64_t elements, hash, bytes, unsynced, instructions, errors;
     uint64_t matched, redone, given;
 };
 
@@ -156,6 +156,7 @@ static void count_up(struct outcome *outcome, const struct tw_tree *tree)
         if (!stats)
             continue;
         outcome->bytes += stats->bytes;
+        outcome->unsynced += stats->unsynced_bytes;
         outcome->instructions += stats->instructions;
         outcome->errors += stats->elements[TW_ELEMENT_ERROR];
     }
@@ -220,6 +221,7 @@ static void check_same(const struct outcome *got, const struct outcome *want)
 {
     CHECK_EQ(got->elements, want->elements);
     CHECK_EQ(got->bytes, want->bytes);
+    CHECK_EQ(got->unsynced, want->unsynced);
     CHECK_EQ(got->instructions, want->instructions);
     CHECK_EQ(got->errors, want->errors);
     CHECK(got->hash == want->hash);

@@ -72,19 +72,48 @@ def doctor_says_the_summary_first_and_draws_a_strip(tool):
     assert picture.tag.endswith("svg") and len(picture) > 5
 
 
+def unsynced(tool, *words):
+    """What each command says of bytes before synchronization: packets, decode, doctor."""
+    listed = [json.loads(line) for line in tool.run("packets", *words, "--format", "jsonl", status=None).out.splitlines()]
+    counted = re.search(r"(\d+) bytes without sync$", tool.run("decode", *words, "--stats", status=None).err, re.M)
+    found = [json.loads(line) for line in tool.run("doctor", *words, "--format", "jsonl", status=None).out.splitlines()]
+    return (sum(len(line["b"]) // 2 for line in listed if re.fullmatch("(I_|ITM_)?NOT_?SYNC|not_sync", line["t"])),
+            int(counted.group(1)), sum(line["count"] for line in found if line.get("code") in ("unsynced-head", "sync-period")))
+
+
 @case
-def doctor_counts_what_lies_before_synchronization(tool):
-    """The same bytes as the listing of packets has."""
-    for protocol, name, kind in (("etmv4", "a64-throw", "I_NOT_SYNC"), ("ete", "a64-throw", "I_NOT_SYNC"), ("ptm", "a32-recur", "NOTSYNC"),
-                                 ("etmv3", "a32-recur", "NOTSYNC")):
+def bytes_before_synchronization_are_counted_alike(tool):
+    """The same of all commands, whatever the protocol."""
+    for protocol, name in (("etmv4", "a64-throw"), ("ete", "a64-throw"), ("ptm", "a32-recur"), ("etmv3", "a32-recur")):
         log = corpus() / "analysis" / "truth" / f"{name}.exlog.gz"
         tool.run("encode", log, "--elf", log.with_name(f"{name}.elf"), "--protocol", protocol, "-o", protocol)
         trace = tool.folder / protocol / "trace.bin"
         trace.write_bytes(trace.read_bytes()[30:])
-        first = json.loads(tool.run("packets", protocol, "--format", "jsonl").out.splitlines()[0])
-        equal(first["t"], kind)
-        found = [json.loads(line) for line in tool.run("doctor", protocol, "--format", "jsonl").out.splitlines()]
-        equal([line["count"] for line in found if line.get("code") in ("unsynced-head", "sync-period")], [len(first["b"]) // 2], protocol)
+        listed, counted, found = unsynced(tool, protocol)
+        assert listed > 800, (protocol, listed)
+        equal((counted, found), (listed, listed), protocol)
+    sync = bytes(5) + b"\x80"
+    tool.write("port.swo", b"\x01A" * 50 + sync + b"\x01B" * 100)
+    equal(unsynced(tool, "port.swo", "--protocol", "itm"), (100, 100, 100))
+    sync = b"\xff" * 10 + b"\x0f\x0f\x30"
+    tool.write("stm.bin", b"\xa4\x45\x5a" * 30 + sync + b"\xa4\x45\x5a" * 60)
+    equal(unsynced(tool, "stm.bin", "--protocol", "stm"), (90, 90, 90))
+
+
+@case
+def messages_before_the_first_address_are_counted(tool):
+    """N-Trace: they are whole, and nobody knows where they lead."""
+    ntrace = corpus() / "ntrace"
+    config = ntrace / "cases" / "rnd32b-htm-ts" / "case.txt"
+    program = re.search(r"^program=(.*)$", config.read_text(), re.M).group(1)
+    data = config.with_name("trace.bin").read_bytes()
+    words = ["--protocol", "ntrace", "--config", config, "--image", ntrace / program / "image.txt"]
+    lines = [json.loads(line) for line in tool.run("packets", config.with_name("trace.bin"), *words[:-2], "--format", "jsonl").out.splitlines()]
+    second, later = [line["i"] for line in lines if "Sync" in line["t"]][:2]
+    cut = next(line["i"] for line in lines if line["i"] > second)
+    tool.write("n.bin", data[cut:])
+    flow = sum(len(line["b"]) // 2 for line in lines if cut <= line["i"] < later and line["t"] != "Ownership")
+    equal(unsynced(tool, "n.bin", *words)[1], flow)
 
 
 @case
